@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a call can end with, and the caller-owned record that says where and why. */
+#ifndef CIPPUS_ERROR_H
+#define CIPPUS_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cippus/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a call ended, split by what the caller can do about it. Values never change meaning. */
+typedef enum cip_status {
+    CIP_OK = 0,
+    CIP_ERR_NOMEM = 1,       /* the allocator gave no memory */
+    CIP_ERR_IO = 2,          /* the system failed to read or write */
+    CIP_ERR_NOT_FOUND = 3,   /* no such file, path, key or array */
+    CIP_ERR_FORMAT = 4,      /* not a file of this (or any known) format */
+    CIP_ERR_UNSUPPORTED = 5, /* valid, but this build or version cannot do it */
+    CIP_ERR_CORRUPT = 6,     /* the bytes contradict themselves or the format */
+    CIP_ERR_TRUNCATED = 7,   /* the bytes end before they should */
+    CIP_ERR_CHECKSUM = 8,    /* a stored checksum does not match */
+    CIP_ERR_LIMIT = 9,       /* a limit of cip_limits was reached; raise it to go on */
+    CIP_ERR_RANGE = 10,      /* an index, slice or value is out of range */
+    CIP_ERR_TYPE = 11,       /* a value has another type than was asked for */
+    CIP_ERR_ARG = 12,        /* the call itself is wrong */
+    CIP_ERR_READONLY = 13,   /* the file or format cannot be written */
+    CIP_ERR_BUSY = 14,       /* someone else holds the lock */
+    CIP_ERR_CANCELLED = 15   /* a callback asked to stop */
+} cip_status;
+
+/** Where a failing call writes its reason. The caller owns it; every function takes NULL as well.
+ *  It is set once, where the fault is seen, and left alone on success. */
+typedef struct cip_err {
+    int32_t code;    /* a cip_status */
+    uint64_t offset; /* byte position in the file, or CIP_NO_OFFSET */
+    char part[64];   /* what it happened in: "block 3", "tree", an array's path; may be empty */
+    char text[256];  /* one line, no trailing dot: what was expected, then what was found */
+} cip_err;
+
+#define CIP_NO_OFFSET UINT64_MAX
+#define CIP_ERR_INIT                                                                               \
+    {                                                                                              \
+        0, UINT64_MAX, "", ""                                                                      \
+    }
+
+/** The name of a status in lower case ("not found"), for messages. Never NULL; static storage. */
+CIP_API const char *cip_status_name(cip_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What every layer works within while a file is open: counted memory, limits, threads and the
+ * list of warnings. One per open file, at a fixed address until it is closed. */
+#ifndef CIP_BASE_ENV_H
+#define CIP_BASE_ENV_H
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/report.h"
+
+typedef struct cip_env {
+    cip_mem mem;
+    cip_limits limits;   /* every field filled in */
+    cip_pool *pool;      /* may be NULL: one thread */
+    cip_report warnings; /* kept; thread-safe */
+} cip_env;
+
+/* `limits`, `from` may be NULL; `pool` is borrowed. ARG when limits->size is 0 or too large. */
+cip_status cip_env_init(cip_env *env, const cip_limits *limits, const cip_allocator *from,
+                        cip_pool *pool, cip_err *err);
+void cip_env_clear(cip_env *env);
+
+/* The defaults, and `in` (may be NULL) with its zero fields replaced by them. */
+cip_status cip_limits_resolve(const cip_limits *in, cip_limits *out, cip_err *err);
+
+/* A tolerated fault: data are given all the same. `part` may be NULL. */
+#define cip_warn(env, code, offset, part, ...)                                                     \
+    cip_report_add(&(env)->warnings, CIP_WARN, (code), (offset), 0, (part), __VA_ARGS__)
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Raising errors: set once where the fault is seen, passed on by CIP_TRY and CIP_GO. */
+#ifndef CIP_BASE_ERR_H
+#define CIP_BASE_ERR_H
+
+#include <inttypes.h>
+
+#include "cippus/error.h"
+
+/* Fills *err (may be NULL) and returns `code`. `offset` is a file position or CIP_NO_OFFSET. */
+cip_status cip_fail(cip_err *err, cip_status code, uint64_t offset, const char *fmt, ...)
+    CIP_PRINTF(4, 5);
+
+/* Names the part of the file that an error is about, unless a deeper layer already did.
+ * Returns err->code, or `st` when err is NULL, so that `return cip_fail_in(err, st, ...)` works. */
+cip_status cip_fail_in(cip_err *err, cip_status st, const char *fmt, ...) CIP_PRINTF(3, 4);
+
+/* CIP_ERR_IO (or NOT_FOUND for ENOENT and ENOTDIR, READONLY for EROFS) with the text of `errnum`.
+ */
+cip_status cip_fail_errno(cip_err *err, int errnum, uint64_t offset, const char *what);
+
+#define CIP_TRY(x)                                                                                 \
+    do {                                                                                           \
+        cip_status cip_try_st_ = (x);                                                              \
+        if (cip_try_st_ != CIP_OK)                                                                 \
+            return cip_try_st_;                                                                    \
+    } while (0)
+
+#define CIP_GO(x)                                                                                  \
+    do {                                                                                           \
+        if ((st = (x)) != CIP_OK)                                                                  \
+            goto done;                                                                             \
+    } while (0)
+
+#endif

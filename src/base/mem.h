@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Memory that is counted: what an open file holds, through the caller's allocator, under
+ * cip_limits.max_memory. Thread-safe. The test allocator fails the n-th call through it. */
+#ifndef CIP_BASE_MEM_H
+#define CIP_BASE_MEM_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cippus/limits.h"
+
+typedef struct cip_mem {
+    cip_allocator from;    /* resize is never NULL after cip_mem_init */
+    uint64_t limit;        /* bytes */
+    _Atomic uint64_t used; /* bytes */
+} cip_mem;
+
+/* `from` NULL: the C library's. `limit` 0: none. */
+void cip_mem_init(cip_mem *m, const cip_allocator *from, uint64_t limit);
+
+/* n bytes, uninitialised, aligned for any type; *out is NULL on failure. n may be 0 (a non-NULL
+ * pointer). LIMIT names the number of bytes needed; NOMEM when the allocator has none. */
+cip_status cip_mem_get(cip_mem *m, size_t n, void **out, cip_err *err);
+/* n zeroed items of `each` bytes; the product is checked. */
+cip_status cip_mem_zeroed(cip_mem *m, size_t n, size_t each, void **out, cip_err *err);
+/* Grows or shrinks; on failure *ptr is unchanged. *ptr NULL: as cip_mem_get. */
+cip_status cip_mem_resize(cip_mem *m, void **ptr, size_t n, cip_err *err);
+/* A copy of n bytes with a NUL after them. */
+cip_status cip_mem_copy(cip_mem *m, const void *src, size_t n, char **out, cip_err *err);
+/* NULL is fine. */
+void cip_mem_put(cip_mem *m, void *ptr);
+
+/* Typed: CIP_NEW(m, &p, n, err) gives n zeroed *p. */
+#define CIP_NEW(m, pp, n, err) cip_mem_zeroed((m), (n), sizeof **(pp), (void **)(pp), (err))
+
+#endif

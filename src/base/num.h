@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checked arithmetic: every sum and product of file values goes through these. true = overflow. */
+#ifndef CIP_BASE_NUM_H
+#define CIP_BASE_NUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Any two integer types; the result is written in the type of *out, and true says it did not fit.
+ */
+#define cip_add_overflow(a, b, out) __builtin_add_overflow((a), (b), (out))
+#define cip_sub_overflow(a, b, out) __builtin_sub_overflow((a), (b), (out))
+#define cip_mul_overflow(a, b, out) __builtin_mul_overflow((a), (b), (out))
+
+/* Converts a file size to a memory size; false when it does not fit. */
+static inline bool cip_to_size(uint64_t v, size_t *out)
+{
+    *out = (size_t)v;
+    return (uint64_t)*out == v;
+}
+
+static inline uint64_t cip_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t cip_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ceil(a / b) without overflow; b is not 0. */
+static inline uint64_t cip_div_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One parallel-for. The caller takes part, nested calls run inline and jobs never wait for each
+ * other, so there is no deadlock. */
+#ifndef CIP_BASE_POOL_H
+#define CIP_BASE_POOL_H
+
+#include "base/err.h"
+
+typedef struct cip_pool cip_pool;
+
+/* A job: index i of n. Called from any thread of the pool or the caller's. */
+typedef cip_status cip_job_fn(void *arg, size_t i, cip_err *err);
+
+/* A pool of `threads` in all, the caller's included (0: one for each processor; 1: no threads).
+ * NOMEM or IO when threads cannot be made. */
+cip_status cip_pool_new(unsigned threads, cip_pool **out, cip_err *err);
+void cip_pool_free(cip_pool *p);
+/* How many run at once, the caller included; 1 for NULL. */
+unsigned cip_pool_threads(const cip_pool *p);
+
+/* The process-wide pool, made on first use with a thread for each processor and anew after fork.
+ * NULL when threads cannot be had: cip_pool_run then runs in the caller. */
+cip_pool *cip_pool_shared(void);
+
+/* Runs fn(arg, 0..n-1, ...). The error of the lowest failing index wins, whatever the threads;
+ * indices above it may not run. Thread-safe; p may be NULL (runs in the caller). */
+cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_err *err);
+
+#endif

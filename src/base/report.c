@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Findings: kept, counted, passed on. */
+#include "base/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_KEPT = 1000 };
+
+struct cip_report_item {
+    cip_report_item *next;
+    cip_finding f;
+};
+
+void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn, void *user)
+{
+    memset(r, 0, sizeof *r);
+    pthread_mutex_init(&r->lock, NULL);
+    r->arena.mem = mem;
+    r->keep = keep;
+    r->fn = fn;
+    r->user = user;
+}
+
+void cip_report_clear(cip_report *r)
+{
+    cip_arena_clear(&r->arena);
+    pthread_mutex_destroy(&r->lock);
+}
+
+static void keep_item(cip_report *r, const cip_finding *f)
+{
+    cip_report_item *it;
+    char *part, *text;
+    if (r->n >= MAX_KEPT || CIP_ARENA_NEW(&r->arena, &it, 1, NULL) != CIP_OK ||
+        cip_arena_copy(&r->arena, f->part, strlen(f->part), &part, NULL) != CIP_OK ||
+        cip_arena_copy(&r->arena, f->text, strlen(f->text), &text, NULL) != CIP_OK)
+        return;
+    it->f = *f;
+    it->f.part = part;
+    it->f.text = text;
+    if (r->last == NULL)
+        r->first = it;
+    else
+        r->last->next = it;
+    r->last = it;
+    r->n++;
+}
+
+static void add(cip_report *r, const cip_finding *f)
+{
+    if (r == NULL)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->count[f->severity]++;
+    if (r->keep)
+        keep_item(r, f);
+    if (r->fn != NULL && !r->cancelled && r->fn(r->user, f) != 0)
+        r->cancelled = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
+#define ADD_FORMATTED(is_fixable)                                                                  \
+    do {                                                                                           \
+        char text[256];                                                                            \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        vsnprintf(text, sizeof text, fmt, ap);                                                     \
+        va_end(ap);                                                                                \
+        cip_finding f = {                                                                          \
+            severity, code, offset, length, part != NULL ? part : "", text, is_fixable             \
+        };                                                                                         \
+        add(r, &f);                                                                                \
+    } while (0)
+
+void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
+                    uint64_t length, const char *part, const char *fmt, ...)
+{
+    ADD_FORMATTED(false);
+}
+
+void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
+                        uint64_t length, const char *part, const char *fmt, ...)
+{
+    ADD_FORMATTED(true);
+}
+
+void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
+{
+    cip_finding f = {
+        severity, (cip_status)err->code, err->offset, 0, err->part, err->text, false
+    };
+    add(r, &f);
+}
+
+const cip_finding *cip_report_get(cip_report *r, size_t i)
+{
+    pthread_mutex_lock(&r->lock);
+    cip_report_item *it = r->first;
+    while (it != NULL && i-- > 0)
+        it = it->next;
+    pthread_mutex_unlock(&r->lock);
+    return it == NULL ? NULL : &it->f;
+}
+
+cip_status cip_report_status(cip_report *r, cip_err *err)
+{
+    pthread_mutex_lock(&r->lock);
+    bool cancelled = r->cancelled;
+    pthread_mutex_unlock(&r->lock);
+    return cancelled ? cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller")
+                     : CIP_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Collects findings: kept in a list, passed to a callback, or both. Thread-safe. */
+#ifndef CIP_BASE_REPORT_H
+#define CIP_BASE_REPORT_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "cippus/finding.h"
+
+typedef struct cip_report_item cip_report_item;
+
+typedef struct cip_report {
+    pthread_mutex_t lock; /* guards all below */
+    cip_arena arena;
+    cip_report_item *first, *last;
+    size_t n;
+    size_t count[4];    /* by severity, also of those not kept */
+    cip_finding_fn *fn; /* may be NULL */
+    void *user;
+    bool keep; /* keep them in the list (at most 1000, then only counted) */
+    bool cancelled;
+} cip_report;
+
+void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn, void *user);
+void cip_report_clear(cip_report *r);
+
+/* Adds one; never fails (a finding that cannot be kept is still counted). `part` may be NULL. */
+void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
+                    uint64_t length, const char *part, const char *fmt, ...) CIP_PRINTF(7, 8);
+/* The same with `fixable` set. */
+void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
+                        uint64_t length, const char *part, const char *fmt, ...) CIP_PRINTF(7, 8);
+/* Adds a failure as it stands in err. */
+void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);
+
+/* The i-th kept finding, or NULL. */
+const cip_finding *cip_report_get(cip_report *r, size_t i);
+/* CANCELLED when the callback asked to stop, otherwise OK. */
+cip_status cip_report_status(cip_report *r, cip_err *err);
+
+#endif
