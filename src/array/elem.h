@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of a dtype and the ways to make one. Format- and file-independent. */
+#ifndef CIP_ARRAY_ELEM_H
+#define CIP_ARRAY_ELEM_H
+
+#include "base/arena.h"
+#include "cippus/dtype.h"
+
+struct cip_dtype {
+    cip_kind kind;
+    bool big;          /* of multi-byte numbers, ucs4; false where order has no meaning */
+    uint64_t itemsize; /* bytes; 0 only for ascii0, ucs4-0 and records of nothing but these */
+    const char *name;  /* as cip_dtype_name gives it */
+    const char *unit;  /* datetime64, timedelta64: "ns", "25s"; "" is generic; otherwise NULL */
+    size_t nfield;
+    const cip_field *field;
+};
+
+/* A fixed-width kind in a given byte order: static. NULL for other kinds. */
+const cip_dtype *cip_dtype_fixed(cip_kind kind, bool big);
+
+/* ascii: n bytes. ucs4: n code points. opaque: n bytes, `label` (NULL: "bytesN") is its name.
+ * RANGE when the itemsize does not fit in 63 bits. Live in the arena. */
+cip_status cip_dtype_ascii(cip_arena *a, uint64_t n, const cip_dtype **out, cip_err *err);
+cip_status cip_dtype_ucs4(cip_arena *a, uint64_t n, bool big, const cip_dtype **out, cip_err *err);
+cip_status cip_dtype_opaque(cip_arena *a, uint64_t n, const char *label, const cip_dtype **out,
+                            cip_err *err);
+/* kind CIP_DATETIME64 or CIP_TIMEDELTA64; `unit` as numpy writes it between the brackets. */
+cip_status cip_dtype_time(cip_arena *a, cip_kind kind, const char *unit, bool big,
+                          const cip_dtype **out, cip_err *err);
+
+/* A record of n fields. Offsets are taken as they are; with `packed` they are computed one behind
+ * the other instead. itemsize 0: the end of the last field. Names are copied; an empty one becomes
+ * "f<i>"; equal names, fields beyond the itemsize and totals over 63 bits are CORRUPT. Nesting is
+ * at most 32 deep (LIMIT). */
+cip_status cip_dtype_record(cip_arena *a, size_t n, const cip_field *fields, bool packed,
+                            uint64_t itemsize, const cip_dtype **out, cip_err *err);
+
+/* The same element types without padding, little-endian: what `cat --to raw` gives. */
+cip_status cip_dtype_packed_le(cip_arena *a, const cip_dtype *d, const cip_dtype **out,
+                               cip_err *err);
+/* The same with the byte order of every number set. */
+cip_status cip_dtype_with_order(cip_arena *a, const cip_dtype *d, bool big, const cip_dtype **out,
+                                cip_err *err);
+
+/* Bytes of one whole field (element size times its shape). Cannot overflow for a made record. */
+uint64_t cip_field_nbytes(const cip_field *f);
+/* By name, or NULL. */
+const cip_field *cip_dtype_find_field(const cip_dtype *d, const char *name, size_t len);
+/* Same kinds, sizes, orders, names, offsets, shapes. */
+bool cip_dtype_equal(const cip_dtype *a, const cip_dtype *b);
+/* Whether bytes of `a` are bytes of `b` as they stand (equal but for names, or order without
+ * meaning). */
+bool cip_dtype_same_bytes(const cip_dtype *a, const cip_dtype *b);
+
+/* From text: a name as cip_dtype_name gives it ("float32", "{x: float32}"), or numpy's "<f4",
+ * "|S5", ">U7", "M8[ns]", "|V12", "i2", "[('a', '<i4'), ('b', '>f8', (2, 3))]"
+ * and {'names':..., 'formats':..., 'offsets':..., 'itemsize':...} dicts. Numbers without an order
+ * mark get `big`. At most 64 KiB, nested at most 32 deep. FORMAT with the position otherwise. */
+cip_status cip_dtype_parse(cip_arena *a, const char *text, size_t len, bool big,
+                           const cip_dtype **out, cip_err *err);
+/* numpy's descr: "<f4", "|S5", "[('a', '<i4'), ...]" with padding as ('', '|V3'). The text lives in
+ * the arena. UNSUPPORTED when numpy has no such type. */
+cip_status cip_dtype_numpy(cip_arena *a, const cip_dtype *d, char **out, cip_err *err);
+
+#endif
