@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A codec turns a chunk's stored bytes into its raw bytes and back. One const object each; all
+ * state is in the caller's hands, so every function may run on many threads at once. */
+#ifndef CIP_CODEC_CODEC_H
+#define CIP_CODEC_CODEC_H
+
+#include <stdbool.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+
+/* What a codec may need to know beyond its bytes. Zero where unknown. */
+typedef struct cip_codec_env {
+    cip_mem *mem;         /* scratch memory */
+    uint64_t typesize;    /* bytes of an element of the array (a super-chunk's typesize) */
+    int32_t ndim;         /* of the grid */
+    const int64_t *chunk; /* shape of a stored chunk */
+    const int64_t *block; /* shape of a block in a chunk */
+} cip_codec_env;
+
+/* A wanted piece of a chunk's raw bytes and where it goes. */
+typedef struct cip_want {
+    uint64_t off; /* in the raw chunk */
+    size_t len;
+    uint8_t *dst;
+} cip_want;
+
+/* A range of a chunk's stored bytes. */
+typedef struct cip_need {
+    uint64_t off;
+    uint64_t len;
+} cip_need;
+
+/* Stored bytes at hand: all of them (one piece at 0), or what `plan` asked for, in rising order. */
+typedef struct cip_stored {
+    uint64_t total; /* length of the whole stored chunk */
+    size_t n;
+    const cip_need *at;
+    const uint8_t *const *ptr;
+} cip_stored;
+
+/* Decoding a chunk piece by piece in order, with bounded memory: for chunks that have no inner
+ * structure. A state belongs to one thread at a time. */
+typedef struct cip_stream_codec {
+    cip_status (*begin)(const void *args, const cip_codec_env *env, void **state, cip_err *err);
+    /* Takes *in_len bytes at most (sets what it took), gives *out_len at most (sets what it gave).
+     * *end: the stored data say that nothing follows. No progress with `last` set and room left is
+     * TRUNCATED. */
+    cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
+                       size_t *out_len, bool *end, cip_err *err);
+    void (*finish)(void *state); /* NULL is fine */
+} cip_stream_codec;
+
+typedef struct cip_codec {
+    const char *name;
+    /* Decodes all of a chunk to exactly dst_len bytes. CORRUPT when it holds more or fewer, or is
+     * damaged; TRUNCATED when it ends early. */
+    cip_status (*decode)(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
+                         size_t dst_len, cip_err *err);
+    /* Optional pair. plan: which stored ranges are needed for the wanted pieces, given the first
+     * bytes of the chunk
+     * (`head`, at least min(total, head_len) bytes); appended to need[0..*nneed) with room for
+     * max_need; LIMIT when there are more (then all is read). decode_spans: just the wanted pieces,
+     * of a chunk of raw_len bytes. */
+    size_t head_len;
+    cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
+                       const cip_want *want, size_t nwant, cip_need *need, size_t max_need,
+                       size_t *nneed, cip_err *err);
+    cip_status (*decode_spans)(const void *args, const cip_codec_env *env, const cip_stored *src,
+                               uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err);
+    /* Optional: sequential decoding. */
+    const cip_stream_codec *stream;
+    /* Optional pair: encoding. `level` as the codec's own (0: its default). *out is at most
+     * bound(n); UNSUPPORTED without. */
+    size_t (*bound)(size_t n);
+    cip_status (*encode)(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                         uint8_t *dst, size_t cap, size_t *out, cip_err *err);
+} cip_codec;
+
+/* The built-in ones: "zlib" (RFC 1950; ends where the stream ends, what follows is ignored),
+ * "bzip2" (one stream), "lz4" (one raw block), "lz4f" (one LZ4 frame), "zstd" (frames,
+ * concatenated). NULL: unknown to us. */
+const cip_codec *cip_codec_find(const char *name);
+/* Whether this build has it; a codec that was left out answers UNSUPPORTED to everything. */
+bool cip_codec_available(const cip_codec *c);
+/* The i-th built-in codec and the version text of the library under it ("" for none), or NULL: for
+ * `--version`. */
+const cip_codec *cip_codec_at(size_t i, const char **library_version);
+
+#endif

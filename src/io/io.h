@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Positional bytes: a file, a mapping, memory, a spooled pipe, the caller's own methods; and the
+ * members beside it. */
+#ifndef CIP_IO_IO_H
+#define CIP_IO_IO_H
+
+#include <stdbool.h>
+
+#include "base/env.h"
+#include "cippus/ext/io.h"
+
+/* Immutable after opening but for `user`; any thread may read. */
+typedef struct cip_io cip_io;
+
+typedef struct cip_io_ops {
+    const char *name; /* "file", "memory", ... */
+    cip_status (*read_ranges)(cip_io *io, const cip_range *r, size_t n, cip_err *err);
+    /* Optional: the bytes as they lie in memory, as long as the io is open (mmap, memory). */
+    cip_status (*map)(cip_io *io, const uint8_t **ptr, cip_err *err);
+    /* Optional: a member by relative name; see cip_io_open_member. */
+    cip_status (*open_member)(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                              cip_err *err);
+    /* Optional: whether the file is still what was opened; BUSY ("file changed since open") if not.
+     */
+    cip_status (*unchanged)(cip_io *io, cip_err *err);
+    void (*close)(cip_io *io);
+} cip_io_ops;
+
+struct cip_io {
+    const cip_io_ops *ops;
+    cip_env *env;
+    uint64_t size;    /* bytes, as of open */
+    const char *name; /* for messages; owned */
+    /* private fields of the implementation follow in its own struct */
+};
+
+enum {
+    CIP_IO_EXTERNAL = 1, /* the member may lie outside the file's folder (--allow-external) */
+    CIP_IO_HUGE = 2      /* private */
+};
+
+/* A regular file by path (opened O_NONBLOCK | O_CLOEXEC | O_NOCTTY and then checked to be one; a
+ * FIFO or device does not hang us: UNSUPPORTED naming what it is). Reads are preads. NOT_FOUND, IO.
+ */
+cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err);
+/* A descriptor that may be a pipe: a regular file is read in place (the descriptor is duplicated);
+ * anything else is spooled, up to 16 MiB in memory, then in an unnamed temporary file, so that
+ * memory stays bounded. */
+cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, cip_err *err);
+/* n bytes, borrowed. */
+cip_status cip_io_open_memory(cip_env *env, const void *ptr, uint64_t n, const char *name,
+                              cip_io **out, cip_err *err);
+/* The caller's methods, copied (struct_size of them). */
+cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
+                            cip_err *err);
+/* A part of another io as one of its own: [off, off + len). `of` is borrowed. RANGE when it does
+ * not lie within. Members pass through. */
+cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out, cip_err *err);
+void cip_io_close(cip_io *io);
+
+/* All of n bytes at off, or TRUNCATED naming what was expected and found (position `off`). */
+cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *err);
+/* As many as there are, up to n; *got. */
+cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
+                            cip_err *err);
+/* Every range whole. Rising offsets; checked against the size first. */
+cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err);
+/* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
+ * cannot. Lives until close. Thread-safe. */
+cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
+
+/* A member beside the file, by a URI reference relative to it: percent-decoded once, then refused
+ * (CORRUPT) with a NUL, a scheme, an absolute path, a ".." that leaves, a backslash; opened beneath
+ * the file's folder without following links out of it (openat2 RESOLVE_BENEATH |
+ * RESOLVE_NO_MAGICLINKS, or a component walk with O_NOFOLLOW where the kernel lacks it), a regular
+ * file only. With CIP_IO_EXTERNAL: file: URIs, absolute and outside paths too (never a network). */
+cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
+                              cip_err *err);
+
+/* Ready-made: large reads are cut into pieces of at most this for counting and cancelling. */
+enum { CIP_IO_PIECE = 8 << 20 };
+
+#endif

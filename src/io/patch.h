@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a format wants changed in a file (design: formats return patches, one commit does the rest),
+ * and a file seen through such a patch. */
+#ifndef CIP_IO_PATCH_H
+#define CIP_IO_PATCH_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "io/io.h"
+
+typedef enum cip_patch_kind {
+    CIP_PATCH_WRITE = 1,  /* bytes of a member are replaced, or appended behind its end */
+    CIP_PATCH_LENGTH = 2, /* the member is cut or extended with zeros to `offset` */
+    CIP_PATCH_CREATE = 3,
+    CIP_PATCH_RENAME = 4, /* to `to` */
+    CIP_PATCH_UNLINK = 5
+} cip_patch_kind;
+
+/* `member` "" is the file itself. */
+typedef struct cip_patch_op {
+    cip_patch_kind kind;
+    const char *member;
+    const char *to;
+    uint64_t offset;
+    cip_bytes before,
+        after; /* WRITE: equal lengths, except behind the old end, where before is shorter */
+} cip_patch_op;
+
+/* Zero-initialise with an arena in it. Operations are in order; everything is copied into the
+ * arena. */
+typedef struct cip_patch {
+    cip_arena arena;
+    cip_patch_op *op;
+    size_t n, cap;
+    uint64_t old_len, new_len; /* of the file itself */
+} cip_patch;
+
+cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, cip_bytes before,
+                           cip_bytes after, cip_err *err);
+cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err);
+void cip_patch_clear(cip_patch *p);
+
+/* A file with a patch over it (writes and the length of member ""), as one io. Both are borrowed.
+ * Later writes win. */
+cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err);
+
+/* A sealed journal beside `path` (".NAME.cip-journal"; layout: io/README.md): design section 2. */
+typedef enum cip_journal_state {
+    CIP_JOURNAL_NONE = 0, /* none, or only an unsealed ".NAME.cip-tmp" */
+    CIP_JOURNAL_APPLIES =
+        1, /* every byte in each range is the old or the new one: the overlay is right */
+    CIP_JOURNAL_ALIEN = 2, /* it does not match this file: an error for readers */
+    CIP_JOURNAL_IGNORED =
+        3 /* not owned by the file's owner or us, a link, over the limit: a warning */
+} cip_journal_state;
+
+/* Looks for a journal beside the file, never writes. APPLIES: *patch holds its operations. `why`
+ * (256 bytes) says why one is ALIEN or IGNORED. */
+cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
+                            cip_patch *patch, char *why, cip_err *err);
+/* The bytes of a sealed journal for the patch, for the commit to write (and tests). device, inode:
+ * of the target. */
+
+cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inode, cip_buf *out,
+                              cip_err *err);
+
+#endif
