@@ -46,8 +46,8 @@ void cip_cast_merge(cip_cast_stats *into, const cip_cast_stats *from);
 cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_err *err);
 
 /* n-d: every element of src (at src_base + v->off ...) into dst with the same shape. */
-void cip_copy_nd(const cip_cast *c, const cip_view *src, const uint8_t *src_base,
-                 const cip_view *dst, uint8_t *dst_base, cip_cast_stats *stats);
+void cip_copy_nd(const cip_cast *c, const cip_nd *src, const uint8_t *src_base, const cip_nd *dst,
+                 uint8_t *dst_base, cip_cast_stats *stats);
 
 /* One element as text for people ("1.5", "(1+2j)", "True", "'abc'", "(1, 2.5)"); numpy's
  * repr-shortest numbers that read back equal. Appends to b. */

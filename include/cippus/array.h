@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays of an open file: what they are, and reading them whole, by slices, by fields, by points.
+ */
+#ifndef CIPPUS_ARRAY_H
+#define CIPPUS_ARRAY_H
+
+#include "cippus/cast.h"
+#include "cippus/dtype.h"
+#include "cippus/slice.h"
+#include "cippus/tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An array in a file. Borrowed from the file; immutable; any thread. Getters take NULL. */
+typedef struct cip_array cip_array;
+
+/** Its path in the tree: "roman/data"; "" in a file that has just one. */
+CIP_API const char *cip_array_path(const cip_array *array);
+CIP_API const cip_dtype *cip_array_dtype(const cip_array *array);
+CIP_API int cip_array_ndim(const cip_array *array);
+/** ndim lengths, in elements. */
+CIP_API const int64_t *cip_array_shape(const cip_array *array);
+/** Its description in the tree, or NULL. */
+CIP_API const cip_node *cip_array_node(const cip_array *array);
+/** OK, or why it cannot be read although it is listed (err gets the reason). */
+CIP_API cip_status cip_array_state(const cip_array *array, cip_err *err);
+
+/** How its data are stored. All borrowed. */
+typedef struct cip_array_storage {
+    const char *kind;       /* "internal", "streamed", "inline", "external", "contiguous" */
+    const char *codec;      /* "zlib", "none", ... */
+    uint64_t stored_nbytes; /* of the whole block where several arrays share it */
+    const int64_t *chunk;   /* chunk shape (ndim lengths), or NULL where it is not chunked */
+    int64_t block;          /* index of the block it lies in, or -1 */
+    bool masked;
+} cip_array_storage;
+CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_storage *out,
+                                         cip_err *err);
+
+/** Reads a selection ("[200:300, 400:500]", NULL or "" for all) as elements of `dtype` (NULL: as
+ * they are stored, in the machine's byte order, without padding) into dst, in C order, packed.
+ * nbytes is the size of dst and must be what the selection needs, else RANGE naming it. Casts as
+ * numpy does; a value that dtype cannot hold is RANGE (cip_read_into has other policies). Any
+ * number of threads may read one file. `array` NULL passes on the status in err. */
+CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
+                            void *dst, size_t nbytes, cip_err *err);
+
+/** All that reading can do; zero fields mean the default. */
+typedef struct cip_read_args {
+    size_t size;                 /* sizeof(cip_read_args) */
+    const char *selection;       /* as text; NULL: all */
+    const cip_selection *slices; /* or as numbers; only one of the two */
+    const char *field; /* of a record: its name, nested ones joined by "/"; its sub-array's axes
+                          come last */
+    const cip_dtype *dtype; /* as in cip_read */
+    void *dst;
+    size_t dst_nbytes; /* size of dst; 0: not checked */
+    const int64_t
+        *strides;     /* of dst in bytes, one for each axis left by the selection; NULL: C order */
+    uint8_t *mask;    /* one byte an element (C order): 1 where it is missing; NULL: not wanted */
+    unsigned threads; /* 0: as the file; 1: only the caller */
+    cip_overflow overflow;
+    uint64_t *noverflow; /* how many values overflowed; NULL: not wanted */
+} cip_read_args;
+
+#define CIP_READ_ARGS(...) (&(cip_read_args){ sizeof(cip_read_args), __VA_ARGS__ })
+
+/** The full form of reading. */
+CIP_API cip_status cip_read_into(const cip_array *array, const cip_read_args *args, cip_err *err);
+
+/** The shape (and number of bytes as `dtype`, NULL as stored) that a read would give; `shape` has
+ * room for CIP_MAX_NDIM. */
+CIP_API cip_status cip_read_shape(const cip_array *array, const cip_read_args *args, int *ndim,
+                                  int64_t *shape, uint64_t *nbytes, cip_err *err);
+
+/** npoint scattered elements, coords has npoint * ndim indices (negative ones count from the end),
+ *  values npoint elements of dtype. */
+CIP_API cip_status cip_read_points(const cip_array *array, size_t npoint, const int64_t *coords,
+                                   const cip_dtype *dtype, void *values, cip_err *err);
+
+/** The elements in place, without a copy: C order, the machine's byte order, aligned for the type;
+ *  or NULL with UNSUPPORTED and what stands in the way. Lives until the file is closed. A file that
+ * others cut short while a view is used makes the access fault (SIGBUS). */
+CIP_API const void *cip_view(const cip_array *array, cip_err *err);
+
+/** One element as text for people ("1.5", "'abc'", "(1, 2.5)"), as snprintf counts; `elem` is of
+ * the dtype given. */
+CIP_API size_t cip_format_element(const cip_dtype *dtype, const void *elem, char *text, size_t cap);
+
+/** The dtype that cip_read gives for NULL: packed, in the machine's byte order. Borrowed from the
+ * file. NULL on failure. */
+CIP_API const cip_dtype *cip_array_native_dtype(const cip_array *array, cip_err *err);
+/** The same in little-endian: the dtype of `cat --to raw`. */
+CIP_API const cip_dtype *cip_array_raw_dtype(const cip_array *array, cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

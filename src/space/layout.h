@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a format makes of a file: spaces, arrays that lie in them, and the metadata tree.
+ *
+ * A space is a linear run of bytes. It may be a member of the file, memory, a part of another
+ * space, or be made of chunks that lie in other spaces and decode through codecs; so nesting,
+ * sharing and laziness are one thing. Arrays point to a space; pipeline, table and cache belong to
+ * the space. */
+#ifndef CIP_SPACE_LAYOUT_H
+#define CIP_SPACE_LAYOUT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "array/elem.h"
+#include "array/view.h"
+#include "codec/checksum/checksum.h"
+#include "cippus/array.h"
+#include "codec/codec.h"
+#include "io/io.h"
+#include "tree/value.h"
+
+typedef struct cip_space cip_space;
+typedef struct cip_layout cip_layout;
+struct cip_cache;
+
+/* Where stored bytes lie: [off, off + len) of a space. `bit`: the first bit of the byte at off
+ * (bzip2 blocks, deflate checkpoints); 0 otherwise. */
+typedef struct cip_extent {
+    cip_space *in;
+    uint64_t off, len;
+    uint8_t bit;
+} cip_extent;
+
+typedef enum cip_chunk_state {
+    CIP_CHUNK_DATA = 0,
+    CIP_CHUNK_ZERO,
+    CIP_CHUNK_NAN,    /* floats of the table's typesize (4 or 8), host order as the space says */
+    CIP_CHUNK_UNINIT, /* anything; read as zeros */
+    CIP_CHUNK_VALUE,  /* `value` repeated */
+    CIP_CHUNK_MISSING /* its data are not there; `why` */
+} cip_chunk_state;
+
+/* One chunk, or `run` equal special ones in a row (0 counts as 1). raw_off and raw_len are of the
+ * first. */
+typedef struct cip_chunk {
+    cip_extent at;
+    uint64_t raw_off,
+        raw_len; /* in the space; of a GRID: bytes of the stored (padded) chunk, raw_off unused */
+    uint64_t run;
+    uint8_t state; /* cip_chunk_state */
+    cip_status why;
+    const uint8_t *value; /* VALUE: value_len bytes, borrowed from the layout */
+    uint32_t value_len;
+    const cip_codec
+        *codec;     /* overrides the space's steps (NULL args then); &cip_codec_stored: as it is */
+    uint8_t sum_id; /* cip_sum_id, of the stored bytes */
+    uint8_t sum[CIP_SUM_MAX];
+} cip_chunk;
+
+/* Marks a chunk that is stored as it is in a space whose other chunks have a codec. */
+extern const cip_codec cip_codec_stored;
+
+/* A table is a function: an index may be compressed, a walk, or 2^40 zero chunks in 240 bytes.
+ * Thread-safe; may be lazy. */
+typedef struct cip_table {
+    /* Chunks i .. i+n-1 into out[]. RANGE beyond the end. */
+    cip_status (*at)(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err);
+    /* The chunk that holds the raw byte; NULL for equal chunks (then raw_off / raw_each). */
+    cip_status (*find)(void *self, uint64_t raw_off, uint64_t *i, cip_err *err);
+    /* Number of chunks; called before the others, may do the lazy work. */
+    cip_status (*count)(void *self, uint64_t *n, cip_err *err);
+    uint64_t raw_each; /* bytes of every chunk but the last; 0: unequal */
+    void *self;
+} cip_table;
+
+/* An n-d array cut in chunks: chunk (i, j, ...) in C order of the chunk grid (F order with f_order)
+ * holds elements [i * chunk[0], (i+1) * chunk[0]) x ... as an array of shape `stored` (>= chunk; =
+ * chunk when NULL) in C order (F order with f_order). Edge chunks are padded to full size unless
+ * `clipped`: then they hold just what lies inside. The space's linear bytes are the whole array in
+ * C order without padding. */
+typedef struct cip_grid {
+    uint64_t itemsize;
+    int32_t ndim;
+    bool f_order;
+    bool clipped;
+    const int64_t *shape, *chunk;
+    const int64_t *stored; /* or NULL */
+    const int64_t *block;  /* inner blocks, or NULL: only handed to the codec */
+} cip_grid;
+
+/* A stage of a chunk's pipeline: steps are applied in order to decode. Intermediate lengths: each
+ * step but the last decodes to `mid_len` bytes (0: the same length as the chunk's raw bytes). */
+typedef struct cip_step {
+    const cip_codec *codec;
+    const void *args;
+    uint64_t mid_len;
+} cip_step;
+
+enum { CIP_MAX_STEPS = 8 };
+
+typedef enum cip_space_kind {
+    CIP_SPACE_FILE = 1, /* all bytes of an io */
+    CIP_SPACE_MEM,      /* bytes that the layout owns */
+    CIP_SPACE_SUB,      /* a part of another space */
+    CIP_SPACE_CONCAT,   /* parts of spaces one behind the other; a part in NULL is zeros */
+    CIP_SPACE_CHUNKED,  /* linear chunks through steps */
+    CIP_SPACE_GRID,     /* n-d chunks through steps */
+    CIP_SPACE_SEQ,      /* one extent through one codec, decoded in order */
+    CIP_SPACE_LAZY      /* made at first use */
+} cip_space_kind;
+
+struct cip_space {
+    cip_space_kind kind;
+    uint64_t id;       /* unique within the layout and its children: the cache's key */
+    uint64_t len;      /* bytes. LAZY: known after cip_space_resolve */
+    const char *label; /* for messages: "block 3"; borrowed from the layout, may be NULL */
+    union {
+        cip_io *io;     /* FILE */
+        cip_bytes mem;  /* MEM */
+        cip_extent sub; /* SUB, SEQ */
+        struct {        /* CONCAT: part i covers [start[i], start[i + 1]) */
+            const cip_extent *part;
+            const uint64_t *start; /* n + 1 of them */
+            size_t n;
+        } concat;
+        cip_table table; /* CHUNKED, GRID */
+        struct {         /* LAZY */
+            cip_status (*make)(void *self, cip_space **out,
+                               cip_err *err); /* called once, under `lock` */
+            void *self;
+            pthread_mutex_t *lock; /* the layout's lazy lock */
+            _Atomic(cip_space *) made;
+            _Atomic int state; /* 0 not yet, 1 made, 2 failed: err has why */
+            cip_err *err;
+        } lazy;
+    };
+    const cip_grid *grid; /* GRID */
+    uint8_t nstep;        /* SEQ: exactly 1 */
+    cip_step step[CIP_MAX_STEPS];
+    cip_codec_env
+        codec_env; /* typesize, shapes: what codecs are told (mem is filled in when decoding) */
+    cip_space *in_order; /* CHUNKED: the same bytes decoded in order (SEQ), used from then on when a
+                            chunk turns out not to fit the table (CORRUPT); or NULL */
+    _Atomic bool use_in_order;
+    _Atomic(void *) seq_state; /* SEQ: private to the reader (checkpoints later) */
+};
+
+typedef enum cip_mask_kind {
+    CIP_MASK_NONE = 0,
+    CIP_MASK_VALUE,       /* elements equal to `value` are missing (NaN: those that are NaN) */
+    CIP_MASK_SET_MISSING, /* nonzero in `array` = missing; broadcast to the array's shape */
+    CIP_MASK_SET_VALID,
+    CIP_MASK_BITS /* one bit each, LSB first, nonzero = valid */
+} cip_mask_kind;
+
+typedef struct cip_mask {
+    cip_mask_kind kind;
+    struct cip_array *array; /* SET_*, BITS */
+    const uint8_t *value;    /* VALUE: one element of the array's own dtype */
+} cip_mask;
+
+/* How an array's data are stored, in words: for `ls`, `info`. All borrowed. */
+typedef struct cip_storage {
+    const char *kind;     /* "internal", "streamed", "inline", "external", "contiguous", ... */
+    const char *codec;    /* "zlib", "none", ... */
+    uint64_t nbytes;      /* stored bytes (of the whole block where shared) */
+    const int64_t *chunk; /* chunk shape, ndim entries, or NULL */
+    int64_t block;        /* index of the block it lies in, or -1 */
+} cip_storage;
+
+struct cip_array {
+    cip_layout *layout;
+    const char *path; /* as `ls` prints it: no leading "/" unless the first key is empty */
+    const cip_dtype *dtype;
+    cip_nd view;      /* itemsize, shape, strides, off: in the linear bytes of `space` */
+    cip_space *space; /* NULL only when st != CIP_OK */
+    cip_mask mask;
+    const cip_node *node; /* its description in the tree, or NULL */
+    cip_storage storage;
+    cip_status st; /* not CIP_OK: it is listed, but cannot be read; `why` says why */
+    const cip_err *why;
+    bool f_order; /* stored first axis fastest: what --column-major shows reversed */
+};
+
+/* A block or chunk as it lies in the file: for `info --blocks`, `cat --block`, verify. */
+typedef struct cip_block {
+    uint64_t offset; /* of its header (or data, where there is none) */
+    uint64_t header_nbytes;
+    uint64_t data_offset;
+    uint64_t allocated, used, decoded; /* bytes; used: stored */
+    uint64_t flags;
+    const char *codec; /* name, escaped for printing; "none" */
+    uint8_t sum_id;    /* cip_sum_id as stored, NONE: none stored */
+    uint8_t sum[CIP_SUM_MAX];
+    cip_space *stored; /* the used bytes as they are */
+    cip_space *data;   /* decoded; NULL when st is set */
+    cip_status st;
+    const cip_err *why;
+} cip_block;
+
+/* A fact about the file in words: for `info`. */
+typedef struct cip_fact {
+    const char *key, *value;
+} cip_fact;
+
+struct cip_layout {
+    cip_env *env;
+    struct cip_cache *cache; /* decoded chunks; shared with children */
+    cip_arena arena;         /* all below; guarded by `lock` after open */
+    pthread_mutex_t lock;    /* guards arena, children and lazy making after open */
+    cip_layout *parent;      /* of an external file: who opened it */
+    cip_layout **child;
+    size_t nchild, child_cap;
+    cip_io *io; /* the file; closed with the layout when owned */
+    bool owns_io;
+    cip_space *file;      /* all of its bytes */
+    const char *format;   /* "asdf" */
+    const char *version;  /* of the format, as the file says */
+    const char *uri;      /* name of the file, for external references */
+    const cip_node *tree; /* or NULL */
+    cip_array **array;
+    size_t narray, array_cap;
+    cip_block *block;
+    size_t nblock;
+    cip_fact *fact;
+    size_t nfact, fact_cap;
+    void *own; /* the format's own state, in the arena or freed by `clear` */
+    void (*clear)(cip_layout *layout);
+    uint32_t flags; /* cip_open_flags */
+    uint64_t generation;
+};
+
+/* What the caller of open asked for. */
+enum {
+    CIP_OPEN_EXTERNAL = 1, /* external files outside the folder may be opened */
+    CIP_OPEN_FORCE = 2     /* go on where the version or flags are unknown */
+};
+
+/* Making a layout; `io` is borrowed unless owns_io is set afterwards. The env outlives it. */
+cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *err);
+/* A layout for another file seen from this one: shares env and cache; freed with the parent. */
+cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out, cip_err *err);
+void cip_layout_free(cip_layout *layout);
+/* How many external files deep: 0 for the file itself. */
+int cip_layout_depth(const cip_layout *layout);
+
+/* Spaces, in the layout's arena (these lock it, so that lazy makers may call them). */
+cip_status cip_space_new_mem(cip_layout *l, cip_bytes mem, cip_space **out, cip_err *err);
+/* RANGE when [off, off + len) does not lie in `in` (checked when its length is known). */
+cip_status cip_space_new_sub(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
+                             cip_space **out, cip_err *err);
+cip_status cip_space_new_concat(cip_layout *l, const cip_extent *part, size_t n, cip_space **out,
+                                cip_err *err);
+cip_status cip_space_new_chunked(cip_layout *l, const cip_table *table, uint64_t len,
+                                 const cip_step *step, size_t nstep, cip_space **out, cip_err *err);
+/* The grid is copied. */
+cip_status cip_space_new_grid(cip_layout *l, const cip_grid *grid, const cip_table *table,
+                              const cip_step *step, size_t nstep, cip_space **out, cip_err *err);
+cip_status cip_space_new_seq(cip_layout *l, const cip_extent *at, uint64_t len,
+                             const cip_step *step, cip_space **out, cip_err *err);
+/* `make` is called at first use, once, without any lock of the layout held but its own; its result
+ * or error is kept. */
+cip_status cip_space_new_lazy(cip_layout *l,
+                              cip_status (*make)(void *self, cip_space **out, cip_err *err),
+                              void *self, cip_space **out, cip_err *err);
+/* Follows LAZY to what was made (any other kind: itself). Thread-safe. The error is kept and given
+ * again. */
+cip_status cip_space_resolve(cip_space *s, cip_space **out, cip_err *err);
+/* A table over n chunks kept in the layout's arena (copied). Equal-sized ones are found by
+ * division. */
+cip_status cip_table_from_array(cip_layout *l, const cip_chunk *chunk, size_t n, cip_table *out,
+                                cip_err *err);
+
+/* Adds an array (zeroed, owned by the arena) to the list, or only makes one (`listed` false:
+ * masks). */
+cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip_err *err);
+/* Marks an array as not readable: err as it stands is copied. */
+void cip_array_refuse(cip_array *a, cip_status st, const cip_err *err);
+cip_status cip_layout_add_fact(cip_layout *l, const char *key, cip_err *err, const char *fmt, ...)
+    CIP_PRINTF(4, 5);
+
+#endif

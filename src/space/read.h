@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Reading spaces: byte spans, strided views with casts, in parallel, through the cache. */
+#ifndef CIP_SPACE_READ_H
+#define CIP_SPACE_READ_H
+
+#include "array/cast.h"
+#include "space/layout.h"
+
+/* How a read may work. */
+typedef struct cip_read_how {
+    cip_layout *layout;
+    cip_pool *pool; /* NULL: in the caller's thread */
+} cip_read_how;
+
+/* Wanted pieces of a space's linear bytes, rising and not overlapping. Each is filled whole, or the
+ * call fails: RANGE beyond the end, and whatever the stored bytes deserve (TRUNCATED, CORRUPT, ...
+ * with the space's label as the part). Decodes only chunks that are touched, in parallel; a chunk
+ * of which half or more is wanted in one piece is decoded straight into dst. */
+cip_status cip_space_read(const cip_read_how *how, cip_space *s, const cip_want *want, size_t n,
+                          cip_err *err);
+/* One piece. */
+cip_status cip_space_read_at(const cip_read_how *how, cip_space *s, uint64_t off, void *dst,
+                             size_t n, cip_err *err);
+/* The bytes [off, off + len) in place, where the space is a plain part of a mapped file or of
+ * memory; UNSUPPORTED otherwise. */
+cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,
+                         cip_err *err);
+
+/* The elements of `from` (a view of the space's linear bytes) through `cast` into dst, whose shape
+ * is the same; dst strides may be any. Bounds are checked against the space first (RANGE, CORRUPT).
+ * Memory: staging per thread is at most 1 MiB beside what decoding a chunk takes. Stats are exact
+ * and independent of the number of threads; overflows are counted from C order positions. */
+cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
+                            const cip_cast *cast, const cip_nd *to, uint8_t *dst,
+                            cip_cast_stats *stats, cip_err *err);
+/* Scattered elements: n byte offsets of elements in any order; dst packed. */
+cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const uint64_t *off,
+                                   size_t n, const cip_cast *cast, uint8_t *dst,
+                                   cip_cast_stats *stats, cip_err *err);
+
+/* All bytes in order in pieces of at most `piece` bytes, each given to fn: for checksums,
+ * statistics, copies. Bounded memory. A nonzero result of fn is CANCELLED. */
+cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
+                            int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
+                            cip_err *err);
+
+/* Whether the elements an array's view addresses all lie in its space: RANGE naming both otherwise.
+ * Resolves a lazy space. */
+cip_status cip_array_check(const cip_array *a, cip_err *err);
+
+#endif
