@@ -14,7 +14,7 @@
 #include "array/elem.h"
 #include "array/view.h"
 #include "codec/checksum/checksum.h"
-#include "cippus/array.h"
+#include "cippus/file.h"
 #include "codec/codec.h"
 #include "io/io.h"
 #include "tree/value.h"
@@ -184,17 +184,10 @@ struct cip_array {
 
 /* A block or chunk as it lies in the file: for `info --blocks`, `cat --block`, verify. */
 typedef struct cip_block {
-    uint64_t offset; /* of its header (or data, where there is none) */
-    uint64_t header_nbytes;
-    uint64_t data_offset;
-    uint64_t allocated, used, decoded; /* bytes; used: stored */
-    uint64_t flags;
-    const char *codec; /* name, escaped for printing; "none" */
-    uint8_t sum_id;    /* cip_sum_id as stored, NONE: none stored */
-    uint8_t sum[CIP_SUM_MAX];
-    cip_space *stored; /* the used bytes as they are */
-    cip_space *data;   /* decoded; NULL when st is set */
-    cip_status st;
+    cip_block_info info; /* what users see */
+    uint8_t sum_id;      /* cip_sum_id of info.checksum_value; NONE: none stored */
+    cip_space *stored;   /* the used bytes as they are */
+    cip_space *data;     /* decoded; NULL when info.state is set */
     const cip_err *why;
 } cip_block;
 

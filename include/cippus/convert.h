@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From one format to another, and arrays as text, csv, json, npy or raw bytes. */
+#ifndef CIPPUS_CONVERT_H
+#define CIPPUS_CONVERT_H
+
+#include "cippus/file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Called now and then with bytes done and in all (0: unknown). A nonzero result stops with
+ * CANCELLED. */
+typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
+
+typedef struct cip_convert_options {
+    size_t size;             /* sizeof(cip_convert_options) */
+    const char *format;      /* of the output; NULL: by the output's name */
+    const char *path;        /* one array only; NULL: all */
+    const char *codec;       /* "name" or "name:level"; NULL: the format's default */
+    const char *byteorder;   /* "little", "big"; NULL: the format's default */
+    bool accept_loss;        /* go on where the output cannot hold all of the input */
+    bool overwrite;          /* an existing output is replaced (at the end, in one step) */
+    cip_finding_fn *on_loss; /* told each loss, accepted or not */
+    cip_progress_fn *progress;
+    void *user;                    /* of both */
+    const cip_open_options *input; /* how to open the input; NULL: the defaults */
+} cip_convert_options;
+
+#define CIP_CONVERT_OPTIONS(...)                                                                   \
+    (&(cip_convert_options){ sizeof(cip_convert_options), __VA_ARGS__ })
+
+/** Writes all of `in` as `out` ("-": standard output). Nothing is under the name `out` before it is
+ * complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is written. BUSY
+ * when `out` exists and is not to be overwritten. */
+CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
+                               cip_err *err);
+/** The same from an open file. */
+CIP_API cip_status cip_convert_file(const cip_file *in, const char *out,
+                                    const cip_convert_options *opts, cip_err *err);
+
+/** Writes what `args` selects (dst and strides are ignored) as `to`: "raw" (C order, little-endian,
+ * packed), "npy", "text", "csv" or "json". Streams: memory is bounded whatever the size. */
+CIP_API cip_status cip_export(const cip_array *array, const cip_read_args *args, const char *to,
+                              cip_write_fn *fn, void *user, cip_err *err);
+/** Writes the mask of the selection, one byte an element, 1 = missing. */
+CIP_API cip_status cip_export_mask(const cip_array *array, const cip_read_args *args,
+                                   cip_write_fn *fn, void *user, cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

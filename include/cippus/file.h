@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Opening a file of any format: its arrays, its tree, its blocks. */
+#ifndef CIPPUS_FILE_H
+#define CIPPUS_FILE_H
+
+#include "cippus/array.h"
+#include "cippus/ext/io.h"
+#include "cippus/finding.h"
+#include "cippus/limits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An open file. It owns its tree and arrays: pointers from getters live until cip_file_close().
+ *  Read-only, it may be used from many threads at once. Getters take NULL. */
+typedef struct cip_file cip_file;
+
+typedef struct cip_open_options {
+    size_t size;                    /* sizeof(cip_open_options) */
+    const char *format;             /* a format's name, or NULL to detect it from the bytes */
+    const cip_limits *limits;       /* NULL: the defaults */
+    const cip_allocator *allocator; /* NULL: the C library's */
+    unsigned threads;    /* 0: the process-wide pool; 1: only the caller; n: a pool of its own */
+    bool allow_external; /* external files outside the file's folder may be opened */
+    bool force;          /* go on where a version or flag is unknown */
+} cip_open_options;
+
+#define CIP_OPEN_OPTIONS(...) (&(cip_open_options){ sizeof(cip_open_options), __VA_ARGS__ })
+
+/** Opens `path` (a file, or "-" for standard input) and reads its metadata, no array data. `opts`
+ * and `err` may be NULL. On success *file is the caller's to close, otherwise NULL. Fails with
+ *  NOT_FOUND, IO, FORMAT (none fits), UNSUPPORTED, LIMIT, CORRUPT or TRUNCATED. */
+CIP_API cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file,
+                            cip_err *err);
+/** The same over the caller's bytes; `methods` is copied, `user` handed to each of them until
+ * close. */
+CIP_API cip_status cip_open_io(const cip_io_methods *methods, void *user,
+                               const cip_open_options *opts, cip_file **file, cip_err *err);
+/** The same over nbytes at ptr, which must outlive the file. */
+CIP_API cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
+                                   cip_file **file, cip_err *err);
+/** NULL is fine. No other thread may be using the file. */
+CIP_API void cip_file_close(cip_file *file);
+
+/** The format's name ("asdf", "rawarray", "npy") and its version in the file ("1.0.0", may be "").
+ */
+CIP_API const char *cip_file_format(const cip_file *file);
+CIP_API const char *cip_file_version(const cip_file *file);
+/** Bytes of the file. */
+CIP_API uint64_t cip_file_nbytes(const cip_file *file);
+
+/** Arrays in the order of the tree. */
+CIP_API size_t cip_file_narray(const cip_file *file);
+CIP_API const cip_array *cip_file_array(const cip_file *file, size_t i);
+/** The array at `path` (as cip_tree_get reads paths; "" or NULL: the only one). A step into a
+ * record's field is not part of it (see cip_read_args.field). NULL with NOT_FOUND, or ARG when
+ * there are several. */
+CIP_API const cip_array *cip_find(const cip_file *file, const char *path, cip_err *err);
+/** The same, and what is left of the path behind the array (a field, "" for none) in *field. */
+CIP_API const cip_array *cip_find_field(const cip_file *file, const char *path, const char **field,
+                                        cip_err *err);
+
+/** The metadata tree's root; NULL in a file without one. */
+CIP_API const cip_node *cip_file_tree(const cip_file *file);
+
+/** Facts about the file in words, in order: key and value, both borrowed. False at the end. */
+CIP_API bool cip_file_fact(const cip_file *file, size_t i, const char **key, const char **value);
+/** What was tolerated while opening and reading so far: the i-th finding, or NULL. */
+CIP_API const cip_finding *cip_file_finding(const cip_file *file, size_t i);
+
+/** A block (or chunk) as it lies in the file. Borrowed texts. */
+typedef struct cip_block_info {
+    uint64_t offset;        /* of its header (or of its data, where it has none) */
+    uint64_t header_nbytes; /* 0: none */
+    uint64_t data_offset;
+    uint64_t allocated_nbytes;
+    uint64_t stored_nbytes;
+    uint64_t decoded_nbytes;
+    uint64_t flags;       /* as stored */
+    const char *codec;    /* "none", "zlib", ...; bytes that do not print are escaped */
+    const char *checksum; /* "md5" or "" for none stored */
+    uint8_t checksum_value[32];
+    cip_status state; /* OK, or why its data cannot be read */
+} cip_block_info;
+
+CIP_API size_t cip_file_nblock(const cip_file *file);
+/** The i-th, or NULL. */
+CIP_API const cip_block_info *cip_file_block(const cip_file *file, size_t i);
+/** n bytes at `offset` of a block's data: decoded, or as stored. RANGE beyond its end. */
+CIP_API cip_status cip_block_read(const cip_file *file, size_t i, bool stored, uint64_t offset,
+                                  void *dst, size_t n, cip_err *err);
+
+/** Takes text or bytes as they are made. A nonzero result stops with CANCELLED. */
+typedef int cip_write_fn(void *user, const void *bytes, size_t nbytes);
+
+typedef struct cip_tree_print_options {
+    size_t size;          /* sizeof(cip_tree_print_options) */
+    bool json;            /* JSON instead of YAML */
+    uint32_t depth;       /* deeper collections are left out; 0: none are */
+    bool arrays_as_nodes; /* arrays as their description in the tree, not in one line */
+} cip_tree_print_options;
+
+/** Writes a node of the file's tree (NULL: the root) as YAML or JSON; an array is shown in one
+ * line. Control characters are escaped. LIMIT when aliases make it larger than limits allow. */
+CIP_API cip_status cip_tree_print(const cip_file *file, const cip_node *node,
+                                  const cip_tree_print_options *opts, cip_write_fn *fn, void *user,
+                                  cip_err *err);
+
+/** RawArray's own query (name, endian, type, size, dimension, shape as stored) as YAML, and what
+ * other formats have of the kind. UNSUPPORTED where there is none. */
+CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *user, cip_err *err);
+
+/** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
+ * NULL at the end. */
+CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
+/** The i-th codec of this build, whether it is there, and its library's version. NULL at the end.
+ */
+CIP_API const char *cip_codec_name_at(size_t i, bool *available, const char **version);
+/** CIP_VERSION_STRING of the library. */
+CIP_API const char *cip_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checking files, and statistics of arrays. */
+#ifndef CIPPUS_VERIFY_H
+#define CIPPUS_VERIFY_H
+
+#include "cippus/file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    CIP_VERIFY_DEEP = 1 /* decode every chunk and read every array too */
+};
+
+/** Structure, index and every stored checksum, reading all; each finding goes to fn. OK also when
+ * there are findings: fn sees them. Fails only when the check itself could not be done (IO, LIMIT,
+ * CANCELLED, ...); a file that cannot be opened is a FATAL finding. */
+CIP_API cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
+                              cip_err *err);
+/** The same for an open file (or one from cip_open_io). */
+CIP_API cip_status cip_verify_file(cip_file *file, uint32_t flags, cip_finding_fn *fn, void *user,
+                                   cip_err *err);
+
+/** Statistics over the elements of a selection. Of complex numbers: of their absolute values.
+ * Masked elements count only in nmasked. */
+typedef struct cip_stats {
+    uint64_t nelem, nmasked, nnan, nzero, ninf;
+    double min, max, mean, std; /* of the elements that are neither masked nor NaN; NaN when there
+                                   are none. std: population */
+    bool exact;                 /* min_int and max_int hold (integers, bool) */
+    int64_t min_int;            /* as int64, or as uint64 bits for uint64 arrays */
+    int64_t max_int;
+    bool is_unsigned;
+} cip_stats;
+
+/** By streaming, with bounded memory. The result does not depend on the number of threads. TYPE for
+ * texts, records, opaque. */
+CIP_API cip_status cip_stat(const cip_array *array, const cip_read_args *args, cip_stats *out,
+                            cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
