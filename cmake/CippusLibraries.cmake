@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The libraries we stand on, under one short name each: cip::yaml, cip::z, cip::lz4, ... Included by
+# the build, and by the installed package for programs that link the static library.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+# cip_library(lz4 PKG liblz4): imported by pkg-config, or by header and name where there is no .pc
+function(cip_library name)
+    cmake_parse_arguments(L "" "PKG;HEADER" "" ${ARGN})
+    if(TARGET cip::${name})
+        return()
+    endif()
+    add_library(cip::${name} INTERFACE IMPORTED GLOBAL)
+    if(L_PKG)
+        pkg_check_modules(CIP_PC_${name} REQUIRED IMPORTED_TARGET GLOBAL ${L_PKG})
+        target_link_libraries(cip::${name} INTERFACE PkgConfig::CIP_PC_${name})
+        set_property(TARGET cip::${name} PROPERTY CIP_PC_REQUIRES ${L_PKG})
+    else()
+        find_library(CIP_LIB_${name} ${name} REQUIRED)
+        find_path(CIP_INC_${name} ${L_HEADER} REQUIRED)
+        mark_as_advanced(CIP_LIB_${name} CIP_INC_${name})
+        target_link_libraries(cip::${name} INTERFACE ${CIP_LIB_${name}})
+        target_include_directories(cip::${name} INTERFACE ${CIP_INC_${name}})
+        set_property(TARGET cip::${name} PROPERTY CIP_PC_LIBS -l${name})
+    endif()
+endfunction()
+
+cip_library(yaml PKG yaml-0.1)
+cip_library(z PKG zlib)
+cip_library(deflate PKG libdeflate)
+cip_library(xxhash PKG libxxhash)
+cip_library(crypto PKG libcrypto)
+if(CIP_WITH_BZIP2)
+    cip_library(bz2 HEADER bzlib.h)
+endif()
+if(CIP_WITH_LZ4)
+    cip_library(lz4 PKG liblz4)
+endif()
+if(CIP_WITH_ZSTD)
+    cip_library(zstd PKG libzstd)
+endif()
