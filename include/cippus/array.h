@@ -6,6 +6,7 @@
 
 #include "cippus/cast.h"
 #include "cippus/dtype.h"
+#include "cippus/options.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"
 
@@ -65,7 +66,7 @@ typedef struct cip_read_args {
     uint64_t *noverflow; /* how many values overflowed; NULL: not wanted */
 } cip_read_args;
 
-#define CIP_READ_ARGS(...) (&(cip_read_args){ sizeof(cip_read_args), __VA_ARGS__ })
+#define CIP_READ_ARGS(...) CIP_OPTIONS(cip_read_args, __VA_ARGS__)
 
 /** The full form of reading. */
 CIP_API cip_status cip_read_into(const cip_array *array, const cip_read_args *args, cip_err *err);

@@ -12,6 +12,7 @@
 #include "cippus/file.h"
 #include "cippus/finding.h"
 #include "cippus/limits.h"
+#include "cippus/options.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"
 #include "cippus/verify.h"

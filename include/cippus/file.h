@@ -26,7 +26,7 @@ typedef struct cip_open_options {
     bool force;          /* go on where a version or flag is unknown */
 } cip_open_options;
 
-#define CIP_OPEN_OPTIONS(...) (&(cip_open_options){ sizeof(cip_open_options), __VA_ARGS__ })
+#define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)
 
 /** Opens `path` (a file, or "-" for standard input) and reads its metadata, no array data. `opts`
  * and `err` may be NULL. On success *file is the caller's to close, otherwise NULL. Fails with

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How options structs are filled in place: CIP_OPEN_OPTIONS(.threads = 1), in C and in C++. */
+#ifndef CIPPUS_OPTIONS_H
+#define CIPPUS_OPTIONS_H
+
+/* The struct lives until the end of the enclosing block in C, of the full expression in C++. Its
+ * `size` says which version of the struct the caller was compiled with; 0 is refused with ARG. */
+#ifdef __cplusplus
+template <class T> inline const T *cip_address_of(const T &t)
+{
+    return &t;
+}
+#define CIP_OPTIONS(type, ...) (cip_address_of(type{ .size = sizeof(type), __VA_ARGS__ }))
+#else
+#define CIP_OPTIONS(type, ...) (&(const type){ .size = sizeof(type), __VA_ARGS__ })
+#endif
+
+#endif
