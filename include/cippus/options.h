@@ -6,6 +6,7 @@
 /* The struct lives until the end of the enclosing block in C, of the full expression in C++. Its
  * `size` says which version of the struct the caller was compiled with; 0 is refused with ARG. */
 #ifdef __cplusplus
+#pragma GCC system_header /* the fields that a caller leaves out are no fault of theirs */
 template <class T> inline const T *cip_address_of(const T &t)
 {
     return &t;
