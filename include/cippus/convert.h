@@ -28,7 +28,6 @@ typedef struct cip_convert_options {
 } cip_convert_options;
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)
-(&(cip_convert_options){ sizeof(cip_convert_options), __VA_ARGS__ })
 
     /** Writes all of `in` as `out` ("-": standard output). Nothing is under the name `out` before
      * it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
