@@ -14,10 +14,13 @@ typedef struct cip_io cip_io;
 
 typedef struct cip_io_ops {
     const char *name; /* "file", "memory", ... */
+    /* Fills all ranges or fails. They rise, do not overlap, lie within the size and are not empty:
+     * the functions below see to that. */
     cip_status (*read_ranges)(cip_io *io, const cip_range *r, size_t n, cip_err *err);
     /* Optional: the bytes as they lie in memory, as long as the io is open (mmap, memory). */
     cip_status (*map)(cip_io *io, const uint8_t **ptr, cip_err *err);
-    /* Optional: a member by relative name; see cip_io_open_member. */
+    /* Optional: a member by its path, percent-decoded, without "." and ".." but for leading ".."
+     * with CIP_IO_EXTERNAL, which may be absolute too. */
     cip_status (*open_member)(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                               cip_err *err);
     /* Optional: whether the file is still what was opened; BUSY ("file changed since open") if not.
@@ -30,27 +33,29 @@ struct cip_io {
     const cip_io_ops *ops;
     cip_env *env;
     uint64_t size;    /* bytes, as of open */
+    uint64_t base;    /* where its first byte lies in the file, for the offsets of errors */
     const char *name; /* for messages; owned */
     /* private fields of the implementation follow in its own struct */
 };
 
 enum {
-    CIP_IO_EXTERNAL = 1, /* the member may lie outside the file's folder (--allow-external) */
-    CIP_IO_HUGE = 2      /* private */
+    CIP_IO_EXTERNAL = 1 /* the member may lie outside the file's folder (--allow-external) */
 };
 
 /* A regular file by path (opened O_NONBLOCK | O_CLOEXEC | O_NOCTTY and then checked to be one; a
- * FIFO or device does not hang us: UNSUPPORTED naming what it is). Reads are preads. NOT_FOUND, IO.
- */
+ * FIFO or device does not hang us: UNSUPPORTED naming what it is). Reads are preads; one that finds
+ * the file shorter than it was at open ends BUSY ("file changed since open"). NOT_FOUND, IO. */
 cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err);
-/* A descriptor that may be a pipe: a regular file is read in place (the descriptor is duplicated);
- * anything else is spooled, up to 16 MiB in memory, then in an unnamed temporary file, so that
- * memory stays bounded. */
+/* A descriptor that may be a pipe: a regular file is read in place (the descriptor is duplicated,
+ * its position does not matter); anything else is spooled to its end, up to 16 MiB (or an eighth of
+ * max_memory) in memory, then in an unnamed temporary file in $TMPDIR or /tmp. `fd` stays the
+ * caller's. No members: its folder is not known. */
 cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, cip_err *err);
 /* n bytes, borrowed. */
 cip_status cip_io_open_memory(cip_env *env, const void *ptr, uint64_t n, const char *name,
                               cip_io **out, cip_err *err);
-/* The caller's methods, copied (struct_size of them). */
+/* The caller's methods, copied (struct_size of them). ARG when they are not whole. On failure
+ * `user` is not closed. */
 cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                             cip_err *err);
 /* A part of another io as one of its own: [off, off + len). `of` is borrowed. RANGE when it does
@@ -58,22 +63,30 @@ cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, c
 cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out, cip_err *err);
 void cip_io_close(cip_io *io);
 
-/* All of n bytes at off, or TRUNCATED naming what was expected and found (position `off`). */
+/* All of n bytes at off, or TRUNCATED naming what was expected and found (position base + off).
+ * All reads may be called from any thread. */
 cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *err);
 /* As many as there are, up to n; *got. */
 cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
                             cip_err *err);
-/* Every range whole. Rising offsets; checked against the size first. */
+/* Every range whole; all are checked against the size first. Rising offsets are read together,
+ * which is quicker; others are fine. Empty ranges need no `dst`. */
 cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err);
 /* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
  * cannot. Lives until close. Thread-safe. */
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
+/* BUSY ("file changed since open") when a file's size or time of change is not what it was; OK for
+ * ios that cannot tell. To be asked before and after what must not be a mixture. */
+cip_status cip_io_unchanged(cip_io *io, cip_err *err);
 
-/* A member beside the file, by a URI reference relative to it: percent-decoded once, then refused
- * (CORRUPT) with a NUL, a scheme, an absolute path, a ".." that leaves, a backslash; opened beneath
- * the file's folder without following links out of it (openat2 RESOLVE_BENEATH |
- * RESOLVE_NO_MAGICLINKS, or a component walk with O_NOFOLLOW where the kernel lacks it), a regular
- * file only. With CIP_IO_EXTERNAL: file: URIs, absolute and outside paths too (never a network). */
+/* A member beside the file, by a URI reference relative to it (a fragment is left out): its path is
+ * percent-decoded once, then refused (CORRUPT) with a NUL, an encoded slash, a backslash, and
+ * without CIP_IO_EXTERNAL also when it is absolute, a file: URI or leaves by "..". Opened beneath
+ * the folder of the file without following links out of it (openat2 RESOLVE_BENEATH |
+ * RESOLVE_NO_MAGICLINKS, or where the kernel lacks it a walk that follows no link), a regular file
+ * only. With CIP_IO_EXTERNAL: file: URIs, absolute and outside paths and links too. Other schemes
+ * and hosts are UNSUPPORTED always: there is no network. An empty reference is ARG. The member does
+ * not need `io` once it is open. */
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err);
 

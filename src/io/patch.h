@@ -36,13 +36,15 @@ typedef struct cip_patch {
     uint64_t old_len, new_len; /* of the file itself */
 } cip_patch;
 
+/* ARG for an operation that makes no sense: an unknown kind, `before` longer than `after`, an end
+ * beyond 2^64, a name that is absolute or has "..", or none where one is needed. */
+cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err);
 cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, cip_bytes before,
                            cip_bytes after, cip_err *err);
-cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err);
 void cip_patch_clear(cip_patch *p);
 
 /* A file with a patch over it (writes and the length of member ""), as one io. Both are borrowed.
- * Later writes win. */
+ * Later operations win; a gap behind the end reads as zeros. ARG when the end is not new_len. */
 cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err);
 
 /* A sealed journal beside `path` (".NAME.cip-journal"; layout: io/README.md): design section 2. */
@@ -55,14 +57,23 @@ typedef enum cip_journal_state {
         3 /* not owned by the file's owner or us, a link, over the limit: a warning */
 } cip_journal_state;
 
-/* Looks for a journal beside the file, never writes. APPLIES: *patch holds its operations. `why`
- * (256 bytes) says why one is ALIEN or IGNORED. */
+/* Looks for a journal beside the file (behind a link: beside what it points to), never writes.
+ * `file`: from cip_io_open_file(path); NONE for anything else. APPLIES: *patch holds its
+ * operations, otherwise it is untouched. `why` (256 bytes) says why one is ALIEN or IGNORED. */
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err);
-/* The bytes of a sealed journal for the patch, for the commit to write (and tests). device, inode:
- * of the target. */
-
+/* The bytes of a sealed journal for the patch, for the commit to write (and tests), added to *out.
+ * device, inode: of the target. Writes to the same member must not overlap and `before` must be all
+ * there was (ARG): else a half-applied journal could not be told from an alien one. LIMIT over
+ * CIP_JOURNAL_MAX. */
 cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inode, cip_buf *out,
                               cip_err *err);
+/* The patch in a journal's bytes, into a patch that has nothing but its arena's memory. Its bytes
+ * are borrowed from `in`, its names are not. CHECKSUM, CORRUPT, TRUNCATED, UNSUPPORTED (version).
+ */
+cip_status cip_journal_decode(cip_bytes in, cip_patch *out, uint64_t *device, uint64_t *inode,
+                              cip_err *err);
+
+enum { CIP_JOURNAL_MAX = 64 << 20 };
 
 #endif

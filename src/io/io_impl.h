@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the implementations of an io share with each other and nobody else. */
+#ifndef CIP_IO_IO_IMPL_H
+#define CIP_IO_IO_IMPL_H
+
+#include <sys/stat.h>
+
+#include "io/io.h"
+
+/* A zeroed io of `struct_size` bytes (cip_io in front) with a copy of the name. */
+cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
+                      cip_io **out, cip_err *err);
+/* Frees the name and the struct; the last step of every close. */
+void cip_io_free(cip_io *io);
+
+/* The folder that members are looked up in. A file and its members share one, so that they cost
+ * one descriptor; it is opened on first use. */
+typedef struct cip_folder cip_folder;
+/* The folder that `path` lies in, by its absolute path. */
+cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
+cip_folder *cip_folder_keep(cip_folder *f);
+void cip_folder_drop(cip_folder *f); /* NULL is fine */
+/* Its absolute path with a slash at the end, borrowed. */
+const char *cip_folder_path(const cip_folder *f);
+/* A descriptor for `path` beneath the folder; `shown` is what errors call it. */
+cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *shown, int *fd,
+                                   cip_err *err);
+/* The same without openat2: follows no link at all. Apart for the tests. */
+cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *fd, cip_err *err);
+
+/* A file io that takes `fd` over, on failure too. UNSUPPORTED when it is not a regular file.
+ * `folder` may be NULL (no members) and is kept; `inside` is the io's own folder relative to it, ""
+ * or with a slash at the end. */
+cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *folder,
+                        const char *inside, cip_io **out, cip_err *err);
+/* Opens as cip_io_open_file, a descriptor only. */
+cip_status cip_file_open_path(const char *path, int *fd, cip_err *err);
+/* What fstat says of a file io now; false for other ios. */
+bool cip_file_stat(cip_io *io, struct stat *st);
+
+/* A memory io that frees `ptr` (of cip_mem) at close; on failure too. */
+cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name, cip_io **out,
+                          cip_err *err);
+
+/* The path that a reference names, by the rules of cip_io_open_member; from `mem`. */
+cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,
+                              cip_err *err);
+
+#endif
