@@ -81,8 +81,9 @@ cip_status cip_path_add(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* Depth-first over the tree: maps' values and sequences' items in order. Each node that can be
  * reached is entered once per way to it, except that a node inside itself (a cycle) is given to
  * `fn` with `again` set and not entered. fn returns 0 to enter, 1 to skip the children, other: stop
- * with CANCELLED. `path` is the path so far (NUL-terminated, borrowed). LIMIT over
- * limits->max_expansion visits. */
+ * with CANCELLED. `path` is the path so far (NUL-terminated, borrowed); below a key that is a
+ * collection its step is `?` and the pair's number. LIMIT over limits.max_expansion visits and
+ * over limits.max_depth collections inside each other. */
 typedef struct cip_visit {
     const cip_node *node;
     const cip_node *key; /* in a mapping: its key */

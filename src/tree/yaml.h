@@ -33,7 +33,6 @@ typedef struct cip_yaml_write {
                                   all verbatim */
     uint32_t max_depth;        /* deeper collections are shown as `...` scalars; 0: no bound */
     bool document;             /* with `%YAML 1.1`, %TAG, `---` and `...` */
-    bool compact_arrays;       /* private to `tree`: see `special` */
     /* May take over a node: returns true and the text to write in its place (borrowed until the
      * next call). */
     bool (*special)(void *user, const cip_node *node, const char **text);
@@ -50,6 +49,18 @@ cip_status cip_yaml_emit(cip_env *env, const cip_node *root, const cip_yaml_writ
  * "-Infinity", invalid UTF-8 replaced, keys as text; tags as {"$tag": ..., "$value": ...} only with
  * `tags`. Aliases are expanded up to the limit; a cycle becomes {"$ref": "#/path"}. */
 cip_status cip_json_emit(cip_env *env, const cip_node *root, bool tags, cip_buf *out, cip_err *err);
+
+typedef struct cip_json_write {
+    bool tags;
+    uint32_t max_depth; /* deeper collections are shown as "..."; 0: no bound */
+    /* May take over a node: returns true and the text to write as a string in its place. */
+    bool (*special)(void *user, const cip_node *node, const char **text);
+    void *user;
+} cip_json_write;
+
+/* The same with more to choose. */
+cip_status cip_json_emit_as(cip_env *env, const cip_node *root, const cip_json_write *opt,
+                            cip_buf *out, cip_err *err);
 /* One JSON string, quotes included. */
 cip_status cip_json_string(cip_buf *out, const char *text, size_t len, cip_err *err);
 
