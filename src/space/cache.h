@@ -21,11 +21,14 @@ typedef struct cip_cache_key {
  */
 const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin);
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin);
-/* Takes over `bytes` (from env->mem) and pins the entry; where there is no room or someone was
- * faster the bytes are only held until unpinned. *pin is never NULL on success. */
+/* Takes over `bytes` (from env->mem), on failure too, and pins the entry; where there is no room or
+ * someone was faster the bytes are only held until unpinned. *pin is never NULL on success. */
 cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
                          cip_cache_entry **pin, cip_err *err);
-/* Bytes held and entries, for tests. */
+/* Drops all that is not pinned: when memory is short. */
+void cip_cache_drop(cip_cache *c);
+/* Bytes held, for tests. */
 uint64_t cip_cache_nbytes(cip_cache *c);
+uint64_t cip_cache_max(const cip_cache *c);
 
 #endif

@@ -34,14 +34,16 @@ typedef struct cip_extent {
 typedef enum cip_chunk_state {
     CIP_CHUNK_DATA = 0,
     CIP_CHUNK_ZERO,
-    CIP_CHUNK_NAN,    /* floats of the table's typesize (4 or 8), host order as the space says */
+    CIP_CHUNK_NAN,    /* quiet NaNs, floats of codec_env.typesize (4 or 8) bytes, in the order that
+                         the space's `big` says */
     CIP_CHUNK_UNINIT, /* anything; read as zeros */
     CIP_CHUNK_VALUE,  /* `value` repeated */
     CIP_CHUNK_MISSING /* its data are not there; `why` */
 } cip_chunk_state;
 
-/* One chunk, or `run` equal special ones in a row (0 counts as 1). raw_off and raw_len are of the
- * first. */
+/* One chunk, or `run` equal special ones in a row (0 counts as 1). raw_off, raw_len and run are of
+ * the chunk that was asked for: a table asked for chunks 5 and 6 of a run 0..9 gives runs of 5 and
+ * 4. Only special chunks run on. */
 typedef struct cip_chunk {
     cip_extent at;
     uint64_t raw_off,
@@ -49,7 +51,8 @@ typedef struct cip_chunk {
     uint64_t run;
     uint8_t state; /* cip_chunk_state */
     cip_status why;
-    const uint8_t *value; /* VALUE: value_len bytes, borrowed from the layout */
+    const uint8_t *value; /* VALUE: value_len bytes, borrowed from the layout; raw byte p of the
+                             chunk is value[p % value_len] */
     uint32_t value_len;
     const cip_codec
         *codec;     /* overrides the space's steps (NULL args then); &cip_codec_stored: as it is */
@@ -63,7 +66,7 @@ extern const cip_codec cip_codec_stored;
 /* A table is a function: an index may be compressed, a walk, or 2^40 zero chunks in 240 bytes.
  * Thread-safe; may be lazy. */
 typedef struct cip_table {
-    /* Chunks i .. i+n-1 into out[]. RANGE beyond the end. */
+    /* Chunks i .. i+n-1 into out[] (zeroed before). RANGE beyond the end. */
     cip_status (*at)(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err);
     /* The chunk that holds the raw byte; NULL for equal chunks (then raw_off / raw_each). */
     cip_status (*find)(void *self, uint64_t raw_off, uint64_t *i, cip_err *err);
@@ -89,7 +92,9 @@ typedef struct cip_grid {
 } cip_grid;
 
 /* A stage of a chunk's pipeline: steps are applied in order to decode. Intermediate lengths: each
- * step but the last decodes to `mid_len` bytes (0: the same length as the chunk's raw bytes). */
+ * step but the last decodes to `mid_len` bytes (0: the same length as the chunk's raw bytes;
+ * CIP_MID_UNKNOWN: whatever comes out, for codecs with `stream`). */
+#define CIP_MID_UNKNOWN UINT64_MAX
 typedef struct cip_step {
     const cip_codec *codec;
     const void *args;
@@ -111,6 +116,7 @@ typedef enum cip_space_kind {
 
 struct cip_space {
     cip_space_kind kind;
+    cip_layout *layout;
     uint64_t id;       /* unique within the layout and its children: the cache's key */
     uint64_t len;      /* bytes. LAZY: known after cip_space_resolve */
     const char *label; /* for messages: "block 3"; borrowed from the layout, may be NULL */
@@ -126,23 +132,25 @@ struct cip_space {
         cip_table table; /* CHUNKED, GRID */
         struct {         /* LAZY */
             cip_status (*make)(void *self, cip_space **out,
-                               cip_err *err); /* called once, under `lock` */
+                               cip_err *err); /* called once, under the lazy lock */
             void *self;
-            pthread_mutex_t *lock; /* the layout's lazy lock */
             _Atomic(cip_space *) made;
-            _Atomic int state; /* 0 not yet, 1 made, 2 failed: err has why */
-            cip_err *err;
+            _Atomic int state; /* 0 not yet, 1 made, 2 failed, 3 being made (by the lock's owner) */
+            cip_status st;     /* of a failure */
+            cip_err *err;      /* its text; NULL when there was no memory for it */
         } lazy;
     };
     const cip_grid *grid; /* GRID */
     uint8_t nstep;        /* SEQ: exactly 1 */
     cip_step step[CIP_MAX_STEPS];
+    bool big; /* CHUNKED, GRID: byte order of NaN chunks */
     cip_codec_env
         codec_env; /* typesize, shapes: what codecs are told (mem is filled in when decoding) */
     cip_space *in_order; /* CHUNKED: the same bytes decoded in order (SEQ), used from then on when a
                             chunk turns out not to fit the table (CORRUPT); or NULL */
     _Atomic bool use_in_order;
-    _Atomic(void *) seq_state; /* SEQ: private to the reader (checkpoints later) */
+    struct cip_seq *_Atomic parked; /* SEQ: private to the reader: a decoder to go on from */
+    cip_space *next_seq;            /* SEQ: the next one of the layout */
 };
 
 typedef enum cip_mask_kind {
@@ -198,10 +206,14 @@ typedef struct cip_fact {
 
 struct cip_layout {
     cip_env *env;
-    struct cip_cache *cache; /* decoded chunks; shared with children */
-    cip_arena arena;         /* all below; guarded by `lock` after open */
-    pthread_mutex_t lock;    /* guards arena, children and lazy making after open */
-    cip_layout *parent;      /* of an external file: who opened it */
+    struct cip_cache *cache;  /* decoded chunks; shared with children */
+    cip_arena arena;          /* all below; guarded by `lock` after open */
+    pthread_mutex_t lock;     /* guards arena, children and seqs after open; a leaf */
+    pthread_mutex_t lazy;     /* of the root layout, recursive: held while a lazy space is made */
+    _Atomic uint64_t next_id; /* of the root layout: the next space's */
+    struct cip_scratch *scratch; /* decoding buffers; shared with children */
+    cip_space *seqs;             /* those that may hold a parked decoder */
+    cip_layout *parent;          /* of an external file: who opened it */
     cip_layout **child;
     size_t nchild, child_cap;
     cip_io *io; /* the file; closed with the layout when owned */
@@ -251,8 +263,9 @@ cip_status cip_space_new_grid(cip_layout *l, const cip_grid *grid, const cip_tab
                               const cip_step *step, size_t nstep, cip_space **out, cip_err *err);
 cip_status cip_space_new_seq(cip_layout *l, const cip_extent *at, uint64_t len,
                              const cip_step *step, cip_space **out, cip_err *err);
-/* `make` is called at first use, once, without any lock of the layout held but its own; its result
- * or error is kept. */
+/* `make` is called at first use, once; its result or error is kept (no memory for the error's text:
+ * its status is). It may make spaces, children and read spaces; reads that it makes run in its own
+ * thread. A lazy space that needs itself to be made is CORRUPT. Makers run one at a time. */
 cip_status cip_space_new_lazy(cip_layout *l,
                               cip_status (*make)(void *self, cip_space **out, cip_err *err),
                               void *self, cip_space **out, cip_err *err);
