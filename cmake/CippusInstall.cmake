@@ -4,7 +4,6 @@
 include(CMakePackageConfigHelpers)
 
 set(cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/cippus)
-set(pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY include/cippus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -28,7 +27,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cippus-config.cmake
     DESTINATION ${cmakedir})
 
 # cippus.pc: prefix is found from the file's own folder
-file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_PREFIX}/${pcdir} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 set(pc_requires "")
 set(pc_libs "")
@@ -48,4 +47,4 @@ list(APPEND pc_libs ${CMAKE_THREAD_LIBS_INIT} -lm)
 list(JOIN pc_requires " " pc_requires)
 list(JOIN pc_libs " " pc_libs)
 configure_file(cmake/cippus.pc.in ${PROJECT_BINARY_DIR}/cippus.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cippus.pc DESTINATION ${pcdir})
+install(FILES ${PROJECT_BINARY_DIR}/cippus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

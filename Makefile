@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door: every target is a line or two over the CMake presets and scripts/.
+
+PREFIX ?= /usr/local
+SECONDS ?= 60
+STEPS ?=
+ARGS ?=
+
+.PHONY: all setup demo test bench fuzz check coverage install clean
+
+all: setup-build
+	cmake --preset release
+	cmake --build --preset release
+
+# What is missing is installed; quick when nothing is.
+setup:
+	./scripts/setup
+
+setup-%:
+	./scripts/setup $*
+
+# The samples listed, sliced and checked with this build.
+demo: all
+	@CIPPUS=build/release/cippus sh samples/demo.sh
+
+# All tests; STEPS="dev check" for some of them. The last line counts.
+test: setup
+	@python3 scripts/test.py $(STEPS)
+
+# ARGS goes to the benchmark's own command line.
+bench: setup-build setup-bench
+	cmake --preset bench
+	cmake --build --preset bench
+	.venv-bench/bin/python bench/run.py --build build/bench $(ARGS)
+
+# SECONDS bounds the fuzzing of all targets together.
+fuzz: setup-build setup-fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	./scripts/fuzz.sh $(SECONDS)
+
+check: setup all
+	./scripts/check.sh
+
+coverage: setup
+	./scripts/coverage.sh
+
+# DESTDIR is honoured.
+install: all
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	cmake -E rm -rf build

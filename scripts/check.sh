@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The checks of `make check`, each a function below and runnable alone:
+#
+#     scripts/check.sh [NAME...]
+#
+# Compiler warnings are not here: every preset builds with -Werror. `exports` needs a build, in
+# $BUILD (build/release).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+folders=(src include tools tests examples bench bindings samples)
+checks=(format layers headers apidoc exports names sizes readmes version licence)
+
+# files PATTERN...: the files of the tree that have one of these names
+files() {
+    local args=() pattern folder
+    for pattern in "$@"; do
+        args+=(${args[@]:+-o} -name "$pattern")
+    done
+    for folder in "${folders[@]}" scripts; do
+        [ ! -d "$folder" ] || find "$folder" -type f \( "${args[@]}" \) -not -path '*/__pycache__/*'
+    done | sort
+}
+
+# refuse TEXT: fails with the lines of the input, if there are any
+refuse() {
+    local lines
+    lines=$(cat)
+    [ -z "$lines" ] || {
+        printf '%s:\n%s\n' "$1" "$lines"
+        return 1
+    }
+}
+
+check_format() {
+    files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+check_layers() {
+    scripts/layers.py
+}
+
+check_headers() {
+    scripts/headers.sh
+}
+
+check_apidoc() {
+    scripts/apidoc.py
+}
+
+check_exports() {
+    scripts/exports.sh "${BUILD:-build/release}"
+}
+
+# A backtrace line is an address. A public header may share its name with an internal one; a test
+# of the command is known by its folder.
+check_names() {
+    files '*.c' '*.h' '*.py' '*.sh' | grep -vE '/__init__\.py$|^tests/cli/' |
+        sed -E 's,^include/(.*/)?([^/]+)$,public \2 &,; t; s,^(.*/)?([^/]+)$,internal \2 &,' |
+        awk '{ key = $1 " " $2; if (key in seen) print seen[key], $3; else seen[key] = $3 }' |
+        refuse "file names must be unique in the whole tree"
+}
+
+check_sizes() {
+    files '*.c' '*.h' '*.py' '*.sh' | xargs wc -l |
+        awk '$2 != "total" && $1 > 800' | refuse "files over 800 lines: split them"
+}
+
+check_readmes() {
+    local folder lines
+    files 'CMakeLists.txt' | sed -n 's,^\(src/.*\)/CMakeLists.txt$,\1,p' | while read -r folder; do
+        if [ ! -e "$folder/README.md" ]; then
+            echo "$folder has no README.md"
+            continue
+        fi
+        lines=$(wc -l <"$folder/README.md")
+        [ "$lines" -le 40 ] || echo "$folder/README.md: $lines lines, at most 40"
+    done | refuse "every folder of src/ has a README of at most 40 lines"
+}
+
+check_version() {
+    local version
+    version=$(sed -n 's/.*CIP_VERSION_STRING "\(.*\)".*/\1/p' include/cippus/version.h)
+    {
+        files '*.c' '*.h' | xargs grep -n 'define CIP_VERSION' | grep -v '^include/cippus/version.h:'
+        grep -rnE "cippus[-_ ]?v?${version//./\\.}" CMakeLists.txt cmake README.md docs \
+            "${folders[@]}" --include='*' 2>/dev/null | grep -v '^include/cippus/version.h:'
+    } | refuse "the version stands in include/cippus/version.h alone"
+}
+
+check_licence() {
+    files '*.c' '*.h' '*.py' '*.sh' | grep -v '^tests/cli/' | xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause' |
+        refuse "without an SPDX line"
+}
+
+failed=0
+[ $# -gt 0 ] || set -- "${checks[@]}"
+for name in "$@"; do
+    echo "[ RUN      ] check_$name"
+    if "check_$name"; then
+        echo "[       OK ] check_$name"
+    else
+        echo "[  FAILED  ] check_$name"
+        failed=1
+    fi
+done
+exit $failed

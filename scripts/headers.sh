@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles every header alone: the public ones as C17 and as C++17, the internal ones as C17.
+set -u
+cd "$(dirname "$0")/.."
+failed=0
+flags="-fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror -Iinclude"
+
+# alone COMPILER LANGUAGE STANDARD HEADER [FLAGS]: includes it twice, to see its guard
+alone() {
+    header=$4
+    # shellcheck disable=SC2086 # $flags and $5 are lists of words
+    printf '#include "%s"\n#include "%s"\nint cip_headers_alone;\n' "$header" "$header" |
+        $1 -x "$2" -std="$3" $flags ${5:-} - || {
+        echo "headers: $header does not compile alone as $3" >&2
+        failed=1
+    }
+}
+
+for header in $(cd include && find cippus -name '*.h' | sort); do
+    alone "${CC:-cc}" c c17 "$header"
+    alone "${CXX:-c++}" c++ c++17 "$header"
+done
+for header in $(cd src && find . -name '*.h' | sed 's,^\./,,' | sort); do
+    alone "${CC:-cc}" c c17 "$header" "-Isrc -D_GNU_SOURCE"
+done
+exit $failed
