@@ -126,7 +126,7 @@ function(cip_register_test name)
 endfunction()
 
 # A cmocka program: cip_add_test(test_x.c USES modules... [LIBS ...] [SOURCES ...] [LABELS ...]).
-# One that includes a header of threads has the label `threads` and runs under ThreadSanitizer too.
+# One that starts threads has the label `threads` and runs under ThreadSanitizer too.
 function(cip_add_test source)
     if(NOT CIP_TESTS)
         return()
@@ -139,7 +139,7 @@ function(cip_add_test source)
     target_link_libraries(${name} PRIVATE ${libs} cmocka)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     cip_register_test(${name} COMMAND ${name})
-    file(STRINGS ${source} threaded REGEX "^#include [<\"](pthread|threads|base/pool)\\.h[>\"]")
+    file(STRINGS ${source} threaded REGEX "cip_pool_|pthread_create|thrd_create")
     if(threaded OR "threads" IN_LIST T_LABELS)
         list(APPEND T_LABELS threads)
         add_dependencies(thread_tests ${name})
