@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "io/io.h"
+#include "io/patch.h"
 
 /* A zeroed io of `struct_size` bytes (cip_io in front) with a copy of the name. */
 cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
@@ -33,8 +34,6 @@ cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *
  * or with a slash at the end. */
 cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *folder,
                         const char *inside, cip_io **out, cip_err *err);
-/* Opens as cip_io_open_file, a descriptor only. */
-cip_status cip_file_open_path(const char *path, int *fd, cip_err *err);
 /* What fstat says of a file io now; false for other ios. */
 bool cip_file_stat(cip_io *io, struct stat *st);
 
@@ -45,5 +44,14 @@ cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name,
 /* The path that a reference names, by the rules of cip_io_open_member; from `mem`. */
 cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,
                               cip_err *err);
+
+/* What is wrong with an operation (see cip_patch_add), or NULL. */
+const char *cip_patch_op_fault(const cip_patch_op *op);
+/* Adds one whose names and bytes are borrowed and known to be right. */
+cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err);
+/* Whether it concerns the bytes or length of the file itself. */
+bool cip_patch_op_own(const cip_patch_op *op);
+/* How long the file itself is after all operations, if it had `size` bytes before. */
+uint64_t cip_patch_size_after(const cip_patch *p, uint64_t size);
 
 #endif

@@ -63,14 +63,13 @@ typedef enum cip_journal_state {
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err);
 /* The bytes of a sealed journal for the patch, for the commit to write (and tests), added to *out.
- * device, inode: of the target. Writes to the same member must not overlap and `before` must be all
+ * device, inode: of the target. Writes to the file itself must not overlap and `before` must be all
  * there was (ARG): else a half-applied journal could not be told from an alien one. LIMIT over
  * CIP_JOURNAL_MAX. */
 cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inode, cip_buf *out,
                               cip_err *err);
-/* The patch in a journal's bytes, into a patch that has nothing but its arena's memory. Its bytes
- * are borrowed from `in`, its names are not. CHECKSUM, CORRUPT, TRUNCATED, UNSUPPORTED (version).
- */
+/* The patch in a journal's bytes, into a patch without operations; its arena may hold `in`. Bytes
+ * are borrowed from `in`, names are not. CHECKSUM, CORRUPT, FORMAT, TRUNCATED, UNSUPPORTED. */
 cip_status cip_journal_decode(cip_bytes in, cip_patch *out, uint64_t *device, uint64_t *inode,
                               cip_err *err);
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A regular file, read by pread: no position, no lock, and a file cut short by others is an error
+ * instead of a signal. A mapping is made only when a view asks for one. */
+#include "io/io_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/num.h"
+
+_Static_assert(sizeof(off_t) >= 8, "file offsets need 64 bits");
+
+typedef struct file_io {
+    cip_io io;
+    int fd;
+    struct timespec changed; /* as of open */
+    cip_folder *folder;      /* NULL: no members */
+    char *inside;            /* the file's own folder relative to it */
+    pthread_mutex_t lock;    /* guards map; a leaf */
+    void *map;               /* of the whole file, or NULL */
+} file_io;
+
+/* Linux moves at most 2 GiB less a page at once; ranges read together are at most GROUP. */
+enum { LARGEST_READ = 1 << 30, GROUP = 64 };
+
+static cip_status fail_named(cip_err *err, int errnum, uint64_t offset, const char *verb,
+                             const char *name)
+{
+    char what[160];
+    snprintf(what, sizeof what, "cannot %s '%.120s'", verb, name);
+    return cip_fail_errno(err, errnum, offset, what);
+}
+
+static cip_status read_full(const file_io *f, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
+{
+    while (n != 0) {
+        ssize_t got = pread(f->fd, dst, n < LARGEST_READ ? n : LARGEST_READ, (off_t)off);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_named(err, errno, off, "read", f->io.name);
+        if (got == 0)
+            return cip_fail(err, CIP_ERR_BUSY, off,
+                            "file changed since open: expected %zu bytes more, found its end", n);
+        dst += got;
+        off += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return CIP_OK;
+}
+
+/* How many ranges from the first on lie next to each other in the file. */
+static size_t adjacent(const cip_range *r, size_t n)
+{
+    size_t i = 1;
+    while (i < n && i < GROUP && r[i].offset == r[i - 1].offset + r[i - 1].nbytes)
+        i++;
+    return i;
+}
+
+/* One call for neighbours. What it leaves, for whatever reason, is read range by range. */
+static cip_status read_group(const file_io *f, const cip_range *r, size_t n, cip_err *err)
+{
+    struct iovec iov[GROUP];
+    for (size_t i = 0; i < n; i++)
+        iov[i] = (struct iovec){ .iov_base = r[i].dst, .iov_len = r[i].nbytes };
+    ssize_t got = n > 1 ? preadv(f->fd, iov, (int)n, (off_t)r[0].offset) : 0;
+    size_t have = got > 0 ? (size_t)got : 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t skip = have < r[i].nbytes ? have : r[i].nbytes;
+        have -= skip;
+        CIP_TRY(
+            read_full(f, r[i].offset + skip, (uint8_t *)r[i].dst + skip, r[i].nbytes - skip, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    while (n != 0) {
+        size_t group = adjacent(r, n);
+        CIP_TRY(read_group((const file_io *)io, r, group, err));
+        r += group;
+        n -= group;
+    }
+    return CIP_OK;
+}
+
+static cip_status file_unchanged(cip_io *io, cip_err *err)
+{
+    const file_io *f = (const file_io *)io;
+    struct stat st;
+    if (fstat(f->fd, &st) != 0)
+        return fail_named(err, errno, CIP_NO_OFFSET, "stat", io->name);
+    if ((uint64_t)st.st_size != io->size)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "file changed since open: expected %" PRIu64 " bytes, found %" PRIu64,
+                        io->size, (uint64_t)st.st_size);
+    if (st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "file changed since open: it was written to");
+    return CIP_OK;
+}
+
+/* Under the lock. */
+static cip_status map_once(file_io *f, cip_err *err)
+{
+    size_t n;
+    if (f->map != NULL)
+        return CIP_OK;
+    CIP_TRY(file_unchanged(&f->io, err)); /* a shorter file would fault at its old end */
+    if (!cip_to_size(f->io.size, &n))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is too large for the address space", f->io.name);
+    void *map = mmap(NULL, n, PROT_READ, MAP_SHARED, f->fd, 0);
+    if (map == MAP_FAILED)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "cannot map '%.120s' (errno %d)",
+                        f->io.name, errno);
+    f->map = map;
+    return CIP_OK;
+}
+
+static cip_status file_map(cip_io *io, const uint8_t **ptr, cip_err *err)
+{
+    file_io *f = (file_io *)io;
+    if (io->size == 0) { /* the system maps no empty range */
+        *ptr = (const uint8_t *)"";
+        return CIP_OK;
+    }
+    pthread_mutex_lock(&f->lock);
+    cip_status st = map_once(f, err);
+    if (st == CIP_OK)
+        *ptr = f->map;
+    pthread_mutex_unlock(&f->lock);
+    return st;
+}
+
+static cip_status open_outside(const file_io *f, const char *name, cip_io **out, cip_err *err)
+{
+    cip_env *env = f->io.env;
+    cip_buf path = { .mem = &env->mem };
+    cip_status st;
+    if (name[0] != '/')
+        CIP_GO(cip_buf_addf(&path, err, "%s%s", cip_folder_path(f->folder), f->inside));
+    CIP_GO(cip_buf_addf(&path, err, "%s", name));
+    CIP_GO(cip_io_open_file(env, (const char *)path.ptr, out, err));
+done:
+    cip_buf_clear(&path);
+    return st;
+}
+
+static cip_status file_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                              cip_err *err)
+{
+    const file_io *f = (const file_io *)io;
+    cip_buf path = { .mem = &io->env->mem }, inside = { .mem = &io->env->mem };
+    cip_status st;
+    int fd = -1;
+    if ((flags & CIP_IO_EXTERNAL) != 0)
+        return open_outside(f, name, out, err);
+    CIP_GO(cip_buf_addf(&path, err, "%s%s", f->inside, name));
+    const char *text = (const char *)path.ptr;
+    const char *slash = strrchr(text, '/');
+    CIP_GO(cip_buf_addf(&inside, err, "%.*s", slash != NULL ? (int)(slash + 1 - text) : 0, text));
+    CIP_GO(cip_folder_open_beneath(f->folder, text, text, &fd, err));
+    CIP_GO(cip_file_new(io->env, fd, text, f->folder, (const char *)inside.ptr, out, err));
+done:
+    cip_buf_clear(&path);
+    cip_buf_clear(&inside);
+    return st;
+}
+
+static void file_close(cip_io *io)
+{
+    file_io *f = (file_io *)io;
+    if (f->map != NULL)
+        munmap(f->map, (size_t)io->size);
+    pthread_mutex_destroy(&f->lock);
+    close(f->fd);
+    cip_folder_drop(f->folder);
+    cip_mem_put(&io->env->mem, f->inside);
+    cip_io_free(io);
+}
+
+static const cip_io_ops file_ops = {
+    .name = "file",
+    .read_ranges = file_read,
+    .map = file_map,
+    .open_member = file_member,
+    .unchanged = file_unchanged,
+    .close = file_close,
+};
+/* Without a folder. */
+static const cip_io_ops lone_file_ops = {
+    .name = "file",
+    .read_ranges = file_read,
+    .map = file_map,
+    .unchanged = file_unchanged,
+    .close = file_close,
+};
+
+static const char *kind_of(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "a directory";
+    case S_IFIFO:
+        return "a FIFO";
+    case S_IFCHR:
+        return "a character device";
+    case S_IFBLK:
+        return "a block device";
+    default:
+        return "a special file";
+    }
+}
+
+cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *folder,
+                        const char *inside, cip_io **out, cip_err *err)
+{
+    cip_status st;
+    cip_io *io = NULL;
+    char *copy = NULL;
+    struct stat now;
+    *out = NULL;
+    if (fstat(fd, &now) != 0)
+        CIP_GO(fail_named(err, errno, CIP_NO_OFFSET, "stat", name));
+    if (!S_ISREG(now.st_mode))
+        CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is %s, not a file", name,
+                        kind_of(now.st_mode)));
+    CIP_GO(cip_mem_copy(&env->mem, inside, strlen(inside), &copy, err));
+    CIP_GO(cip_io_new(env, folder != NULL ? &file_ops : &lone_file_ops, sizeof(file_io), name, &io,
+                      err));
+    file_io *f = (file_io *)io;
+    f->fd = fd;
+    f->changed = now.st_mtim;
+    f->folder = folder != NULL ? cip_folder_keep(folder) : NULL;
+    f->inside = copy;
+    pthread_mutex_init(&f->lock, NULL);
+    io->size = (uint64_t)now.st_size;
+    *out = io;
+    return CIP_OK;
+done:
+    close(fd);
+    cip_mem_put(&env->mem, copy);
+    return st;
+}
+
+cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    cip_folder *folder = NULL;
+    int fd;
+    *out = NULL;
+    do
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == ENXIO) /* what the system says of sockets */
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is a socket or an absent device, not a file", path);
+    if (fd < 0)
+        return fail_named(err, errno, CIP_NO_OFFSET, "open", path);
+    cip_status st = cip_folder_new(&env->mem, path, &folder, err);
+    if (st == CIP_OK)
+        st = cip_file_new(env, fd, path, folder, "", out, err);
+    else
+        close(fd);
+    cip_folder_drop(folder);
+    return st;
+}
+
+bool cip_file_stat(cip_io *io, struct stat *st)
+{
+    if (io->ops != &file_ops && io->ops != &lone_file_ops)
+        return false;
+    return fstat(((file_io *)io)->fd, st) == 0;
+}

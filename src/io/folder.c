@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The folder that a file's members are opened in, and the rule that a path does not leave it by
+ * links either. */
+#include "io/io_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+struct cip_folder {
+    cip_mem *mem;
+    _Atomic unsigned refs;
+    pthread_mutex_t lock; /* guards fd; a leaf */
+    int fd;               /* -1: not opened yet */
+    char *path;           /* absolute where the system told us, with a slash at the end */
+};
+
+enum { MEMBER_FLAGS = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
+
+cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err)
+{
+    cip_status st;
+    cip_folder *f = NULL;
+    cip_buf text = { .mem = mem };
+    char cwd[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    *out = NULL;
+    if (path[0] != '/' && getcwd(cwd, sizeof cwd) != NULL)
+        CIP_GO(cip_buf_addf(&text, err, "%s/", cwd));
+    CIP_GO(cip_buf_add(&text, path, slash != NULL ? (size_t)(slash + 1 - path) : 0, err));
+    if (text.len == 0) /* no slash, and the working directory has no path any more */
+        CIP_GO(cip_buf_add(&text, "./", 2, err));
+    CIP_GO(cip_buf_nul(&text, err));
+    CIP_GO(CIP_NEW(mem, &f, 1, err));
+    f->mem = mem;
+    atomic_init(&f->refs, 1);
+    pthread_mutex_init(&f->lock, NULL);
+    f->fd = -1;
+    f->path = (char *)text.ptr;
+    text.ptr = NULL;
+    *out = f;
+done:
+    cip_buf_clear(&text);
+    return st;
+}
+
+cip_folder *cip_folder_keep(cip_folder *f)
+{
+    atomic_fetch_add(&f->refs, 1);
+    return f;
+}
+
+void cip_folder_drop(cip_folder *f)
+{
+    if (f == NULL || atomic_fetch_sub(&f->refs, 1) != 1)
+        return;
+    if (f->fd >= 0)
+        close(f->fd);
+    pthread_mutex_destroy(&f->lock);
+    cip_mem_put(f->mem, f->path);
+    cip_mem_put(f->mem, f);
+}
+
+const char *cip_folder_path(const cip_folder *f)
+{
+    return f->path;
+}
+
+static cip_status fail_open(cip_err *err, int errnum, const char *shown)
+{
+    char what[160];
+    snprintf(what, sizeof what, "cannot open '%.120s'", shown);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+static cip_status folder_fd(cip_folder *f, int *fd, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    pthread_mutex_lock(&f->lock);
+    if (f->fd < 0)
+        f->fd = open(f->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (f->fd < 0)
+        st = fail_open(err, errno, f->path);
+    else
+        *fd = f->fd;
+    pthread_mutex_unlock(&f->lock);
+    return st;
+}
+
+static cip_status refuse_link(cip_err *err, const char *shown, const char *how)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "'%.120s' is reached by a link %s (--allow-external opens it)", shown, how);
+}
+
+/* The next segment of *path, which has none that are empty; false at the end. */
+static bool next_segment(const char **path, char name[NAME_MAX + 2])
+{
+    size_t n = strcspn(*path, "/");
+    if (n == 0)
+        return false;
+    snprintf(name, NAME_MAX + 2, "%.*s", (int)(n <= NAME_MAX ? n : NAME_MAX + 1), *path);
+    *path += (*path)[n] == '/' ? n + 1 : n;
+    return true;
+}
+
+cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *fd, cip_err *err)
+{
+    char name[NAME_MAX + 2]; /* one byte too many stays too long for the system */
+    int at = dirfd;
+    while (next_segment(&path, name)) {
+        bool last = path[0] == '\0';
+        int flags = last ? MEMBER_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC;
+        int next = openat(at, name, flags | O_NOFOLLOW);
+        int errnum = errno;
+        struct stat st;
+        bool link =
+            next < 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+        if (at != dirfd)
+            close(at);
+        if (link)
+            return refuse_link(err, shown, "that this system cannot confine");
+        if (next < 0)
+            return fail_open(err, errnum, shown);
+        at = next;
+    }
+    *fd = at;
+    return CIP_OK;
+}
+
+cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *shown, int *fd,
+                                   cip_err *err)
+{
+    const struct open_how how = {
+        .flags = MEMBER_FLAGS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    int dirfd = -1;
+    CIP_TRY(folder_fd(f, &dirfd, err));
+    long got = syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+    if (got >= 0) {
+        *fd = (int)got;
+        return CIP_OK;
+    }
+    switch (errno) {
+    case EXDEV:
+        return refuse_link(err, shown, "that leaves the file's folder");
+    case ELOOP:
+        return refuse_link(err, shown, "that loops or is magic");
+    case ENOSYS: /* before Linux 5.6 */
+    case EPERM:  /* filters of containers answer so */
+    case EAGAIN: /* something was renamed meanwhile */
+        return cip_folder_walk(dirfd, path, shown, fd, err);
+    default:
+        return fail_open(err, errno, shown);
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What all ios have in common: every request is checked against the size here, so that the
+ * implementations see only ranges that lie within, rise and are not empty. */
+#include "io/io.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+
+cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
+                      cip_io **out, cip_err *err)
+{
+    cip_io *io = NULL;
+    char *copy = NULL;
+    *out = NULL;
+    CIP_TRY(cip_mem_copy(&env->mem, name, strlen(name), &copy, err));
+    cip_status st = cip_mem_zeroed(&env->mem, 1, struct_size, (void **)&io, err);
+    if (st != CIP_OK) {
+        cip_mem_put(&env->mem, copy);
+        return st;
+    }
+    io->ops = ops;
+    io->env = env;
+    io->name = copy;
+    *out = io;
+    return CIP_OK;
+}
+
+void cip_io_free(cip_io *io)
+{
+    cip_mem *mem = &io->env->mem;
+    cip_mem_put(mem, (char *)io->name);
+    cip_mem_put(mem, io);
+}
+
+void cip_io_close(cip_io *io)
+{
+    if (io != NULL)
+        io->ops->close(io);
+}
+
+/* Whether n bytes at off are there. */
+static cip_status check_within(const cip_io *io, uint64_t off, size_t n, cip_err *err)
+{
+    uint64_t left = off < io->size ? io->size - off : 0;
+    if (n <= left && off <= io->size)
+        return CIP_OK;
+    uint64_t at;
+    if (cip_add_overflow(io->base, off, &at))
+        at = CIP_NO_OFFSET;
+    return cip_fail(err, CIP_ERR_TRUNCATED, at, "expected %zu bytes, found %" PRIu64, n, left);
+}
+
+cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *err)
+{
+    cip_range r = { .offset = off, .nbytes = n, .dst = dst };
+    CIP_TRY(check_within(io, off, n, err));
+    return n == 0 ? CIP_OK : io->ops->read_ranges(io, &r, 1, err);
+}
+
+cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
+                            cip_err *err)
+{
+    uint64_t left = off < io->size ? io->size - off : 0;
+    size_t want = left < n ? (size_t)left : n;
+    if (want != 0)
+        CIP_TRY(cip_io_read(io, off, dst, want, err));
+    *got = want;
+    return CIP_OK;
+}
+
+/* How many ranges from the first on rise without overlapping and are not empty. */
+static size_t rising(const cip_range *r, size_t n)
+{
+    size_t i = 0;
+    uint64_t end = 0;
+    while (i < n && r[i].nbytes != 0 && r[i].offset >= end) {
+        end = r[i].offset + r[i].nbytes; /* within the size: no overflow */
+        i++;
+    }
+    return i;
+}
+
+cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(check_within(io, r[i].offset, r[i].nbytes, err));
+    for (size_t i = 0, run; i < n; i += run) {
+        run = rising(r + i, n - i);
+        if (run != 0)
+            CIP_TRY(io->ops->read_ranges(io, r + i, run, err));
+        else
+            run = 1; /* an empty range */
+    }
+    return CIP_OK;
+}
+
+cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err)
+{
+    if (io->ops->map == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' does not lie in memory in one piece", io->name);
+    return io->ops->map(io, ptr, err);
+}
+
+cip_status cip_io_unchanged(cip_io *io, cip_err *err)
+{
+    return io->ops->unchanged == NULL ? CIP_OK : io->ops->unchanged(io, err);
+}
+
+cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
+                              cip_err *err)
+{
+    char *path = NULL;
+    *out = NULL;
+    CIP_TRY(cip_reference_path(&io->env->mem, reference, flags, &path, err));
+    cip_status st;
+    if (io->ops->open_member == NULL)
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "'%.120s' cannot be opened: '%.80s' has no folder of its own", reference,
+                      io->name);
+    else
+        st = io->ops->open_member(io, path, flags, out, err);
+    cip_mem_put(&io->env->mem, path);
+    return st;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Looking for a sealed journal beside a file and judging it (design: crash safety). What counts is
+ * what the bytes are: a journal applies when each byte that it wants to write is still the old one
+ * or already the new one. */
+#include "io/patch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+
+enum { WHY = 256, PIECE = 64 << 10 };
+
+static cip_status fail_journal(cip_err *err, int errnum, const char *path)
+{
+    char what[160];
+    snprintf(what, sizeof what, "cannot open the journal '%.100s'", path);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+/* ".NAME.cip-journal" beside what `path` points to; false when it cannot be named at all. */
+static bool journal_path(const char *path, char out[PATH_MAX])
+{
+    char real[PATH_MAX];
+    struct stat st;
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+        if (realpath(path, real) == NULL)
+            return false;
+        path = real;
+    }
+    const char *slash = strrchr(path, '/');
+    size_t ndir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int n = snprintf(out, PATH_MAX, "%.*s.%s.cip-journal", (int)ndir, path, path + ndir);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* Whether to look into it at all: `why` says why not. */
+static bool worth_reading(const struct stat *journal, const struct stat *file, char *why)
+{
+    if (!S_ISREG(journal->st_mode))
+        snprintf(why, WHY, "the journal beside the file is a link or no regular file");
+    else if (journal->st_uid != file->st_uid && journal->st_uid != geteuid())
+        snprintf(why, WHY, "the journal beside the file belongs to someone else (user %ju)",
+                 (uintmax_t)journal->st_uid);
+    else if (journal->st_size > CIP_JOURNAL_MAX)
+        snprintf(why, WHY, "the journal beside the file is over %d bytes", CIP_JOURNAL_MAX);
+    else
+        return true;
+    return false;
+}
+
+/* Opens it. *fd is -1 when there is none or it is not worth reading, as *state says. */
+static cip_status open_journal(const char *path, const struct stat *file, int *fd,
+                               cip_journal_state *state, char *why, cip_err *err)
+{
+    struct stat st;
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int errnum = errno;
+    if (*fd < 0 && (errnum == ENOENT || errnum == ENOTDIR || errnum == ENAMETOOLONG))
+        return CIP_OK;
+    bool known = (*fd < 0 ? lstat(path, &st) : fstat(*fd, &st)) == 0;
+    bool worth = known && worth_reading(&st, file, why);
+    if (*fd >= 0 && worth)
+        return CIP_OK;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    if (!known || worth) /* ours, and yet it cannot be opened */
+        return fail_journal(err, errnum, path);
+    *state = CIP_JOURNAL_IGNORED;
+    return CIP_OK;
+}
+
+/* All bytes of an open file, in the arena. Takes fd over. */
+static cip_status read_all(cip_env *env, int fd, const char *path, cip_arena *a, cip_bytes *out,
+                           cip_err *err)
+{
+    cip_io *io = NULL;
+    void *ptr;
+    cip_status st;
+    CIP_GO(cip_file_new(env, fd, path, NULL, "", &io, err));
+    size_t n = (size_t)cip_min_u64(io->size, CIP_JOURNAL_MAX); /* it may have grown */
+    CIP_GO(cip_arena_get(a, n, &ptr, err));
+    CIP_GO(cip_io_read(io, 0, ptr, n, err));
+    *out = (cip_bytes){ ptr, n };
+done:
+    cip_io_close(io);
+    return st;
+}
+
+/* Whether byte i of a write may be b on disk. Behind the old end a file grows by zeros first. */
+static bool byte_fits(const cip_patch_op *op, size_t i, uint8_t b)
+{
+    return b == op->after.ptr[i] || b == (i < op->before.len ? op->before.ptr[i] : 0);
+}
+
+/* Compares one write with the file; bytes behind its end may be absent. CORRUPT: it does not fit.
+ */
+static cip_status check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece, cip_err *err)
+{
+    size_t got;
+    for (size_t done = 0; done < op->after.len; done += got) {
+        size_t want = op->after.len - done < PIECE ? op->after.len - done : PIECE;
+        CIP_TRY(cip_io_read_some(file, op->offset + done, piece, want, &got, err));
+        if (got == 0)
+            break;
+        for (size_t i = 0; i < got; i++)
+            if (!byte_fits(op, done + i, piece[i]))
+                return cip_fail(err, CIP_ERR_CORRUPT, op->offset + done + i,
+                                "byte %" PRIu64 " of the file is neither the journal's old one "
+                                "nor its new one",
+                                op->offset + done + i);
+    }
+    return CIP_OK;
+}
+
+/* CORRUPT when the journal is not this file's, or not in a state that a crash leaves. */
+static cip_status check_file(cip_env *env, cip_io *file, const cip_patch *p, cip_err *err)
+{
+    void *piece = NULL;
+    cip_status st;
+    if (file->size < cip_min_u64(p->old_len, p->new_len) ||
+        file->size > cip_max_u64(p->old_len, p->new_len))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a file of %" PRIu64 " to %" PRIu64 " bytes, found %" PRIu64,
+                        p->old_len, p->new_len, file->size);
+    CIP_GO(cip_mem_get(&env->mem, PIECE, &piece, err));
+    for (size_t i = 0; i < p->n; i++)
+        if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
+            CIP_GO(check_write(file, &p->op[i], piece, err));
+done:
+    cip_mem_put(&env->mem, piece);
+    return st;
+}
+
+/* Decodes and compares. The inode must be the file's; the device is kept for people only: many file
+ * systems get another number each time they are mounted, a crash in between or not. */
+static cip_status judge(cip_env *env, cip_bytes in, cip_io *file, const struct stat *st,
+                        cip_patch *p, cip_err *err)
+{
+    uint64_t device, inode;
+    CIP_TRY(cip_journal_decode(in, p, &device, &inode, err));
+    if (inode != (uint64_t)st->st_ino)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "the journal is for another file (inode %" PRIu64 ", not %ju)", inode,
+                        (uintmax_t)st->st_ino);
+    return check_file(env, file, p, err);
+}
+
+/* Faults of the journal; all others are the system's or a limit of ours. */
+static bool is_alien(cip_status st)
+{
+    return st == CIP_ERR_FORMAT || st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_CORRUPT ||
+           st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
+}
+
+cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
+                            cip_patch *patch, char *why, cip_err *err)
+{
+    char name[PATH_MAX];
+    struct stat of_file;
+    int fd = -1;
+    cip_bytes in = { NULL, 0 };
+    cip_err own = CIP_ERR_INIT;
+    cip_patch p = { .arena = { .mem = patch->arena.mem } };
+    cip_journal_state found = CIP_JOURNAL_NONE;
+    if (cip_file_stat(file, &of_file) && journal_path(path, name))
+        CIP_TRY(open_journal(name, &of_file, &fd, &found, why, err));
+    if (fd < 0) {
+        *state = found;
+        return CIP_OK;
+    }
+    cip_status st = read_all(env, fd, name, &p.arena, &in, &own);
+    if (st == CIP_OK)
+        st = judge(env, in, file, &of_file, &p, &own);
+    if (st == CIP_OK) {
+        cip_patch_clear(patch);
+        *patch = p;
+        *state = CIP_JOURNAL_APPLIES;
+        return CIP_OK;
+    }
+    cip_patch_clear(&p);
+    if (!is_alien(st)) {
+        if (err != NULL)
+            *err = own;
+        return st;
+    }
+    snprintf(why, WHY, "%s", own.text);
+    *state = CIP_JOURNAL_ALIEN;
+    return CIP_OK;
+}

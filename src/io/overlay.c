@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A file seen through a patch. The operations' ends cut the file into pieces; each piece shows the
+ * last operation over it, found by painting from the last to the first, so that a patch of n
+ * operations costs n log n whatever they overlap. */
+#include "io/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+
+typedef struct overlay_io {
+    cip_io io;
+    cip_io *under;          /* borrowed */
+    const cip_patch *patch; /* borrowed */
+    uint64_t *start;        /* of each piece, rising; a last entry ends the last piece */
+    size_t *shows;          /* for each piece: an operation, or UNDER */
+    size_t npiece;
+} overlay_io;
+
+#define UNDER SIZE_MAX
+enum { BATCH = 64 };
+
+/* Ranges of the file underneath, read together. */
+typedef struct batch {
+    cip_io *under;
+    size_t n;
+    cip_range r[BATCH];
+} batch;
+
+static cip_status batch_read(batch *b, cip_err *err)
+{
+    size_t n = b->n;
+    b->n = 0;
+    return cip_io_read_ranges(b->under, b->r, n, err);
+}
+
+/* n bytes at off from underneath; zeros behind its end. */
+static cip_status show_under(batch *b, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
+{
+    uint64_t left = off < b->under->size ? b->under->size - off : 0;
+    size_t there = left < n ? (size_t)left : n;
+    memset(dst + there, 0, n - there);
+    b->r[b->n++] = (cip_range){ .offset = off, .nbytes = there, .dst = dst };
+    return b->n == BATCH ? batch_read(b, err) : CIP_OK;
+}
+
+/* n bytes at off, all in piece i. */
+static cip_status show_piece(const overlay_io *o, size_t i, uint64_t off, uint8_t *dst, size_t n,
+                             batch *b, cip_err *err)
+{
+    if (o->shows[i] == UNDER)
+        return show_under(b, off, dst, n, err);
+    const cip_patch_op *op = &o->patch->op[o->shows[i]];
+    if (op->kind == CIP_PATCH_WRITE)
+        memcpy(dst, op->after.ptr + (off - op->offset), n);
+    else
+        memset(dst, 0, n); /* behind a length */
+    return CIP_OK;
+}
+
+/* The last of n rising values that is at most v; the first is. */
+static size_t last_at_most(const uint64_t *values, size_t n, uint64_t v)
+{
+    size_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (values[mid] <= v)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static cip_status show_range(const overlay_io *o, const cip_range *r, batch *b, cip_err *err)
+{
+    uint64_t off = r->offset;
+    uint8_t *dst = r->dst;
+    size_t left = r->nbytes;
+    for (size_t i = last_at_most(o->start, o->npiece, off); left != 0; i++) {
+        uint64_t room = o->start[i + 1] - off;
+        size_t now = room < left ? (size_t)room : left;
+        CIP_TRY(show_piece(o, i, off, dst, now, b, err));
+        off += now;
+        dst += now;
+        left -= now;
+    }
+    return CIP_OK;
+}
+
+static cip_status overlay_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    const overlay_io *o = (const overlay_io *)io;
+    batch b = { .under = o->under };
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(show_range(o, &r[i], &b, err));
+    return batch_read(&b, err);
+}
+
+static cip_status overlay_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                                 cip_err *err)
+{
+    cip_io *under = ((overlay_io *)io)->under;
+    return under->ops->open_member(under, name, flags, out, err);
+}
+
+static cip_status overlay_unchanged(cip_io *io, cip_err *err)
+{
+    return cip_io_unchanged(((overlay_io *)io)->under, err);
+}
+
+static void overlay_close(cip_io *io)
+{
+    overlay_io *o = (overlay_io *)io;
+    cip_mem_put(&io->env->mem, o->start);
+    cip_mem_put(&io->env->mem, o->shows);
+    cip_io_free(io);
+}
+
+/* Two sets, so that an overlay of something without members has none either. */
+static const cip_io_ops overlay_ops = {
+    .name = "overlay",
+    .read_ranges = overlay_read,
+    .unchanged = overlay_unchanged,
+    .close = overlay_close,
+};
+static const cip_io_ops overlay_ops_members = {
+    .name = "overlay",
+    .read_ranges = overlay_read,
+    .open_member = overlay_member,
+    .unchanged = overlay_unchanged,
+    .close = overlay_close,
+};
+
+/* The bytes an operation replaces; behind a length all are zeros. False: none of this file's. */
+static bool op_covers(const cip_patch_op *op, uint64_t *from, uint64_t *to)
+{
+    if (!cip_patch_op_own(op))
+        return false;
+    *from = op->offset;
+    *to = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
+    return *from < *to;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where pieces start or end: 0, 2^64-1 and the ends of every operation, once each. */
+static void cut(overlay_io *o)
+{
+    uint64_t *v = o->start, from, to;
+    size_t n = 0, kept = 1;
+    v[n++] = 0;
+    v[n++] = UINT64_MAX;
+    for (size_t i = 0; i < o->patch->n; i++) {
+        if (op_covers(&o->patch->op[i], &from, &to)) {
+            v[n++] = from;
+            v[n++] = to;
+        }
+    }
+    qsort(v, n, sizeof *v, by_value);
+    for (size_t i = 1; i < n; i++)
+        if (v[i] != v[kept - 1])
+            v[kept++] = v[i];
+    o->npiece = kept - 1;
+}
+
+/* The first piece from i on that nothing was painted on; paths are halved on the way. */
+static size_t unpainted(size_t *next, size_t i)
+{
+    while (next[i] != i) {
+        next[i] = next[next[i]];
+        i = next[i];
+    }
+    return i;
+}
+
+/* `next`: npiece + 1 numbers of room. */
+static void paint(overlay_io *o, size_t *next)
+{
+    for (size_t i = 0; i <= o->npiece; i++)
+        next[i] = i;
+    for (size_t i = 0; i < o->npiece; i++)
+        o->shows[i] = UNDER;
+    for (size_t k = o->patch->n; k-- > 0;) {
+        uint64_t from, to;
+        if (!op_covers(&o->patch->op[k], &from, &to))
+            continue;
+        size_t i = unpainted(next, last_at_most(o->start, o->npiece + 1, from));
+        while (o->start[i] < to) {
+            o->shows[i] = k;
+            next[i] = i + 1;
+            i = unpainted(next, i + 1);
+        }
+    }
+}
+
+static cip_status build(overlay_io *o, cip_err *err)
+{
+    cip_mem *mem = &o->io.env->mem;
+    size_t most;
+    size_t *next = NULL;
+    if (cip_mul_overflow(o->patch->n, (size_t)2, &most) || cip_add_overflow(most, 2, &most))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu operations", o->patch->n);
+    CIP_TRY(CIP_NEW(mem, &o->start, most, err));
+    CIP_TRY(CIP_NEW(mem, &o->shows, most, err));
+    CIP_TRY(CIP_NEW(mem, &next, most, err));
+    cut(o);
+    paint(o, next);
+    cip_mem_put(mem, next);
+    return CIP_OK;
+}
+
+cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err)
+{
+    const cip_io_ops *ops = under->ops->open_member != NULL ? &overlay_ops_members : &overlay_ops;
+    uint64_t size = cip_patch_size_after(patch, under->size);
+    cip_io *io;
+    *out = NULL;
+    if (size != patch->new_len)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a patch to %" PRIu64 " bytes, found one to %" PRIu64,
+                        patch->new_len, size);
+    CIP_TRY(cip_io_new(under->env, ops, sizeof(overlay_io), under->name, &io, err));
+    overlay_io *o = (overlay_io *)io;
+    o->under = under;
+    o->patch = patch;
+    io->size = size;
+    io->base = under->base;
+    cip_status st = build(o, err);
+    if (st != CIP_OK) {
+        overlay_close(io);
+        return st;
+    }
+    *out = io;
+    return CIP_OK;
+}

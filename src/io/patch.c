@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Patches: lists of operations, checked as they are added, with copies of what they hold. */
+#include "io/patch.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+
+/* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */
+static bool name_is_plain(const char *name)
+{
+    for (;;) {
+        size_t n = strcspn(name, "/");
+        if (n == 0 || (n == 1 && name[0] == '.') || (n == 2 && memcmp(name, "..", 2) == 0))
+            return false;
+        if (name[n] == '\0')
+            return true;
+        name += n + 1;
+    }
+}
+
+const char *cip_patch_op_fault(const cip_patch_op *op)
+{
+    uint64_t end;
+    if (op->kind < CIP_PATCH_WRITE || op->kind > CIP_PATCH_UNLINK)
+        return "an unknown kind";
+    if (op->member[0] != '\0' ? !name_is_plain(op->member) : op->kind >= CIP_PATCH_CREATE)
+        return "no plain member name";
+    if (op->to[0] != '\0' ? !name_is_plain(op->to) : op->kind == CIP_PATCH_RENAME)
+        return "no plain new name";
+    if (op->kind != CIP_PATCH_WRITE)
+        return NULL;
+    if (op->before.len > op->after.len)
+        return "more bytes before than after";
+    if (cip_add_overflow(op->offset, op->after.len, &end))
+        return "an end beyond 2^64";
+    return NULL;
+}
+
+bool cip_patch_op_own(const cip_patch_op *op)
+{
+    return op->member[0] == '\0'; /* only writes and lengths may have no name */
+}
+
+uint64_t cip_patch_size_after(const cip_patch *p, uint64_t size)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const cip_patch_op *op = &p->op[i];
+        if (!cip_patch_op_own(op))
+            continue;
+        if (op->kind == CIP_PATCH_LENGTH)
+            size = op->offset;
+        else if (op->after.len != 0)
+            size = cip_max_u64(size, op->offset + op->after.len);
+    }
+    return size;
+}
+
+cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err)
+{
+    if (p->n == p->cap) {
+        size_t cap;
+        cip_patch_op *grown;
+        if (cip_mul_overflow(p->cap != 0 ? p->cap : 4, (size_t)2, &cap))
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu operations", p->cap);
+        CIP_TRY(CIP_ARENA_NEW(&p->arena, &grown, cap, err));
+        if (p->n != 0)
+            memcpy(grown, p->op, p->n * sizeof *grown);
+        p->op = grown;
+        p->cap = cap;
+    }
+    p->op[p->n++] = *op;
+    return CIP_OK;
+}
+
+static cip_status copy_bytes(cip_arena *a, cip_bytes from, cip_bytes *to, cip_err *err)
+{
+    char *ptr;
+    CIP_TRY(cip_arena_copy(a, from.ptr, from.len, &ptr, err));
+    *to = (cip_bytes){ (const uint8_t *)ptr, from.len };
+    return CIP_OK;
+}
+
+cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err)
+{
+    cip_patch_op copy = *op;
+    copy.member = op->member != NULL ? op->member : "";
+    copy.to = op->to != NULL ? op->to : "";
+    const char *fault = cip_patch_op_fault(&copy);
+    if (fault != NULL)
+        return cip_fail(err, CIP_ERR_ARG, op->offset, "a patch's operation %zu has %s", p->n,
+                        fault);
+    char *member, *to;
+    CIP_TRY(cip_arena_copy(&p->arena, copy.member, strlen(copy.member), &member, err));
+    CIP_TRY(cip_arena_copy(&p->arena, copy.to, strlen(copy.to), &to, err));
+    CIP_TRY(copy_bytes(&p->arena, op->before, &copy.before, err));
+    CIP_TRY(copy_bytes(&p->arena, op->after, &copy.after, err));
+    copy.member = member;
+    copy.to = to;
+    return cip_patch_push(p, &copy, err);
+}
+
+cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, cip_bytes before,
+                           cip_bytes after, cip_err *err)
+{
+    cip_patch_op op = {
+        .kind = CIP_PATCH_WRITE,
+        .member = member,
+        .offset = offset,
+        .before = before,
+        .after = after,
+    };
+    return cip_patch_add(p, &op, err);
+}
+
+void cip_patch_clear(cip_patch *p)
+{
+    cip_arena_clear(&p->arena);
+    *p = (cip_patch){ .arena = { .mem = p->arena.mem } };
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A descriptor of any kind. What cannot be read at a position is read to its end first: a little of
+ * it into memory, more into a temporary file that has no name. */
+#include "io/io_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/num.h"
+
+enum { IN_MEMORY = 16 << 20, PIECE = 256 << 10 };
+
+static cip_status fail_named(cip_err *err, const char *verb, const char *name)
+{
+    char what[160];
+    int errnum = errno;
+    snprintf(what, sizeof what, "cannot %s '%.120s'", verb, name);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+/* Up to n bytes; 0 at the end only. */
+static cip_status read_next(int fd, const char *name, void *dst, size_t n, size_t *got,
+                            cip_err *err)
+{
+    for (;;) {
+        ssize_t now = read(fd, dst, n);
+        if (now >= 0) {
+            *got = (size_t)now;
+            return CIP_OK;
+        }
+        if (errno == EAGAIN) { /* a pipe that others set not to block */
+            struct pollfd p = { .fd = fd, .events = POLLIN };
+            poll(&p, 1, -1);
+        } else if (errno != EINTR) {
+            return fail_named(err, "read", name);
+        }
+    }
+}
+
+static cip_status write_all(int fd, const uint8_t *src, size_t n, cip_err *err)
+{
+    while (n != 0) {
+        ssize_t now = write(fd, src, n);
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now < 0)
+            return fail_named(err, "write", "a temporary file");
+        src += now;
+        n -= (size_t)now;
+    }
+    return CIP_OK;
+}
+
+/* A file without a name, that is gone when it is closed. */
+static cip_status open_temporary(int *fd, cip_err *err)
+{
+    char path[PATH_MAX];
+    const char *dir = secure_getenv("TMPDIR");
+    if (dir == NULL || dir[0] != '/')
+        dir = "/tmp";
+    *fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+    if (*fd >= 0)
+        return CIP_OK;
+    int n = snprintf(path, sizeof path, "%s/cippus-XXXXXX", dir);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "TMPDIR is over %d bytes long", n);
+    *fd = mkostemp(path, O_CLOEXEC); /* file systems without O_TMPFILE */
+    if (*fd < 0)
+        return fail_named(err, "make a temporary file in", dir);
+    unlink(path);
+    return CIP_OK;
+}
+
+/* Fills `b` until it has `most` bytes or the end is reached. */
+static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *end, cip_err *err)
+{
+    *end = false;
+    while (b->len < most) {
+        size_t want = most - b->len < PIECE ? most - b->len : PIECE;
+        size_t got;
+        uint8_t *at;
+        CIP_TRY(cip_buf_reserve(b, want, &at, err));
+        CIP_TRY(read_next(fd, name, at, want, &got, err));
+        b->len += got;
+        if (got == 0) {
+            *end = true;
+            break;
+        }
+    }
+    return CIP_OK;
+}
+
+/* Moves what `b` holds and all that follows to a temporary file. */
+static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_io **out,
+                        cip_err *err)
+{
+    cip_status st;
+    int file = -1;
+    bool end = false;
+    CIP_GO(open_temporary(&file, err));
+    while (!end) {
+        CIP_GO(write_all(file, b->ptr, b->len, err));
+        b->len = 0;
+        CIP_GO(fill(fd, name, b, PIECE, &end, err));
+    }
+    CIP_GO(write_all(file, b->ptr, b->len, err));
+    return cip_file_new(env, file, name, NULL, "", out, err);
+done:
+    if (file >= 0)
+        close(file);
+    return st;
+}
+
+static cip_status spool(cip_env *env, int fd, const char *name, cip_io **out, cip_err *err)
+{
+    cip_status st;
+    cip_buf b = { .mem = &env->mem };
+    bool end;
+    size_t most = (size_t)cip_min_u64(IN_MEMORY, env->limits.max_memory / 8);
+    CIP_GO(fill(fd, name, &b, most, &end, err));
+    if (!end) {
+        CIP_GO(spill(env, fd, name, &b, out, err));
+    } else {
+        void *ptr = b.ptr;
+        size_t n = b.len;
+        CIP_GO(cip_mem_resize(&env->mem, &ptr, n, err)); /* gives back what doubling took */
+        b.ptr = NULL;
+        CIP_GO(cip_memory_own(env, ptr, n, name, out, err));
+    }
+done:
+    cip_buf_clear(&b);
+    return st;
+}
+
+cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, cip_err *err)
+{
+    struct stat st;
+    *out = NULL;
+    if (fstat(fd, &st) != 0)
+        return fail_named(err, "stat", name);
+    if (S_ISDIR(st.st_mode))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is a directory, not a file", name);
+    if (!S_ISREG(st.st_mode))
+        return spool(env, fd, name, out, err);
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (own < 0)
+        return fail_named(err, "duplicate the descriptor of", name);
+    return cip_file_new(env, own, name, NULL, "", out, err);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The caller's own methods. What they hand back is not trusted: a status may be any number, a
+ * reason may be missing or unterminated. */
+#include "io/io_impl.h"
+
+#include <string.h>
+
+typedef struct user_io {
+    cip_io io;
+    cip_io_methods methods;
+    void *user;
+} user_io;
+
+/* Puts a failing method's answer in order. `own` is what it filled. */
+static cip_status user_failed(int status, const char *method, uint64_t offset, cip_err *own,
+                              cip_err *err)
+{
+    bool known = status > CIP_OK && status <= CIP_ERR_CANCELLED;
+    cip_status st = known ? (cip_status)status : CIP_ERR_IO;
+    own->text[sizeof own->text - 1] = '\0';
+    own->part[sizeof own->part - 1] = '\0';
+    if (own->text[0] == '\0')
+        return cip_fail(err, st, offset, "the caller's %s failed without a reason", method);
+    own->code = (int32_t)st;
+    if (err != NULL)
+        *err = *own;
+    return st;
+}
+
+static cip_status user_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    const user_io *u = (const user_io *)io;
+    cip_err own = CIP_ERR_INIT;
+    int st = (int)u->methods.read_ranges(u->user, r, n, &own);
+    return st == CIP_OK ? CIP_OK : user_failed(st, "read_ranges", r[0].offset, &own, err);
+}
+
+static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
+                             cip_io **out, cip_err *err);
+
+static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                              cip_err *err)
+{
+    const user_io *u = (const user_io *)io;
+    cip_io_methods methods = { 0 };
+    void *user = NULL;
+    cip_err own = CIP_ERR_INIT;
+    (void)flags;
+    if (name[0] == '/' || strncmp(name, "..", 3) == 0 || strncmp(name, "../", 3) == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' lies outside, where the caller's methods do not reach", name);
+    if (u->methods.open_member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be opened: the caller's methods know no members", name);
+    int ust = (int)u->methods.open_member(u->user, name, &methods, &user, &own);
+    if (ust != CIP_OK)
+        return user_failed(ust, "open_member", CIP_NO_OFFSET, &own, err);
+    cip_status st = open_named(io->env, &methods, user, name, out, err);
+    if (st != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
+        methods.close(user);
+    return st;
+}
+
+static void user_close(cip_io *io)
+{
+    user_io *u = (user_io *)io;
+    if (u->methods.close != NULL)
+        u->methods.close(u->user);
+    cip_io_free(io);
+}
+
+static const cip_io_ops user_ops = {
+    .name = "user",
+    .read_ranges = user_read,
+    .open_member = user_member,
+    .close = user_close,
+};
+
+static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
+                             cip_io **out, cip_err *err)
+{
+    cip_io *io;
+    uint64_t size = 0;
+    cip_err own = CIP_ERR_INIT;
+    *out = NULL;
+    if (m->struct_size != sizeof *m) /* the only size there has been */
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected methods of struct_size %zu, found %zu", sizeof *m,
+                        m->struct_size);
+    if (m->read_ranges == NULL || m->size == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected methods with read_ranges and size, found NULL");
+    int st = (int)m->size(user, &size, &own);
+    if (st != CIP_OK)
+        return user_failed(st, "size", CIP_NO_OFFSET, &own, err);
+    CIP_TRY(cip_io_new(env, &user_ops, sizeof(user_io), name, &io, err));
+    io->size = size;
+    ((user_io *)io)->methods = *m;
+    ((user_io *)io)->user = user;
+    *out = io;
+    return CIP_OK;
+}
+
+cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
+                            cip_err *err)
+{
+    return open_named(env, m, user, "(the caller's methods)", out, err);
+}
