@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scripts that judge the tree notice what they are there to notice."""
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(pathlib.Path(name).stem, ROOT / name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A small tree that keeps the rules; put(path, text) adds to it."""
+
+    def put(path, text=""):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    put("include/cippus/error.h", "#include <stdint.h>\n")
+    put("src/base/err.h", '#include "cippus/error.h"\n')
+    put("src/io/io.h", '#include "base/err.h"\n')
+    put("src/codec/codec.h", '#include "base/err.h"\n')
+    put("src/space/layout.h", '#include "io/io.h"\n#include "codec/codec.h"\n')
+    put("src/format/format.h", '#include "space/layout.h"\n')
+    put("src/format/aa/aa.h", '#include "format/format.h"\n')
+    put("src/format/bb/bb.h", '#include "format/bb/bb.h"\n#include "io/io.h"\n')
+    put("src/core/open.c", '#include "format/format.h"\n#include <cippus/error.h>\n')
+    put("tools/opts.h", "#include <cippus/error.h>\n")
+    put("tools/main.c", '#include "opts.h"\n')
+    put("tests/support/help.h")
+    put("src/io/test_io.c", '#include "support/help.h"\n#include "io/io.h"\n')
+    put.root = tmp_path
+    return put
+
+
+def layer_problems(tree):
+    return list(load("scripts/layers.py").problems(tree.root))
+
+
+def test_layers_accept_a_good_tree(tree):
+    assert layer_problems(tree) == []
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("src/base/bad.c", '#include "io/io.h"\n'),
+        ("src/io/bad.c", '#include "codec/codec.h"\n'),
+        ("src/space/bad.c", '#include "format/format.h"\n'),
+        ("src/core/bad.c", '#include "format/aa/aa.h"\n'),
+        ("src/format/aa/bad.c", '#include "format/bb/bb.h"\n'),
+        ("src/format/aa/bad.c", '#include "core/open.c"\n'),
+        ("src/format/aa/bad.c", '#include "aa.h"\n'),
+        ("src/io/test_bad.c", '#include "codec/codec.h"\n'),
+        ("tools/bad.c", '#include "base/err.h"\n'),
+        ("tools/bad.c", "#include <base/err.h>\n"),
+        ("examples/bad.c", '#include "../tools/opts_of_others.h"\n'),
+        ("include/cippus/bad.h", '#include "base/err.h"\n'),
+        ("include/cippus/bad.h", '#include "cippus/absent.h"\n'),
+    ],
+)
+def test_layers_refuse(tree, path, text):
+    tree(path, "\n" + text)
+    found = layer_problems(tree)
+    assert len(found) == 1 and found[0].startswith(f"{path}:2: ")
+
+
+def test_a_format_may_declare_that_it_nests_another(tree):
+    tree("src/format/aa/CMakeLists.txt", "cip_add_format(aa SOURCES aa.c USES cip_format_bb)\n")
+    tree("src/format/aa/aa.c", '#include "format/bb/bb.h"\n')
+    assert layer_problems(tree) == []
+
+
+@pytest.mark.parametrize(
+    "text, bad",
+    [
+        ("/** It. */\nCIP_API int cip_a(void);\n", 0),
+        ("/** Both. */\nCIP_API int cip_a(int x,\n    int y);\nCIP_API int cip_b(void);\n", 0),
+        ("CIP_API int cip_a(void); /* never fails */\n", 0),
+        ("/** It. */\nCIP_API int cip_a(void);\n\nCIP_API int cip_b(void);\n", 1),
+        ("/* no doc comment */\nCIP_API int cip_a(void);\n", 1),
+        ("/** A struct. */\ntypedef struct a {\n} a;\nCIP_API int cip_a(void);\n", 1),
+    ],
+)
+def test_declarations_without_a_doc_comment_are_found(text, bad):
+    assert len(list(load("scripts/apidoc.py").undocumented(text.splitlines()))) == bad
+
+
+def test_cases_are_counted_from_the_words_of_cmocka():
+    output = """[==========] Running 4 test(s).
+[ RUN      ] good
+[       OK ] good
+[ RUN      ] bad
+[  ERROR   ] --- 1 != 2
+[  FAILED  ] bad
+[ RUN      ] absent
+[  SKIPPED ] absent
+[ RUN      ] crashed
+"""
+    found = list(load("scripts/test.py").cases(output))
+    assert found == [("OK", "good"), ("FAILED", "bad"), ("SKIPPED", "absent"), ("FAILED", "crashed")]
+
+
+def test_failures_that_a_runner_lists_again_count_once():
+    output = "[ RUN      ] bad\n[  FAILED  ] bad\n[  FAILED  ] tests: 1 test(s)\n[  FAILED  ] bad\n"
+    assert list(load("scripts/test.py").cases(output)) == [("FAILED", "bad")]
+
+
+@pytest.mark.parametrize(
+    "output, state, expected",
+    [
+        ("", "OK", "1 passed, 0 failed"),
+        ("", "SKIPPED", "0 passed, 0 failed, 1 skipped"),
+        ("[ RUN      ] a\n[       OK ] a\n", "FAILED", "1 passed, 1 failed"),
+        ("[ RUN      ] a\n[  FAILED  ] a\n", "FAILED", "0 passed, 1 failed"),
+    ],
+)
+def test_a_program_counts_by_its_cases_and_its_end(output, state, expected):
+    assert str(load("scripts/test.py").tally_program("x", output, state)) == expected
+
+
+@pytest.fixture
+def script(tmp_path):
+    def make(text, **beside):
+        file = tmp_path / "case.sh"
+        file.write_text(text)
+        for suffix, content in beside.items():
+            file.with_suffix("." + suffix).write_text(content)
+        return file
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "text, beside, state",
+    [
+        ("echo hi", {"out": "hi\n"}, "OK"),
+        ("echo hi", {"out": "ho\n"}, "FAILED"),
+        ("echo hi >&2; exit 3", {"err": "hi\n", "exit": "3"}, "OK"),
+        ("exit 3", {}, "FAILED"),
+        ("exit 77", {}, "SKIPPED"),
+        ("cippus", {}, "FAILED"),
+        ("test -z \"$(ls)\" && test -d \"$SAMPLES\"", {}, "OK"),
+    ],
+)
+def test_a_command_test_compares_streams_and_status(script, text, beside, state):
+    runner = load("tests/support/cli_runner.py")
+    assert runner.run(script(text, **beside), pathlib.Path("/bin/false"), False)[0] == state
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="not a Debian")
+def test_setup_is_quick_and_silent_when_nothing_is_missing():
+    done = subprocess.run([ROOT / "scripts/setup"], capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
