@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays going out as raw bytes, in a one-array format, or as text, csv and json: streamed in
+ * parts, so that memory is bounded whatever the size. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/print_elem.h"
+#include "core/sink_run.h"
+
+typedef struct taker {
+    cip_write_fn *fn;
+    void *user;
+} taker;
+
+static cip_status give(const taker *t, const void *p, size_t n, cip_err *err)
+{
+    if (n != 0 && t->fn(t->user, p, n) != 0)
+        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
+
+/* --- raw ------------------------------------------------------------------------------------ */
+
+static cip_status check_elements(const cip_plan_read *p, cip_err *err)
+{
+    uint64_t most = p->array->layout->env->limits.max_elements;
+    if (p->nelem <= most)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                    "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
+}
+
+static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    cip_cast_stats stats = { 0, 0 };
+    cip_parts it;
+    cip_part part;
+    void *buf = NULL;
+    uint64_t most = cip_piece_elems(p->to->itemsize);
+    cip_parts_start(&it, p, most);
+    most = most < p->nelem ? most : p->nelem;
+    CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)p->to->itemsize, &buf, err));
+    while (cip_parts_next(&it, &part)) {
+        CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
+        CIP_GO(give(t, buf, (size_t)(part.nelem * p->to->itemsize), err));
+    }
+    st = cip_cast_check(&p->cast, &stats, err);
+done:
+    cip_mem_put(p->arena.mem, buf);
+    return st;
+}
+
+cip_status cip_export_mask(const cip_array *a, const cip_read_args *args, cip_write_fn *fn,
+                           void *user, cip_err *err)
+{
+    cip_plan_read p;
+    cip_parts it;
+    cip_part part;
+    void *buf = NULL;
+    taker t = { fn, user };
+    CIP_TRY(cip_plan_make(a, args, CIP_AS_RAW, &p, err));
+    cip_status st = check_elements(&p, err);
+    if (st == CIP_OK)
+        st = cip_mem_get(p.arena.mem, (size_t)cip_piece_elems(1), &buf, err);
+    cip_parts_start(&it, &p, cip_piece_elems(1));
+    while (st == CIP_OK && cip_parts_next(&it, &part)) {
+        st = cip_plan_mask(&p, &part, buf, err);
+        if (st == CIP_OK)
+            st = give(&t, buf, (size_t)part.nelem, err);
+    }
+    cip_mem_put(p.arena.mem, buf);
+    cip_plan_clear(&p);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+/* --- a format's sink ------------------------------------------------------------------------ */
+
+static cip_status sink_write(void *user, const void *p, size_t n, cip_err *err)
+{
+    return give(user, p, n, err);
+}
+
+static cip_status export_format(cip_plan_read *p, const cip_format *format, taker *t, cip_err *err)
+{
+    cip_status st;
+    cip_env *env = p->array->layout->env;
+    cip_arena arena = { .mem = &env->mem };
+    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_out out = { sink_write, t, 0 };
+    cip_sink_job job = { .format = format, .plan = p, .env = env };
+    job.spec.narray = 1;
+    job.spec.big = -1;
+    job.spec.source_format = p->array->layout->format;
+    if (format->sink == NULL || (format->sink->caps & CIP_SINK_PATCHES) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written in one pass",
+                        format->title);
+    CIP_GO(cip_sink_spec(&job, &arena, err));
+    st = cip_sink_run(&job, &out, &patch, err);
+done:
+    cip_patch_clear(&patch);
+    cip_arena_clear(&arena);
+    return st;
+}
+
+/* --- text, csv, json ------------------------------------------------------------------------ */
+
+enum { TEXT_PART_BYTES = 1 << 18 }; /* its text is a few times that */
+
+static cip_status print_part(const cip_printer *pr, const cip_plan_read *p, const uint8_t *elem,
+                             uint64_t first, uint64_t n, cip_buf *out)
+{
+    for (uint64_t i = 0; i < n; i++)
+        CIP_TRY(cip_print_elem(pr, p, first + i, elem + i * p->to->itemsize, out, NULL));
+    return CIP_OK;
+}
+
+static cip_status export_text(const cip_plan_read *p, cip_print_style style, const taker *t,
+                              cip_err *err)
+{
+    cip_status st;
+    cip_cast_stats stats = { 0, 0 };
+    cip_parts it;
+    cip_part part;
+    void *buf = NULL;
+    uint64_t done = 0;
+    uint64_t each = p->to->itemsize == 0 ? 1 : p->to->itemsize;
+    uint64_t most = TEXT_PART_BYTES / each != 0 ? TEXT_PART_BYTES / each : 1;
+    cip_buf out = { .mem = p->arena.mem };
+    cip_printer pr;
+    cip_printer_start(&pr, p, style);
+    CIP_GO(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)each, &buf, err));
+    CIP_GO(cip_print_head(&pr, p, &out, err));
+    cip_parts_start(&it, p, most);
+    for (; cip_parts_next(&it, &part); done += part.nelem) {
+        CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
+        st = print_part(&pr, p, buf, done, part.nelem, &out);
+        if (st != CIP_OK) {
+            cip_fail(err, st, CIP_NO_OFFSET, "no memory for the text of %" PRIu64 " elements",
+                     part.nelem);
+            goto done;
+        }
+        CIP_GO(give(t, out.ptr, out.len, err));
+        out.len = 0;
+    }
+    CIP_GO(cip_print_tail(&pr, p, &out, err));
+    CIP_GO(give(t, out.ptr, out.len, err));
+    st = cip_cast_check(&p->cast, &stats, err);
+done:
+    cip_buf_clear(&out);
+    cip_mem_put(p->arena.mem, buf);
+    return st;
+}
+
+static bool text_style(const char *to, cip_print_style *style)
+{
+    if (strcmp(to, "text") == 0)
+        *style = CIP_PRINT_TEXT;
+    else if (strcmp(to, "csv") == 0)
+        *style = CIP_PRINT_CSV;
+    else if (strcmp(to, "json") == 0)
+        *style = CIP_PRINT_JSON;
+    else
+        return false;
+    return true;
+}
+
+static cip_status export_planned(cip_plan_read *p, const char *to, taker *t, cip_err *err)
+{
+    cip_print_style style;
+    CIP_TRY(check_elements(p, err));
+    if (strcmp(to, "raw") == 0)
+        return export_raw(p, t, err);
+    if (text_style(to, &style))
+        return export_text(p, style, t, err);
+    const cip_format *format = cip_format_find(to);
+    if (format == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected raw, text, csv, json or a format's name, found '%.60s'", to);
+    return export_format(p, format, t, err);
+}
+
+cip_status cip_export(const cip_array *a, const cip_read_args *args, const char *to,
+                      cip_write_fn *fn, void *user, cip_err *err)
+{
+    cip_plan_read p;
+    taker t = { fn, user };
+    if (to == NULL || fn == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a kind and a function, found NULL");
+    cip_as as = strcmp(to, "raw") == 0 ? CIP_AS_RAW : CIP_AS_NATIVE;
+    if (cip_format_find(to) != NULL)
+        as = CIP_AS_STORED;
+    CIP_TRY(cip_plan_make(a, args, as, &p, err));
+    cip_status st = export_planned(&p, to, &t, err);
+    cip_plan_clear(&p);
+    return cip_fail_in(err, st, "%s", a->path);
+}

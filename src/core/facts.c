@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Getters of an open file and of its arrays and blocks; finding arrays by path. */
+#include <string.h>
+
+#include "core/handle.h"
+
+const char *cip_file_format(const cip_file *f)
+{
+    return f == NULL ? "" : f->format->name;
+}
+
+const char *cip_file_version(const cip_file *f)
+{
+    return f == NULL || f->layout->version == NULL ? "" : f->layout->version;
+}
+
+uint64_t cip_file_nbytes(const cip_file *f)
+{
+    return f == NULL ? 0 : f->layout->io->size;
+}
+
+size_t cip_file_narray(const cip_file *f)
+{
+    return f == NULL ? 0 : f->layout->narray;
+}
+
+const cip_array *cip_file_array(const cip_file *f, size_t i)
+{
+    return i < cip_file_narray(f) ? f->layout->array[i] : NULL;
+}
+
+const cip_node *cip_file_tree(const cip_file *f)
+{
+    return f == NULL ? NULL : f->layout->tree;
+}
+
+bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **value)
+{
+    if (f == NULL || i >= f->layout->nfact)
+        return false;
+    *key = f->layout->fact[i].key;
+    *value = f->layout->fact[i].value;
+    return true;
+}
+
+const cip_finding *cip_file_finding(const cip_file *f, size_t i)
+{
+    /* The list has a lock of its own, so looking at it changes nothing that a reader could see. */
+    return f == NULL ? NULL : cip_report_get((cip_report *)&f->env.warnings, i);
+}
+
+size_t cip_file_nblock(const cip_file *f)
+{
+    return f == NULL ? 0 : f->layout->nblock;
+}
+
+const cip_block_info *cip_file_block(const cip_file *f, size_t i)
+{
+    return i < cip_file_nblock(f) ? &f->layout->block[i].info : NULL;
+}
+
+cip_status cip_block_read(const cip_file *f, size_t i, bool stored, uint64_t offset, void *dst,
+                          size_t n, cip_err *err)
+{
+    if (i >= cip_file_nblock(f))
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected a block below %zu, found %zu",
+                        cip_file_nblock(f), i);
+    const cip_block *b = &f->layout->block[i];
+    if (!stored && b->info.state != CIP_OK) {
+        if (err != NULL && b->why != NULL)
+            *err = *b->why;
+        return b->info.state;
+    }
+    cip_read_how how = { f->layout, f->env.pool };
+    return cip_space_read_at(&how, stored ? b->stored : b->data, offset, dst, n, err);
+}
+
+const char *cip_array_path(const cip_array *a)
+{
+    return a == NULL ? "" : a->path;
+}
+
+const cip_dtype *cip_array_dtype(const cip_array *a)
+{
+    return a == NULL ? NULL : a->dtype;
+}
+
+int cip_array_ndim(const cip_array *a)
+{
+    return a == NULL ? 0 : a->view.ndim;
+}
+
+const int64_t *cip_array_shape(const cip_array *a)
+{
+    return a == NULL ? NULL : a->view.shape;
+}
+
+const cip_node *cip_array_node(const cip_array *a)
+{
+    return a == NULL ? NULL : a->node;
+}
+
+/* What a function given NULL in place of an array answers: the failure already in err. */
+static cip_status missing_array(cip_err *err)
+{
+    if (err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL");
+}
+
+cip_status cip_array_state(const cip_array *a, cip_err *err)
+{
+    if (a == NULL)
+        return missing_array(err);
+    if (a->st != CIP_OK && err != NULL && a->why != NULL)
+        *err = *a->why;
+    return a->st;
+}
+
+cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip_err *err)
+{
+    if (a == NULL)
+        return missing_array(err);
+    *out = (cip_array_storage){
+        .kind = a->storage.kind != NULL ? a->storage.kind : "",
+        .codec = a->storage.codec != NULL ? a->storage.codec : "none",
+        .stored_nbytes = a->storage.nbytes,
+        .chunk = a->storage.chunk,
+        .block = a->storage.block,
+        .masked = a->mask.kind != CIP_MASK_NONE,
+    };
+    return CIP_OK;
+}
+
+/* --- finding ------------------------------------------------------------------------------- */
+
+static const cip_array *only_array(const cip_file *f, cip_err *err)
+{
+    if (f->layout->narray == 1)
+        return f->layout->array[0];
+    if (f->layout->narray == 0)
+        cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "the file has no array");
+    else
+        cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                 "expected the path of one of the %zu arrays (see 'cippus ls')", f->layout->narray);
+    return NULL;
+}
+
+static const cip_array *array_at(const cip_file *f, const char *path, size_t len)
+{
+    size_t i = cip_strmap_get(&f->by_path, (cip_bytes){ (const uint8_t *)path, len });
+    return i == SIZE_MAX ? NULL : f->layout->array[i];
+}
+
+/* The longest start of `path` (cut at a "/") that is an array's path; *rest is what follows. */
+static const cip_array *longest_array(const cip_file *f, const char *path, const char **rest)
+{
+    for (size_t n = strlen(path);; n--) {
+        if (path[n] == '\0' || path[n] == '/') {
+            const cip_array *a = array_at(f, path, n);
+            if (a != NULL) {
+                *rest = path[n] == '/' ? path + n + 1 : path + n;
+                return a;
+            }
+        }
+        if (n == 0)
+            return NULL;
+    }
+}
+
+/* Through the tree: for paths that reach an array by another way than the listed one. */
+static const cip_array *array_by_tree(const cip_file *f, const char *path, cip_err *err)
+{
+    const cip_node *node = cip_tree_get(f->layout->tree, path, err);
+    if (node == NULL)
+        return NULL;
+    const cip_array *a = cip_file_array_of_node(f, node);
+    if (a == NULL)
+        cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "'%.120s' is in the tree, but is no array",
+                 path);
+    return a;
+}
+
+const cip_array *cip_find_field(const cip_file *f, const char *path, const char **field,
+                                cip_err *err)
+{
+    *field = "";
+    if (f == NULL) {
+        missing_array(err);
+        return NULL;
+    }
+    const cip_array *a = NULL;
+    if (path != NULL && path[0] != '\0')
+        a = longest_array(f, path, field);
+    if (a == NULL && path != NULL && path[0] == '/')
+        a = longest_array(f, path + 1, field);
+    if (a != NULL)
+        return a;
+    if (path == NULL || path[0] == '\0' || strcmp(path, "/") == 0)
+        return only_array(f, err);
+    if (f->layout->tree != NULL) {
+        a = array_by_tree(f, path, err);
+    } else if (f->layout->narray == 1 && f->layout->array[0]->path[0] == '\0') {
+        *field = path[0] == '/' ? path + 1 : path; /* one record array: the path is a field */
+        a = f->layout->array[0];
+    } else {
+        cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array is named '%.120s'", path);
+    }
+    return a;
+}
+
+const cip_array *cip_find(const cip_file *f, const char *path, cip_err *err)
+{
+    const char *field;
+    const cip_array *a = cip_find_field(f, path, &field, err);
+    if (a == NULL || field[0] == '\0')
+        return a;
+    cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+             "'%.120s' is in an array; a field is named by cip_read_args.field", path);
+    return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of an open file. */
+#ifndef CIP_CORE_HANDLE_H
+#define CIP_CORE_HANDLE_H
+
+#include "base/strmap.h"
+#include "format/format.h"
+
+struct cip_file {
+    cip_env env; /* everything below works within it; first, at a fixed address */
+    cip_allocator from;
+    cip_pool *own_pool; /* or NULL: the shared one, or none */
+    cip_io *io;         /* the bytes as they lie */
+    cip_io *overlay;    /* io with an unfinished update's journal over it, or NULL */
+    cip_patch patch;    /* of the overlay */
+    const cip_format *format;
+    cip_layout *layout;
+    cip_strmap by_path; /* array path -> index */
+    struct node_entry {
+        const cip_node *node;
+        size_t array;
+    } * by_node; /* sorted by address */
+    size_t nnode;
+};
+
+/* The format with this name, or NULL. */
+const cip_format *cip_format_find(const char *name);
+/* The format that a file name's extension stands for, or NULL. */
+const cip_format *cip_format_of_name(const char *path);
+
+/* The first array that the node describes, or NULL. */
+const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Masks: which of the elements read are missing. */
+#include <string.h>
+
+#include "core/plan.h"
+
+/* The mask array seen with the shape of `to`, the masked array with a field's axes behind: numpy's
+ * broadcasting over the array's `ndim` axes (missing leading axes, axes of length 1), and the same
+ * mask for every item of a field. */
+static cip_status broadcast(const cip_nd *mask, const cip_nd *to, int32_t ndim, cip_nd *out,
+                            cip_err *err)
+{
+    bool fits = mask->ndim <= ndim;
+    *out = *to;
+    out->off = mask->off;
+    out->itemsize = mask->itemsize;
+    for (int32_t d = 0; fits && d < to->ndim; d++) {
+        int32_t s = d - (ndim - mask->ndim);
+        bool spread = s < 0 || d >= ndim || mask->shape[s] == 1;
+        fits = spread || mask->shape[s] == to->shape[d];
+        if (fits)
+            out->stride[d] = spread ? 0 : mask->stride[s];
+    }
+    if (!fits)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a mask that broadcasts to the array's shape");
+    return CIP_OK;
+}
+
+static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                                  cip_err *err)
+{
+    const cip_array *m = p->array->mask.array;
+    cip_nd all, chosen, packed;
+    cip_cast cast;
+    cip_cast_stats stats = { 0, 0 };
+    CIP_TRY(cip_array_state(m, err));
+    CIP_TRY(broadcast(&m->view, &p->whole, p->array->view.ndim, &all, err));
+    CIP_TRY(cip_view_select(&all, &p->sel, &chosen, NULL, err));
+    for (int32_t d = 0; d < chosen.ndim; d++) {
+        chosen.off += (uint64_t)(part->start[d] * chosen.stride[d]);
+        chosen.shape[d] = part->from.shape[d];
+    }
+    CIP_TRY(cip_cast_make(m->dtype, cip_dtype_of(CIP_BOOL), CIP_OVERFLOW_CLAMP, &cast, err));
+    CIP_TRY(cip_view_c_order(chosen.ndim, chosen.shape, 1, &packed, err));
+    return cip_space_gather(&p->how, m->space, &chosen, &cast, &packed, dst, &stats, err);
+}
+
+/* Reads n elements of a real number as doubles. */
+static cip_status as_doubles(const cip_dtype *d, const uint8_t *src, size_t n, double *dst,
+                             cip_err *err)
+{
+    cip_cast cast;
+    cip_cast_stats stats = { 0, 0 };
+    CIP_TRY(cip_cast_make(d, cip_dtype_of(CIP_F64), CIP_OVERFLOW_CLAMP, &cast, err));
+    cip_cast_run(&cast, n, src, (int64_t)d->itemsize, (uint8_t *)dst, sizeof(double), 0, &stats);
+    return CIP_OK;
+}
+
+static bool is_nan(const cip_dtype *d, const uint8_t *value)
+{
+    double v = 0;
+    bool is_float = d->kind == CIP_F16 || d->kind == CIP_F32 || d->kind == CIP_F64;
+    return is_float && as_doubles(d, value, 1, &v, NULL) == CIP_OK && v != v;
+}
+
+/* dst[i] = whether element i is `value` (NaN: any NaN; otherwise equal as stored, -0.0 being 0.0).
+ */
+static cip_status compare(const cip_dtype *d, const uint8_t *value, const uint8_t *src, size_t n,
+                          uint8_t *dst, cip_err *err)
+{
+    if (d->kind != CIP_F16 && d->kind != CIP_F32 && d->kind != CIP_F64) {
+        for (size_t i = 0; i < n; i++)
+            dst[i] = memcmp(src + i * d->itemsize, value, d->itemsize) == 0;
+        return CIP_OK;
+    }
+    double want, buf[512];
+    bool nan = is_nan(d, value);
+    CIP_TRY(as_doubles(d, value, 1, &want, err));
+    for (size_t i = 0; i < n; i += 512) {
+        size_t m = n - i < 512 ? n - i : 512;
+        CIP_TRY(as_doubles(d, src + i * d->itemsize, m, buf, err));
+        for (size_t k = 0; k < m; k++)
+            dst[i + k] = nan ? buf[k] != buf[k] : buf[k] == want;
+    }
+    return CIP_OK;
+}
+
+static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                                  cip_err *err)
+{
+    cip_status st;
+    cip_plan_read raw = *p;
+    void *elems = NULL;
+    cip_cast_stats stats = { 0, 0 };
+    if (p->stored != p->array->dtype)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a masked value with a field");
+    raw.to = p->stored;
+    CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
+    CIP_GO(
+        cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));
+    CIP_GO(cip_plan_fetch(&raw, part, elems, &stats, err));
+    CIP_GO(compare(p->stored, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
+done:
+    cip_mem_put(p->arena.mem, elems);
+    return st;
+}
+
+cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
+{
+    switch (p->array->mask.kind) {
+    case CIP_MASK_NONE:
+        memset(dst, 0, (size_t)part->nelem);
+        return CIP_OK;
+    case CIP_MASK_VALUE:
+        return mask_from_value(p, part, dst, err);
+    case CIP_MASK_SET_MISSING:
+        return mask_from_array(p, part, dst, err);
+    case CIP_MASK_SET_VALID:
+        CIP_TRY(mask_from_array(p, part, dst, err));
+        for (uint64_t i = 0; i < part->nelem; i++)
+            dst[i] = !dst[i];
+        return CIP_OK;
+    case CIP_MASK_BITS:
+        break;
+    }
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a mask of single bits");
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Opening: bytes, an unfinished update found beside them, the format by its probes, its layout,
+ * and the ways to find an array again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/handle.h"
+
+enum { PROBE_BYTES = 4096 };
+
+static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
+{
+    if (from->resize != NULL)
+        return from->resize(from->user, ptr, old_size, new_size);
+    if (new_size != 0)
+        return realloc(ptr, new_size);
+    free(ptr);
+    return NULL;
+}
+
+static cip_status check_options(const cip_open_options *in, cip_open_options *out, cip_err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (in == NULL)
+        return CIP_OK;
+    if (in->size == 0 || in->size > sizeof *out)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected cip_open_options.size between 1 and %zu, found %zu", sizeof *out,
+                        in->size);
+    memcpy(out, in, in->size);
+    return CIP_OK;
+}
+
+static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
+{
+    if (threads == 0)
+        f->env.pool = cip_pool_shared();
+    if (threads <= 1)
+        return CIP_OK;
+    CIP_TRY(cip_pool_new(threads, &f->own_pool, err));
+    f->env.pool = f->own_pool;
+    return CIP_OK;
+}
+
+static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err *err)
+{
+    cip_allocator from = { NULL, NULL };
+    if (o->allocator != NULL)
+        from = *o->allocator;
+    cip_file *f = handle_resize(&from, NULL, 0, sizeof *f);
+    if (f == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a file handle");
+    memset(f, 0, sizeof *f);
+    f->from = from;
+    cip_status st = cip_env_init(&f->env, o->limits, o->allocator, NULL, err);
+    if (st != CIP_OK) {
+        handle_resize(&from, f, sizeof *f, 0);
+        return st;
+    }
+    f->by_path.mem = &f->env.mem;
+    f->patch.arena.mem = &f->env.mem;
+    *out = f;
+    st = make_pool(f, o->threads, err);
+    if (st != CIP_OK) {
+        cip_file_close(f);
+        *out = NULL;
+    }
+    return st;
+}
+
+void cip_file_close(cip_file *f)
+{
+    if (f == NULL)
+        return;
+    cip_mem_put(&f->env.mem, f->by_node);
+    cip_strmap_clear(&f->by_path);
+    cip_layout_free(f->layout);
+    cip_io_close(f->overlay);
+    cip_patch_clear(&f->patch);
+    cip_io_close(f->io);
+    cip_env_clear(&f->env);
+    cip_pool_free(f->own_pool);
+    cip_allocator from = f->from;
+    handle_resize(&from, f, sizeof *f, 0);
+}
+
+/* The highest probe wins; the extension decides between equals. */
+static const cip_format *detect(cip_io *io, cip_bytes head, const char *name)
+{
+    const cip_format *best = NULL, *by_name = cip_format_of_name(name);
+    int high = 0;
+    for (size_t i = 0; cip_formats[i] != NULL; i++) {
+        int p = cip_formats[i]->probe(io, head);
+        if (p > high || (p == high && p > 0 && cip_formats[i] == by_name)) {
+            high = p;
+            best = cip_formats[i];
+        }
+    }
+    return best;
+}
+
+static cip_status no_format(cip_bytes head, cip_err *err)
+{
+    char found[64] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < head.len && i < 8; i++)
+        n += (size_t)snprintf(found + n, sizeof found - n, " %02x", head.ptr[i]);
+    return cip_fail(err, CIP_ERR_FORMAT, 0, "expected the start of a known format, found %s%s",
+                    head.len == 0 ? "an empty file" : "the bytes", found);
+}
+
+static cip_status choose_format(cip_file *f, cip_io *io, const char *wanted, cip_err *err)
+{
+    if (wanted != NULL) {
+        f->format = cip_format_find(wanted);
+        if (f->format == NULL)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%s'", wanted);
+        return CIP_OK;
+    }
+    uint8_t head[PROBE_BYTES];
+    size_t n;
+    CIP_TRY(cip_io_read_some(io, 0, head, sizeof head, &n, err));
+    f->format = detect(io, (cip_bytes){ head, n }, io->name);
+    return f->format != NULL ? CIP_OK : no_format((cip_bytes){ head, n }, err);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct node_entry *x = a, *y = b;
+    if (x->node != y->node)
+        return (uintptr_t)x->node < (uintptr_t)y->node ? -1 : 1;
+    return x->array < y->array ? -1 : x->array > y->array;
+}
+
+static cip_status index_arrays(cip_file *f, cip_err *err)
+{
+    size_t n = f->layout->narray;
+    CIP_TRY(CIP_NEW(&f->env.mem, &f->by_node, n, err));
+    for (size_t i = 0; i < n; i++) {
+        const cip_array *a = f->layout->array[i];
+        cip_bytes path = { (const uint8_t *)a->path, strlen(a->path) };
+        if (cip_strmap_get(&f->by_path, path) == SIZE_MAX)
+            CIP_TRY(cip_strmap_put(&f->by_path, path, i, NULL, err));
+        if (a->node != NULL)
+            f->by_node[f->nnode++] = (struct node_entry){ a->node, i };
+    }
+    qsort(f->by_node, f->nnode, sizeof *f->by_node, by_address);
+    return CIP_OK;
+}
+
+const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node)
+{
+    size_t low = 0, high = f->nnode;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if ((uintptr_t)f->by_node[mid].node < (uintptr_t)node)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < f->nnode && f->by_node[low].node == node)
+        return f->layout->array[f->by_node[low].array];
+    return NULL;
+}
+
+static cip_status open_layout(cip_file *f, const cip_open_options *o, cip_err *err)
+{
+    cip_io *io = f->overlay != NULL ? f->overlay : f->io;
+    CIP_TRY(choose_format(f, io, o->format, err));
+    CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
+    f->layout->flags =
+        (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u);
+    f->layout->format = f->format->name;
+    CIP_TRY(f->format->open(f->layout, err));
+    return index_arrays(f, err);
+}
+
+/* A sealed journal of an update that was cut off: its changes are shown, nothing is written. */
+static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
+{
+    cip_journal_state state;
+    char why[256] = "";
+    CIP_TRY(cip_journal_find(&f->env, path, f->io, &state, &f->patch, why, err));
+    switch (state) {
+    case CIP_JOURNAL_APPLIES:
+        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
+                 "an update was cut off; the file is shown as it will be after 'cippus recover'");
+        return cip_io_open_overlay(f->io, &f->patch, &f->overlay, err);
+    case CIP_JOURNAL_ALIEN:
+        cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                 "the journal beside it does not belong to this file (%.80s); see 'cippus recover "
+                 "--apply' and '--discard'",
+                 why);
+        return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
+    case CIP_JOURNAL_IGNORED:
+        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal", "%s; it is ignored", why);
+        return CIP_OK;
+    case CIP_JOURNAL_NONE:
+        break;
+    }
+    return CIP_OK;
+}
+
+static cip_status open_path(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
+{
+    if (strcmp(path, "-") == 0) {
+        CIP_TRY(cip_io_open_fd(&f->env, STDIN_FILENO, "-", &f->io, err));
+    } else {
+        CIP_TRY(cip_io_open_file(&f->env, path, &f->io, err));
+        CIP_TRY(apply_journal(f, path, err));
+    }
+    return open_layout(f, o, err);
+}
+
+static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)
+{
+    if (st == CIP_OK)
+        *out = f;
+    else
+        cip_file_close(f);
+    return st;
+}
+
+cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file, cip_err *err)
+{
+    cip_open_options o;
+    cip_file *f;
+    *file = NULL;
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(handle_new(&o, &f, err));
+    return finish_open(f, open_path(f, path, &o, err), file);
+}
+
+cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open_options *opts,
+                       cip_file **file, cip_err *err)
+{
+    cip_open_options o;
+    cip_file *f;
+    *file = NULL;
+    if (methods == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(handle_new(&o, &f, err));
+    cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
+    return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);
+}
+
+cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
+                           cip_file **file, cip_err *err)
+{
+    cip_open_options o;
+    cip_file *f;
+    *file = NULL;
+    if (ptr == NULL && nbytes != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found NULL");
+    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(handle_new(&o, &f, err));
+    cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
+    return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);
+}

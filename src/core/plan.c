@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Working out a read: the field, the selection, the cast; and walking it in parts. */
+#include "core/plan.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+
+enum { PIECE_BYTES = 8 << 20 };
+
+cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (in == NULL)
+        return CIP_OK;
+    if (in->size == 0 || in->size > sizeof *out)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected cip_read_args.size between 1 and %zu, found %zu", sizeof *out,
+                        in->size);
+    memcpy(out, in, in->size);
+    if (out->selection != NULL && out->slices != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a selection as text or as numbers, found both");
+    return CIP_OK;
+}
+
+/* Undoes "~1" and "~0" of one step of a path. Returns the length, or SIZE_MAX when it is too long.
+ */
+static size_t unescape(const char *step, size_t len, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++, n++) {
+        if (n + 1 >= cap)
+            return SIZE_MAX;
+        out[n] = step[i];
+        if (step[i] == '~' && i + 1 < len && (step[i + 1] == '0' || step[i + 1] == '1'))
+            out[n] = step[++i] == '0' ? '~' : '/';
+    }
+    out[n] = '\0';
+    return n;
+}
+
+/* Narrows the view to one field: its bytes, and its sub-array's axes behind the others. */
+static cip_status enter_field(cip_plan_read *p, const char *step, size_t len, cip_err *err)
+{
+    char name[1024];
+    size_t n = unescape(step, len, name, sizeof name);
+    const cip_field *f = n == SIZE_MAX ? NULL : cip_dtype_find_field(p->stored, name, n);
+    if (f == NULL)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "no field is named '%.*s' in elements of %.100s",
+                        (int)(len < 60 ? len : 60), step, cip_dtype_name(p->stored));
+    if (p->from.ndim + f->ndim > CIP_MAX_NDIM)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the field's axes make more than %d dimensions", CIP_MAX_NDIM);
+    cip_nd sub;
+    CIP_TRY(cip_view_c_order(f->ndim, f->shape, f->dtype->itemsize, &sub, err));
+    for (int32_t d = 0; d < f->ndim; d++) {
+        p->from.shape[p->from.ndim + d] = sub.shape[d];
+        p->from.stride[p->from.ndim + d] = sub.stride[d];
+    }
+    p->from.ndim += f->ndim;
+    p->from.itemsize = f->dtype->itemsize;
+    p->from.off += f->offset;
+    p->stored = f->dtype;
+    return CIP_OK;
+}
+
+static cip_status enter_fields(cip_plan_read *p, const char *path, cip_err *err)
+{
+    while (path != NULL && *path != '\0') {
+        size_t len = strcspn(path, "/");
+        CIP_TRY(enter_field(p, path, len, err));
+        path += len + (path[len] == '/');
+    }
+    return CIP_OK;
+}
+
+static cip_status choose_dtype(cip_plan_read *p, const cip_dtype *asked, cip_as as, cip_err *err)
+{
+    p->to = asked != NULL ? asked : p->stored;
+    if (asked != NULL || as == CIP_AS_STORED)
+        return CIP_OK;
+    CIP_TRY(cip_dtype_packed_le(&p->arena, p->stored, &p->to, err));
+    if (as == CIP_AS_NATIVE && CIP_HOST_BIG)
+        CIP_TRY(cip_dtype_with_order(&p->arena, p->to, true, &p->to, err));
+    return CIP_OK;
+}
+
+static cip_status count_elements(cip_plan_read *p, cip_err *err)
+{
+    if (!cip_shape_nelem(p->from.ndim, p->from.shape, &p->nelem) ||
+        cip_mul_overflow(p->nelem, p->to->itemsize, &p->nbytes) || p->nbytes > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "the selection has over 2^63 bytes");
+    return CIP_OK;
+}
+
+static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as as, cip_err *err)
+{
+    CIP_TRY(enter_fields(p, args->field, err));
+    if (args->slices != NULL)
+        p->sel = *args->slices;
+    else if (args->selection != NULL && args->selection[0] != '\0')
+        CIP_TRY(cip_selection_parse(args->selection, &p->sel, err));
+    p->whole = p->from;
+    CIP_TRY(cip_view_select(&p->whole, &p->sel, &p->from, NULL, err));
+    CIP_TRY(choose_dtype(p, args->dtype, as, err));
+    CIP_TRY(count_elements(p, err));
+    return cip_cast_make(p->stored, p->to, args->overflow, &p->cast, err);
+}
+
+cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
+                         cip_plan_read *out, cip_err *err)
+{
+    cip_read_args full;
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_read_args_check(args, &full, err));
+    cip_env *env = a->layout->env;
+    memset(out, 0, sizeof *out);
+    out->array = a;
+    out->from = a->view;
+    out->stored = a->dtype;
+    out->arena.mem = &env->mem;
+    out->how = (cip_read_how){ a->layout, full.threads == 1 ? NULL : env->pool };
+    cip_status st = work_out(out, &full, as, err);
+    if (st != CIP_OK)
+        cip_plan_clear(out);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+void cip_plan_clear(cip_plan_read *p)
+{
+    cip_arena_clear(&p->arena);
+}
+
+void cip_part_all(const cip_plan_read *p, cip_part *out)
+{
+    memset(out, 0, sizeof *out);
+    out->from = p->from;
+    out->nelem = p->nelem;
+}
+
+cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                          cip_cast_stats *stats, cip_err *err)
+{
+    const cip_nd *from = &part->from;
+    cip_nd packed;
+    CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
+    return cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, stats, err);
+}
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+uint64_t cip_piece_elems(uint64_t itemsize)
+{
+    return itemsize == 0 ? PIECE_BYTES : cip_max_u64(1, PIECE_BYTES / itemsize);
+}
+
+void cip_parts_start(cip_parts *it, const cip_plan_read *p, uint64_t max_elem)
+{
+    memset(it, 0, sizeof *it);
+    it->plan = p;
+    it->end = p->nelem == 0;
+    uint64_t inner = 1; /* elements behind one step of `axis` */
+    int32_t d = p->from.ndim;
+    while (d > 0 && inner * (uint64_t)p->from.shape[d - 1] <= max_elem && !it->end)
+        inner *= (uint64_t)p->from.shape[--d];
+    it->axis = d - 1; /* -1: all in one part */
+    it->step = it->axis < 0 ? 1 : (int64_t)cip_max_u64(1, max_elem / inner);
+}
+
+/* Moves on by one part: like an odometer whose last wheel is `axis`. */
+static void advance(cip_parts *it)
+{
+    const int64_t *shape = it->plan->from.shape;
+    int32_t d = it->axis;
+    if (d >= 0)
+        it->at[d] += it->step;
+    while (d >= 0 && it->at[d] >= shape[d]) {
+        it->at[d] = 0;
+        if (--d >= 0)
+            it->at[d]++;
+    }
+    it->end = d < 0;
+}
+
+bool cip_parts_next(cip_parts *it, cip_part *out)
+{
+    if (it->end)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->from = it->plan->from;
+    for (int32_t d = 0; d <= it->axis; d++) {
+        int64_t left = out->from.shape[d] - it->at[d];
+        out->start[d] = it->at[d];
+        out->from.off += (uint64_t)(it->at[d] * out->from.stride[d]);
+        out->from.shape[d] = d < it->axis ? 1 : left < it->step ? left : it->step;
+    }
+    cip_shape_nelem(out->from.ndim, out->from.shape, &out->nelem);
+    advance(it);
+    return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A read worked out: which elements of an array, as what. */
+#ifndef CIP_CORE_PLAN_H
+#define CIP_CORE_PLAN_H
+
+#include "core/handle.h"
+
+typedef struct cip_plan_read {
+    const cip_array *array;
+    cip_selection sel;       /* of `whole` */
+    cip_nd whole;            /* the array's axes, then the field's */
+    cip_nd from;             /* the selected elements in the space */
+    const cip_dtype *stored; /* of an element of `from`: the array's, or the field's */
+    const cip_dtype *to;     /* what is wanted */
+    cip_cast cast;
+    uint64_t nelem;
+    uint64_t nbytes; /* of nelem elements of `to`, packed */
+    cip_read_how how;
+    cip_arena arena; /* dtypes made for this read */
+} cip_plan_read;
+
+/* What elements become when no dtype is asked for. */
+typedef enum cip_as { CIP_AS_NATIVE, CIP_AS_RAW, CIP_AS_STORED } cip_as;
+
+/* Works out args (NULL: all of the array). `as`: used where args->dtype is NULL. On failure nothing
+ * needs clearing. */
+cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
+                         cip_plan_read *out, cip_err *err);
+void cip_plan_clear(cip_plan_read *p);
+
+/* A box of the selected elements: `from` cut at `start`. */
+typedef struct cip_part {
+    cip_nd from;
+    int64_t start[CIP_MAX_NDIM];
+    uint64_t nelem;
+} cip_part;
+
+/* All of the selection as one part. */
+void cip_part_all(const cip_plan_read *p, cip_part *out);
+
+/* Reads a part's elements, packed in C order, to dst. */
+cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                          cip_cast_stats *stats, cip_err *err);
+/* The mask of a part's elements: one byte each, 1 is missing. */
+cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
+
+/* Walks a plan's elements in C order in parts of at most max_elem elements (at least one), each
+ * contiguous in the packed result. */
+typedef struct cip_parts {
+    const cip_plan_read *plan;
+    int32_t axis; /* the axis that is cut; those before it go one by one; -1: all at once */
+    int64_t step; /* how many along it at a time */
+    int64_t at[CIP_MAX_NDIM];
+    bool end;
+} cip_parts;
+void cip_parts_start(cip_parts *it, const cip_plan_read *p, uint64_t max_elem);
+/* The next part; false at the end. */
+bool cip_parts_next(cip_parts *it, cip_part *out);
+
+/* Elements of `dtype` that fit in about 8 MiB, at least 1. */
+uint64_t cip_piece_elems(uint64_t itemsize);
+
+/* The caller's args as the struct of this build; ARG for a wrong size or two selections. */
+cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Text: the last axis on a line, an empty line between planes. Csv: the same with commas and RFC
+ * 4180 quotes, a header line and a column for each field of records. Json: nested arrays, records
+ * as objects, complex numbers as [re, im], NaN and infinities as strings. */
+#include "core/print_elem.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "tree/yaml.h"
+
+void cip_printer_start(cip_printer *pr, const cip_plan_read *p, cip_print_style style)
+{
+    pr->style = style;
+    pr->ndim = p->from.ndim;
+    pr->columns = style == CIP_PRINT_CSV && p->to->kind == CIP_RECORD;
+}
+
+static cip_status add(cip_buf *out, const char *text, cip_err *err)
+{
+    return cip_buf_add(out, text, strlen(text), err);
+}
+
+/* One code point as UTF-8; what is none becomes U+FFFD. */
+static cip_status add_code_point(cip_buf *out, uint32_t c, cip_err *err)
+{
+    uint8_t b[4];
+    size_t n;
+    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        c = 0xfffd;
+    if (c < 0x80) {
+        b[0] = (uint8_t)c;
+        n = 1;
+    } else if (c < 0x800) {
+        b[0] = (uint8_t)(0xc0 | c >> 6);
+        n = 2;
+    } else if (c < 0x10000) {
+        b[0] = (uint8_t)(0xe0 | c >> 12);
+        n = 3;
+    } else {
+        b[0] = (uint8_t)(0xf0 | c >> 18);
+        n = 4;
+    }
+    for (size_t i = 1; i < n; i++)
+        b[i] = (uint8_t)(0x80 | (c >> (6 * (n - 1 - i)) & 0x3f));
+    return cip_buf_add(out, b, n, err);
+}
+
+/* An element's text without quotes and escapes: what a cell or a json string holds. */
+static cip_status plain_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    uint64_t n = d->itemsize;
+    if (d->kind == CIP_ASCII) {
+        while (n > 0 && e[n - 1] == 0)
+            n--;
+        return cip_buf_add(out, e, (size_t)n, err);
+    }
+    if (d->kind != CIP_UCS4)
+        return cip_elem_format(d, e, out, err);
+    for (n /= 4; n > 0 && cip_load_u32(e + 4 * (n - 1), d->big) == 0;)
+        n--;
+    for (uint64_t i = 0; i < n; i++)
+        CIP_TRY(add_code_point(out, cip_load_u32(e + 4 * i, d->big), err));
+    return CIP_OK;
+}
+
+/* --- json ----------------------------------------------------------------------------------- */
+
+static cip_status json_number(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    size_t was = out->len;
+    CIP_TRY(cip_elem_format(d, e, out, err));
+    const char *text = (const char *)out->ptr + was;
+    size_t len = out->len - was;
+    const char *word = NULL;
+    if (len == 3 && memcmp(text, "nan", 3) == 0)
+        word = "\"NaN\"";
+    else if (len == 3 && memcmp(text, "inf", 3) == 0)
+        word = "\"Infinity\"";
+    else if (len == 4 && memcmp(text, "-inf", 4) == 0)
+        word = "\"-Infinity\"";
+    if (word == NULL)
+        return CIP_OK;
+    out->len = was;
+    return add(out, word, err);
+}
+
+static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err);
+
+/* Any other text: what the element's text is, as a string. */
+static cip_status json_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    cip_buf text = { .mem = out->mem };
+    cip_status st = plain_text(d, e, &text, err);
+    if (st == CIP_OK)
+        st = cip_json_string(out, (const char *)text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+static cip_status json_complex(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    const cip_dtype *half = cip_dtype_fixed(d->kind == CIP_C64 ? CIP_F32 : CIP_F64, d->big);
+    CIP_TRY(add(out, "[", err));
+    CIP_TRY(json_number(half, e, out, err));
+    CIP_TRY(add(out, ", ", err));
+    CIP_TRY(json_number(half, e + half->itemsize, out, err));
+    return add(out, "]", err);
+}
+
+/* The items of a field's sub-array, flat or nested: axis d of ndim. */
+static cip_status json_axis(const cip_field *f, int32_t d, const uint8_t **e, cip_buf *out,
+                            cip_err *err)
+{
+    if (d == f->ndim) {
+        CIP_TRY(json_elem(f->dtype, *e, out, err));
+        *e += f->dtype->itemsize;
+        return CIP_OK;
+    }
+    CIP_TRY(add(out, "[", err));
+    for (int64_t i = 0; i < f->shape[d]; i++) {
+        CIP_TRY(add(out, i == 0 ? "" : ", ", err));
+        CIP_TRY(json_axis(f, d + 1, e, out, err));
+    }
+    return add(out, "]", err);
+}
+
+static cip_status json_record(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    CIP_TRY(add(out, "{", err));
+    for (size_t i = 0; i < d->nfield; i++) {
+        const cip_field *f = &d->field[i];
+        const uint8_t *at = e + f->offset;
+        CIP_TRY(add(out, i == 0 ? "" : ", ", err));
+        CIP_TRY(cip_json_string(out, f->name, strlen(f->name), err));
+        CIP_TRY(add(out, ": ", err));
+        CIP_TRY(json_axis(f, 0, &at, out, err));
+    }
+    return add(out, "}", err);
+}
+
+static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    switch (d->kind) {
+    case CIP_BOOL:
+        return add(out, *e != 0 ? "true" : "false", err);
+    case CIP_C64:
+    case CIP_C128:
+        return json_complex(d, e, out, err);
+    case CIP_RECORD:
+        return json_record(d, e, out, err);
+    case CIP_ASCII:
+    case CIP_UCS4:
+    case CIP_OPAQUE:
+    case CIP_DATETIME64:
+    case CIP_TIMEDELTA64:
+        return json_text(d, e, out, err);
+    default:
+        return json_number(d, e, out, err);
+    }
+}
+
+/* --- csv ------------------------------------------------------------------------------------ */
+
+static cip_status csv_quoted(const uint8_t *text, size_t len, cip_buf *out, cip_err *err)
+{
+    bool plain = true;
+    for (size_t i = 0; i < len; i++)
+        plain = plain && strchr(",\"\r\n", text[i]) == NULL;
+    if (plain && len != 0)
+        return cip_buf_add(out, text, len, err);
+    CIP_TRY(add(out, "\"", err));
+    for (size_t i = 0; i < len; i++)
+        CIP_TRY(cip_buf_add(out, text[i] == '"' ? "\"\"" : (const char *)&text[i],
+                            text[i] == '"' ? 2 : 1, err));
+    return add(out, "\"", err);
+}
+
+static cip_status csv_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    cip_buf text = { .mem = out->mem };
+    cip_status st = plain_text(d, e, &text, err);
+    if (st == CIP_OK)
+        st = csv_quoted(text.ptr, text.len, out, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* A record as columns; a sub-array or nested record is one cell, as json. */
+static cip_status csv_columns(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+{
+    for (size_t i = 0; i < d->nfield; i++) {
+        const cip_field *f = &d->field[i];
+        const uint8_t *at = e + f->offset;
+        CIP_TRY(add(out, i == 0 ? "" : ",", err));
+        if (f->ndim == 0 && f->dtype->kind != CIP_RECORD) {
+            CIP_TRY(csv_elem(f->dtype, at, out, err));
+            continue;
+        }
+        cip_buf cell = { .mem = out->mem };
+        cip_status st = json_axis(f, 0, &at, &cell, err);
+        if (st == CIP_OK)
+            st = csv_quoted(cell.ptr, cell.len, out, err);
+        cip_buf_clear(&cell);
+        CIP_TRY(st);
+    }
+    return CIP_OK;
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* How many axes begin anew at element i: 0 within a row, ndim at the very first. */
+static int32_t axes_begun(const cip_plan_read *p, uint64_t i)
+{
+    int32_t n = 0;
+    while (n < p->from.ndim && i % (uint64_t)p->from.shape[p->from.ndim - 1 - n] == 0)
+        i /= (uint64_t)p->from.shape[p->from.ndim - 1 - n++];
+    return n;
+}
+
+static cip_status brackets(char c, int32_t n, cip_buf *out, cip_err *err)
+{
+    for (int32_t d = 0; d < n; d++)
+        CIP_TRY(cip_buf_add(out, &c, 1, err));
+    return CIP_OK;
+}
+
+static cip_status json_separator(const cip_printer *pr, uint64_t i, int32_t begun, cip_buf *out,
+                                 cip_err *err)
+{
+    if (i != 0) {
+        CIP_TRY(brackets(']', begun, out, err));
+        CIP_TRY(add(out, begun == 0 ? ", " : ",\n", err));
+    }
+    return brackets('[', i == 0 ? pr->ndim : begun, out, err);
+}
+
+static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun, cip_buf *out,
+                                cip_err *err)
+{
+    bool own_line = pr->columns || (pr->style == CIP_PRINT_CSV && pr->ndim == 1);
+    if (i == 0)
+        return CIP_OK;
+    if (begun == 0 && !own_line)
+        return add(out, pr->style == CIP_PRINT_CSV ? "," : " ", err);
+    return add(out, begun > 1 && pr->style == CIP_PRINT_TEXT ? "\n\n" : "\n", err);
+}
+
+cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_t i,
+                          const uint8_t *elem, cip_buf *out, cip_err *err)
+{
+    int32_t begun = axes_begun(p, i);
+    if (pr->style == CIP_PRINT_JSON) {
+        CIP_TRY(json_separator(pr, i, begun, out, err));
+        return json_elem(p->to, elem, out, err);
+    }
+    CIP_TRY(row_separator(pr, i, begun, out, err));
+    if (pr->columns)
+        return csv_columns(p->to, elem, out, err);
+    if (pr->style == CIP_PRINT_CSV)
+        return csv_elem(p->to, elem, out, err);
+    return cip_elem_format(p->to, elem, out, err);
+}
+
+cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf *out, cip_err *err)
+{
+    if (!pr->columns)
+        return CIP_OK;
+    for (size_t i = 0; i < p->to->nfield; i++) {
+        const char *name = p->to->field[i].name;
+        CIP_TRY(add(out, i == 0 ? "" : ",", err));
+        CIP_TRY(csv_quoted((const uint8_t *)name, strlen(name), out, err));
+    }
+    return add(out, "\n", err);
+}
+
+/* An array without elements: its axes down to the first of length 0, each item of which is "[]". */
+static cip_status json_empty(const cip_plan_read *p, cip_buf *out, cip_err *err)
+{
+    cip_plan_read outer = { .from = p->from };
+    uint64_t n;
+    outer.from.ndim = 0;
+    while (p->from.shape[outer.from.ndim] != 0)
+        outer.from.ndim++;
+    cip_printer pr = { CIP_PRINT_JSON, outer.from.ndim, false };
+    if (!cip_shape_nelem(outer.from.ndim, outer.from.shape, &n) || n > 1 << 20)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many empty rows to print");
+    for (uint64_t i = 0; i < n; i++) {
+        CIP_TRY(json_separator(&pr, i, axes_begun(&outer, i), out, err));
+        CIP_TRY(add(out, "[]", err));
+    }
+    return brackets(']', pr.ndim, out, err);
+}
+
+cip_status cip_print_tail(const cip_printer *pr, const cip_plan_read *p, cip_buf *out, cip_err *err)
+{
+    bool json = pr->style == CIP_PRINT_JSON;
+    if (p->nelem == 0 && !json)
+        return CIP_OK;
+    if (p->nelem == 0)
+        CIP_TRY(json_empty(p, out, err));
+    else if (json)
+        CIP_TRY(brackets(']', pr->ndim, out, err));
+    return add(out, "\n", err);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What this build has: formats and codecs by name, and the library's version. */
+#include <string.h>
+
+#include "cippus/version.h"
+#include "core/handle.h"
+
+const cip_format *cip_format_find(const char *name)
+{
+    for (size_t i = 0; cip_formats[i] != NULL; i++)
+        if (strcmp(cip_formats[i]->name, name) == 0)
+            return cip_formats[i];
+    return NULL;
+}
+
+/* Whether `word` (n bytes) is one of the space-separated words of `list`. */
+static bool has_word(const char *list, const char *word, size_t n)
+{
+    while (*list != '\0') {
+        size_t len = strcspn(list, " ");
+        if (len == n && memcmp(list, word, n) == 0)
+            return true;
+        list += len + strspn(list + len, " ");
+    }
+    return false;
+}
+
+const cip_format *cip_format_of_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    if (dot == NULL || dot[1] == '\0')
+        return NULL;
+    for (size_t i = 0; cip_formats[i] != NULL; i++)
+        if (has_word(cip_formats[i]->extensions, dot + 1, strlen(dot + 1)))
+            return cip_formats[i];
+    return NULL;
+}
+
+const char *cip_format_at(size_t i, const char **title, const char **caps)
+{
+    for (size_t k = 0; k <= i; k++)
+        if (cip_formats[k] == NULL)
+            return NULL;
+    if (title != NULL)
+        *title = cip_formats[i]->title;
+    if (caps != NULL)
+        *caps = cip_formats[i]->sink != NULL ? "read verify write" : "read verify";
+    return cip_formats[i]->name;
+}
+
+const char *cip_codec_name_at(size_t i, bool *available, const char **version)
+{
+    const char *text = "";
+    const cip_codec *c = cip_codec_at(i, &text);
+    if (c == NULL)
+        return NULL;
+    if (available != NULL)
+        *available = cip_codec_available(c);
+    if (version != NULL)
+        *version = text;
+    return c->name;
+}
+
+const char *cip_version(void)
+{
+    return CIP_VERSION_STRING;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Statistics by streaming: blocks of a fixed number of elements, each in two passes while it is in
+ * cache, merged in order (Chan, Golub, LeVeque 1979); so the result does not depend on threads. */
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "cippus/verify.h"
+#include "core/plan.h"
+
+enum { BLOCK = 1 << 14, PART = 1 << 20 }; /* elements */
+
+/* What a block of elements, or all of them, comes to. */
+typedef struct tally {
+    uint64_t nmasked, nnan, nzero, ninf;
+    uint64_t n; /* that count: neither masked nor NaN */
+    double low, high, mean, m2;
+    int64_t low_int, high_int; /* int64, or the bits of uint64 */
+} tally;
+
+typedef enum shape_of { SIGNED, UNSIGNED, REAL, COMPLEX } shape_of;
+
+typedef struct summer {
+    cip_plan_read plan; /* casts to int64, uint64, float64 or complex128 */
+    shape_of what;
+    uint8_t *elem; /* of one part */
+    uint8_t *mask; /* or NULL */
+    size_t n;      /* elements of the part */
+    tally *block;  /* of the part's blocks */
+    tally all;
+} summer;
+
+static bool less(shape_of what, int64_t a, int64_t b)
+{
+    return what == UNSIGNED ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+/* Element i of the part as a double; *whole is its value as an integer. */
+static double value_at(const summer *m, size_t i, int64_t *whole)
+{
+    double v[2];
+    memcpy(whole, m->elem + i * 8, sizeof *whole);
+    switch (m->what) {
+    case SIGNED:
+        return (double)*whole;
+    case UNSIGNED:
+        return (double)(uint64_t)*whole;
+    case REAL:
+        memcpy(v, m->elem + i * 8, 8);
+        return v[0];
+    case COMPLEX:
+        memcpy(v, m->elem + i * 16, 16);
+        return hypot(v[0], v[1]);
+    }
+    return 0;
+}
+
+/* Sums up elements [first, end) of the part. `v` keeps those that count, for the second pass. */
+static void first_pass(const summer *m, size_t first, size_t end, tally *t, double *v)
+{
+    for (size_t i = first; i < end; i++) {
+        int64_t whole;
+        if (m->mask != NULL && m->mask[i] != 0) {
+            t->nmasked++;
+            continue;
+        }
+        double x = value_at(m, i, &whole);
+        if (x != x) {
+            t->nnan++;
+            continue;
+        }
+        t->nzero += x == 0;
+        t->ninf += isinf(x) != 0;
+        if (t->n == 0 || less(m->what, whole, t->low_int))
+            t->low_int = whole;
+        if (t->n == 0 || less(m->what, t->high_int, whole))
+            t->high_int = whole;
+        v[t->n++] = x;
+    }
+}
+
+static void second_pass(tally *t, const double *v)
+{
+    double sum = 0, dev = 0;
+    if (t->n == 0)
+        return;
+    t->low = t->high = v[0];
+    for (uint64_t i = 0; i < t->n; i++) {
+        t->low = v[i] < t->low ? v[i] : t->low;
+        t->high = v[i] > t->high ? v[i] : t->high;
+        sum += v[i];
+    }
+    t->mean = sum / (double)t->n;
+    for (uint64_t i = 0; i < t->n; i++) {
+        dev += v[i] - t->mean;
+        t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
+    }
+    t->m2 -= dev * dev / (double)t->n; /* what rounding the mean left over */
+}
+
+static cip_status sum_block(void *arg, size_t b, cip_err *err)
+{
+    summer *m = arg;
+    double *v = NULL;
+    size_t first = b * BLOCK, end = first + BLOCK < m->n ? first + BLOCK : m->n;
+    CIP_TRY(cip_mem_zeroed(m->plan.arena.mem, BLOCK, sizeof *v, (void **)&v, err));
+    m->block[b] = (tally){ 0 };
+    first_pass(m, first, end, &m->block[b], v);
+    second_pass(&m->block[b], v);
+    cip_mem_put(m->plan.arena.mem, v);
+    return CIP_OK;
+}
+
+static void merge(shape_of what, tally *a, const tally *b)
+{
+    a->nmasked += b->nmasked;
+    a->nnan += b->nnan;
+    a->nzero += b->nzero;
+    a->ninf += b->ninf;
+    if (b->n == 0)
+        return;
+    if (a->n == 0 || less(what, b->low_int, a->low_int))
+        a->low_int = b->low_int;
+    if (a->n == 0 || less(what, a->high_int, b->high_int))
+        a->high_int = b->high_int;
+    if (a->n == 0 || b->low < a->low)
+        a->low = b->low;
+    if (a->n == 0 || b->high > a->high)
+        a->high = b->high;
+    double na = (double)a->n, nb = (double)b->n, delta = b->mean - a->mean;
+    a->mean = a->n == 0 ? b->mean : a->mean + delta * (nb / (na + nb));
+    a->m2 += b->m2 + delta * delta * (na * nb / (na + nb));
+    a->n += b->n;
+}
+
+static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
+{
+    cip_cast_stats ignored = { 0, 0 };
+    m->n = (size_t)part->nelem;
+    size_t nblock = (size_t)cip_div_up(m->n, BLOCK);
+    CIP_TRY(cip_plan_fetch(&m->plan, part, m->elem, &ignored, err));
+    if (m->mask != NULL)
+        CIP_TRY(cip_plan_mask(&m->plan, part, m->mask, err));
+    CIP_TRY(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));
+    for (size_t b = 0; b < nblock; b++)
+        merge(m->what, &m->all, &m->block[b]);
+    return CIP_OK;
+}
+
+static cip_status sum_all(summer *m, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    cip_parts it;
+    cip_part part;
+    cip_mem *mem = m->plan.arena.mem;
+    size_t most = (size_t)cip_min_u64(PART, m->plan.nelem);
+    CIP_GO(cip_mem_zeroed(mem, most, m->what == COMPLEX ? 16 : 8, (void **)&m->elem, err));
+    CIP_GO(CIP_NEW(mem, &m->block, PART / BLOCK, err));
+    if (m->plan.array->mask.kind != CIP_MASK_NONE)
+        CIP_GO(cip_mem_zeroed(mem, most, 1, (void **)&m->mask, err));
+    cip_parts_start(&it, &m->plan, PART);
+    while (cip_parts_next(&it, &part))
+        CIP_GO(sum_part(m, &part, err));
+done:
+    cip_mem_put(mem, m->mask);
+    cip_mem_put(mem, m->block);
+    cip_mem_put(mem, m->elem);
+    return st;
+}
+
+static void report(const summer *m, cip_stats *out)
+{
+    const tally *t = &m->all;
+    bool any = t->n != 0, exact = m->what == SIGNED || m->what == UNSIGNED;
+    *out = (cip_stats){ .nelem = m->plan.nelem,
+                        .nmasked = t->nmasked,
+                        .nnan = t->nnan,
+                        .nzero = t->nzero,
+                        .ninf = t->ninf,
+                        .min = any ? t->low : NAN,
+                        .max = any ? t->high : NAN,
+                        .mean = any ? t->mean : NAN,
+                        .std = any ? sqrt(fmax(t->m2, 0) / (double)t->n) : NAN,
+                        .exact = any && exact,
+                        .min_int = any && exact ? t->low_int : 0,
+                        .max_int = any && exact ? t->high_int : 0,
+                        .is_unsigned = m->what == UNSIGNED };
+    if (any && t->m2 != t->m2)
+        out->std = NAN; /* infinities among the elements */
+}
+
+/* What elements of the kind are summed up as. */
+static cip_status summed_as(const cip_dtype *d, shape_of *what, cip_kind *to, cip_err *err)
+{
+    static const cip_kind as[] = { CIP_I64, CIP_U64, CIP_F64, CIP_C128 };
+    if (d->kind >= CIP_BOOL && d->kind <= CIP_I64)
+        *what = SIGNED;
+    else if (d->kind >= CIP_U8 && d->kind <= CIP_U64)
+        *what = UNSIGNED;
+    else if (d->kind >= CIP_F16 && d->kind <= CIP_F64)
+        *what = REAL;
+    else if (d->kind == CIP_C64 || d->kind == CIP_C128)
+        *what = COMPLEX;
+    else
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected numbers, found %.100s",
+                        cip_dtype_name(d));
+    *to = as[*what];
+    return CIP_OK;
+}
+
+static cip_status check_limit(const cip_plan_read *p, cip_err *err)
+{
+    uint64_t most = p->array->layout->env->limits.max_elements;
+    if (p->nelem <= most)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                    "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
+}
+
+static cip_status plan_as_number(summer *m, cip_err *err)
+{
+    cip_kind to;
+    CIP_TRY(summed_as(m->plan.stored, &m->what, &to, err));
+    CIP_TRY(check_limit(&m->plan, err));
+    m->plan.to = cip_dtype_of(to);
+    return cip_cast_make(m->plan.stored, m->plan.to, CIP_OVERFLOW_CLAMP, &m->plan.cast, err);
+}
+
+cip_status cip_stat(const cip_array *a, const cip_read_args *args, cip_stats *out, cip_err *err)
+{
+    summer m = { 0 };
+    CIP_TRY(cip_plan_make(a, args, CIP_AS_STORED, &m.plan, err));
+    cip_status st = plan_as_number(&m, err);
+    if (st == CIP_OK)
+        st = sum_all(&m, err);
+    if (st == CIP_OK)
+        report(&m, out);
+    cip_plan_clear(&m.plan);
+    return cip_fail_in(err, st, "%s", a->path);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Verifying: the format checks its own structure and checksums, then every array is checked, and
+ * with DEEP read from end to end. */
+#include "cippus/verify.h"
+
+#include <string.h>
+
+#include "core/handle.h"
+
+static int nothing(void *user, const uint8_t *p, size_t n)
+{
+    (void)user;
+    (void)p;
+    (void)n;
+    return 0;
+}
+
+/* Whether the array can be read and its elements all lie in its space. */
+static void check_array(const cip_array *a, cip_report *rep)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_status st = cip_array_state(a, &err);
+    if (st == CIP_OK)
+        st = cip_array_check(a, &err);
+    if (st == CIP_OK && a->mask.array != NULL)
+        st = cip_array_state(a->mask.array, &err);
+    if (st == CIP_OK)
+        return;
+    cip_fail_in(&err, st, "%s", a->path);
+    cip_severity how = st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD;
+    cip_report_err(rep, how, &err);
+}
+
+static bool seen_before(const cip_layout *l, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (l->array[k]->space == l->array[i]->space)
+            return true;
+    return false;
+}
+
+/* Each space is streamed once, however many arrays lie in it. */
+static void read_array(cip_file *f, size_t i, cip_report *rep)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_array *a = f->layout->array[i];
+    cip_read_how how = { f->layout, f->env.pool };
+    if (a->st != CIP_OK || a->space == NULL || seen_before(f->layout, i))
+        return;
+    cip_status st = cip_space_stream(&how, a->space, 1 << 20, nothing, NULL, &err);
+    if (st == CIP_OK)
+        return;
+    cip_fail_in(&err, st, "%s", a->path);
+    cip_report_err(rep, CIP_BAD, &err);
+}
+
+/* What opening tolerated is a finding too. */
+static void pass_warnings(cip_file *f, cip_report *rep)
+{
+    const cip_finding *w;
+    for (size_t i = 0; (w = cip_report_get(&f->env.warnings, i)) != NULL; i++)
+        cip_report_add(rep, w->severity, w->code, w->offset, w->length, w->part, "%s", w->text);
+}
+
+cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void *user,
+                           cip_err *err)
+{
+    if (f == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
+    cip_report rep;
+    cip_report_init(&rep, &f->env.mem, false, fn, user);
+    pass_warnings(f, &rep);
+    cip_status st = cip_report_status(&rep, err);
+    if (st == CIP_OK && f->format->verify != NULL)
+        st = f->format->verify(f->layout, flags, &rep, err);
+    for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
+        check_array(f->layout->array[i], &rep);
+        if (flags & CIP_VERIFY_DEEP)
+            read_array(f, i, &rep);
+        st = cip_report_status(&rep, err);
+    }
+    if (st == CIP_OK)
+        st = cip_report_status(&rep, err);
+    cip_report_clear(&rep);
+    return st;
+}
+
+/* A file that cannot be opened because of what is in it is a finding, not a failure of the check.
+ */
+static bool is_about_content(cip_status st)
+{
+    return st == CIP_ERR_FORMAT || st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_CORRUPT ||
+           st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
+}
+
+cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
+                      cip_err *err)
+{
+    cip_file *f;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_open(path, NULL, &f, &why);
+    if (st == CIP_OK) {
+        st = cip_verify_file(f, flags, fn, user, err);
+        cip_file_close(f);
+        return st;
+    }
+    if (!is_about_content(st)) {
+        if (err != NULL)
+            *err = why;
+        return st;
+    }
+    cip_finding fatal = { CIP_FATAL, st, why.offset, 0, why.part, why.text, false };
+    if (fn != NULL && fn(user, &fatal) != 0)
+        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
