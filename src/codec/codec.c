@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The table of codecs: a row for each, there or left out. */
+#include "codec/codec.h"
+
+#include <string.h>
+
+#include "codec/entropy/entropy.h"
+#include "codec/with.h"
+
+typedef struct row {
+    const cip_codec *codec;
+    const char *(*version)(void); /* NULL: left out */
+} row;
+
+#define ABSENT(id)                                                                                 \
+    {                                                                                              \
+        &(const cip_codec){ .name = (id),                                                          \
+                            .decode = cip_absent_decode,                                           \
+                            .stream = &cip_absent_stream,                                          \
+                            .bound = cip_absent_bound,                                             \
+                            .encode = cip_absent_encode },                                         \
+            NULL                                                                                   \
+    }
+
+static const row rows[] = {
+#if CIP_WITH_ZLIB
+    { &cip_codec_zlib, cip_zlib_version },
+#else
+    ABSENT("zlib"),
+#endif
+#if CIP_WITH_BZIP2
+    { &cip_codec_bzip2, cip_bzip2_version },
+#else
+    ABSENT("bzip2"),
+#endif
+#if CIP_WITH_LZ4
+    { &cip_codec_lz4, cip_lz4_version },     { &cip_codec_lz4f, cip_lz4_version },
+#else
+    ABSENT("lz4"),   ABSENT("lz4f"),
+#endif
+#if CIP_WITH_ZSTD
+    { &cip_codec_zstd, cip_zstd_version },
+#else
+    ABSENT("zstd"),
+#endif
+};
+
+enum { NROW = sizeof rows / sizeof rows[0] };
+
+const cip_codec *cip_codec_find(const char *name)
+{
+    for (size_t i = 0; i < NROW; i++)
+        if (strcmp(rows[i].codec->name, name) == 0)
+            return rows[i].codec;
+    return NULL;
+}
+
+bool cip_codec_available(const cip_codec *c)
+{
+    return c->decode != cip_absent_decode;
+}
+
+const cip_codec *cip_codec_at(size_t i, const char **library_version)
+{
+    if (i >= NROW)
+        return NULL;
+    *library_version = rows[i].version != NULL ? rows[i].version() : "";
+    return rows[i].codec;
+}

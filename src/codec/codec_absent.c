@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The functions of a codec whose library this build was made without. */
+#include "codec/entropy/entropy.h"
+
+static cip_status absent(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "this build was made without the codec's library");
+}
+
+cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                             uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args, (void)env, (void)src, (void)dst, (void)dst_len;
+    return absent(err);
+}
+
+cip_status cip_absent_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    (void)args, (void)env, (void)level, (void)src, (void)dst, (void)cap, (void)out;
+    return absent(err);
+}
+
+size_t cip_absent_bound(size_t n)
+{
+    (void)n;
+    return 0;
+}
+
+static cip_status absent_begin(const void *args, const cip_codec_env *env, void **state,
+                               cip_err *err)
+{
+    (void)args, (void)env;
+    *state = NULL;
+    return absent(err);
+}
+
+static cip_status absent_step(void *state, const uint8_t *in, size_t *in_len, bool last,
+                              uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+{
+    (void)state, (void)in, (void)in_len, (void)last, (void)out, (void)out_len, (void)end;
+    return absent(err);
+}
+
+static void absent_finish(void *state)
+{
+    (void)state;
+}
+
+const cip_stream_codec cip_absent_stream = { absent_begin, absent_step, absent_finish };

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One raw LZ4 block: a row of sequences, each a token, literals and a match, without any sizes or
+ * checksum of its own. liblz4 counts in int, which is also about what the format's encoders take.
+ */
+#include "codec/entropy/entropy.h"
+
+#if CIP_WITH_LZ4
+
+#include <limits.h>
+#include <lz4.h>
+#include <lz4hc.h>
+#include <string.h>
+
+#include "base/num.h"
+
+enum {
+    MIN_MATCH = 4,
+    LEVEL_MIN = -65536, /* liblz4's largest acceleration */
+};
+
+/* A length whose first four bits are in the token; 15 says that bytes to be added follow, up to
+ * and with the first that is not 255. */
+static uint64_t sequence_length(cip_cursor *c, unsigned nibble)
+{
+    uint64_t n = nibble;
+    unsigned more = nibble == 15 ? 255 : 0;
+    while (more == 255) {
+        more = cip_get_u8(c);
+        n += more;
+    }
+    return n;
+}
+
+/* liblz4 says only that a block is bad: goes over its sequences to find out how. */
+static cip_status lz4_why(cip_bytes src, uint64_t dst_len, cip_err *err)
+{
+    cip_cursor c = cip_cursor_le(src);
+    uint64_t got = 0;
+    do {
+        unsigned token = cip_get_u8(&c);
+        uint64_t literals = sequence_length(&c, token >> 4);
+        cip_get_bytes(&c, (size_t)literals);
+        got += literals;
+        if (c.bad || cip_cursor_left(&c) == 0)
+            break;
+        unsigned back = cip_get_u16(&c);
+        uint64_t match = sequence_length(&c, token & 15) + MIN_MATCH;
+        if (!c.bad && (back == 0 || back > got))
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected an LZ4 match within the %" PRIu64
+                            " bytes decoded so far, found one %u bytes back",
+                            got, back);
+        got += match;
+    } while (!c.bad && got <= dst_len);
+    if (c.bad)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected more of an LZ4 block, found its end after %zu bytes", src.len);
+    if (got > dst_len)
+        return cip_fail_long(err, dst_len);
+    if (got < dst_len)
+        return cip_fail_short(err, dst_len, got);
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected literals at the end of an LZ4 block, found a match too near to it");
+}
+
+static cip_status check_sizes(size_t stored, uint64_t raw, cip_err *err)
+{
+    if (stored > INT_MAX || raw > INT_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an LZ4 block under 2 GiB, found %zu stored and %" PRIu64
+                        " decoded bytes",
+                        stored, raw);
+    return CIP_OK;
+}
+
+static cip_status lz4_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                             uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args, (void)env;
+    uint8_t none;
+    CIP_TRY(check_sizes(src.len, dst_len, err));
+    int n = src.len == 0
+                ? -1
+                : LZ4_decompress_safe((const char *)src.ptr, (char *)(dst_len != 0 ? dst : &none),
+                                      (int)src.len, (int)dst_len);
+    return n >= 0 && (size_t)n == dst_len ? CIP_OK : lz4_why(src, dst_len, err);
+}
+
+/* Decodes the first n bytes of raw_len, n > 0. */
+static cip_status decode_front(const cip_codec_env *env, cip_bytes src, uint64_t raw_len,
+                               uint8_t *dst, size_t n, cip_err *err)
+{
+    if (n == raw_len)
+        return lz4_decode(NULL, env, src, dst, n, err);
+    CIP_TRY(check_sizes(src.len, n, err));
+    int got = src.len == 0 ? -1
+                           : LZ4_decompress_safe_partial((const char *)src.ptr, (char *)dst,
+                                                         (int)src.len, (int)n, (int)n);
+    return got >= 0 && (size_t)got == n ? CIP_OK : lz4_why(src, raw_len, err);
+}
+
+/* Where the last wanted byte ends. */
+static cip_status wanted_end(const cip_want *want, size_t nwant, uint64_t raw_len, uint64_t *end,
+                             cip_err *err)
+{
+    uint64_t far = 0;
+    for (size_t i = 0; i < nwant; i++) {
+        uint64_t e;
+        if (cip_add_overflow(want[i].off, want[i].len, &e) || e > raw_len)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
+                            raw_len, want[i].len, want[i].off);
+        far = cip_max_u64(far, e);
+    }
+    *end = far;
+    return CIP_OK;
+}
+
+/* A block is only decoded up to the last wanted byte. */
+static cip_status lz4_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
+                            uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+{
+    (void)args;
+    uint64_t end;
+    size_t n;
+    void *scratch;
+    CIP_TRY(wanted_end(want, nwant, raw_len, &end, err));
+    if (end == 0)
+        return CIP_OK;
+    if (src->n != 1 || src->at[0].off != 0 || src->at[0].len != src->total || !cip_to_size(end, &n))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a whole LZ4 block in one piece");
+    cip_bytes in = { src->ptr[0], (size_t)src->total };
+    if (nwant == 1 && want[0].off == 0)
+        return decode_front(env, in, raw_len, want[0].dst, n, err);
+    CIP_TRY(cip_mem_get(env->mem, n, &scratch, err));
+    cip_status st = decode_front(env, in, raw_len, scratch, n, err);
+    for (size_t i = 0; st == CIP_OK && i < nwant; i++)
+        if (want[i].len != 0)
+            memcpy(want[i].dst, (uint8_t *)scratch + want[i].off, want[i].len);
+    cip_mem_put(env->mem, scratch);
+    return st;
+}
+
+static size_t lz4_bound(size_t n)
+{
+    return n > LZ4_MAX_INPUT_SIZE ? 0 : (size_t)LZ4_compressBound((int)n);
+}
+
+/* Levels: under LZ4HC_CLEVEL_MIN (3) the fast encoder, the negative ones faster still; from there
+ * the thorough one. */
+static cip_status lz4_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    (void)args;
+    CIP_TRY(cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err));
+    if (src.len > LZ4_MAX_INPUT_SIZE)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected at most %d bytes for an LZ4 block, found %zu", LZ4_MAX_INPUT_SIZE,
+                        src.len);
+    bool thorough = level >= LZ4HC_CLEVEL_MIN;
+    void *state;
+    CIP_TRY(cip_mem_get(env->mem, (size_t)(thorough ? LZ4_sizeofStateHC() : LZ4_sizeofState()),
+                        &state, err));
+    const char *in = (const char *)src.ptr;
+    int nin = (int)src.len, room = cap < INT_MAX ? (int)cap : INT_MAX;
+    int n = thorough ? LZ4_compress_HC_extStateHC(state, in, (char *)dst, nin, room, level)
+                     : LZ4_compress_fast_extState(state, in, (char *)dst, nin, room,
+                                                  level < 0 ? 1 - level : 1);
+    cip_mem_put(env->mem, state);
+    if (n <= 0)
+        return cip_fail_room(err, cap);
+    *out = (size_t)n;
+    return CIP_OK;
+}
+
+const char *cip_lz4_version(void)
+{
+    return LZ4_versionString();
+}
+
+const cip_codec cip_codec_lz4 = { .name = "lz4",
+                                  .decode = lz4_decode,
+                                  .decode_spans = lz4_spans,
+                                  .bound = lz4_bound,
+                                  .encode = lz4_encode };
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * zlib streams (RFC 1950): libdeflate where the decoded size is known, zlib in pieces. libdeflate
+ * takes its contexts (about 11 KiB to decode, up to 1 MiB to encode) from the C library: its
+ * allocator can only be set for the whole process, so they are not counted. */
+#include "codec/entropy/entropy.h"
+
+#if CIP_WITH_ZLIB
+
+#include <libdeflate.h>
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { LEVEL_DEFAULT = 6, LEVEL_MIN = 1, LEVEL_MAX = 12 };
+
+typedef struct zlib_state {
+    cip_lib_mem lib;
+    z_stream z;
+    bool end;
+} zlib_state;
+
+static voidpf zlib_get(voidpf self, uInt items, uInt each)
+{
+    return cip_lib_get(self, items, each);
+}
+
+static void zlib_put(voidpf self, voidpf p)
+{
+    cip_mem_put(((cip_lib_mem *)self)->mem, p);
+}
+
+static cip_status zlib_fail(const zlib_state *s, int code, cip_err *err)
+{
+    const char *why = s->z.msg != NULL ? s->z.msg : "damaged data";
+    switch (code) {
+    case Z_MEM_ERROR:
+        return cip_lib_fail(&s->lib, err);
+    case Z_NEED_DICT:
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a zlib stream without preset dictionary, found one with it");
+    default: /* zlib tells a wrong Adler-32 by its message alone */
+        return cip_fail(
+            err, strcmp(why, "incorrect data check") == 0 ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT,
+            CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
+    }
+}
+
+static cip_status zlib_begin(const void *args, const cip_codec_env *env, void **state, cip_err *err)
+{
+    (void)args;
+    *state = NULL;
+    zlib_state *s;
+    CIP_TRY(CIP_NEW(env->mem, &s, 1, err));
+    s->lib.mem = env->mem;
+    s->z.zalloc = zlib_get;
+    s->z.zfree = zlib_put;
+    s->z.opaque = &s->lib;
+    int code = inflateInit(&s->z);
+    if (code != Z_OK) {
+        cip_status st = zlib_fail(s, code, err);
+        cip_mem_put(env->mem, s);
+        return st;
+    }
+    *state = s;
+    return CIP_OK;
+}
+
+static uInt piece(size_t n)
+{
+    return n < UINT_MAX ? (uInt)n : UINT_MAX;
+}
+
+static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
+                            size_t *out_len, bool *end, cip_err *err)
+{
+    zlib_state *s = state;
+    uInt nin = piece(*in_len), nout = piece(*out_len);
+    s->z.next_in = (z_const Bytef *)in;
+    s->z.avail_in = nin;
+    s->z.next_out = out;
+    s->z.avail_out = nout;
+    int code = s->end ? Z_STREAM_END : inflate(&s->z, Z_NO_FLUSH);
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) /* the last: no progress */
+        return zlib_fail(s, code, err);
+    s->end = code == Z_STREAM_END;
+    cip_step_done d = { last, nout, nin - s->z.avail_in, nout - s->z.avail_out, s->end };
+    return cip_step_end(d, in_len, out_len, end, err);
+}
+
+static void zlib_finish(void *state)
+{
+    zlib_state *s = state;
+    if (s == NULL)
+        return;
+    inflateEnd(&s->z);
+    cip_mem_put(s->lib.mem, s);
+}
+
+static const cip_stream_codec zlib_stream = { zlib_begin, zlib_step, zlib_finish };
+
+static cip_status zlib_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                              uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args;
+    uint8_t none;
+    size_t took, got;
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    if (d == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
+    enum libdeflate_result r = libdeflate_zlib_decompress_ex(
+        d, src.ptr, src.len, dst_len != 0 ? dst : &none, dst_len, &took, &got);
+    libdeflate_free_decompressor(d);
+    if (r == LIBDEFLATE_SUCCESS && got == dst_len)
+        return CIP_OK;
+    /* libdeflate does not tell truncated from damaged: zlib goes over it again to find out. */
+    return cip_decode_whole(&zlib_stream, env, src, dst, dst_len, err);
+}
+
+static size_t zlib_bound(size_t n)
+{
+    size_t bound = libdeflate_zlib_compress_bound(NULL, n);
+    return bound > n ? bound : 0; /* it wraps around */
+}
+
+static cip_status zlib_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    (void)args, (void)env;
+    level = level == 0 ? LEVEL_DEFAULT : level;
+    CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
+    if (c == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
+    size_t n = libdeflate_zlib_compress(c, src.ptr, src.len, dst, cap);
+    libdeflate_free_compressor(c);
+    if (n == 0)
+        return cip_fail_room(err, cap);
+    *out = n;
+    return CIP_OK;
+}
+
+const char *cip_zlib_version(void)
+{
+    return "libdeflate " LIBDEFLATE_VERSION_STRING ", zlib " ZLIB_VERSION;
+}
+
+const cip_codec cip_codec_zlib = { .name = "zlib",
+                                   .decode = zlib_decode,
+                                   .stream = &zlib_stream,
+                                   .bound = zlib_bound,
+                                   .encode = zlib_encode };
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Zstd frames (RFC 8878), concatenated; skippable ones are passed over. libzstd takes its contexts
+ * and windows from the C library (counted ones are not in its stable API), so a stream's window is
+ * bounded by what is left of the memory limit instead. */
+#include "codec/entropy/entropy.h"
+
+#if CIP_WITH_ZSTD
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/num.h"
+
+enum { WINDOW_LOG_MIN = 10, WINDOW_LOG_MAX = 27 }; /* the format's least, libzstd's own bound */
+
+typedef struct zstd_state {
+    cip_mem *mem;
+    ZSTD_DCtx *ctx;
+    bool between; /* at the end of a frame, or before the first */
+    bool drained; /* the last step left room: without more input there is no more output */
+} zstd_state;
+
+static cip_status status_of(size_t code)
+{
+    switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation:
+        return CIP_ERR_NOMEM;
+    case ZSTD_error_version_unsupported:
+    case ZSTD_error_frameParameter_unsupported:
+    case ZSTD_error_dictionary_wrong:
+        return CIP_ERR_UNSUPPORTED;
+    case ZSTD_error_frameParameter_windowTooLarge:
+        return CIP_ERR_LIMIT;
+    case ZSTD_error_checksum_wrong:
+        return CIP_ERR_CHECKSUM;
+    default:
+        return CIP_ERR_CORRUPT;
+    }
+}
+
+static cip_status zstd_fail(size_t code, cip_err *err)
+{
+    return cip_fail(err, status_of(code), CIP_NO_OFFSET, "expected a zstd frame, found: %s",
+                    ZSTD_getErrorName(code));
+}
+
+static cip_status no_memory(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzstd");
+}
+
+/* The largest window that fits what is left of the memory limit. */
+static int window_log_max(const cip_mem *mem)
+{
+    uint64_t used = mem->used;
+    uint64_t left = mem->limit > used ? mem->limit - used : 0;
+    int log = WINDOW_LOG_MIN;
+    while (log < WINDOW_LOG_MAX && left >> (log + 1) != 0)
+        log++;
+    return log;
+}
+
+static cip_status zstd_begin(const void *args, const cip_codec_env *env, void **state, cip_err *err)
+{
+    (void)args;
+    *state = NULL;
+    zstd_state *s;
+    CIP_TRY(CIP_NEW(env->mem, &s, 1, err));
+    s->mem = env->mem;
+    s->between = true;
+    s->ctx = ZSTD_createDCtx();
+    if (s->ctx == NULL) {
+        cip_mem_put(env->mem, s);
+        return no_memory(err);
+    }
+    ZSTD_DCtx_setParameter(s->ctx, ZSTD_d_windowLogMax, window_log_max(env->mem));
+    *state = s;
+    return CIP_OK;
+}
+
+static cip_status zstd_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
+                            size_t *out_len, bool *end, cip_err *err)
+{
+    zstd_state *s = state;
+    ZSTD_inBuffer zin = { in, *in_len, 0 };
+    ZSTD_outBuffer zout = { out, *out_len, 0 };
+    if (*in_len != 0 || !(s->between || s->drained)) { /* libzstd fails when called in vain */
+        size_t hint = ZSTD_decompressStream(s->ctx, &zout, &zin);
+        if (ZSTD_isError(hint))
+            return zstd_fail(hint, err);
+        s->between = hint == 0;
+        s->drained = zout.pos < zout.size;
+    }
+    cip_step_done d = { last, *out_len, zin.pos, zout.pos,
+                        last && s->between && zin.pos == zin.size };
+    return cip_step_end(d, in_len, out_len, end, err);
+}
+
+static void zstd_finish(void *state)
+{
+    zstd_state *s = state;
+    if (s == NULL)
+        return;
+    ZSTD_freeDCtx(s->ctx);
+    cip_mem_put(s->mem, s);
+}
+
+static const cip_stream_codec zstd_stream = { zstd_begin, zstd_step, zstd_finish };
+
+static cip_status zstd_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                              uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args;
+    ZSTD_DCtx *ctx = ZSTD_createDCtx();
+    if (ctx == NULL)
+        return no_memory(err);
+    size_t n = ZSTD_decompressDCtx(ctx, dst, dst_len, src.ptr, src.len);
+    ZSTD_freeDCtx(ctx);
+    if (n == dst_len)
+        return CIP_OK;
+    if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
+        return cip_fail_long(err, dst_len);
+    if (ZSTD_isError(n) && ZSTD_getErrorCode(n) != ZSTD_error_srcSize_wrong)
+        return zstd_fail(n, err);
+    /* libzstd says the same of a truncated frame and of junk after the last: the stream tells. */
+    return cip_decode_whole(&zstd_stream, env, src, dst, dst_len, err);
+}
+
+const char *cip_zstd_version(void)
+{
+    return ZSTD_versionString();
+}
+
+static size_t zstd_bound(size_t n)
+{
+    size_t bound = ZSTD_compressBound(n);
+    return ZSTD_isError(bound) || bound <= n ? 0 : bound;
+}
+
+static cip_status zstd_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    (void)args, (void)env;
+    CIP_TRY(cip_check_level(level, ZSTD_minCLevel(), ZSTD_maxCLevel(), err));
+    size_t n = ZSTD_compress(dst, cap, src.ptr, src.len, level);
+    if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
+        return cip_fail_room(err, cap);
+    if (ZSTD_isError(n))
+        return no_memory(err);
+    *out = n;
+    return CIP_OK;
+}
+
+const cip_codec cip_codec_zstd = { .name = "zstd",
+                                   .decode = zstd_decode,
+                                   .stream = &zstd_stream,
+                                   .bound = zstd_bound,
+                                   .encode = zstd_encode };
+
+#endif

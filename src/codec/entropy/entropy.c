@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the codec files share. */
+#include "codec/entropy/entropy.h"
+
+#include "base/num.h"
+
+cip_status cip_fail_short(cip_err *err, uint64_t expected, uint64_t found)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected %" PRIu64 " decoded bytes, found %" PRIu64, expected, found);
+}
+
+cip_status cip_fail_long(cip_err *err, uint64_t expected)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected %" PRIu64 " decoded bytes, found more", expected);
+}
+
+static cip_status fail_truncated(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                    "expected more compressed data, found their end");
+}
+
+cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err)
+{
+    if (d.last && !d.end && d.room != 0 && d.took == 0 && d.gave == 0)
+        return fail_truncated(err);
+    *in_len = d.took;
+    *out_len = d.gave;
+    *end = d.end;
+    return CIP_OK;
+}
+
+/* Runs the stream to its end. Once dst is full it is given one spare byte, in which more data show
+ * and beside which a trailer is still read. */
+static cip_status run_whole(const cip_stream_codec *stream, void *state, cip_bytes src,
+                            uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    static const uint8_t none[1];
+    const uint8_t *in = src.len != 0 ? src.ptr : none;
+    size_t nin = src.len, got = 0;
+    bool end = false;
+    while (!end) {
+        uint8_t spare;
+        bool full = got == dst_len;
+        size_t took = nin, gave = full ? 1 : dst_len - got;
+        CIP_TRY(stream->step(state, in, &took, true, full ? &spare : dst + got, &gave, &end, err));
+        if (full && gave != 0)
+            return cip_fail_long(err, dst_len);
+        in += took;
+        nin -= took;
+        got += gave;
+    }
+    if (got == dst_len)
+        return CIP_OK;
+    return src.len == 0 ? fail_truncated(err) : cip_fail_short(err, dst_len, got);
+}
+
+cip_status cip_decode_whole(const cip_stream_codec *stream, const cip_codec_env *env, cip_bytes src,
+                            uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    void *state = NULL;
+    CIP_TRY(stream->begin(NULL, env, &state, err));
+    cip_status st = run_whole(stream, state, src, dst, dst_len, err);
+    stream->finish(state);
+    return st;
+}
+
+void *cip_lib_get(cip_lib_mem *m, size_t items, size_t each)
+{
+    void *p = NULL;
+    size_t n;
+    m->why = cip_mul_overflow(items, each, &n) ? cip_fail(&m->err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                                                          "%zu items of %zu bytes", items, each)
+                                               : cip_mem_get(m->mem, n, &p, &m->err);
+    return p;
+}
+
+cip_status cip_lib_fail(const cip_lib_mem *m, cip_err *err)
+{
+    if (m->why == CIP_OK)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a codec");
+    if (err != NULL)
+        *err = m->err;
+    return m->why;
+}
+
+cip_status cip_check_level(int level, int min, int max, cip_err *err)
+{
+    if (level >= min && level <= max)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a level from %d to %d, found %d",
+                    min, max, level);
+}
+
+cip_status cip_fail_room(cip_err *err, size_t cap)
+{
+    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                    "expected room for the encoded data, found %zu bytes", cap);
+}

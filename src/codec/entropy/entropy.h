@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the codec files share: their objects, decoding a whole chunk through a stream, and memory
+ * for libraries that take an allocator. */
+#ifndef CIP_CODEC_ENTROPY_ENTROPY_H
+#define CIP_CODEC_ENTROPY_ENTROPY_H
+
+#include "codec/codec.h"
+#include "codec/with.h"
+
+extern const cip_codec cip_codec_zlib, cip_codec_bzip2, cip_codec_lz4, cip_codec_lz4f,
+    cip_codec_zstd;
+
+/* The version text of the library under a codec; static storage. */
+const char *cip_zlib_version(void);
+const char *cip_bzip2_version(void);
+const char *cip_lz4_version(void);
+const char *cip_zstd_version(void);
+
+/* The functions of a codec that was left out: all fail with UNSUPPORTED, bound gives 0. */
+cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                             uint8_t *dst, size_t dst_len, cip_err *err);
+cip_status cip_absent_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                             uint8_t *dst, size_t cap, size_t *out, cip_err *err);
+size_t cip_absent_bound(size_t n);
+extern const cip_stream_codec cip_absent_stream;
+
+/* As cip_codec.decode, by way of the stream: to exactly dst_len bytes. */
+cip_status cip_decode_whole(const cip_stream_codec *stream, const cip_codec_env *env, cip_bytes src,
+                            uint8_t *dst, size_t dst_len, cip_err *err);
+/* The two ways a chunk can hold another number of bytes than it should; both CORRUPT. */
+cip_status cip_fail_short(cip_err *err, uint64_t expected, uint64_t found);
+cip_status cip_fail_long(cip_err *err, uint64_t expected);
+
+/* What a step was given and what came of it. */
+typedef struct cip_step_done {
+    bool last; /* no more input will come */
+    size_t room;
+    size_t took, gave;
+    bool end;
+} cip_step_done;
+
+/* Ends cip_stream_codec.step: sets the outputs, or fails with TRUNCATED. */
+cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err);
+
+/* Counted memory for a library that reports a failing allocator only as "no memory": the reason is
+ * kept here. */
+typedef struct cip_lib_mem {
+    cip_mem *mem;
+    cip_status why; /* of the latest allocation */
+    cip_err err;
+} cip_lib_mem;
+
+/* items * each bytes, uninitialised, or NULL. */
+void *cip_lib_get(cip_lib_mem *m, size_t items, size_t each);
+/* The library says it has no memory: hands on the reason. */
+cip_status cip_lib_fail(const cip_lib_mem *m, cip_err *err);
+
+/* Checks the arguments that every encoder has: `level` in [min, max], else ARG. */
+cip_status cip_check_level(int level, int min, int max, cip_err *err);
+/* `cap` bytes are too few; RANGE. */
+cip_status cip_fail_room(cip_err *err, size_t cap);
+
+#endif

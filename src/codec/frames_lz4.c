@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The blocks of LZ4 frames (lz4_Frame_format.md 1.6): magic, descriptor (flags, largest block,
+ * content size, dictionary id, checksum of these), blocks with their size in front and an optional
+ * checksum behind, an end mark, an optional checksum of the content. The format does not tell how
+ * much a block decodes to; encoders fill every block but a frame's last. */
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/frames_read.h"
+
+#define LZ4F_MAGIC UINT32_C(0x184D2204)
+#define BLOCK_STORED UINT32_C(0x80000000)
+
+enum {
+    FLG_DICTIONARY = 0x01,
+    FLG_RESERVED = 0x02,
+    FLG_CONTENT_SUM = 0x04,
+    FLG_CONTENT_SIZE = 0x08,
+    FLG_BLOCK_SUM = 0x10,
+    FLG_INDEPENDENT = 0x20,
+    FLG_VERSION = 0xc0,
+    FLG_VERSION_1 = 0x40,
+    BD_RESERVED = 0x8f,
+    SUM_SIZE = 4
+};
+
+typedef struct descriptor {
+    unsigned flags;
+    uint32_t block_max;    /* bytes of a full block */
+    uint64_t content_size; /* with FLG_CONTENT_SIZE */
+} descriptor;
+
+typedef struct lz4f_scan {
+    cip_frames f;
+    uint64_t raw_len;
+    size_t open; /* the piece whose size only the whole run's tells; SIZE_MAX: none */
+} lz4f_scan;
+
+static cip_status check_descriptor(const uint8_t d[2], cip_err *err)
+{
+    if ((d[0] & FLG_VERSION) != FLG_VERSION_1 || (d[0] & FLG_RESERVED) != 0 ||
+        (d[1] & BD_RESERVED) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an LZ4 frame of version 1, found flags %02x %02x", d[0], d[1]);
+    if (d[1] >> 4 < 4)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected 4 to 7 for the largest block of an LZ4 frame, found %d",
+                        d[1] >> 4);
+    return CIP_OK;
+}
+
+/* The descriptor's checksum comes first: it tells damaged from unsupported. */
+static cip_status read_descriptor(cip_frames *f, descriptor *out, cip_err *err)
+{
+    const uint8_t *p;
+    uint8_t d[2 + 8 + 4];
+    CIP_TRY(cip_frames_get(f, 2, &p, err));
+    memcpy(d, p, 2);
+    size_t more = (d[0] & FLG_CONTENT_SIZE ? 8 : 0) + (d[0] & FLG_DICTIONARY ? 4 : 0);
+    CIP_TRY(cip_frames_get(f, more + 1, &p, err));
+    memcpy(d + 2, p, more);
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    unsigned sum = XXH32(d, 2 + more, 0) >> 8 & 0xff;
+    if (sum != p[more])
+        return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
+                        "expected checksum %02x of an LZ4 frame's header, found %02x", sum,
+                        p[more]);
+#endif
+    CIP_TRY(check_descriptor(d, err));
+    out->flags = d[0];
+    out->block_max = UINT32_C(1) << (8 + 2 * (d[1] >> 4)); /* 4: 64 KiB, 5: 256 KiB, ... */
+    out->content_size = d[0] & FLG_CONTENT_SIZE ? cip_load_u64(d + 2, false) : 0;
+    return CIP_OK;
+}
+
+/* Lists a frame's blocks, all of them as full. */
+static cip_status walk_blocks(cip_frames *f, const descriptor *d, cip_err *err)
+{
+    const cip_codec *lz4 = cip_codec_find("lz4");
+    for (;;) {
+        const uint8_t *p;
+        CIP_TRY(cip_frames_get(f, 4, &p, err));
+        uint32_t word = cip_load_u32(p, false);
+        if (word == 0)
+            break;
+        bool stored = (word & BLOCK_STORED) != 0;
+        uint32_t size = word & ~BLOCK_STORED;
+        if (size > d->block_max)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected an LZ4 block of at most %" PRIu32 " bytes, found %" PRIu32,
+                            d->block_max, size);
+        cip_piece piece = { .off = f->at,
+                            .len = size,
+                            .raw_len = stored ? size : d->block_max,
+                            .codec = stored ? NULL : lz4 };
+        CIP_TRY(cip_frames_skip(f, size, err));
+        CIP_TRY(cip_frames_skip(f, d->flags & FLG_BLOCK_SUM ? SUM_SIZE : 0, err));
+        if (size != 0)
+            CIP_TRY(cip_frames_add(f, piece, err));
+    }
+    return cip_frames_skip(f, d->flags & FLG_CONTENT_SUM ? SUM_SIZE : 0, err);
+}
+
+/* What pieces from `first` on decode to. The sum cannot overflow: 4 MiB at most for each. */
+static uint64_t sum_of(const cip_pieces *p, size_t first)
+{
+    uint64_t sum = 0;
+    for (size_t i = first; i < p->n; i++)
+        sum += p->piece[i].raw_len;
+    return sum;
+}
+
+/* Gives the piece, counted as full so far in `sum`, what is left to `total`. False when that is
+ * nothing or more than a block: then some block before was not full. */
+static bool fit(cip_piece *piece, uint64_t sum, uint64_t total)
+{
+    uint64_t before = sum - piece->raw_len;
+    if (total <= before || total - before > piece->raw_len)
+        return false;
+    piece->raw_len = total - before;
+    return true;
+}
+
+/* Settles the size of a frame's last block; false when the sizes cannot be told. */
+static bool settle_frame(lz4f_scan *s, const descriptor *d, size_t first)
+{
+    cip_pieces *p = &s->f.found;
+    cip_piece *last = p->n > first && p->piece[p->n - 1].codec != NULL ? &p->piece[p->n - 1] : NULL;
+    if (d->flags & FLG_CONTENT_SIZE) {
+        uint64_t sum = sum_of(p, first);
+        return last != NULL ? fit(last, sum, d->content_size) : sum == d->content_size;
+    }
+    if (last == NULL)
+        return true;
+    if (s->open != SIZE_MAX)
+        return false;
+    s->open = p->n - 1;
+    return true;
+}
+
+/* Settles the one size that is open and the places; false when they contradict the run's. */
+static bool settle_run(lz4f_scan *s)
+{
+    cip_pieces *p = &s->f.found;
+    uint64_t sum = sum_of(p, 0), at = 0;
+    if (s->open != SIZE_MAX ? !fit(&p->piece[s->open], sum, s->raw_len) : sum != s->raw_len)
+        return false;
+    for (size_t i = 0; i < p->n; i++) {
+        p->piece[i].raw_off = at;
+        at += p->piece[i].raw_len;
+    }
+    return true;
+}
+
+static cip_status scan(lz4f_scan *s, cip_err *err)
+{
+    for (;;) {
+        bool more;
+        descriptor d;
+        CIP_TRY(cip_frames_next(&s->f, LZ4F_MAGIC, &more, err));
+        if (!more)
+            break;
+        CIP_TRY(read_descriptor(&s->f, &d, err));
+        size_t first = s->f.found.n;
+        bool alone = (d.flags & FLG_INDEPENDENT) != 0 && (d.flags & FLG_DICTIONARY) == 0;
+        if (alone)
+            CIP_TRY(walk_blocks(&s->f, &d, err));
+        if (!alone || !settle_frame(s, &d, first)) {
+            cip_frames_sequential(&s->f);
+            return CIP_OK;
+        }
+    }
+    if (!settle_run(s))
+        cip_frames_sequential(&s->f);
+    return CIP_OK;
+}
+
+cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
+                         uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err)
+{
+    lz4f_scan s = {
+        .f = { .mem = mem, .read = read, .user = user, .len = len, .max_pieces = max_pieces },
+        .raw_len = raw_len,
+        .open = SIZE_MAX
+    };
+    cip_status st = scan(&s, err);
+    return cip_frames_end(&s.f, st, out);
+}
