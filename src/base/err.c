@@ -19,7 +19,7 @@ const char *cip_status_name(cip_status status)
     return i < sizeof names / sizeof names[0] ? names[i] : "unknown status";
 }
 
-cip_status cip_fail(cip_err *err, cip_status code, uint64_t offset, const char *fmt, ...)
+cip_status(cip_fail)(cip_err *err, cip_status code, uint64_t offset, const char *fmt, ...)
 {
     if (err == NULL)
         return code;
@@ -59,7 +59,7 @@ static cip_status status_of_errno(int errnum)
     }
 }
 
-cip_status cip_fail_errno(cip_err *err, int errnum, uint64_t offset, const char *what)
+cip_status(cip_fail_errno)(cip_err *err, int errnum, uint64_t offset, const char *what)
 {
     char text[128] = "";
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)

@@ -19,6 +19,16 @@ cip_status cip_fail_in(cip_err *err, cip_status st, const char *fmt, ...) CIP_PR
  */
 cip_status cip_fail_errno(cip_err *err, int errnum, uint64_t offset, const char *what);
 
+/* These never give OK. Said so that the compiler sees no path on which an output is used unset. */
+static inline cip_status cip_failing(cip_status st)
+{
+    if (st == CIP_OK)
+        __builtin_unreachable();
+    return st;
+}
+#define cip_fail(...) cip_failing(cip_fail(__VA_ARGS__))
+#define cip_fail_errno(...) cip_failing(cip_fail_errno(__VA_ARGS__))
+
 #define CIP_TRY(x)                                                                                 \
     do {                                                                                           \
         cip_status cip_try_st_ = (x);                                                              \
