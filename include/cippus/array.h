@@ -63,6 +63,10 @@ typedef struct cip_read_args {
     uint8_t *mask;    /* one byte an element (C order): 1 where it is missing; NULL: not wanted */
     unsigned threads; /* 0: as the file; 1: only the caller */
     cip_overflow overflow;
+    const cip_dtype
+        *as; /* the stored bytes are taken as this type (of the same itemsize); NULL: as they are */
+    bool reversed;       /* axes in reverse: the selection and result are of the transposed array
+                            (a column-major file's dimensions as stored) */
     uint64_t *noverflow; /* how many values overflowed; NULL: not wanted */
 } cip_read_args;
 

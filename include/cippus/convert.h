@@ -29,11 +29,11 @@ typedef struct cip_convert_options {
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)
 
-    /** Writes all of `in` as `out` ("-": standard output). Nothing is under the name `out` before
-     * it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
-     * written. BUSY when `out` exists and is not to be overwritten. */
-    CIP_API cip_status
-    cip_convert(const char *in, const char *out, const cip_convert_options *opts, cip_err *err);
+/** Writes all of `in` as `out` ("-": standard output). Nothing is under the name `out` before
+ * it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
+ * written. BUSY when `out` exists and is not to be overwritten. */
+CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
+                               cip_err *err);
 /** The same from an open file. */
 CIP_API cip_status cip_convert_file(const cip_file *in, const char *out,
                                     const cip_convert_options *opts, cip_err *err);

@@ -64,6 +64,22 @@ CIP_API const cip_array *cip_find_field(const cip_file *file, const char *path, 
 /** The metadata tree's root; NULL in a file without one. */
 CIP_API const cip_node *cip_file_tree(const cip_file *file);
 
+/** Called for each node below (and with) one, depth first in order: `path` from that node (borrowed
+ *  until it returns) and how deep. 0 goes on, 1 leaves out what is below, anything else stops with
+ * CANCELLED. */
+typedef int cip_visit_fn(void *user, const char *path, const cip_node *node, uint32_t depth);
+/** Walks the tree from `node` (NULL: the root). A node that contains itself is entered once on each
+ * way. LIMIT over cip_limits.max_expansion nodes. */
+CIP_API cip_status cip_tree_visit(const cip_file *file, const cip_node *node, cip_visit_fn *fn,
+                                  void *user, cip_err *err);
+/** The array that a node of the tree describes, or NULL. */
+CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node *node);
+
+/** A dtype from its name ("float32", "ascii5", "{x: float32}") or numpy's text ("<f4", ">U7");
+ * without an order mark it has the machine's byte order. Borrowed from the file. NULL with FORMAT
+ * and the position. */
+CIP_API const cip_dtype *cip_dtype_from_text(const cip_file *file, const char *text, cip_err *err);
+
 /** Facts about the file in words, in order: key and value, both borrowed. False at the end. */
 CIP_API bool cip_file_fact(const cip_file *file, size_t i, const char **key, const char **value);
 /** What was tolerated while opening and reading so far: the i-th finding, or NULL. */

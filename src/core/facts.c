@@ -2,6 +2,7 @@
  * Getters of an open file and of its arrays and blocks; finding arrays by path. */
 #include <string.h>
 
+#include "base/endian.h"
 #include "core/handle.h"
 
 const char *cip_file_format(const cip_file *f)
@@ -41,6 +42,25 @@ bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **v
     *key = f->layout->fact[i].key;
     *value = f->layout->fact[i].value;
     return true;
+}
+
+const cip_array *cip_array_of_node(const cip_file *f, const cip_node *node)
+{
+    return f == NULL || node == NULL ? NULL : cip_file_array_of_node(f, node);
+}
+
+const cip_dtype *cip_dtype_from_text(const cip_file *f, const char *text, cip_err *err)
+{
+    const cip_dtype *d = NULL;
+    if (f == NULL || text == NULL) {
+        cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and a text, found NULL");
+        return NULL;
+    }
+    cip_layout *l = f->layout;
+    pthread_mutex_lock(&l->lock); /* it guards the arena */
+    cip_status st = cip_dtype_parse(&l->arena, text, strlen(text), CIP_HOST_BIG, &d, err);
+    pthread_mutex_unlock(&l->lock);
+    return st == CIP_OK ? d : NULL;
 }
 
 const cip_finding *cip_file_finding(const cip_file *f, size_t i)

@@ -4,19 +4,17 @@
 
 #include "core/plan.h"
 
-/* The mask array seen with the shape of `to`, the masked array with a field's axes behind: numpy's
- * broadcasting over the array's `ndim` axes (missing leading axes, axes of length 1), and the same
- * mask for every item of a field. */
-static cip_status broadcast(const cip_nd *mask, const cip_nd *to, int32_t ndim, cip_nd *out,
-                            cip_err *err)
+/* The mask array seen with the shape of the array: numpy's broadcasting (missing leading axes, axes
+ * of length 1). */
+static cip_status broadcast(const cip_nd *mask, const cip_nd *to, cip_nd *out, cip_err *err)
 {
-    bool fits = mask->ndim <= ndim;
+    bool fits = mask->ndim <= to->ndim;
     *out = *to;
     out->off = mask->off;
     out->itemsize = mask->itemsize;
     for (int32_t d = 0; fits && d < to->ndim; d++) {
-        int32_t s = d - (ndim - mask->ndim);
-        bool spread = s < 0 || d >= ndim || mask->shape[s] == 1;
+        int32_t s = d - (to->ndim - mask->ndim);
+        bool spread = s < 0 || mask->shape[s] == 1;
         fits = spread || mask->shape[s] == to->shape[d];
         if (fits)
             out->stride[d] = spread ? 0 : mask->stride[s];
@@ -35,7 +33,8 @@ static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, 
     cip_cast cast;
     cip_cast_stats stats = { 0, 0 };
     CIP_TRY(cip_array_state(m, err));
-    CIP_TRY(broadcast(&m->view, &p->whole, p->array->view.ndim, &all, err));
+    CIP_TRY(broadcast(&m->view, &p->array->view, &all, err));
+    cip_plan_axes(p, &all, NULL); /* every item of a field has the element's mask */
     CIP_TRY(cip_view_select(&all, &p->sel, &chosen, NULL, err));
     for (int32_t d = 0; d < chosen.ndim; d++) {
         chosen.off += (uint64_t)(part->start[d] * chosen.stride[d]);

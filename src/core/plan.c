@@ -61,6 +61,7 @@ static cip_status enter_field(cip_plan_read *p, const char *step, size_t len, ci
         p->from.stride[p->from.ndim + d] = sub.stride[d];
     }
     p->from.ndim += f->ndim;
+    p->nfaxis += f->ndim;
     p->from.itemsize = f->dtype->itemsize;
     p->from.off += f->offset;
     p->stored = f->dtype;
@@ -96,14 +97,47 @@ static cip_status count_elements(cip_plan_read *p, cip_err *err)
     return CIP_OK;
 }
 
+void cip_plan_axes(const cip_plan_read *p, cip_nd *v, const int64_t *fstride)
+{
+    for (int32_t a = 0, b = v->ndim - 1; p->reversed && a < b; a++, b--) {
+        int64_t shape = v->shape[a], stride = v->stride[a];
+        v->shape[a] = v->shape[b];
+        v->stride[a] = v->stride[b];
+        v->shape[b] = shape;
+        v->stride[b] = stride;
+    }
+    for (int32_t d = 0; d < p->nfaxis; d++) {
+        v->shape[v->ndim + d] = p->from.shape[p->from.ndim - p->nfaxis + d];
+        v->stride[v->ndim + d] = fstride != NULL ? fstride[d] : 0;
+    }
+    v->ndim += p->nfaxis;
+}
+
+static cip_status take_as(cip_plan_read *p, const cip_dtype *as, cip_err *err)
+{
+    if (as == NULL)
+        return CIP_OK;
+    if (as->itemsize != p->stored->itemsize)
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                        "expected a type of %" PRIu64 " bytes to take %.80s as, found %.80s",
+                        p->stored->itemsize, cip_dtype_name(p->stored), cip_dtype_name(as));
+    p->stored = as;
+    return CIP_OK;
+}
+
 static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as as, cip_err *err)
 {
     CIP_TRY(enter_fields(p, args->field, err));
+    CIP_TRY(take_as(p, args->as, err));
+    p->reversed = args->reversed;
+    p->whole = p->array->view;
+    p->whole.off = p->from.off;
+    p->whole.itemsize = p->from.itemsize;
+    cip_plan_axes(p, &p->whole, p->from.stride + p->from.ndim - p->nfaxis);
     if (args->slices != NULL)
         p->sel = *args->slices;
     else if (args->selection != NULL && args->selection[0] != '\0')
         CIP_TRY(cip_selection_parse(args->selection, &p->sel, err));
-    p->whole = p->from;
     CIP_TRY(cip_view_select(&p->whole, &p->sel, &p->from, NULL, err));
     CIP_TRY(choose_dtype(p, args->dtype, as, err));
     CIP_TRY(count_elements(p, err));

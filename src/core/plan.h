@@ -9,6 +9,7 @@ typedef struct cip_plan_read {
     const cip_array *array;
     cip_selection sel;       /* of `whole` */
     cip_nd whole;            /* the array's axes, then the field's */
+    int32_t nfaxis;          /* axes of the field's sub-array */
     cip_nd from;             /* the selected elements in the space */
     const cip_dtype *stored; /* of an element of `from`: the array's, or the field's */
     const cip_dtype *to;     /* what is wanted */
@@ -16,6 +17,7 @@ typedef struct cip_plan_read {
     uint64_t nelem;
     uint64_t nbytes; /* of nelem elements of `to`, packed */
     cip_read_how how;
+    bool reversed;   /* the array's axes in reverse */
     cip_arena arena; /* dtypes made for this read */
 } cip_plan_read;
 
@@ -27,6 +29,10 @@ typedef enum cip_as { CIP_AS_NATIVE, CIP_AS_RAW, CIP_AS_STORED } cip_as;
 cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
                          cip_plan_read *out, cip_err *err);
 void cip_plan_clear(cip_plan_read *p);
+
+/* What reading sees of a view with the array's axes: reversed if asked for, a field's axes
+ * (fstride, or 0 bytes apart when NULL) behind. */
+void cip_plan_axes(const cip_plan_read *p, cip_nd *v, const int64_t *fstride);
 
 /* A box of the selected elements: `from` cut at `start`. */
 typedef struct cip_part {

@@ -94,6 +94,30 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
     return st;
 }
 
+typedef struct visitor {
+    cip_visit_fn *fn;
+    void *user;
+} visitor;
+
+static int visit(void *user, const cip_visit *v)
+{
+    const visitor *w = user;
+    int r = w->fn(w->user, v->path, v->node, v->depth);
+    return r == 0 && v->again ? 1 : r;
+}
+
+cip_status cip_tree_visit(const cip_file *f, const cip_node *node, cip_visit_fn *fn, void *user,
+                          cip_err *err)
+{
+    visitor w = { fn, user };
+    if (f == NULL || fn == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a file and a function, found NULL");
+    if (node == NULL)
+        node = f->layout->tree;
+    return node == NULL ? CIP_OK : cip_tree_walk(node, f->layout->env, visit, &w, err);
+}
+
 cip_status cip_file_query(const cip_file *f, cip_write_fn *fn, void *user, cip_err *err)
 {
     if (f == NULL || fn == NULL)

@@ -31,21 +31,15 @@ static void check_array(const cip_array *a, cip_report *rep)
     cip_report_err(rep, how, &err);
 }
 
-static bool seen_before(const cip_layout *l, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (l->array[k]->space == l->array[i]->space)
-            return true;
-    return false;
-}
-
 /* Each space is streamed once, however many arrays lie in it. */
-static void read_array(cip_file *f, size_t i, cip_report *rep)
+static void read_array(cip_file *f, size_t i, cip_strmap *seen, cip_report *rep)
 {
     cip_err err = CIP_ERR_INIT;
     const cip_array *a = f->layout->array[i];
     cip_read_how how = { f->layout, f->env.pool };
-    if (a->st != CIP_OK || a->space == NULL || seen_before(f->layout, i))
+    cip_bytes key = { (const uint8_t *)&a->space, sizeof a->space };
+    if (a->st != CIP_OK || a->space == NULL || cip_strmap_get(seen, key) != SIZE_MAX ||
+        cip_strmap_put(seen, key, i, NULL, NULL) != CIP_OK)
         return;
     cip_status st = cip_space_stream(&how, a->space, 1 << 20, nothing, NULL, &err);
     if (st == CIP_OK)
@@ -68,6 +62,7 @@ cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void
     if (f == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
     cip_report rep;
+    cip_strmap seen = { .mem = &f->env.mem };
     cip_report_init(&rep, &f->env.mem, false, fn, user);
     pass_warnings(f, &rep);
     cip_status st = cip_report_status(&rep, err);
@@ -76,11 +71,12 @@ cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void
     for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
         check_array(f->layout->array[i], &rep);
         if (flags & CIP_VERIFY_DEEP)
-            read_array(f, i, &rep);
+            read_array(f, i, &seen, &rep);
         st = cip_report_status(&rep, err);
     }
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
+    cip_strmap_clear(&seen);
     cip_report_clear(&rep);
     return st;
 }
