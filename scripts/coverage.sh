@@ -14,7 +14,7 @@ ctest --preset cov -j "$(nproc)" >build/cov/ctest.log || tail -n 20 build/cov/ct
 gcov=gcov
 ! grep -q 'CMAKE_C_COMPILER:.*clang' build/cov/CMakeCache.txt || gcov="llvm-cov gcov"
 root=$PWD
-find build/cov/src -path '*/cip_*.dir/*' -name '*.gcda' | while read -r data; do
+find build/cov/src -path '*/cip_*.dir/*' -name '*.gcno' | while read -r data; do
     (cd "$(dirname "$data")" && $gcov -n "$(basename "$data")" 2>/dev/null)
 done | awk -v root="$root/src/" -v part="$part" '
     /^File / { gsub(/^File .|.$/, ""); file = index($0, root) == 1 ? substr($0, length(root) + 1) : "" }
