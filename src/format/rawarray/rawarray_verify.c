@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checking a RawArray file. Its header was checked when it was opened and there is no checksum, so
+ * what is left is whether every byte can be read, what records hold, and what is worth knowing.
+ * (Unknown flags were warned about; data are decoded by core's deep check.) */
+#include <string.h>
+
+#include "format/rawarray/rawarray.h"
+
+enum { PIECE = 1 << 20 };
+
+static void add_notes(const cip_layout *l, const cip_ra_header *h, cip_report *report)
+{
+    uint64_t tail = cip_ra_tail(l, h);
+    if (h->header_big)
+        cip_report_add(report, CIP_NOTE, CIP_OK, 0, h->data_off, "header",
+                       "header and data are big-endian: RawArray's own tools read neither");
+    else if (h->data_big)
+        cip_report_add(report, CIP_NOTE, CIP_OK, 8, 8, "header",
+                       "the data are big-endian (flag bit 0): RawArray's own tools do not swap");
+    if ((h->flags & CIP_RA_FLAG_LZ4) && h->size > h->raw_len)
+        cip_report_add(report, CIP_NOTE, CIP_OK, 32, 8, "header",
+                       "compressed data of %" PRIu64 " bytes are longer than the %" PRIu64
+                       " that they make",
+                       h->size, h->raw_len);
+    if (tail != 0)
+        cip_report_add(report, CIP_NOTE, CIP_OK, h->data_off + h->size, tail, "metadata",
+                       "%" PRIu64 " bytes behind the data, which most tools drop", tail);
+}
+
+static int take(void *user, const uint8_t *p, size_t n)
+{
+    (void)p;
+    (void)n;
+    return ((const cip_report *)user)->cancelled;
+}
+
+/* Bytes that are not there or cannot be decoded are a finding; the rest is a failure of the check.
+ */
+static cip_status read_all(cip_layout *l, cip_report *report, cip_err *err)
+{
+    const cip_read_how how = { l, l->env->pool };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
+    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT) {
+        cip_report_err(report, CIP_BAD, &why);
+        return CIP_OK;
+    }
+    if (st != CIP_OK && err != NULL)
+        *err = why;
+    return st;
+}
+
+cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+{
+    const cip_ra_header *h = l->own;
+    const cip_array *a = l->array[0];
+    (void)flags;
+    add_notes(l, h, report);
+    CIP_TRY(read_all(l, report, err));
+    if (strcmp(a->storage.kind, "nested") == 0)
+        CIP_TRY(cip_ra_nested_verify(l, h, a->space, report, err));
+    return cip_report_status(report, err);
+}

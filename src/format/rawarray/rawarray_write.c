@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing: header, dims, data, and the trailing metadata of a RawArray source. With LZ4 the whole
+ * array comes as one piece and is stored raw when LZ4 does not make it smaller; the size then is
+ * known before the header is written, so that nothing is ever patched. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/rawarray/rawarray.h"
+
+typedef struct writer {
+    cip_env *env;
+    cip_out *out;
+    cip_ra_header header;
+    uint64_t left;          /* raw bytes still to come */
+    const cip_codec *codec; /* LZ4, or NULL */
+    int level;
+    const cip_node *metadata; /* of a RawArray source, or NULL */
+} writer;
+
+static void lost(cip_report *r, cip_severity severity, const char *part, const char *what,
+                 const char *why)
+{
+    cip_report_add(r, severity, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s: %s", what, why);
+}
+
+/* What of the source's tree RawArray holds: nothing but its own. */
+static void check_tree(const cip_spec *spec, cip_report *loss)
+{
+    if (spec->tree == NULL)
+        return;
+    if (spec->source_format != NULL && strcmp(spec->source_format, "rawarray") == 0) {
+        const cip_node *m = cip_map_get(spec->tree, "metadata");
+        if (m != NULL && m->type == CIP_NODE_NULL)
+            lost(loss, CIP_WARN, "metadata", "the trailing metadata are lost",
+                 "they are too long to be kept");
+        return;
+    }
+    if (spec->tree->type != CIP_NODE_NULL && cip_node_len(spec->tree) != 0)
+        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", "RawArray has none");
+}
+
+static void check_type(const cip_spec_array *a, bool big, cip_report *loss)
+{
+    bool name_lost;
+    cip_ra_eltype(a->dtype, big, &name_lost);
+    if (a->dtype->itemsize == 0)
+        lost(loss, CIP_BAD, a->path, "elements of no bytes cannot be written",
+             cip_dtype_name(a->dtype));
+    else if (a->dtype->kind == CIP_RECORD)
+        lost(loss, CIP_WARN, a->path, "the names and types of the fields are lost",
+             "records become user-defined elements");
+    else if (name_lost)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                       "the type's name is lost: %.120s becomes a user-defined element",
+                       cip_dtype_name(a->dtype));
+}
+
+static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    check_tree(spec, loss);
+    if (spec->narray != 1)
+        cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
+                       "RawArray holds one array, there are %zu", spec->narray);
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        if (a->path != NULL && a->path[0] != '\0')
+            lost(loss, CIP_WARN, a->path, "the array's name is lost", "RawArray has none");
+        if (a->masked)
+            lost(loss, CIP_WARN, a->path, "the mask is lost", "RawArray has none");
+        check_type(a, spec->big == 1, loss);
+    }
+    return cip_report_status(loss, err);
+}
+
+/* NULL or "none": as it is; "lz4". */
+static cip_status choose_codec(const cip_spec *spec, const cip_codec **out, cip_err *err)
+{
+    *out = NULL;
+    if (spec->codec == NULL || strcmp(spec->codec, "none") == 0)
+        return CIP_OK;
+    if (strcmp(spec->codec, "lz4") != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the codec lz4 or none for RawArray, found %.60s", spec->codec);
+    *out = cip_codec_find("lz4");
+    if (!cip_codec_available(*out))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the codec lz4 was left out of this build");
+    return CIP_OK;
+}
+
+static cip_status fill_header(const cip_spec_array *a, const cip_dtype *stored, bool big,
+                              cip_ra_header *h, cip_err *err)
+{
+    bool name_lost;
+    uint64_t n;
+    h->flags = big ? CIP_RA_FLAG_BIG : 0;
+    h->eltype = cip_ra_eltype(stored, big, &name_lost);
+    h->elbyte = stored->itemsize;
+    h->ndim = a->ndim;
+    for (int32_t i = 0; i < a->ndim; i++)
+        h->dims[i] = (uint64_t)a->shape[a->ndim - 1 - i];
+    if (h->elbyte == 0 || !cip_shape_nelem(a->ndim, a->shape, &n) ||
+        cip_mul_overflow(n, h->elbyte, &h->raw_len) || h->raw_len > INT64_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected elements of some bytes and less than 2^63 bytes in all");
+    h->size = h->raw_len;
+    return CIP_OK;
+}
+
+static cip_status write_header(writer *w, cip_err *err)
+{
+    uint8_t head[CIP_RA_HEADER_MAX];
+    return cip_out_write(w->out, head, cip_ra_header_write(&w->header, head), err);
+}
+
+static cip_status start(writer *w, cip_plan *plan, cip_err *err)
+{
+    plan->codec = NULL; /* encoded here, since what does not shrink is stored raw */
+    plan->level = 0;
+    plan->chunk_nbytes = w->codec == NULL ? 0 : UINT64_MAX;
+    if (w->codec == NULL)
+        return write_header(w, err);
+    if (w->header.raw_len > CIP_RA_LZ4_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d bytes for one LZ4 block, found %" PRIu64,
+                        CIP_RA_LZ4_MAX, w->header.raw_len);
+    return CIP_OK;
+}
+
+static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
+                        cip_plan *plan, void **state, cip_err *err)
+{
+    writer *w;
+    bool big = spec->big == 1;
+    if (spec->narray != 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "RawArray holds one array, there are %zu", spec->narray);
+    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
+    w->env = env;
+    w->out = out;
+    w->level = spec->level;
+    CIP_TRY(choose_codec(spec, &w->codec, err));
+    CIP_TRY(cip_dtype_packed_le(a, spec->array[0].dtype, &plan->dtype, err));
+    if (big)
+        CIP_TRY(cip_dtype_with_order(a, plan->dtype, true, &plan->dtype, err));
+    CIP_TRY(fill_header(&spec->array[0], plan->dtype, big, &w->header, err));
+    w->left = w->header.raw_len;
+    if (w->left == 0)
+        w->codec = NULL;
+    if (spec->tree != NULL && spec->source_format != NULL &&
+        strcmp(spec->source_format, "rawarray") == 0)
+        w->metadata = cip_map_get(spec->tree, "metadata");
+    CIP_TRY(start(w, plan, err));
+    *state = w;
+    return CIP_OK;
+}
+
+/* The whole array, if LZ4 makes it smaller; *packed is NULL otherwise. */
+static cip_status pack(const writer *w, cip_bytes raw, uint8_t **packed, size_t *n, cip_err *err)
+{
+    cip_mem *mem = &w->env->mem;
+    const cip_codec_env env = { .mem = mem, .typesize = w->header.elbyte };
+    size_t cap = w->codec->bound(raw.len);
+    CIP_TRY(cip_mem_get(mem, cap, (void **)packed, err));
+    cip_status st = w->codec->encode(NULL, &env, w->level, raw, *packed, cap, n, err);
+    if (st != CIP_OK || *n >= raw.len) {
+        cip_mem_put(mem, *packed);
+        *packed = NULL;
+    }
+    return st;
+}
+
+static cip_status write_packed(writer *w, cip_bytes raw, cip_err *err)
+{
+    uint8_t *packed = NULL;
+    size_t n = 0;
+    CIP_TRY(pack(w, raw, &packed, &n, err));
+    if (packed != NULL) {
+        w->header.flags |= CIP_RA_FLAG_LZ4;
+        w->header.size = n;
+        raw = (cip_bytes){ packed, n };
+    }
+    cip_status st = write_header(w, err);
+    if (st == CIP_OK)
+        st = cip_out_write(w->out, raw.ptr, raw.len, err);
+    cip_mem_put(&w->env->mem, packed);
+    return st;
+}
+
+static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded,
+                        uint64_t raw_nbytes, cip_err *err)
+{
+    writer *w = state;
+    (void)array;
+    (void)i;
+    bool whole = w->codec == NULL || raw_nbytes == w->left;
+    if (raw_nbytes == 0)
+        return CIP_OK;
+    if (encoded.len != raw_nbytes || raw_nbytes > w->left || !whole)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %s%" PRIu64 " bytes of data, found %zu",
+                        w->codec != NULL ? "" : "at most ", w->left, encoded.len);
+    w->left -= raw_nbytes;
+    if (w->codec != NULL)
+        return write_packed(w, encoded, err);
+    return cip_out_write(w->out, encoded.ptr, encoded.len, err);
+}
+
+static cip_status write_metadata(const writer *w, cip_err *err)
+{
+    if (w->metadata == NULL || w->metadata->type == CIP_NODE_NULL)
+        return CIP_OK;
+    cip_buf b = { .mem = &w->env->mem };
+    cip_status st = cip_ra_metadata(w->metadata, &b, err);
+    if (st == CIP_OK)
+        st = cip_out_write(w->out, b.ptr, b.len, err);
+    cip_buf_clear(&b);
+    return st;
+}
+
+static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+{
+    writer *w = state;
+    (void)patch;
+    if (w->left != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes more of data, found the end", w->left);
+    return write_metadata(w, err);
+}
+
+const cip_sink cip_ra_sink = {
+    .caps = CIP_SINK_ONE_ARRAY,
+    .check = check,
+    .begin = begin,
+    .chunk = chunk,
+    .finish = finish,
+};
