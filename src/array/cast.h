@@ -19,9 +19,8 @@ typedef struct cip_cast {
 
 /* What a cast met. Zero-initialise; add up with cip_cast_merge. */
 typedef struct cip_cast_stats {
-    uint64_t noverflow; /* values that the target cannot hold */
-    uint64_t
-        first; /* index (in elements given to cip_cast_run, counted from `base`) of the first */
+    uint64_t noverflow; /* values that the target cannot hold; a record may have several */
+    uint64_t first;     /* index of the first element that has one; only where noverflow > 0 */
 } cip_cast_stats;
 
 /* Which casts exist: any number to any number (bool, ints, floats, complex; complex to real only

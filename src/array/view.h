@@ -21,10 +21,10 @@ typedef struct cip_nd {
 /* C-order strides for the shape. CORRUPT when the array needs over 2^63 - 1 bytes (an axis of
  * length 0 does not excuse the others), RANGE for negative lengths or ndim. */
 cip_status cip_view_c_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
-                          cip_err *err);
+                            cip_err *err);
 /* Strides of the first axis fastest. */
 cip_status cip_view_f_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
-                          cip_err *err);
+                            cip_err *err);
 /* The product of the lengths; false on overflow of 63 bits. 1 for ndim 0. */
 bool cip_shape_nelem(int32_t ndim, const int64_t *shape, uint64_t *nelem);
 /* The lowest and one past the highest byte that the view touches; both 0 when it has no elements.
@@ -37,7 +37,7 @@ bool cip_view_is_contiguous(const cip_nd *v);
  * ARG for too many items). `axis` (may be NULL, CIP_MAX_NDIM entries) says which input axis each
  * output axis came from, -1 for a new one. */
 cip_status cip_view_select(const cip_nd *in, const cip_selection *sel, cip_nd *out, int8_t *axis,
-                         cip_err *err);
+                           cip_err *err);
 
 /* A pair of views of the same shape, walked together: axes sorted by falling |a.stride|, axes that
  * follow each other merged in both, axes of length 1 dropped, so that the last axis is the fastest
