@@ -43,9 +43,10 @@ typedef struct cip_stored {
  * structure. A state belongs to one thread at a time. */
 typedef struct cip_stream_codec {
     cip_status (*begin)(const void *args, const cip_codec_env *env, void **state, cip_err *err);
-    /* Takes *in_len bytes at most (sets what it took), gives *out_len at most (sets what it gave).
-     * *end: the stored data say that nothing follows. No progress with `last` set and room left is
-     * TRUNCATED. */
+    /* Takes *in_len bytes at most (sets what it took), gives *out_len at most (sets what it gave;
+     * there must be room for one at least). `last`: nothing comes after this input. *end: the
+     * stored data say that nothing follows; more calls give nothing. No progress with `last` set is
+     * TRUNCATED. After a failure only `finish` may be called. */
     cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
                        size_t *out_len, bool *end, cip_err *err);
     void (*finish)(void *state); /* NULL is fine */
@@ -53,8 +54,9 @@ typedef struct cip_stream_codec {
 
 typedef struct cip_codec {
     const char *name;
-    /* Decodes all of a chunk to exactly dst_len bytes. CORRUPT when it holds more or fewer, or is
-     * damaged; TRUNCATED when it ends early. */
+    /* Decodes all of a chunk to exactly dst_len bytes; never writes beyond them. CORRUPT when it
+     * holds more or fewer, or is damaged; CHECKSUM where the damage shows in a checksum inside;
+     * TRUNCATED when it ends early; UNSUPPORTED when it needs a dictionary. */
     cip_status (*decode)(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
                          size_t dst_len, cip_err *err);
     /* Optional pair. plan: which stored ranges are needed for the wanted pieces, given the first
@@ -70,16 +72,21 @@ typedef struct cip_codec {
                                uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err);
     /* Optional: sequential decoding. */
     const cip_stream_codec *stream;
-    /* Optional pair: encoding. `level` as the codec's own (0: its default). *out is at most
-     * bound(n); UNSUPPORTED without. */
+    /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its
+     * default; ARG when it has no such level). bound(n) bytes are enough for n (0: n is more than
+     * the codec takes); less may be given: RANGE when it was too little. */
     size_t (*bound)(size_t n);
     cip_status (*encode)(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                          uint8_t *dst, size_t cap, size_t *out, cip_err *err);
 } cip_codec;
 
-/* The built-in ones: "zlib" (RFC 1950; ends where the stream ends, what follows is ignored),
- * "bzip2" (one stream), "lz4" (one raw block), "lz4f" (one LZ4 frame), "zstd" (frames,
- * concatenated). NULL: unknown to us. */
+/* The built-in ones, with their levels:
+ *   "zlib"   1 to 12, 6   RFC 1950; ends where the stream ends, what follows is ignored
+ *   "bzip2"  1 to 9, 9    one stream, the same
+ *   "lz4"    up to 12     one raw block; under 3 the fast encoder, below 0 faster still
+ *   "lz4f"   the same     LZ4 frames, concatenated; encodes only into bound(n) bytes
+ *   "zstd"   up to 22, 3  frames, concatenated
+ * No frames at all are 0 bytes; what follows the frames is CORRUPT. NULL: unknown to us. */
 const cip_codec *cip_codec_find(const char *name);
 /* Whether this build has it; a codec that was left out answers UNSUPPORTED to everything. */
 bool cip_codec_available(const cip_codec *c);

@@ -15,8 +15,9 @@ typedef struct cip_piece {
     const cip_codec *codec;    /* NULL: stored as it is */
 } cip_piece;
 
-/* What a scan found. `pieces` is the caller's to cip_mem_put. n 0 with `sequential` set: the pieces
- * depend on each other or their sizes are not told, so the run can only be decoded in order. */
+/* What a scan found, in order and without gaps in the raw bytes. `piece` is the caller's to
+ * cip_mem_put; NULL when n is 0. n 0 with `sequential` set: the pieces depend on each other, their
+ * sizes are not told or contradict the run's, so the run can only be decoded in order. */
 typedef struct cip_pieces {
     cip_piece *piece;
     size_t n;
@@ -26,11 +27,14 @@ typedef struct cip_pieces {
 /* One LZ4 frame (or several, concatenated; skippable ones passed over) of `len` stored and
  * `raw_len` decoded bytes: a piece for each block where blocks are independent. The format does not
  * tell a block's decoded size: all but the last of a frame are taken to be full; decoding a piece
- * that is not gives CORRUPT, and the caller then decodes in order. At most max_pieces (LIMIT). */
+ * that is not gives CORRUPT, and the caller then decodes in order. At most max_pieces (LIMIT).
+ * CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED as for decoding; checksums of blocks
+ * and contents are only looked at when decoding in order. */
 cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
                          uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err);
-/* Zstd frames: a piece for each frame whose header tells its content size; block headers are
- * walked, not decoded, to find a frame's end. */
+/* Zstd frames: a piece for each frame, when all their headers tell the content size (it may be one
+ * piece that is the whole run); block headers are walked, not decoded, to find a frame's end.
+ * CORRUPT when the sizes do not make raw_len, or a frame has too few blocks for its size. */
 cip_status cip_zstd_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
                          uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err);
 

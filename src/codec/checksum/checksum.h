@@ -11,12 +11,14 @@ enum { CIP_SUM_MAX = 32 }; /* bytes of the longest */
 
 typedef struct cip_sum cip_sum;
 
-/* A running checksum; NOMEM or UNSUPPORTED. Not shared between threads. */
+/* A running checksum, of CIP_SUM_MD5 or CIP_SUM_XXH3_128; NOMEM, LIMIT or UNSUPPORTED. Not shared
+ * between threads. */
 cip_status cip_sum_new(cip_mem *mem, cip_sum_id id, cip_sum **out, cip_err *err);
 void cip_sum_add(cip_sum *s, const void *p, size_t n);
-/* Writes cip_sum_size(id) bytes; the checksum starts anew. */
+/* Writes cip_sum_size(id) bytes, most significant first; the checksum starts anew. */
 void cip_sum_take(cip_sum *s, uint8_t *out);
-void cip_sum_free(cip_sum *s);
+void cip_sum_free(cip_sum *s); /* NULL is fine */
+/* Bytes of the result, 0 for none and unknown ones; "md5", "xxh3-128" or "none". */
 size_t cip_sum_size(cip_sum_id id);
 const char *cip_sum_name(cip_sum_id id);
 

@@ -6,7 +6,6 @@
 #if CIP_WITH_BZIP2
 
 #include <bzlib.h>
-#include <limits.h>
 
 #include "base/num.h"
 
@@ -62,16 +61,11 @@ static cip_status bzip2_begin(const void *args, const cip_codec_env *env, void *
     return CIP_OK;
 }
 
-static unsigned piece(size_t n)
-{
-    return n < UINT_MAX ? (unsigned)n : UINT_MAX;
-}
-
 static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, bool last,
                              uint8_t *out, size_t *out_len, bool *end, cip_err *err)
 {
     bzip2_state *s = state;
-    unsigned nin = piece(*in_len), nout = piece(*out_len);
+    unsigned nin = cip_piece32(*in_len), nout = cip_piece32(*out_len);
     s->z.next_in = (char *)in;
     s->z.avail_in = nin;
     s->z.next_out = (char *)out;
@@ -115,7 +109,7 @@ static cip_status bzip2_run(bzip2_state *s, cip_bytes src, uint8_t *dst, size_t 
     size_t took = 0, gave = 0;
     int code;
     do {
-        unsigned nin = piece(src.len - took), nout = piece(cap - gave);
+        unsigned nin = cip_piece32(src.len - took), nout = cip_piece32(cap - gave);
         s->z.next_in = (char *)(src.len != 0 ? src.ptr + took : dst);
         s->z.avail_in = nin;
         s->z.next_out = (char *)(dst + gave);

@@ -7,7 +7,6 @@
 #if CIP_WITH_ZLIB
 
 #include <libdeflate.h>
-#include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -65,16 +64,11 @@ static cip_status zlib_begin(const void *args, const cip_codec_env *env, void **
     return CIP_OK;
 }
 
-static uInt piece(size_t n)
-{
-    return n < UINT_MAX ? (uInt)n : UINT_MAX;
-}
-
 static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
                             size_t *out_len, bool *end, cip_err *err)
 {
     zlib_state *s = state;
-    uInt nin = piece(*in_len), nout = piece(*out_len);
+    uInt nin = cip_piece32(*in_len), nout = cip_piece32(*out_len);
     s->z.next_in = (z_const Bytef *)in;
     s->z.avail_in = nin;
     s->z.next_out = out;

@@ -118,11 +118,7 @@ static cip_status zstd_decode(const void *args, const cip_codec_env *env, cip_by
     ZSTD_freeDCtx(ctx);
     if (n == dst_len)
         return CIP_OK;
-    if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
-        return cip_fail_long(err, dst_len);
-    if (ZSTD_isError(n) && ZSTD_getErrorCode(n) != ZSTD_error_srcSize_wrong)
-        return zstd_fail(n, err);
-    /* libzstd says the same of a truncated frame and of junk after the last: the stream tells. */
+    /* libzstd says the same of truncated and of damaged data: its stream tells them apart. */
     return cip_decode_whole(&zstd_stream, env, src, dst, dst_len, err);
 }
 
@@ -137,12 +133,19 @@ static size_t zstd_bound(size_t n)
     return ZSTD_isError(bound) || bound <= n ? 0 : bound;
 }
 
+/* With a checksum, as the command `zstd` does, and the content size. */
 static cip_status zstd_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args, (void)env;
     CIP_TRY(cip_check_level(level, ZSTD_minCLevel(), ZSTD_maxCLevel(), err));
-    size_t n = ZSTD_compress(dst, cap, src.ptr, src.len, level);
+    ZSTD_CCtx *ctx = ZSTD_createCCtx();
+    if (ctx == NULL)
+        return no_memory(err);
+    ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1);
+    size_t n = ZSTD_compress2(ctx, dst, cap, src.ptr, src.len);
+    ZSTD_freeCCtx(ctx);
     if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
         return cip_fail_room(err, cap);
     if (ZSTD_isError(n))

@@ -4,6 +4,7 @@
 #ifndef CIP_CODEC_ENTROPY_ENTROPY_H
 #define CIP_CODEC_ENTROPY_ENTROPY_H
 
+#include "base/num.h"
 #include "codec/codec.h"
 #include "codec/with.h"
 
@@ -41,6 +42,12 @@ typedef struct cip_step_done {
 
 /* Ends cip_stream_codec.step: sets the outputs, or fails with TRUNCATED. */
 cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err);
+
+/* As much as a library that counts in 32 bits takes at once. */
+static inline unsigned cip_piece32(size_t n)
+{
+    return (unsigned)cip_min_u64(n, UINT32_MAX);
+}
 
 /* Counted memory for a library that reports a failing allocator only as "no memory": the reason is
  * kept here. */
