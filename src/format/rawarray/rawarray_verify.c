@@ -31,7 +31,7 @@ static int take(void *user, const uint8_t *p, size_t n)
 {
     (void)p;
     (void)n;
-    return ((const cip_report *)user)->cancelled;
+    return cip_report_status(user, NULL) != CIP_OK;
 }
 
 /* Bytes that are not there or cannot be decoded are a finding; the rest is a failure of the check.

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * .npy files: opening and checking. */
+#include "format/npy/npy.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "tree/utf8.h"
+
+static const char magic[6] = "\x93NUMPY";
+
+enum { AT_VERSION = 6, AT_LENGTH = 8, PIECE = 1 << 20 };
+
+static int probe(cip_io *io, cip_bytes head)
+{
+    cip_npy_preamble p;
+    if (head.len < sizeof magic || memcmp(head.ptr, magic, sizeof magic) != 0)
+        return 0;
+    return cip_npy_preamble_read(head, io->size, true, &p, NULL) == CIP_OK ? 100 : 90;
+}
+
+cip_status cip_npy_preamble_read(cip_bytes in, uint64_t total, bool force, cip_npy_preamble *out,
+                                 cip_err *err)
+{
+    if (in.len < sizeof magic || memcmp(in.ptr, magic, sizeof magic) != 0)
+        return cip_fail(err, CIP_ERR_FORMAT, 0, "expected the magic '\\x93NUMPY', found none");
+    cip_cursor c = cip_cursor_le(in);
+    cip_get_bytes(&c, sizeof magic);
+    cip_npy_preamble p = { .major = cip_get_u8(&c) };
+    p.minor = cip_get_u8(&c);
+    bool known = p.major >= 1 && p.major <= 3 && p.minor == 0;
+    if (!c.bad && !known && !(force && p.major > 0))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_VERSION,
+                        "expected version 1.0, 2.0 or 3.0, found %d.%d", p.major, p.minor);
+    p.text_len = p.major == 1 ? cip_get_u16(&c) : cip_get_u32(&c);
+    p.text_off = (uint32_t)c.pos;
+    if (c.bad)
+        return cip_fail(err, CIP_ERR_TRUNCATED, total,
+                        "expected magic, version and length of the header, found %zu bytes",
+                        in.len);
+    if (p.text_len > total - p.text_off)
+        return cip_fail(err, CIP_ERR_TRUNCATED, total,
+                        "expected a header of %" PRIu32 " bytes, found %" PRIu64, p.text_len,
+                        total - p.text_off);
+    if (p.text_len > CIP_NPY_HEADER_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, AT_LENGTH,
+                        "expected a header of at most %d bytes, found %" PRIu32, CIP_NPY_HEADER_MAX,
+                        p.text_len);
+    *out = p;
+    return CIP_OK;
+}
+
+/* --- header --------------------------------------------------------------------------------- */
+
+/* Versions 1.0 and 2.0 are in Latin-1; each byte of it is the code point of the same number. */
+static cip_status from_latin1(cip_buf *b, const uint8_t *p, size_t n, cip_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t two[2] = { (uint8_t)(0xc0 | p[i] >> 6), (uint8_t)(0x80 | (p[i] & 0x3f)) };
+        CIP_TRY(p[i] < 0x80 ? cip_buf_add(b, p + i, 1, err) : cip_buf_add(b, two, 2, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status check_utf8(const uint8_t *p, size_t n, uint64_t base, cip_err *err)
+{
+    for (size_t i = 0; i < n;) {
+        uint32_t cp;
+        unsigned len = cip_utf8_get(p + i, n - i, &cp);
+        if (len == 0)
+            return cip_fail(err, CIP_ERR_CORRUPT, base + i,
+                            "expected UTF-8 in the header, found the byte 0x%02x", p[i]);
+        i += len;
+    }
+    return CIP_OK;
+}
+
+static cip_status read_text(cip_layout *l, const cip_npy_preamble *p, cip_npy_header *h,
+                            cip_err *err)
+{
+    cip_status st;
+    uint8_t *raw = NULL;
+    cip_buf utf8 = { .mem = &l->env->mem };
+    CIP_GO(cip_mem_get(&l->env->mem, p->text_len, (void **)&raw, err));
+    CIP_GO(cip_io_read(l->io, p->text_off, raw, p->text_len, err));
+    cip_bytes text = { raw, p->text_len };
+    if (p->major < 3) {
+        CIP_GO(from_latin1(&utf8, raw, p->text_len, err));
+        text = (cip_bytes){ utf8.ptr, utf8.len };
+    } else {
+        CIP_GO(check_utf8(raw, p->text_len, p->text_off, err));
+    }
+    st = cip_npy_text_read(&l->arena, text, p->text_off, h, err);
+done:
+    cip_buf_clear(&utf8);
+    cip_mem_put(&l->env->mem, raw);
+    return st;
+}
+
+static cip_status read_header(cip_layout *l, cip_npy_preamble *p, cip_npy_header *h, cip_err *err)
+{
+    uint8_t head[CIP_NPY_PREAMBLE_MAX];
+    size_t got;
+    char *version;
+    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, l->io->size,
+                                  (l->flags & CIP_OPEN_FORCE) != 0, p, err));
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", p->major, p->minor));
+    l->version = version;
+    if (p->major > 3 || p->minor != 0)
+        cip_warn(l->env, CIP_ERR_UNSUPPORTED, AT_VERSION, "header",
+                 "the unknown version %s is read like 3.0", version);
+    return read_text(l, p, h, err);
+}
+
+/* --- the array ------------------------------------------------------------------------------ */
+
+static cip_status make_view(const cip_npy_header *h, uint64_t off, cip_nd *out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = (h->f_order ? cip_view_f_order : cip_view_c_order)(
+        h->ndim, h->shape, h->dtype->itemsize, out, &why);
+    if (st != CIP_OK)
+        return cip_fail(err, CIP_ERR_CORRUPT, off, "shape: %s", why.text);
+    return CIP_OK;
+}
+
+/* Bytes of the array; the view was made, so it fits. */
+static uint64_t data_nbytes(const cip_npy_header *h)
+{
+    uint64_t n = h->dtype->itemsize;
+    for (int32_t i = 0; i < h->ndim; i++)
+        if (h->shape[i] == 0)
+            return 0;
+    for (int32_t i = 0; i < h->ndim; i++)
+        n *= (uint64_t)h->shape[i];
+    return n;
+}
+
+/* A pickle may run any program, so that its array is shown but never read. */
+static void refuse_objects(cip_array *a, uint64_t off)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_fail(&why, CIP_ERR_UNSUPPORTED, off, "expected numbers or texts, found pickled objects");
+    cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
+}
+
+static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off, cip_err *err)
+{
+    cip_array *a;
+    uint64_t n, there = l->io->size - off;
+    CIP_TRY(cip_layout_add_array(l, true, &a, err));
+    CIP_TRY(make_view(h, off, &a->view, err));
+    n = h->object ? there : data_nbytes(h);
+    a->layout = l;
+    a->path = "";
+    a->dtype = h->dtype;
+    a->f_order = h->f_order;
+    a->storage = (cip_storage){ .kind = "contiguous", .codec = "none", .nbytes = n, .block = -1 };
+    if (n > there)
+        return cip_fail(err, CIP_ERR_TRUNCATED, l->io->size,
+                        "expected %" PRIu64 " bytes of data at %" PRIu64 ", found %" PRIu64, n, off,
+                        there);
+    CIP_TRY(cip_space_new_sub(l, l->file, off, n, &a->space, err));
+    a->space->label = "data";
+    if (h->object)
+        refuse_objects(a, off);
+    return CIP_OK;
+}
+
+static cip_status add_facts(cip_layout *l, const cip_npy_preamble *p, const cip_npy_header *h,
+                            cip_err *err)
+{
+    uint64_t rest = l->io->size - p->text_off - p->text_len - l->array[0]->storage.nbytes;
+    CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h->descr));
+    CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h->f_order ? "True" : "False"));
+    if (rest != 0)
+        CIP_TRY(cip_layout_add_fact(l, "behind the array", err, "%" PRIu64 " bytes", rest));
+    return CIP_OK;
+}
+
+static cip_status open_file(cip_layout *l, cip_err *err)
+{
+    cip_npy_preamble *p;
+    cip_npy_header h;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &p, 1, err));
+    cip_status st = read_header(l, p, &h, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "header");
+    l->own = p;
+    CIP_TRY(add_array(l, &h, (uint64_t)p->text_off + p->text_len, err));
+    return add_facts(l, p, &h, err);
+}
+
+/* --- verify --------------------------------------------------------------------------------- */
+
+static int take(void *user, const uint8_t *bytes, size_t n)
+{
+    (void)bytes;
+    (void)n;
+    return cip_report_status(user, NULL) != CIP_OK;
+}
+
+static cip_status verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+{
+    const cip_npy_preamble *p = l->own;
+    const cip_read_how how = { l, l->env->pool };
+    uint64_t start = (uint64_t)p->text_off + p->text_len;
+    uint64_t end = start + l->array[0]->storage.nbytes;
+    cip_err why = CIP_ERR_INIT;
+    (void)flags;
+    if (start % 16 != 0)
+        cip_report_add(report, CIP_NOTE, CIP_OK, start, 0, "header",
+                       "the data start at %" PRIu64 ", not at a multiple of 16", start);
+    if (end != l->io->size)
+        cip_report_add(report, CIP_NOTE, CIP_OK, end, l->io->size - end, NULL,
+                       "%" PRIu64 " bytes behind the array", l->io->size - end);
+    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
+    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT)
+        cip_report_err(report, CIP_BAD, &why);
+    else if (st != CIP_OK && err != NULL)
+        *err = why;
+    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT)
+        st = CIP_OK;
+    CIP_TRY(st);
+    return cip_report_status(report, err);
+}
+
+const cip_format cip_format_npy = {
+    .name = "npy",
+    .title = "NumPy .npy",
+    .extensions = "npy",
+    .probe = probe,
+    .open = open_file,
+    .verify = verify,
+    .sink = &cip_npy_sink,
+};

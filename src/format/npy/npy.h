@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * numpy's .npy files: a short text header, then one array. */
+#ifndef CIP_FORMAT_NPY_H
+#define CIP_FORMAT_NPY_H
+
+#include "format/format.h"
+
+enum {
+    CIP_NPY_PREAMBLE_MAX = 12,   /* magic, version, length of the header text */
+    CIP_NPY_HEADER_MAX = 1 << 20 /* longer header texts are not read */
+};
+
+typedef struct cip_npy_preamble {
+    uint8_t major, minor;
+    uint32_t text_off, text_len; /* of the header text */
+} cip_npy_preamble;
+
+typedef struct cip_npy_header {
+    const char *descr; /* as written, NUL-terminated */
+    const cip_dtype *dtype;
+    bool object; /* elements are Python objects: the data are a pickle, which is never read */
+    bool f_order;
+    int32_t ndim;
+    int64_t shape[CIP_MAX_NDIM];
+} cip_npy_header;
+
+/* The first bytes of a file of `total` bytes (all of them or CIP_NPY_PREAMBLE_MAX). `force`: later
+ * versions are read like 3.0. FORMAT, UNSUPPORTED (version), TRUNCATED, LIMIT. */
+cip_status cip_npy_preamble_read(cip_bytes in, uint64_t total, bool force, cip_npy_preamble *out,
+                                 cip_err *err);
+/* The header text, a Python dict of exactly descr, fortran_order and shape. `text` is UTF-8;
+ * `base`: where it lies in the file, for errors. What is made lives in the arena. CORRUPT; LIMIT
+ * for too deep nesting; UNSUPPORTED for over 64 dimensions and dtypes that we do not know. */
+cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_npy_header *out,
+                             cip_err *err);
+
+extern const cip_sink cip_npy_sink;
+extern const cip_format cip_format_npy;
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing .npy files byte for byte as numpy.save (2.x) does for arrays in C order. */
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/npy/npy.h"
+#include "tree/utf8.h"
+
+enum {
+    ALIGN = 64,
+    GROWTH_DIGITS = 21 /* numpy leaves room so that the first length can be rewritten in place */
+};
+
+typedef struct writer {
+    cip_out *out;
+    uint64_t left; /* bytes of data still to come */
+} writer;
+
+static void lost(cip_report *r, cip_severity severity, const char *part, const char *what,
+                 const char *why)
+{
+    cip_report_add(r, severity, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s: %.120s", what,
+                   why);
+}
+
+/* A RawArray's tree says nothing but what its header does, and its trailing metadata. */
+static bool tree_matters(const cip_spec *spec)
+{
+    if (spec->tree == NULL || spec->tree->type == CIP_NODE_NULL)
+        return false;
+    if (spec->source_format != NULL && strcmp(spec->source_format, "rawarray") == 0)
+        return cip_map_get(spec->tree, "metadata") != NULL;
+    return cip_node_len(spec->tree) != 0;
+}
+
+/* Whether it or a field of it is opaque with a name of its own. */
+static bool has_label(const cip_dtype *d)
+{
+    if (d->kind == CIP_OPAQUE)
+        return strncmp(d->name, "bytes", 5) != 0;
+    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
+        if (has_label(d->field[i].dtype))
+            return true;
+    return false;
+}
+
+static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    if (tree_matters(spec))
+        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", ".npy files have none");
+    if (spec->narray != 1)
+        cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
+                       "a .npy file holds one array, there are %zu", spec->narray);
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        if (a->path != NULL && a->path[0] != '\0')
+            lost(loss, CIP_WARN, a->path, "the array's name is lost", ".npy files have none");
+        if (a->masked)
+            lost(loss, CIP_WARN, a->path, "the mask is lost", ".npy files have none");
+        if (has_label(a->dtype))
+            lost(loss, CIP_WARN, a->path, "the name of an opaque type is lost",
+                 cip_dtype_name(a->dtype));
+    }
+    return cip_report_status(loss, err);
+}
+
+/* --- header --------------------------------------------------------------------------------- */
+
+/* repr() of the tuple, and its blanks for growing. */
+static cip_status add_shape(cip_buf *b, const cip_spec_array *a, size_t *growth, cip_err *err)
+{
+    *growth = 0;
+    CIP_TRY(cip_buf_addf(b, err, "("));
+    for (int32_t i = 0; i < a->ndim; i++) {
+        size_t before = b->len;
+        CIP_TRY(cip_buf_addf(b, err, "%" PRId64, a->shape[i]));
+        if (i == 0)
+            *growth = GROWTH_DIGITS - (b->len - before);
+        CIP_TRY(cip_buf_addf(b, err, "%s", i + 1 < a->ndim ? ", " : i == 0 ? "," : ""));
+    }
+    return cip_buf_addf(b, err, ")");
+}
+
+static cip_status add_blanks(cip_buf *b, size_t n, cip_err *err)
+{
+    uint8_t *at;
+    CIP_TRY(cip_buf_reserve(b, n, &at, err));
+    memset(at, ' ', n);
+    b->len += n;
+    return CIP_OK;
+}
+
+/* The dict, in UTF-8. */
+static cip_status add_dict(cip_buf *b, const cip_spec_array *a, const char *descr, cip_err *err)
+{
+    const char *quote = descr[0] == '[' ? "" : "'";
+    size_t growth;
+    CIP_TRY(cip_buf_addf(b, err, "{'descr': %s", quote));
+    CIP_TRY(cip_buf_add(b, descr, strlen(descr), err));
+    CIP_TRY(cip_buf_addf(b, err, "%s, 'fortran_order': False, 'shape': ", quote));
+    CIP_TRY(add_shape(b, a, &growth, err));
+    CIP_TRY(cip_buf_addf(b, err, ", }"));
+    return add_blanks(b, growth, err);
+}
+
+/* The same in Latin-1, in place. False, with nothing done, when it has other characters. */
+static bool to_latin1(cip_buf *b)
+{
+    uint32_t cp;
+    size_t n = 0;
+    for (size_t i = 0; i < b->len;) {
+        unsigned len = cip_utf8_get(b->ptr + i, b->len - i, &cp);
+        if (len == 0 || cp > 0xff)
+            return false;
+        i += len;
+    }
+    for (size_t i = 0; i < b->len; n++) {
+        i += cip_utf8_get(b->ptr + i, b->len - i, &cp);
+        b->ptr[n] = (uint8_t)cp;
+    }
+    b->len = n;
+    return true;
+}
+
+/* Magic, version, length, text, blanks up to a multiple of 64, line feed. */
+static cip_status write_header(cip_out *out, cip_buf *text, cip_err *err)
+{
+    uint8_t pre[CIP_NPY_PREAMBLE_MAX] = "\x93NUMPY";
+    bool latin1 = to_latin1(text);
+    size_t n = text->len + 1, pad = ALIGN - (10 + n) % ALIGN;
+    pre[6] = !latin1 ? 3 : n + pad > UINT16_MAX ? 2 : 1;
+    size_t npre = pre[6] == 1 ? 10 : 12;
+    pad = ALIGN - (npre + n) % ALIGN;
+    if (n + pad > UINT32_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a header of less than 4 GiB");
+    if (pre[6] == 1)
+        cip_store_u16(pre + 8, (uint16_t)(n + pad), false);
+    else
+        cip_store_u32(pre + 8, (uint32_t)(n + pad), false);
+    CIP_TRY(add_blanks(text, pad, err));
+    CIP_TRY(cip_buf_add(text, "\n", 1, err));
+    CIP_TRY(cip_out_write(out, pre, npre, err));
+    return cip_out_write(out, text->ptr, text->len, err);
+}
+
+static cip_status count_bytes(const cip_spec_array *a, const cip_dtype *d, uint64_t *n,
+                              cip_err *err)
+{
+    if (!cip_shape_nelem(a->ndim, a->shape, n) || cip_mul_overflow(*n, d->itemsize, n) ||
+        *n > INT64_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array of less than 2^63 bytes");
+    return CIP_OK;
+}
+
+static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
+                        cip_plan *plan, void **state, cip_err *err)
+{
+    const cip_spec_array *s = spec->array;
+    writer *w;
+    char *descr;
+    if (spec->narray != 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a .npy file holds one array, there are %zu", spec->narray);
+    if (spec->codec != NULL && strcmp(spec->codec, "none") != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no codec for a .npy file, found %.60s", spec->codec);
+    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
+    w->out = out;
+    CIP_TRY(cip_dtype_packed_le(a, s->dtype, &plan->dtype, err));
+    if (spec->big == 1)
+        CIP_TRY(cip_dtype_with_order(a, plan->dtype, true, &plan->dtype, err));
+    CIP_TRY(count_bytes(s, plan->dtype, &w->left, err));
+    CIP_TRY(cip_dtype_numpy(a, plan->dtype, &descr, err));
+    cip_buf text = { .mem = &env->mem };
+    cip_status st = add_dict(&text, s, descr, err);
+    if (st == CIP_OK)
+        st = write_header(out, &text, err);
+    cip_buf_clear(&text);
+    plan->codec = NULL;
+    plan->level = 0;
+    plan->chunk_nbytes = 0;
+    if (st == CIP_OK)
+        *state = w;
+    return st;
+}
+
+static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded,
+                        uint64_t raw_nbytes, cip_err *err)
+{
+    writer *w = state;
+    (void)array;
+    (void)i;
+    if (encoded.len != raw_nbytes || raw_nbytes > w->left)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " bytes of data, found %zu", w->left,
+                        encoded.len);
+    w->left -= raw_nbytes;
+    return cip_out_write(w->out, encoded.ptr, encoded.len, err);
+}
+
+static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+{
+    const writer *w = state;
+    (void)patch;
+    if (w->left != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes more of data, found the end", w->left);
+    return CIP_OK;
+}
+
+const cip_sink cip_npy_sink = {
+    .caps = CIP_SINK_ONE_ARRAY,
+    .check = check,
+    .begin = begin,
+    .chunk = chunk,
+    .finish = finish,
+};
