@@ -18,6 +18,17 @@ enum {
  * CANCELLED, ...); a file that cannot be opened is a FATAL finding. */
 CIP_API cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
                               cip_err *err);
+/** The same with all that can be chosen. */
+typedef struct cip_verify_options {
+    size_t size;                  /* sizeof(cip_verify_options) */
+    uint32_t flags;               /* CIP_VERIFY_DEEP */
+    const cip_open_options *open; /* how to open it; NULL: the defaults */
+    int (*progress)(void *user, uint64_t done,
+                    uint64_t total); /* bytes; nonzero stops; may be NULL */
+    void *user;                      /* of progress */
+} cip_verify_options;
+CIP_API cip_status cip_verify_with(const char *path, const cip_verify_options *opts,
+                                   cip_finding_fn *fn, void *user, cip_err *err);
 /** The same for an open file (or one from cip_open_io). */
 CIP_API cip_status cip_verify_file(cip_file *file, uint32_t flags, cip_finding_fn *fn, void *user,
                                    cip_err *err);

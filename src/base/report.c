@@ -94,6 +94,16 @@ void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
     add(r, &f);
 }
 
+void cip_report_progress(cip_report *r, uint64_t nbytes)
+{
+    pthread_mutex_lock(&r->lock);
+    r->done += nbytes;
+    if (r->progress != NULL && !r->cancelled &&
+        r->progress(r->progress_user, r->done, r->total) != 0)
+        r->cancelled = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
 const cip_finding *cip_report_get(cip_report *r, size_t i)
 {
     pthread_mutex_lock(&r->lock);

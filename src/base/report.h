@@ -18,7 +18,10 @@ typedef struct cip_report {
     size_t count[4];    /* by severity, also of those not kept */
     cip_finding_fn *fn; /* may be NULL */
     void *user;
-    bool keep; /* keep them in the list (at most 1000, then only counted) */
+    int (*progress)(void *user, uint64_t done, uint64_t total); /* may be NULL */
+    void *progress_user;
+    uint64_t done, total; /* bytes looked at, of all */
+    bool keep;            /* keep them in the list (at most 1000, then only counted) */
     bool cancelled;
 } cip_report;
 
@@ -34,9 +37,12 @@ void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, u
 /* Adds a failure as it stands in err. */
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);
 
+/* Tells that nbytes more have been looked at. */
+void cip_report_progress(cip_report *r, uint64_t nbytes);
+
 /* The i-th kept finding, or NULL. */
 const cip_finding *cip_report_get(cip_report *r, size_t i);
-/* CANCELLED when the callback asked to stop, otherwise OK. */
+/* CANCELLED when a callback asked to stop, otherwise OK. */
 cip_status cip_report_status(cip_report *r, cip_err *err);
 
 #endif

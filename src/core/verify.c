@@ -7,11 +7,11 @@
 
 #include "core/handle.h"
 
-static int nothing(void *user, const uint8_t *p, size_t n)
+/* Reading is all that is wanted. */
+static int count_bytes(void *user, const uint8_t *p, size_t n)
 {
-    (void)user;
     (void)p;
-    (void)n;
+    cip_report_progress(user, n);
     return 0;
 }
 
@@ -41,7 +41,7 @@ static void read_array(cip_file *f, size_t i, cip_strmap *seen, cip_report *rep)
     if (a->st != CIP_OK || a->space == NULL || cip_strmap_get(seen, key) != SIZE_MAX ||
         cip_strmap_put(seen, key, i, NULL, NULL) != CIP_OK)
         return;
-    cip_status st = cip_space_stream(&how, a->space, 1 << 20, nothing, NULL, &err);
+    cip_status st = cip_space_stream(&how, a->space, 1 << 20, count_bytes, rep, &err);
     if (st == CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);
@@ -56,29 +56,47 @@ static void pass_warnings(cip_file *f, cip_report *rep)
         cip_report_add(rep, w->severity, w->code, w->offset, w->length, w->part, "%s", w->text);
 }
 
-cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void *user,
-                           cip_err *err)
+static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, cip_err *err)
 {
-    if (f == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    cip_report rep;
     cip_strmap seen = { .mem = &f->env.mem };
+    cip_status st = CIP_OK;
+    for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
+        check_array(f->layout->array[i], rep);
+        if (flags & CIP_VERIFY_DEEP)
+            read_array(f, i, &seen, rep);
+        st = cip_report_status(rep, err);
+    }
+    cip_strmap_clear(&seen);
+    return st;
+}
+
+static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_finding_fn *fn,
+                              void *user, cip_err *err)
+{
+    cip_report rep;
     cip_report_init(&rep, &f->env.mem, false, fn, user);
+    rep.progress = o->progress;
+    rep.progress_user = o->user;
+    rep.total = f->layout->io->size;
     pass_warnings(f, &rep);
     cip_status st = cip_report_status(&rep, err);
     if (st == CIP_OK && f->format->verify != NULL)
-        st = f->format->verify(f->layout, flags, &rep, err);
-    for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
-        check_array(f->layout->array[i], &rep);
-        if (flags & CIP_VERIFY_DEEP)
-            read_array(f, i, &seen, &rep);
-        st = cip_report_status(&rep, err);
-    }
+        st = f->format->verify(f->layout, o->flags, &rep, err);
+    if (st == CIP_OK)
+        st = verify_arrays(f, o->flags, &rep, err);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
-    cip_strmap_clear(&seen);
     cip_report_clear(&rep);
     return st;
+}
+
+cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void *user,
+                           cip_err *err)
+{
+    cip_verify_options o = { .size = sizeof o, .flags = flags };
+    if (f == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
+    return verify_open(f, &o, fn, user, err);
 }
 
 /* A file that cannot be opened because of what is in it is a finding, not a failure of the check.
@@ -89,24 +107,44 @@ static bool is_about_content(cip_status st)
            st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
 }
 
-cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
-                      cip_err *err)
+static cip_status cannot_open(cip_status st, const cip_err *why, cip_finding_fn *fn, void *user,
+                              cip_err *err)
 {
-    cip_file *f;
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_open(path, NULL, &f, &why);
-    if (st == CIP_OK) {
-        st = cip_verify_file(f, flags, fn, user, err);
-        cip_file_close(f);
-        return st;
-    }
     if (!is_about_content(st)) {
         if (err != NULL)
-            *err = why;
+            *err = *why;
         return st;
     }
-    cip_finding fatal = { CIP_FATAL, st, why.offset, 0, why.part, why.text, false };
+    cip_finding fatal = { CIP_FATAL, st, why->offset, 0, why->part, why->text, false };
     if (fn != NULL && fn(user, &fatal) != 0)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     return CIP_OK;
+}
+
+cip_status cip_verify_with(const char *path, const cip_verify_options *opts, cip_finding_fn *fn,
+                           void *user, cip_err *err)
+{
+    cip_verify_options o = { .size = sizeof o };
+    cip_file *f;
+    cip_err why = CIP_ERR_INIT;
+    if (opts != NULL) {
+        if (opts->size == 0 || opts->size > sizeof o)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected cip_verify_options.size between 1 and %zu, found %zu",
+                            sizeof o, opts->size);
+        memcpy(&o, opts, opts->size);
+    }
+    cip_status st = cip_open(path, o.open, &f, &why);
+    if (st != CIP_OK)
+        return cannot_open(st, &why, fn, user, err);
+    st = verify_open(f, &o, fn, user, err);
+    cip_file_close(f);
+    return st;
+}
+
+cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
+                      cip_err *err)
+{
+    cip_verify_options o = { .size = sizeof o, .flags = flags };
+    return cip_verify_with(path, &o, fn, user, err);
 }

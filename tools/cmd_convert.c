@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus convert: from any format that is read to any that is written. */
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+typedef struct talk {
+    progress bar;
+    const char *file;
+} talk;
+
+static int on_loss(void *user, const cip_finding *f)
+{
+    talk *t = user;
+    end_progress(&t->bar);
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, t->file);
+    fputs(": loss: ", stderr);
+    print_escaped(stderr, f->text);
+    putc('\n', stderr);
+    return 0;
+}
+
+static int on_progress(void *user, uint64_t done, uint64_t total)
+{
+    return show_progress(&((talk *)user)->bar, done, total);
+}
+
+int cmd_convert(const opts *o)
+{
+    cip_limits limits;
+    cip_open_options open = open_options(o, &limits);
+    cip_err err = CIP_ERR_INIT;
+    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[0] };
+    cip_convert_options c = { .size = sizeof c };
+    c.format = o->format;
+    c.path = o->path;
+    c.codec = o->codec;
+    c.byteorder = o->byteorder;
+    c.accept_loss = o->accept_loss;
+    c.overwrite = o->overwrite;
+    c.on_loss = on_loss;
+    c.progress = on_progress;
+    c.user = &t;
+    c.input = &open;
+    cip_status st = cip_convert(o->pos[0], o->pos[1], &c, &err);
+    end_progress(&t.bar);
+    if (st == CIP_ERR_BUSY)
+        return complain(o->pos[1], &err);
+    return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus info: what a file is. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+/* Bytes of all arrays as they are decoded. */
+static uint64_t decoded_nbytes(const cip_file *f)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < cip_file_narray(f); i++) {
+        uint64_t n = 0;
+        if (cip_read_shape(cip_file_array(f, i), NULL, NULL, NULL, &n, NULL) == CIP_OK)
+            sum += n;
+    }
+    return sum;
+}
+
+static void print_facts(const cip_file *f, const char *path)
+{
+    const char *key, *value;
+    fputs("file: ", stdout);
+    print_escaped(stdout, path);
+    fputs("\nformat: ", stdout);
+    print_escaped(stdout, cip_file_format(f));
+    if (cip_file_version(f)[0] != '\0') {
+        putchar(' ');
+        print_escaped(stdout, cip_file_version(f));
+    }
+    fputs("\nsize: ", stdout);
+    print_nbytes(stdout, cip_file_nbytes(f));
+    printf("\narrays: %zu", cip_file_narray(f));
+    uint64_t n = decoded_nbytes(f);
+    if (n != 0) {
+        fputs("\narray data: ", stdout);
+        print_nbytes(stdout, n);
+        printf(", %.3g times the file", (double)n / (double)cip_file_nbytes(f));
+    }
+    putchar('\n');
+    for (size_t i = 0; cip_file_fact(f, i, &key, &value); i++) {
+        print_escaped(stdout, key);
+        fputs(": ", stdout);
+        print_escaped(stdout, value);
+        putchar('\n');
+    }
+}
+
+static void print_facts_json(const cip_file *f, const char *path)
+{
+    const char *key, *value;
+    fputs("{\"file\": ", stdout);
+    print_json_string(stdout, path);
+    fputs(", \"format\": ", stdout);
+    print_json_string(stdout, cip_file_format(f));
+    fputs(", \"version\": ", stdout);
+    print_json_string(stdout, cip_file_version(f));
+    printf(", \"nbytes\": %" PRIu64 ", \"arrays\": %zu, \"decoded_nbytes\": %" PRIu64
+           ", \"blocks\": %zu, \"facts\": {",
+           cip_file_nbytes(f), cip_file_narray(f), decoded_nbytes(f), cip_file_nblock(f));
+    for (size_t i = 0; cip_file_fact(f, i, &key, &value); i++) {
+        fputs(i == 0 ? "" : ", ", stdout);
+        print_json_string(stdout, key);
+        fputs(": ", stdout);
+        print_json_string(stdout, value);
+    }
+    fputs("}}\n", stdout);
+}
+
+static void print_hex(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        printf("%02x", p[i]);
+}
+
+/* Bytes of the checksums that we know, by name. */
+static size_t checksum_nbytes(const char *name)
+{
+    return name[0] == '\0' ? 0 : 16;
+}
+
+static void print_block(size_t i, const cip_block_info *b)
+{
+    printf("%5zu %12" PRIu64 " %6" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5" PRIx64
+           " ",
+           i, b->offset, b->header_nbytes, b->allocated_nbytes, b->stored_nbytes, b->decoded_nbytes,
+           b->flags);
+    print_escaped(stdout, b->codec);
+    fputs(b->checksum[0] != '\0' ? " " : " -", stdout);
+    print_hex(b->checksum_value, checksum_nbytes(b->checksum));
+    if (b->state != CIP_OK)
+        printf(" (%s)", cip_status_name(b->state));
+    putchar('\n');
+}
+
+static void print_block_json(size_t i, const cip_block_info *b)
+{
+    printf("%s{\"block\": %zu, \"offset\": %" PRIu64 ", \"header_nbytes\": %" PRIu64
+           ", \"data_offset\": %" PRIu64 ", \"allocated_nbytes\": %" PRIu64
+           ", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"flags\": %" PRIu64
+           ", \"codec\": ",
+           i == 0 ? "" : ",\n ", i, b->offset, b->header_nbytes, b->data_offset,
+           b->allocated_nbytes, b->stored_nbytes, b->decoded_nbytes, b->flags);
+    print_json_string(stdout, b->codec);
+    fputs(", \"checksum\": \"", stdout);
+    print_hex(b->checksum_value, checksum_nbytes(b->checksum));
+    fputs("\", \"checksum_kind\": ", stdout);
+    print_json_string(stdout, b->checksum);
+    fputs(", \"state\": ", stdout);
+    print_json_string(stdout, cip_status_name(b->state));
+    putchar('}');
+}
+
+void print_blocks(const cip_file *f, bool json)
+{
+    size_t n = cip_file_nblock(f);
+    fputs(json ? "[" : "", stdout);
+    if (!json && n != 0)
+        puts("block       offset header    allocated       stored      decoded flags codec "
+             "checksum");
+    for (size_t i = 0; i < n; i++)
+        (json ? print_block_json : print_block)(i, cip_file_block(f, i));
+    fputs(json ? "]\n" : "", stdout);
+}
+
+static int print_query(const cip_file *f, const char *path)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (cip_file_query(f, write_stdout, NULL, &err) != CIP_OK)
+        return complain(path, &err);
+    return EXIT_FINE;
+}
+
+int cmd_info(const opts *o)
+{
+    int rc = EXIT_FINE;
+    for (int i = 0; i < o->npos; i++) {
+        cip_file *f = open_file(o->pos[i], o);
+        if (f == NULL) {
+            rc = EXIT_FAILED;
+            continue;
+        }
+        if (o->yaml)
+            rc = print_query(f, o->pos[i]) == EXIT_FINE ? rc : EXIT_FAILED;
+        else if (o->blocks || o->chunks)
+            print_blocks(f, o->json);
+        else
+            (o->json ? print_facts_json : print_facts)(f, o->pos[i]);
+        print_warnings(o->pos[i], f);
+        cip_file_close(f);
+    }
+    return finish_stdout(rc);
+}

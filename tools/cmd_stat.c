@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus stat: statistics of one array, or of every array of numbers in a file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+static void print_bound(const cip_stats *s, bool json, double v, int64_t whole)
+{
+    if (s->exact && s->is_unsigned)
+        printf("%" PRIu64, (uint64_t)whole);
+    else if (s->exact)
+        printf("%" PRId64, whole);
+    else if (json)
+        print_json_double(stdout, v);
+    else
+        printf("%.9g", v);
+}
+
+static void print_text(const char *path, const cip_stats *s)
+{
+    print_escaped(stdout, path[0] != '\0' ? path : ".");
+    fputs(": min ", stdout);
+    print_bound(s, false, s->min, s->min_int);
+    fputs(" max ", stdout);
+    print_bound(s, false, s->max, s->max_int);
+    printf(" mean %.9g std %.9g elements %" PRIu64 " nan %" PRIu64 " inf %" PRIu64 " zero %" PRIu64
+           " masked %" PRIu64 "\n",
+           s->mean, s->std, s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
+}
+
+static void print_json(const char *path, const cip_stats *s, bool first)
+{
+    fputs(first ? "{\"path\": " : ",\n {\"path\": ", stdout);
+    print_json_string(stdout, path);
+    fputs(", \"min\": ", stdout);
+    print_bound(s, true, s->min, s->min_int);
+    fputs(", \"max\": ", stdout);
+    print_bound(s, true, s->max, s->max_int);
+    fputs(", \"mean\": ", stdout);
+    print_json_double(stdout, s->mean);
+    fputs(", \"std\": ", stdout);
+    print_json_double(stdout, s->std);
+    printf(", \"elements\": %" PRIu64 ", \"nan\": %" PRIu64 ", \"inf\": %" PRIu64
+           ", \"zero\": %" PRIu64 ", \"masked\": %" PRIu64 "}",
+           s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
+}
+
+static int stat_one(const cip_array *a, const cip_read_args *args, const opts *o, bool first)
+{
+    cip_stats s;
+    cip_err err = CIP_ERR_INIT;
+    if (cip_stat(a, args, &s, &err) != CIP_OK)
+        return complain(o->pos[0], &err);
+    if (o->json)
+        print_json(cip_array_path(a), &s, first);
+    else
+        print_text(cip_array_path(a), &s);
+    return EXIT_FINE;
+}
+
+static bool has_numbers(const cip_array *a)
+{
+    cip_kind k = cip_dtype_kind(cip_array_dtype(a));
+    return k >= CIP_BOOL && k <= CIP_C128;
+}
+
+static int stat_all(const opts *o)
+{
+    cip_file *f = open_file(o->pos[0], o);
+    if (f == NULL)
+        return EXIT_FAILED;
+    int rc = EXIT_FINE;
+    bool first = true;
+    cip_read_args args = { .size = sizeof args };
+    print_warnings(o->pos[0], f);
+    fputs(o->json ? "[" : "", stdout);
+    for (size_t i = 0; i < cip_file_narray(f); i++) {
+        const cip_array *a = cip_file_array(f, i);
+        if (!has_numbers(a))
+            continue;
+        if (stat_one(a, &args, o, first) != EXIT_FINE)
+            rc = EXIT_FAILED;
+        else
+            first = false;
+    }
+    fputs(o->json ? "]\n" : "", stdout);
+    cip_file_close(f);
+    return finish_stdout(rc);
+}
+
+int cmd_stat(const opts *o)
+{
+    target t;
+    if (o->npos == 1)
+        return stat_all(o);
+    if (!target_open(o, &t))
+        return EXIT_FAILED;
+    fputs(o->json ? "[" : "", stdout);
+    int rc = stat_one(t.array, &t.args, o, true);
+    fputs(o->json ? "]\n" : "", stdout);
+    target_close(&t);
+    return finish_stdout(rc);
+}

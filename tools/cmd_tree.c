@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus tree: the metadata tree, whole or searched. */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+typedef struct search {
+    const cip_file *file;
+    regex_t key, value;
+    bool by_key, by_value, json, any;
+    const char *type;
+    const char *below; /* path of the node where the search starts */
+} search;
+
+static const char *type_name(cip_node_type t)
+{
+    static const char *const names[] = { "none",   "null",      "bool",   "int", "int", "float",
+                                         "string", "timestamp", "binary", "seq", "map" };
+    return (size_t)t < sizeof names / sizeof names[0] ? names[t] : "none";
+}
+
+static bool type_fits(const search *s, const cip_node *n)
+{
+    if (s->type == NULL)
+        return true;
+    if (strcmp(s->type, "array") == 0)
+        return cip_array_of_node(s->file, n) != NULL;
+    const char *tag = cip_node_tag(n);
+    return strcmp(s->type, type_name(cip_node_kind(n))) == 0 ||
+           (tag != NULL && strstr(tag, s->type) != NULL);
+}
+
+/* The last step of a path, as it is without escapes: "~1" stays. */
+static const char *last_step(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void print_found(search *s, const char *path, const cip_node *n)
+{
+    const char *text = cip_node_text(n, NULL);
+    if (s->json) {
+        fputs(s->any ? ",\n {\"path\": " : "{\"path\": ", stdout);
+        print_json_string(stdout, path);
+        printf(", \"type\": \"%s\"", type_name(cip_node_kind(n)));
+        if (cip_node_tag(n) != NULL) {
+            fputs(", \"tag\": ", stdout);
+            print_json_string(stdout, cip_node_tag(n));
+        }
+        if (text != NULL) {
+            fputs(", \"value\": ", stdout);
+            print_json_string(stdout, text);
+        }
+        putchar('}');
+    } else {
+        print_escaped(stdout, path);
+        fputs(": ", stdout);
+        if (text != NULL)
+            print_escaped(stdout, text);
+        else
+            printf("(%s of %zu)", type_name(cip_node_kind(n)), cip_node_len(n));
+        putchar('\n');
+    }
+    s->any = true;
+}
+
+static int look_at(void *user, const char *path, const cip_node *n, uint32_t depth)
+{
+    search *s = user;
+    const char *text = cip_node_text(n, NULL);
+    (void)depth;
+    if (s->by_key && (path[0] == '\0' || regexec(&s->key, last_step(path), 0, NULL, 0) != 0))
+        return 0;
+    if (s->by_value && (text == NULL || regexec(&s->value, text, 0, NULL, 0) != 0))
+        return 0;
+    if (type_fits(s, n))
+        print_found(s, path, n);
+    return 0;
+}
+
+static bool compile(regex_t *r, const char *text, const char *option)
+{
+    int e = regcomp(r, text, REG_EXTENDED | REG_NOSUB);
+    if (e == 0)
+        return true;
+    char why[128];
+    regerror(e, r, why, sizeof why);
+    fprintf(stderr, "cippus: --%s: %s\n", option, why);
+    return false;
+}
+
+static int run_search(const cip_file *f, const cip_node *node, const opts *o)
+{
+    search s = { .file = f, .json = o->json, .type = o->type };
+    cip_err err = CIP_ERR_INIT;
+    int rc = EXIT_USAGE;
+    if (o->find != NULL && !(s.by_key = compile(&s.key, o->find, "find")))
+        goto done;
+    if (o->value != NULL && !(s.by_value = compile(&s.value, o->value, "value")))
+        goto done;
+    fputs(o->json ? "[" : "", stdout);
+    rc = EXIT_FINE;
+    if (cip_tree_visit(f, node, look_at, &s, &err) != CIP_OK)
+        rc = complain(o->pos[0], &err);
+    fputs(o->json ? "]\n" : "", stdout);
+done:
+    if (s.by_key)
+        regfree(&s.key);
+    if (s.by_value)
+        regfree(&s.value);
+    return rc;
+}
+
+static int print_tree(const cip_file *f, const cip_node *node, const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_tree_print_options print = { .size = sizeof print, .json = o->json, .depth = o->depth };
+    print.arrays_as_nodes = o->npos > 1; /* asked for by path: shown as it stands */
+    if (cip_tree_print(f, node, &print, write_stdout, NULL, &err) != CIP_OK)
+        return complain(o->pos[0], &err);
+    if (o->blocks)
+        print_blocks(f, o->json);
+    return EXIT_FINE;
+}
+
+int cmd_tree(const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f = open_file(o->pos[0], o);
+    if (f == NULL)
+        return EXIT_FAILED;
+    int rc;
+    const cip_node *node = cip_file_tree(f);
+    print_warnings(o->pos[0], f);
+    if (node != NULL && o->npos > 1)
+        node = cip_tree_get(node, o->pos[1], &err);
+    if (node == NULL && o->npos > 1)
+        rc = complain(o->pos[0], &err);
+    else if (o->find != NULL || o->type != NULL || o->value != NULL)
+        rc = run_search(f, node, o);
+    else
+        rc = print_tree(f, node, o);
+    cip_file_close(f);
+    return finish_stdout(rc);
+}

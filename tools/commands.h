@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One function for each command: the exit status. */
+#ifndef CIPPUS_TOOLS_COMMANDS_H
+#define CIPPUS_TOOLS_COMMANDS_H
+
+#include "cippus/cippus.h"
+#include "opts.h"
+
+int cmd_cat(const opts *o);
+int cmd_convert(const opts *o);
+int cmd_info(const opts *o);
+int cmd_ls(const opts *o);
+int cmd_stat(const opts *o);
+int cmd_tree(const opts *o);
+int cmd_verify(const opts *o);
+
+/* The table of blocks: `info --blocks` and `tree --blocks`. */
+void print_blocks(const cip_file *f, bool json);
+
+/* The array that FILE [PATH] [SLICE] name: what `cat` and `stat` share. */
+typedef struct target {
+    cip_file *file;
+    const cip_array *array;
+    cip_read_args args; /* selection, field, reversed, ...; the rest is the command's */
+} target;
+
+/* Opens and finds; complains and returns false on failure. Free with target_close. */
+bool target_open(const opts *o, target *t);
+void target_close(target *t);
+
+#endif

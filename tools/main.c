@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The command `cippus`: a table of commands, each in its own file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+static const command commands[] = {
+    { "info", "FILE...", "What a file is: format, writer, size, codecs, checks.", cmd_info, 1, -1,
+      "blocks chunks yaml" },
+    { "ls", "FILE...", "A line for each array: path, dtype, shape, storage, codec, stored bytes.",
+      cmd_ls, 1, -1, "" },
+    { "tree", "FILE [PATH]", "The metadata tree, an array in one line; or a search in it.",
+      cmd_tree, 1, 2, "depth find type value blocks" },
+    { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
+      cmd_cat, 1, 3, "to dtype as points block stored mask column-major" },
+    { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
+      cmd_stat, 1, 3, "column-major" },
+    { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
+      cmd_verify, 1, -1, "deep" },
+    { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
+      cmd_convert, 2, 2, "format codec path byteorder accept-loss overwrite" },
+    { NULL, NULL, NULL, NULL, 0, 0, NULL },
+};
+
+/* Named by the contract, to be written. */
+static const char *const later[] = { "diff",   "set",    "rm",      "put",     "append", "resize",
+                                     "edit",   "freeze", "explode", "implode", "defrag", "recover",
+                                     "repair", "where",  "bench",   NULL };
+
+static void print_help(void)
+{
+    puts("usage: cippus COMMAND [OPTIONS] FILE...\n");
+    for (const command *c = commands; c->name != NULL; c++)
+        printf("  %-8s %-20s %s\n", c->name, c->args, c->help);
+    puts("\n'cippus COMMAND --help' tells a command's options; '-' is standard input or output.\n"
+         "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 the file or the system failed.");
+}
+
+static void print_version(void)
+{
+    const char *title, *caps, *version, *name;
+    bool there;
+    printf("cippus %s\nformats:", cip_version());
+    for (size_t i = 0; (name = cip_format_at(i, &title, &caps)) != NULL; i++)
+        printf("%s %s (%s)", i == 0 ? "" : ",", name, caps);
+    fputs("\ncodecs:", stdout);
+    for (size_t i = 0; (name = cip_codec_name_at(i, &there, &version)) != NULL; i++) {
+        printf("%s %s", i == 0 ? "" : ",", name);
+        if (!there)
+            fputs(" (not in this build)", stdout);
+        else if (version[0] != '\0')
+            printf(" (%s)", version);
+    }
+    putchar('\n');
+}
+
+static int run(const command *c, int argc, char **argv)
+{
+    opts o;
+    int rc = opts_parse(c, argc, argv, &o);
+    if (rc == 0 && o.help)
+        opts_help(c);
+    else if (rc == 0)
+        rc = c->run(&o);
+    free(o.pos);
+    return rc;
+}
+
+static int unknown(const char *name)
+{
+    for (size_t i = 0; later[i] != NULL; i++)
+        if (strcmp(later[i], name) == 0) {
+            fprintf(stderr, "cippus: %s: not yet\n", name);
+            return EXIT_USAGE;
+        }
+    fputs("cippus: unknown command '", stderr);
+    print_escaped(stderr, name);
+    fputs("'; see 'cippus --help'\n", stderr);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--version") == 0) {
+        print_version();
+        return finish_stdout(EXIT_FINE);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return finish_stdout(EXIT_FINE);
+    }
+    for (const command *c = commands; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0)
+            return run(c, argc - 1, argv + 1);
+    if (argc > 1)
+        return unknown(name);
+    fputs("cippus: expected a command; see 'cippus --help'\n", stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Parsing of the command line by table. */
+#include "opts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+#define FLAG(name, field, help)                                                                    \
+    {                                                                                              \
+        name, NULL, help, OPT_FLAG, offsetof(opts, field)                                          \
+    }
+#define TEXT(name, arg, field, help)                                                               \
+    {                                                                                              \
+        name, arg, help, OPT_TEXT, offsetof(opts, field)                                           \
+    }
+
+const opt_row opt_rows[] = {
+    FLAG("json", json, "print facts as JSON with stable keys"),
+    { "threads", "N", "how many threads work (0: one for each processor)", OPT_COUNT,
+      offsetof(opts, threads) },
+    { "max-memory", "SIZE", "never hold more than this (default 2G)", OPT_SIZE,
+      offsetof(opts, max_memory) },
+    { "max-elements", "N", "refuse to produce more elements than this", OPT_SIZE,
+      offsetof(opts, max_elements) },
+    FLAG("no-progress", no_progress, "no progress on the terminal"),
+    FLAG("allow-external", allow_external,
+         "open external files outside the file's folder too (never a network)"),
+    FLAG("force", force, "go on where a version or flag is unknown"),
+    FLAG("blocks", blocks, "the table of blocks"),
+    FLAG("chunks", chunks, "the table of chunks"),
+    FLAG("yaml", yaml, "RawArray's own query"),
+    { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth) },
+    TEXT("find", "KEY", find, "nodes whose key matches this extended regular expression"),
+    TEXT("type", "TYPE", type,
+         "nodes of this type: null bool int float string timestamp binary seq map array, or part "
+         "of a tag"),
+    TEXT("value", "TEXT", value, "scalars whose text matches this extended regular expression"),
+    TEXT("to", "KIND", to, "text (default), raw, npy, csv, json"),
+    TEXT("dtype", "T", dtype, "convert values to this type"),
+    TEXT("as", "T", as, "take the stored bytes as this type"),
+    TEXT("points", "FILE", points, "single elements: a line of indices for each"),
+    { "block", "N", "the bytes of block N, decoded", OPT_INDEX, offsetof(opts, block) },
+    FLAG("stored", stored, "with --block: the bytes as they are stored"),
+    FLAG("mask", mask, "the mask: 1 is missing"),
+    FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
+    FLAG("deep", deep, "decode every chunk and read every array too"),
+    TEXT("format", "NAME", format, "the output's format (default: by its name)"),
+    TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),
+    TEXT("path", "PATH", path, "this array only"),
+    TEXT("byteorder", "ORDER", byteorder, "little or big"),
+    FLAG("accept-loss", accept_loss, "go on where the output cannot hold all of the input"),
+    FLAG("overwrite", overwrite, "replace an existing output, in one step"),
+    { NULL, NULL, NULL, OPT_FLAG, 0 },
+};
+
+static const char common[] =
+    "json threads max-memory max-elements no-progress allow-external force";
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    while (*list != '\0') {
+        size_t len = strcspn(list, " ");
+        if (len == n && memcmp(list, word, n) == 0)
+            return true;
+        list += len + strspn(list + len, " ");
+    }
+    return false;
+}
+
+static bool takes(const command *c, const char *name)
+{
+    return has_word(c->takes, name) || has_word(common, name);
+}
+
+bool parse_size(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (end == text || errno != 0 || text[0] == '-')
+        return false;
+    unsigned shift = 0;
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (unit != NULL) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end += strncmp(end + 1, "iB", 2) == 0 ? 3 : 1;
+    }
+    if (*end != '\0' || v > UINT64_MAX >> shift)
+        return false;
+    *out = (uint64_t)v << shift;
+    return true;
+}
+
+static int wrong(const command *c, const char *what, const char *found)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, what);
+    print_escaped(stderr, found);
+    fprintf(stderr, "; see 'cippus %s --help'\n", c->name);
+    return EXIT_USAGE;
+}
+
+static int set_value(const command *c, const opt_row *row, const char *text, opts *o)
+{
+    char *at = (char *)o + row->at;
+    uint64_t n = 0;
+    if (row->kind == OPT_TEXT) {
+        memcpy(at, &text, sizeof text);
+        return 0;
+    }
+    if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
+        (row->kind == OPT_INDEX && n > INT64_MAX))
+        return wrong(c, "expected a number, found ", text);
+    if (row->kind == OPT_COUNT) {
+        uint32_t v = (uint32_t)n;
+        memcpy(at, &v, sizeof v);
+    } else {
+        memcpy(at, &n, sizeof n);
+    }
+    return 0;
+}
+
+static const opt_row *find_row(const char *name, size_t len)
+{
+    for (const opt_row *r = opt_rows; r->name != NULL; r++)
+        if (strlen(r->name) == len && memcmp(r->name, name, len) == 0)
+            return r;
+    return NULL;
+}
+
+/* One option at argv[*i]; moves *i over its argument. */
+static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
+{
+    const char *name = argv[*i] + 2;
+    size_t len = strcspn(name, "=");
+    const char *text = name[len] == '=' ? name + len + 1 : NULL;
+    if (strcmp(name, "help") == 0) {
+        o->help = true;
+        return 0;
+    }
+    const opt_row *row = find_row(name, len);
+    if (row == NULL || !takes(c, row->name))
+        return wrong(c, "unknown option ", argv[*i]);
+    if (row->kind == OPT_FLAG) {
+        if (text != NULL)
+            return wrong(c, "no value is expected in ", argv[*i]);
+        *(bool *)((char *)o + row->at) = true;
+        return 0;
+    }
+    if (text == NULL && *i + 1 >= argc)
+        return wrong(c, "a value is missing after ", argv[*i]);
+    return set_value(c, row, text != NULL ? text : argv[++*i], o);
+}
+
+int opts_parse(const command *c, int argc, char **argv, opts *o)
+{
+    memset(o, 0, sizeof *o);
+    o->block = -1;
+    o->pos = calloc((size_t)argc + 1, sizeof *o->pos);
+    if (o->pos == NULL)
+        return EXIT_FAILED;
+    bool only_pos = false;
+    for (int i = 1; i < argc; i++) {
+        if (!only_pos && strcmp(argv[i], "--") == 0) {
+            only_pos = true;
+        } else if (!only_pos && strcmp(argv[i], "-h") == 0) {
+            o->help = true;
+        } else if (!only_pos && strncmp(argv[i], "--", 2) == 0) {
+            int rc = take_option(c, argc, argv, &i, o);
+            if (rc != 0)
+                return rc;
+        } else if (!only_pos && argv[i][0] == '-' && argv[i][1] != '\0' &&
+                   (argv[i][1] < '0' || argv[i][1] > '9')) {
+            return wrong(c, "unknown option ", argv[i]);
+        } else {
+            o->pos[o->npos++] = argv[i];
+        }
+    }
+    if (o->help)
+        return 0;
+    if (o->npos < c->min)
+        return wrong(c, "expected ", c->args);
+    if (c->max >= 0 && o->npos > c->max)
+        return wrong(c, "one argument too many: ", o->pos[c->max]);
+    return 0;
+}
+
+static void help_rows(const command *c, const char *list, bool shared)
+{
+    for (const opt_row *r = opt_rows; r->name != NULL; r++) {
+        if (!has_word(list, r->name) || (shared && has_word(c->takes, r->name)))
+            continue;
+        int n =
+            printf("  --%s%s%s", r->name, r->arg != NULL ? " " : "", r->arg != NULL ? r->arg : "");
+        printf("%*s%s\n", n < 26 ? 26 - n : 1, "", r->help);
+    }
+}
+
+void opts_help(const command *c)
+{
+    printf("usage: cippus %s [OPTIONS] %s\n\n%s\n", c->name, c->args, c->help);
+    if (c->takes[0] != '\0') {
+        puts("\noptions:");
+        help_rows(c, c->takes, false);
+    }
+    puts("\nwith every command:");
+    help_rows(c, common, true);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The command line: one struct of option values, one table row for each option, and for each
+ * command the letters of the rows that it takes. */
+#ifndef CIPPUS_TOOLS_OPTS_H
+#define CIPPUS_TOOLS_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct opts {
+    const char **pos; /* what is not an option */
+    int npos;
+    bool help, json, no_progress, allow_external, force;
+    unsigned threads;
+    uint64_t max_memory, max_elements;
+    bool blocks, chunks, yaml;                     /* info */
+    uint32_t depth;                                /* tree */
+    const char *find, *type, *value;               /* tree */
+    const char *to, *dtype, *as, *points;          /* cat */
+    int64_t block;                                 /* cat; -1: none */
+    bool stored, mask, column_major;               /* cat, stat */
+    bool deep;                                     /* verify */
+    const char *format, *codec, *path, *byteorder; /* convert */
+    bool accept_loss, overwrite;                   /* convert */
+} opts;
+
+typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE } opt_kind;
+
+typedef struct opt_row {
+    const char *name; /* without the dashes */
+    const char *arg;  /* what follows, or NULL for a flag */
+    const char *help;
+    opt_kind kind;
+    size_t at; /* in opts */
+} opt_row;
+
+/* All rows; a command names those it takes by `name`. */
+extern const opt_row opt_rows[];
+
+typedef struct command {
+    const char *name;
+    const char *args; /* "FILE [PATH] [SLICE]" */
+    const char *help; /* one line */
+    int (*run)(const opts *o);
+    int min, max;      /* how many positional arguments; max -1: any number */
+    const char *takes; /* names of its options, space-separated */
+} command;
+
+/* Parses argv[1..] for the command. 0, or the exit status after having said what is wrong. o->pos
+ * points into a block that the caller frees. */
+int opts_parse(const command *c, int argc, char **argv, opts *o);
+void opts_help(const command *c);
+/* "64M", "2GiB", "1000": bytes. */
+bool parse_size(const char *text, uint64_t *out);
+
+enum { EXIT_FINE = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_FAILED = 3 };
+
+#endif

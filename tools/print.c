@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Printing that is safe on a terminal, and the shape of every message. */
+#include "print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Decodes one UTF-8 sequence of at most n bytes; 0 when it is none. */
+static size_t decode_utf8(const unsigned char *s, size_t n, uint32_t *c)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+    if (len == 0 || len > n || s[0] > 0xf4)
+        return 0;
+    *c = len == 1 ? s[0] : s[0] & (0xffu >> (len + 1));
+    for (size_t i = 1; i < len; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *c = *c << 6 | (s[i] & 0x3f);
+    }
+    bool fine = *c >= least[len] && *c <= 0x10ffff && (*c < 0xd800 || *c > 0xdfff);
+    return fine ? len : 0;
+}
+
+/* Whether a terminal would do something else with it than show it. */
+static bool is_dangerous(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+void print_escaped(FILE *f, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t left = strlen(text);
+    while (left > 0) {
+        uint32_t c = 0;
+        size_t n = decode_utf8(s, left, &c);
+        if (n == 0)
+            fprintf(f, "\\x%02x", s[0]);
+        else if (is_dangerous(c))
+            fprintf(f, c < 0x100 ? "\\x%02" PRIx32 : "\\u%04" PRIx32, c);
+        else
+            fwrite(s, 1, n, f);
+        n = n == 0 ? 1 : n;
+        s += n;
+        left -= n;
+    }
+}
+
+void print_json_string(FILE *f, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t left = strlen(text);
+    putc('"', f);
+    while (left > 0) {
+        uint32_t c = 0;
+        size_t n = decode_utf8(s, left, &c);
+        if (n == 0)
+            fputs("\xef\xbf\xbd", f);
+        else if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", (char)c);
+        else if (is_dangerous(c))
+            fprintf(f, "\\u%04" PRIx32, c);
+        else
+            fwrite(s, 1, n, f);
+        n = n == 0 ? 1 : n;
+        s += n;
+        left -= n;
+    }
+    putc('"', f);
+}
+
+void print_json_double(FILE *f, double v)
+{
+    if (isnan(v))
+        fputs("\"NaN\"", f);
+    else if (isinf(v))
+        fputs(v > 0 ? "\"Infinity\"" : "\"-Infinity\"", f);
+    else
+        fprintf(f, "%.17g", v);
+}
+
+void print_shape(FILE *f, const int64_t *shape, int ndim)
+{
+    putc('[', f);
+    for (int d = 0; d < ndim; d++)
+        fprintf(f, "%s%" PRId64, d == 0 ? "" : ", ", shape[d]);
+    putc(']', f);
+}
+
+void print_nbytes(FILE *f, uint64_t n)
+{
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+    if (n < 1024) {
+        fprintf(f, "%" PRIu64 " bytes", n);
+        return;
+    }
+    double v = (double)n / 1024;
+    int u = 0;
+    for (; v >= 1024 && u < 3; u++)
+        v /= 1024;
+    fprintf(f, "%.1f %s (%" PRIu64 " bytes)", v, units[u], n);
+}
+
+int complain(const char *file, const cip_err *err)
+{
+    fflush(stdout);
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, file);
+    fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
+    bool part = err->part[0] != '\0', at = err->offset != CIP_NO_OFFSET;
+    if (part || at) {
+        fputs(" (", stderr);
+        print_escaped(stderr, err->part);
+        if (at)
+            fprintf(stderr, "%sbyte %" PRIu64, part ? ", " : "", err->offset);
+        putc(')', stderr);
+    }
+    fputs(": ", stderr);
+    print_escaped(stderr, err->text);
+    putc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+const char *severity_name(cip_severity s)
+{
+    static const char *const names[] = { "note", "warning", "damage", "fatal" };
+    return (size_t)s < 4 ? names[s] : "finding";
+}
+
+void print_warnings(const char *name, const cip_file *f)
+{
+    const cip_finding *w;
+    fflush(stdout);
+    for (size_t i = 0; (w = cip_file_finding(f, i)) != NULL; i++) {
+        fputs("cippus: ", stderr);
+        print_escaped(stderr, name);
+        fprintf(stderr, ": %s", severity_name(w->severity));
+        if (w->part[0] != '\0' || w->offset != CIP_NO_OFFSET) {
+            fputs(" (", stderr);
+            print_escaped(stderr, w->part);
+            if (w->offset != CIP_NO_OFFSET)
+                fprintf(stderr, "%sbyte %" PRIu64, w->part[0] != '\0' ? ", " : "", w->offset);
+            putc(')', stderr);
+        }
+        fputs(": ", stderr);
+        print_escaped(stderr, w->text);
+        putc('\n', stderr);
+    }
+}
+
+int write_stdout(void *user, const void *bytes, size_t n)
+{
+    (void)user;
+    return fwrite(bytes, 1, n, stdout) != n;
+}
+
+int finish_stdout(int rc)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    perror("cippus: writing to standard output");
+    return EXIT_FAILED;
+}
+
+cip_open_options open_options(const opts *o, cip_limits *limits)
+{
+    *limits = (cip_limits){ .size = sizeof *limits };
+    limits->max_memory = o->max_memory;
+    limits->max_elements = o->max_elements;
+    cip_open_options open = { .size = sizeof open };
+    open.limits = limits;
+    open.threads = o->threads;
+    open.allow_external = o->allow_external;
+    open.force = o->force;
+    return open;
+}
+
+cip_file *open_file(const char *path, const opts *o)
+{
+    cip_limits limits;
+    cip_open_options open = open_options(o, &limits);
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    if (cip_open(path, &open, &f, &err) != CIP_OK)
+        complain(path, &err);
+    return f;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int show_progress(void *user, uint64_t done, uint64_t total)
+{
+    progress *p = user;
+    double now = seconds();
+    if (p->start == 0) {
+        p->start = now;
+        p->off = p->off || !isatty(STDERR_FILENO);
+    }
+    if (p->off || now - p->start < 1 || now - p->last < 0.1)
+        return 0;
+    p->last = now;
+    p->shown = true;
+    if (total != 0)
+        fprintf(stderr, "\r%3.0f %%", 100 * (double)done / (double)total);
+    else
+        fprintf(stderr, "\r%" PRIu64 " bytes", done);
+    fflush(stderr);
+    return 0;
+}
+
+void end_progress(progress *p)
+{
+    if (p->shown)
+        fputs("\r\x1b[K", stderr);
+    p->shown = false;
+}

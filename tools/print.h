@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What commands print: escaped texts, JSON, complaints, progress. */
+#ifndef CIPPUS_TOOLS_PRINT_H
+#define CIPPUS_TOOLS_PRINT_H
+
+#include <stdio.h>
+
+#include "cippus/cippus.h"
+#include "opts.h"
+
+/* The text with control and bidi characters, and bytes that are no UTF-8, as \x1b or \u202e. */
+void print_escaped(FILE *f, const char *text);
+/* The text as a JSON string, quotes included; invalid UTF-8 becomes U+FFFD. */
+void print_json_string(FILE *f, const char *text);
+/* A finite number, or NaN and infinities as strings. */
+void print_json_double(FILE *f, double v);
+/* "[2, 3]"; the same in JSON. */
+void print_shape(FILE *f, const int64_t *shape, int ndim);
+/* "1.5 MiB (1572864 bytes)". */
+void print_nbytes(FILE *f, uint64_t n);
+
+/* One line to stderr: "cippus: FILE: what (part, byte N): text"; returns EXIT_FAILED. */
+int complain(const char *file, const cip_err *err);
+/* The file's warnings, one line each, to stderr. */
+void print_warnings(const char *name, const cip_file *f);
+/* "warning", "damage", ...: a finding's severity in words, and in JSON. */
+const char *severity_name(cip_severity s);
+
+/* A cip_write_fn over stdout. */
+int write_stdout(void *user, const void *bytes, size_t n);
+/* Flushes stdout; EXIT_FAILED with a complaint when that fails, otherwise rc. */
+int finish_stdout(int rc);
+
+/* Opens with the options of the command; complains and returns NULL on failure. */
+cip_file *open_file(const char *path, const opts *o);
+/* The same options for calls that open by themselves. `limits` must outlive the result's use. */
+cip_open_options open_options(const opts *o, cip_limits *limits);
+
+/* A cip_progress_fn: percent on a terminal's stderr, after one second. Zero-initialise. */
+typedef struct progress {
+    bool off, shown;
+    double start, last;
+} progress;
+int show_progress(void *user, uint64_t done, uint64_t total);
+void end_progress(progress *p);
+
+#endif
