@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Keys of mappings: equality, duplicates and the index. Few keys are compared one by one; many are
+ * hashed with the process's secret key, so that a file cannot choose collisions. Slots are open
+ * addressing with linear probing, at most half full, and hold the pair's place + 1. */
+#include <string.h>
+
+#include "base/strmap.h"
+#include "tree/node.h"
+
+enum { MANY = 16 };
+
+typedef struct slots {
+    uint64_t key[2];
+    size_t mask; /* number of slots - 1; a power of two */
+    uint32_t slot[];
+} slots;
+
+static bool is_scalar(const cip_node *n)
+{
+    return n->type < CIP_NODE_SEQ;
+}
+
+static bool same_text(const cip_node *n, cip_bytes text)
+{
+    return n->len == text.len && (text.len == 0 || memcmp(n->text, text.ptr, text.len) == 0);
+}
+
+static cip_bytes text_of(const cip_node *n)
+{
+    return (cip_bytes){ (const uint8_t *)n->text, n->len };
+}
+
+bool cip_key_equal(const cip_node *a, const cip_node *b)
+{
+    return a->type == b->type && is_scalar(a) && same_text(a, text_of(b));
+}
+
+static size_t slot_count(size_t n)
+{
+    size_t count = 2 * MANY;
+    while (count < 2 * n)
+        count *= 2;
+    return count;
+}
+
+static size_t slots_size(size_t n)
+{
+    return sizeof(slots) + slot_count(n) * sizeof(uint32_t);
+}
+
+static void slots_init(slots *s, size_t n)
+{
+    memset(s, 0, slots_size(n));
+    cip_hash_seed(s->key);
+    s->mask = slot_count(n) - 1;
+}
+
+static size_t first_slot(const slots *s, cip_bytes text)
+{
+    return (size_t)cip_siphash(s->key, text) & s->mask;
+}
+
+/* The slot that holds the place of a key equal to `key`, or the free one where it belongs. */
+static uint32_t *slot_of(slots *s, const cip_pair *pairs, const cip_node *key)
+{
+    size_t i = first_slot(s, text_of(key));
+    while (s->slot[i] != 0 && !cip_key_equal(pairs[s->slot[i] - 1].key, key))
+        i = (i + 1) & s->mask;
+    return &s->slot[i];
+}
+
+/* Where among the first n pairs the key of `pair` stands already, or n. */
+static size_t earlier_place(slots *s, const cip_pair *pairs, size_t n, const cip_node *key)
+{
+    if (s == NULL) {
+        size_t i = 0;
+        while (i < n && !cip_key_equal(pairs[i].key, key))
+            i++;
+        return i;
+    }
+    if (!is_scalar(key))
+        return n;
+    uint32_t *slot = slot_of(s, pairs, key);
+    if (*slot != 0)
+        return *slot - 1;
+    *slot = (uint32_t)n + 1;
+    return n;
+}
+
+/* `s` is empty and stands for `pairs` afterwards; NULL when they are few. */
+static void drop_earlier(slots *s, cip_pairs *pairs, cip_pair_fn *dropped, void *user)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pairs->n; i++) {
+        const cip_pair pair = pairs->pair[i];
+        size_t place = earlier_place(s, pairs->pair, kept, pair.key);
+        if (place < kept && dropped != NULL)
+            dropped(user, &pairs->pair[place], &pair);
+        pairs->pair[place] = pair;
+        kept += place == kept;
+    }
+    pairs->n = kept;
+}
+
+cip_status cip_pairs_unique(cip_mem *mem, cip_pairs *pairs, cip_pair_fn *dropped, void *user,
+                            cip_err *err)
+{
+    slots *s = NULL;
+    if (pairs->n > MANY) {
+        CIP_TRY(cip_mem_get(mem, slots_size(pairs->n), (void **)&s, err));
+        slots_init(s, pairs->n);
+    }
+    drop_earlier(s, pairs, dropped, user);
+    cip_mem_put(mem, s);
+    return CIP_OK;
+}
+
+cip_status cip_map_fill(cip_arena *a, cip_node *map, cip_pairs pairs, cip_pair_fn *dropped,
+                        void *user, cip_err *err)
+{
+    slots *s = NULL;
+    if (pairs.n > MANY) {
+        CIP_TRY(cip_arena_get(a, slots_size(pairs.n), (void **)&s, err));
+        slots_init(s, pairs.n);
+    }
+    drop_earlier(s, &pairs, dropped, user);
+    if (pairs.n != 0) {
+        cip_pair *copy = NULL;
+        CIP_TRY(cip_arena_get(a, pairs.n * sizeof *copy, (void **)&copy, err));
+        memcpy(copy, pairs.pair, pairs.n * sizeof *copy);
+        map->pair = copy;
+    }
+    map->len = (uint32_t)pairs.n;
+    map->index = s;
+    return CIP_OK;
+}
+
+/* Keeps the better of two places: a string key is found before all others. */
+static void offer(const cip_node *map, size_t i, cip_bytes text, bool any, size_t *best)
+{
+    const cip_node *key = map->pair[i].key;
+    if (key == NULL || !is_scalar(key) || !same_text(key, text))
+        return;
+    if (key->type == CIP_NODE_STRING || (any && *best == SIZE_MAX))
+        *best = i;
+}
+
+size_t cip_map_find(const cip_node *map, cip_bytes text, bool any)
+{
+    const slots *s = map->index;
+    size_t best = SIZE_MAX;
+    if (s == NULL) {
+        for (size_t i = 0; i < map->len; i++)
+            offer(map, i, text, any, &best);
+        return best;
+    }
+    for (size_t i = first_slot(s, text); s->slot[i] != 0; i = (i + 1) & s->mask)
+        offer(map, s->slot[i] - 1, text, any, &best);
+    return best;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Numbers from text and back. strtod and printf obey the locale only in the decimal point, so no
+ * text with a point is given to the one or taken from the other: strtod sees "123e-2", and of
+ * printf's output only the digits are used. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "tree/scalar.h"
+
+enum {
+    MAX_DIGITS = 780, /* 767 decide any double; one more, not zero, stands for all the others */
+    MAX_EXPONENT = 5000,
+    EXACT_DIGITS = 19,     /* always fit in 64 bits */
+    MAX_CONVERTED = 8192,  /* converting an integer takes the square of its length */
+    LIMB = 1000 * 1000000, /* of the long integers below */
+};
+
+typedef struct decimal {
+    uint64_t m;    /* the first EXACT_DIGITS digits, leading zeros apart */
+    int64_t exp10; /* the value is m * 10^exp10 when `more` is false */
+    int64_t after; /* the written exponent alone */
+    bool negative, more;
+} decimal;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The exponent after [eE]; so large that it overflows a double long before it does an int64. */
+static int64_t read_exponent(const char *p, const char *end)
+{
+    bool negative = p < end && *p == '-';
+    int64_t e = 0;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    for (; p < end; p++)
+        if (e < INT64_C(1000000000000))
+            e = e * 10 + (*p - '0');
+    return negative ? -e : e;
+}
+
+static decimal read_decimal(const char *p, const char *end)
+{
+    decimal d = { 0 };
+    bool point = false;
+    unsigned n = 0;
+    if (p < end && (*p == '-' || *p == '+'))
+        d.negative = *p++ == '-';
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (!is_digit(*p)) {
+            point |= *p == '.';
+        } else if (n < EXACT_DIGITS) {
+            d.m = d.m * 10 + (uint64_t)(*p - '0');
+            n += d.m != 0;
+            d.exp10 -= point;
+        } else {
+            d.more = true;
+        }
+    }
+    if (p < end)
+        d.after = read_exponent(p + 1, end);
+    d.exp10 += d.after;
+    return d;
+}
+
+static int clamp_exponent(int64_t e)
+{
+    return (int)(e < -MAX_EXPONENT ? -MAX_EXPONENT : e > MAX_EXPONENT ? MAX_EXPONENT : e);
+}
+
+/* With more than EXACT_DIGITS digits: all that matter, as text. */
+static double parse_long(const char *p, const char *end, const decimal *d)
+{
+    char text[MAX_DIGITS + 16];
+    size_t n = 0;
+    int64_t e = d->after;
+    bool point = false, sticky = false;
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        point |= *p == '.';
+        if (!is_digit(*p) || (n == 0 && *p == '0')) {
+            e -= point && is_digit(*p);
+        } else if (n < MAX_DIGITS) {
+            text[n++] = *p;
+            e -= point;
+        } else {
+            sticky |= *p != '0';
+            e += !point;
+        }
+    }
+    if (sticky)
+        text[n - 1] = '1'; /* far beyond what decides, but not nothing */
+    snprintf(text + n, sizeof text - n, "e%d", clamp_exponent(e));
+    return strtod(text, NULL);
+}
+
+double cip_decimal_parse(const char *s, size_t n)
+{
+    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    decimal d = read_decimal(s, s + n);
+    double v;
+    /* Both exact: one operation, rounded once (Clinger). */
+    if (FLT_EVAL_METHOD == 0 && !d.more && d.m <= UINT64_C(1) << 53 && d.exp10 >= -22 &&
+        d.exp10 <= 22) {
+        v = (double)d.m;
+        v = d.exp10 < 0 ? v / powers[-d.exp10] : v * powers[d.exp10];
+    } else if (!d.more) {
+        char text[48];
+        snprintf(text, sizeof text, "%" PRIu64 "e%d", d.m, clamp_exponent(d.exp10));
+        v = strtod(text, NULL);
+    } else {
+        v = parse_long(s, s + n, &d);
+    }
+    return d.negative ? -v : v;
+}
+
+/* The shortest digits that give v (> 0, finite) back, without trailing zeros; their number in *n.
+ * v is 0.digits * 10^exponent. 15 digits, zeros dropped, are the shortest for any normal double
+ * that 15 digits or fewer give; 16 and 17 are tried after. */
+static int shortest_digits(double v, char digits[20], size_t *n)
+{
+    int exponent = 0;
+    for (int prec = v < DBL_MIN ? 0 : 14; prec <= 16; prec++) {
+        char text[48], *p = text;
+        snprintf(text, sizeof text, "%.*e", prec, v);
+        for (*n = 0; *p != 'e'; p++)
+            if (is_digit(*p))
+                digits[(*n)++] = *p;
+        exponent = (int)strtol(p + 1, NULL, 10) + 1;
+        snprintf(text, sizeof text, "%.*se%d", (int)*n, digits, exponent - (int)*n);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    while (*n > 1 && digits[*n - 1] == '0')
+        --*n;
+    return exponent;
+}
+
+void cip_double_text(double v, char out[CIP_DOUBLE_TEXT])
+{
+    const char *sign = signbit(v) ? "-" : "";
+    char d[20];
+    size_t n;
+    if (isnan(v) || isinf(v) || v == 0) {
+        snprintf(out, CIP_DOUBLE_TEXT, "%s%s", isnan(v) ? "" : sign,
+                 isnan(v)   ? ".nan"
+                 : isinf(v) ? ".inf"
+                            : "0.0");
+        return;
+    }
+    int e = shortest_digits(fabs(v), d, &n);
+    int len = (int)n;
+    if (e < -3 || e > 16) /* as Python: 1.0e-05, 1.0e+16 */
+        snprintf(out, CIP_DOUBLE_TEXT, "%s%c.%.*se%c%02d", sign, d[0], len > 1 ? len - 1 : 1,
+                 len > 1 ? d + 1 : "0", e > 0 ? '+' : '-', abs(e - 1));
+    else if (e <= 0)
+        snprintf(out, CIP_DOUBLE_TEXT, "%s0.%.*s%.*s", sign, -e, "000", len, d);
+    else if (len > e)
+        snprintf(out, CIP_DOUBLE_TEXT, "%s%.*s.%.*s", sign, e, d, len - e, d + e);
+    else
+        snprintf(out, CIP_DOUBLE_TEXT, "%s%.*s%.*s.0", sign, len, d, e - len, "0000000000000000");
+}
+
+/* Limbs, least first, of a long integer: v = v * by + plus. */
+static cip_status scale(cip_buf *v, uint32_t by, uint32_t plus, cip_err *err)
+{
+    uint64_t carry = plus;
+    for (size_t i = 0; i < v->len; i += sizeof(uint32_t)) {
+        uint32_t limb;
+        memcpy(&limb, v->ptr + i, sizeof limb);
+        carry += (uint64_t)limb * by;
+        limb = (uint32_t)(carry % LIMB);
+        memcpy(v->ptr + i, &limb, sizeof limb);
+        carry /= LIMB;
+    }
+    uint32_t last = (uint32_t)carry; /* below `by` */
+    return last == 0 ? CIP_OK : cip_buf_add(v, &last, sizeof last, err);
+}
+
+static cip_status print_limbs(const cip_buf *v, cip_buf *out, cip_err *err)
+{
+    for (size_t i = v->len; i > 0; i -= sizeof(uint32_t)) {
+        uint32_t limb;
+        memcpy(&limb, v->ptr + i - sizeof limb, sizeof limb);
+        CIP_TRY(cip_buf_addf(out, err, i == v->len ? "%" PRIu32 : "%09" PRIu32, limb));
+    }
+    return v->len == 0 ? cip_buf_add(out, "0", 1, err) : CIP_OK;
+}
+
+static uint32_t digit_value(char c)
+{
+    return is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
+}
+
+static cip_status convert(const char *p, const char *end, uint32_t base, cip_buf *out, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    cip_buf v = { .mem = out->mem };
+    while (p < end) {
+        if (*p == ':') { /* the next one or two digits are one of base 60 */
+            uint32_t part = digit_value(*++p);
+            p++;
+            if (p < end && *p != ':')
+                part = part * 10 + digit_value(*p++);
+            CIP_GO(scale(&v, 60, part, err));
+        } else if (*p++ != '_') {
+            CIP_GO(scale(&v, base, digit_value(p[-1]), err));
+        }
+    }
+    CIP_GO(print_limbs(&v, out, err));
+done:
+    cip_buf_clear(&v);
+    return st;
+}
+
+static cip_status copy_digits(const char *p, const char *end, cip_buf *out, cip_err *err)
+{
+    for (; p < end; p++)
+        if (*p != '_')
+            CIP_TRY(cip_buf_add(out, p, 1, err));
+    return CIP_OK;
+}
+
+cip_status cip_int_decimal(cip_bytes text, cip_buf *out, bool *done, cip_err *err)
+{
+    const char *p = (const char *)text.ptr, *end = p + text.len;
+    bool negative = p < end && *p == '-';
+    uint32_t base = 10;
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    if (end - p > 1 && *p == '0')
+        base = p[1] == 'x' ? 16 : p[1] == 'b' ? 2 : 8;
+    if (base == 16 || base == 2)
+        p += 2;
+    bool copied = base == 10 && memchr(p, ':', (size_t)(end - p)) == NULL;
+    *done = copied || end - p <= MAX_CONVERTED;
+    if (!*done)
+        return CIP_OK;
+    if (negative)
+        CIP_TRY(cip_buf_add(out, "-", 1, err));
+    return copied ? copy_digits(p, end, out, err) : convert(p, end, base, out, err);
+}

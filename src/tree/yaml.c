@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * libyaml's events to a tree. The parser works ahead of its events by no more than a simple key
+ * (1024 characters), so limits that are checked at each event stop it in time. Children of the
+ * collections that are open lie on one stack and move to the arena when theirs is closed. */
+#include <string.h>
+#include <yaml.h>
+
+#include "base/strmap.h"
+#include "tree/node.h"
+#include "tree/scalar.h"
+#include "tree/yaml_source.h"
+
+/* A collection that is not complete. */
+typedef struct frame {
+    cip_node *node;
+    size_t first; /* of its children on the stack */
+    bool merges;  /* it has a merge key */
+} frame;
+
+enum { NTAG = 8, COMPACT_FROM = 1024 };
+
+typedef struct parser {
+    yaml_parser_t yaml;
+    cip_yaml_source src;
+    cip_env *env;
+    cip_arena *arena;
+    const char *default_handle; /* NULL: the text names its own, or there is none */
+    bool warned_of_handle;
+    cip_buf open;       /* of frame */
+    cip_buf kids;       /* of const cip_node *; a mapping's are key, value, key, value */
+    cip_strmap anchors; /* name -> address of its node */
+    uint64_t nodes;     /* aliases counted */
+    uint64_t work;      /* sum of depth over events */
+    uint64_t merged;    /* pairs copied by merge keys */
+    size_t compact_at;  /* so many merged pairs of one mapping are looked through for equal keys */
+    struct {
+        const char *written, *full;
+    } tags[NTAG]; /* the last ones used: most trees repeat a few */
+} parser;
+
+#define FAIL(p, err, code, at, ...) CIP_YAML_FAIL(&(p)->src, (err), (code), (at), __VA_ARGS__)
+
+static size_t depth(const parser *p)
+{
+    return p->open.len / sizeof(frame);
+}
+
+static frame *top(const parser *p)
+{
+    return (frame *)(void *)(p->open.ptr + p->open.len) - 1;
+}
+
+static size_t kid_count(const parser *p)
+{
+    return p->kids.len / sizeof(cip_node *);
+}
+
+static const cip_node **kid(const parser *p, size_t i)
+{
+    return (const cip_node **)(void *)p->kids.ptr + i;
+}
+
+static cip_status push_kid(parser *p, const cip_node *node, cip_err *err)
+{
+    return cip_buf_add(&p->kids, &node, sizeof node, err);
+}
+
+static size_t start_of(parser *p, const yaml_event_t *ev)
+{
+    return cip_yaml_byte_of(&p->src, ev->start_mark.index);
+}
+
+/* Where a node of this text starts, for errors. */
+static size_t place_of(const parser *p, const cip_node *node)
+{
+    return (size_t)(node->offset - p->src.skipped);
+}
+
+static cip_status count_node(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    const uint64_t most = p->env->limits.max_nodes;
+    if (p->nodes++ < most)
+        return CIP_OK;
+    return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+                "expected at most %" PRIu64 " nodes, found more", most);
+}
+
+static cip_status count_work(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    const uint64_t most = p->env->limits.max_work;
+    p->work += depth(p);
+    if (p->work <= most)
+        return CIP_OK;
+    return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+                "expected at most %" PRIu64 " as the sum of the depth of all events, found more",
+                most);
+}
+
+/* The default handle's meaning in place of the `!` of a tag. */
+static cip_status default_tag(parser *p, size_t at, const char *tag, char **out, cip_err *err)
+{
+    if (!p->warned_of_handle && !p->src.quiet)
+        cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + at, p->src.part,
+                 "expected %%TAG for the handle !, found none: it stands for %s",
+                 p->default_handle);
+    p->warned_of_handle = true;
+    return cip_arena_printf(p->arena, out, err, "%s%s", p->default_handle, tag + 1);
+}
+
+/* Keeps a tag once for all the nodes that follow each other with it. */
+static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *err)
+{
+    size_t len = strlen(tag);
+    if (len == 1 && *tag == '!')
+        return CIP_OK; /* "no tag", said aloud */
+    size_t i = (len + (unsigned char)tag[len - 1]) % NTAG;
+    if (p->tags[i].written == NULL || strcmp(p->tags[i].written, tag) != 0) {
+        char *written, *full;
+        CIP_TRY(cip_arena_copy(p->arena, tag, len, &written, err));
+        full = written;
+        if (p->default_handle != NULL && *tag == '!')
+            CIP_TRY(default_tag(p, place_of(p, node), tag, &full, err));
+        p->tags[i].written = written;
+        p->tags[i].full = full;
+    }
+    node->tag = p->tags[i].full;
+    return CIP_OK;
+}
+
+static cip_status set_anchor(parser *p, cip_node *node, const yaml_char_t *anchor, cip_err *err)
+{
+    char *name;
+    size_t len = strlen((const char *)anchor);
+    CIP_TRY(cip_arena_copy(p->arena, anchor, len, &name, err));
+    node->anchor = name;
+    return cip_strmap_put(&p->anchors, (cip_bytes){ (const uint8_t *)name, len },
+                          (size_t)(uintptr_t)node, NULL, err);
+}
+
+static void set_place(parser *p, cip_node *node, const yaml_event_t *ev)
+{
+    node->offset = p->src.skipped + cip_yaml_byte_of(&p->src, ev->start_mark.index);
+    node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+}
+
+static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    const yaml_char_t *name = ev->data.alias.anchor;
+    CIP_TRY(count_node(p, ev, err));
+    size_t found = cip_strmap_get(&p->anchors, (cip_bytes){ name, strlen((const char *)name) });
+    if (found == SIZE_MAX)
+        return FAIL(p, err, CIP_ERR_CORRUPT, start_of(p, ev),
+                    "expected an alias of an anchor, found *%.60s, which is none", name);
+    cip_node *node = (cip_node *)(uintptr_t)found;
+    node->alias_used = true;
+    return push_kid(p, node, err);
+}
+
+static bool is_key(const parser *p)
+{
+    return depth(p) != 0 && top(p)->node->type == CIP_NODE_MAP &&
+           (kid_count(p) - top(p)->first) % 2 == 0;
+}
+
+/* A merge key has no type until its mapping is closed; it is a string then. */
+static bool is_merge_key(const parser *p, const cip_node *node)
+{
+    bool tagged = node->tag != NULL && strcmp(node->tag, CIP_CORE_TAG "merge") == 0;
+    bool written = node->tag == NULL && node->style == CIP_STYLE_PLAIN && node->len == 2 &&
+                   memcmp(node->text, "<<", 2) == 0;
+    return (tagged || written) && is_key(p);
+}
+
+/* `plain`: neither quoted nor tagged, not even with `!`. */
+static void resolve(parser *p, cip_node *node, bool plain)
+{
+    const size_t core = strlen(CIP_CORE_TAG);
+    if (plain) {
+        cip_yaml_resolve(node, node->text, node->len);
+        return;
+    }
+    node->type = CIP_NODE_STRING;
+    if (node->tag == NULL || strncmp(node->tag, CIP_CORE_TAG, core) != 0)
+        return;
+    if (!cip_yaml_resolve_as(node, node->tag + core, node->text, node->len) && !p->src.quiet)
+        cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, node), p->src.part,
+                 "expected a value of the type that the tag names, found other text");
+}
+
+static cip_status take_scalar(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    static const uint8_t styles[] = { [YAML_PLAIN_SCALAR_STYLE] = CIP_STYLE_PLAIN,
+                                      [YAML_SINGLE_QUOTED_SCALAR_STYLE] = CIP_STYLE_SINGLE,
+                                      [YAML_DOUBLE_QUOTED_SCALAR_STYLE] = CIP_STYLE_DOUBLE,
+                                      [YAML_LITERAL_SCALAR_STYLE] = CIP_STYLE_LITERAL,
+                                      [YAML_FOLDED_SCALAR_STYLE] = CIP_STYLE_FOLDED };
+    const char *tag = (const char *)ev->data.scalar.tag;
+    cip_node *node;
+    CIP_TRY(count_node(p, ev, err));
+    CIP_TRY(cip_node_make_scalar(p->arena, (const char *)ev->data.scalar.value,
+                                 ev->data.scalar.length, &node, err));
+    node->style = styles[ev->data.scalar.style];
+    set_place(p, node, ev);
+    if (tag != NULL)
+        CIP_TRY(set_tag(p, node, tag, err));
+    if (ev->data.scalar.anchor != NULL)
+        CIP_TRY(set_anchor(p, node, ev->data.scalar.anchor, err));
+    if (is_merge_key(p, node))
+        top(p)->merges = true;
+    else
+        resolve(p, node, tag == NULL && node->style == CIP_STYLE_PLAIN);
+    return push_kid(p, node, err);
+}
+
+static cip_status open_collection(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    const bool seq = ev->type == YAML_SEQUENCE_START_EVENT;
+    const yaml_char_t *tag = seq ? ev->data.sequence_start.tag : ev->data.mapping_start.tag;
+    const yaml_char_t *anchor =
+        seq ? ev->data.sequence_start.anchor : ev->data.mapping_start.anchor;
+    const bool flow = seq ? ev->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+                          : ev->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+    const uint32_t most = p->env->limits.max_depth;
+    cip_node *node;
+    CIP_TRY(count_node(p, ev, err));
+    if (depth(p) >= most)
+        return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+                    "expected at most %" PRIu32 " collections inside each other, found more", most);
+    CIP_TRY(cip_node_make_container(p->arena, seq ? CIP_NODE_SEQ : CIP_NODE_MAP, &node, err));
+    node->style = flow ? CIP_STYLE_FLOW : CIP_STYLE_BLOCK;
+    set_place(p, node, ev);
+    if (tag != NULL)
+        CIP_TRY(set_tag(p, node, (const char *)tag, err));
+    if (anchor != NULL)
+        CIP_TRY(set_anchor(p, node, anchor, err));
+    CIP_TRY(push_kid(p, node, err));
+    frame f = { .node = node, .first = kid_count(p) };
+    return cip_buf_add(&p->open, &f, sizeof f, err);
+}
+
+/* The stack above its n-th child as pairs. */
+static cip_pairs pairs_from(const parser *p, size_t n)
+{
+    return (cip_pairs){ (cip_pair *)(void *)kid(p, n), (kid_count(p) - n) / 2 };
+}
+
+static bool is_open(const parser *p, const cip_node *node)
+{
+    const frame *f = (const frame *)(const void *)p->open.ptr;
+    for (size_t i = 0; i < depth(p); i++)
+        if (f[i].node == node)
+            return true;
+    return false;
+}
+
+/* Puts the pairs of one mapping on the stack, above those merged since `first`. */
+static cip_status merge_one(parser *p, const cip_node *map, size_t first, cip_err *err)
+{
+    const uint64_t most = p->env->limits.max_expansion;
+    if (map->type != CIP_NODE_MAP || is_open(p, map))
+        return FAIL(p, err, CIP_ERR_CORRUPT, place_of(p, map),
+                    "expected a mapping to merge, found %s",
+                    map->type == CIP_NODE_MAP ? "one that holds the merge key" : "something else");
+    p->merged += map->len;
+    if (p->merged > most)
+        return FAIL(p, err, CIP_ERR_LIMIT, place_of(p, map),
+                    "expected at most %" PRIu64 " pairs from merge keys, found more", most);
+    if (map->len != 0)
+        CIP_TRY(cip_buf_add(&p->kids, map->pair, map->len * sizeof(cip_pair), err));
+    /* The same mapping again and again must not fill the memory. */
+    cip_pairs all = pairs_from(p, first);
+    if (all.n < p->compact_at)
+        return CIP_OK;
+    CIP_TRY(cip_pairs_unique(&p->env->mem, &all, NULL, NULL, err));
+    p->compact_at = 2 * all.n > COMPACT_FROM ? 2 * all.n : COMPACT_FROM;
+    p->kids.len = (first + 2 * all.n) * sizeof(cip_node *);
+    return CIP_OK;
+}
+
+static cip_status merge(parser *p, const cip_node *value, size_t first, cip_err *err)
+{
+    if (value->type != CIP_NODE_SEQ)
+        return merge_one(p, value, first, err);
+    if (is_open(p, value))
+        return FAIL(p, err, CIP_ERR_CORRUPT, place_of(p, value),
+                    "expected mappings to merge, found a sequence that holds the merge key");
+    for (size_t i = value->len; i > 0; i--) /* earlier ones win */
+        CIP_TRY(merge_one(p, value->item[i - 1], first, err));
+    return CIP_OK;
+}
+
+static void printable(const cip_node *key, char out[41])
+{
+    size_t n = 0;
+    for (; n < 40 && n < key->len; n++)
+        out[n] = key->text[n] >= ' ' && key->text[n] <= '~' ? key->text[n] : '?';
+    out[n] = '\0';
+}
+
+static void warn_of_duplicate(void *user, const cip_pair *earlier, const cip_pair *later)
+{
+    parser *p = user;
+    char name[41];
+    (void)earlier;
+    if (p->src.quiet)
+        return;
+    printable(later->key, name);
+    cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
+             "expected each key once, found \"%s\" again: its last value counts", name);
+}
+
+/* Replaces the pairs above `first` by those that their merge keys bring, then their own. */
+static cip_status apply_merge_keys(parser *p, size_t first, cip_err *err)
+{
+    size_t end = kid_count(p);
+    p->compact_at = COMPACT_FROM;
+    for (size_t i = first; i < end; i += 2)
+        if ((*kid(p, i))->type == CIP_NODE_NONE)
+            CIP_TRY(merge(p, *kid(p, i + 1), end, err));
+    size_t own = kid_count(p);
+    for (size_t i = first; i < end; i += 2) {
+        cip_node *key = (cip_node *)*kid(p, i);
+        cip_pair pair = { key, *kid(p, i + 1) };
+        if (key->type == CIP_NODE_NONE)
+            key->type = CIP_NODE_STRING;
+        else
+            CIP_TRY(cip_buf_add(&p->kids, &pair, sizeof pair, err));
+    }
+    cip_pairs mine = pairs_from(p, own);
+    CIP_TRY(cip_pairs_unique(&p->env->mem, &mine, warn_of_duplicate, p, err));
+    p->kids.len = (own + 2 * mine.n) * sizeof(cip_node *);
+    memmove(kid(p, first), kid(p, end), (kid_count(p) - end) * sizeof(cip_node *));
+    p->kids.len -= (end - first) * sizeof(cip_node *);
+    return CIP_OK;
+}
+
+static cip_status close_sequence(parser *p, const frame *f, cip_err *err)
+{
+    size_t n = kid_count(p) - f->first;
+    if (n != 0) {
+        void *items;
+        CIP_TRY(cip_arena_get(p->arena, n * sizeof(cip_node *), &items, err));
+        memcpy(items, kid(p, f->first), n * sizeof(cip_node *));
+        f->node->item = items;
+    }
+    f->node->len = (uint32_t)n;
+    return CIP_OK;
+}
+
+static cip_status close_mapping(parser *p, const frame *f, cip_err *err)
+{
+    cip_pair_fn *dropped = warn_of_duplicate;
+    if (f->merges) {
+        CIP_TRY(apply_merge_keys(p, f->first, err));
+        dropped = NULL; /* own keys win over merged ones */
+    }
+    return cip_map_fill(p->arena, f->node, pairs_from(p, f->first), dropped, p, err);
+}
+
+static cip_status close_collection(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    const frame f = *top(p);
+    f.node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+    CIP_TRY(f.node->type == CIP_NODE_SEQ ? close_sequence(p, &f, err) : close_mapping(p, &f, err));
+    p->kids.len = f.first * sizeof(cip_node *);
+    p->open.len -= sizeof f;
+    return CIP_OK;
+}
+
+/* *done once the document, or the text without one, has ended. */
+static cip_status take_event(parser *p, const yaml_event_t *ev, bool *done, cip_err *err)
+{
+    CIP_TRY(count_work(p, ev, err));
+    switch (ev->type) {
+    case YAML_ALIAS_EVENT:
+        return take_alias(p, ev, err);
+    case YAML_SCALAR_EVENT:
+        return take_scalar(p, ev, err);
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return open_collection(p, ev, err);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return close_collection(p, ev, err);
+    case YAML_DOCUMENT_END_EVENT:
+        /* libyaml does not see what follows: it could be a hundred thousand directives */
+        *done = true;
+        return cip_yaml_check_tail(&p->src, cip_yaml_byte_of(&p->src, ev->end_mark.index), err);
+    case YAML_STREAM_END_EVENT:
+        *done = true;
+        return CIP_OK;
+    default:
+        return CIP_OK;
+    }
+}
+
+static cip_status syntax_error(parser *p, cip_err *err)
+{
+    const yaml_parser_t *y = &p->yaml;
+    if (y->error == YAML_MEMORY_ERROR)
+        return FAIL(p, err, CIP_ERR_NOMEM, 0, "expected memory for the YAML parser, found none");
+    return FAIL(p, err, CIP_ERR_CORRUPT, cip_yaml_byte_of(&p->src, y->problem_mark.index),
+                "expected YAML, found a fault %s: %s",
+                y->context != NULL ? y->context : "in the text",
+                y->problem != NULL ? y->problem : "it cannot be read");
+}
+
+static cip_status parse_events(parser *p, cip_err *err)
+{
+    bool done = false;
+    while (!done) {
+        yaml_event_t ev;
+        if (!yaml_parser_parse(&p->yaml, &ev))
+            return syntax_error(p, err);
+        cip_status st = take_event(p, &ev, &done, err);
+        yaml_event_delete(&ev);
+        if (st != CIP_OK)
+            return cip_fail_in(err, st, "%s", p->src.part);
+    }
+    return CIP_OK;
+}
+
+static cip_status check_and_parse(parser *p, cip_err *err)
+{
+    CIP_TRY(cip_yaml_check_chars(&p->src, err));
+    CIP_TRY(cip_yaml_read_directives(&p->src, err));
+    if (p->src.names_primary)
+        p->default_handle = NULL;
+    if (!yaml_parser_initialize(&p->yaml))
+        return FAIL(p, err, CIP_ERR_NOMEM, 0, "expected memory for the YAML parser, found none");
+    yaml_parser_set_encoding(&p->yaml, YAML_UTF8_ENCODING);
+    yaml_parser_set_input(&p->yaml, cip_yaml_feed, &p->src);
+    cip_status st = parse_events(p, err);
+    yaml_parser_delete(&p->yaml);
+    return st;
+}
+
+cip_status cip_yaml_parse(cip_env *env, cip_arena *a, cip_bytes text, const cip_yaml_options *opt,
+                          const cip_node **out, cip_err *err)
+{
+    static const cip_yaml_options defaults = { 0 };
+    cip_status st;
+    const cip_node *root = NULL;
+    cip_node *null = NULL;
+    if (opt == NULL)
+        opt = &defaults;
+    parser p = { .env = env,
+                 .arena = a,
+                 .default_handle = opt->default_handle,
+                 .open = { .mem = &env->mem },
+                 .kids = { .mem = &env->mem },
+                 .anchors = { .mem = &env->mem } };
+    *out = NULL;
+    CIP_GO(cip_yaml_source_init(&p.src, env, text, opt, err));
+    CIP_GO(check_and_parse(&p, err));
+    if (kid_count(&p) != 0)
+        root = *kid(&p, 0);
+    else
+        CIP_GO(cip_node_new_null(a, &null, err));
+    *out = root != NULL ? root : null;
+done:
+    cip_yaml_source_clear(&p.src);
+    cip_buf_clear(&p.open);
+    cip_buf_clear(&p.kids);
+    cip_strmap_clear(&p.anchors);
+    return st;
+}
