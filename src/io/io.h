@@ -47,7 +47,7 @@ enum {
  * the file shorter than it was at open ends BUSY ("file changed since open"). NOT_FOUND, IO. */
 cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err);
 /* A descriptor that may be a pipe: a regular file is read in place (the descriptor is duplicated,
- * its position does not matter); anything else is spooled to its end, up to 16 MiB (or an eighth of
+ * its position does not matter); anything else is spooled to its end, under 16 MiB (or an eighth of
  * max_memory) in memory, then in an unnamed temporary file in $TMPDIR or /tmp. `fd` stays the
  * caller's. No members: its folder is not known. */
 cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, cip_err *err);

@@ -96,10 +96,11 @@ static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *
     return CIP_OK;
 }
 
-/* Moves what `b` holds and all that follows to a temporary file. */
+/* Moves what `b` holds and all that follows to a temporary file. It has held as much before. */
 static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_io **out,
                         cip_err *err)
 {
+    const size_t piece = b->len < PIECE ? b->len : PIECE;
     cip_status st;
     int file = -1;
     bool end = false;
@@ -107,7 +108,7 @@ static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_
     while (!end) {
         CIP_GO(write_all(file, b->ptr, b->len, err));
         b->len = 0;
-        CIP_GO(fill(fd, name, b, PIECE, &end, err));
+        CIP_GO(fill(fd, name, b, piece, &end, err));
     }
     CIP_GO(write_all(file, b->ptr, b->len, err));
     return cip_file_new(env, file, name, NULL, "", out, err);
@@ -122,7 +123,7 @@ static cip_status spool(cip_env *env, int fd, const char *name, cip_io **out, ci
     cip_status st;
     cip_buf b = { .mem = &env->mem };
     bool end;
-    size_t most = (size_t)cip_min_u64(IN_MEMORY, env->limits.max_memory / 8);
+    size_t most = (size_t)cip_min_u64(IN_MEMORY, env->limits.max_memory / 8 + 1);
     CIP_GO(fill(fd, name, &b, most, &end, err));
     if (!end) {
         CIP_GO(spill(env, fd, name, &b, out, err));
