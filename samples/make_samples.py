@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the samples with the formats' own writers: Python asdf for ASDF, and RawArray's documented bytes.
+
+usage: .venv/bin/python samples/make_samples.py [FOLDER]
+
+The same versions (tests/compat/requirements.txt) make the same bytes.
+"""
+import pathlib
+import struct
+import sys
+
+import asdf
+import numpy as np
+
+
+def night(folder):
+    """A night's log: several codecs, a mask, records, a nested tree, aliases."""
+    rng = np.random.default_rng(20261121)
+    y, x = np.mgrid[0:128, 0:160]
+    image = (1000 + 200 * np.exp(-((x - 80) ** 2 + (y - 60) ** 2) / 500)).astype("f4")
+    image += rng.normal(0, 3, image.shape).astype("f4")
+    counts = rng.poisson(120, (64, 96)).astype("i2")
+    spectrum = np.linspace(0, 1, 512) ** 2
+    masked = np.ma.masked_array(np.arange(24, dtype="f8").reshape(4, 6), mask=np.arange(24).reshape(4, 6) % 7 == 0)
+    table = np.zeros(5, dtype=[("star", "U8"), ("flux", ">f4"), ("position", "<f8", (2,))])
+    table["star"] = ["Vega", "Deneb", "Altair", "Mizar", "Spica"]
+    table["flux"] = [0.03, 1.25, 0.76, 2.23, 0.97]
+    table["position"] = rng.uniform(0, 360, (5, 2)).round(3)
+    tree = {
+        "instrument": {"name": "WFI", "filter": "F158", "gain": 1.8, "cooled": True},
+        "exposure": {"time": 107.5, "start": "2026-11-21T03:04:05", "frames": [1, 2, 3]},
+        "image": image,
+        "counts": counts,
+        "spectrum": spectrum,
+        "spectrum_again": spectrum[::-2],
+        "masked": masked,
+        "stars": table,
+    }
+    af = asdf.AsdfFile(tree)
+    for name, codec in (("image", "lz4"), ("counts", "zlib"), ("spectrum", "bzp2")):
+        af.set_array_compression(af[name], codec)
+    af.set_array_storage(af["masked"], "inline")
+    af.set_array_save_base(af["spectrum_again"], True)  # a view of the same compressed block
+    af.write_to(folder / "night.asdf")
+
+
+def roman(folder):
+    """As Roman's level-2 files are laid out: one `roman` node, science, quality and error arrays, lz4."""
+    rng = np.random.default_rng(7)
+    shape = (96, 96)
+    data = rng.normal(1.5, 0.2, shape).astype("f4")
+    tree = {
+        "roman": {
+            "meta": {
+                "telescope": "ROMAN",
+                "instrument": {"name": "WFI", "detector": "WFI01", "optical_element": "F158"},
+                "exposure": {"type": "WFI_IMAGE", "exposure_time": 107.5, "nresultants": 8},
+                "filename": "roman.asdf",
+            },
+            "data": data,
+            "dq": (rng.uniform(size=shape) < 0.02).astype("u4") * 4,
+            "err": np.sqrt(np.abs(data)).astype("f2"),
+        }
+    }
+    asdf.AsdfFile(tree).write_to(folder / "roman.asdf", all_array_compression="lz4")
+
+
+def stream(folder):
+    """Rows that came in one by one, the block still open at the end."""
+    rows = np.arange(60, dtype="<f8").reshape(20, 3) / 8
+    with open(folder / "stream.asdf", "wb") as fd:
+        asdf.AsdfFile({"events": asdf.tags.core.Stream([3], np.float64)}).write_to(fd)
+        fd.write(rows.tobytes())
+
+
+def phantom(folder):
+    """The document's twelve complex numbers, with a note behind the data."""
+    values = np.array([complex(i, -np.inf if i == 0 else -1 / i) for i in range(12)], dtype="<c8")
+    head = struct.pack("<8Q", 0x7961727261776172, 0, 4, 8, 96, 2, 3, 4)
+    (folder / "complex.ra").write_bytes(head + values.tobytes())
+    image = (np.hypot(*np.mgrid[-16:16, -12:12]) < 10).astype("<u2") * 1000
+    head = struct.pack("<8Q", 0x7961727261776172, 0, 2, 2, image.nbytes, 2, 24, 32)
+    (folder / "phantom.ra").write_bytes(head + image.tobytes() + b"coil: 8 channels\n")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
+    for make in (night, roman, stream, phantom):
+        make(folder)
+
+
+if __name__ == "__main__":
+    main()
