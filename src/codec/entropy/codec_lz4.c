@@ -86,13 +86,15 @@ static cip_status lz4_decode(const void *args, const cip_codec_env *env, cip_byt
     return n >= 0 && (size_t)n == dst_len ? CIP_OK : lz4_why(src, dst_len, err);
 }
 
-/* Decodes the first n bytes of raw_len, n > 0. */
+/* Decodes the first n bytes of raw_len, n > 0. For a match 0 bytes back liblz4 gives zeros, but in
+ * a part of a block what lay at dst before: that must not come out. */
 static cip_status decode_front(const cip_codec_env *env, cip_bytes src, uint64_t raw_len,
                                uint8_t *dst, size_t n, cip_err *err)
 {
     if (n == raw_len)
         return lz4_decode(NULL, env, src, dst, n, err);
     CIP_TRY(check_sizes(src.len, n, err));
+    memset(dst, 0, n);
     int got = src.len == 0 ? -1
                            : LZ4_decompress_safe_partial((const char *)src.ptr, (char *)dst,
                                                          (int)src.len, (int)n, (int)n);
