@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * libyaml, libdeflate, liblz4, libcrypto and pread, with nothing around them. */
+#include "bare.h"
+
+#include <fcntl.h>
+#include <libdeflate.h>
+#include <lz4.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml.h>
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench: %s\n", what);
+    exit(1);
+}
+
+static uint64_t load_be(const uint8_t *p, int n)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < n; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+
+bare_block bare_open(const char *path)
+{
+    struct stat st;
+    bare_block b = { .fd = open(path, O_RDONLY) };
+    if (b.fd < 0 || fstat(b.fd, &st) != 0)
+        die(path);
+    b.nbytes = (uint64_t)st.st_size;
+    b.map = mmap(NULL, b.nbytes, PROT_READ, MAP_SHARED, b.fd, 0);
+    if (b.map == MAP_FAILED)
+        die("mmap");
+    const uint8_t *magic = memmem(b.map, b.nbytes, "\323BLK", 4);
+    if (magic == NULL)
+        return b;
+    b.offset = (uint64_t)(magic - b.map) + 6 + load_be(magic + 4, 2);
+    b.used = load_be(magic + 22, 8);
+    b.decoded = load_be(magic + 30, 8);
+    return b;
+}
+
+void bare_close(bare_block *b)
+{
+    munmap((void *)b->map, b->nbytes);
+    close(b->fd);
+}
+
+size_t bare_yaml(const char *path)
+{
+    size_t n = 0;
+    yaml_parser_t parser;
+    yaml_event_t event;
+    bare_block b = bare_open(path);
+    const uint8_t *end = memmem(b.map, b.nbytes, "\n...\n", 5);
+    if (end == NULL || !yaml_parser_initialize(&parser))
+        die("no tree");
+    yaml_parser_set_input_string(&parser, b.map, (size_t)(end - b.map) + 5);
+    for (int done = 0; !done; n++) {
+        if (!yaml_parser_parse(&parser, &event))
+            die("libyaml");
+        done = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    bare_close(&b);
+    return n;
+}
+
+void bare_pread(int fd, uint64_t offset, void *dst, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t r = pread(fd, (char *)dst + done, n - done, (off_t)(offset + done));
+        if (r <= 0)
+            die("pread");
+        done += (size_t)r;
+    }
+}
+
+void bare_inflate(const bare_block *b, void *dst)
+{
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    if (d == NULL || libdeflate_zlib_decompress(d, b->map + b->offset, b->used, dst, b->decoded,
+                                                NULL) != LIBDEFLATE_SUCCESS)
+        die("libdeflate");
+    libdeflate_free_decompressor(d);
+}
+
+void bare_lz4(const bare_block *b, void *dst)
+{
+    const uint8_t *p = b->map + b->offset, *end = p + b->used;
+    char *at = dst;
+    while (p < end) {
+        uint64_t n = load_be(p, 4);
+        int raw = (int)((uint32_t)p[7] << 24 | p[6] << 16 | p[5] << 8 | p[4]);
+        if (LZ4_decompress_safe((const char *)p + 8, at, (int)n - 4, raw) != raw)
+            die("liblz4");
+        at += raw;
+        p += 4 + n;
+    }
+}
+
+void bare_md5(const bare_block *b, uint8_t out[16])
+{
+    if (!EVP_Digest(b->map + b->offset, b->used, out, NULL, EVP_md5(), NULL))
+        die("libcrypto");
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
+ * DIGEST". The digest of what was computed is taken outside the timing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "bare.h"
+#include "cippus/cippus.h"
+
+static uint8_t *buf; /* the destination of all that is read: touched once, before any timing */
+static size_t buf_nbytes;
+
+static void die(const char *what, const cip_err *err)
+{
+    fprintf(stderr, "bench: %s: %s\n", what, err != NULL ? err->text : "");
+    exit(1);
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Order-dependent, and fast enough for a GiB. */
+static uint64_t digest(const void *p, size_t n)
+{
+    uint64_t h = 1469598103934665603u, w;
+    const uint8_t *b = p;
+    for (; n >= 8; b += 8, n -= 8) {
+        memcpy(&w, b, 8);
+        h = (h ^ w) * 1099511628211u;
+        h ^= h >> 29;
+    }
+    for (; n > 0; b++, n--)
+        h = (h ^ *b) * 1099511628211u;
+    return h;
+}
+
+static void need(size_t n)
+{
+    if (n <= buf_nbytes)
+        return;
+    free(buf);
+    buf = aligned_alloc(1 << 21, (n + (1 << 21)) & ~((size_t)(1 << 21) - 1));
+    if (buf == NULL)
+        die("memory", NULL);
+    madvise(buf, n, MADV_HUGEPAGE);
+    memset(buf, 1, n);
+    buf_nbytes = n;
+}
+
+static cip_file *must_open(const char *path, unsigned threads)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    cip_limits limits = { .size = sizeof limits, .max_memory = UINT64_C(4) << 30 };
+    if (cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits, .threads = threads), &f, &err) != CIP_OK)
+        die(path, &err);
+    return f;
+}
+
+static const cip_array *first_array(const cip_file *f)
+{
+    return cip_file_array(f, 0);
+}
+
+/* --- rows: each sets *result to the digest --------------------------------------------------- */
+
+typedef uint64_t row_fn(const char *path, unsigned threads, uint64_t *result);
+
+static uint64_t tree_open(const char *path, unsigned threads, uint64_t *result)
+{
+    uint64_t start = now();
+    cip_file *f = must_open(path, threads);
+    uint64_t n = cip_file_narray(f), end = now();
+    cip_file_close(f);
+    *result = n;
+    return end - start;
+}
+
+static uint64_t tree_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    uint64_t start = now();
+    size_t n = bare_yaml(path);
+    *result = n != 0 ? UINT64_MAX : 0; /* nothing to compare */
+    return now() - start;
+}
+
+static uint64_t read_small(const char *path, unsigned threads, uint64_t *result)
+{
+    cip_err err = CIP_ERR_INIT;
+    double v[64];
+    uint64_t start = now();
+    cip_file *f = must_open(path, threads);
+    if (cip_read(first_array(f), NULL, NULL, v, sizeof v, &err) != CIP_OK)
+        die(path, &err);
+    cip_file_close(f);
+    uint64_t end = now();
+    *result = digest(v, sizeof v);
+    return end - start;
+}
+
+static uint64_t small_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    double v[64];
+    uint64_t start = now();
+    bare_block b = bare_open(path);
+    bare_pread(b.fd, b.offset, v, sizeof v);
+    bare_close(&b);
+    uint64_t end = now();
+    *result = digest(v, sizeof v);
+    return end - start;
+}
+
+static float sum(const float *p, size_t n)
+{
+    float s[16] = { 0 };
+    for (size_t i = 0; i + 16 <= n; i += 16)
+        for (int k = 0; k < 16; k++)
+            s[k] += p[i + (size_t)k];
+    for (int k = 1; k < 16; k++)
+        s[0] += s[k];
+    return s[0];
+}
+
+static uint64_t view_sum(const char *path, unsigned threads, uint64_t *result)
+{
+    cip_err err = CIP_ERR_INIT;
+    uint64_t nbytes = 0, start = now();
+    cip_file *f = must_open(path, threads);
+    cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
+    const float *p = cip_view(first_array(f), &err);
+    if (p == NULL)
+        die(path, &err);
+    float s = sum(p, nbytes / 4);
+    uint64_t end = now();
+    cip_file_close(f);
+    *result = digest(&s, sizeof s);
+    return end - start;
+}
+
+static uint64_t view_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    uint64_t start = now();
+    bare_block b = bare_open(path);
+    float s = sum((const float *)(const void *)(b.map + b.offset), b.used / 4);
+    uint64_t end = now();
+    bare_close(&b);
+    *result = digest(&s, sizeof s);
+    return end - start;
+}
+
+static uint64_t read_all(const char *path, unsigned threads, uint64_t *result)
+{
+    cip_err err = CIP_ERR_INIT;
+    uint64_t nbytes = 0;
+    cip_file *f = must_open(path, threads);
+    cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
+    need(nbytes);
+    uint64_t start = now();
+    if (cip_read(first_array(f), NULL, NULL, buf, nbytes, &err) != CIP_OK)
+        die(path, &err);
+    uint64_t end = now();
+    cip_file_close(f);
+    *result = digest(buf, nbytes);
+    return end - start;
+}
+
+static uint64_t copy_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    bare_block b = bare_open(path);
+    need(b.used);
+    uint64_t start = now();
+    bare_pread(b.fd, b.offset, buf, b.used);
+    uint64_t end = now();
+    *result = digest(buf, b.used);
+    bare_close(&b);
+    return end - start;
+}
+
+static uint64_t inflate_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    bare_block b = bare_open(path);
+    need(b.decoded);
+    uint64_t start = now();
+    bare_inflate(&b, buf);
+    uint64_t end = now();
+    *result = digest(buf, b.decoded);
+    bare_close(&b);
+    return end - start;
+}
+
+static uint64_t lz4_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    bare_block b = bare_open(path);
+    need(b.decoded);
+    uint64_t start = now();
+    bare_lz4(&b, buf);
+    uint64_t end = now();
+    *result = digest(buf, b.decoded);
+    bare_close(&b);
+    return end - start;
+}
+
+/* memcpy of as many bytes: what a change of byte order is held against. */
+static uint64_t swap_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    bare_block b = bare_open(path);
+    need(b.used);
+    memcpy(buf, b.map + b.offset, b.used); /* the pages are there */
+    uint64_t start = now();
+    memcpy(buf, b.map + b.offset, b.used);
+    uint64_t end = now();
+    bare_close(&b);
+    *result = UINT64_MAX;
+    return end - start;
+}
+
+enum { SIDE = 100 };
+
+/* Rows and columns [3/8, 3/8 + 100) of a square float32 array. */
+static uint64_t window(const char *path, unsigned threads, uint64_t *result)
+{
+    cip_err err = CIP_ERR_INIT;
+    char text[64];
+    static float win[SIDE][SIDE];
+    uint64_t start = now();
+    cip_file *f = must_open(path, threads);
+    int64_t at = cip_array_shape(first_array(f))[0] / 8 * 3;
+    snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", at, at + SIDE,
+             at, at + SIDE);
+    if (cip_read(first_array(f), text, NULL, win, sizeof win, &err) != CIP_OK)
+        die(path, &err);
+    cip_file_close(f);
+    uint64_t end = now();
+    *result = digest(win, sizeof win);
+    return end - start;
+}
+
+static int64_t side_of(uint64_t nbytes)
+{
+    int64_t n = 1;
+    while ((uint64_t)(n * n) * 4 < nbytes)
+        n *= 2;
+    return n;
+}
+
+static void cut(const uint8_t *from, int64_t n, float win[SIDE][SIDE])
+{
+    int64_t at = n / 8 * 3;
+    for (int64_t i = 0; i < SIDE; i++)
+        memcpy(win[i], from + ((at + i) * n + at) * 4, SIDE * 4);
+}
+
+static uint64_t window_raw_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    static float win[SIDE][SIDE];
+    uint64_t start = now();
+    bare_block b = bare_open(path);
+    int64_t n = side_of(b.used), at = n / 8 * 3;
+    for (int64_t i = 0; i < SIDE; i++)
+        bare_pread(b.fd, b.offset + (uint64_t)((at + i) * n + at) * 4, win[i], SIDE * 4);
+    bare_close(&b);
+    uint64_t end = now();
+    *result = digest(win, sizeof win);
+    return end - start;
+}
+
+/* What a reader that decodes the whole block pays. */
+static uint64_t window_lz4_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    static float win[SIDE][SIDE];
+    bare_block b = bare_open(path);
+    need(b.decoded);
+    uint64_t start = now();
+    bare_lz4(&b, buf);
+    cut(buf, side_of(b.decoded), win);
+    uint64_t end = now();
+    bare_close(&b);
+    *result = digest(win, sizeof win);
+    return end - start;
+}
+
+static int count_bad(void *user, const cip_finding *f)
+{
+    *(uint64_t *)user += f->severity >= CIP_WARN;
+    return 0;
+}
+
+static uint64_t verify_md5(const char *path, unsigned threads, uint64_t *result)
+{
+    cip_err err = CIP_ERR_INIT;
+    uint64_t nbad = 0, start = now();
+    cip_file *f = must_open(path, threads);
+    if (cip_verify_file(f, 0, count_bad, &nbad, &err) != CIP_OK)
+        die(path, &err);
+    cip_file_close(f);
+    *result = nbad;
+    return now() - start;
+}
+
+static uint64_t md5_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    uint8_t sum16[16];
+    uint64_t start = now();
+    bare_block b = bare_open(path);
+    bare_md5(&b, sum16);
+    *result = memcmp(sum16, b.map + b.offset - 16, 16) != 0;
+    uint64_t end = now();
+    bare_close(&b);
+    return end - start;
+}
+
+static const struct {
+    const char *name;
+    row_fn *ours, *bare;
+} rows[] = {
+    { "tree", tree_open, tree_bare },
+    { "small", read_small, small_bare },
+    { "view", view_sum, view_bare },
+    { "copy", read_all, copy_bare },
+    { "swap", read_all, swap_bare },
+    { "window-raw", window, window_raw_bare },
+    { "window-lz4", window, window_lz4_bare },
+    { "zlib", read_all, inflate_bare },
+    { "lz4", read_all, lz4_bare },
+    { "md5", verify_md5, md5_bare },
+};
+
+/* Contenders: "cippus-N" with N threads, "bare". */
+static uint64_t run(const char *row, const char *who, const char *path, uint64_t *result)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].name, row) == 0)
+            return strcmp(who, "bare") == 0
+                       ? rows[i].bare(path, 1, result)
+                       : rows[i].ours(path, (unsigned)strtoul(who + 7, NULL, 10), result);
+    die(row, NULL);
+    return 0;
+}
+
+int main(void)
+{
+    char row[64], who[64], path[2048];
+    while (scanf("%63s %63s %2047s", row, who, path) == 3) {
+        uint64_t result = 0, ns = run(row, who, path, &result);
+        printf("%" PRIu64 " %" PRIu64 "\n", ns, result);
+        fflush(stdout);
+    }
+    free(buf);
+    return 0;
+}

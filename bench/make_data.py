@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmark's files, by Python asdf with fixed seeds. Made once; a file that is there is kept."""
+import asdf
+import numpy as np
+
+
+def f4q(side):
+    """float32 sines and noise, rounded to 1/16."""
+    rng = np.random.default_rng(1)
+    x = np.linspace(0, 60, side, dtype="f4")
+    rows = np.empty((side, side), "f4")
+    for i in range(side):
+        rows[i] = np.sin(x + i / 50) * 100 + rng.normal(0, 1, side).astype("f4")
+    return np.round(rows * 16) / 16
+
+
+def write(path, tree, codec=None):
+    part = path.with_suffix(".part")
+    asdf.AsdfFile(tree).write_to(part, all_array_compression=codec)
+    part.rename(path)
+
+
+def tree_text(path, n):
+    """About 22 nodes for each of n items: 222,000 for 10,000."""
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n")
+        out.write("--- !core/asdf-1.1.0\nnodes:\n")
+        for i in range(n):
+            out.write(f"  item{i:05d}:\n    name: 'exposure {i}'\n    filter: F{100 + i % 80}W\n")
+            out.write(f"    time: {i * 0.25 + 0.125}\n    counts: [{i}, {i + 1}, {i + 2}, {i + 3}]\n")
+            out.write(f"    wcs: {{crval1: {i}.5, crval2: -{i}.25, unit: deg, active: true}}\n")
+            out.write("    comment: a line of plain text that says little, but says it at some length\n")
+            out.write("    state: {phase: science, quality: good, flags: 0}\n")
+        out.write("...\n")
+
+
+def make(folder, scale):
+    side = max(1024, int(16384 * scale))
+    folder.mkdir(parents=True, exist_ok=True)
+    name = lambda stem: folder / f"{stem}-{side}.asdf"
+    files = {row: name(row) for row in ("tree", "small", "raw", "lz4", "zlib", "swap")}
+    if not files["tree"].exists():
+        tree_text(files["tree"], max(500, int(10000 * scale)))
+    if not files["small"].exists():
+        write(files["small"], {"data": np.arange(64, dtype="f8"), "name": "small"})
+    if not all(files[k].exists() for k in ("raw", "lz4", "zlib")):
+        data = f4q(side)
+        write(files["raw"], {"data": data})
+        write(files["lz4"], {"data": data}, "lz4")
+        write(files["zlib"], {"data": data[: side // 4]}, "zlib")
+    if not files["swap"].exists():
+        write(files["swap"], {"data": np.random.default_rng(2).normal(size=side * side // 8).astype(">f8")})
+    return files

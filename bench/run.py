@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times each row's contenders in turn, round after round; prints the best of each and the ratios.
+
+usage: bench/run.py --build build/bench [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
+"""
+import argparse
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+NONE = 2**64 - 1  # a contender that gives nothing to compare
+
+# row: file, what it is, contenders of ours, rounds of the peer (it is slow)
+ROWS = {
+    "tree": ("tree", "open and list a tree of 222,000 nodes", ["cippus-1"], 2),
+    "small": ("small", "open and read a small array", ["cippus-1"], 20),
+    "view": ("raw", "1 GiB raw: view and sum", ["cippus-1"], 2),
+    "copy": ("raw", "1 GiB raw: copy out", ["cippus-1", "cippus-2"], 2),
+    "md5": ("raw", "1 GiB raw: verify its MD5", ["cippus-1"], 1),
+    "swap": ("swap", "256 MiB big-endian float64 to native", ["cippus-1", "cippus-2"], 2),
+    "window-raw": ("raw", "100 x 100 window of 1 GiB raw", ["cippus-1"], 5),
+    "window-lz4": ("lz4", "100 x 100 window of 1 GiB lz4, cold", ["cippus-1", "cippus-2"], 2),
+    "zlib": ("zlib", "decode 256 MiB zlib", ["cippus-1"], 1),
+    "lz4": ("lz4", "decode 1 GiB lz4", ["cippus-1", "cippus-2"], 1),
+}
+
+
+class Worker:
+    def __init__(self, argv):
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if len(answer) != 2:
+            sys.exit(f"bench: no answer to {words}")
+        return int(answer[0]), int(answer[1])
+
+
+def run_row(row, path, ours, peer_rounds, rounds, c, peer):
+    who = {name: [] for name in [*ours, "bare", "peer"]}
+    ask = {name: (lambda n=name: c.ask(row, n, path)) for name in [*ours, "bare"]}
+    ask["peer"] = lambda: peer.ask(row, path)
+    results = set()
+    for name in who:  # a first turn each: warms up and compares
+        results.add(ask[name]()[1])
+    results.discard(NONE)
+    if row != "tree" and len(results) > 1:  # the peer counts other things in the tree
+        sys.exit(f"bench: {row}: the contenders' results differ: {results}")
+    for i in range(rounds):
+        for name, times in who.items():
+            if name != "peer" or i < peer_rounds:
+                times.append(ask[name]()[0])
+    return {name: {"best": min(t), "runs": sorted(t)} for name, t in who.items() if t}
+
+
+def show(row, text, found):
+    print(f"\n{row}: {text}")
+    bare, peer = found["bare"]["best"], found["peer"]["best"]
+    for name, f in found.items():
+        mid = f["runs"][len(f["runs"]) // 2]
+        print(
+            f"  {name:10} best {f['best'] / 1e6:10.3f} ms  median {mid / 1e6:10.3f} ms"
+            f"  x bare {f['best'] / bare:7.3f}  peer / it {peer / f['best']:8.2f}"
+        )
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("--build", type=pathlib.Path, required=True)
+    ap.add_argument("--rows", default=",".join(ROWS))
+    ap.add_argument("--rounds", type=int, default=7)
+    ap.add_argument("--scale", type=float, default=1.0)
+    ap.add_argument("--json", type=pathlib.Path)
+    o = ap.parse_args()
+    sys.path.insert(0, str(HERE))
+    import make_data
+
+    files = make_data.make(o.build / "data", o.scale)
+    c = Worker([o.build.resolve() / "bench_worker"])
+    peer = Worker([sys.executable, HERE / "peer_asdf.py"])
+    version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
+    print(version.stdout.strip())
+    print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
+    out = {}
+    for row in o.rows.split(","):
+        file, text, ours, peer_rounds = ROWS[row]
+        rounds = o.rounds * 20 if row in ("small", "window-raw") else o.rounds
+        out[row] = run_row(row, files[file].resolve(), ours, peer_rounds, rounds, c, peer)
+        show(row, text, out[row])
+    if o.json:
+        o.json.write_text(json.dumps(out, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
