@@ -42,7 +42,8 @@ static cip_status show_under(batch *b, uint64_t off, uint8_t *dst, size_t n, cip
     uint64_t left = off < b->under->size ? b->under->size - off : 0;
     size_t there = left < n ? (size_t)left : n;
     memset(dst + there, 0, n - there);
-    b->r[b->n++] = (cip_range){ .offset = off, .nbytes = there, .dst = dst };
+    if (there != 0)
+        b->r[b->n++] = (cip_range){ .offset = off, .nbytes = there, .dst = dst };
     return b->n == BATCH ? batch_read(b, err) : CIP_OK;
 }
 
