@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every array of the corpus's manifest decodes to its digest; a case a file.
+
+usage: tests/conformance/corpus.py DIGEST_PROGRAM [--table]
+
+Formats that this build does not read yet are left out by FORMATS below. --table prints the counts by feature.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
+FORMATS = {"asdf", "ra"}
+UNSUPPORTED = {"blsc"}  # features whose arrays must be refused as unsupported, until their codec exists
+
+
+class Digests:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, *words):
+        self.process.stdin.write("\t".join(words) + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+
+def check(digests, entry):
+    """What is wrong with the file's arrays, a line each."""
+    file = str(CORPUS / entry["file"])
+    refused = bool(UNSUPPORTED & set(entry["features"]))
+    for a in entry["arrays"]:
+        found = digests.ask(file, a["path"])
+        if refused:
+            if not found.startswith("! unsupported"):
+                yield f"{a['path']}: expected to be unsupported, found {found}"
+        elif found != a["sha256"]:
+            yield f"{a['path']}: expected {a['sha256']}, found {found or 'a crash'}"
+        if "mask_sha256" in a:
+            found = digests.ask(file, a["path"], "mask")
+            if found != a["mask_sha256"]:
+                yield f"{a['path']}: mask: expected {a['mask_sha256']}, found {found or 'a crash'}"
+
+
+def main():
+    if not (CORPUS / "manifest.json").exists():
+        print(f"skipped: no corpus in {CORPUS}", file=sys.stderr)
+        sys.exit(77)
+    entries = json.loads((CORPUS / "manifest.json").read_text())["files"]
+    digests = Digests(sys.argv[1])
+    failed, files, arrays, features = 0, 0, 0, collections.Counter()
+    for entry in entries:
+        if entry["format"] not in FORMATS or "peer-cannot-read" in entry["features"]:
+            continue
+        print(f"[ RUN      ] {entry['file']}")
+        wrong = list(check(digests, entry))
+        print("\n".join(wrong), end="\n" if wrong else "")
+        print(f"[  FAILED  ] {entry['file']}" if wrong else f"[       OK ] {entry['file']}")
+        failed += bool(wrong)
+        files += 1
+        arrays += len(entry["arrays"])
+        if not wrong:
+            features.update(entry["features"])
+    digests.process.stdin.close()
+    status = digests.process.wait()
+    if "--table" in sys.argv:
+        for name, n in sorted(features.items()):
+            print(f"{name:30} {n}")
+    print(f"{files} files, {arrays} arrays, {failed} files wrong; the reader's status {status}", file=sys.stderr)
+    sys.exit(1 if failed or status else 0)
+
+
+if __name__ == "__main__":
+    main()
