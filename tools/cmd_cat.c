@@ -152,11 +152,8 @@ int cmd_cat(const opts *o)
     if (o->points != NULL) {
         rc = cat_points(&t, o);
     } else {
-        if (o->mask && o->to != NULL && strcmp(o->to, "raw") == 0)
-            st = cip_export_mask(t.array, &t.args, write_stdout, NULL, &err);
-        else
-            st = cip_export(t.array, &t.args, o->to != NULL ? o->to : "text", write_stdout, NULL,
-                            &err);
+        t.args.take_mask = o->mask;
+        st = cip_export(t.array, &t.args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
         if (st != CIP_OK)
             rc = complain(o->pos[0], &err);
     }

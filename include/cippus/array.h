@@ -65,8 +65,10 @@ typedef struct cip_read_args {
     cip_overflow overflow;
     const cip_dtype
         *as; /* the stored bytes are taken as this type (of the same itemsize); NULL: as they are */
-    bool reversed;       /* axes in reverse: the selection and result are of the transposed array
-                            (a column-major file's dimensions as stored) */
+    bool
+        take_mask; /* for cip_export: the mask in place of the elements, as bool, true is missing */
+    bool reversed; /* axes in reverse: the selection and result are of the transposed array
+                      (a column-major file's dimensions as stored) */
     uint64_t *noverflow; /* how many values overflowed; NULL: not wanted */
 } cip_read_args;
 

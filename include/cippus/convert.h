@@ -42,9 +42,6 @@ CIP_API cip_status cip_convert_file(const cip_file *in, const char *out,
  * packed), "npy", "text", "csv" or "json". Streams: memory is bounded whatever the size. */
 CIP_API cip_status cip_export(const cip_array *array, const cip_read_args *args, const char *to,
                               cip_write_fn *fn, void *user, cip_err *err);
-/** Writes the mask of the selection, one byte an element, 1 = missing. */
-CIP_API cip_status cip_export_mask(const cip_array *array, const cip_read_args *args,
-                                   cip_write_fn *fn, void *user, cip_err *err);
 
 #ifdef __cplusplus
 }

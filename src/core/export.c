@@ -51,29 +51,6 @@ done:
     return st;
 }
 
-cip_status cip_export_mask(const cip_array *a, const cip_read_args *args, cip_write_fn *fn,
-                           void *user, cip_err *err)
-{
-    cip_plan_read p;
-    cip_parts it;
-    cip_part part;
-    void *buf = NULL;
-    taker t = { fn, user };
-    CIP_TRY(cip_plan_make(a, args, CIP_AS_RAW, &p, err));
-    cip_status st = check_elements(&p, err);
-    if (st == CIP_OK)
-        st = cip_mem_get(p.arena.mem, (size_t)cip_piece_elems(1), &buf, err);
-    cip_parts_start(&it, &p, cip_piece_elems(1));
-    while (st == CIP_OK && cip_parts_next(&it, &part)) {
-        st = cip_plan_mask(&p, &part, buf, err);
-        if (st == CIP_OK)
-            st = give(&t, buf, (size_t)part.nelem, err);
-    }
-    cip_mem_put(p.arena.mem, buf);
-    cip_plan_clear(&p);
-    return cip_fail_in(err, st, "%s", a->path);
-}
-
 /* --- a format's sink ------------------------------------------------------------------------ */
 
 static cip_status sink_write(void *user, const void *p, size_t n, cip_err *err)

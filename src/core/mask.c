@@ -95,6 +95,7 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     if (p->stored != p->array->dtype)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a masked value with a field");
     raw.to = p->stored;
+    raw.take_mask = false;
     CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
     CIP_GO(
         cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));

@@ -139,9 +139,13 @@ static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as a
     else if (args->selection != NULL && args->selection[0] != '\0')
         CIP_TRY(cip_selection_parse(args->selection, &p->sel, err));
     CIP_TRY(cip_view_select(&p->whole, &p->sel, &p->from, NULL, err));
-    CIP_TRY(choose_dtype(p, args->dtype, as, err));
+    p->take_mask = args->take_mask;
+    if (p->take_mask)
+        p->to = cip_dtype_of(CIP_BOOL);
+    else
+        CIP_TRY(choose_dtype(p, args->dtype, as, err));
     CIP_TRY(count_elements(p, err));
-    return cip_cast_make(p->stored, p->to, args->overflow, &p->cast, err);
+    return cip_cast_make(p->take_mask ? p->to : p->stored, p->to, args->overflow, &p->cast, err);
 }
 
 cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
@@ -180,6 +184,8 @@ cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t 
 {
     const cip_nd *from = &part->from;
     cip_nd packed;
+    if (p->take_mask)
+        return cip_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
     return cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, stats, err);
 }

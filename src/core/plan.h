@@ -18,6 +18,7 @@ typedef struct cip_plan_read {
     uint64_t nbytes; /* of nelem elements of `to`, packed */
     cip_read_how how;
     bool reversed;   /* the array's axes in reverse */
+    bool take_mask;  /* fetch gives the mask, as bool */
     cip_arena arena; /* dtypes made for this read */
 } cip_plan_read;
 

@@ -43,6 +43,9 @@ static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
     CIP_GO(own_pool(args, &p->how, &pool, err));
     if (args->dst != NULL || args->mask == NULL) {
         CIP_GO(destination(p, args, &dst, err));
+        if (p->take_mask)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "a mask is read by cip_read_args.mask; take_mask is for cip_export");
         CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
                                 &stats, err));
     }

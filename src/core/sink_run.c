@@ -13,7 +13,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
     for (size_t i = 0; i < job->spec.narray; i++) {
         const cip_plan_read *p = &job->plan[i];
         s[i] = (cip_spec_array){ p->array->path, p->to, p->from.ndim, p->from.shape,
-                                 p->array->mask.kind != CIP_MASK_NONE };
+                                 p->array->mask.kind != CIP_MASK_NONE && !p->take_mask };
     }
     job->spec.array = s;
     return CIP_OK;
@@ -97,7 +97,7 @@ static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_er
 {
     cip_plan_read p = r->job->plan[array]; /* the same elements, as the sink stores them */
     p.to = plan->dtype;
-    CIP_TRY(cip_cast_make(p.stored, p.to, CIP_OVERFLOW_ERROR, &p.cast, err));
+    CIP_TRY(cip_cast_make(p.take_mask ? p.to : p.stored, p.to, CIP_OVERFLOW_ERROR, &p.cast, err));
     if (p.nelem == 0 && plan->chunk_nbytes == UINT64_MAX)
         return hand_over(r, plan, array, 0, (cip_bytes){ (const uint8_t *)"", 0 }, err);
     cip_status st = write_parts(r, plan, array, &p, err);

@@ -27,7 +27,7 @@ static void answer(const char *file, const char *path, int want_mask)
     if (st == CIP_OK && a == NULL)
         st = (cip_status)err.code;
     if (st == CIP_OK && want_mask)
-        st = cip_export_mask(a, CIP_READ_ARGS(.field = field), add, sum, &err);
+        st = cip_export(a, CIP_READ_ARGS(.field = field, .take_mask = true), "raw", add, sum, &err);
     else if (st == CIP_OK)
         st = cip_export(a, CIP_READ_ARGS(.field = field), "raw", add, sum, &err);
     unsigned char out[EVP_MAX_MD_SIZE];
