@@ -43,9 +43,6 @@ static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
     CIP_GO(own_pool(args, &p->how, &pool, err));
     if (args->dst != NULL || args->mask == NULL) {
         CIP_GO(destination(p, args, &dst, err));
-        if (p->take_mask)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "a mask is read by cip_read_args.mask; take_mask is for cip_export");
         CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
                                 &stats, err));
     }
@@ -67,6 +64,9 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
     cip_plan_read p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
     CIP_TRY(cip_read_args_check(args, &full, err));
+    if (full.take_mask)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "a mask is read by cip_read_args.mask; take_mask is for cip_export");
     CIP_TRY(cip_plan_make(a, &full, CIP_AS_NATIVE, &p, err));
     cip_status st = run(&p, &full, err);
     cip_plan_clear(&p);
