@@ -104,14 +104,14 @@ static cip_status missing(const cip_node *node, cip_bytes step, cip_err *err)
     const char *text = (const char *)step.ptr;
     switch (cip_node_kind(node)) {
     case CIP_NODE_SEQ:
-        return cip_fail(err, CIP_ERR_NOT_FOUND, node->offset,
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"", node->len,
                         len, text);
     case CIP_NODE_MAP:
-        return cip_fail(err, CIP_ERR_NOT_FOUND, node->offset,
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "expected a key of the mapping, found \"%.*s\"", len, text);
     default:
-        return cip_fail(err, CIP_ERR_NOT_FOUND, node->offset,
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "expected a collection to look for \"%.*s\" in, found a scalar", len, text);
     }
 }
@@ -168,12 +168,14 @@ static const char *kind_name(const cip_node *node)
 
 static cip_status wrong_type(const cip_node *n, const char *expected, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_TYPE, n->offset, "expected %s, found %s", expected, kind_name(n));
+    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected %s, found %s", expected,
+                    kind_name(n));
 }
 
 static cip_status out_of_range(const cip_node *n, const char *expected, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_RANGE, n->offset, "expected %s, found %.40s", expected, n->text);
+    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected %s, found %.40s", expected,
+                    n->text);
 }
 
 static bool is_integer(const cip_node *n)

@@ -42,7 +42,7 @@ static bool is_ancestor(const walker *w, const cip_node *node)
 static cip_status enter(walker *w, const cip_node *node, cip_err *err)
 {
     if (depth(w) >= w->env->limits.max_depth)
-        return cip_fail(err, CIP_ERR_LIMIT, node->offset,
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu32 " collections inside each other, found more",
                         w->env->limits.max_depth);
     frame f = { node, 0, w->path.len };
@@ -54,7 +54,7 @@ static cip_status visit(walker *w, const cip_node *node, const cip_node *key, ci
     if (node == NULL)
         return CIP_OK;
     if (w->visits++ >= w->env->limits.max_expansion)
-        return cip_fail(err, CIP_ERR_LIMIT, node->offset,
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " nodes, aliases counted, found more",
                         w->env->limits.max_expansion);
     bool container = node->type == CIP_NODE_SEQ || node->type == CIP_NODE_MAP;

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Trees to JSON (RFC 8259). Aliases are written out; a collection inside itself becomes a reference
+ * to the outer one by its JSON pointer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/node.h"
+#include "tree/scalar.h"
+#include "tree/utf8.h"
+#include "tree/yaml.h"
+
+typedef struct level {
+    const cip_node *node;
+    size_t path_len; /* of its own pointer */
+} level;
+
+typedef struct writer {
+    cip_env *env;
+    const cip_json_write *opt;
+    cip_buf *out;
+    cip_buf levels; /* of level: the collections around */
+    cip_buf path;   /* a JSON pointer */
+    uint64_t nodes;
+} writer;
+
+static cip_status put(cip_buf *out, const char *s, cip_err *err)
+{
+    return cip_buf_add(out, s, strlen(s), err);
+}
+
+static cip_status put_escape(cip_buf *out, uint32_t c, cip_err *err)
+{
+    switch (c) {
+    case '\t':
+        return put(out, "\\t", err);
+    case '\n':
+        return put(out, "\\n", err);
+    case '\r':
+        return put(out, "\\r", err);
+    case '"':
+        return put(out, "\\\"", err);
+    case '\\':
+        return put(out, "\\\\", err);
+    default:
+        return cip_buf_addf(out, err, "\\u%04" PRIx32, c);
+    }
+}
+
+cip_status cip_json_string(cip_buf *out, const char *text, size_t len, cip_err *err)
+{
+    const uint8_t *p = (const uint8_t *)text;
+    CIP_TRY(put(out, "\"", err));
+    for (size_t i = 0; i < len;) {
+        uint32_t c = 0;
+        unsigned n = cip_utf8_get(p + i, len - i, &c);
+        if (n == 0)
+            CIP_TRY(put(out, "\xef\xbf\xbd", err));
+        else if (c == '"' || c == '\\' || cip_utf8_unsafe(c))
+            CIP_TRY(put_escape(out, c, err));
+        else
+            CIP_TRY(cip_buf_add(out, p + i, n, err));
+        i += n == 0 ? 1 : n;
+    }
+    return put(out, "\"", err);
+}
+
+static size_t skip_digits(const char *s, size_t at)
+{
+    while (s[at] >= '0' && s[at] <= '9')
+        at++;
+    return at;
+}
+
+/* -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)? */
+static bool is_json_number(const cip_node *node)
+{
+    const char *s = node->text;
+    size_t from = s[0] == '-', at = skip_digits(s, from);
+    if (at == from || (s[from] == '0' && at > from + 1))
+        return false;
+    if (s[at] == '.') {
+        from = at + 1;
+        at = skip_digits(s, from);
+        if (at == from)
+            return false;
+    }
+    if (s[at] == 'e' || s[at] == 'E') {
+        from = at + 1 + (s[at + 1] == '-' || s[at + 1] == '+');
+        at = skip_digits(s, from);
+        if (at == from)
+            return false;
+    }
+    return at == node->len;
+}
+
+static cip_status put_double(cip_buf *out, const cip_node *node, cip_err *err)
+{
+    char number[CIP_DOUBLE_TEXT];
+    if (isnan(node->f))
+        return put(out, "\"NaN\"", err);
+    if (isinf(node->f))
+        return put(out, node->f < 0 ? "\"-Infinity\"" : "\"Infinity\"", err);
+    if (is_json_number(node))
+        return cip_buf_add(out, node->text, node->len, err);
+    cip_double_text(node->f, number);
+    return put(out, number, err);
+}
+
+static cip_status put_big(cip_buf *out, const cip_node *node, cip_err *err)
+{
+    bool done;
+    CIP_TRY(
+        cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done, err));
+    return done ? CIP_OK : cip_json_string(out, node->text, node->len, err);
+}
+
+static cip_status put_scalar(cip_buf *out, const cip_node *node, cip_err *err)
+{
+    switch (cip_node_kind(node)) {
+    case CIP_NODE_NONE:
+    case CIP_NODE_NULL:
+        return put(out, "null", err);
+    case CIP_NODE_BOOL:
+        return put(out, node->b ? "true" : "false", err);
+    case CIP_NODE_INT:
+        if (node->negative)
+            return cip_buf_addf(out, err, "%" PRId64, node->i);
+        return cip_buf_addf(out, err, "%" PRIu64, node->u);
+    case CIP_NODE_BIGINT:
+        return put_big(out, node, err);
+    case CIP_NODE_FLOAT:
+        return put_double(out, node, err);
+    default:
+        return cip_json_string(out, node->text, node->len, err);
+    }
+}
+
+static cip_status put_node(writer *w, const cip_node *node, cip_err *err);
+
+/* A key is its text; one that is a collection, its JSON as text. */
+static cip_status put_key(writer *w, const cip_node *key, cip_err *err)
+{
+    size_t len = 0;
+    const char *text = cip_node_text(key, &len);
+    if (key == NULL || text != NULL)
+        return cip_json_string(w->out, text, len, err);
+    cip_buf inner = { .mem = &w->env->mem }, *outer = w->out;
+    w->out = &inner;
+    cip_status st = put_node(w, key, err);
+    w->out = outer;
+    if (st == CIP_OK)
+        st = cip_json_string(outer, (const char *)inner.ptr, inner.len, err);
+    cip_buf_clear(&inner);
+    return st;
+}
+
+static cip_status put_items(writer *w, const cip_node *node, cip_err *err)
+{
+    const bool map = node->type == CIP_NODE_MAP;
+    const size_t path_len = w->path.len;
+    CIP_TRY(put(w->out, map ? "{" : "[", err));
+    for (size_t i = 0; i < node->len; i++) {
+        char scratch[CIP_STEP_SCRATCH];
+        cip_bytes step = { (const uint8_t *)scratch, 0 };
+        if (i > 0)
+            CIP_TRY(put(w->out, ", ", err));
+        if (map) {
+            CIP_TRY(put_key(w, node->pair[i].key, err));
+            CIP_TRY(put(w->out, ": ", err));
+            step = cip_pair_step(node, i, scratch);
+        } else {
+            step.len = (size_t)snprintf(scratch, sizeof scratch, "%zu", i);
+        }
+        CIP_TRY(put(&w->path, "/", err));
+        CIP_TRY(cip_path_escape(&w->path, step, err));
+        CIP_TRY(put_node(w, cip_node_at(node, i), err));
+        w->path.len = path_len;
+    }
+    return put(w->out, map ? "}" : "]", err);
+}
+
+/* {"$ref": "#/pointer"} when the node is one of those around; *done then. */
+static cip_status put_cycle(writer *w, const cip_node *node, bool *done, cip_err *err)
+{
+    const level *l = (const level *)(const void *)w->levels.ptr;
+    cip_buf ref = { .mem = &w->env->mem };
+    cip_status st = CIP_OK;
+    *done = false;
+    for (size_t i = 0; i < w->levels.len / sizeof *l; i++) {
+        if (l[i].node != node)
+            continue;
+        *done = true;
+        CIP_GO(put(&ref, "#", err));
+        CIP_GO(cip_buf_add(&ref, w->path.ptr, l[i].path_len, err));
+        CIP_GO(put(w->out, "{\"$ref\": ", err));
+        CIP_GO(cip_json_string(w->out, (const char *)ref.ptr, ref.len, err));
+        CIP_GO(put(w->out, "}", err));
+        break;
+    }
+done:
+    cip_buf_clear(&ref);
+    return st;
+}
+
+static cip_status put_collection(writer *w, const cip_node *node, cip_err *err)
+{
+    const uint32_t most = w->env->limits.max_depth;
+    const size_t depth = w->levels.len / sizeof(level);
+    bool done;
+    CIP_TRY(put_cycle(w, node, &done, err));
+    if (done)
+        return CIP_OK;
+    if (w->opt->max_depth != 0 && depth >= w->opt->max_depth)
+        return put(w->out, "\"...\"", err);
+    if (depth >= most)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu32 " collections inside each other, found more",
+                        most);
+    level l = { node, w->path.len };
+    CIP_TRY(cip_buf_add(&w->levels, &l, sizeof l, err));
+    CIP_TRY(put_items(w, node, err));
+    w->levels.len -= sizeof l;
+    return CIP_OK;
+}
+
+static cip_status put_value(writer *w, const cip_node *node, cip_err *err)
+{
+    return cip_node_kind(node) >= CIP_NODE_SEQ ? put_collection(w, node, err)
+                                               : put_scalar(w->out, node, err);
+}
+
+static cip_status put_node(writer *w, const cip_node *node, cip_err *err)
+{
+    const char *text = NULL;
+    if (w->nodes++ >= w->env->limits.max_expansion)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " nodes to write, aliases counted, found more",
+                        w->env->limits.max_expansion);
+    if (node != NULL && w->opt->special != NULL && w->opt->special(w->opt->user, node, &text))
+        return cip_json_string(w->out, text, strlen(text), err);
+    if (!w->opt->tags || cip_node_tag(node) == NULL)
+        return put_value(w, node, err);
+    CIP_TRY(put(w->out, "{\"$tag\": ", err));
+    CIP_TRY(cip_json_string(w->out, node->tag, strlen(node->tag), err));
+    CIP_TRY(put(w->out, ", \"$value\": ", err));
+    CIP_TRY(put_value(w, node, err));
+    return put(w->out, "}", err);
+}
+
+cip_status cip_json_emit_as(cip_env *env, const cip_node *root, const cip_json_write *opt,
+                            cip_buf *out, cip_err *err)
+{
+    static const cip_json_write defaults = { 0 };
+    const size_t start = out->len;
+    writer w = { .env = env,
+                 .opt = opt != NULL ? opt : &defaults,
+                 .out = out,
+                 .levels = { .mem = &env->mem },
+                 .path = { .mem = &env->mem } };
+    cip_status st = put_node(&w, root, err);
+    if (st != CIP_OK)
+        out->len = start;
+    cip_buf_clear(&w.levels);
+    cip_buf_clear(&w.path);
+    return st;
+}
+
+cip_status cip_json_emit(cip_env *env, const cip_node *root, bool tags, cip_buf *out, cip_err *err)
+{
+    const cip_json_write opt = { .tags = tags };
+    return cip_json_emit_as(env, root, &opt, out, err);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Spelling scalars. A string stays plain only where no reader can take it for anything else;
+ * single quotes hold all that is printable, double quotes the rest. */
+#include <string.h>
+
+#include "tree/scalar.h"
+#include "tree/scalar_write.h"
+#include "tree/utf8.h"
+#include "tree/yaml.h"
+
+typedef struct text {
+    const char *p;
+    size_t len;
+} text;
+
+static text text_of(const cip_node *node)
+{
+    return (text){ node->text, node->len };
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* How many of the text's bytes from `at` on are digits. */
+static size_t digits_at(text t, size_t at)
+{
+    size_t n = 0;
+    while (at + n < t.len && is_digit(t.p[at + n]))
+        n++;
+    return n;
+}
+
+static bool has(text t, size_t at, const char *any)
+{
+    return at < t.len && t.p[at] != '\0' && strchr(any, t.p[at]) != NULL;
+}
+
+/* YAML 1.2: [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? which includes decimal integers. */
+static bool is_decimal_12(text t)
+{
+    size_t at = has(t, 0, "-+");
+    size_t whole = digits_at(t, at);
+    at += whole;
+    if (has(t, at, ".")) {
+        size_t part = digits_at(t, ++at);
+        if (whole + part == 0)
+            return false;
+        at += part;
+    } else if (whole == 0) {
+        return false;
+    }
+    if (has(t, at, "eE")) {
+        at++;
+        at += has(t, at, "-+");
+        size_t exponent = digits_at(t, at);
+        if (exponent == 0)
+            return false;
+        at += exponent;
+    }
+    return at == t.len;
+}
+
+/* YAML 1.2: 0x[0-9a-fA-F]+, which 1.1 reads alike. */
+static bool is_hex_12(text t)
+{
+    size_t at = 2;
+    if (t.len < 3 || memcmp(t.p, "0x", 2) != 0)
+        return false;
+    while (at < t.len && is_hex(t.p[at]))
+        at++;
+    return at == t.len;
+}
+
+static bool is_octal_12(text t)
+{
+    return t.len > 2 && memcmp(t.p, "0o", 2) == 0 && digits_at(t, 2) == t.len - 2;
+}
+
+/* [-+]?0[bx]: PyYAML takes `0x_` for an integer too, and fails. */
+static bool is_based(text t)
+{
+    size_t at = has(t, 0, "-+");
+    return has(t, at, "0") && has(t, at + 1, "bx");
+}
+
+static bool is_one_of(text t, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (t.len == strlen(*words) && memcmp(t.p, *words, t.len) == 0)
+            return true;
+    return false;
+}
+
+/* Whether YAML 1.1, 1.2 and the readers between them all see a string. */
+static bool is_string_to_all(text t)
+{
+    static const char *const special[] = { "y", "Y", "n", "N", "=", "<<", NULL };
+    cip_node node;
+    cip_yaml_resolve(&node, t.p, t.len);
+    return node.type == CIP_NODE_STRING && !is_decimal_12(t) && !is_octal_12(t) && !is_based(t) &&
+           !is_one_of(t, special);
+}
+
+/* Whether a value that is no string reads alike under 1.1 and 1.2 as it was written. */
+static bool is_alike(const cip_node *node)
+{
+    static const char *const nulls[] = { "null", "Null", "NULL", "~", NULL };
+    static const char *const bools[] = { "true", "True", "TRUE", "false", "False", "FALSE", NULL };
+    static const char *const floats[] = { ".inf",  ".Inf",  ".INF",  "+.inf", "+.Inf",
+                                          "+.INF", "-.inf", "-.Inf", "-.INF", ".nan",
+                                          ".NaN",  ".NAN",  NULL };
+    const text t = text_of(node);
+    size_t sign = has(t, 0, "-+");
+    switch (node->type) {
+    case CIP_NODE_NULL:
+        return is_one_of(t, nulls);
+    case CIP_NODE_BOOL:
+        return is_one_of(t, bools);
+    case CIP_NODE_INT:
+    case CIP_NODE_BIGINT: /* a zero in front: octal in 1.1, decimal in 1.2 */
+        return is_hex_12(t) ||
+               (digits_at(t, sign) == t.len - sign && (t.p[sign] != '0' || t.len == sign + 1));
+    case CIP_NODE_FLOAT:
+        return is_decimal_12(t) || is_one_of(t, floats);
+    default: /* a timestamp: 1.2 has none */
+        return true;
+    }
+}
+
+static cip_status put(cip_buf *out, const char *s, cip_err *err)
+{
+    return cip_buf_add(out, s, strlen(s), err);
+}
+
+static cip_status put_spaces(cip_buf *out, size_t n, cip_err *err)
+{
+    uint8_t *at;
+    CIP_TRY(cip_buf_reserve(out, n, &at, err));
+    memset(at, ' ', n);
+    out->len += n;
+    return CIP_OK;
+}
+
+static cip_status put_canonical(cip_buf *out, const cip_node *node, cip_err *err)
+{
+    char number[CIP_DOUBLE_TEXT];
+    bool done = false;
+    switch (node->type) {
+    case CIP_NODE_NULL:
+        return put(out, "null", err);
+    case CIP_NODE_BOOL:
+        return put(out, node->b ? "true" : "false", err);
+    case CIP_NODE_INT:
+        if (node->negative)
+            return cip_buf_addf(out, err, "%" PRId64, node->i);
+        return cip_buf_addf(out, err, "%" PRIu64, node->u);
+    case CIP_NODE_FLOAT:
+        cip_double_text(node->f, number);
+        return put(out, number, err);
+    default: /* BIGINT */
+        CIP_TRY(cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done,
+                                err));
+        return done ? CIP_OK : cip_buf_add(out, node->text, node->len, err);
+    }
+}
+
+static cip_status put_escape(cip_buf *out, uint32_t c, cip_err *err)
+{
+    switch (c) {
+    case '\0':
+        return put(out, "\\0", err);
+    case '\t':
+        return put(out, "\\t", err);
+    case '\n':
+        return put(out, "\\n", err);
+    case '\r':
+        return put(out, "\\r", err);
+    case '"':
+        return put(out, "\\\"", err);
+    case '\\':
+        return put(out, "\\\\", err);
+    default:
+        return cip_buf_addf(out, err, c < 0x100 ? "\\x%02" PRIX32 : "\\u%04" PRIX32, c);
+    }
+}
+
+static cip_status put_double(cip_buf *out, text t, cip_err *err)
+{
+    const uint8_t *p = (const uint8_t *)t.p;
+    CIP_TRY(put(out, "\"", err));
+    for (size_t i = 0; i < t.len;) {
+        uint32_t c = 0;
+        unsigned n = cip_utf8_get(p + i, t.len - i, &c);
+        if (n == 0) /* a text made by hand: YAML cannot hold it */
+            CIP_TRY(put(out, "\xef\xbf\xbd", err));
+        else if (c == '"' || c == '\\' || cip_utf8_unsafe(c))
+            CIP_TRY(put_escape(out, c, err));
+        else
+            CIP_TRY(cip_buf_add(out, p + i, n, err));
+        i += n == 0 ? 1 : n;
+    }
+    return put(out, "\"", err);
+}
+
+static cip_status put_single(cip_buf *out, text t, cip_err *err)
+{
+    CIP_TRY(put(out, "'", err));
+    for (size_t i = 0; i < t.len; i++) {
+        if (t.p[i] == '\'')
+            CIP_TRY(put(out, "'", err));
+        CIP_TRY(cip_buf_add(out, t.p + i, 1, err));
+    }
+    return put(out, "'", err);
+}
+
+/* Only what can be shown as it is, and line feeds where `lines`. */
+static bool is_printable(text t, bool lines)
+{
+    const uint8_t *p = (const uint8_t *)t.p;
+    for (size_t i = 0; i < t.len;) {
+        uint32_t c = 0;
+        unsigned n = cip_utf8_get(p + i, t.len - i, &c);
+        if (n == 0 || (cip_utf8_unsafe(c) && !(lines && c == '\n')))
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+/* Whether a printable text can stand without quotes. */
+static bool is_plain(text t, bool flow)
+{
+    if (t.len == 0 || t.p[0] == ' ' || t.p[t.len - 1] == ' ' ||
+        strchr("?:,[]{}#&*!|>'\"%@`", t.p[0]) != NULL)
+        return false;
+    if (t.p[0] == '-' && (t.len == 1 || t.p[1] == ' '))
+        return false;
+    if (t.len >= 3 && (memcmp(t.p, "---", 3) == 0 || memcmp(t.p, "...", 3) == 0))
+        return false;
+    for (size_t i = 0; i < t.len; i++) {
+        char c = t.p[i];
+        if (flow && strchr(",?[]{}:", c) != NULL)
+            return false;
+        if (c == ':' && (i + 1 == t.len || t.p[i + 1] == ' '))
+            return false;
+        if (c == '#' && t.p[i - 1] == ' ')
+            return false;
+    }
+    return true;
+}
+
+/* Without blanks in front, where they would need an indentation indicator, or at a line's end. */
+bool cip_yaml_is_literal(const cip_node *node)
+{
+    const text t = text_of(node);
+    if (node->style != CIP_STYLE_LITERAL && node->style != CIP_STYLE_FOLDED)
+        return false;
+    if (t.len == 0 || t.p[0] == ' ' || t.p[0] == '\n' || !is_printable(t, true))
+        return false;
+    for (size_t i = 0; i < t.len; i++)
+        if (t.p[i] == ' ' && (i + 1 == t.len || t.p[i + 1] == '\n'))
+            return false;
+    return true;
+}
+
+static cip_status put_literal(cip_buf *out, text t, size_t indent, cip_err *err)
+{
+    bool ends = t.p[t.len - 1] == '\n';
+    bool more = ends && t.len > 1 && t.p[t.len - 2] == '\n';
+    CIP_TRY(put(out, more ? "|+" : ends ? "|" : "|-", err));
+    size_t end = t.len - ends;
+    for (size_t i = 0; i <= end;) {
+        const char *stop = memchr(t.p + i, '\n', end - i);
+        size_t n = stop != NULL ? (size_t)(stop - t.p) - i : end - i;
+        CIP_TRY(put(out, "\n", err));
+        if (n != 0)
+            CIP_TRY(put_spaces(out, indent, err));
+        CIP_TRY(cip_buf_add(out, t.p + i, n, err));
+        i += n + 1;
+    }
+    return CIP_OK;
+}
+
+static cip_status put_string(cip_buf *out, const cip_node *node, cip_scalar_place place,
+                             cip_err *err)
+{
+    const text t = text_of(node);
+    if (place.literal && cip_yaml_is_literal(node))
+        return put_literal(out, t, place.indent, err);
+    if (node->style == CIP_STYLE_DOUBLE || !is_printable(t, false))
+        return put_double(out, t, err);
+    if (node->style == CIP_STYLE_SINGLE || !is_plain(t, place.flow) ||
+        (node->tag == NULL && !is_string_to_all(t)))
+        return put_single(out, t, err);
+    return cip_buf_add(out, t.p, t.len, err);
+}
+
+cip_status cip_yaml_put_scalar(cip_buf *out, const cip_node *node, cip_scalar_place place,
+                               cip_err *err)
+{
+    if (node->type == CIP_NODE_STRING || node->type == CIP_NODE_BINARY)
+        return put_string(out, node, place, err);
+    if (is_alike(node))
+        return cip_buf_add(out, node->text, node->len, err);
+    return put_canonical(out, node, err);
+}
+
+/* What a tag may hold unescaped; a shorthand's end must not be taken for a flow mark or a handle.
+ */
+static bool is_uri(char c, bool shorthand)
+{
+    if (is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+        return true;
+    return c != '\0' &&
+           (strchr("-_;/?:@&=+$.~*'()", c) != NULL || (!shorthand && strchr("!,[]", c) != NULL));
+}
+
+static bool is_shorthand(const char *suffix)
+{
+    const char *p = suffix;
+    while (is_uri(*p, true))
+        p++;
+    return *p == '\0' && p != suffix;
+}
+
+cip_status cip_yaml_put_prefix(cip_buf *out, const char *prefix, cip_err *err)
+{
+    for (const char *p = prefix; *p != '\0'; p++) {
+        if (is_uri(*p, false))
+            CIP_TRY(cip_buf_add(out, p, 1, err));
+        else
+            CIP_TRY(cip_buf_addf(out, err, "%%%02X", (unsigned)(unsigned char)*p));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_yaml_put_tag(cip_buf *out, const char *tag, const char *prefix, cip_err *err)
+{
+    const size_t core = strlen(CIP_CORE_TAG);
+    const size_t n = prefix != NULL ? strlen(prefix) : 0;
+    if (n != 0 && strncmp(tag, prefix, n) == 0 && is_shorthand(tag + n))
+        return cip_buf_addf(out, err, "!%s", tag + n);
+    if (strncmp(tag, CIP_CORE_TAG, core) == 0 && is_shorthand(tag + core))
+        return cip_buf_addf(out, err, "!!%s", tag + core);
+    CIP_TRY(put(out, "!<", err));
+    CIP_TRY(cip_yaml_put_prefix(out, tag, err));
+    return put(out, ">", err);
+}
