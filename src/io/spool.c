@@ -83,7 +83,7 @@ static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *
     *end = false;
     while (b->len < most) {
         size_t want = most - b->len < PIECE ? most - b->len : PIECE;
-        size_t got;
+        size_t got = 0;
         uint8_t *at;
         CIP_TRY(cip_buf_reserve(b, want, &at, err));
         CIP_TRY(read_next(fd, name, at, want, &got, err));
