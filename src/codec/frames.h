@@ -26,10 +26,9 @@ typedef struct cip_pieces {
 
 /* One LZ4 frame (or several, concatenated; skippable ones passed over) of `len` stored and
  * `raw_len` decoded bytes: a piece for each block where blocks are independent. The format does not
- * tell a block's decoded size: all but the last of a frame are taken to be full; decoding a piece
- * that is not gives CORRUPT, and the caller then decodes in order. At most max_pieces (LIMIT).
- * CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED as for decoding; checksums of blocks
- * and contents are only looked at when decoding in order. */
+ * tell a block's decoded size: all but the last of a frame must be full, which is proved by walking
+ * the last. At most max_pieces (LIMIT). CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED
+ * as for decoding; checksums of blocks and contents are only looked at when decoding in order. */
 cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
                          uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err);
 /* Zstd frames: a piece for each frame, when all their headers tell the content size (it may be one

@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "base/endian.h"
-#include "base/num.h"
+#include "codec/entropy/lz4_walk.h"
 #include "codec/frames_read.h"
 
 #define LZ4F_MAGIC UINT32_C(0x184D2204)
@@ -123,57 +123,83 @@ static bool fit(cip_piece *piece, uint64_t sum, uint64_t total)
     return true;
 }
 
-/* Settles the size of a frame's last block; false when the sizes cannot be told. */
-static bool settle_frame(lz4f_scan *s, const descriptor *d, size_t first)
+/* Whether the block really decodes to what is left to it. As no block is more than full, that
+ * proves all the others full, which an encoder that flushes need not make them: the wrong places
+ * would go unnoticed where only other blocks are read. */
+static cip_status prove(lz4f_scan *s, const cip_piece *piece, bool *told, cip_err *err)
 {
-    cip_pieces *p = &s->f.found;
-    cip_piece *last = p->n > first && p->piece[p->n - 1].codec != NULL ? &p->piece[p->n - 1] : NULL;
-    if (d->flags & FLG_CONTENT_SIZE) {
-        uint64_t sum = sum_of(p, first);
-        return last != NULL ? fit(last, sum, d->content_size) : sum == d->content_size;
-    }
-    if (last == NULL)
-        return true;
-    if (s->open != SIZE_MAX)
-        return false;
-    s->open = p->n - 1;
-    return true;
+    size_t n = (size_t)piece->len; /* a block of 4 MiB at most */
+    uint64_t len;
+    void *bytes;
+    cip_status st;
+    CIP_TRY(cip_mem_get(s->f.mem, n, &bytes, err));
+    CIP_GO(s->f.read(s->f.user, piece->off, n, bytes, err));
+    *told = cip_lz4_walk((cip_bytes){ bytes, n }, piece->raw_len, &len, NULL) == CIP_OK &&
+            len == piece->raw_len;
+done:
+    cip_mem_put(s->f.mem, bytes);
+    return st;
 }
 
-/* Settles the one size that is open and the places; false when they contradict the run's. */
-static bool settle_run(lz4f_scan *s)
+/* Settles the size of a frame's last block, or leaves it open; *told is false when the sizes of the
+ * frame's blocks cannot be told. */
+static cip_status settle_frame(lz4f_scan *s, const descriptor *d, size_t first, bool *told,
+                               cip_err *err)
+{
+    cip_pieces *p = &s->f.found;
+    cip_piece *last = p->n > first ? &p->piece[p->n - 1] : NULL;
+    bool sized = (d->flags & FLG_CONTENT_SIZE) != 0;
+    if (last == NULL || last->codec == NULL) {
+        *told = !sized || sum_of(p, first) == d->content_size;
+    } else if (sized) {
+        *told = fit(last, sum_of(p, first), d->content_size);
+        if (*told && p->n - first > 1)
+            return prove(s, last, told, err);
+    } else {
+        *told = s->open == SIZE_MAX;
+        s->open = p->n - 1;
+    }
+    return CIP_OK;
+}
+
+/* Settles the one size that is open and the places; *told is false when they contradict the run's
+ * length. */
+static cip_status settle_run(lz4f_scan *s, bool *told, cip_err *err)
 {
     cip_pieces *p = &s->f.found;
     uint64_t sum = sum_of(p, 0), at = 0;
-    if (s->open != SIZE_MAX ? !fit(&p->piece[s->open], sum, s->raw_len) : sum != s->raw_len)
-        return false;
+    if (s->open != SIZE_MAX) {
+        cip_piece *open = &p->piece[s->open];
+        *told = fit(open, sum, s->raw_len);
+        if (*told && p->n > 1)
+            CIP_TRY(prove(s, open, told, err));
+    } else {
+        *told = sum == s->raw_len;
+    }
     for (size_t i = 0; i < p->n; i++) {
         p->piece[i].raw_off = at;
         at += p->piece[i].raw_len;
     }
-    return true;
+    return CIP_OK;
 }
 
-static cip_status scan(lz4f_scan *s, cip_err *err)
+/* *told is false as soon as it is clear that the run has to be decoded in order. */
+static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
 {
-    for (;;) {
+    for (*told = true; *told;) {
         bool more;
         descriptor d;
         CIP_TRY(cip_frames_next(&s->f, LZ4F_MAGIC, &more, err));
         if (!more)
-            break;
+            return settle_run(s, told, err);
         CIP_TRY(read_descriptor(&s->f, &d, err));
-        size_t first = s->f.found.n;
-        bool alone = (d.flags & FLG_INDEPENDENT) != 0 && (d.flags & FLG_DICTIONARY) == 0;
-        if (alone)
+        *told = (d.flags & (FLG_INDEPENDENT | FLG_DICTIONARY)) == FLG_INDEPENDENT;
+        if (*told) {
+            size_t first = s->f.found.n;
             CIP_TRY(walk_blocks(&s->f, &d, err));
-        if (!alone || !settle_frame(s, &d, first)) {
-            cip_frames_sequential(&s->f);
-            return CIP_OK;
+            CIP_TRY(settle_frame(s, &d, first, told, err));
         }
     }
-    if (!settle_run(s))
-        cip_frames_sequential(&s->f);
     return CIP_OK;
 }
 
@@ -185,6 +211,9 @@ cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t l
         .raw_len = raw_len,
         .open = SIZE_MAX
     };
-    cip_status st = scan(&s, err);
+    bool told;
+    cip_status st = scan(&s, &told, err);
+    if (st == CIP_OK && !told)
+        cip_frames_sequential(&s.f);
     return cip_frames_end(&s.f, st, out);
 }

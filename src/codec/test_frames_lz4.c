@@ -177,19 +177,47 @@ static void dependent_blocks_are_decoded_in_order(void **state)
     free(data);
 }
 
-/* One frame of `n` blocks with the given words in front of so many zeros. */
-static test_found blocks(unsigned flags, uint64_t size, const uint32_t *word, size_t n,
+/* A block that decodes to n zeros, 1 to 65536 of them. */
+static void add_zeros(test_run *r, size_t n)
+{
+    size_t len;
+    uint8_t *zeros = test_data(TEST_ZEROS, n);
+    uint8_t *block = test_encode(cip_codec_find("lz4"), 0, zeros, n, &len);
+    add_word(r, (uint32_t)len);
+    test_run_add(r, block, len);
+    free(block);
+    free(zeros);
+}
+
+/* A block of n zeros, stored as they are. */
+static void add_stored(test_run *r, uint32_t n)
+{
+    uint8_t *zeros = test_data(TEST_ZEROS, n);
+    add_word(r, n | STORED);
+    test_run_add(r, zeros, n);
+    free(zeros);
+}
+
+/* A frame of blocks that decode to so many zeros, stored ones with the flag STORED. */
+static void add_blocks(test_run *r, unsigned flags, uint64_t size, const uint32_t *n, size_t count)
+{
+    add_header(r, ALONE | flags, 0x40, size);
+    for (size_t i = 0; i < count; i++)
+        if (n[i] & STORED)
+            add_stored(r, n[i] & ~STORED);
+        else
+            add_zeros(r, n[i]);
+    add_word(r, 0);
+}
+
+static test_found blocks(unsigned flags, uint64_t size, const uint32_t *n, size_t count,
                          uint64_t raw_len)
 {
-    static const uint8_t zeros[65540];
     test_run r = { 0 };
-    add_header(&r, ALONE | flags, 0x40, size);
-    for (size_t i = 0; i < n; i++) {
-        add_word(&r, word[i]);
-        test_run_add(&r, zeros, (word[i] & ~STORED) > 65536 ? 0 : word[i] & ~STORED);
-    }
-    add_word(&r, 0);
-    test_found f = scan(&r, NULL, raw_len, 100);
+    uint8_t *zeros = test_data(TEST_ZEROS, 1 << 20);
+    add_blocks(&r, flags, size, n, count);
+    test_found f = scan(&r, zeros, raw_len, 100);
+    free(zeros);
     free(r.ptr);
     return f;
 }
@@ -198,67 +226,138 @@ static test_found blocks(unsigned flags, uint64_t size, const uint32_t *word, si
     blocks((flags), (size), (const uint32_t[]){ __VA_ARGS__ },                                     \
            sizeof(const uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), (raw_len))
 
+enum { FULL = 65536 };
+
 /* What the last block decodes to follows from the content size, or from the run's. */
 static void the_last_blocks_size_follows_from_the_whole(void **state)
 {
     (void)state;
-    const uint32_t c = 10, full = 65536;
-    /* By the content size: 1 to a full block is left. */
-    assert_int_equal(BLOCKS(SIZE, full + 1, full + 1, c, c).n, 2);
-    assert_int_equal(BLOCKS(SIZE, 2 * full, 2 * full, c, c).n, 2);
-    assert_true(BLOCKS(SIZE, full, full, c, c).sequential);
-    assert_true(BLOCKS(SIZE, full - 1, full - 1, c, c).sequential);
-    assert_true(BLOCKS(SIZE, 2 * full + 1, 2 * full + 1, c, c).sequential);
-    assert_true(BLOCKS(SIZE, full + 1, full + 2, c, c).sequential); /* not the run's */
-    assert_true(BLOCKS(SIZE, 0, 0, c).sequential);
-    /* By the run's. */
-    assert_int_equal(BLOCKS(0, 0, full + 1, c, c).n, 2);
-    assert_int_equal(BLOCKS(0, 0, 2 * full, c, c).n, 2);
-    assert_true(BLOCKS(0, 0, full, c, c).sequential);
-    assert_true(BLOCKS(0, 0, full - 1, c, c).sequential);
-    assert_true(BLOCKS(0, 0, 2 * full + 1, c, c).sequential);
-    assert_true(BLOCKS(0, 0, 0, c).sequential);
-    assert_true(BLOCKS(0, 0, UINT64_MAX, c).sequential);
+    for (unsigned flags = 0; flags <= SIZE; flags += SIZE) {
+        for (uint32_t n = 1; n <= FULL; n = n < 20 ? n + 1 : n + 9357) {
+            assert_int_equal(BLOCKS(flags, n, n, n).n, 1);
+            assert_int_equal(BLOCKS(flags, FULL + n, FULL + n, FULL, n).n, 2);
+        }
+        assert_int_equal(BLOCKS(flags, 2 * FULL, 2 * FULL, FULL, FULL).n, 2);
+        assert_int_equal(BLOCKS(flags, 3 * FULL + 9, 3 * FULL + 9, FULL, FULL, FULL, 9).n, 4);
+    }
+}
+
+/* An encoder that flushes leaves blocks that are not full: where they lie is not known then. */
+static void blocks_that_are_not_full_are_decoded_in_order(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags <= SIZE; flags += SIZE) {
+        assert_true(BLOCKS(flags, 2000, 2000, 1000, 1000).sequential);
+        assert_true(BLOCKS(flags, FULL, FULL, FULL - 1, 1).sequential);
+        /* As long as one full block and a last of 900 would be. */
+        assert_true(BLOCKS(flags, FULL + 900, FULL + 900, FULL - 100, 1000).sequential);
+        assert_true(BLOCKS(flags, 2 * FULL, 2 * FULL, FULL, FULL - 1, 1).sequential);
+        assert_true(
+            BLOCKS(flags, 2 * FULL + 900, 2 * FULL + 900, FULL - 100, FULL, 1000).sequential);
+        assert_true(BLOCKS(flags, FULL + 90, FULL + 90, FULL - 10, 100 | STORED).sequential);
+    }
+}
+
+static void sizes_that_contradict_each_other_are_left_to_decoding(void **state)
+{
+    (void)state;
+    assert_true(BLOCKS(SIZE, 0, 0, 5).sequential);
+    assert_true(BLOCKS(SIZE, 100, 101, 100).sequential);
+    assert_true(BLOCKS(SIZE, FULL + 1, FULL + 1, 100).sequential);
+    assert_true(BLOCKS(SIZE, FULL + 101, FULL + 101, FULL, 100).sequential);
+    assert_true(BLOCKS(SIZE, FULL + 99, FULL + 99, FULL, 100).sequential);
+    assert_true(BLOCKS(SIZE, FULL, FULL, FULL, 100).sequential);
+    assert_true(BLOCKS(0, 0, 0, 5).sequential);
+    assert_true(BLOCKS(0, 0, FULL + 1, FULL).sequential);
+    assert_true(BLOCKS(0, 0, UINT64_MAX, FULL).sequential);
+    assert_true(BLOCKS(0, 0, FULL + 101, FULL, 100).sequential);
+    assert_true(BLOCKS(0, 0, FULL + 99, FULL, 100).sequential);
+    assert_true(BLOCKS(0, 0, FULL, FULL, 100).sequential);
+}
+
+/* A block that is not full in a frame without size, and the last of another that seems to be
+ * shorter for it. */
+static void blocks_of_other_frames_are_proved_full_too(void **state)
+{
+    (void)state;
+    uint8_t *zeros = test_data(TEST_ZEROS, 2 * FULL);
+    for (uint32_t less = 0; less < 2; less++) {
+        test_run r = { 0 };
+        const uint32_t first[] = { FULL - less, 10 | STORED }, second[] = { 100 };
+        add_blocks(&r, 0, 0, first, 2);
+        add_blocks(&r, 0, 0, second, 1);
+        test_found f = scan(&r, zeros, FULL - less + 110, 9);
+        assert_int_equal(f.st, CIP_OK);
+        assert_int_equal(f.n, less == 0 ? 3 : 0);
+        free(r.ptr);
+    }
+    free(zeros);
+}
+
+static void proving_can_fail(void **state)
+{
+    (void)state;
+    const uint32_t n[] = { FULL, 100 };
+    for (unsigned flags = 0; flags <= SIZE; flags += SIZE) {
+        test_run r = { .fail_at = 2 }; /* the first is the frame's window */
+        add_blocks(&r, flags, FULL + 100, n, 2);
+        assert_int_equal(scan(&r, NULL, FULL + 100, 9).st, CIP_ERR_IO);
+        assert_int_equal(r.reads, 2);
+        for (size_t fail = 1; fail < 3; fail++) {
+            test_env t;
+            cip_pieces out;
+            test_env_open(&t, fail, 0);
+            assert_int_equal(
+                cip_lz4f_scan(&t.mem, test_run_read, &r, r.len, FULL + 100, 9, &out, &t.err),
+                CIP_ERR_NOMEM);
+            test_env_close(&t);
+        }
+        free(r.ptr);
+    }
 }
 
 static void stored_blocks_have_their_size(void **state)
 {
     (void)state;
-    const uint32_t c = 10, s = STORED | 100, full = 65536;
-    test_found f = BLOCKS(0, 0, 100 + full + 100, s, c, s);
+    const uint32_t s = STORED | 100;
+    test_found f = BLOCKS(0, 0, 100 + FULL + 100, s, FULL, s);
     assert_int_equal(f.n, 3);
     assert_int_equal(f.nstored, 2);
-    assert_true(BLOCKS(0, 0, 100 + full + 99, s, c, s).sequential);
+    assert_true(BLOCKS(0, 0, 100 + FULL + 99, s, FULL, s).sequential);
     assert_int_equal(BLOCKS(SIZE, 200, 200, s, s).n, 2);
     assert_true(BLOCKS(SIZE, 201, 201, s, s).sequential);
     assert_true(BLOCKS(SIZE, 200, 201, s, s).sequential);
-    assert_int_equal(BLOCKS(0, 0, full, STORED | full).n, 1);
+    assert_int_equal(BLOCKS(0, 0, FULL, STORED | FULL).n, 1);
     f = BLOCKS(0, 0, 100, s, STORED); /* an empty one is none */
     assert_int_equal(f.n, 1);
     assert_false(f.sequential);
 }
 
+static test_found one_block(uint32_t word, uint64_t raw_len)
+{
+    test_run r = { 0 };
+    uint8_t *zeros = test_data(TEST_ZEROS, FULL + 1);
+    add_header(&r, ALONE, 0x40, 0);
+    add_word(&r, word);
+    test_run_add(&r, zeros, FULL + 1);
+    add_word(&r, 0);
+    r.len -= (word & ~STORED) == FULL; /* the end mark right behind */
+    memset(r.ptr + r.len - 4, 0, 4);
+    test_found f = scan(&r, NULL, raw_len, 100);
+    free(zeros);
+    free(r.ptr);
+    return f;
+}
+
 static void a_block_over_the_largest_is_corrupt(void **state)
 {
     (void)state;
-    assert_int_equal(BLOCKS(0, 0, 65536, 65536).st, CIP_OK);
-    assert_int_equal(BLOCKS(0, 0, 65537, 65537).st, CIP_ERR_CORRUPT);
-    assert_int_equal(BLOCKS(0, 0, 65537, STORED | 65537).st, CIP_ERR_CORRUPT);
-    assert_string_equal(BLOCKS(0, 0, 9, 65537).err.text,
-                        "expected an LZ4 block of at most 65536 bytes, found 65537");
-}
-
-/* An encoder may flush: then a piece cannot be decoded to the size it should have. */
-static void a_block_that_is_not_full_shows_when_it_is_decoded(void **state)
-{
-    (void)state;
-    const cip_codec *lz4 = cip_codec_find("lz4");
-    size_t len;
-    uint8_t *data = test_data(TEST_WORDS, 1000);
-    uint8_t *block = test_encode(lz4, 0, data, 1000, &len);
-    assert_int_equal(test_decode(lz4, block, len, 65536, NULL, NULL), CIP_ERR_CORRUPT);
-    free(block);
-    free(data);
+    assert_int_equal(one_block(FULL, 1000).st, CIP_OK);
+    assert_int_equal(one_block(FULL | STORED, FULL).st, CIP_OK);
+    assert_int_equal(one_block(FULL + 1, 1000).st, CIP_ERR_CORRUPT);
+    test_found f = one_block((FULL + 1) | STORED, FULL + 1);
+    assert_int_equal(f.st, CIP_ERR_CORRUPT);
+    assert_string_equal(f.err.text, "expected an LZ4 block of at most 65536 bytes, found 65537");
 }
 
 static cip_status header(unsigned flags, unsigned bd)
@@ -342,9 +441,12 @@ int main(void)
         cmocka_unit_test(nothing_has_no_pieces),
         cmocka_unit_test(dependent_blocks_are_decoded_in_order),
         cmocka_unit_test(the_last_blocks_size_follows_from_the_whole),
+        cmocka_unit_test(blocks_that_are_not_full_are_decoded_in_order),
+        cmocka_unit_test(sizes_that_contradict_each_other_are_left_to_decoding),
+        cmocka_unit_test(blocks_of_other_frames_are_proved_full_too),
+        cmocka_unit_test(proving_can_fail),
         cmocka_unit_test(stored_blocks_have_their_size),
         cmocka_unit_test(a_block_over_the_largest_is_corrupt),
-        cmocka_unit_test(a_block_that_is_not_full_shows_when_it_is_decoded),
         cmocka_unit_test(headers_of_another_kind_are_refused),
         cmocka_unit_test(a_damaged_header_is_told_by_its_checksum),
         cmocka_unit_test(a_damaged_run_does_no_harm),

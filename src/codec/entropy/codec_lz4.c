@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One raw LZ4 block: a row of sequences, each a token, literals and a match, without any sizes or
- * checksum of its own. liblz4 counts in int, which is also about what the format's encoders take.
+ * One raw LZ4 block, without any sizes or checksum of its own. liblz4 counts in int, which is also
+ * about what the format's encoders take.
  */
 #include "codec/entropy/entropy.h"
 
@@ -12,51 +12,15 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "codec/entropy/lz4_walk.h"
 
-enum {
-    MIN_MATCH = 4,
-    LEVEL_MIN = -65536, /* liblz4's largest acceleration */
-};
-
-/* A length whose first four bits are in the token; 15 says that bytes to be added follow, up to
- * and with the first that is not 255. */
-static uint64_t sequence_length(cip_cursor *c, unsigned nibble)
-{
-    uint64_t n = nibble;
-    unsigned more = nibble == 15 ? 255 : 0;
-    while (more == 255) {
-        more = cip_get_u8(c);
-        n += more;
-    }
-    return n;
-}
+enum { LEVEL_MIN = -65536 }; /* liblz4's largest acceleration */
 
 /* liblz4 says only that a block is bad: goes over its sequences to find out how. */
 static cip_status lz4_why(cip_bytes src, uint64_t dst_len, cip_err *err)
 {
-    cip_cursor c = cip_cursor_le(src);
-    uint64_t got = 0;
-    do {
-        unsigned token = cip_get_u8(&c);
-        uint64_t literals = sequence_length(&c, token >> 4);
-        cip_get_bytes(&c, (size_t)literals);
-        got += literals;
-        if (c.bad || cip_cursor_left(&c) == 0)
-            break;
-        unsigned back = cip_get_u16(&c);
-        uint64_t match = sequence_length(&c, token & 15) + MIN_MATCH;
-        if (!c.bad && (back == 0 || back > got))
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected an LZ4 match within the %" PRIu64
-                            " bytes decoded so far, found one %u bytes back",
-                            got, back);
-        got += match;
-    } while (!c.bad && got <= dst_len);
-    if (c.bad)
-        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                        "expected more of an LZ4 block, found its end after %zu bytes", src.len);
-    if (got > dst_len)
-        return cip_fail_long(err, dst_len);
+    uint64_t got;
+    CIP_TRY(cip_lz4_walk(src, dst_len, &got, err));
     if (got < dst_len)
         return cip_fail_short(err, dst_len, got);
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
