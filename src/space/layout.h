@@ -149,8 +149,7 @@ struct cip_space {
     cip_space *in_order; /* CHUNKED: the same bytes decoded in order (SEQ), used from then on when a
                             chunk turns out not to fit the table (CORRUPT); or NULL */
     _Atomic bool use_in_order;
-    struct cip_seq *_Atomic parked; /* SEQ: private to the reader: a decoder to go on from */
-    cip_space *next_seq;            /* SEQ: the next one of the layout */
+    _Atomic bool touched; /* SEQ: something of it was read before */
 };
 
 typedef enum cip_mask_kind {
@@ -208,12 +207,12 @@ struct cip_layout {
     cip_env *env;
     struct cip_cache *cache;  /* decoded chunks; shared with children */
     cip_arena arena;          /* all below; guarded by `lock` after open */
-    pthread_mutex_t lock;     /* guards arena, children and seqs after open; a leaf */
+    pthread_mutex_t lock;     /* guards arena and children after open; a leaf */
     pthread_mutex_t lazy;     /* of the root layout, recursive: held while a lazy space is made */
     _Atomic uint64_t next_id; /* of the root layout: the next space's */
-    struct cip_scratch *scratch; /* decoding buffers; shared with children */
-    cip_space *seqs;             /* those that may hold a parked decoder */
-    cip_layout *parent;          /* of an external file: who opened it */
+    struct cip_scratch *scratch;   /* decoding buffers; shared with children */
+    struct cip_decoders *decoders; /* that stand somewhere in a SEQ; shared with children */
+    cip_layout *parent;            /* of an external file: who opened it */
     cip_layout **child;
     size_t nchild, child_cap;
     cip_io *io; /* the file; closed with the layout when owned */
@@ -250,6 +249,8 @@ void cip_layout_free(cip_layout *layout);
 int cip_layout_depth(const cip_layout *layout);
 
 /* Spaces, in the layout's arena (these lock it, so that lazy makers may call them). */
+/* All bytes of an io (borrowed): a member beside the file. */
+cip_status cip_space_new_file(cip_layout *l, cip_io *io, cip_space **out, cip_err *err);
 cip_status cip_space_new_mem(cip_layout *l, cip_bytes mem, cip_space **out, cip_err *err);
 /* RANGE when [off, off + len) does not lie in `in` (checked when its length is known). */
 cip_status cip_space_new_sub(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The elements of one chunk: decoded straight to where they go when that is all there is to do,
+ * otherwise cast from the decoded chunk, or from just the pieces of it that are touched. */
+#include "space/reader.h"
+
+enum { MAX_PIECES = 1024 };
+static const uint64_t staged_max = UINT64_C(1) << 20; /* bytes */
+
+static uint64_t wanted(const cip_chunk_part *p)
+{
+    return (p->e1 - p->e0) * p->w->itemsize;
+}
+
+static void cast_all(cip_gather *g, const cip_chunk_part *p, cip_walk_src how, const uint8_t *src)
+{
+    cip_cast_stats stats = { 0, 0 };
+    cip_walk_cast_args a = { p->e0, p->e1, how, src, p->base, g->cast, g->dst };
+    cip_walk_cast(p->w, &a, &stats);
+    cip_gather_note(g, &stats);
+}
+
+/* --- special chunks
+ * ------------------------------------------------------------------------------- */
+
+/* Whether all elements hold the same bytes of the pattern. */
+static bool same_phase(const cip_walk *w, uint64_t period)
+{
+    for (int32_t k = 0; k < w->nouter; k++)
+        if ((uint64_t)w->axis[k].from % period != 0)
+            return false;
+    return true;
+}
+
+/* The pattern's bytes from `off` on. */
+static void copy_phase(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = pattern.ptr[(off + i) % pattern.len];
+}
+
+/* The elements one behind the other, a few at a time, where they differ. */
+static void cast_phases(cip_gather *g, const cip_chunk_part *p, cip_bytes pattern, uint8_t *room,
+                        uint64_t fit)
+{
+    cip_walk_at at;
+    size_t n = (size_t)p->w->itemsize;
+    cip_walk_seek(p->w, p->e0, &at);
+    for (cip_chunk_part q = *p; q.e0 < p->e1; q.e0 = q.e1) {
+        q.e1 = cip_min_u64(p->e1, q.e0 + fit);
+        while (at.e < q.e1) {
+            copy_phase(pattern, at.off - p->base, room + (at.e - q.e0) * n, n);
+            cip_walk_skip(&at, 1);
+        }
+        cast_all(g, &q, CIP_SRC_PACKED, room);
+    }
+}
+
+static cip_status cast_pattern(cip_gather *g, const cip_chunk_part *p, cip_bytes pattern,
+                               cip_err *err)
+{
+    cip_room room;
+    size_t n = (size_t)p->w->itemsize;
+    CIP_TRY(cip_scratch_take(g->rd.scratch, n, &room, err));
+    if (same_phase(p->w, pattern.len)) {
+        cip_walk_at at;
+        cip_walk_seek(p->w, p->e0, &at);
+        copy_phase(pattern, at.off - p->base, room.ptr, n);
+        cast_all(g, p, CIP_SRC_SAME, room.ptr);
+    } else {
+        cast_phases(g, p, pattern, room.ptr, n == 0 ? UINT64_MAX / 2 : room.cap / n);
+    }
+    cip_scratch_give(g->rd.scratch, &room);
+    return CIP_OK;
+}
+
+/* --- straight to the destination
+ * ------------------------------------------------------------------ */
+
+/* Whether the part is all of the chunk and lies in one piece at the destination. */
+static bool is_direct(const cip_gather *g, const cip_chunk_part *p)
+{
+    const cip_walk *w = p->w;
+    cip_walk_at at;
+    if (!cip_cast_in_place(g->cast) || w->nouter != w->ndim || wanted(p) != p->chunk->raw_len)
+        return false;
+    cip_walk_seek(w, p->e0, &at);
+    if (w->nouter == 0)
+        return true;
+    const cip_axis *last = &w->axis[w->nouter - 1];
+    return cip_walk_row(&at) >= p->e1 - p->e0 && last->from == (int64_t)w->itemsize &&
+           last->to == last->from;
+}
+
+static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *err)
+{
+    cip_walk_at at;
+    cip_cast_stats stats = { 0, 0 };
+    cip_walk_seek(p->w, p->e0, &at);
+    uint8_t *dst = g->dst + at.to_off;
+    cip_want all = { .off = 0, .len = (size_t)wanted(p), .dst = dst };
+    CIP_TRY(cip_chunk_read(&g->rd, g->s, p->i, p->chunk, &all, 1, err));
+    int64_t stride = (int64_t)p->w->itemsize;
+    if (!cip_cast_is_copy(g->cast))
+        cip_cast_run(g->cast, (size_t)(p->e1 - p->e0), dst, stride, dst, stride, 0, &stats);
+    return CIP_OK;
+}
+
+/* --- only what is touched
+ * ------------------------------------------------------------------------- */
+
+/* Whether the chunk can be read in pieces for less than all of it. */
+static bool in_pieces(const cip_gather *g, const cip_chunk *c)
+{
+    cip_step own;
+    const cip_step *step = cip_chunk_only_step(g->s, c, &own);
+    if (step == NULL)
+        return c->codec == &cip_codec_stored || (c->codec == NULL && g->s->nstep == 0);
+    bool large = c->raw_len > cip_cache_max(g->rd.cache) / 2;
+    return step->codec->plan != NULL || (large && step->codec->stream != NULL);
+}
+
+/* The part's runs of bytes into piece[]; 0 when there are more than max. */
+static size_t list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece, size_t max)
+{
+    const cip_walk *w = p->w;
+    bool runs = w->nouter != 0 && w->axis[w->nouter - 1].from == (int64_t)w->itemsize;
+    cip_walk_at at;
+    size_t n = 0;
+    cip_walk_seek(w, p->e0, &at);
+    while (at.e < p->e1) {
+        uint64_t count = runs ? cip_min_u64(cip_walk_row(&at), p->e1 - at.e) : 1;
+        if (n == max)
+            return 0;
+        piece[n++] = (cip_want){ at.off - p->base, (size_t)(count * w->itemsize),
+                                 dst + (at.e - p->e0) * w->itemsize };
+        cip_walk_skip(&at, count);
+    }
+    return n;
+}
+
+static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done, cip_err *err)
+{
+    cip_want few[32], *piece = few;
+    cip_room list = { NULL, 0 }, room = { NULL, 0 };
+    cip_status st;
+    CIP_GO(cip_scratch_take(g->rd.scratch, (size_t)wanted(p), &room, err));
+    size_t n = list_pieces(p, room.ptr, few, 32);
+    if (n == 0) {
+        CIP_GO(cip_scratch_take(g->rd.scratch, MAX_PIECES * sizeof *piece, &list, err));
+        piece = (cip_want *)(void *)list.ptr;
+        n = list_pieces(p, room.ptr, piece, MAX_PIECES);
+    }
+    if (n != 0) {
+        CIP_GO(cip_chunk_read(&g->rd, g->s, p->i, p->chunk, piece, n, err));
+        cast_all(g, p, CIP_SRC_PACKED, room.ptr);
+        *done = true;
+    }
+    st = CIP_OK;
+done:
+    cip_scratch_give(g->rd.scratch, &list);
+    cip_scratch_give(g->rd.scratch, &room);
+    return st;
+}
+
+cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
+{
+    cip_held h;
+    cip_bytes pattern;
+    uint8_t own[8];
+    bool done = false, part = wanted(p) < p->chunk->raw_len;
+    if (p->chunk->state != CIP_CHUNK_MISSING && cip_chunk_pattern(g->s, p->chunk, &pattern, own))
+        return cast_pattern(g, p, pattern, err);
+    if (is_direct(g, p))
+        return cast_direct(g, p, err);
+    if (p->w->nested && wanted(p) <= p->chunk->raw_len / 2 && wanted(p) <= staged_max &&
+        in_pieces(g, p->chunk))
+        CIP_TRY(cast_pieces(g, p, &done, err));
+    if (done)
+        return CIP_OK;
+    CIP_TRY(cip_chunk_hold(&g->rd, g->s, p->i, p->chunk, part, &h, err));
+    cast_all(g, p, CIP_SRC_PLACED, h.ptr);
+    cip_held_drop(&g->rd, &h);
+    return CIP_OK;
+}

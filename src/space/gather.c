@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Elements of a view to memory: the view is brought down to the space that holds its bytes and
+ * given to that kind's own way. */
+#include <string.h>
+
+#include "space/reader.h"
+
+void cip_gather_note(cip_gather *g, const cip_cast_stats *stats)
+{
+    if (stats->noverflow == 0)
+        return;
+    pthread_mutex_lock(&g->lock);
+    cip_cast_merge(&g->stats, stats);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* --- from memory
+ * ---------------------------------------------------------------------------------- */
+
+enum { MEMORY_JOB = 512 << 10 }; /* bytes written by a job */
+
+typedef struct memory {
+    cip_gather *g;
+    const uint8_t *base;
+    uint64_t each; /* source elements in a job */
+} memory;
+
+static cip_status memory_job(void *arg, size_t i, cip_err *err)
+{
+    const memory *m = arg;
+    const cip_walk *w = &m->g->w;
+    cip_cast_stats stats = { 0, 0 };
+    uint64_t e0 = i * m->each;
+    cip_walk_cast_args a = { .e0 = e0,
+                             .e1 = cip_min_u64(e0 + m->each, w->nsource),
+                             .how = w->itemsize == 0 ? CIP_SRC_SAME : CIP_SRC_PLACED,
+                             .src = m->base,
+                             .cast = m->g->cast,
+                             .dst = m->g->dst };
+    (void)err;
+    cip_walk_cast(w, &a, &stats);
+    cip_gather_note(m->g, &stats);
+    return CIP_OK;
+}
+
+cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err)
+{
+    const cip_walk *w = &g->w;
+    memory m = { .g = g, .base = base };
+    uint64_t times = w->nelem / w->nsource;
+    uint64_t each = cip_max_u64(cip_max_u64(w->to_size, w->itemsize), 1);
+    m.each = MEMORY_JOB / each / times + 1;
+    return cip_pool_run(g->rd.pool, (size_t)cip_div_up(w->nsource, m.each), memory_job, &m, err);
+}
+
+/* --- by kind
+ * -------------------------------------------------------------------------------------- */
+
+static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
+{
+    cip_held h;
+    CIP_TRY(cip_seq_hold(&g->rd, g->s, end, &h, err));
+    if (h.ptr == NULL)
+        return cip_gather_tiles(g, err);
+    cip_status st = cip_gather_memory(g, h.ptr, err);
+    cip_held_drop(&g->rd, &h);
+    return st;
+}
+
+/* Long runs that are only copied are spans; all else is done chunk by chunk. */
+static cip_status gather_chunked(cip_gather *g, cip_err *err)
+{
+    enum { LONG = 64 << 10 };
+    const cip_walk *w = &g->w;
+    const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
+    bool runs = last != NULL && last->from == (int64_t)w->itemsize && last->to == last->from &&
+                w->nouter == w->ndim &&
+                ((uint64_t)last->n == w->nsource || (uint64_t)last->n >= LONG / w->itemsize);
+    if (!w->nested || (runs && cip_cast_is_copy(g->cast)))
+        return cip_gather_tiles(g, err);
+    return cip_gather_chunked(g, err);
+}
+
+static cip_status gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, cip_err *err)
+{
+    bool done;
+    CIP_TRY(cip_gather_grid(g, from, to, &done, err));
+    return done ? CIP_OK : cip_gather_tiles(g, err);
+}
+
+/* Goes down through parts of spaces as long as one holds all of the view: v->off and *end move
+ * along.
+ */
+static cip_status descend(cip_gather *g, cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err)
+{
+    for (;;) {
+        CIP_TRY(cip_space_resolve(g->s, &g->s, err));
+        if (*end > g->s->len)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected data up to byte %" PRIu64 ", found %" PRIu64 " bytes", *end,
+                            g->s->len);
+        const cip_extent *at = &g->s->sub;
+        uint64_t start = 0;
+        if (g->s->kind == CIP_SPACE_CONCAT) {
+            size_t i = cip_concat_part(g->s, *first);
+            start = g->s->concat.start[i];
+            at = &g->s->concat.part[i];
+            if (at->in == NULL || *end > g->s->concat.start[i + 1])
+                return CIP_OK;
+        } else if (g->s->kind != CIP_SPACE_SUB) {
+            return CIP_OK;
+        }
+        CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
+        CIP_TRY(cip_extent_check(at, "a part", err));
+        g->s = at->in;
+        v->off += at->off - start;
+        *first += at->off - start;
+        *end += at->off - start;
+    }
+}
+
+static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
+                              cip_err *err)
+{
+    if (from->itemsize == 0)
+        return cip_gather_memory(g, (const uint8_t *)"", err);
+    switch (g->s->kind) {
+    case CIP_SPACE_MEM:
+        return cip_gather_memory(g, g->s->mem.ptr, err);
+    case CIP_SPACE_CHUNKED:
+        return gather_chunked(g, err);
+    case CIP_SPACE_GRID:
+        return gather_grid(g, from, to, err);
+    case CIP_SPACE_SEQ:
+        return gather_seq(g, end, err);
+    default:
+        return cip_gather_tiles(g, err);
+    }
+}
+
+/* Once more in order where a chunk does not fit the table: from then on for good. */
+static cip_status gather_space(cip_gather *g, const cip_nd *view, const cip_nd *to, uint64_t first,
+                               uint64_t end, cip_err *err)
+{
+    cip_nd from = *view;
+    for (;;) {
+        const char *label = g->s->label;
+        cip_status st = descend(g, &from, &first, &end, err);
+        cip_space *s = g->s;
+        bool fallback = st == CIP_OK && s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
+        if (!fallback || !atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
+            g->stats = (cip_cast_stats){ 0, 0 };
+            if (st == CIP_OK) {
+                cip_walk_make(&from, to, !cip_cast_in_place(g->cast), &g->w);
+                st = gather_kind(g, &from, to, end, err);
+            }
+            if (st != CIP_ERR_CORRUPT || !fallback) {
+                st = s->label != NULL ? cip_fail_in(err, st, "%s", s->label) : st;
+                return label != NULL ? cip_fail_in(err, st, "%s", label) : st;
+            }
+            atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
+        }
+        g->s = s->in_order;
+        CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
+    }
+}
+
+static bool same_shape(const cip_nd *a, const cip_nd *b)
+{
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(int64_t)) == 0;
+}
+
+cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
+                            const cip_cast *cast, const cip_nd *to, uint8_t *dst,
+                            cip_cast_stats *stats, cip_err *err)
+{
+    uint64_t nelem, first, end;
+    if (!same_shape(from, to) || !cip_shape_nelem(from->ndim, from->shape, &nelem))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two views of one shape");
+    if (nelem == 0)
+        return CIP_OK;
+    CIP_TRY(cip_view_bounds(from, &first, &end, err));
+    cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = dst };
+    pthread_mutex_init(&g.lock, NULL);
+    cip_status st = gather_space(&g, from, to, first, end, err);
+    pthread_mutex_destroy(&g.lock);
+    if (st == CIP_OK && stats != NULL)
+        cip_cast_merge(stats, &g.stats);
+    return st;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The geometry of n-d chunks. Private to src/space. */
+#ifndef CIP_SPACE_GRID_H
+#define CIP_SPACE_GRID_H
+
+#include "space/layout.h"
+
+/* One chunk: its number, its shape in the file and where its elements lie. */
+typedef struct cip_grid_chunk {
+    uint64_t i;
+    uint64_t raw_len;
+    int64_t first[CIP_MAX_NDIM];  /* element of the array that its first one is */
+    int64_t stride[CIP_MAX_NDIM]; /* in bytes, within its raw bytes */
+} cip_grid_chunk;
+
+/* The chunk at coord[] of the chunk grid (within it). */
+void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *out);
+/* Chunks along axis k. */
+int64_t cip_grid_nchunk(const cip_grid *g, int32_t k);
+
+#endif

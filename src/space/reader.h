@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of reading: what goes along with a read, and the readers of each kind of space.
+ * Private to src/space. */
+#ifndef CIP_SPACE_READER_H
+#define CIP_SPACE_READER_H
+
+#include "base/num.h"
+#include "space/cache.h"
+#include "space/nd_walk.h"
+#include "space/read.h"
+#include "space/scratch.h"
+
+/* Spaces in spaces and lazies that give lazies: a cycle ends here. */
+enum { CIP_SPACE_MAX_DEPTH = 16 };
+
+/* A read under way. */
+typedef struct cip_rd {
+    cip_env *env;
+    cip_cache *cache;
+    cip_scratch *scratch;
+    struct cip_decoders *decoders;
+    cip_pool *pool; /* NULL: in this thread */
+    unsigned depth; /* of the space being read in those that it is part of */
+} cip_rd;
+
+/* In a thread that makes a lazy space the pool is left out: a job of it could wait for the lazy
+ * lock that this thread holds. */
+cip_rd cip_rd_make(const cip_read_how *how);
+/* The same one level deeper; CORRUPT where that is too deep. */
+cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err);
+/* Whether this thread is making a lazy space. */
+bool cip_lazy_in_maker(void);
+
+/* --- spans: wants[].off + shift (modulo 2^64) are positions in s --------------------------------
+ */
+
+cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                        size_t n, cip_err *err);
+cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, size_t n,
+                     cip_err *err);
+/* Whether all of an extent is there: TRUNCATED naming `what` otherwise; UNSUPPORTED when it starts
+ * inside a byte. Resolves at->in. */
+cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err);
+/* The bytes in memory, where they lie in memory that the layout owns; NULL otherwise. In bounds. */
+const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
+/* The part of a CONCAT that holds the byte (0 when there is none). */
+size_t cip_concat_part(const cip_space *s, uint64_t off);
+/* Where a position lies in the file, for messages; CIP_NO_OFFSET where it does not. */
+uint64_t cip_space_file_offset(cip_space *s, uint64_t off);
+
+cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                             size_t n, cip_err *err);
+cip_status cip_grid_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                          size_t n, cip_err *err);
+cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                         size_t n, cip_err *err);
+
+/* --- one chunk ----------------------------------------------------------------------------------
+ */
+
+/* Decoded bytes at hand. */
+typedef struct cip_held {
+    const uint8_t *ptr;
+    cip_cache_entry *pin;
+    cip_room room;
+} cip_held;
+
+/* Chunk i of the table, checked as far as it can be without reading: run is at least 1, CHUNKED:
+ * it lies in the space; GRID: raw_len is `raw_len`. */
+cip_status cip_chunk_at(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out, cip_err *err);
+/* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
+cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                          const cip_want *piece, size_t n, cip_err *err);
+/* All of one chunk's raw bytes to dst. */
+cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
+                            cip_err *err);
+/* All of one chunk's raw bytes somewhere; `keep`: in the cache for the next who asks. */
+cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
+                          cip_held *out, cip_err *err);
+void cip_held_drop(const cip_rd *rd, cip_held *h);
+/* The chunk's codec when it has just one, NULL otherwise (stored as it is, or several steps). */
+const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own);
+/* The repeated bytes of a special chunk (not MISSING); false for DATA. */
+bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, uint8_t own[8]);
+/* Names the chunk in an error. */
+cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i);
+
+/* --- decoding in order --------------------------------------------------------------------------
+ */
+
+/* A decoder somewhere in an extent. One thread at a time. */
+typedef struct cip_seq cip_seq;
+/* UNSUPPORTED when the codec cannot. */
+cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
+                         const cip_extent *at, cip_seq **out, cip_err *err);
+/* The next n raw bytes to dst, or passed over (dst NULL). TRUNCATED, CORRUPT when there are fewer.
+ */
+cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, cip_err *err);
+/* Whether the data end here: CORRUPT when more follow. */
+cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err);
+/* All there is from here on, into a buffer that is the caller's to give back. */
+cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err);
+uint64_t cip_seq_pos(const cip_seq *q);
+void cip_seq_free(cip_seq *q);
+
+/* Decoders put aside where a read of a SEQ space ended, for the read that goes on there: a few, the
+ * one unused for longest goes. Thread-safe. */
+typedef struct cip_decoders cip_decoders;
+cip_status cip_decoders_new(cip_env *env, cip_decoders **out, cip_err *err);
+void cip_decoders_free(cip_decoders *d);
+/* One of space `id` that stands at `pos` or before, now the caller's; NULL. */
+cip_seq *cip_decoders_take(cip_decoders *d, uint64_t id, uint64_t pos);
+void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q);
+
+/* All bytes of a SEQ space in memory, if it is small enough to be kept and [0, end) is not just a
+ * first look at its beginning: h->ptr is NULL otherwise. */
+cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err);
+
+/* --- elements -----------------------------------------------------------------------------------
+ */
+
+/* Elements from a space to memory: all that the jobs of one gather share. */
+typedef struct cip_gather {
+    cip_rd rd;
+    cip_space *s;
+    cip_walk w; /* w.off: in the linear bytes of s */
+    const cip_cast *cast;
+    uint8_t *dst;         /* of the walk's to_off 0 */
+    pthread_mutex_t lock; /* guards stats */
+    cip_cast_stats stats;
+} cip_gather;
+
+void cip_gather_note(cip_gather *g, const cip_cast_stats *stats);
+/* Reads through tiles of spans: FILE, CONCAT, SEQ, and whatever the others do not do. */
+cip_status cip_gather_tiles(cip_gather *g, cip_err *err);
+/* From memory that holds the linear bytes. */
+cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err);
+cip_status cip_gather_chunked(cip_gather *g, cip_err *err);
+/* n-d; *done false (and nothing done) where the view is no box of the grid. `from` is the view. */
+cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
+                           cip_err *err);
+/* Source elements [e0, e1) of the walk that lie wholly in chunk i. */
+typedef struct cip_chunk_part {
+    uint64_t i;
+    const cip_chunk *chunk;
+    const cip_walk *w;
+    uint64_t e0, e1;
+    uint64_t base; /* where the chunk's first byte lies, as the walk counts */
+} cip_chunk_part;
+cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err);
+
+#endif

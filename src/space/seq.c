@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Data without inner structure: decoded from the beginning, with an early stop, in bounded memory.
+ * Where a read ends in a large space its decoder is put aside for the read that goes on there, so
+ * that going through in pieces costs one pass. A small space is decoded once and kept whole, so
+ * that all who look into it share that. */
+#include <string.h>
+
+#include "space/reader.h"
+
+enum { IN_MAX = 256 << 10, SKIP = 64 << 10, REST_MIN = 64 << 10 };
+
+struct cip_seq {
+    cip_mem *mem;
+    const cip_stream_codec *codec;
+    void *state;
+    cip_extent at;
+    uint64_t in_pos; /* stored bytes fetched */
+    uint8_t *in;
+    size_t in_cap, in_at, in_len; /* in[in_at, in_len) is not used yet */
+    uint64_t raw_pos;
+    bool end; /* the data say that nothing follows */
+};
+
+cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
+                         const cip_extent *at, cip_seq **out, cip_err *err)
+{
+    cip_seq *q = NULL;
+    cip_status st;
+    *out = NULL;
+    CIP_TRY(cip_extent_check(at, "stored data", err));
+    if (step->codec->stream == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "codec '%s' does not decode in order", step->codec->name);
+    CIP_TRY(CIP_NEW(&rd->env->mem, &q, 1, err));
+    q->mem = &rd->env->mem;
+    q->codec = step->codec->stream;
+    q->at = *at;
+    q->in_cap = (size_t)cip_min_u64(at->len, IN_MAX);
+    CIP_GO(cip_mem_get(q->mem, q->in_cap, (void **)&q->in, err));
+    cip_codec_env own = *env;
+    own.mem = q->mem;
+    CIP_GO(q->codec->begin(step->args, &own, &q->state, err));
+    *out = q;
+    return CIP_OK;
+done:
+    cip_seq_free(q);
+    return st;
+}
+
+void cip_seq_free(cip_seq *q)
+{
+    if (q == NULL)
+        return;
+    q->codec->finish(q->state);
+    cip_mem_put(q->mem, q->in);
+    cip_mem_put(q->mem, q);
+}
+
+uint64_t cip_seq_pos(const cip_seq *q)
+{
+    return q->raw_pos;
+}
+
+/* More stored bytes behind those that are left. */
+static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
+{
+    size_t left = q->in_len - q->in_at;
+    memmove(q->in, q->in + q->in_at, left);
+    q->in_at = 0;
+    q->in_len = left;
+    size_t more = (size_t)cip_min_u64(q->at.len - q->in_pos, q->in_cap - left);
+    if (more == 0) /* there are more, but the codec does not take what it has */
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "the data do not go on %" PRIu64 " bytes in", q->raw_pos);
+    CIP_TRY(cip_rd_at(rd, q->at.in, q->at.off + q->in_pos, q->in + left, more, err));
+    q->in_len += more;
+    q->in_pos += more;
+    return CIP_OK;
+}
+
+/* One step of the codec; *n: room, then what it gave. Fetches input as needed; gives something,
+ * ends, or fails. */
+static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, cip_err *err)
+{
+    size_t room = *n;
+    for (;;) {
+        bool last = q->in_pos == q->at.len;
+        if (q->in_at == q->in_len && !last) {
+            CIP_TRY(refill(rd, q, err));
+            continue;
+        }
+        size_t in_n = q->in_len - q->in_at, out_n = room;
+        CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
+        q->in_at += in_n;
+        q->raw_pos += out_n;
+        *n = out_n;
+        if (out_n != 0 || q->end)
+            return CIP_OK;
+        if (in_n == 0 && last)
+            return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                            "the stored data end %" PRIu64 " bytes in", q->raw_pos);
+        if (in_n == 0)
+            CIP_TRY(refill(rd, q, err));
+    }
+}
+
+static cip_status take_into(const cip_rd *rd, cip_seq *q, uint8_t *dst, size_t n, cip_err *err)
+{
+    while (n != 0) {
+        size_t got = n;
+        if (q->end)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected %zu bytes more, found the end of the data after %" PRIu64, n,
+                            q->raw_pos);
+        CIP_TRY(turn(rd, q, dst, &got, err));
+        dst += got;
+        n -= got;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, cip_err *err)
+{
+    cip_room room;
+    cip_status st = CIP_OK;
+    if (dst != NULL)
+        return take_into(rd, q, dst, (size_t)n, err);
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_scratch_take(rd->scratch, SKIP, &room, err));
+    while (n != 0 && st == CIP_OK) {
+        size_t part = (size_t)cip_min_u64(n, SKIP);
+        st = take_into(rd, q, room.ptr, part, err);
+        n -= part;
+    }
+    cip_scratch_give(rd->scratch, &room);
+    return st;
+}
+
+cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err)
+{
+    uint8_t byte;
+    size_t n = 1;
+    if (q->end)
+        return CIP_OK;
+    uint64_t len = q->raw_pos;
+    CIP_TRY(turn(rd, q, &byte, &n, err));
+    if (n != 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes, found more", len);
+    return CIP_OK;
+}
+
+static cip_status grow(const cip_rd *rd, cip_room *r, size_t len, cip_err *err)
+{
+    cip_room more;
+    size_t cap;
+    if (cip_mul_overflow(r->cap, 2, &cap))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "data of over %zu bytes", len);
+    CIP_TRY(cip_scratch_take(rd->scratch, cap < REST_MIN ? REST_MIN : cap, &more, err));
+    if (len != 0)
+        memcpy(more.ptr, r->ptr, len);
+    cip_scratch_give(rd->scratch, r);
+    *r = more;
+    return CIP_OK;
+}
+
+cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err)
+{
+    cip_room r = { NULL, 0 };
+    size_t have = 0;
+    cip_status st = CIP_OK;
+    while (!q->end) {
+        if (have == r.cap)
+            CIP_GO(grow(rd, &r, have, err));
+        size_t n = r.cap - have;
+        CIP_GO(turn(rd, q, r.ptr + have, &n, err));
+        have += n;
+    }
+    *out = r;
+    *len = have;
+    return CIP_OK;
+done:
+    cip_scratch_give(rd->scratch, &r);
+    return st;
+}
+
+/* --- decoders put aside
+ * --------------------------------------------------------------------------- */
+
+enum { NSLOT = 8 };
+
+struct cip_decoders {
+    cip_env *env;
+    pthread_mutex_t lock; /* guards all below; a leaf */
+    uint64_t clock;
+    struct {
+        cip_seq *q; /* NULL: free */
+        uint64_t id, since;
+    } slot[NSLOT];
+};
+
+cip_status cip_decoders_new(cip_env *env, cip_decoders **out, cip_err *err)
+{
+    CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
+    (*out)->env = env;
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return CIP_OK;
+}
+
+void cip_decoders_free(cip_decoders *d)
+{
+    if (d == NULL)
+        return;
+    for (size_t i = 0; i < NSLOT; i++)
+        cip_seq_free(d->slot[i].q);
+    pthread_mutex_destroy(&d->lock);
+    cip_mem_put(&d->env->mem, d);
+}
+
+cip_seq *cip_decoders_take(cip_decoders *d, uint64_t id, uint64_t pos)
+{
+    size_t best = NSLOT;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < NSLOT; i++)
+        if (d->slot[i].q != NULL && d->slot[i].id == id && d->slot[i].q->raw_pos <= pos &&
+            (best == NSLOT || d->slot[i].q->raw_pos > d->slot[best].q->raw_pos))
+            best = i;
+    cip_seq *q = best == NSLOT ? NULL : d->slot[best].q;
+    if (q != NULL)
+        d->slot[best].q = NULL;
+    pthread_mutex_unlock(&d->lock);
+    return q;
+}
+
+void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q)
+{
+    size_t at = 0;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 1; i < NSLOT && d->slot[at].q != NULL; i++)
+        if (d->slot[i].q == NULL || d->slot[i].since < d->slot[at].since)
+            at = i;
+    cip_seq *old = d->slot[at].q;
+    d->slot[at].q = q;
+    d->slot[at].id = id;
+    d->slot[at].since = d->clock++;
+    pthread_mutex_unlock(&d->lock);
+    cip_seq_free(old);
+}
+
+/* --- a whole space
+ * -------------------------------------------------------------------------------- */
+
+/* The space as one chunk, so that what is known of chunks serves here too. */
+static cip_chunk as_chunk(const cip_space *s)
+{
+    return (cip_chunk){ .at = s->sub, .raw_len = s->len, .run = 1 };
+}
+
+static bool is_small(const cip_rd *rd, const cip_space *s)
+{
+    return s->len <= cip_cache_max(rd->cache) / 2;
+}
+
+/* A window near the beginning is not worth decoding all; if someone looks again it is. */
+static bool is_first_look(cip_space *s, uint64_t end)
+{
+    return s->step[0].codec->stream != NULL && end <= s->len / 8 &&
+           !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
+}
+
+cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err)
+{
+    cip_chunk c = as_chunk(s);
+    *h = (cip_held){ 0 };
+    if (!is_small(rd, s) || is_first_look(s, end))
+        return CIP_OK;
+    return cip_chunk_hold(rd, s, 0, &c, true, h, err);
+}
+
+/* Goes on from a decoder that stands before, or from the beginning. */
+static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
+                                const cip_want *want, size_t n, cip_err *err)
+{
+    cip_seq *q = cip_decoders_take(rd->decoders, s->id, want[0].off + shift);
+    cip_status st = CIP_OK;
+    if (q == NULL)
+        CIP_GO(cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, err));
+    for (size_t i = 0; i < n; i++) {
+        if (want[i].len == 0)
+            continue;
+        CIP_GO(cip_seq_take(rd, q, NULL, want[i].off + shift - q->raw_pos, err));
+        CIP_GO(cip_seq_take(rd, q, want[i].dst, want[i].len, err));
+    }
+    if (q->raw_pos == s->len)
+        CIP_GO(cip_seq_check_end(rd, q, err));
+    if (!is_small(rd, s) && q->raw_pos != s->len) {
+        cip_decoders_give(rd->decoders, s->id, q);
+        return CIP_OK;
+    }
+done:
+    cip_seq_free(q);
+    return st;
+}
+
+static cip_status copy_whole(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                             size_t n, cip_err *err)
+{
+    cip_held h;
+    cip_chunk c = as_chunk(s);
+    CIP_TRY(cip_chunk_hold(rd, s, 0, &c, is_small(rd, s), &h, err));
+    for (size_t i = 0; i < n; i++)
+        if (want[i].len != 0)
+            memcpy(want[i].dst, h.ptr + (want[i].off + shift), want[i].len);
+    cip_held_drop(rd, &h);
+    return CIP_OK;
+}
+
+cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                         size_t n, cip_err *err)
+{
+    cip_chunk c = as_chunk(s);
+    bool streams = s->step[0].codec->stream != NULL;
+    const cip_want *most = want;
+    for (size_t i = 1; i < n; i++)
+        most = want[i].len > most->len ? &want[i] : most;
+    if (most->len == 0)
+        return CIP_OK;
+    cip_status st;
+    if (most->len == s->len)
+        st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, err);
+    else if (is_small(rd, s) ? !is_first_look(s, want[n - 1].off + shift + want[n - 1].len)
+                             : !streams || most->len >= s->len / 2)
+        st = copy_whole(rd, s, shift, want, n, err);
+    else
+        return read_in_order(rd, s, shift, want, n, err);
+    if (st == CIP_ERR_LIMIT && streams)
+        st = read_in_order(rd, s, shift, want, n, err);
+    return st;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * All bytes of a space in order. Several chunks are decoded at once and then handed on in pieces.
+ */
+#include "space/reader.h"
+
+static const uint64_t buffer_min = UINT64_C(1) << 20, buffer_max = UINT64_C(16) << 20;
+
+/* Enough for each thread to have a chunk of its own, as far as memory is to be bounded: whole
+ * chunks where they are equal. */
+static size_t buffer_size(const cip_rd *rd, const cip_space *s, size_t piece)
+{
+    bool chunks = s->kind == CIP_SPACE_CHUNKED || s->kind == CIP_SPACE_GRID;
+    uint64_t n = chunks ? buffer_max / 2 : buffer_min;
+    uint64_t each = s->kind == CIP_SPACE_CHUNKED ? s->table.raw_each : 0;
+    if (each != 0 && each <= buffer_max)
+        n = each * cip_pool_threads(rd->pool);
+    n = cip_min_u64(cip_max_u64(n, piece), buffer_max);
+    if (each != 0 && each <= n)
+        n -= n % each;
+    return (size_t)cip_min_u64(n, s->len);
+}
+
+static cip_status hand_on(const uint8_t *p, size_t n, size_t piece,
+                          int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
+                          cip_err *err)
+{
+    for (size_t at = 0; at < n; at += piece)
+        if (fn(user, p + at, n - at < piece ? n - at : piece) != 0)
+            return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
+
+cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
+                            int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
+                            cip_err *err)
+{
+    cip_rd rd = cip_rd_make(how);
+    cip_room room;
+    cip_status st = CIP_OK;
+    if (piece == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces of no bytes");
+    CIP_TRY(cip_space_resolve(s, &s, err));
+    size_t cap = buffer_size(&rd, s, piece);
+    CIP_TRY(cip_scratch_take(rd.scratch, cap, &room, err));
+    for (uint64_t off = 0; off < s->len && st == CIP_OK;) {
+        size_t n = (size_t)cip_min_u64(cap, s->len - off);
+        st = cip_rd_at(&rd, s, off, room.ptr, n, err);
+        if (st == CIP_OK)
+            st = hand_on(room.ptr, n, piece, fn, user, err);
+        off += n;
+    }
+    cip_scratch_give(rd.scratch, &room);
+    return st;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Byte spans of any space: bytes of files and of memory are read here, other kinds hand on to their
+ * own readers. Large spans are cut into pieces for the pool, since two threads read faster than
+ * one; small ones that lie close together are read in one go. */
+#include <string.h>
+
+#include "space/reader.h"
+
+enum {
+    PIECE = 4 << 20,    /* of a large span: a job */
+    LARGE = 2 << 20,    /* from here on it is worth waking others */
+    JOB_WANTS = 256,    /* small spans in a job */
+    BATCH = 64,         /* ranges given to the io at once */
+    NEAR = 4096,        /* a gap that costs less to read than another call */
+    TOGETHER = 64 << 10 /* bytes read in one go for the sake of small spans */
+};
+
+cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err)
+{
+    *out = *rd;
+    if (++out->depth > CIP_SPACE_MAX_DEPTH)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "spaces nested over %d deep",
+                        CIP_SPACE_MAX_DEPTH);
+    return CIP_OK;
+}
+
+/* --- files and memory
+ * ----------------------------------------------------------------------------- */
+
+/* A list of wants of a FILE or MEM space, shared by jobs. */
+typedef struct leaf {
+    const cip_rd *rd;
+    cip_space *s;
+    uint64_t shift;
+    const cip_want *want;
+    size_t n, per_job;
+} leaf;
+
+/* How many wants from the first on lie so close, and are so small, that they are read together. */
+static size_t near_ones(const cip_want *w, size_t n)
+{
+    size_t i = 1;
+    while (i < n && w[i].off - (w[i - 1].off + w[i - 1].len) <= NEAR && w[i].len < NEAR &&
+           w[i].off + w[i].len - w[0].off <= TOGETHER)
+        i++;
+    return w[0].len < NEAR ? i : 1;
+}
+
+static cip_status read_together(const leaf *l, const cip_want *w, size_t n, cip_err *err)
+{
+    cip_room room;
+    size_t span = (size_t)(w[n - 1].off + w[n - 1].len - w[0].off);
+    CIP_TRY(cip_scratch_take(l->rd->scratch, TOGETHER, &room, err));
+    cip_status st = cip_io_read(l->s->io, w[0].off + l->shift, room.ptr, span, err);
+    for (size_t i = 0; i < n && st == CIP_OK; i++)
+        memcpy(w[i].dst, room.ptr + (w[i].off - w[0].off), w[i].len);
+    cip_scratch_give(l->rd->scratch, &room);
+    return st;
+}
+
+static cip_status flush(const leaf *l, cip_range *range, size_t *n, cip_err *err)
+{
+    size_t count = *n;
+    *n = 0;
+    return count == 0 ? CIP_OK : cip_io_read_ranges(l->s->io, range, count, err);
+}
+
+static cip_status file_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
+{
+    cip_range range[BATCH];
+    size_t nrange = 0;
+    for (size_t i = 0; i < n;) {
+        size_t group = near_ones(w + i, n - i);
+        if (group > 1 || nrange == BATCH)
+            CIP_TRY(flush(l, range, &nrange, err));
+        if (group > 1)
+            CIP_TRY(read_together(l, w + i, group, err));
+        else if (w[i].len != 0)
+            range[nrange++] = (cip_range){ w[i].off + l->shift, w[i].len, w[i].dst };
+        i += group;
+    }
+    return flush(l, range, &nrange, err);
+}
+
+static cip_status leaf_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
+{
+    if (l->s->kind == CIP_SPACE_FILE)
+        return file_wants(l, w, n, err);
+    for (size_t i = 0; i < n; i++)
+        if (w[i].len != 0)
+            memcpy(w[i].dst, l->s->mem.ptr + (w[i].off + l->shift), w[i].len);
+    return CIP_OK;
+}
+
+static cip_status piece_job(void *arg, size_t i, cip_err *err)
+{
+    const leaf *l = arg;
+    size_t at = i * PIECE;
+    size_t left = l->want->len - at;
+    cip_want w = { l->want->off + at, left < PIECE ? left : PIECE, l->want->dst + at };
+    return leaf_wants(l, &w, 1, err);
+}
+
+static cip_status list_job(void *arg, size_t i, cip_err *err)
+{
+    const leaf *l = arg;
+    size_t at = i * l->per_job;
+    return leaf_wants(l, l->want + at, l->n - at < l->per_job ? l->n - at : l->per_job, err);
+}
+
+static cip_status one_large(leaf l, const cip_want *w, cip_err *err)
+{
+    l.want = w;
+    return cip_pool_run(l.rd->pool, cip_div_up(w->len, PIECE), piece_job, &l, err);
+}
+
+static cip_status many_small(leaf l, const cip_want *w, size_t n, uint64_t nbytes, cip_err *err)
+{
+    if (n < 2 * JOB_WANTS && nbytes < LARGE)
+        return leaf_wants(&l, w, n, err);
+    size_t share = n / (4 * cip_pool_threads(l.rd->pool)) + 1;
+    l.want = w;
+    l.n = n;
+    l.per_job = share < JOB_WANTS ? share : JOB_WANTS;
+    return cip_pool_run(l.rd->pool, cip_div_up(n, l.per_job), list_job, &l, err);
+}
+
+static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                             size_t n, cip_err *err)
+{
+    leaf l = { .rd = rd, .s = s, .shift = shift };
+    if (rd->pool == NULL)
+        return leaf_wants(&l, want, n, err);
+    for (size_t i = 0, j; i < n; i = j) {
+        uint64_t nbytes = 0;
+        for (j = i; j < n && want[j].len < LARGE; j++)
+            nbytes += want[j].len;
+        if (j > i)
+            CIP_TRY(many_small(l, want + i, j - i, nbytes, err));
+        else
+            CIP_TRY(one_large(l, &want[j++], err));
+    }
+    return CIP_OK;
+}
+
+/* --- one behind the other
+ * ------------------------------------------------------------------------- */
+
+/* A want that goes over several parts, for the jobs. */
+typedef struct over_parts {
+    const cip_rd *rd;
+    cip_space *s;
+    const cip_want *want; /* off: in s */
+    size_t first;         /* part */
+} over_parts;
+
+static cip_status part_spans(const cip_rd *rd, cip_space *s, size_t part, uint64_t shift,
+                             const cip_want *want, size_t n, cip_err *err)
+{
+    const cip_extent *at = &s->concat.part[part];
+    if (at->in != NULL) {
+        CIP_TRY(cip_extent_check(at, "a part", err));
+        return cip_rd_spans(rd, at->in, shift - s->concat.start[part] + at->off, want, n, err);
+    }
+    for (size_t i = 0; i < n; i++)
+        memset(want[i].dst, 0, want[i].len);
+    return CIP_OK;
+}
+
+static cip_status part_job(void *arg, size_t i, cip_err *err)
+{
+    const over_parts *o = arg;
+    size_t part = o->first + i;
+    uint64_t lo = cip_max_u64(o->s->concat.start[part], o->want->off);
+    uint64_t hi = cip_min_u64(o->s->concat.start[part + 1], o->want->off + o->want->len);
+    if (lo >= hi)
+        return CIP_OK;
+    cip_want w = { lo, (size_t)(hi - lo), o->want->dst + (lo - o->want->off) };
+    return part_spans(o->rd, o->s, part, 0, &w, 1, err);
+}
+
+size_t cip_concat_part(const cip_space *s, uint64_t off)
+{
+    size_t lo = 0, hi = s->concat.n;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->concat.start[mid] <= off)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Where the parts are many they are shared out; where they are few each is read by all. */
+static cip_status want_over_parts(const cip_rd *rd, cip_space *s, size_t first,
+                                  const cip_want *want, cip_err *err)
+{
+    over_parts o = { rd, s, want, first };
+    size_t n = cip_concat_part(s, want->off + want->len - 1) + 1 - first;
+    bool share = n >= 2 * (size_t)cip_pool_threads(rd->pool) && want->len >= LARGE;
+    if (share)
+        return cip_pool_run(rd->pool, n, part_job, &o, err);
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(part_job(&o, i, err));
+    return CIP_OK;
+}
+
+static cip_status concat_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                               size_t n, cip_err *err)
+{
+    for (size_t i = 0, j; i < n; i = j) {
+        j = i + 1;
+        if (want[i].len == 0)
+            continue;
+        size_t part = cip_concat_part(s, want[i].off + shift);
+        uint64_t end = s->concat.start[part + 1];
+        if (want[i].off + shift + want[i].len > end) {
+            cip_want w = { want[i].off + shift, want[i].len, want[i].dst };
+            CIP_TRY(want_over_parts(rd, s, part, &w, err));
+            continue;
+        }
+        while (j < n && want[j].off + shift + want[j].len <= end)
+            j++;
+        CIP_TRY(part_spans(rd, s, part, shift, want + i, j - i, err));
+    }
+    return CIP_OK;
+}
+
+/* --- all
+ * ------------------------------------------------------------------------------------------ */
+
+/* The last want's end is the highest position. */
+static cip_status check_end(const cip_rd *rd, const cip_space *s, uint64_t shift,
+                            const cip_want *last, cip_err *err)
+{
+    uint64_t off = last->off + shift;
+    if (off <= s->len && last->len <= s->len - off)
+        return CIP_OK;
+    return cip_fail(err, rd->depth == 0 ? CIP_ERR_RANGE : CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                    "expected %zu bytes at %" PRIu64 ", found the end at %" PRIu64, last->len, off,
+                    s->len);
+}
+
+static cip_status chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift,
+                                const cip_want *want, size_t n, cip_err *err)
+{
+    if (!atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
+        cip_status st = cip_chunked_spans(rd, s, shift, want, n, err);
+        if (st != CIP_ERR_CORRUPT || s->in_order == NULL)
+            return st;
+        atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
+    }
+    return cip_rd_spans(rd, s->in_order, shift, want, n, err);
+}
+
+static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                             size_t n, cip_err *err)
+{
+    switch (s->kind) {
+    case CIP_SPACE_FILE:
+    case CIP_SPACE_MEM:
+        return leaf_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_SUB:
+        CIP_TRY(cip_extent_check(&s->sub, "a part", err));
+        return cip_rd_spans(rd, s->sub.in, shift + s->sub.off, want, n, err);
+    case CIP_SPACE_CONCAT:
+        return concat_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_CHUNKED:
+        return chunked_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_GRID:
+        return cip_grid_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_SEQ:
+        return cip_seq_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_LAZY:
+        break; /* resolved before */
+    }
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a space of kind %d", (int)s->kind);
+}
+
+cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                        size_t n, cip_err *err)
+{
+    cip_rd deeper;
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_space_resolve(s, &s, err));
+    cip_status st = check_end(rd, s, shift, &want[n - 1], err);
+    if (st == CIP_OK)
+        st = cip_rd_deeper(rd, &deeper, err);
+    if (st == CIP_OK)
+        st = kind_spans(&deeper, s, shift, want, n, err);
+    return s->label != NULL ? cip_fail_in(err, st, "%s", s->label) : st;
+}
+
+cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, size_t n,
+                     cip_err *err)
+{
+    cip_want w = { .off = off, .len = n, .dst = dst };
+    return cip_rd_spans(rd, s, 0, &w, 1, err);
+}
+
+cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err)
+{
+    cip_space *in;
+    if (at->in == NULL)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%s lies nowhere", what);
+    CIP_TRY(cip_space_resolve(at->in, &in, err));
+    if (at->bit != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, cip_space_file_offset(in, at->off),
+                        "%s begins inside a byte", what);
+    if (at->off > in->len || at->len > in->len - at->off)
+        return cip_fail(err, CIP_ERR_TRUNCATED, cip_space_file_offset(in, at->off),
+                        "expected %" PRIu64 " bytes of %s, found %" PRIu64, at->len, what,
+                        at->off < in->len ? in->len - at->off : 0);
+    return CIP_OK;
+}
+
+/* What a lazy space became; `make` it where it is not made yet. */
+static bool made_of(cip_space **s, bool make)
+{
+    if (make)
+        return cip_space_resolve(*s, s, NULL) == CIP_OK;
+    if ((*s)->kind == CIP_SPACE_LAZY)
+        *s = atomic_load_explicit(&(*s)->lazy.made, memory_order_acquire);
+    return *s != NULL;
+}
+
+/* Follows parts of parts to what holds the bytes. false where that is not one space. */
+static bool follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
+{
+    for (unsigned depth = 0; depth < CIP_SPACE_MAX_DEPTH; depth++) {
+        const cip_extent *at;
+        uint64_t start = 0;
+        if (!made_of(s, make) || *off > (*s)->len || len > (*s)->len - *off)
+            return false;
+        if ((*s)->kind == CIP_SPACE_SUB) {
+            at = &(*s)->sub;
+        } else if ((*s)->kind == CIP_SPACE_CONCAT && (*s)->concat.n != 0) {
+            size_t part = cip_concat_part(*s, *off);
+            at = &(*s)->concat.part[part];
+            start = (*s)->concat.start[part];
+            if (*off + len > (*s)->concat.start[part + 1])
+                return false;
+        } else {
+            return (*s)->kind == CIP_SPACE_FILE || (*s)->kind == CIP_SPACE_MEM;
+        }
+        if (at->in == NULL || at->bit != 0)
+            return false;
+        *off += at->off - start;
+        *s = at->in;
+    }
+    return false;
+}
+
+const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)
+{
+    if (!follow(&s, &off, len, true) || s->kind != CIP_SPACE_MEM)
+        return NULL;
+    return s->mem.ptr + off;
+}
+
+uint64_t cip_space_file_offset(cip_space *s, uint64_t off)
+{
+    uint64_t at;
+    if (!follow(&s, &off, 0, false) || s->kind != CIP_SPACE_FILE || s != s->layout->file ||
+        cip_add_overflow(s->io->base, off, &at))
+        return CIP_NO_OFFSET;
+    return at;
+}
+
+cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,
+                         cip_err *err)
+{
+    const uint8_t *base;
+    CIP_TRY(cip_space_resolve(s, &s, err));
+    if (off > s->len || len > s->len - off)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes at %" PRIu64 ", found the end at %" PRIu64, len,
+                        off, s->len);
+    if (!follow(&s, &off, len, true))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the bytes do not lie in one piece as they are");
+    if (s->kind == CIP_SPACE_MEM)
+        base = s->mem.ptr;
+    else
+        CIP_TRY(cip_io_map(s->io, &base, err));
+    *out = base + off;
+    return CIP_OK;
+}
