@@ -25,9 +25,9 @@ typedef struct cip_cast_stats {
 
 /* Which casts exist: any number to any number (bool, ints, floats, complex; complex to real only
  * where the imaginary part is 0, otherwise counted as overflow), equal-kind texts of any length
- * (longer ones are cut: overflow), ascii <-> ucs4, datetime units of one kind to the same unit or
- * int64, opaque to the same width, records field by field in order with equal counts and shapes.
- * TYPE otherwise. */
+ * (longer ones are cut: overflow), ascii <-> ucs4 (what is not ASCII becomes U+FFFD or '?':
+ * overflow), times of one kind and unit to the same or to int64, opaque to the same width, records
+ * field by field in order with equal counts and shapes. TYPE otherwise. */
 cip_status cip_cast_make(const cip_dtype *from, const cip_dtype *to, cip_overflow policy,
                          cip_cast *out, cip_err *err);
 
@@ -44,7 +44,8 @@ void cip_cast_merge(cip_cast_stats *into, const cip_cast_stats *from);
  * were any. */
 cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_err *err);
 
-/* n-d: every element of src (at src_base + v->off ...) into dst with the same shape. */
+/* n-d: every element of src (at src_base + src->off ...) into dst with the same shape; they do not
+ * overlap. Indices in `stats` count elements in C order of that shape. */
 void cip_copy_nd(const cip_cast *c, const cip_nd *src, const uint8_t *src_base, const cip_nd *dst,
                  uint8_t *dst_base, cip_cast_stats *stats);
 
