@@ -41,7 +41,7 @@ static cip_status fail_named(cip_err *err, int errnum, uint64_t offset, const ch
 static cip_status read_full(const file_io *f, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
 {
     while (n != 0) {
-        ssize_t got = pread(f->fd, dst, n < LARGEST_READ ? n : LARGEST_READ, (off_t)off);
+        ssize_t got = pread(f->fd, dst, (size_t)cip_min_u64(n, LARGEST_READ), (off_t)off);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -74,7 +74,7 @@ static cip_status read_group(const file_io *f, const cip_range *r, size_t n, cip
     ssize_t got = n > 1 ? preadv(f->fd, iov, (int)n, (off_t)r[0].offset) : 0;
     size_t have = got > 0 ? (size_t)got : 0;
     for (size_t i = 0; i < n; i++) {
-        size_t skip = have < r[i].nbytes ? have : r[i].nbytes;
+        size_t skip = (size_t)cip_min_u64(have, r[i].nbytes);
         have -= skip;
         CIP_TRY(
             read_full(f, r[i].offset + skip, (uint8_t *)r[i].dst + skip, r[i].nbytes - skip, err));
@@ -260,11 +260,11 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     *out = NULL;
     do
         fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0 && errno == ENXIO) /* what the system says of sockets */
+    while (fd == -1 && errno == EINTR);
+    if (fd == -1 && errno == ENXIO) /* what the system says of sockets */
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a socket or an absent device, not a file", path);
-    if (fd < 0)
+    if (fd == -1)
         return fail_named(err, errno, CIP_NO_OFFSET, "open", path);
     cip_status st = cip_folder_new(&env->mem, path, &folder, err);
     if (st == CIP_OK)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/num.h"
 
 struct cip_folder {
     cip_mem *mem;
@@ -63,7 +64,7 @@ void cip_folder_drop(cip_folder *f)
 {
     if (f == NULL || atomic_fetch_sub(&f->refs, 1) != 1)
         return;
-    if (f->fd >= 0)
+    if (f->fd != -1)
         close(f->fd);
     pthread_mutex_destroy(&f->lock);
     cip_mem_put(f->mem, f->path);
@@ -86,9 +87,9 @@ static cip_status folder_fd(cip_folder *f, int *fd, cip_err *err)
 {
     cip_status st = CIP_OK;
     pthread_mutex_lock(&f->lock);
-    if (f->fd < 0)
+    if (f->fd == -1)
         f->fd = open(f->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (f->fd < 0)
+    if (f->fd == -1)
         st = fail_open(err, errno, f->path);
     else
         *fd = f->fd;
@@ -108,7 +109,7 @@ static bool next_segment(const char **path, char name[NAME_MAX + 2])
     size_t n = strcspn(*path, "/");
     if (n == 0)
         return false;
-    snprintf(name, NAME_MAX + 2, "%.*s", (int)(n <= NAME_MAX ? n : NAME_MAX + 1), *path);
+    snprintf(name, NAME_MAX + 2, "%.*s", (int)cip_min_u64(n, NAME_MAX + 1), *path);
     *path += (*path)[n] == '/' ? n + 1 : n;
     return true;
 }
@@ -124,12 +125,12 @@ cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *
         int errnum = errno;
         struct stat st;
         bool link =
-            next < 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+            next == -1 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
         if (at != dirfd)
             close(at);
         if (link)
             return refuse_link(err, shown, "that this system cannot confine");
-        if (next < 0)
+        if (next == -1)
             return fail_open(err, errnum, shown);
         at = next;
     }
@@ -147,7 +148,7 @@ cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *
     int dirfd = -1;
     CIP_TRY(folder_fd(f, &dirfd, err));
     long got = syscall(SYS_openat2, dirfd, path, &how, sizeof how);
-    if (got >= 0) {
+    if (got != -1) {
         *fd = (int)got;
         return CIP_OK;
     }

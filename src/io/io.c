@@ -43,7 +43,7 @@ void cip_io_close(cip_io *io)
 /* Whether n bytes at off are there. */
 static cip_status check_within(const cip_io *io, uint64_t off, size_t n, cip_err *err)
 {
-    uint64_t left = off < io->size ? io->size - off : 0;
+    uint64_t left = cip_bytes_left(io->size, off);
     if (n <= left && off <= io->size)
         return CIP_OK;
     uint64_t at;
@@ -62,8 +62,8 @@ cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *e
 cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
                             cip_err *err)
 {
-    uint64_t left = off < io->size ? io->size - off : 0;
-    size_t want = left < n ? (size_t)left : n;
+    uint64_t left = cip_bytes_left(io->size, off);
+    size_t want = (size_t)cip_min_u64(left, n);
     if (want != 0)
         CIP_TRY(cip_io_read(io, off, dst, want, err));
     *got = want;

@@ -86,7 +86,8 @@ cip_status cip_io_unchanged(cip_io *io, cip_err *err);
  * RESOLVE_NO_MAGICLINKS, or where the kernel lacks it a walk that follows no link), a regular file
  * only. With CIP_IO_EXTERNAL: file: URIs, absolute and outside paths and links too. Other schemes
  * and hosts are UNSUPPORTED always: there is no network. An empty reference is ARG. The member does
- * not need `io` once it is open. */
+ * not need `io` once it is open. A reference is a C string here: whoever has one with a NUL
+ * in it refuses it before. */
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err);
 

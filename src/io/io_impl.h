@@ -8,6 +8,12 @@
 #include "io/io.h"
 #include "io/patch.h"
 
+/* How many of `size` bytes lie at off and behind it. */
+static inline uint64_t cip_bytes_left(uint64_t size, uint64_t off)
+{
+    return off < size ? size - off : 0;
+}
+
 /* A zeroed io of `struct_size` bytes (cip_io in front) with a copy of the name. */
 cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
                       cip_io **out, cip_err *err);

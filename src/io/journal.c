@@ -53,7 +53,7 @@ static cip_status check_patch(const cip_patch *p, cip_status code, cip_err *err)
                         p->new_len);
     for (size_t i = 0; i < p->n; i++) {
         const cip_patch_op *op = &p->op[i];
-        uint64_t old = op->offset < p->old_len ? p->old_len - op->offset : 0;
+        uint64_t old = cip_bytes_left(p->old_len, op->offset);
         if (op->kind == CIP_PATCH_WRITE && cip_patch_op_own(op) &&
             op->before.len != cip_min_u64(old, op->after.len))
             return cip_fail(err, code, op->offset,

@@ -62,13 +62,13 @@ static cip_status open_journal(const char *path, const struct stat *file, int *f
     struct stat st;
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     int errnum = errno;
-    if (*fd < 0 && (errnum == ENOENT || errnum == ENOTDIR || errnum == ENAMETOOLONG))
+    if (*fd == -1 && (errnum == ENOENT || errnum == ENOTDIR || errnum == ENAMETOOLONG))
         return CIP_OK;
-    bool known = (*fd < 0 ? lstat(path, &st) : fstat(*fd, &st)) == 0;
+    bool known = (*fd == -1 ? lstat(path, &st) : fstat(*fd, &st)) == 0;
     bool worth = known && worth_reading(&st, file, why);
-    if (*fd >= 0 && worth)
+    if (*fd != -1 && worth)
         return CIP_OK;
-    if (*fd >= 0)
+    if (*fd != -1)
         close(*fd);
     *fd = -1;
     if (!known || worth) /* ours, and yet it cannot be opened */
@@ -106,7 +106,7 @@ static cip_status check_write(cip_io *file, const cip_patch_op *op, uint8_t *pie
 {
     size_t got;
     for (size_t done = 0; done < op->after.len; done += got) {
-        size_t want = op->after.len - done < PIECE ? op->after.len - done : PIECE;
+        size_t want = (size_t)cip_min_u64(op->after.len - done, PIECE);
         CIP_TRY(cip_io_read_some(file, op->offset + done, piece, want, &got, err));
         if (got == 0)
             break;
@@ -172,7 +172,7 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
     cip_journal_state found = CIP_JOURNAL_NONE;
     if (cip_file_stat(file, &of_file) && journal_path(path, name))
         CIP_TRY(open_journal(name, &of_file, &fd, &found, why, err));
-    if (fd < 0) {
+    if (fd == -1) {
         *state = found;
         return CIP_OK;
     }

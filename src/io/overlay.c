@@ -39,8 +39,8 @@ static cip_status batch_read(batch *b, cip_err *err)
 /* n bytes at off from underneath; zeros behind its end. */
 static cip_status show_under(batch *b, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
 {
-    uint64_t left = off < b->under->size ? b->under->size - off : 0;
-    size_t there = left < n ? (size_t)left : n;
+    uint64_t left = cip_bytes_left(b->under->size, off);
+    size_t there = (size_t)cip_min_u64(left, n);
     memset(dst + there, 0, n - there);
     if (there != 0)
         b->r[b->n++] = (cip_range){ .offset = off, .nbytes = there, .dst = dst };
@@ -81,8 +81,7 @@ static cip_status show_range(const overlay_io *o, const cip_range *r, batch *b, 
     uint8_t *dst = r->dst;
     size_t left = r->nbytes;
     for (size_t i = last_at_most(o->start, o->npiece, off); left != 0; i++) {
-        uint64_t room = o->start[i + 1] - off;
-        size_t now = room < left ? (size_t)room : left;
+        size_t now = (size_t)cip_min_u64(left, o->start[i + 1] - off);
         CIP_TRY(show_piece(o, i, off, dst, now, b, err));
         off += now;
         dst += now;

@@ -17,7 +17,7 @@ static cip_status part_read(cip_io *io, const cip_range *r, size_t n, cip_err *e
     const part_io *p = (const part_io *)io;
     cip_range moved[BATCH];
     while (n != 0) {
-        size_t now = n < BATCH ? n : BATCH;
+        size_t now = (size_t)cip_min_u64(n, BATCH);
         for (size_t i = 0; i < now; i++) {
             moved[i] = r[i];
             moved[i].offset += p->off; /* both lie within `of`: no overflow */

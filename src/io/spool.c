@@ -65,13 +65,13 @@ static cip_status open_temporary(int *fd, cip_err *err)
     if (dir == NULL || dir[0] != '/')
         dir = "/tmp";
     *fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (*fd >= 0)
+    if (*fd != -1)
         return CIP_OK;
     int n = snprintf(path, sizeof path, "%s/cippus-XXXXXX", dir);
     if (n < 0 || (size_t)n >= sizeof path)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "TMPDIR is over %d bytes long", n);
     *fd = mkostemp(path, O_CLOEXEC); /* file systems without O_TMPFILE */
-    if (*fd < 0)
+    if (*fd == -1)
         return fail_named(err, "make a temporary file in", dir);
     unlink(path);
     return CIP_OK;
@@ -82,7 +82,7 @@ static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *
 {
     *end = false;
     while (b->len < most) {
-        size_t want = most - b->len < PIECE ? most - b->len : PIECE;
+        size_t want = (size_t)cip_min_u64(most - b->len, PIECE);
         size_t got = 0;
         uint8_t *at;
         CIP_TRY(cip_buf_reserve(b, want, &at, err));
@@ -100,7 +100,7 @@ static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *
 static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_io **out,
                         cip_err *err)
 {
-    const size_t piece = b->len < PIECE ? b->len : PIECE;
+    const size_t piece = (size_t)cip_min_u64(b->len, PIECE);
     cip_status st;
     int file = -1;
     bool end = false;
@@ -113,7 +113,7 @@ static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_
     CIP_GO(write_all(file, b->ptr, b->len, err));
     return cip_file_new(env, file, name, NULL, "", out, err);
 done:
-    if (file >= 0)
+    if (file != -1)
         close(file);
     return st;
 }

@@ -28,7 +28,8 @@ static struct {
     int interrupt;        /* this many calls end with EINTR first */
     int fail_with;        /* errno, once `fail_after` calls went through */
     size_t fail_after;
-    bool pretend; /* touch nothing, just count */
+    int interrupt_open; /* so many calls of open end with EINTR first */
+    bool pretend;       /* touch nothing, just count */
     size_t largest;
 } hook;
 
@@ -75,6 +76,20 @@ ssize_t preadv(int fd, const struct iovec *iov, int n, off_t off)
             break;
     }
     return (ssize_t)total;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    if (hook.interrupt_open > 0) {
+        hook.interrupt_open--;
+        errno = EINTR;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 static cip_env env;
@@ -260,6 +275,21 @@ static void what_a_group_leaves_is_read_range_by_range(void **state)
     cip_io_close(io);
 }
 
+static void an_interrupted_opening_goes_on(void **state)
+{
+    (void)state;
+    cip_io *io;
+    const char *path = scratch_write(&dir, "data", data, sizeof data);
+    hook.interrupt_open = 2;
+    assert_int_equal(cip_io_open_file(&env, path, &io, NULL), CIP_OK);
+    assert_int_equal(hook.interrupt_open, 0);
+    cip_io_close(io);
+    errno = EINTR; /* is looked at after a failure only */
+    assert_int_equal(cip_io_open_file(&env, path, &io, NULL), CIP_OK);
+    cip_io_close(io);
+    hook.interrupt_open = 0;
+}
+
 static void a_file_cut_short_since_is_busy_and_not_a_lie(void **state)
 {
     (void)state;
@@ -268,6 +298,8 @@ static void a_file_cut_short_since_is_busy_and_not_a_lie(void **state)
     const uint8_t *p = NULL;
     cip_io *io = open_data();
     assert_int_equal(truncate(scratch_path(&dir, "data"), 1050), 0);
+    alarm(20);
+    hook.interrupt = 1; /* leaves EINTR in errno, which the end of the file must not look at */
     assert_int_equal(cip_io_read(io, 950, b, 100, NULL), CIP_OK);
     assert_int_equal(cip_io_read(io, 1000, b, 100, &err), CIP_ERR_BUSY);
     assert_int_equal(err.offset, 1050);
@@ -276,6 +308,7 @@ static void a_file_cut_short_since_is_busy_and_not_a_lie(void **state)
     assert_string_equal(err.text, "file changed since open: expected 5000 bytes, found 1050");
     assert_int_equal(cip_io_map(io, &p, &err), CIP_ERR_BUSY);
     assert_null(p);
+    alarm(0);
     cip_io_close(io);
 }
 
@@ -455,6 +488,33 @@ static void descriptors_are_not_inherited(void **state)
     cip_io_close(io);
 }
 
+static void descriptor_zero_is_like_any_other(void **state)
+{
+    (void)state;
+    uint8_t b;
+    cip_io *io, *member;
+    int kept = dup(0);
+    const char *path = scratch_write(&dir, "data", data, sizeof data);
+    close(0);
+    assert_int_equal(cip_io_open_file(&env, path, &io, NULL), CIP_OK); /* has it */
+    assert_int_equal(fcntl(0, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(cip_io_read(io, 0, &b, 1, NULL), CIP_OK);
+    cip_io_close(io);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    int other = open("/dev/null", O_RDONLY);
+    assert_int_equal(other, 0);
+    assert_int_equal(cip_io_open_file(&env, path, &io, NULL), CIP_OK);
+    close(other);
+    assert_int_equal(cip_io_open_member(io, "data", 0, &member, NULL), CIP_OK); /* its folder */
+    cip_io_close(member);
+    assert_int_equal(cip_io_open_member(io, "data", 0, &member, NULL), CIP_OK);
+    cip_io_close(member);
+    cip_io_close(io);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+}
+
 static void a_descriptor_of_a_file_is_read_in_place(void **state)
 {
     (void)state;
@@ -545,6 +605,7 @@ int main(void)
         cmocka_unit_test_setup(neighbours_are_read_by_one_call_and_others_by_one_each, reset),
         cmocka_unit_test_setup(many_neighbours_are_read_in_groups, reset),
         cmocka_unit_test_setup(what_a_group_leaves_is_read_range_by_range, reset),
+        cmocka_unit_test_setup(an_interrupted_opening_goes_on, reset),
         cmocka_unit_test_setup(a_file_cut_short_since_is_busy_and_not_a_lie, reset),
         cmocka_unit_test_setup(a_file_written_to_since_is_noticed, reset),
         cmocka_unit_test_setup(a_mapping_shows_the_file_and_is_made_once, reset),
@@ -554,6 +615,7 @@ int main(void)
         cmocka_unit_test_setup(a_missing_or_forbidden_file_says_so, reset),
         cmocka_unit_test_setup(no_descriptor_is_left_open, reset),
         cmocka_unit_test_setup(descriptors_are_not_inherited, reset),
+        cmocka_unit_test_setup(descriptor_zero_is_like_any_other, reset),
         cmocka_unit_test_setup(a_descriptor_of_a_file_is_read_in_place, reset),
         cmocka_unit_test_setup(a_bad_descriptor_is_an_error, reset),
         cmocka_unit_test_setup(each_failing_allocation_is_reported_and_nothing_leaks, reset),

@@ -389,6 +389,33 @@ static void a_path_without_a_folder_is_fine(void **state)
     cip_io_close(io);
 }
 
+static void the_longest_name_of_a_journal_is_not_cut(void **state)
+{
+    (void)state;
+    enum { ADDED = sizeof "..cip-journal" - 1 };
+    char was[PATH_MAX], why[256], path[PATH_MAX];
+    cip_io *io;
+    cip_patch p = { .arena = { .mem = &env.mem } };
+    cip_journal_state found_state;
+    scratch_write(&dir, "x", "0123456789", 10);
+    put_journal(growing(), 0, 0);
+    scratch_write(&dir, ".x.cip-journa", "not it", 6); /* what a cut name would find */
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(dir.dir), 0);
+    assert_int_equal(cip_io_open_file(&env, "x", &io, NULL), CIP_OK);
+    for (size_t n = PATH_MAX - 3; n <= PATH_MAX + 3; n++) { /* length of the journal's path */
+        memset(path, '/', sizeof path);
+        path[0] = '.';
+        path[n - ADDED - 1] = 'x';
+        path[n - ADDED] = '\0';
+        assert_int_equal(cip_journal_find(&env, path, io, &found_state, &p, why, NULL), CIP_OK);
+        assert_int_equal(found_state, n < PATH_MAX ? CIP_JOURNAL_APPLIES : CIP_JOURNAL_NONE);
+        cip_patch_clear(&p);
+    }
+    assert_int_equal(chdir(was), 0);
+    cip_io_close(io);
+}
+
 static void only_files_have_journals(void **state)
 {
     (void)state;
@@ -453,6 +480,7 @@ int main(void)
         cmocka_unit_test_setup(a_journal_that_cannot_be_opened_is_an_error_if_it_counts, clean),
         cmocka_unit_test_setup(behind_a_link_the_journal_is_beside_the_real_file, clean),
         cmocka_unit_test_setup(a_path_without_a_folder_is_fine, clean),
+        cmocka_unit_test_setup(the_longest_name_of_a_journal_is_not_cut, clean),
         cmocka_unit_test_setup(only_files_have_journals, clean),
         cmocka_unit_test_setup(each_failing_allocation_is_reported_and_nothing_leaks, clean),
     };

@@ -15,7 +15,7 @@ typedef struct user_io {
 static cip_status user_failed(int status, const char *method, uint64_t offset, cip_err *own,
                               cip_err *err)
 {
-    bool known = status > CIP_OK && status <= CIP_ERR_CANCELLED;
+    bool known = (unsigned)status <= CIP_ERR_CANCELLED;
     cip_status st = known ? (cip_status)status : CIP_ERR_IO;
     own->text[sizeof own->text - 1] = '\0';
     own->part[sizeof own->part - 1] = '\0';
