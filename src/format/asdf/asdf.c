@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ASDF 1.x, reading: the order in which a file is taken apart. Header and tree come with the first
+ * read; the index at the end, when it can be trusted, saves walking from block to block. */
+#include "format/asdf/asdf.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+static int probe(cip_io *io, cip_bytes head)
+{
+    (void)io;
+    return cip_asdf_is_header(head, NULL) ? 100 : 0;
+}
+
+/* --- blocks --------------------------------------------------------------------------------- */
+
+/* Where the first block is: right behind the tree, or where a header can be believed. */
+static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_err *err)
+{
+    cip_bytes in;
+    *first = UINT64_MAX;
+    if (f->blocks_from >= f->layout->io->size)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(w, f->blocks_from, ASDF_MAGIC_LEN, ASDF_HEADER_LEN, &in, err));
+    if (in.len == ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0) {
+        *first = f->blocks_from;
+        return CIP_OK;
+    }
+    return cip_asdf_block_search(f->layout->io, f->blocks_from, first, err);
+}
+
+/* Bytes behind the last block that mean nothing to us, unless the index that was found there is
+ * all. */
+static void junk_at_end(void *user, uint64_t from, uint64_t to, uint64_t next)
+{
+    const asdf_file *f = user;
+    if (next != UINT64_MAX || (f->index.state != ASDF_INDEX_NONE && f->index.at >= from))
+        return;
+    cip_warn(f->env, CIP_ERR_CORRUPT, from, "blocks",
+             "expected a block, an index or the end of the file, found %" PRIu64 " other bytes",
+             to - from);
+}
+
+static cip_status walk_blocks(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
+{
+    asdf_walk walk = { .gap = junk_at_end, .user = f };
+    cip_status st = cip_asdf_walk(f->env, w, first, &walk, err);
+    f->blocks = walk.blocks; /* freed with the file, whatever happened */
+    f->blocks_end = walk.end;
+    return st;
+}
+
+/* `tail`: a window for the end of the file, the same as `w` for small files. */
+static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, cip_err *err)
+{
+    uint64_t first;
+    CIP_TRY(find_first(f, w, &first, err));
+    f->blocks_end = f->blocks_from;
+    if (first == UINT64_MAX)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_index_find(f->env, tail, first, &f->index, err));
+    CIP_TRY(cip_asdf_index_check(f->env, w, first, &f->index, &f->blocks, err));
+    if (f->index.state != ASDF_INDEX_GOOD)
+        return walk_blocks(f, w, first, err);
+    f->blocks_end = f->index.at;
+    return CIP_OK;
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+static void clear(cip_layout *l)
+{
+    asdf_file *f = cip_asdf_of(l);
+    cip_asdf_blocks_clear(f->env, &f->blocks);
+    cip_asdf_index_clear(f->env, &f->index);
+}
+
+static cip_status new_state(cip_layout *l, asdf_file **out, cip_err *err)
+{
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, out, 1, err));
+    asdf_file *f = *out;
+    f->layout = l;
+    f->env = l->env;
+    l->own = f;
+    l->clear = clear;
+    l->format = cip_format_asdf.name;
+    return CIP_OK;
+}
+
+static cip_status read_all(asdf_file *f, asdf_window *w, asdf_window *tail, uint32_t parts,
+                           cip_err *err)
+{
+    CIP_TRY(cip_asdf_text_read(f, w, parts, err));
+    f->layout->version = f->header.version;
+    CIP_TRY(read_blocks(f, w, tail, err));
+    CIP_TRY(cip_asdf_make_blocks(f, err));
+    if ((parts & ASDF_OPEN_ARRAYS) == 0)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_list_arrays(f, err));
+    return cip_asdf_facts(f, err);
+}
+
+cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err)
+{
+    asdf_file *f;
+    CIP_TRY(new_state(l, &f, err));
+    asdf_window head = { .io = l->io }, tail = { .io = l->io };
+    bool small = l->io->size <= ASDF_HEAD;
+    cip_status st = read_all(f, &head, small ? &head : &tail, parts, err);
+    cip_asdf_window_clear(&head);
+    cip_asdf_window_clear(&tail);
+    return st;
+}
+
+static cip_status open_file(cip_layout *l, cip_err *err)
+{
+    return cip_asdf_open(l, ASDF_OPEN_TREE | ASDF_OPEN_ARRAYS, err);
+}
+
+const cip_format cip_format_asdf = {
+    .name = "asdf",
+    .title = "ASDF",
+    .extensions = "asdf",
+    .probe = probe,
+    .open = open_file,
+    .verify = cip_asdf_verify,
+    .tag_prefix = ASDF_TAGS,
+};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the files of this folder share: an ASDF file as it is taken apart. Section numbers are those
+ * of docs/guide/asdf.md. */
+#ifndef CIP_FORMAT_ASDF_H
+#define CIP_FORMAT_ASDF_H
+
+#include "format/format.h"
+
+extern const cip_format cip_format_asdf;
+
+enum {
+    ASDF_HEAD = 64 << 10,        /* read at once when opening; holds most trees */
+    ASDF_PREAMBLE_MAX = 1 << 20, /* header line, comments and padding before the tree */
+    ASDF_MAGIC_LEN = 4,
+    ASDF_HEADER_LEN = 54,    /* magic, header_size and the fields of 1.0 */
+    ASDF_STREAMED = 1,       /* the only flag */
+    ASDF_CHECKSUM_LEN = 16,  /* MD5 */
+    ASDF_EXTERNAL_DEPTH = 8, /* files that name files that name files */
+    ASDF_RECORD_DEPTH = 32   /* records in records */
+};
+
+#define ASDF_MAGIC "\323BLK"
+#define ASDF_TAGS "tag:stsci.edu:asdf/"
+
+/* --- asdf_window.c: reading ahead --------------------------------------------------------- */
+
+/* A piece of the file kept in memory while it is opened. Zero-initialise with `io`. */
+typedef struct asdf_window {
+    cip_io *io;
+    uint8_t *buf; /* of io->env->mem */
+    size_t cap, len;
+    uint64_t off; /* of buf in the file */
+} asdf_window;
+
+/* Up to n bytes at off (fewer only at the end of the file), read with `ahead` bytes in all when
+ * they are not at hand. Borrowed until the next call. */
+cip_status cip_asdf_peek(asdf_window *w, uint64_t off, size_t n, size_t ahead, cip_bytes *out,
+                         cip_err *err);
+void cip_asdf_window_clear(asdf_window *w);
+
+/* --- asdf_header.c: the first lines (section 2.1) ------------------------------------------- */
+
+typedef struct asdf_version {
+    uint32_t major, minor, patch;
+} asdf_version;
+
+/* "1.0.0", "1.0.0-rc.1+build": semantic versioning. False for anything else. */
+bool cip_asdf_version_parse(const char *text, size_t len, asdf_version *out);
+/* One of 1.0.0 ... 1.6.0. */
+bool cip_asdf_standard_known(asdf_version v);
+
+typedef enum asdf_found {
+    ASDF_NOTHING = 0, /* the file ends after the comments */
+    ASDF_TREE,        /* a tree starts at `at` */
+    ASDF_BLOCKS,      /* there is no tree; `at` is where the comments end */
+    ASDF_MORE         /* the bytes given end too early to tell */
+} asdf_found;
+
+typedef struct asdf_header {
+    const char *version; /* as written, in the arena */
+    asdf_version file;
+    bool has_standard; /* a #ASDF_STANDARD line that says a version */
+    asdf_version standard;
+    const char *standard_text;
+    const char **comment; /* lines but the first and the standard's, without line ends */
+    size_t ncomment;
+    asdf_found found;
+    uint64_t at;
+} asdf_header;
+
+/* Whether it starts with the header line of any version; *major may be NULL. For probing. */
+bool cip_asdf_is_header(cip_bytes head, uint32_t *major);
+/* Reads the lines up to the tree or the blocks from the first bytes of the file, at least ASDF_HEAD
+ * of them or the `whole` file. Zero-initialise *h; while `found` is MORE, call again with more
+ * bytes. What is tolerated is warned about. */
+cip_status cip_asdf_header_read(cip_layout *l, cip_bytes text, bool whole, asdf_header *h,
+                                cip_err *err);
+
+/* --- asdf_block.c: blocks (section 2.3) ------------------------------------------------------ */
+
+/* Where the fields of a block header lie, counted from the magic; 0: there is no such field. */
+typedef struct asdf_block_form {
+    uint16_t header_size; /* the least */
+    uint8_t flags, code, allocated, used, data_size, checksum;
+} asdf_block_form;
+extern const asdf_block_form cip_asdf_form_1_0;
+
+typedef struct asdf_block {
+    uint64_t offset; /* of the magic */
+    uint16_t header_size;
+    uint32_t flags;
+    uint8_t code[4];
+    uint64_t allocated, used, data_size; /* as stored */
+    uint8_t checksum[ASDF_CHECKSUM_LEN];
+    uint64_t data_off; /* of the payload */
+    uint64_t stored;   /* payload bytes that are there: `used`, or all up to the end of the file */
+    uint64_t end;      /* where the next block may start */
+    cip_status state;  /* CIP_OK, or what is wrong with the header */
+    bool end_sure;     /* `end` is where the header says, and lies in the file */
+} asdf_block;
+
+/* A growing list. */
+typedef struct asdf_blocks {
+    asdf_block *at; /* of the env's memory */
+    size_t n, cap;
+} asdf_blocks;
+
+/* The fields from the bytes at `offset`; fewer than ASDF_HEADER_LEN is TRUNCATED. Judges nothing.
+ */
+cip_status cip_asdf_block_parse(const asdf_block_form *form, cip_bytes in, uint64_t offset,
+                                asdf_block *out, cip_err *err);
+/* Works out data_off, stored, end and state for a file of `size` bytes; the state is returned, the
+ * reason goes to err. */
+cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err);
+/* Whether the header can be believed where it was not expected. */
+bool cip_asdf_block_plausible(const asdf_block *b, uint64_t size);
+static inline bool cip_asdf_is_streamed(const asdf_block *b)
+{
+    return (b->flags & ASDF_STREAMED) != 0;
+}
+static inline bool cip_asdf_is_raw(const asdf_block *b)
+{
+    return b->code[0] == 0 && b->code[1] == 0 && b->code[2] == 0 && b->code[3] == 0;
+}
+
+/* The first plausible header at or behind `from`; UINT64_MAX when there is none. */
+cip_status cip_asdf_block_search(cip_io *io, uint64_t from, uint64_t *at, cip_err *err);
+
+/* --- asdf_walk.c: from block to block -------------------------------------------------------- */
+
+/* What a walk met besides blocks. */
+typedef struct asdf_walk {
+    asdf_blocks blocks;
+    uint64_t end;      /* behind the last block; where the blocks would start if there are none */
+    bool index_at_end; /* the header line of an index stands there */
+    /* Called for what lies between two blocks, and for what lies behind the last (`next`
+     * UINT64_MAX) when it is more than NULs and does not start with an index; may be NULL. */
+    void (*gap)(void *user, uint64_t from, uint64_t to, uint64_t next);
+    void *user;
+} asdf_walk;
+
+/* All blocks from `from` on, the place behind the tree. LIMIT over limits.max_blocks. */
+cip_status cip_asdf_walk(cip_env *env, asdf_window *w, uint64_t from, asdf_walk *out, cip_err *err);
+cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block *b, cip_err *err);
+void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list);
+
+/* --- asdf_index.c: the block index (section 2.7) --------------------------------------------- */
+
+typedef enum asdf_index_state {
+    ASDF_INDEX_NONE = 0,
+    ASDF_INDEX_GOOD,
+    ASDF_INDEX_BAD /* ignored; `why` says why */
+} asdf_index_state;
+
+typedef struct asdf_index {
+    asdf_index_state state;
+    uint64_t at, len; /* of its text in the file, from the header line on */
+    uint64_t *entry;  /* of the env's memory; NULL when it is no list of offsets */
+    size_t n;
+    char why[160];
+} asdf_index;
+
+/* Looks for an index at the end of the file, not before `low`, and parses it. Only IO, NOMEM and
+ * the like fail. */
+cip_status cip_asdf_index_find(cip_env *env, asdf_window *w, uint64_t low, asdf_index *out,
+                               cip_err *err);
+/* Checks it against the file as the document asks and reads the headers of all blocks it lists into
+ * `list`; the state becomes GOOD or BAD (then the list is empty). `first`: where the first block
+ * is. */
+cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t first, asdf_index *x,
+                                asdf_blocks *list, cip_err *err);
+void cip_asdf_index_clear(cip_env *env, asdf_index *x);
+
+/* --- the open file ---------------------------------------------------------------------------- */
+
+/* What an external file was opened for. */
+typedef struct asdf_child {
+    const char *uri; /* as referred to, without fragment */
+    bool with_tree;
+    cip_layout *layout; /* NULL: it failed */
+    cip_status st;
+    const cip_err *why;
+    struct asdf_child *next;
+} asdf_child;
+
+/* cip_layout.own. Immutable once open, but for the list of other files. */
+typedef struct asdf_file {
+    cip_layout *layout;
+    cip_env *env;
+    asdf_header header;
+    bool has_tree;
+    uint64_t tree_off, tree_len; /* the text, end marker included */
+    uint64_t blocks_from;        /* behind the tree */
+    asdf_blocks blocks;          /* as many as layout->block */
+    asdf_index index;
+    uint64_t blocks_end; /* behind the last block */
+    uint32_t warned;     /* ASDF_WARNED_*: said once for each file; while opening */
+    /* Touched while opening and by makers of lazy spaces, of which one runs at a time. */
+    asdf_child *children;
+    uint32_t nexternal; /* of the root file: files opened so far */
+} asdf_file;
+
+enum {
+    ASDF_WARNED_ORDER = 1,
+    ASDF_WARNED_VERSION = 2,
+    ASDF_WARNED_TAG = 4,
+    ASDF_WARNED_TYPE = 8,
+    ASDF_WARNED_BLOCK = 16
+};
+
+static inline asdf_file *cip_asdf_of(const cip_layout *l)
+{
+    return l->own;
+}
+
+/* How much of a file is opened: the blocks always. */
+enum { ASDF_OPEN_TREE = 1, ASDF_OPEN_ARRAYS = 2 };
+cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err);
+
+/* --- asdf_tree.c -------------------------------------------------------------------------------
+ */
+
+/* How a tree ends. */
+typedef enum asdf_end {
+    ASDF_END_MARKED = 0, /* with "..." on a line of its own */
+    ASDF_END_BLANKS,     /* the same with blanks or a comment behind it */
+    ASDF_END_UNMARKED,   /* at the first block's magic, or with the file */
+    ASDF_END_UNSEEN      /* the bytes given end before that */
+} asdf_end;
+
+/* Where the tree in `text` ends, looked for from `from` on: *end is behind its end marker's line.
+ * `whole`: the text goes to the end of the file. */
+asdf_end cip_asdf_tree_end(cip_bytes text, size_t from, bool whole, size_t *end);
+/* Reads header, comments and tree. */
+cip_status cip_asdf_text_read(asdf_file *f, asdf_window *w, uint32_t parts, cip_err *err);
+
+/* --- asdf_arrays.c -----------------------------------------------------------------------------
+ */
+
+/* Lists all arrays of the tree, each once for every path that reaches it. */
+cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err);
+
+/* --- asdf_codec.c: a block's bytes as spaces ---------------------------------------------------
+ */
+
+/* Fills layout->block from f->blocks. */
+cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err);
+/* "zlib", "none", "\xffx": what a compression code is called; in the arena when it is unknown. */
+cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err);
+/* The decoded length when it is known without decoding. */
+bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);
+
+/* --- asdf_lz4.c ---------------------------------------------------------------------------------
+ */
+
+/* The decoded space of a block with the code `lz4\0`, `lz4f` or `zstd`: chunks where its framing
+ * has some. `stored` is the payload; raw_len UINT64_MAX: not told. */
+cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
+                                 uint64_t raw_len, cip_space **out, cip_err *err);
+/* How many bytes a payload decodes to, by decoding it. */
+cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
+                                  uint64_t *len, cip_err *err);
+
+/* --- asdf_datatype.c, asdf_ndarray.c, asdf_inline.c, asdf_mask.c -------------------------------
+ */
+
+/* The dtype of a `datatype` node (section 4.2). */
+cip_status cip_asdf_datatype(asdf_file *f, const cip_node *node, bool big, const cip_dtype **out,
+                             cip_err *err);
+/* "big" or "little". */
+cip_status cip_asdf_byteorder(const cip_node *node, bool *big, cip_err *err);
+/* Bytes of a record with the padding that a C compiler would put into it. */
+uint64_t cip_asdf_aligned_size(const cip_dtype *d);
+/* Whether a tag is core/ndarray's; *version (may be NULL) is the text behind it, "" for none. */
+bool cip_asdf_is_ndarray(const char *tag, const char **version);
+/* Whether a tag is that of the core type `name`, of any version. */
+bool cip_asdf_is_core(const char *tag, const char *name);
+
+/* Fills an array of the layout, whose path is set, from an ndarray node, with its mask or without.
+ * What is wrong with it is the array's: it is refused, not the file. Only NOMEM and IO come back.
+ */
+cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip_array *a,
+                            cip_err *err);
+
+/* Inline data: type and shape of nested lists, whether some elements are null. `declared` may be
+ * NULL; then the type is inferred. */
+typedef struct asdf_inline {
+    const cip_node *data;
+    const cip_dtype *dtype;
+    int32_t ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    bool nulls;
+} asdf_inline;
+cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dtype *declared,
+                                bool big, asdf_inline *out, cip_err *err);
+cip_status cip_asdf_inline_space(asdf_file *f, const asdf_inline *in, cip_space **out,
+                                 cip_err *err);
+/* One byte an element, 1 where the data are null. */
+cip_status cip_asdf_inline_nulls(asdf_file *f, const asdf_inline *in, cip_space **out,
+                                 cip_err *err);
+/* Whether a list is one record of `d`: as many items as fields, each of a fitting depth. */
+bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth);
+
+/* --- asdf_element.c: one inline value -----------------------------------------------------------
+ */
+
+/* One value as an element of `d`; a null is zeros. RANGE or TYPE when it is none. */
+cip_status cip_asdf_element(const cip_dtype *d, const cip_node *value, uint8_t *dst, cip_err *err);
+/* Code points of the text that a scalar is as an item of a list of texts. */
+uint64_t cip_asdf_text_chars(const cip_node *n);
+
+/* --- asdf_mask.c ---------------------------------------------------------------------------------
+ */
+
+/* The mask of an array whose own description is done; `mask` is its node or NULL, `in` its inline
+ * data or NULL. A mask that cannot be had is a failure; one of a wrong shape is refused alone. */
+cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *in, cip_array *a,
+                         cip_err *err);
+
+/* --- asdf_source.c, asdf_reference.c ------------------------------------------------------------
+ */
+
+/* Fills space and storage of an array from its `source`. */
+cip_status cip_asdf_source(asdf_file *f, const cip_node *source, cip_array *a, cip_err *err);
+/* Another file by a URI without fragment, opened once. NULL: it is this one. */
+cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_layout **out,
+                             cip_err *err);
+/* The text of a mapping's `$ref`, or NULL. */
+const char *cip_asdf_ref_of(const cip_node *node);
+/* Follows `$ref`s to a node that is none: in this file or another; *owner is the file it is in. */
+cip_status cip_asdf_resolve(asdf_file *f, const char *ref, asdf_file **owner, const cip_node **out,
+                            cip_err *err);
+
+/* --- asdf_types.c --------------------------------------------------------------------------------
+ */
+
+/* core/complex: "1+2j", "(nan-0j)", "3.5", "2I". False when it is none. */
+bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im);
+/* core/integer: whether `string`, where there is one, is the number that `words` and `sign` say.
+ * `words`: nword 32-bit words, least significant first. */
+cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nword, bool negative,
+                                 cip_buf *out, cip_err *err);
+/* The facts for `info`. */
+cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
+
+/* --- asdf_verify.c
+ * -------------------------------------------------------------------------------- */
+
+cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Listing arrays: a walk over the tree that keeps its own stack, makes a path only where an array
+ * is, enters no node inside itself, and goes but once through what aliases share when there is no
+ * array in it. */
+#include "format/asdf/asdf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strmap.h"
+
+enum { ALIAS_ARRAYS_MAX = 1 << 16 /* arrays listed once more under another path */ };
+
+typedef struct frame {
+    const cip_node *node;
+    uint32_t next; /* the child to look at next */
+    size_t narray; /* listed before it was entered */
+    uint64_t cuts; /* made before it was entered */
+} frame;
+
+typedef struct walker {
+    asdf_file *f;
+    frame *at; /* of the env's memory */
+    size_t depth, cap;
+    uint64_t visits;
+    uint64_t cuts;   /* nodes that were not entered: cycles, too deep */
+    uint32_t copies; /* arrays listed again */
+    cip_buf path;
+    cip_strmap seen; /* nodes with aliases: 0 no array in it, otherwise the array's number + 1 */
+    bool stopped;
+} walker;
+
+static void stop(walker *w, const char *what)
+{
+    w->stopped = true;
+    cip_warn(w->f->env, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tree",
+             "%s; arrays behind that are not listed", what);
+}
+
+/* --- paths
+ * ---------------------------------------------------------------------------------------- */
+
+static cip_status add_step(walker *w, const frame *x, cip_err *err)
+{
+    char number[24];
+    uint32_t i = x->next - 1;
+    if (x->node->type == CIP_NODE_MAP) {
+        const cip_node *key = x->node->pair[i].key;
+        if (key->text != NULL)
+            return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)key->text, key->len }, err);
+        snprintf(number, sizeof number, "?%" PRIu32, i);
+    } else {
+        snprintf(number, sizeof number, "%" PRIu32, i);
+    }
+    return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)number, strlen(number) }, err);
+}
+
+/* The path of the child that was looked at last, in the layout's arena. */
+static cip_status make_path(walker *w, const char **out, cip_err *err)
+{
+    w->path.len = 0;
+    for (size_t i = 0; i < w->depth; i++)
+        CIP_TRY(add_step(w, &w->at[i], err));
+    return cip_arena_copy(&w->f->layout->arena,
+                          w->path.ptr != NULL ? w->path.ptr : (const uint8_t *)"", w->path.len,
+                          (char **)out, err);
+}
+
+/* --- what was seen
+ * ---------------------------------------------------------------------------------- */
+
+/* A node's address as a key that lives as long as the layout. */
+static cip_status remember(walker *w, const cip_node *node, size_t value, cip_err *err)
+{
+    const cip_node **key;
+    CIP_TRY(CIP_ARENA_NEW(&w->f->layout->arena, &key, 1, err));
+    *key = node;
+    return cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)key, sizeof *key }, value, NULL,
+                          err);
+}
+
+static size_t recall(const walker *w, const cip_node *node)
+{
+    return cip_strmap_get(&w->seen, (cip_bytes){ (const uint8_t *)&node, sizeof node });
+}
+
+/* --- arrays
+ * ------------------------------------------------------------------------------------------ */
+
+static cip_status new_array(walker *w, cip_array **out, cip_err *err)
+{
+    const char *path;
+    CIP_TRY(make_path(w, &path, err));
+    CIP_TRY(cip_layout_add_array(w->f->layout, true, out, err));
+    (*out)->path = path;
+    return CIP_OK;
+}
+
+/* The same array by another path. */
+static cip_status again(walker *w, size_t i, cip_err *err)
+{
+    cip_array *a;
+    if (w->copies++ == ALIAS_ARRAYS_MAX) {
+        stop(w, "aliases name arrays over and over");
+        return CIP_OK;
+    }
+    CIP_TRY(new_array(w, &a, err));
+    const char *path = a->path;
+    *a = *w->f->layout->array[i];
+    a->path = path;
+    return CIP_OK;
+}
+
+static cip_status ndarray(walker *w, const cip_node *node, cip_err *err)
+{
+    cip_array *a;
+    size_t known = node->alias_used ? recall(w, node) : SIZE_MAX;
+    if (known != SIZE_MAX)
+        return again(w, known - 1, err);
+    CIP_TRY(new_array(w, &a, err));
+    if (node->alias_used)
+        CIP_TRY(remember(w, node, w->f->layout->narray, err));
+    return cip_asdf_ndarray(w->f, node, true, a, err);
+}
+
+/* A URI with a scheme and a host, or of a kind that is no file: not data that we could have. */
+static bool is_elsewhere(const char *ref)
+{
+    const char *scheme = strstr(ref, "://");
+    return scheme != NULL && (size_t)(scheme - ref) < strcspn(ref, "#/") &&
+           strncmp(ref, "file:", 5) != 0;
+}
+
+/* A `$ref` mapping, when it leads to an array, or nobody can tell. */
+static cip_status reference(walker *w, const char *ref, cip_err *err)
+{
+    asdf_file *owner = NULL;
+    const cip_node *target = NULL;
+    cip_array *a;
+    cip_err why = CIP_ERR_INIT;
+    if (is_elsewhere(ref))
+        return CIP_OK;
+    cip_status st = cip_asdf_resolve(w->f, ref, &owner, &target, &why);
+    if (st == CIP_ERR_NOMEM) {
+        if (err != NULL)
+            *err = why;
+        return st;
+    }
+    if (st == CIP_OK && !cip_asdf_is_ndarray(target->tag, NULL))
+        return CIP_OK;
+    CIP_TRY(new_array(w, &a, err));
+    if (st == CIP_OK) {
+        CIP_TRY(cip_asdf_ndarray(owner, target, true, a, err));
+    } else {
+        CIP_TRY(cip_dtype_opaque(&w->f->layout->arena, 0, "unknown", &a->dtype, err));
+        a->storage.block = -1;
+        cip_fail_in(&why, st, "%s", a->path);
+        cip_array_refuse(a, st, &why);
+    }
+    a->storage.kind = "reference";
+    a->node = NULL; /* the tree shows the reference */
+    return CIP_OK;
+}
+
+/* --- the walk
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_inside_itself(const walker *w, const cip_node *node)
+{
+    for (size_t i = 0; i < w->depth; i++)
+        if (w->at[i].node == node)
+            return true;
+    return false;
+}
+
+static cip_status enter(walker *w, const cip_node *node, cip_err *err)
+{
+    if (node->len == 0)
+        return CIP_OK;
+    if (node->alias_used) {
+        if (recall(w, node) == 0)
+            return CIP_OK;
+        if (is_inside_itself(w, node)) {
+            w->cuts++;
+            return CIP_OK;
+        }
+    }
+    if (w->depth >= w->f->env->limits.max_depth) { /* only aliases reach deeper than the text */
+        w->cuts++;
+        return CIP_OK;
+    }
+    if (w->depth == w->cap) {
+        size_t cap = w->cap == 0 ? 32 : w->cap * 2;
+        CIP_TRY(cip_mem_resize(&w->f->env->mem, (void **)&w->at, cap * sizeof *w->at, err));
+        w->cap = cap;
+    }
+    w->at[w->depth++] = (frame){ node, 0, w->f->layout->narray, w->cuts };
+    return CIP_OK;
+}
+
+static cip_status leave(walker *w, cip_err *err)
+{
+    const frame *x = &w->at[--w->depth];
+    if (x->node->alias_used && x->narray == w->f->layout->narray && x->cuts == w->cuts)
+        return remember(w, x->node, 0, err);
+    return CIP_OK;
+}
+
+static cip_status visit(walker *w, const cip_node *node, cip_err *err)
+{
+    if (cip_asdf_is_ndarray(node->tag, NULL))
+        return ndarray(w, node, err);
+    if (node->type != CIP_NODE_SEQ && node->type != CIP_NODE_MAP)
+        return CIP_OK;
+    const char *ref = cip_asdf_ref_of(node);
+    return ref != NULL ? reference(w, ref, err) : enter(w, node, err);
+}
+
+static cip_status step(walker *w, cip_err *err)
+{
+    frame *x = &w->at[w->depth - 1];
+    if (x->next == x->node->len)
+        return leave(w, err);
+    uint32_t i = x->next++;
+    if (++w->visits > w->f->env->limits.max_expansion) {
+        stop(w, "aliases make the tree larger than max_expansion");
+        return CIP_OK;
+    }
+    return visit(w, x->node->type == CIP_NODE_MAP ? x->node->pair[i].value : x->node->item[i], err);
+}
+
+cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err)
+{
+    cip_mem *mem = &f->env->mem;
+    walker w = { .f = f, .path = { .mem = mem }, .seen = { .mem = mem } };
+    cip_status st = CIP_OK;
+    if (f->layout->tree != NULL)
+        st = visit(&w, f->layout->tree, err);
+    while (st == CIP_OK && w.depth > 0 && !w.stopped)
+        st = step(&w, err);
+    cip_mem_put(mem, w.at);
+    cip_buf_clear(&w.path);
+    cip_strmap_clear(&w.seen);
+    return st;
+}

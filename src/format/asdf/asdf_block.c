@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Block headers: their fields, what to make of them, and finding one where none was promised. */
+#include "format/asdf/asdf.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+
+const asdf_block_form cip_asdf_form_1_0 = {
+    .header_size = 48,
+    .flags = 6,
+    .code = 10,
+    .allocated = 14,
+    .used = 22,
+    .data_size = 30,
+    .checksum = 38,
+};
+
+cip_status cip_asdf_block_parse(const asdf_block_form *form, cip_bytes in, uint64_t offset,
+                                asdf_block *out, cip_err *err)
+{
+    const uint8_t *p = in.ptr;
+    if (in.len < ASDF_HEADER_LEN)
+        return cip_fail(err, CIP_ERR_TRUNCATED, offset,
+                        "expected a block header of %d bytes, found %zu", ASDF_HEADER_LEN, in.len);
+    *out = (asdf_block){
+        .offset = offset,
+        .header_size = cip_load_u16(p + 4, true),
+        .flags = cip_load_u32(p + form->flags, true),
+        .allocated = cip_load_u64(p + form->allocated, true),
+        .used = cip_load_u64(p + form->used, true),
+        .data_size = cip_load_u64(p + form->data_size, true),
+    };
+    memcpy(out->code, p + form->code, sizeof out->code);
+    memcpy(out->checksum, p + form->checksum, sizeof out->checksum);
+    return CIP_OK;
+}
+
+/* A header that lies; the walk goes on behind what can be believed of it. */
+static cip_status bad_header(asdf_block *b, cip_status st)
+{
+    b->state = st;
+    b->stored = 0;
+    b->end_sure = false;
+    return st;
+}
+
+/* A payload that the file does not hold. */
+static cip_status cut_short(asdf_block *b, uint64_t size, uint64_t left, cip_err *err)
+{
+    b->state = CIP_ERR_TRUNCATED;
+    b->stored = left;
+    b->end = size;
+    b->end_sure = true;
+    return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off,
+                    "expected %" PRIu64 " bytes of the block, found %" PRIu64
+                    " up to the file's end",
+                    b->used, left);
+}
+
+cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err)
+{
+    b->data_off = b->end = size;
+    b->stored = 0;
+    b->end_sure = true;
+    b->state = CIP_OK;
+    if (size - b->offset < ASDF_HEADER_LEN) {
+        b->state = CIP_ERR_TRUNCATED;
+        return cip_fail(err, CIP_ERR_TRUNCATED, b->offset,
+                        "expected a block header of %d bytes, found %" PRIu64, ASDF_HEADER_LEN,
+                        size - b->offset);
+    }
+    b->data_off = b->end = b->offset + ASDF_HEADER_LEN;
+    if (b->header_size < cip_asdf_form_1_0.header_size) {
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
+                 "expected a header_size of at least %d, found %d", cip_asdf_form_1_0.header_size,
+                 b->header_size);
+        return bad_header(b, CIP_ERR_CORRUPT);
+    }
+    b->data_off = b->offset + 6 + b->header_size;
+    if (b->data_off > size) {
+        b->data_off = size;
+        return cut_short(b, size, 0, err);
+    }
+    uint64_t left = size - b->data_off;
+    b->end = b->data_off;
+    if (cip_asdf_is_streamed(b)) {
+        b->stored = left;
+        b->end = size;
+        return CIP_OK;
+    }
+    if (b->used > b->allocated) {
+        b->end += cip_min_u64(b->allocated, left);
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset + cip_asdf_form_1_0.used,
+                 "expected a used size within the allocated %" PRIu64 ", found %" PRIu64,
+                 b->allocated, b->used);
+        return bad_header(b, CIP_ERR_CORRUPT);
+    }
+    if (b->used > left)
+        return cut_short(b, size, left, err);
+    b->stored = b->used;
+    b->end_sure = b->allocated <= left;
+    b->end += b->end_sure ? b->allocated : b->used;
+    return CIP_OK;
+}
+
+bool cip_asdf_block_plausible(const asdf_block *b, uint64_t size)
+{
+    asdf_block judged = *b;
+    cip_status st = cip_asdf_block_judge(&judged, size, NULL);
+    if (st != CIP_OK && st != CIP_ERR_TRUNCATED)
+        return false;
+    if (judged.data_off > size || (b->flags & ~(uint32_t)ASDF_STREAMED) != 0)
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (b->code[i] != 0 && (b->code[i] < 0x20 || b->code[i] > 0x7e))
+            return false;
+    return cip_asdf_is_streamed(b) || !cip_asdf_is_raw(b) || b->data_size == b->used;
+}
+
+/* Whether a believable header starts at `at`. */
+static cip_status header_at(cip_io *io, uint64_t at, bool *yes, cip_err *err)
+{
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_block b;
+    size_t n;
+    CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &n, err));
+    *yes =
+        n == sizeof head &&
+        cip_asdf_block_parse(&cip_asdf_form_1_0, (cip_bytes){ head, n }, at, &b, NULL) == CIP_OK &&
+        cip_asdf_block_plausible(&b, io->size);
+    return CIP_OK;
+}
+
+/* Looks at the magics of a piece of the file; *at is set when one is believed. */
+static cip_status search_piece(cip_io *io, cip_bytes piece, uint64_t off, uint64_t *at,
+                               cip_err *err)
+{
+    const uint8_t *p = piece.ptr, *end = piece.ptr + piece.len;
+    while ((p = memmem(p, (size_t)(end - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL) {
+        bool yes;
+        CIP_TRY(header_at(io, off + (uint64_t)(p - piece.ptr), &yes, err));
+        if (yes) {
+            *at = off + (uint64_t)(p - piece.ptr);
+            return CIP_OK;
+        }
+        p++;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_asdf_block_search(cip_io *io, uint64_t from, uint64_t *at, cip_err *err)
+{
+    enum { FIRST = 4096, PIECE = 1 << 20 };
+    cip_status st = CIP_OK;
+    uint8_t *buf = NULL;
+    uint64_t found = UINT64_MAX;
+    size_t n, want = FIRST; /* padding is mostly short */
+    while (found == UINT64_MAX && from < io->size && io->size - from >= ASDF_HEADER_LEN) {
+        CIP_GO(cip_mem_resize(&io->env->mem, (void **)&buf, want, err));
+        CIP_GO(cip_io_read_some(io, from, buf, want, &n, err));
+        CIP_GO(search_piece(io, (cip_bytes){ buf, n }, from, &found, err));
+        from += n - (ASDF_MAGIC_LEN - 1);
+        want = PIECE;
+    }
+    *at = found;
+done:
+    cip_mem_put(&io->env->mem, buf);
+    return st;
+}

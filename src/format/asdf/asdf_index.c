@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The block index: found from the end of the file, and used only when it passes the checks that the
+ * document asks for and a few more. All headers it lists are read in one batch, so that a wrong
+ * entry in the middle is found when the file is opened, not when it is used. */
+#include "format/asdf/asdf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "tree/yaml.h"
+
+static const char header_line[] = "#ASDF BLOCK INDEX";
+
+enum {
+    TAIL = 4096,        /* read first: some 400 entries */
+    NULS_MAX = 1 << 20, /* looked through for the text before them */
+    BATCH = 1024        /* headers read at once */
+};
+
+static void bad(asdf_index *x, const char *fmt, ...) CIP_PRINTF(2, 3);
+static void bad(asdf_index *x, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(x->why, sizeof x->why, fmt, ap);
+    va_end(ap);
+    x->state = ASDF_INDEX_BAD;
+}
+
+/* --- finding -------------------------------------------------------------------------------- */
+
+/* Where the NULs at the end of the file start (or how far they were looked through). */
+static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_err *err)
+{
+    uint64_t size = w->io->size, at = size;
+    while (at > low && size - at < NULS_MAX) {
+        uint64_t from = at - low > TAIL ? at - TAIL : low;
+        cip_bytes in;
+        CIP_TRY(cip_asdf_peek(w, from, (size_t)(at - from), TAIL, &in, err));
+        size_t n = in.len;
+        while (n > 0 && in.ptr[n - 1] == 0)
+            n--;
+        at = from + n;
+        if (n != 0)
+            break;
+    }
+    *end = at;
+    return CIP_OK;
+}
+
+/* What a list of offsets consists of: anything else in a longer piece says that it is none. */
+static bool is_index_text(cip_bytes t)
+{
+    static const char allowed[] = "0123456789-,[]. \t\r\n%YAML";
+    for (size_t i = 0; i < t.len; i++)
+        if (memchr(allowed, t.ptr[i], sizeof allowed - 1) == NULL)
+            return false;
+    return true;
+}
+
+/* The last header line in the text, at the start or behind any byte; SIZE_MAX: none. */
+static size_t last_header_line(cip_bytes t)
+{
+    size_t n = sizeof header_line - 1;
+    for (size_t i = t.len >= n ? t.len - n + 1 : 0; i-- > 0;) {
+        if (t.ptr[i] != '#' || memcmp(t.ptr + i, header_line, n) != 0)
+            continue;
+        size_t k = i + n;
+        if (k < t.len &&
+            (t.ptr[k] == '\n' || (t.ptr[k] == '\r' && k + 1 < t.len && t.ptr[k + 1] == '\n')))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+typedef struct span {
+    uint64_t low, end;
+} span;
+
+/* Finds the text [*at, end) in the span; *text is borrowed from the window. Empty: there is none.
+ */
+static cip_status find_text(cip_env *env, asdf_window *w, span in, uint64_t *at, cip_bytes *text,
+                            cip_err *err)
+{
+    uint64_t want = TAIL, end = in.end;
+    for (;;) {
+        uint64_t from = end - in.low > want ? end - want : in.low;
+        CIP_TRY(cip_asdf_peek(w, from, (size_t)(end - from), 0, text, err));
+        size_t i = last_header_line(*text);
+        if (i != SIZE_MAX) {
+            *at = from + i;
+            *text = (cip_bytes){ text->ptr + i, text->len - i };
+            return CIP_OK;
+        }
+        if (from == in.low || want >= env->limits.max_tree_bytes || !is_index_text(*text))
+            break;
+        want *= 4;
+    }
+    text->len = 0;
+    return CIP_OK;
+}
+
+/* --- parsing -------------------------------------------------------------------------------- */
+
+static cip_status take_entries(cip_env *env, const cip_node *list, asdf_index *x, cip_err *err)
+{
+    if (cip_node_kind(list) != CIP_NODE_SEQ) {
+        bad(x, "expected a list of offsets");
+        return CIP_OK;
+    }
+    uint64_t *entry;
+    CIP_TRY(CIP_NEW(&env->mem, &entry, list->len, err));
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (cip_node_as_uint(list->item[i], &entry[i]))
+            continue;
+        bad(x, "expected an offset as entry %" PRIu32, i);
+        cip_mem_put(&env->mem, entry);
+        return CIP_OK;
+    }
+    x->entry = entry;
+    x->n = list->len;
+    return CIP_OK;
+}
+
+static bool is_about_content(cip_status st)
+{
+    return st == CIP_ERR_CORRUPT || st == CIP_ERR_LIMIT || st == CIP_ERR_UNSUPPORTED ||
+           st == CIP_ERR_TRUNCATED || st == CIP_ERR_FORMAT;
+}
+
+static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *err)
+{
+    cip_arena arena = { .mem = &env->mem };
+    const cip_yaml_options opt = { .base = x->at, .part = "block index", .quiet = true };
+    const cip_node *list = NULL;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_yaml_parse(env, &arena, text, &opt, &list, &why);
+    if (st == CIP_OK) {
+        st = take_entries(env, list, x, err);
+    } else if (is_about_content(st)) {
+        bad(x, "expected a list of offsets, found text that does not parse: %.90s", why.text);
+        st = CIP_OK;
+    } else if (err != NULL) {
+        *err = why;
+    }
+    cip_arena_clear(&arena);
+    return st;
+}
+
+cip_status cip_asdf_index_find(cip_env *env, asdf_window *w, uint64_t low, asdf_index *out,
+                               cip_err *err)
+{
+    span in = { .low = low };
+    uint64_t at = 0;
+    cip_bytes text;
+    *out = (asdf_index){ 0 };
+    CIP_TRY(end_of_text(w, low, &in.end, err));
+    CIP_TRY(find_text(env, w, in, &at, &text, err));
+    if (text.len == 0)
+        return CIP_OK;
+    asdf_index x = { .state = ASDF_INDEX_GOOD, .at = at, .len = text.len };
+    CIP_TRY(parse(env, text, &x, err));
+    *out = x;
+    return CIP_OK;
+}
+
+void cip_asdf_index_clear(cip_env *env, asdf_index *x)
+{
+    cip_mem_put(&env->mem, x->entry);
+    x->entry = NULL;
+    x->n = 0;
+}
+
+/* --- checking ------------------------------------------------------------------------------- */
+
+/* Without looking at the file: as many as there are, rising, far enough apart, first and last. */
+static bool check_numbers(asdf_index *x, uint64_t first)
+{
+    if (x->state != ASDF_INDEX_GOOD)
+        return false;
+    if (x->n == 0)
+        bad(x, "expected at least one entry");
+    else if (x->entry[0] != first)
+        bad(x, "expected %" PRIu64 ", where the first block is, found %" PRIu64, first,
+            x->entry[0]);
+    for (size_t i = 1; i < x->n && x->state == ASDF_INDEX_GOOD; i++)
+        if (x->entry[i] <= x->entry[i - 1] || x->entry[i] - x->entry[i - 1] < ASDF_HEADER_LEN)
+            bad(x, "expected entry %zu to be at least %d behind %" PRIu64 ", found %" PRIu64, i,
+                ASDF_HEADER_LEN, x->entry[i - 1], x->entry[i]);
+    if (x->state == ASDF_INDEX_GOOD && x->entry[x->n - 1] >= x->at)
+        bad(x, "expected the last entry to be before the index, found %" PRIu64,
+            x->entry[x->n - 1]);
+    return x->state == ASDF_INDEX_GOOD;
+}
+
+/* Reads `n` headers from entry i on, into raw. Those close together are read as one piece. */
+static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, size_t n,
+                               uint8_t *raw, cip_range *range, cip_err *err)
+{
+    uint64_t total = x->entry[i + n - 1] - x->entry[i] + ASDF_HEADER_LEN;
+    if (total / n > TAIL) {
+        for (size_t k = 0; k < n; k++)
+            range[k] = (cip_range){ x->entry[i + k], ASDF_HEADER_LEN, raw + k * ASDF_HEADER_LEN };
+        return cip_io_read_ranges(w->io, range, n, err);
+    }
+    for (size_t k = 0; k < n; k++) {
+        cip_bytes in;
+        CIP_TRY(cip_asdf_peek(w, x->entry[i + k], ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+        memset(raw + k * ASDF_HEADER_LEN, 0, ASDF_HEADER_LEN);
+        memcpy(raw + k * ASDF_HEADER_LEN, in.ptr, in.len);
+    }
+    return CIP_OK;
+}
+
+/* Takes the block of entry i; false when its header cannot be believed. One whose sizes contradict
+ * each other costs only its own data: the list says where the next one is. */
+static bool take_header(asdf_index *x, size_t i, const uint8_t *raw, uint64_t size, asdf_block *b)
+{
+    cip_err why = CIP_ERR_INIT;
+    if (memcmp(raw, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0) {
+        bad(x, "expected a block at %" PRIu64 ", where entry %zu points", x->entry[i], i);
+        return false;
+    }
+    cip_bytes in = { raw, ASDF_HEADER_LEN };
+    cip_status st = cip_asdf_block_parse(&cip_asdf_form_1_0, in, x->entry[i], b, &why);
+    if (st == CIP_OK)
+        st = cip_asdf_block_judge(b, size, &why);
+    bool lies = b->header_size >= cip_asdf_form_1_0.header_size && b->used > b->allocated;
+    if ((st == CIP_OK && b->end_sure) || (st == CIP_ERR_CORRUPT && lies && i + 1 < x->n))
+        return true;
+    bad(x, "expected a sound block header at entry %zu", i);
+    return false;
+}
+
+/* Whether a block follows where entry i + 1 does not point: then the list leaves one out. */
+static cip_status check_gap(asdf_window *w, asdf_index *x, const asdf_block *b, size_t i,
+                            cip_err *err)
+{
+    cip_bytes in;
+    uint64_t next = i + 1 < x->n ? x->entry[i + 1] : x->at;
+    if (b->end == next || b->state != CIP_OK)
+        return CIP_OK;
+    if (b->end > next || cip_asdf_is_streamed(b) || i + 1 == x->n) {
+        bad(x, "expected block %zu to end at %" PRIu64 ", found its end at %" PRIu64, i, next,
+            b->end);
+        return CIP_OK;
+    }
+    CIP_TRY(cip_asdf_peek(w, b->end, ASDF_MAGIC_LEN, TAIL, &in, err));
+    if (in.len == ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
+        bad(x, "expected the block at %" PRIu64 " to be listed", b->end);
+    return CIP_OK;
+}
+
+static cip_status check_batch(cip_env *env, asdf_window *w, asdf_index *x, size_t i,
+                              asdf_blocks *list, cip_err *err)
+{
+    size_t n = x->n - i < BATCH ? x->n - i : BATCH;
+    cip_status st = CIP_OK;
+    uint8_t *raw = NULL;
+    cip_range *range = NULL;
+    CIP_GO(CIP_NEW(&env->mem, &raw, n * ASDF_HEADER_LEN, err));
+    CIP_GO(CIP_NEW(&env->mem, &range, n, err));
+    CIP_GO(read_headers(w, x, i, n, raw, range, err));
+    for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
+        asdf_block b;
+        if (!take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w->io->size, &b))
+            break;
+        CIP_GO(check_gap(w, x, &b, i + k, err));
+        CIP_GO(cip_asdf_blocks_add(env, list, &b, err));
+    }
+done:
+    cip_mem_put(&env->mem, raw);
+    cip_mem_put(&env->mem, range);
+    return st;
+}
+
+cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t first, asdf_index *x,
+                                asdf_blocks *list, cip_err *err)
+{
+    if (x->state == ASDF_INDEX_NONE)
+        return CIP_OK;
+    cip_status st = CIP_OK;
+    if (check_numbers(x, first))
+        for (size_t i = 0; i < x->n && st == CIP_OK && x->state == ASDF_INDEX_GOOD; i += BATCH)
+            st = check_batch(env, w, x, i, list, err);
+    if (st != CIP_OK || x->state != ASDF_INDEX_GOOD)
+        cip_asdf_blocks_clear(env, list);
+    return st;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Inline data, converting: nested lists become elements in C order when they are first read. */
+#include "format/asdf/asdf.h"
+
+#include "base/num.h"
+
+/* A lazy space's own; in the arena. */
+typedef struct filler {
+    cip_layout *layout;
+    asdf_inline in;
+    bool nulls; /* a byte for each element: whether it is null */
+} filler;
+
+static cip_status one(const filler *s, const cip_node *n, uint8_t *dst, cip_err *err)
+{
+    if (!s->nulls)
+        return cip_asdf_element(s->in.dtype, n, dst, err);
+    *dst = n->type == CIP_NODE_NULL;
+    return CIP_OK;
+}
+
+/* The lists were found regular when the file was opened. */
+static cip_status fill(const filler *s, const cip_node *n, int32_t axis, uint8_t **dst,
+                       cip_err *err)
+{
+    if (axis == s->in.ndim) {
+        CIP_TRY(one(s, n, *dst, err));
+        *dst += s->nulls ? 1 : s->in.dtype->itemsize;
+        return CIP_OK;
+    }
+    for (uint32_t i = 0; i < n->len; i++)
+        CIP_TRY(fill(s, n->item[i], axis + 1, dst, err));
+    return CIP_OK;
+}
+
+static cip_status nbytes_of(const filler *s, size_t *out, cip_err *err)
+{
+    uint64_t n;
+    if (!cip_shape_nelem(s->in.ndim, s->in.shape, &n) ||
+        cip_mul_overflow(n, s->nulls ? 1 : s->in.dtype->itemsize, &n) || !cip_to_size(n, out))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "inline data of over 2^63 bytes");
+    return CIP_OK;
+}
+
+static cip_status make(void *self, cip_space **out, cip_err *err)
+{
+    const filler *s = self;
+    cip_layout *l = s->layout;
+    uint8_t *bytes, *at;
+    size_t n;
+    CIP_TRY(nbytes_of(s, &n, err));
+    pthread_mutex_lock(&l->lock);
+    cip_status st = cip_arena_get(&l->arena, n, (void **)&bytes, err);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    at = bytes;
+    CIP_TRY(fill(s, s->in.data, 0, &at, err));
+    return cip_space_new_mem(l, (cip_bytes){ bytes, n }, out, err);
+}
+
+static cip_status new_filler(asdf_file *f, const asdf_inline *in, bool nulls, cip_space **out,
+                             cip_err *err)
+{
+    filler *s;
+    CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s, 1, err));
+    *s = (filler){ .layout = f->layout, .in = *in, .nulls = nulls };
+    return cip_space_new_lazy(f->layout, make, s, out, err);
+}
+
+cip_status cip_asdf_inline_space(asdf_file *f, const asdf_inline *in, cip_space **out, cip_err *err)
+{
+    return new_filler(f, in, false, out, err);
+}
+
+cip_status cip_asdf_inline_nulls(asdf_file *f, const asdf_inline *in, cip_space **out, cip_err *err)
+{
+    return new_filler(f, in, true, out, err);
+}

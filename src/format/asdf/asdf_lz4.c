@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Payloads with pieces that decode alone: the `lz4` code's own framing, LZ4 frames and zstd frames.
+ * They become chunked spaces, so that a window decodes just what it touches.
+ *
+ * The framing of `lz4`: N (u32 big-endian), then N bytes: M (u32 little-endian), the decoded size,
+ * and a raw LZ4 block of N - 4 bytes. Pieces may be of any size; up to three bytes may follow the
+ * last. Some writers put an LZ4 frame under this code. */
+#include "format/asdf/asdf.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/frames.h"
+
+enum {
+    PIECE_HEAD = 8,
+    LZ4_MAX_INPUT = 0x7e000000, /* the most that one LZ4 block decodes to */
+    LZ4_MAX_RATIO = 255,
+    SOLE_PIECE_MAX = 8 << 20, /* a larger one is decoded in order instead, in less memory */
+    COUNT_PIECE = 64 << 10
+};
+
+/* A growing list of chunks. */
+typedef struct chunk_list {
+    cip_env *env;
+    cip_chunk *at;
+    size_t n, cap;
+    uint64_t raw_len; /* of all */
+} chunk_list;
+
+static cip_status add_chunk(chunk_list *list, const cip_chunk *c, cip_err *err)
+{
+    uint64_t sum;
+    if (list->n >= list->env->limits.max_blocks)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "more than %" PRIu64 " chunks (max_blocks)", list->env->limits.max_blocks);
+    if (cip_add_overflow(list->raw_len, c->raw_len, &sum))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
+    if (list->n == list->cap) {
+        size_t cap = list->cap == 0 ? 16 : list->cap * 2;
+        CIP_TRY(cip_mem_resize(&list->env->mem, (void **)&list->at, cap * sizeof *list->at, err));
+        list->cap = cap;
+    }
+    list->at[list->n] = *c;
+    list->at[list->n++].raw_off = list->raw_len;
+    list->raw_len = sum;
+    return CIP_OK;
+}
+
+static cip_status wrong_length(uint64_t want, uint64_t found, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected %" PRIu64 " decoded bytes, found %" PRIu64, want, found);
+}
+
+/* --- the framing of `lz4` ------------------------------------------------------------------- */
+
+/* One piece's sizes, which must agree with each other and with the `left` bytes. */
+static cip_status check_piece(uint64_t n, uint64_t m, uint64_t left, uint64_t at, cip_err *err)
+{
+    if (n <= 4)
+        return cip_fail(err, CIP_ERR_CORRUPT, at,
+                        "expected an lz4 chunk of over 4 bytes, found %" PRIu64, n);
+    if (n > left)
+        return cip_fail(err, CIP_ERR_TRUNCATED, at,
+                        "expected an lz4 chunk of %" PRIu64 " bytes, found %" PRIu64, n, left);
+    if (m > LZ4_MAX_INPUT || m / LZ4_MAX_RATIO > n)
+        return cip_fail(err, CIP_ERR_CORRUPT, at,
+                        "expected a decoded size that %" PRIu64 " bytes can hold, found %" PRIu64,
+                        n - 4, m);
+    return CIP_OK;
+}
+
+static cip_status scan_framing(const asdf_block *b, cip_space *stored, asdf_window *w,
+                               chunk_list *list, cip_err *err)
+{
+    uint64_t pos = 0;
+    while (b->stored - pos > 3) {
+        cip_bytes in;
+        uint64_t left = b->stored - pos - 4;
+        bool dense = list->n != 0 && pos / list->n < 4096;
+        CIP_TRY(cip_asdf_peek(w, b->data_off + pos, PIECE_HEAD, dense ? ASDF_HEAD : 0, &in, err));
+        uint64_t n = cip_load_u32(in.ptr, true);
+        uint64_t m = in.len == PIECE_HEAD ? cip_load_u32(in.ptr + 4, false) : 0;
+        CIP_TRY(check_piece(n, m, left, b->data_off + pos, err));
+        const cip_chunk c = { .at = { .in = stored, .off = pos + PIECE_HEAD, .len = n - 4 },
+                              .raw_len = m };
+        if (m != 0) /* an empty one is nothing to a table of chunks */
+            CIP_TRY(add_chunk(list, &c, err));
+        pos += 4 + n;
+    }
+    if (pos == 0 && b->stored != 0)
+        return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off,
+                        "expected an lz4 chunk, found %" PRIu64 " bytes", b->stored);
+    return CIP_OK;
+}
+
+static cip_status new_chunked(cip_layout *l, const chunk_list *list, const cip_codec *codec,
+                              cip_space **out, cip_err *err)
+{
+    cip_table table;
+    const cip_step step = { .codec = codec };
+    if (list->n == 0)
+        return cip_space_new_mem(l, (cip_bytes){ (const uint8_t *)"", 0 }, out, err);
+    CIP_TRY(cip_table_from_array(l, list->at, list->n, &table, err));
+    return cip_space_new_chunked(l, &table, list->raw_len, &step, 1, out, err);
+}
+
+static cip_status lz4_space(cip_layout *l, const asdf_block *b, cip_space *stored, uint64_t raw_len,
+                            cip_space **out, cip_err *err)
+{
+    asdf_window w = { .io = l->io };
+    chunk_list list = { .env = l->env };
+    cip_status st;
+    CIP_GO(scan_framing(b, stored, &w, &list, err));
+    if (raw_len != UINT64_MAX && list.raw_len != raw_len)
+        CIP_GO(wrong_length(raw_len, list.raw_len, err));
+    CIP_GO(new_chunked(l, &list, cip_codec_find("lz4"), out, err));
+done:
+    cip_asdf_window_clear(&w);
+    cip_mem_put(&l->env->mem, list.at);
+    return st;
+}
+
+/* --- frames --------------------------------------------------------------------------------- */
+
+typedef struct payload {
+    cip_io *io;
+    const asdf_block *block;
+} payload;
+
+static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, cip_err *err)
+{
+    const payload *p = user;
+    if (off > p->block->stored || p->block->stored - off < n)
+        return cip_fail(err, CIP_ERR_TRUNCATED, p->block->data_off + p->block->stored,
+                        "expected %zu bytes more of the block", n);
+    return cip_io_read(p->io, p->block->data_off + off, dst, n, err);
+}
+
+static cip_status chunks_of_pieces(const cip_pieces *p, cip_space *stored, chunk_list *list,
+                                   cip_err *err)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const cip_piece *q = &p->piece[i];
+        const cip_chunk c = { .at = { .in = stored, .off = q->off, .len = q->len },
+                              .raw_len = q->raw_len,
+                              .codec = q->codec != NULL ? q->codec : &cip_codec_stored };
+        CIP_TRY(add_chunk(list, &c, err));
+    }
+    return CIP_OK;
+}
+
+static bool better_in_order(const cip_pieces *p)
+{
+    return p->sequential || (p->n == 1 && p->piece[0].raw_len > SOLE_PIECE_MAX);
+}
+
+static cip_status frames_space(cip_layout *l, const cip_codec *codec, const cip_pieces *pieces,
+                               cip_space *stored, uint64_t raw_len, cip_space **out, cip_err *err)
+{
+    const cip_extent all = { .in = stored, .len = stored->len };
+    const cip_step step = { .codec = codec };
+    chunk_list list = { .env = l->env };
+    cip_space *in_order = NULL;
+    cip_status st;
+    CIP_GO(cip_space_new_seq(l, &all, raw_len, &step, &in_order, err));
+    *out = in_order;
+    if (better_in_order(pieces) || pieces->n == 0)
+        goto done;
+    CIP_GO(chunks_of_pieces(pieces, stored, &list, err));
+    CIP_GO(new_chunked(l, &list, codec, out, err));
+    (*out)->in_order = in_order;
+done:
+    cip_mem_put(&l->env->mem, list.at);
+    return st;
+}
+
+static cip_status scan_frames(cip_layout *l, const cip_codec *codec, const asdf_block *b,
+                              uint64_t raw_len, cip_pieces *out, cip_err *err)
+{
+    payload p = { l->io, b };
+    uint64_t max = l->env->limits.max_blocks;
+    if (strcmp(codec->name, "zstd") == 0)
+        return cip_zstd_scan(&l->env->mem, read_payload, &p, b->stored, raw_len, max, out, err);
+    return cip_lz4f_scan(&l->env->mem, read_payload, &p, b->stored, raw_len, max, out, err);
+}
+
+/* Whether what stands under the code `lz4` is an LZ4 frame. */
+static cip_status is_lz4_frame(cip_layout *l, const asdf_block *b, bool *yes, cip_err *err)
+{
+    static const uint8_t magic[4] = { 0x04, 0x22, 0x4d, 0x18 };
+    uint8_t head[4];
+    *yes = false;
+    if (b->stored < sizeof head)
+        return CIP_OK;
+    CIP_TRY(cip_io_read(l->io, b->data_off, head, sizeof head, err));
+    *yes = memcmp(head, magic, sizeof magic) == 0;
+    return CIP_OK;
+}
+
+/* Where the length is not told, it is counted first. */
+static cip_status framed(cip_layout *l, const cip_codec *codec, const asdf_block *b,
+                         cip_space *stored, uint64_t raw_len, cip_space **out, cip_err *err)
+{
+    cip_pieces pieces = { 0 };
+    if (raw_len == UINT64_MAX)
+        CIP_TRY(cip_asdf_count_decoded(l, codec, stored, &raw_len, err));
+    cip_status st = scan_frames(l, codec, b, raw_len, &pieces, err);
+    if (st == CIP_OK)
+        st = frames_space(l, codec, &pieces, stored, raw_len, out, err);
+    cip_mem_put(&l->env->mem, pieces.piece);
+    return st;
+}
+
+cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
+                                 uint64_t raw_len, cip_space **out, cip_err *err)
+{
+    const cip_codec *codec = cip_codec_find(memcmp(b->code, "zstd", 4) == 0 ? "zstd" : "lz4f");
+    if (memcmp(b->code, "lz4", 4) == 0) { /* with its NUL */
+        bool frame;
+        CIP_TRY(is_lz4_frame(l, b, &frame, err));
+        if (!frame)
+            return lz4_space(l, b, stored, raw_len, out, err);
+        /* A first chunk of 66 MiB starts with the same bytes; then the frame's header is wrong. */
+        cip_status st = framed(l, codec, b, stored, raw_len, out, NULL);
+        if (st == CIP_OK)
+            return CIP_OK;
+        return lz4_space(l, b, stored, raw_len, out, err);
+    }
+    return framed(l, codec, b, stored, raw_len, out, err);
+}
+
+/* --- counting ------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    const cip_codec *codec;
+    void *state;
+    uint8_t *out;
+    uint64_t len;
+    bool end;
+    cip_status st;
+    cip_err *err;
+} counter;
+
+/* Takes a piece of the payload; `last` when nothing follows. */
+static cip_status count_piece(counter *c, const uint8_t *p, size_t n, bool last)
+{
+    do {
+        size_t took = n, gave = COUNT_PIECE;
+        CIP_TRY(c->codec->stream->step(c->state, p, &took, last, c->out, &gave, &c->end, c->err));
+        c->len += gave;
+        p += took;
+        n -= took;
+        if (took == 0 && gave == 0)
+            break;
+    } while (!c->end && (n != 0 || last));
+    return CIP_OK;
+}
+
+static int take_piece(void *user, const uint8_t *p, size_t n)
+{
+    counter *c = user;
+    if (!c->end)
+        c->st = count_piece(c, p, n, false);
+    return c->st != CIP_OK || c->end;
+}
+
+cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
+                                  uint64_t *len, cip_err *err)
+{
+    const cip_codec_env env = { .mem = &l->env->mem };
+    const cip_read_how how = { .layout = l };
+    counter c = { .codec = codec, .err = err };
+    cip_err ignored = CIP_ERR_INIT;
+    cip_status st;
+    CIP_TRY(cip_mem_get(&l->env->mem, COUNT_PIECE, (void **)&c.out, err));
+    CIP_GO(codec->stream->begin(NULL, &env, &c.state, err));
+    st = cip_space_stream(&how, stored, COUNT_PIECE, take_piece, &c, &ignored);
+    if (c.st != CIP_OK || c.end) /* we stopped it */
+        st = c.st;
+    else if (st != CIP_OK && err != NULL)
+        *err = ignored;
+    if (st == CIP_OK && !c.end)
+        st = count_piece(&c, (const uint8_t *)"", 0, true);
+    if (st == CIP_OK)
+        *len = c.len;
+done:
+    if (c.state != NULL)
+        codec->stream->finish(c.state);
+    cip_mem_put(&l->env->mem, c.out);
+    return st;
+}

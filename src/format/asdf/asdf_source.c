@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where an array's data are: a block of this file by number, or the first block of another file.
+ * Other files are opened when they are first needed, once each, beneath this file's folder only. */
+#include "format/asdf/asdf.h"
+
+#include <string.h>
+
+/* --- blocks of this file
+ * -------------------------------------------------------------------------- */
+
+static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
+{
+    if ((f->warned & ASDF_WARNED_BLOCK) == 0)
+        cip_warn(f->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "blocks",
+                 "an array needs block %.24s, the file has %zu blocks", text, f->blocks.n);
+    f->warned |= ASDF_WARNED_BLOCK;
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                    "expected block %.24s, the file has %zu blocks", text, f->blocks.n);
+}
+
+/* The i-th block's data, or why there are none. */
+static cip_status block_space(const cip_layout *l, size_t i, cip_space **out, cip_err *err)
+{
+    const cip_block *b = &l->block[i];
+    if (b->info.state == CIP_OK) {
+        *out = b->data;
+        return CIP_OK;
+    }
+    if (err != NULL)
+        *err = *b->why;
+    return b->info.state;
+}
+
+static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
+{
+    int64_t i;
+    if (!cip_node_as_int(n, &i))
+        return no_block(f, n->text, err);
+    i += i < 0 ? (int64_t)f->blocks.n : 0;
+    if (i < 0 || (uint64_t)i >= f->blocks.n)
+        return no_block(f, n->text, err);
+    const cip_block *b = &f->layout->block[i];
+    a->storage.kind = cip_asdf_is_streamed(&f->blocks.at[i]) ? "streamed" : "internal";
+    a->storage.codec = b->info.codec;
+    a->storage.nbytes = b->info.stored_nbytes;
+    a->storage.block = i;
+    return block_space(f->layout, (size_t)i, &a->space, err);
+}
+
+/* --- other files
+ * ---------------------------------------------------------------------------------- */
+
+/* Whether a reference names the file itself: nothing, or its own name. */
+static bool is_own_name(const asdf_file *f, const char *uri)
+{
+    const char *name = f->layout->io->name;
+    const char *slash = strrchr(name, '/');
+    if (strncmp(uri, "./", 2) == 0)
+        uri += 2;
+    return uri[0] == '\0' || strcmp(uri, slash != NULL ? slash + 1 : name) == 0;
+}
+
+static asdf_file *root_of(asdf_file *f)
+{
+    while (f->layout->parent != NULL)
+        f = cip_asdf_of(f->layout->parent);
+    return f;
+}
+
+/* Opens it as a layout of its own; a failure is kept with it. */
+static cip_status open_child(asdf_file *f, asdf_child *c, cip_err *err)
+{
+    cip_layout *l = f->layout, *child;
+    asdf_file *root = root_of(f);
+    cip_io *io;
+    if (cip_layout_depth(l) >= ASDF_EXTERNAL_DEPTH)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected files to refer to each other at most %d deep: '%.80s'",
+                        ASDF_EXTERNAL_DEPTH, c->uri);
+    if (root->nexternal >= f->env->limits.max_external)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "more than %" PRIu32 " external files (max_external)",
+                        f->env->limits.max_external);
+    root->nexternal++;
+    uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
+    CIP_TRY(cip_io_open_member(l->io, c->uri, flags, &io, err));
+    cip_status st = cip_layout_new_child(l, io, &child, err);
+    if (st != CIP_OK) {
+        cip_io_close(io);
+        return st;
+    }
+    child->owns_io = true;
+    child->flags = l->flags;
+    child->uri = c->uri;
+    CIP_TRY(cip_asdf_open(child, c->with_tree ? ASDF_OPEN_TREE : 0, err));
+    c->layout = child;
+    return CIP_OK;
+}
+
+static asdf_child *find_child(const asdf_file *f, const char *uri, bool with_tree)
+{
+    for (asdf_child *c = f->children; c != NULL; c = c->next)
+        if (strcmp(c->uri, uri) == 0 && (c->with_tree || !with_tree))
+            return c;
+    return NULL;
+}
+
+/* Called while opening or while a lazy space is made, which happens in one thread at a time. */
+static cip_status new_child(asdf_file *f, const char *uri, bool with_tree, asdf_child **out,
+                            cip_err *err)
+{
+    cip_layout *l = f->layout;
+    asdf_child *c = NULL;
+    char *copy;
+    cip_err *why;
+    pthread_mutex_lock(&l->lock);
+    cip_status st = CIP_ARENA_NEW(&l->arena, &c, 1, err);
+    if (st == CIP_OK)
+        st = CIP_ARENA_NEW(&l->arena, &why, 1, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(&l->arena, uri, strlen(uri), &copy, err);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    *why = (cip_err)CIP_ERR_INIT;
+    c->uri = copy;
+    c->with_tree = with_tree;
+    c->why = why;
+    c->st = open_child(f, c, why);
+    c->next = f->children;
+    f->children = c;
+    *out = c;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_layout **out,
+                             cip_err *err)
+{
+    *out = NULL;
+    if (is_own_name(f, uri))
+        return CIP_OK;
+    asdf_child *c = find_child(f, uri, with_tree);
+    if (c == NULL)
+        CIP_TRY(new_child(f, uri, with_tree, &c, err));
+    if (c->st != CIP_OK && err != NULL)
+        *err = *c->why;
+    *out = c->layout;
+    return c->st;
+}
+
+/* An array's lazy space; in the arena. */
+typedef struct elsewhere {
+    asdf_file *f;
+    const char *uri;
+} elsewhere;
+
+static cip_status make(void *self, cip_space **out, cip_err *err)
+{
+    const elsewhere *s = self;
+    cip_layout *l;
+    CIP_TRY(cip_asdf_external(s->f, s->uri, false, &l, err));
+    if (l == NULL)
+        l = s->f->layout;
+    if (l->nblock == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a block in '%.120s'",
+                        s->uri);
+    return block_space(l, 0, out, err);
+}
+
+static cip_status other_file(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
+{
+    cip_arena *arena = &f->layout->arena;
+    elsewhere *s;
+    a->storage.kind = "external";
+    a->storage.codec = "";
+    if (strncmp(n->text, "fits:", 5) == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "source '%.60s' lies in a FITS file around this one, which is not read",
+                        n->text);
+    if (strlen(n->text) != n->len)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a NUL in a source");
+    CIP_TRY(CIP_ARENA_NEW(arena, &s, 1, err));
+    s->f = f;
+    CIP_TRY(cip_arena_copy(arena, n->text, strcspn(n->text, "#"), (char **)&s->uri, err));
+    return cip_space_new_lazy(f->layout, make, s, &a->space, err);
+}
+
+cip_status cip_asdf_source(asdf_file *f, const cip_node *source, cip_array *a, cip_err *err)
+{
+    switch (source->type) {
+    case CIP_NODE_INT:
+    case CIP_NODE_BIGINT:
+        return own_block(f, source, a, err);
+    case CIP_NODE_STRING:
+        return other_file(f, source, a, err);
+    default:
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a block number or a file's name as source, found %s%.40s%s",
+                        source->text != NULL ? "'" : "a list or mapping",
+                        source->text != NULL ? source->text : "", source->text != NULL ? "'" : "");
+    }
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Verifying: the blocks are walked one behind the other whatever the index says, the index is
+ * compared with that, every checksum is computed, and with DEEP every block is decoded. Opening has
+ * already warned of what it tolerated; that is not said again. */
+#include "format/asdf/asdf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "array/cast.h"
+#include "cippus/verify.h"
+
+enum { PIECE = 1 << 20, INTEGERS_MAX = 1000 };
+
+typedef struct part_name {
+    char text[32];
+} part_name;
+
+static part_name block_name(size_t i)
+{
+    part_name p;
+    snprintf(p.text, sizeof p.text, "block %zu", i);
+    return p;
+}
+
+/* --- structure
+ * -------------------------------------------------------------------------------------- */
+
+static void note_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
+{
+    if (next != UINT64_MAX)
+        cip_report_add(user, CIP_NOTE, CIP_OK, from, to - from, "blocks",
+                       "%" PRIu64 " unused bytes between two blocks", to - from);
+}
+
+/* What makes data doubtful that were given with a warning. */
+static void check_header(const asdf_file *f, size_t i, cip_report *rep)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    const cip_block *cb = &f->layout->block[i];
+    part_name part = block_name(i);
+    if (b->state != CIP_OK && cb->why != NULL)
+        cip_report_add(rep, CIP_BAD, b->state, cb->why->offset, 0, part.text, "%s", cb->why->text);
+    else if (cb->info.state != CIP_OK && cb->why != NULL)
+        cip_report_add(rep, CIP_WARN, cb->info.state, cb->why->offset, 0, part.text, "%s",
+                       cb->why->text);
+    if (b->state == CIP_OK && !cip_asdf_is_streamed(b) && cip_asdf_is_raw(b) &&
+        b->data_size != b->used)
+        cip_report_fixable(rep, CIP_BAD, CIP_ERR_CORRUPT, b->offset + cip_asdf_form_1_0.data_size,
+                           8, part.text,
+                           "expected a data_size of %" PRIu64 " like the used size, found %" PRIu64,
+                           b->used, b->data_size);
+}
+
+static bool same_blocks(const asdf_blocks *a, const asdf_blocks *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->at[i].offset != b->at[i].offset)
+            return false;
+    return true;
+}
+
+static void check_index(const asdf_file *f, const asdf_walk *walk, cip_report *rep)
+{
+    const asdf_index *x = &f->index;
+    if (x->state == ASDF_INDEX_BAD)
+        cip_report_fixable(rep, CIP_WARN, CIP_ERR_CORRUPT, x->at, x->len, "block index",
+                           "the index is wrong or out of date and was not used: %s", x->why);
+    if (x->state == ASDF_INDEX_GOOD && !same_blocks(&f->blocks, &walk->blocks))
+        cip_report_fixable(rep, CIP_WARN, CIP_ERR_CORRUPT, x->at, x->len, "block index",
+                           "expected the %zu blocks that the index lists, found %zu one behind the "
+                           "other",
+                           f->blocks.n, walk->blocks.n);
+}
+
+static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
+{
+    asdf_window w = { .io = f->layout->io };
+    asdf_walk walk = { .gap = note_gap, .user = rep };
+    cip_status st = CIP_OK;
+    if (f->blocks.n != 0)
+        st = cip_asdf_walk(f->env, &w, f->blocks.at[0].offset, &walk, err);
+    for (size_t i = 0; st == CIP_OK && i < f->blocks.n; i++)
+        check_header(f, i, rep);
+    if (st == CIP_OK)
+        check_index(f, &walk, rep);
+    cip_asdf_blocks_clear(f->env, &walk.blocks);
+    cip_asdf_window_clear(&w);
+    return st;
+}
+
+/* --- checksums
+ * ---------------------------------------------------------------------------------------- */
+
+/* What was found for one block, in its own slot. */
+typedef struct outcome {
+    bool sum_right;  /* of the stored bytes */
+    bool sum_legacy; /* of the decoded ones: what writers did before 2026 */
+    cip_status stored, decoded;
+    cip_err err;
+} outcome;
+
+typedef struct hashing {
+    asdf_file *f;
+    bool deep;
+    outcome *slot;
+} hashing;
+
+static int add_to_sum(void *user, const uint8_t *p, size_t n)
+{
+    if (user != NULL)
+        cip_sum_add(user, p, n);
+    return 0;
+}
+
+/* Streams a space through a checksum (NULL: just decodes it) and compares. */
+static cip_status stream(const hashing *h, cip_space *s, cip_sum *sum, const uint8_t *want,
+                         bool *right, cip_err *err)
+{
+    const cip_read_how how = { .layout = h->f->layout };
+    uint8_t got[CIP_SUM_MAX];
+    CIP_TRY(cip_space_stream(&how, s, PIECE, add_to_sum, sum, err));
+    if (sum != NULL) {
+        cip_sum_take(sum, got);
+        *right = memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
+    }
+    return CIP_OK;
+}
+
+static cip_status hash_block(const hashing *h, size_t i, outcome *o, cip_err *err)
+{
+    const cip_block *b = &h->f->layout->block[i];
+    const uint8_t *want = b->info.checksum_value;
+    bool has_sum = b->sum_id != CIP_SUM_NONE && h->f->blocks.at[i].state == CIP_OK;
+    cip_sum *sum = NULL;
+    o->sum_right = !has_sum;
+    if (has_sum) {
+        CIP_TRY(cip_sum_new(&h->f->env->mem, (cip_sum_id)b->sum_id, &sum, err));
+        o->stored = stream(h, b->stored, sum, want, &o->sum_right, &o->err);
+    }
+    bool try_legacy = o->stored == CIP_OK && !o->sum_right && b->data != b->stored;
+    if (b->data != NULL && (h->deep || try_legacy)) {
+        bool right = false;
+        o->decoded = stream(h, b->data, try_legacy ? sum : NULL, want, &right, &o->err);
+        o->sum_legacy = right;
+    }
+    cip_sum_free(sum);
+    return CIP_OK;
+}
+
+static cip_status hash_job(void *arg, size_t i, cip_err *err)
+{
+    const hashing *h = arg;
+    return hash_block(h, i, &h->slot[i], err);
+}
+
+static void report_block(const asdf_file *f, size_t i, const outcome *o, cip_report *rep)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    uint64_t at = b->offset + cip_asdf_form_1_0.checksum;
+    part_name part = block_name(i);
+    cip_status st = o->stored != CIP_OK ? o->stored : o->decoded;
+    if (st != CIP_OK)
+        cip_report_add(rep, CIP_BAD, st, o->err.offset, 0, part.text, "%s", o->err.text);
+    if (o->stored != CIP_OK || o->sum_right)
+        return;
+    if (o->sum_legacy)
+        cip_report_fixable(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
+                           "the checksum is of the decoded bytes, as older writers had it");
+    else
+        cip_report_add(rep, CIP_BAD, CIP_ERR_CHECKSUM, at, ASDF_CHECKSUM_LEN, part.text,
+                       "expected the MD5 that is stored, found another");
+}
+
+/* Blocks are hashed side by side, and reported in their order. */
+static cip_status check_sums(asdf_file *f, bool deep, cip_report *rep, cip_err *err)
+{
+    hashing h = { .f = f, .deep = deep };
+    CIP_TRY(CIP_NEW(&f->env->mem, &h.slot, f->blocks.n, err));
+    for (size_t i = 0; i < f->blocks.n; i++)
+        h.slot[i].err = (cip_err)CIP_ERR_INIT;
+    cip_status st = cip_pool_run(f->env->pool, f->blocks.n, hash_job, &h, err);
+    for (size_t i = 0; st == CIP_OK && i < f->blocks.n; i++) {
+        report_block(f, i, &h.slot[i], rep);
+        st = cip_report_status(rep, err);
+    }
+    cip_mem_put(&f->env->mem, h.slot);
+    return st;
+}
+
+/* --- scalars that contradict themselves
+ * ------------------------------------------------------------------ */
+
+typedef struct scalars {
+    asdf_file *f;
+    cip_report *rep;
+    uint32_t ninteger;
+} scalars;
+
+static const cip_array *array_of(const cip_layout *l, const cip_node *node)
+{
+    for (size_t i = 0; i < l->narray; i++)
+        if (l->array[i]->node == node)
+            return l->array[i];
+    return NULL;
+}
+
+static cip_status read_words(const asdf_file *f, const cip_array *a, uint32_t **out, size_t *n,
+                             cip_err *err)
+{
+    const cip_read_how how = { .layout = f->layout };
+    cip_cast cast;
+    cip_cast_stats stats = { 0 };
+    cip_nd to;
+    *out = NULL;
+    if (a->view.ndim != 1 || a->view.shape[0] > 4096)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "too long an integer");
+    *n = (size_t)a->view.shape[0];
+    CIP_TRY(CIP_NEW(&f->env->mem, out, *n, err));
+    CIP_TRY(cip_cast_make(a->dtype, cip_dtype_of(CIP_U32), CIP_OVERFLOW_WRAP, &cast, err));
+    CIP_TRY(cip_view_c_order(1, a->view.shape, sizeof **out, &to, err));
+    return cip_space_gather(&how, a->space, &a->view, &cast, &to, (uint8_t *)*out, &stats, err);
+}
+
+/* Whether `string` says what `words` and `sign` do; what cannot be read is reported elsewhere. */
+static cip_status integer_matches(const asdf_file *f, const cip_node *n, const cip_array *words,
+                                  bool *yes, cip_err *err)
+{
+    const cip_node *sign = cip_map_get(n, "sign"), *string = cip_map_get(n, "string");
+    cip_buf text = { .mem = &f->env->mem };
+    uint32_t *w = NULL;
+    size_t nword = 0;
+    cip_status st;
+    CIP_GO(read_words(f, words, &w, &nword, err));
+    CIP_GO(cip_asdf_integer_text(&f->env->mem, w, nword,
+                                 sign != NULL && cip_node_is_string(sign, "-"), &text, err));
+    const char *s = string->text[0] == '+' ? string->text + 1 : string->text;
+    *yes = strlen(s) == text.len && memcmp(s, text.ptr, text.len) == 0;
+done:
+    cip_mem_put(&f->env->mem, w);
+    cip_buf_clear(&text);
+    return st;
+}
+
+static void check_integer(scalars *s, const cip_visit *v)
+{
+    const cip_node *words = cip_map_get(v->node, "words"), *string = cip_map_get(v->node, "string");
+    bool yes = true;
+    if (words == NULL || string == NULL || string->text == NULL || s->ninteger++ >= INTEGERS_MAX)
+        return;
+    const cip_array *a = array_of(s->f->layout, words);
+    if (a == NULL || a->st != CIP_OK || integer_matches(s->f, v->node, a, &yes, NULL) != CIP_OK ||
+        yes)
+        return;
+    cip_report_add(s->rep, CIP_WARN, CIP_ERR_CORRUPT, s->f->tree_off + v->node->offset, 0, v->path,
+                   "the words of a core/integer are not the number that its string says");
+}
+
+static int visit(void *user, const cip_visit *v)
+{
+    scalars *s = user;
+    double re, im;
+    if (v->node->tag == NULL)
+        return 0;
+    if (v->node->type == CIP_NODE_MAP && cip_asdf_is_core(v->node->tag, "integer"))
+        check_integer(s, v);
+    if (v->node->text != NULL && cip_asdf_is_core(v->node->tag, "complex") &&
+        !cip_asdf_complex_parse(v->node->text, v->node->len, &re, &im))
+        cip_report_add(s->rep, CIP_WARN, CIP_ERR_CORRUPT, s->f->tree_off + v->node->offset, 0,
+                       v->path, "expected a complex number, found '%.60s'", v->node->text);
+    return v->again;
+}
+
+static void check_scalars(asdf_file *f, cip_report *rep)
+{
+    scalars s = { .f = f, .rep = rep };
+    if (f->layout->tree != NULL) /* a tree too large to walk was warned about when opening */
+        cip_tree_walk(f->layout->tree, f->env, visit, &s, NULL);
+}
+
+cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+{
+    asdf_file *f = cip_asdf_of(l);
+    CIP_TRY(check_structure(f, report, err));
+    CIP_TRY(check_sums(f, (flags & CIP_VERIFY_DEEP) != 0, report, err));
+    check_scalars(f, report);
+    return cip_report_status(report, err);
+}
