@@ -12,7 +12,7 @@
 
 enum { MAX_TEXT = 65536, MAX_BRACKETS = 32 };
 
-cip_status cip_parse_expected(const cip_dtype_parser *p, const char *what)
+cip_status(cip_parse_expected)(const cip_dtype_parser *p, const char *what)
 {
     char found[16] = "the end";
     if (p->pos < p->len) {

@@ -17,6 +17,7 @@ typedef struct cip_dtype_parser {
 
 /* FORMAT at the position: "expected `what` in a dtype, found 'x'". */
 cip_status cip_parse_expected(const cip_dtype_parser *p, const char *what);
+#define cip_parse_expected(...) cip_failing(cip_parse_expected(__VA_ARGS__))
 /* The next character behind blanks, which are skipped; -1 at the end. */
 int cip_parse_peek(cip_dtype_parser *p);
 /* Whether the next character behind blanks is c; it is skipped. */
