@@ -131,7 +131,7 @@ static cip_status add_record(cip_buf *b, const cip_dtype *d, const uint8_t *p, c
             CIP_TRY(cip_buf_add(b, ", ", 2, err));
         CIP_TRY(add_axis(b, &d->field[i], 0, &at, err));
     }
-    return cip_buf_add(b, ",)" + (d->nfield != 1), d->nfield == 1 ? 2 : 1, err);
+    return d->nfield == 1 ? cip_buf_add(b, ",)", 2, err) : cip_buf_add(b, ")", 1, err);
 }
 
 cip_status cip_elem_format(const cip_dtype *d, const uint8_t *p, cip_buf *b, cip_err *err)
