@@ -37,6 +37,7 @@ typedef struct cip_array_storage {
     int64_t block;          /* index of the block it lies in, or -1 */
     bool masked;
 } cip_array_storage;
+/** Fills *out. `array` NULL passes on the status in err (or ARG). */
 CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_storage *out,
                                          cip_err *err);
 

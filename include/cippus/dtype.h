@@ -50,6 +50,7 @@ CIP_API const cip_dtype *cip_dtype_of(cip_kind kind);
  *  "{x: float32, y: int16[3]}". Byte order is not part of it. "" for NULL. Borrowed. */
 CIP_API const char *cip_dtype_name(const cip_dtype *dtype);
 
+/** Its kind; CIP_NONE for NULL. */
 CIP_API cip_kind cip_dtype_kind(const cip_dtype *dtype);
 /** Bytes of one element as stored, padding of records included. 0 for NULL. */
 CIP_API uint64_t cip_dtype_itemsize(const cip_dtype *dtype);

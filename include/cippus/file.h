@@ -100,6 +100,7 @@ typedef struct cip_block_info {
     cip_status state; /* OK, or why its data cannot be read */
 } cip_block_info;
 
+/** Blocks in the order of the file; 0 in a format without any. */
 CIP_API size_t cip_file_nblock(const cip_file *file);
 /** The i-th, or NULL. */
 CIP_API const cip_block_info *cip_file_block(const cip_file *file, size_t i);

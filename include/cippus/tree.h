@@ -34,6 +34,7 @@ typedef enum cip_node_type {
     CIP_NODE_MAP = 10
 } cip_node_type;
 
+/** Its type; CIP_NODE_NONE for NULL. */
 CIP_API cip_node_type cip_node_kind(const cip_node *node);
 /** Its tag in full ("tag:stsci.edu:asdf/core/ndarray-1.0.0"), or NULL where none was written. */
 CIP_API const char *cip_node_tag(const cip_node *node);

@@ -27,6 +27,7 @@ typedef struct cip_verify_options {
                     uint64_t total); /* bytes; nonzero stops; may be NULL */
     void *user;                      /* of progress */
 } cip_verify_options;
+/** cip_verify() with these options; `opts` may be NULL, `user` goes to fn. */
 CIP_API cip_status cip_verify_with(const char *path, const cip_verify_options *opts,
                                    cip_finding_fn *fn, void *user, cip_err *err);
 /** The same for an open file (or one from cip_open_io). */
