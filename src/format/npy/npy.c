@@ -4,51 +4,16 @@
 
 #include <string.h>
 
-#include "base/endian.h"
 #include "base/num.h"
 #include "tree/utf8.h"
 
-static const char magic[6] = "\x93NUMPY";
-
-enum { AT_VERSION = 6, AT_LENGTH = 8, PIECE = 1 << 20 };
+enum { AT_VERSION = 6, PIECE = 1 << 20 };
 
 static int probe(cip_io *io, cip_bytes head)
 {
     cip_npy_preamble p;
-    if (head.len < sizeof magic || memcmp(head.ptr, magic, sizeof magic) != 0)
-        return 0;
-    return cip_npy_preamble_read(head, io->size, true, &p, NULL) == CIP_OK ? 100 : 90;
-}
-
-cip_status cip_npy_preamble_read(cip_bytes in, uint64_t total, bool force, cip_npy_preamble *out,
-                                 cip_err *err)
-{
-    if (in.len < sizeof magic || memcmp(in.ptr, magic, sizeof magic) != 0)
-        return cip_fail(err, CIP_ERR_FORMAT, 0, "expected the magic '\\x93NUMPY', found none");
-    cip_cursor c = cip_cursor_le(in);
-    cip_get_bytes(&c, sizeof magic);
-    cip_npy_preamble p = { .major = cip_get_u8(&c) };
-    p.minor = cip_get_u8(&c);
-    bool known = p.major >= 1 && p.major <= 3 && p.minor == 0;
-    if (!c.bad && !known && !(force && p.major > 0))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_VERSION,
-                        "expected version 1.0, 2.0 or 3.0, found %d.%d", p.major, p.minor);
-    p.text_len = p.major == 1 ? cip_get_u16(&c) : cip_get_u32(&c);
-    p.text_off = (uint32_t)c.pos;
-    if (c.bad)
-        return cip_fail(err, CIP_ERR_TRUNCATED, total,
-                        "expected magic, version and length of the header, found %zu bytes",
-                        in.len);
-    if (p.text_len > total - p.text_off)
-        return cip_fail(err, CIP_ERR_TRUNCATED, total,
-                        "expected a header of %" PRIu32 " bytes, found %" PRIu64, p.text_len,
-                        total - p.text_off);
-    if (p.text_len > CIP_NPY_HEADER_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, AT_LENGTH,
-                        "expected a header of at most %d bytes, found %" PRIu32, CIP_NPY_HEADER_MAX,
-                        p.text_len);
-    *out = p;
-    return CIP_OK;
+    cip_status st = cip_npy_preamble_read(head, io->size, true, &p, NULL);
+    return st == CIP_OK ? 100 : st == CIP_ERR_FORMAT ? 0 : 90;
 }
 
 /* --- header --------------------------------------------------------------------------------- */
@@ -138,21 +103,13 @@ static uint64_t data_nbytes(const cip_npy_header *h)
     return n;
 }
 
-/* A pickle may run any program, so that its array is shown but never read. */
-static void refuse_objects(cip_array *a, uint64_t off)
-{
-    cip_err why = CIP_ERR_INIT;
-    cip_fail(&why, CIP_ERR_UNSUPPORTED, off, "expected numbers or texts, found pickled objects");
-    cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
-}
-
 static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off, cip_err *err)
 {
     cip_array *a;
     uint64_t n, there = l->io->size - off;
     CIP_TRY(cip_layout_add_array(l, true, &a, err));
     CIP_TRY(make_view(h, off, &a->view, err));
-    n = h->object ? there : data_nbytes(h);
+    n = h->why.code != CIP_OK ? there : data_nbytes(h);
     a->layout = l;
     a->path = "";
     a->dtype = h->dtype;
@@ -164,8 +121,8 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
                         there);
     CIP_TRY(cip_space_new_sub(l, l->file, off, n, &a->space, err));
     a->space->label = "data";
-    if (h->object)
-        refuse_objects(a, off);
+    if (h->why.code != CIP_OK)
+        cip_array_refuse(a, (cip_status)h->why.code, &h->why);
     return CIP_OK;
 }
 

@@ -18,7 +18,9 @@ typedef struct cip_npy_preamble {
 typedef struct cip_npy_header {
     const char *descr; /* as written, NUL-terminated */
     const cip_dtype *dtype;
-    bool object; /* elements are Python objects: the data are a pickle, which is never read */
+    cip_err
+        why; /* UNSUPPORTED for types that are not read (Python objects: their data are a pickle,
+                which may run any program); dtype then is a byte with the descr as its name */
     bool f_order;
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM];
@@ -30,9 +32,12 @@ cip_status cip_npy_preamble_read(cip_bytes in, uint64_t total, bool force, cip_n
                                  cip_err *err);
 /* The header text, a Python dict of exactly descr, fortran_order and shape. `text` is UTF-8;
  * `base`: where it lies in the file, for errors. What is made lives in the arena. CORRUPT; LIMIT
- * for too deep nesting; UNSUPPORTED for over 64 dimensions and dtypes that we do not know. */
+ * for too deep nesting; UNSUPPORTED for over 64 dimensions. */
 cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_npy_header *out,
                              cip_err *err);
+
+/* Appends the text of cip_dtype_numpy as Python's repr writes it, in UTF-8. */
+cip_status cip_npy_repr(cip_buf *out, const char *descr, cip_err *err);
 
 extern const cip_sink cip_npy_sink;
 extern const cip_format cip_format_npy;

@@ -169,77 +169,30 @@ static cip_status scan_descr(scanner *s, cip_bytes *descr)
 
 /* --- dtype ---------------------------------------------------------------------------------- */
 
-/* "O", "|O", "|O8". */
-static bool is_object(cip_bytes t)
+/* A type that we have only a name for ("float128") has no byte order; the name says it then. */
+static cip_status mark_big(cip_arena *a, cip_bytes t, const cip_dtype **d, cip_err *err)
 {
-    size_t i = t.len != 0 && strchr("<>|=", t.ptr[0]) != NULL ? 1 : 0;
-    if (i == t.len || t.ptr[i++] != 'O')
-        return false;
-    while (i < t.len && t.ptr[i] >= '0' && t.ptr[i] <= '9')
-        i++;
-    return i == t.len;
-}
-
-/* Whether a string in it asks for Python objects. */
-static bool has_object(cip_bytes descr)
-{
-    scanner s = { .text = (const char *)descr.ptr, .len = descr.len };
-    cip_bytes t;
-    if (is_object(descr))
-        return true;
-    while (s.pos < s.len) {
-        if (peek(&s) != '\'' && peek(&s) != '"')
-            s.pos++;
-        else if (scan_string(&s, &t) == CIP_OK && is_object(t))
-            return true;
-    }
-    return false;
-}
-
-/* Floats wider than ours, as the machine that wrote them had them: kept as bytes. */
-static cip_status wide_float(cip_arena *a, cip_bytes t, const cip_dtype **out, cip_err *err)
-{
-    static const struct {
-        char descr[4];
-        const char *label;
-        uint8_t nbytes;
-    } wide[] = {
-        { "f12", "float96", 12 },
-        { "f16", "float128", 16 },
-        { "c24", "complex192", 24 },
-        { "c32", "complex256", 32 },
-    };
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (t.len == 4 && memcmp(t.ptr + 1, wide[i].descr, 3) == 0) {
-            char *label;
-            CIP_TRY(cip_arena_printf(a, &label, err, "%s%s", wide[i].label,
-                                     t.ptr[0] == '>' ? "be" : ""));
-            return cip_dtype_opaque(a, wide[i].nbytes, label, out, err);
-        }
-    *out = NULL;
-    return CIP_OK;
+    char *label;
+    if ((*d)->kind != CIP_OPAQUE || t.ptr[0] != '>' || strncmp((*d)->name, "bytes", 5) == 0)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(a, &label, err, "%sbe", (*d)->name));
+    return cip_dtype_opaque(a, (*d)->itemsize, label, d, err);
 }
 
 static cip_status make_dtype(cip_arena *a, cip_bytes t, uint64_t base, cip_npy_header *h,
                              cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(wide_float(a, t, &h->dtype, err));
-    if (h->dtype != NULL)
-        return CIP_OK;
     cip_status st = cip_dtype_parse(a, (const char *)t.ptr, t.len, false, &h->dtype, &why);
-    if (st != CIP_OK && has_object(t)) {
-        h->object = true;
-        return cip_dtype_opaque(a, 8, "object", &h->dtype, err);
-    }
-    if (st == CIP_OK || st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT) {
-        if (st != CIP_OK && err != NULL)
-            *err = why;
-        return st;
-    }
+    if (st == CIP_OK)
+        return mark_big(a, t, &h->dtype, err);
     uint64_t at = why.offset <= t.len ? base + why.offset : base;
-    return cip_fail(err, st == CIP_ERR_UNSUPPORTED ? st : CIP_ERR_CORRUPT, at, "descr: %s",
-                    why.text);
+    if (st == CIP_ERR_UNSUPPORTED) {
+        cip_fail(&h->why, st, at, "descr: %s", why.text);
+        return cip_dtype_opaque(a, 1, h->descr, &h->dtype, err);
+    }
+    bool ours = st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT;
+    return cip_fail(err, ours ? st : CIP_ERR_CORRUPT, at, "descr: %s", why.text);
 }
 
 /* --- the dict ------------------------------------------------------------------------------- */
@@ -297,7 +250,7 @@ cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_np
                              cip_err *err)
 {
     scanner s = { (const char *)text.ptr, text.len, 0, base, err };
-    cip_npy_header h = { 0 };
+    cip_npy_header h = { .why = CIP_ERR_INIT };
     cip_bytes descr = { NULL, 0 };
     char *copy;
     CIP_TRY(scan_dict(&s, &h, &descr));

@@ -94,11 +94,10 @@ static cip_status add_blanks(cip_buf *b, size_t n, cip_err *err)
 /* The dict, in UTF-8. */
 static cip_status add_dict(cip_buf *b, const cip_spec_array *a, const char *descr, cip_err *err)
 {
-    const char *quote = descr[0] == '[' ? "" : "'";
     size_t growth;
-    CIP_TRY(cip_buf_addf(b, err, "{'descr': %s", quote));
-    CIP_TRY(cip_buf_add(b, descr, strlen(descr), err));
-    CIP_TRY(cip_buf_addf(b, err, "%s, 'fortran_order': False, 'shape': ", quote));
+    CIP_TRY(cip_buf_addf(b, err, "{'descr': "));
+    CIP_TRY(cip_npy_repr(b, descr, err));
+    CIP_TRY(cip_buf_addf(b, err, ", 'fortran_order': False, 'shape': "));
     CIP_TRY(add_shape(b, a, &growth, err));
     CIP_TRY(cip_buf_addf(b, err, ", }"));
     return add_blanks(b, growth, err);

@@ -39,13 +39,12 @@ cip_status cip_ra_type_name(const cip_ra_header *h, cip_buf *out, cip_err *err)
 static cip_status odd_width(cip_arena *a, const cip_ra_header *h, const cip_dtype **out,
                             cip_err *err)
 {
-    char *label;
     cip_buf b = { .mem = a->mem };
-    cip_status st = CIP_OK;
+    cip_status st;
     CIP_GO(cip_ra_type_name(h, &b, err));
     CIP_GO(cip_buf_addf(&b, err, "%s", h->data_big ? "be" : ""));
-    CIP_GO(cip_arena_copy(a, b.ptr, b.len, &label, err));
-    st = cip_dtype_opaque(a, h->elbyte, label, out, err);
+    CIP_GO(cip_buf_nul(&b, err));
+    st = cip_dtype_opaque(a, h->elbyte, (const char *)b.ptr, out, err);
 done:
     cip_buf_clear(&b);
     return st;
