@@ -41,6 +41,14 @@ static void run_stream(const cip_codec *c, const cip_codec_env *env, cip_bytes s
     c->stream->finish(state);
 }
 
+static bool two_zeros(cip_bytes src)
+{
+    for (size_t i = 1; i < src.len; i++)
+        if (src.ptr[i - 1] == 0 && src.ptr[i] == 0)
+            return true;
+    return false;
+}
+
 static void run_spans(const cip_codec *c, const cip_codec_env *env, cip_bytes src,
                       const uint8_t *whole, size_t len)
 {
@@ -55,7 +63,8 @@ static void run_spans(const cip_codec *c, const cip_codec_env *env, cip_bytes sr
     }
     cip_status st = c->decode_spans(NULL, env, &stored, len, want, 2, NULL);
     require(whole == NULL || st == CIP_OK);
-    if (whole != NULL)
+    /* What a match 0 bytes back gives is not told, and not the same in a part of a block. */
+    if (whole != NULL && !two_zeros(src))
         require(memcmp(out, whole + n / 2, n) == 0 && memcmp(out + n, whole, n) == 0);
     free(out);
 }

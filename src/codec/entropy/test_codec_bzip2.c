@@ -57,6 +57,7 @@ static void many_blocks_go_through(void **state)
     size_t len;
     uint8_t *coded = test_encode(c, 1, data, N, &len);
     assert_true(len > N && len <= c->bound(N));
+    assert_true(c->bound((size_t)UINT32_MAX + 1) > UINT32_MAX);
     assert_int_equal(decode(coded, len, N, &out, NULL), CIP_OK);
     assert_memory_equal(out, data, N);
     free(out);

@@ -114,6 +114,8 @@ static void blocks_over_2_gib_are_unsupported(void **state)
         CIP_ERR_RANGE);
     assert_string_equal(t.err.text,
                         "expected at most 2113929216 bytes for an LZ4 block, found 2113929217");
+    assert_int_equal(c->bound((size_t)0x7E000001), 0);
+    assert_true(c->bound((size_t)0x7E000000) > 0x7E000000);
     /* Room that int cannot hold. */
     uint8_t *room = malloc(100);
     assert_int_equal(c->encode(NULL, env, 0, (cip_bytes){ &one, 1 }, room, max + 1, &n, &t.err),

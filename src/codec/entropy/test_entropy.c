@@ -93,6 +93,8 @@ static void four_gib_in_a_step_are_no_surprise(void **state)
         skip();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const cip_codec *c = cip_codec_find(names[i]);
+        if (!cip_codec_available(c))
+            continue;
         size_t len, took = big, gave = big;
         test_env t;
         void *s;

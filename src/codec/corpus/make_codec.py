@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the seeds of fuzz_codec and fuzz_frames beside this file, from the standard library and from
+frames written out by hand: python3 src/codec/corpus/make_codec.py"""
+import bz2
+import os
+import struct
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEXT = b"one and two and one and two and three"
+
+LZ4_RUN = bytes.fromhex("1b61010050 6263646566")  # "a", 15 more of it, "bcdef"
+LZ4F_ABC = bytes.fromhex("04224d18 6440 a7 03000080 616263 00000000 ff53d132")
+# independent, block and content checksum off: "abc" stored, then the run, and no content size
+LZ4F_TWO = bytes.fromhex("04224d18 6040 82 03000080 616263 0a000000") + LZ4_RUN + bytes(4)
+ZSTD_ABC = bytes.fromhex("28b52ffd 20 03 190000 616263")
+ZSTD_RLE = bytes.fromhex("28b52ffd 00 00 2b0000 7a")
+SKIPPABLE = bytes.fromhex("502a4d18 02000000 aabb")
+CODECS = ("zlib", "bzip2", "lz4", "lz4f", "zstd")
+
+
+def write(target, name, head, payload):
+    folder = os.path.join(HERE, target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(bytes(head) + payload)
+
+
+def codec(name, variant, length, payload):
+    """fuzz_codec: the codec's number, two factors of the length, stored bytes."""
+    write("fuzz_codec", f"{name}-{variant}", (CODECS.index(name), length, 1), payload)
+
+
+def frames(kind, variant, length, payload):
+    """fuzz_frames: the scan's number, the decoded length in 3 bytes, the run."""
+    head = bytes([("lz4", "zstd").index(kind)]) + struct.pack("<I", length)[:3]
+    write("fuzz_frames", f"{kind}-{variant}", head, payload)
+
+
+codec("zlib", "text", len(TEXT), zlib.compress(TEXT, 9))
+codec("zlib", "stored", len(TEXT), zlib.compress(TEXT, 0))
+codec("zlib", "zeros", 250, zlib.compress(bytes(250)))
+codec("bzip2", "text", len(TEXT), bz2.compress(TEXT, 1))
+codec("lz4", "run", 21, LZ4_RUN)
+codec("lz4", "literals", 3, b"\x30abc")
+codec("lz4f", "abc", 3, LZ4F_ABC)
+codec("lz4f", "several", 6, LZ4F_ABC + SKIPPABLE + LZ4F_ABC)
+codec("lz4f", "two-blocks", 24, LZ4F_TWO)
+codec("zstd", "abc", 3, ZSTD_ABC)
+codec("zstd", "several", 8, ZSTD_ABC + SKIPPABLE + ZSTD_RLE)
+frames("lz4", "abc", 3, LZ4F_ABC)
+frames("lz4", "several", 6, SKIPPABLE + LZ4F_ABC + LZ4F_ABC)
+frames("lz4", "two-blocks", 24, LZ4F_TWO)
+frames("zstd", "abc", 3, ZSTD_ABC)
+frames("zstd", "several", 6, ZSTD_ABC + SKIPPABLE + ZSTD_ABC)
+frames("zstd", "without-size", 5, ZSTD_RLE)
