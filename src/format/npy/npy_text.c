@@ -144,7 +144,7 @@ static cip_status scan_shape(scanner *s, cip_npy_header *h)
     bool comma = true;
     CIP_TRY(require(s, '(', "a tuple"));
     for (h->ndim = 0; !accept(s, ')'); h->ndim++) {
-        int64_t n;
+        int64_t n = 0;
         if (!comma)
             return expected(s, "',' or ')'");
         CIP_TRY(scan_length(s, &n));
