@@ -84,48 +84,67 @@ done:
 
 enum { TEXT_PART_BYTES = 1 << 18 }; /* its text is a few times that */
 
-static cip_status print_part(const cip_printer *pr, const cip_plan_read *p, const uint8_t *elem,
-                             uint64_t first, uint64_t n, cip_buf *out)
+/* What a run of text keeps. */
+typedef struct texter {
+    const cip_plan_read *plan;
+    cip_printer pr;
+    uint64_t done;        /* elements printed */
+    uint64_t most;        /* elements in a part */
+    uint8_t *elem, *mask; /* of a part; mask NULL: none */
+    cip_buf out;
+    cip_cast_stats stats;
+} texter;
+
+static cip_status print_part(texter *x, const cip_part *part, const taker *t, cip_err *err)
 {
-    for (uint64_t i = 0; i < n; i++)
-        CIP_TRY(cip_print_elem(pr, p, first + i, elem + i * p->to->itemsize, out, NULL));
+    const cip_plan_read *p = x->plan;
+    CIP_TRY(cip_plan_fetch(p, part, x->elem, &x->stats, err));
+    if (x->mask != NULL)
+        CIP_TRY(cip_plan_mask(p, part, x->mask, err));
+    for (uint64_t i = 0; i < part->nelem; i++) {
+        bool missing = x->mask != NULL && x->mask[i] != 0;
+        const uint8_t *elem = missing ? NULL : x->elem + i * p->to->itemsize;
+        CIP_TRY(cip_print_elem(&x->pr, p, x->done + i, elem, &x->out, err));
+    }
+    x->done += part->nelem;
+    CIP_TRY(give(t, x->out.ptr, x->out.len, err));
+    x->out.len = 0;
     return CIP_OK;
+}
+
+static cip_status texter_start(texter *x, const cip_plan_read *p, cip_print_style style,
+                               cip_err *err)
+{
+    uint64_t each = p->to->itemsize == 0 ? 1 : p->to->itemsize;
+    x->plan = p;
+    x->most = TEXT_PART_BYTES / each != 0 ? TEXT_PART_BYTES / each : 1;
+    x->out.mem = p->arena.mem;
+    cip_printer_start(&x->pr, p, style);
+    CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)x->most, (size_t)each, (void **)&x->elem, err));
+    if (p->array->mask.kind == CIP_MASK_NONE || p->take_mask)
+        return CIP_OK;
+    return cip_mem_zeroed(p->arena.mem, (size_t)x->most, 1, (void **)&x->mask, err);
 }
 
 static cip_status export_text(const cip_plan_read *p, cip_print_style style, const taker *t,
                               cip_err *err)
 {
     cip_status st;
-    cip_cast_stats stats = { 0, 0 };
     cip_parts it;
     cip_part part;
-    void *buf = NULL;
-    uint64_t done = 0;
-    uint64_t each = p->to->itemsize == 0 ? 1 : p->to->itemsize;
-    uint64_t most = TEXT_PART_BYTES / each != 0 ? TEXT_PART_BYTES / each : 1;
-    cip_buf out = { .mem = p->arena.mem };
-    cip_printer pr;
-    cip_printer_start(&pr, p, style);
-    CIP_GO(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)each, &buf, err));
-    CIP_GO(cip_print_head(&pr, p, &out, err));
-    cip_parts_start(&it, p, most);
-    for (; cip_parts_next(&it, &part); done += part.nelem) {
-        CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
-        st = print_part(&pr, p, buf, done, part.nelem, &out);
-        if (st != CIP_OK) {
-            cip_fail(err, st, CIP_NO_OFFSET, "no memory for the text of %" PRIu64 " elements",
-                     part.nelem);
-            goto done;
-        }
-        CIP_GO(give(t, out.ptr, out.len, err));
-        out.len = 0;
-    }
-    CIP_GO(cip_print_tail(&pr, p, &out, err));
-    CIP_GO(give(t, out.ptr, out.len, err));
-    st = cip_cast_check(&p->cast, &stats, err);
+    texter x = { 0 };
+    CIP_GO(texter_start(&x, p, style, err));
+    CIP_GO(cip_print_head(&x.pr, p, &x.out, err));
+    cip_parts_start(&it, p, x.most);
+    while (cip_parts_next(&it, &part))
+        CIP_GO(print_part(&x, &part, t, err));
+    CIP_GO(cip_print_tail(&x.pr, p, &x.out, err));
+    CIP_GO(give(t, x.out.ptr, x.out.len, err));
+    st = cip_cast_check(&p->cast, &x.stats, err);
 done:
-    cip_buf_clear(&out);
-    cip_mem_put(p->arena.mem, buf);
+    cip_buf_clear(&x.out);
+    cip_mem_put(p->arena.mem, x.mask);
+    cip_mem_put(p->arena.mem, x.elem);
     return st;
 }
 

@@ -13,7 +13,7 @@ void cip_printer_start(cip_printer *pr, const cip_plan_read *p, cip_print_style 
 {
     pr->style = style;
     pr->ndim = p->from.ndim;
-    pr->columns = style == CIP_PRINT_CSV && p->to->kind == CIP_RECORD;
+    pr->records = p->to->kind == CIP_RECORD;
 }
 
 static cip_status add(cip_buf *out, const char *text, cip_err *err)
@@ -238,7 +238,7 @@ static cip_status json_separator(const cip_printer *pr, uint64_t i, int32_t begu
 static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun, cip_buf *out,
                                 cip_err *err)
 {
-    bool own_line = pr->columns || (pr->style == CIP_PRINT_CSV && pr->ndim == 1);
+    bool own_line = pr->records || (pr->style == CIP_PRINT_CSV && pr->ndim == 1);
     if (i == 0)
         return CIP_OK;
     if (begun == 0 && !own_line)
@@ -252,10 +252,12 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_
     int32_t begun = axes_begun(p, i);
     if (pr->style == CIP_PRINT_JSON) {
         CIP_TRY(json_separator(pr, i, begun, out, err));
-        return json_elem(p->to, elem, out, err);
+        return elem == NULL ? add(out, "null", err) : json_elem(p->to, elem, out, err);
     }
     CIP_TRY(row_separator(pr, i, begun, out, err));
-    if (pr->columns)
+    if (elem == NULL)
+        return add(out, pr->style == CIP_PRINT_TEXT ? "--" : "", err);
+    if (pr->records && pr->style == CIP_PRINT_CSV)
         return csv_columns(p->to, elem, out, err);
     if (pr->style == CIP_PRINT_CSV)
         return csv_elem(p->to, elem, out, err);
@@ -264,7 +266,7 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_
 
 cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf *out, cip_err *err)
 {
-    if (!pr->columns)
+    if (!pr->records || pr->style != CIP_PRINT_CSV)
         return CIP_OK;
     for (size_t i = 0; i < p->to->nfield; i++) {
         const char *name = p->to->field[i].name;

@@ -10,7 +10,7 @@ typedef enum cip_print_style { CIP_PRINT_TEXT, CIP_PRINT_CSV, CIP_PRINT_JSON } c
 typedef struct cip_printer {
     cip_print_style style;
     int32_t ndim;
-    bool columns; /* csv of records: a column for each field */
+    bool records; /* each on a line of its own; in csv a column for each field */
 } cip_printer;
 
 void cip_printer_start(cip_printer *pr, const cip_plan_read *p, cip_print_style style);
@@ -20,7 +20,8 @@ cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf
                           cip_err *err);
 cip_status cip_print_tail(const cip_printer *pr, const cip_plan_read *p, cip_buf *out,
                           cip_err *err);
-/* Element number i (in C order) with what separates it from the one before. */
+/* Element number i (in C order) with what separates it from the one before. NULL: it is masked
+ * ("--" in text, an empty cell, null). */
 cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_t i,
                           const uint8_t *elem, cip_buf *out, cip_err *err);
 

@@ -55,6 +55,8 @@ static cip_status emit(const cip_file *f, const cip_node *node, const cip_tree_p
         cip_json_write how = { .max_depth = o->depth, .user = &p };
         how.special = o->arrays_as_nodes ? NULL : array_in_one_line;
         st = cip_json_emit_as(env, node, &how, out, err);
+        if (st == CIP_OK)
+            st = cip_buf_add(out, "\n", 1, err);
     } else {
         cip_yaml_write how = { .max_depth = o->depth, .user = &p };
         how.handle_prefix = f->format->tag_prefix;

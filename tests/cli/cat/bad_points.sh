@@ -1,0 +1,2 @@
+printf "0 0\n7\n" >points
+cippus cat --points points "$SAMPLES/night.asdf" masked

@@ -1,0 +1,2 @@
+echo mine >out.ra
+cippus convert "$SAMPLES/complex.ra" out.ra

@@ -1,0 +1,2 @@
+cippus info --blocks "$SAMPLES/night.asdf"
+cippus info --blocks --json "$SAMPLES/stream.asdf"

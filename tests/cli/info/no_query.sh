@@ -1,0 +1,1 @@
+cippus info --yaml "$SAMPLES/night.asdf" 2>&1 | sed "s|$SAMPLES/||"

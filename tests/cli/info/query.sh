@@ -1,0 +1,1 @@
+cippus info --yaml "$SAMPLES/complex.ra"

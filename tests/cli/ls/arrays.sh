@@ -1,0 +1,2 @@
+cippus ls "$SAMPLES/night.asdf"
+cippus ls --json "$SAMPLES/roman.asdf"

@@ -1,0 +1,2 @@
+cp "$SAMPLES/roman.asdf" "$SAMPLES/complex.ra" .
+cippus ls roman.asdf complex.ra

@@ -1,0 +1,2 @@
+cippus --help
+cippus cat --help

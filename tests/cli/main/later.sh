@@ -1,0 +1,1 @@
+cippus set file path value

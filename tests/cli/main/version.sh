@@ -1,0 +1,1 @@
+cippus --version | head -n 1

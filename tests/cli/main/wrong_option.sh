@@ -1,0 +1,1 @@
+cippus ls --nothing file

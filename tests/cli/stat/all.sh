@@ -1,0 +1,1 @@
+cippus stat "$SAMPLES/night.asdf"

@@ -1,0 +1,1 @@
+cippus stat "$SAMPLES/night.asdf" stars 2>&1 | sed "s|$SAMPLES/||"

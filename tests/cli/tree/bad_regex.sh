@@ -1,0 +1,1 @@
+cippus tree --find "(" "$SAMPLES/night.asdf"

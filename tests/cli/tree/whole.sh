@@ -1,0 +1,1 @@
+cippus tree "$SAMPLES/night.asdf"

@@ -1,0 +1,2 @@
+echo hello >x
+cippus verify --json x
