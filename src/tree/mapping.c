@@ -115,23 +115,32 @@ cip_status cip_pairs_unique(cip_mem *mem, cip_pairs *pairs, cip_pair_fn *dropped
     return CIP_OK;
 }
 
+/* The index of an indexed mapping: a pointer to it lies in front of the pairs. */
+static const slots *index_of(const cip_node *map)
+{
+    return ((const slots *const *)(const void *)map->pair)[-1];
+}
+
 cip_status cip_map_fill(cip_arena *a, cip_node *map, cip_pairs pairs, cip_pair_fn *dropped,
                         void *user, cip_err *err)
 {
     slots *s = NULL;
+    cip_pair *copy = NULL;
     if (pairs.n > MANY) {
         CIP_TRY(cip_arena_get(a, slots_size(pairs.n), (void **)&s, err));
         slots_init(s, pairs.n);
     }
     drop_earlier(s, &pairs, dropped, user);
-    if (pairs.n != 0) {
-        cip_pair *copy = NULL;
-        CIP_TRY(cip_arena_get(a, pairs.n * sizeof *copy, (void **)&copy, err));
+    const size_t front = s != NULL;
+    CIP_TRY(cip_arena_get(a, (front + pairs.n) * sizeof *copy, (void **)&copy, err));
+    copy += front;
+    if (s != NULL)
+        ((slots **)(void *)copy)[-1] = s;
+    if (pairs.n != 0)
         memcpy(copy, pairs.pair, pairs.n * sizeof *copy);
-        map->pair = copy;
-    }
+    map->pair = copy;
     map->len = (uint32_t)pairs.n;
-    map->index = s;
+    map->indexed = s != NULL;
     return CIP_OK;
 }
 
@@ -147,13 +156,13 @@ static void offer(const cip_node *map, size_t i, cip_bytes text, bool any, size_
 
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any)
 {
-    const slots *s = map->index;
     size_t best = SIZE_MAX;
-    if (s == NULL) {
+    if (!map->indexed) {
         for (size_t i = 0; i < map->len; i++)
             offer(map, i, text, any, &best);
         return best;
     }
+    const slots *s = index_of(map);
     for (size_t i = first_slot(s, text); s->slot[i] != 0; i = (i + 1) & s->mask)
         offer(map, s->slot[i] - 1, text, any, &best);
     return best;

@@ -26,9 +26,12 @@ typedef struct cip_pair {
 
 /* Scalars are resolved to their type when the tree is made; `text` is kept as written. */
 struct cip_node {
-    uint8_t type;       /* cip_node_type */
-    uint8_t style;      /* cip_style */
-    bool negative;      /* INT: the value is in i, otherwise in u */
+    uint8_t type;  /* cip_node_type */
+    uint8_t style; /* cip_style */
+    union {
+        bool negative; /* INT: the value is in i, otherwise in u */
+        bool indexed;  /* MAP, private: a hash of its keys belongs to the pairs */
+    };
     bool alias_used;    /* an alias (or merge key) names this node */
     uint32_t len;       /* bytes of text, items or pairs */
     const char *tag;    /* in full, or NULL */
@@ -45,7 +48,6 @@ struct cip_node {
         const cip_node **item; /* SEQ: len of them */
         const cip_pair *pair;  /* MAP: len of them; found by cip_map_get */
     };
-    void *index; /* private: hash of a large mapping's keys */
 };
 
 /* The value of the string key `key`, or NULL. */

@@ -112,7 +112,7 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
 {
     size_t len = strlen(tag);
     if (len == 1 && *tag == '!')
-        return CIP_OK; /* "no tag", said aloud */
+        return CIP_OK; /* see is_plain */
     size_t i = (len + (unsigned char)tag[len - 1]) % NTAG;
     if (p->tags[i].written == NULL || strcmp(p->tags[i].written, tag) != 0) {
         char *written, *full;
@@ -171,7 +171,13 @@ static bool is_merge_key(const parser *p, const cip_node *node)
     return (tagged || written) && is_key(p);
 }
 
-/* `plain`: neither quoted nor tagged, not even with `!`. */
+/* Whether the type is to be found from the text. PyYAML writes `! '2026-06-08 08:00:21'` for values
+ * that have to be quoted in flow style and are no strings, and takes `!` for just that. */
+static bool is_plain(const cip_node *node, const char *tag)
+{
+    return tag == NULL ? node->style == CIP_STYLE_PLAIN : strcmp(tag, "!") == 0;
+}
+
 static void resolve(parser *p, cip_node *node, bool plain)
 {
     const size_t core = strlen(CIP_CORE_TAG);
@@ -208,7 +214,7 @@ static cip_status take_scalar(parser *p, const yaml_event_t *ev, cip_err *err)
     if (is_merge_key(p, node))
         top(p)->merges = true;
     else
-        resolve(p, node, tag == NULL && node->style == CIP_STYLE_PLAIN);
+        resolve(p, node, is_plain(node, tag));
     return push_kid(p, node, err);
 }
 
