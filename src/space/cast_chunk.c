@@ -3,8 +3,7 @@
  * otherwise cast from the decoded chunk, or from just the pieces of it that are touched. */
 #include "space/reader.h"
 
-enum { MAX_PIECES = 1024 };
-static const uint64_t staged_max = UINT64_C(1) << 20; /* bytes */
+enum { FEW_PIECES = 32 };
 
 static uint64_t wanted(const cip_chunk_part *p)
 {
@@ -140,15 +139,16 @@ static size_t list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece
 
 static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done, cip_err *err)
 {
-    cip_want few[32], *piece = few;
+    cip_want few[FEW_PIECES], *piece = few;
     cip_room list = { NULL, 0 }, room = { NULL, 0 };
+    size_t most = g->rd.tune->pieces;
     cip_status st;
     CIP_GO(cip_scratch_take(g->rd.scratch, (size_t)wanted(p), &room, err));
-    size_t n = list_pieces(p, room.ptr, few, 32);
+    size_t n = list_pieces(p, room.ptr, few, FEW_PIECES);
     if (n == 0) {
-        CIP_GO(cip_scratch_take(g->rd.scratch, MAX_PIECES * sizeof *piece, &list, err));
+        CIP_GO(cip_scratch_take(g->rd.scratch, most * sizeof *piece, &list, err));
         piece = (cip_want *)(void *)list.ptr;
-        n = list_pieces(p, room.ptr, piece, MAX_PIECES);
+        n = list_pieces(p, room.ptr, piece, most);
     }
     if (n != 0) {
         CIP_GO(cip_chunk_read(&g->rd, g->s, p->i, p->chunk, piece, n, err));
@@ -172,8 +172,8 @@ cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
         return cast_pattern(g, p, pattern, err);
     if (is_direct(g, p))
         return cast_direct(g, p, err);
-    if (p->w->nested && wanted(p) <= p->chunk->raw_len / 2 && wanted(p) <= staged_max &&
-        in_pieces(g, p->chunk))
+    if (p->w->nested && wanted(p) <= p->chunk->raw_len / 2 &&
+        wanted(p) <= g->rd.tune->pieces_nbytes && in_pieces(g, p->chunk))
         CIP_TRY(cast_pieces(g, p, &done, err));
     if (done)
         return CIP_OK;

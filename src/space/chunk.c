@@ -366,17 +366,19 @@ static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step
     size_t head = (size_t)cip_min_u64(step->codec->head_len, c->at.len);
     *nneed = 0;
     CIP_TRY(cip_scratch_take(rd->scratch, head, &room, err));
-    cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, head, err);
+    cip_err found = CIP_ERR_INIT;
+    cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, head, &found);
     if (st == CIP_OK)
         st = step->codec->plan(step->args, &env, (cip_bytes){ room.ptr, head }, c->raw_len, piece,
-                               n, need, NEEDS, nneed, err);
+                               n, need, NEEDS, nneed, &found);
     cip_scratch_give(rd->scratch, &room);
     if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
         need[0] = (cip_need){ 0, c->at.len };
         *nneed = 1;
-        st = CIP_OK;
+        return CIP_OK;
     }
-    return st == CIP_OK ? tidy_needs(need, nneed, c->at.len, err) : st;
+    CIP_TRY(cip_err_give(err, &found, st));
+    return tidy_needs(need, nneed, c->at.len, err);
 }
 
 static cip_status fetch_needs(const cip_rd *rd, const cip_chunk *c, const cip_need *need, size_t n,
@@ -487,11 +489,12 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     bool streams = step != NULL && step->codec->stream != NULL;
     if (!whole && streams && c->raw_len > cip_cache_max(rd->cache) / 2)
         return read_in_order(rd, s, step, c, piece, n, err);
-    cip_status st = whole ? cip_chunk_decode(rd, s, c, piece->dst, err)
-                          : copy_from_whole(rd, s, i, c, piece, n, err);
+    cip_err found = CIP_ERR_INIT;
+    cip_status st = whole ? cip_chunk_decode(rd, s, c, piece->dst, &found)
+                          : copy_from_whole(rd, s, i, c, piece, n, &found);
     if (st == CIP_ERR_LIMIT && streams) /* memory for the stored bytes; a stream needs little */
-        st = read_in_order(rd, s, step, c, piece, n, err);
-    return st;
+        return read_in_order(rd, s, step, c, piece, n, err);
+    return cip_err_give(err, &found, st);
 }
 
 cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,

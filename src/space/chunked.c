@@ -6,15 +6,12 @@
 
 #include "space/reader.h"
 
-enum { BATCH_MIN = 16, BATCH_MAX = 512, FEW_PIECES = 16 };
-static const uint64_t bytes_for_job = UINT64_C(64)
-                                      << 10; /* so many wanted bytes make room for one */
-static const uint64_t run_bytes_max = UINT64_C(16) << 20; /* of special chunks in one job */
+enum { FEW_PIECES = 16 };
 
 /* The chunk that holds byte `pos`, as table and bytes agree. `end` is one past the bytes that the
  * entry covers: of a run as much as one job should take. */
-static cip_status locate(cip_space *s, uint64_t pos, uint64_t *i, cip_chunk *c, uint64_t *end,
-                         cip_err *err)
+static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, uint64_t *i, cip_chunk *c,
+                         uint64_t *end, cip_err *err)
 {
     if (s->table.find == NULL && s->table.raw_each == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of no size");
@@ -30,7 +27,7 @@ static cip_status locate(cip_space *s, uint64_t pos, uint64_t *i, cip_chunk *c, 
                         *i, pos, c->raw_len, c->raw_off);
     cip_bytes pattern;
     uint8_t own[8];
-    uint64_t run = cip_min_u64(c->run, run_bytes_max / c->raw_len + 1);
+    uint64_t run = cip_min_u64(c->run, rd->tune->run_max / c->raw_len + 1);
     run = cip_min_u64(run, (s->len - c->raw_off) / c->raw_len);
     if (c->state == CIP_CHUNK_MISSING || !cip_chunk_pattern(s, c, &pattern, own) ||
         c->raw_len % pattern.len != 0) /* the pattern begins anew in each */
@@ -46,9 +43,9 @@ static cip_status count_first(cip_space *s, cip_err *err)
     return s->table.count(s->table.self, &n, err);
 }
 
-static size_t batch_size(uint64_t nbytes)
+static size_t batch_size(const cip_tuning *t, uint64_t nbytes)
 {
-    return (size_t)cip_min_u64(BATCH_MIN + nbytes / bytes_for_job, BATCH_MAX);
+    return (size_t)cip_min_u64(t->batch_min + nbytes / t->bytes_for_job, t->batch_max);
 }
 
 /* --- spans
@@ -111,7 +108,7 @@ static cip_status add_job(span_batch *b, size_t w, uint64_t pos, cip_err *err)
     if (b->njob == b->cap)
         CIP_TRY(run_spans(b, err));
     span_job *j = &b->job[b->njob];
-    CIP_TRY(locate(b->s, pos, &j->i, &j->chunk, &j->end, err));
+    CIP_TRY(locate(b->rd, b->s, pos, &j->i, &j->chunk, &j->end, err));
     j->first = w;
     b->njob++;
     return CIP_OK;
@@ -145,7 +142,9 @@ cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
                              size_t n, cip_err *err)
 {
     uint64_t nbytes = want[n - 1].off + want[n - 1].len - want[0].off;
-    span_batch b = { .rd = rd, .s = s, .shift = shift, .want = want, .cap = batch_size(nbytes) };
+    span_batch b = {
+        .rd = rd, .s = s, .shift = shift, .want = want, .cap = batch_size(rd->tune, nbytes)
+    };
     cip_status st = CIP_OK;
     CIP_TRY(count_first(s, err));
     CIP_TRY(cip_mem_get(&rd->env->mem, b.cap * sizeof *b.job, (void **)&b.job, err));
@@ -223,7 +222,7 @@ static cip_status add_chunk(cast_batch *b, uint64_t *e, cip_err *err)
         CIP_TRY(run_casts(b, err));
     cast_job *j = &b->job[b->njob];
     cip_walk_seek(&g->w, *e, &at);
-    CIP_TRY(locate(g->s, at.off, &j->i, &j->chunk, &j->end, err));
+    CIP_TRY(locate(&g->rd, g->s, at.off, &j->i, &j->chunk, &j->end, err));
     j->e0 = *e;
     j->e1 = cip_walk_find(&g->w, j->end);
     *e = j->e1;
@@ -242,7 +241,7 @@ static cip_status fail_casts(cast_batch *b, cip_status st, cip_err *err)
 
 cip_status cip_gather_chunked(cip_gather *g, cip_err *err)
 {
-    cast_batch b = { .g = g, .cap = batch_size(g->w.nsource * g->w.itemsize) };
+    cast_batch b = { .g = g, .cap = batch_size(g->rd.tune, g->w.nsource * g->w.itemsize) };
     cip_status st = CIP_OK;
     CIP_TRY(count_first(g->s, err));
     CIP_TRY(cip_mem_get(&g->rd.env->mem, b.cap * sizeof *b.job, (void **)&b.job, err));

@@ -17,8 +17,6 @@ void cip_gather_note(cip_gather *g, const cip_cast_stats *stats)
 /* --- from memory
  * ---------------------------------------------------------------------------------- */
 
-enum { MEMORY_JOB = 512 << 10 }; /* bytes written by a job */
-
 typedef struct memory {
     cip_gather *g;
     const uint8_t *base;
@@ -49,7 +47,12 @@ cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err)
     memory m = { .g = g, .base = base };
     uint64_t times = w->nelem / w->nsource;
     uint64_t each = cip_max_u64(cip_max_u64(w->to_size, w->itemsize), 1);
-    m.each = MEMORY_JOB / each / times + 1;
+    m.each = g->rd.tune->memory_job / each / times + 1;
+    if (cip_walk_turns(
+            w)) { /* whole columns, enough of them to fill the destination's cache lines */
+        uint64_t column = (uint64_t)w->axis[w->nouter - 1].n;
+        m.each = cip_max_u64(cip_div_up(m.each, column), 64) * column;
+    }
     return cip_pool_run(g->rd.pool, (size_t)cip_div_up(w->nsource, m.each), memory_job, &m, err);
 }
 
@@ -70,12 +73,12 @@ static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
 /* Long runs that are only copied are spans; all else is done chunk by chunk. */
 static cip_status gather_chunked(cip_gather *g, cip_err *err)
 {
-    enum { LONG = 64 << 10 };
     const cip_walk *w = &g->w;
     const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
     bool runs = last != NULL && last->from == (int64_t)w->itemsize && last->to == last->from &&
                 w->nouter == w->ndim &&
-                ((uint64_t)last->n == w->nsource || (uint64_t)last->n >= LONG / w->itemsize);
+                ((uint64_t)last->n == w->nsource ||
+                 (uint64_t)last->n >= g->rd.tune->long_copy / w->itemsize);
     if (!w->nested || (runs && cip_cast_is_copy(g->cast)))
         return cip_gather_tiles(g, err);
     return cip_gather_chunked(g, err);
@@ -138,26 +141,28 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
     }
 }
 
+static cip_status gather_once(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
+                              cip_err *err)
+{
+    g->stats = (cip_cast_stats){ 0, 0 };
+    cip_walk_make(from, to, !cip_cast_in_place(g->cast), &g->w);
+    cip_status st = gather_kind(g, from, to, end, err);
+    return g->s->label != NULL ? cip_fail_in(err, st, "%s", g->s->label) : st;
+}
+
 /* Once more in order where a chunk does not fit the table: from then on for good. */
-static cip_status gather_space(cip_gather *g, const cip_nd *view, const cip_nd *to, uint64_t first,
+static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
                                uint64_t end, cip_err *err)
 {
-    cip_nd from = *view;
     for (;;) {
-        const char *label = g->s->label;
-        cip_status st = descend(g, &from, &first, &end, err);
+        CIP_TRY(descend(g, view, &first, &end, err));
         cip_space *s = g->s;
-        bool fallback = st == CIP_OK && s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
+        bool fallback = s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
         if (!fallback || !atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
-            g->stats = (cip_cast_stats){ 0, 0 };
-            if (st == CIP_OK) {
-                cip_walk_make(&from, to, !cip_cast_in_place(g->cast), &g->w);
-                st = gather_kind(g, &from, to, end, err);
-            }
-            if (st != CIP_ERR_CORRUPT || !fallback) {
-                st = s->label != NULL ? cip_fail_in(err, st, "%s", s->label) : st;
-                return label != NULL ? cip_fail_in(err, st, "%s", label) : st;
-            }
+            cip_err found = CIP_ERR_INIT;
+            cip_status st = gather_once(g, view, to, end, &found);
+            if (st != CIP_ERR_CORRUPT || !fallback)
+                return cip_err_give(err, &found, st);
             atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
         }
         g->s = s->in_order;
@@ -181,10 +186,11 @@ cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd 
         return CIP_OK;
     CIP_TRY(cip_view_bounds(from, &first, &end, err));
     cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = dst };
+    cip_nd view = *from;
     pthread_mutex_init(&g.lock, NULL);
-    cip_status st = gather_space(&g, from, to, first, end, err);
+    cip_status st = gather_space(&g, &view, to, first, end, err);
     pthread_mutex_destroy(&g.lock);
     if (st == CIP_OK && stats != NULL)
         cip_cast_merge(stats, &g.stats);
-    return st;
+    return s->label != NULL ? cip_fail_in(err, st, "%s", s->label) : st;
 }

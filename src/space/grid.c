@@ -137,10 +137,10 @@ static cip_status add_want(batch *b, uint64_t pos, const cip_want *w, cip_err *e
     return CIP_OK;
 }
 
-enum { PIECES_MIN = 64, PIECES_MAX = 1 << 16 };
+enum { PIECES_MIN = 64 };
 
 /* Room for about as many pieces as the wants will need. */
-static size_t guess_pieces(const cip_grid *g, const cip_want *want, size_t n)
+static size_t guess_pieces(const cip_tuning *t, const cip_grid *g, const cip_want *want, size_t n)
 {
     uint64_t run = g->itemsize, nbytes = 0;
     if (g->ndim != 0 && (!g->f_order || g->ndim == 1))
@@ -148,7 +148,7 @@ static size_t guess_pieces(const cip_grid *g, const cip_want *want, size_t n)
                                                                         : g->shape[g->ndim - 1]);
     for (size_t i = 0; i < n; i++)
         nbytes += want[i].len;
-    return (size_t)cip_min_u64(PIECES_MIN + 2 * n + 2 * (nbytes / run), PIECES_MAX);
+    return (size_t)cip_min_u64(PIECES_MIN + 2 * n + 2 * (nbytes / run), t->grid_pieces);
 }
 
 cip_status cip_grid_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
@@ -161,7 +161,7 @@ cip_status cip_grid_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const 
     if (s->len == 0) /* and with it all wants; no element has a size then */
         return CIP_OK;
     CIP_TRY(s->table.count(s->table.self, &count, err));
-    b.cap = guess_pieces(s->grid, want, n);
+    b.cap = guess_pieces(rd->tune, s->grid, want, n);
     CIP_GO(cip_mem_get(mem, b.cap * sizeof *b.piece, (void **)&b.piece, err));
     CIP_GO(cip_mem_get(mem, b.cap * sizeof *b.want, (void **)&b.want, err));
     CIP_GO(cip_mem_get(mem, (b.cap + 1) * sizeof *b.first, (void **)&b.first, err));

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "space/cache.h"
 #include "space/reader.h"
-#include "space/scratch.h"
+#include "space/space_scratch.h"
 
 static void init_locks(cip_layout *l)
 {
@@ -31,6 +31,7 @@ static cip_status new_layout(cip_env *env, cip_io *io, cip_layout **out, cip_err
     l->env = env;
     l->arena.mem = &env->mem;
     l->io = io;
+    l->tuning = &cip_tuning_default;
     atomic_init(&l->next_id, 1);
     init_locks(l);
     return CIP_OK;
@@ -83,6 +84,7 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     l->scratch = parent->scratch;
     l->decoders = parent->decoders;
     l->flags = parent->flags;
+    l->tuning = parent->tuning;
     CIP_GO(add_file_space(l, err));
     pthread_mutex_lock(&parent->lock);
     st = hang_on(parent, l, err);

@@ -152,6 +152,14 @@ uint64_t cip_walk_span(const cip_walk *w, int32_t k, uint64_t count)
     return k < 0 ? span : span + (count - 1) * (uint64_t)w->axis[k].from;
 }
 
+bool cip_walk_turns(const cip_walk *w)
+{
+    for (int32_t k = 0; k + 1 < w->nouter && w->nouter == w->ndim; k++)
+        if (size_of_step(w->axis[k].to) < size_of_step(w->axis[w->nouter - 1].to))
+            return true;
+    return false;
+}
+
 void cip_walk_seek(const cip_walk *w, uint64_t e, cip_walk_at *at)
 {
     at->w = w;
@@ -333,9 +341,49 @@ static void cast_row(cip_walk_at *at, const cip_walk_cast_args *a, uint64_t n,
     cip_walk_skip(at, n);
 }
 
+/* The axis of which the elements are `*count` steps, with all that lies behind it; -2: they are no
+ * box, -1: they are all. */
+static int32_t box_axis(const cip_walk *w, uint64_t e0, uint64_t e1, uint64_t *count)
+{
+    uint64_t block = 1, n = e1 - e0;
+    int32_t k = w->nouter - 1;
+    while (k >= 0 && n / (uint64_t)w->axis[k].n >= block)
+        block *= (uint64_t)w->axis[k--].n;
+    *count = n / block;
+    if (n % block != 0 || e0 % block != 0)
+        return -2;
+    return k < 0 || e0 / block % (uint64_t)w->axis[k].n + *count <= (uint64_t)w->axis[k].n ? k : -2;
+}
+
+/* A transpose has a way of its own; false (and nothing that counts done) where it is none, and
+ * where values overflow, since their places are not told there. */
+static bool cast_turned(const cip_walk *w, const cip_walk_cast_args *a)
+{
+    cip_nd from = { .itemsize = w->itemsize }, to = { .itemsize = w->to_size };
+    cip_cast_stats found = { 0, 0 };
+    cip_walk_at at;
+    uint64_t count;
+    if (a->how != CIP_SRC_PLACED || !cip_walk_turns(w))
+        return false;
+    int32_t first = box_axis(w, a->e0, a->e1, &count);
+    if (first < -1)
+        return false;
+    for (int32_t k = first < 0 ? 0 : first; k < w->nouter; k++, from.ndim = ++to.ndim) {
+        from.shape[to.ndim] = k == first ? (int64_t)count : w->axis[k].n;
+        to.shape[to.ndim] = from.shape[to.ndim];
+        from.stride[to.ndim] = w->axis[k].from;
+        to.stride[to.ndim] = w->axis[k].to;
+    }
+    cip_walk_seek(w, a->e0, &at);
+    cip_copy_nd(a->cast, &from, source_at(a, &at), &to, a->dst + at.to_off, &found);
+    return found.noverflow == 0;
+}
+
 void cip_walk_cast(const cip_walk *w, const cip_walk_cast_args *a, cip_cast_stats *stats)
 {
     cip_walk_at at;
+    if (cast_turned(w, a))
+        return;
     cip_walk_seek(w, a->e0, &at);
     while (at.e < a->e1) {
         uint64_t left = a->e1 - at.e;

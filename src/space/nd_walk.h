@@ -33,6 +33,8 @@ void cip_walk_make(const cip_nd *from, const cip_nd *to, bool ordered, cip_walk 
 void cip_walk_of_axes(const cip_axis *axis, int32_t ndim, bool ordered, cip_walk *w);
 /* Of nested walks: the first source element at or behind `off`; nsource when there is none. */
 uint64_t cip_walk_find(const cip_walk *w, uint64_t off);
+/* Whether another axis than the source's fastest is the destination's: a transpose. */
+bool cip_walk_turns(const cip_walk *w);
 /* Bytes from the first of source element e to the last of the `count` steps of axis k that begin
  * with it, all axes behind k whole. */
 uint64_t cip_walk_span(const cip_walk *w, int32_t k, uint64_t count);

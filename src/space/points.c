@@ -5,9 +5,6 @@
 
 #include "space/reader.h"
 
-enum { BATCH = 1 << 14 };
-static const uint64_t staged_max = UINT64_C(1) << 20; /* bytes */
-
 typedef struct point {
     uint64_t off;
     size_t i; /* in the caller's list */
@@ -69,7 +66,7 @@ static cip_status read_batch(scatter *c, const point *p, size_t n, cip_err *err)
 static cip_status read_sorted(scatter *c, const point *p, size_t n, cip_err *err)
 {
     uint64_t size = cip_max_u64(c->cast->from->itemsize, 1);
-    size_t most = (size_t)cip_min_u64(cip_max_u64(staged_max / size, 1), BATCH);
+    size_t most = (size_t)cip_min_u64(cip_max_u64(c->rd.tune->stage / size, 1), c->rd.tune->points);
     cip_mem *mem = &c->rd.env->mem;
     cip_status st;
     size_t bytes;

@@ -8,7 +8,8 @@
 #include "space/cache.h"
 #include "space/nd_walk.h"
 #include "space/read.h"
-#include "space/scratch.h"
+#include "space/space_scratch.h"
+#include "space/tuning.h"
 
 /* Spaces in spaces and lazies that give lazies: a cycle ends here. */
 enum { CIP_SPACE_MAX_DEPTH = 16 };
@@ -19,6 +20,7 @@ typedef struct cip_rd {
     cip_cache *cache;
     cip_scratch *scratch;
     struct cip_decoders *decoders;
+    const cip_tuning *tune;
     cip_pool *pool; /* NULL: in this thread */
     unsigned depth; /* of the space being read in those that it is part of */
 } cip_rd;
@@ -30,6 +32,14 @@ cip_rd cip_rd_make(const cip_read_how *how);
 cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err);
 /* Whether this thread is making a lazy space. */
 bool cip_lazy_in_maker(void);
+
+/* What a first try found goes to the caller only when nothing else is tried. */
+static inline cip_status cip_err_give(cip_err *err, const cip_err *found, cip_status st)
+{
+    if (st != CIP_OK && err != NULL)
+        *err = *found;
+    return st;
+}
 
 /* --- spans: wants[].off + shift (modulo 2^64) are positions in s --------------------------------
  */

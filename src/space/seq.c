@@ -7,7 +7,7 @@
 
 #include "space/reader.h"
 
-enum { IN_MAX = 256 << 10, SKIP = 64 << 10, REST_MIN = 64 << 10 };
+enum { REST_MIN = 64 << 10 };
 
 struct cip_seq {
     cip_mem *mem;
@@ -35,7 +35,7 @@ cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec
     q->mem = &rd->env->mem;
     q->codec = step->codec->stream;
     q->at = *at;
-    q->in_cap = (size_t)cip_min_u64(at->len, IN_MAX);
+    q->in_cap = (size_t)cip_min_u64(at->len, rd->tune->seq_in);
     CIP_GO(cip_mem_get(q->mem, q->in_cap, (void **)&q->in, err));
     cip_codec_env own = *env;
     own.mem = q->mem;
@@ -127,9 +127,9 @@ cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, 
         return take_into(rd, q, dst, (size_t)n, err);
     if (n == 0)
         return CIP_OK;
-    CIP_TRY(cip_scratch_take(rd->scratch, SKIP, &room, err));
+    CIP_TRY(cip_scratch_take(rd->scratch, rd->tune->seq_skip, &room, err));
     while (n != 0 && st == CIP_OK) {
-        size_t part = (size_t)cip_min_u64(n, SKIP);
+        size_t part = (size_t)cip_min_u64(n, rd->tune->seq_skip);
         st = take_into(rd, q, room.ptr, part, err);
         n -= part;
     }
@@ -326,15 +326,16 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
         most = want[i].len > most->len ? &want[i] : most;
     if (most->len == 0)
         return CIP_OK;
+    uint64_t end = want[n - 1].off + shift + want[n - 1].len;
+    cip_err found = CIP_ERR_INIT;
     cip_status st;
     if (most->len == s->len)
-        st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, err);
-    else if (is_small(rd, s) ? !is_first_look(s, want[n - 1].off + shift + want[n - 1].len)
-                             : !streams || most->len >= s->len / 2)
-        st = copy_whole(rd, s, shift, want, n, err);
+        st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
+    else if (is_small(rd, s) ? !is_first_look(s, end) : !streams || most->len >= s->len / 2)
+        st = copy_whole(rd, s, shift, want, n, &found);
     else
         return read_in_order(rd, s, shift, want, n, err);
     if (st == CIP_ERR_LIMIT && streams)
-        st = read_in_order(rd, s, shift, want, n, err);
-    return st;
+        return read_in_order(rd, s, shift, want, n, err);
+    return cip_err_give(err, &found, st);
 }

@@ -3,18 +3,17 @@
  */
 #include "space/reader.h"
 
-static const uint64_t buffer_min = UINT64_C(1) << 20, buffer_max = UINT64_C(16) << 20;
-
 /* Enough for each thread to have a chunk of its own, as far as memory is to be bounded: whole
  * chunks where they are equal. */
 static size_t buffer_size(const cip_rd *rd, const cip_space *s, size_t piece)
 {
+    const cip_tuning *t = rd->tune;
     bool chunks = s->kind == CIP_SPACE_CHUNKED || s->kind == CIP_SPACE_GRID;
-    uint64_t n = chunks ? buffer_max / 2 : buffer_min;
+    uint64_t n = chunks ? t->stream_max / 2 : t->stream_min;
     uint64_t each = s->kind == CIP_SPACE_CHUNKED ? s->table.raw_each : 0;
-    if (each != 0 && each <= buffer_max)
+    if (each != 0 && each <= t->stream_max)
         n = each * cip_pool_threads(rd->pool);
-    n = cip_min_u64(cip_max_u64(n, piece), buffer_max);
+    n = cip_min_u64(cip_max_u64(n, piece), t->stream_max);
     if (each != 0 && each <= n)
         n -= n % each;
     return (size_t)cip_min_u64(n, s->len);

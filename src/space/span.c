@@ -6,14 +6,7 @@
 
 #include "space/reader.h"
 
-enum {
-    PIECE = 4 << 20,    /* of a large span: a job */
-    LARGE = 2 << 20,    /* from here on it is worth waking others */
-    JOB_WANTS = 256,    /* small spans in a job */
-    BATCH = 64,         /* ranges given to the io at once */
-    NEAR = 4096,        /* a gap that costs less to read than another call */
-    TOGETHER = 64 << 10 /* bytes read in one go for the sake of small spans */
-};
+enum { BATCH = 64 }; /* ranges given to the io at once */
 
 cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err)
 {
@@ -37,20 +30,20 @@ typedef struct leaf {
 } leaf;
 
 /* How many wants from the first on lie so close, and are so small, that they are read together. */
-static size_t near_ones(const cip_want *w, size_t n)
+static size_t near_ones(const cip_tuning *t, const cip_want *w, size_t n)
 {
     size_t i = 1;
-    while (i < n && w[i].off - (w[i - 1].off + w[i - 1].len) <= NEAR && w[i].len < NEAR &&
-           w[i].off + w[i].len - w[0].off <= TOGETHER)
+    while (i < n && w[i].off - (w[i - 1].off + w[i - 1].len) <= t->near && w[i].len < t->near &&
+           w[i].off + w[i].len - w[0].off <= t->together)
         i++;
-    return w[0].len < NEAR ? i : 1;
+    return w[0].len < t->near ? i : 1;
 }
 
 static cip_status read_together(const leaf *l, const cip_want *w, size_t n, cip_err *err)
 {
     cip_room room;
     size_t span = (size_t)(w[n - 1].off + w[n - 1].len - w[0].off);
-    CIP_TRY(cip_scratch_take(l->rd->scratch, TOGETHER, &room, err));
+    CIP_TRY(cip_scratch_take(l->rd->scratch, span, &room, err));
     cip_status st = cip_io_read(l->s->io, w[0].off + l->shift, room.ptr, span, err);
     for (size_t i = 0; i < n && st == CIP_OK; i++)
         memcpy(w[i].dst, room.ptr + (w[i].off - w[0].off), w[i].len);
@@ -70,7 +63,7 @@ static cip_status file_wants(const leaf *l, const cip_want *w, size_t n, cip_err
     cip_range range[BATCH];
     size_t nrange = 0;
     for (size_t i = 0; i < n;) {
-        size_t group = near_ones(w + i, n - i);
+        size_t group = near_ones(l->rd->tune, w + i, n - i);
         if (group > 1 || nrange == BATCH)
             CIP_TRY(flush(l, range, &nrange, err));
         if (group > 1)
@@ -95,9 +88,9 @@ static cip_status leaf_wants(const leaf *l, const cip_want *w, size_t n, cip_err
 static cip_status piece_job(void *arg, size_t i, cip_err *err)
 {
     const leaf *l = arg;
-    size_t at = i * PIECE;
+    size_t piece = l->rd->tune->piece, at = i * piece;
     size_t left = l->want->len - at;
-    cip_want w = { l->want->off + at, left < PIECE ? left : PIECE, l->want->dst + at };
+    cip_want w = { l->want->off + at, left < piece ? left : piece, l->want->dst + at };
     return leaf_wants(l, &w, 1, err);
 }
 
@@ -111,17 +104,18 @@ static cip_status list_job(void *arg, size_t i, cip_err *err)
 static cip_status one_large(leaf l, const cip_want *w, cip_err *err)
 {
     l.want = w;
-    return cip_pool_run(l.rd->pool, cip_div_up(w->len, PIECE), piece_job, &l, err);
+    return cip_pool_run(l.rd->pool, cip_div_up(w->len, l.rd->tune->piece), piece_job, &l, err);
 }
 
 static cip_status many_small(leaf l, const cip_want *w, size_t n, uint64_t nbytes, cip_err *err)
 {
-    if (n < 2 * JOB_WANTS && nbytes < LARGE)
+    const cip_tuning *t = l.rd->tune;
+    if (n < 2 * t->job_wants && nbytes < t->large)
         return leaf_wants(&l, w, n, err);
     size_t share = n / (4 * cip_pool_threads(l.rd->pool)) + 1;
     l.want = w;
     l.n = n;
-    l.per_job = share < JOB_WANTS ? share : JOB_WANTS;
+    l.per_job = share < t->job_wants ? share : t->job_wants;
     return cip_pool_run(l.rd->pool, cip_div_up(n, l.per_job), list_job, &l, err);
 }
 
@@ -133,7 +127,7 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
         return leaf_wants(&l, want, n, err);
     for (size_t i = 0, j; i < n; i = j) {
         uint64_t nbytes = 0;
-        for (j = i; j < n && want[j].len < LARGE; j++)
+        for (j = i; j < n && want[j].len < rd->tune->large; j++)
             nbytes += want[j].len;
         if (j > i)
             CIP_TRY(many_small(l, want + i, j - i, nbytes, err));
@@ -198,7 +192,7 @@ static cip_status want_over_parts(const cip_rd *rd, cip_space *s, size_t first,
 {
     over_parts o = { rd, s, want, first };
     size_t n = cip_concat_part(s, want->off + want->len - 1) + 1 - first;
-    bool share = n >= 2 * (size_t)cip_pool_threads(rd->pool) && want->len >= LARGE;
+    bool share = n >= 2 * (size_t)cip_pool_threads(rd->pool) && want->len >= rd->tune->large;
     if (share)
         return cip_pool_run(rd->pool, n, part_job, &o, err);
     for (size_t i = 0; i < n; i++)
@@ -246,9 +240,10 @@ static cip_status chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift,
                                 const cip_want *want, size_t n, cip_err *err)
 {
     if (!atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
-        cip_status st = cip_chunked_spans(rd, s, shift, want, n, err);
+        cip_err found = CIP_ERR_INIT;
+        cip_status st = cip_chunked_spans(rd, s, shift, want, n, &found);
         if (st != CIP_ERR_CORRUPT || s->in_order == NULL)
-            return st;
+            return cip_err_give(err, &found, st);
         atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
     }
     return cip_rd_spans(rd, s->in_order, shift, want, n, err);

@@ -8,21 +8,14 @@
 enum { DIRECT, COVER, RUNS };
 
 enum {
-    STAGE = 512 << 10,     /* bytes staged by a thread */
-    DIRECT_COPY = 8 << 20, /* bytes of a direct tile */
-    DIRECT_SWAP = 512 << 10,
-    MOST_RUNS = 512,
-    LONG_RUN = 4096, /* bytes: a run worth a read of its own */
-    NEAR = 2048,     /* a gap that is cheaper to read than to pass over */
-    FEW = 8,
-    JOB = 1 << 20, /* bytes of work in a job */
-    CALL = 2048    /* what a read costs, in bytes */
-};
+    FEW = 8
+}; /* a box of fewer runs is not worth a stage; a gap of as many times its bytes neither */
 
 typedef struct plan {
     cip_gather *g;
     int way;
-    uint64_t run; /* source elements that lie one behind the other */
+    uint64_t stage; /* bytes */
+    uint64_t run;   /* source elements that lie one behind the other */
     int32_t
         axis; /* COVER: a tile is `count` steps of this axis and all of those behind it; -1: all */
     uint64_t count;
@@ -36,15 +29,15 @@ typedef struct plan {
 
 /* Steps of an axis that fit into the stage behind what one of them spans; 0: not even two close
  * ones. */
-static uint64_t steps_that_fit(const cip_axis *a, uint64_t span)
+static uint64_t steps_that_fit(const plan *p, const cip_axis *a, uint64_t span)
 {
     uint64_t step = (uint64_t)a->from;
     uint64_t gap = step > span ? step - span : 0;
-    if (gap > NEAR && gap > (FEW - 1) * span)
+    if (gap > p->g->rd.tune->gap && gap > (FEW - 1) * span)
         return 0;
-    if (span >= STAGE)
+    if (span >= p->stage)
         return 1;
-    return cip_min_u64((STAGE - span) / step + 1, (uint64_t)a->n);
+    return cip_min_u64((p->stage - span) / step + 1, (uint64_t)a->n);
 }
 
 /* The largest box of inner axes whose bytes fit into the stage. Returns whether only a gap ended
@@ -57,7 +50,7 @@ static bool plan_cover(plan *p)
     p->axis = -1;
     p->count = p->block = p->per = 1;
     for (; k >= 0; k--) {
-        uint64_t fit = steps_that_fit(&w->axis[k], cip_walk_span(w, k, 1));
+        uint64_t fit = steps_that_fit(p, &w->axis[k], cip_walk_span(w, k, 1));
         if (fit < (uint64_t)w->axis[k].n) {
             gap = fit == 0;
             p->axis = k;
@@ -85,7 +78,7 @@ static void plan_by_count(plan *p, uint64_t bytes)
     const cip_walk *w = &p->g->w;
     uint64_t fit = bytes / cip_max_u64(w->itemsize, 1);
     if (w->nsource > p->run)
-        fit = cip_min_u64(fit, p->run * MOST_RUNS);
+        fit = cip_min_u64(fit, p->run * p->g->rd.tune->runs);
     p->tile = cip_max_u64(cip_min_u64(fit, w->nsource), 1);
     p->ntile = cip_div_up(w->nsource, p->tile);
 }
@@ -93,21 +86,23 @@ static void plan_by_count(plan *p, uint64_t bytes)
 static void make_plan(plan *p)
 {
     const cip_walk *w = &p->g->w;
+    const cip_tuning *t = p->g->rd.tune;
     bool leaf = p->g->s->kind == CIP_SPACE_FILE;
     const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
     p->run = last != NULL && last->from == (int64_t)w->itemsize ? (uint64_t)last->n : 1;
+    p->stage = t->stage * (cip_walk_turns(w) ? 2 : 1); /* fewer half-written cache lines */
     bool gap = plan_cover(p);
     bool sparse = gap && p->block * p->count < FEW * p->run;
-    if (can_be_direct(p->g, p->run) && (p->run * w->itemsize >= LONG_RUN || sparse))
+    if (can_be_direct(p->g, p->run) && (p->run * w->itemsize >= t->long_run || sparse))
         p->way = DIRECT;
     else
         p->way = sparse && w->nested ? RUNS : COVER;
     if (p->way == DIRECT)
         plan_by_count(p, !leaf                          ? UINT64_MAX
-                         : cip_cast_is_copy(p->g->cast) ? DIRECT_COPY
-                                                        : DIRECT_SWAP);
+                         : cip_cast_is_copy(p->g->cast) ? t->direct_copy
+                                                        : t->direct_swap);
     else if (p->way == RUNS)
-        plan_by_count(p, STAGE);
+        plan_by_count(p, p->stage);
 }
 
 /* What a tile costs, in bytes moved. */
@@ -115,7 +110,7 @@ static uint64_t cost_of(const plan *p)
 {
     const cip_walk *w = &p->g->w;
     uint64_t n = p->way == COVER ? p->block * p->count : p->tile;
-    return n * w->itemsize + CALL * (p->way == COVER ? 1 : n / p->run + 1);
+    return n * w->itemsize + p->g->rd.tune->call * (p->way == COVER ? 1 : n / p->run + 1);
 }
 
 /* --- a tile
@@ -141,7 +136,7 @@ static size_t list_runs(const plan *p, cip_walk_at *at, uint64_t e1, uint8_t *st
 {
     const cip_walk *w = at->w;
     size_t n = 0;
-    while (n < MOST_RUNS && at->e < e1) {
+    while (n < p->g->rd.tune->runs && at->e < e1) {
         uint64_t count = p->run == 1 ? 1 : cip_min_u64(cip_walk_row(at), e1 - at->e);
         uint8_t *dst = stage != NULL ? stage + (at->e - e0) * w->itemsize : p->g->dst + at->to_off;
         want[n++] = (cip_want){ at->off, (size_t)(count * w->itemsize), dst };
@@ -153,7 +148,7 @@ static size_t list_runs(const plan *p, cip_walk_at *at, uint64_t e1, uint8_t *st
 static cip_status read_runs(const plan *p, uint64_t e0, uint64_t e1, uint8_t *stage, cip_err *err)
 {
     cip_gather *g = p->g;
-    cip_want want[MOST_RUNS];
+    cip_want want[CIP_TUNE_RUNS_MAX];
     cip_walk_at at;
     cip_walk_seek(&g->w, e0, &at);
     while (at.e < e1) {
@@ -200,27 +195,58 @@ static cip_status read_direct(const plan *p, uint64_t e0, uint64_t e1, cip_err *
     CIP_TRY(read_runs(p, e0, e1, NULL, err));
     if (cip_cast_is_copy(p->g->cast))
         return CIP_OK;
-    swap_job j = { p, e0, e1, JOB / cip_max_u64(p->g->w.itemsize, 1) + 1 };
+    swap_job j = { p, e0, e1, p->g->rd.tune->job / cip_max_u64(p->g->w.itemsize, 1) + 1 };
     return cip_pool_run(p->g->rd.pool, (size_t)cip_div_up(e1 - e0, j.each), run_swap, &j, err);
+}
+
+static void cast_staged(const plan *p, const cip_walk_cast_args *a)
+{
+    cip_cast_stats stats = { 0, 0 };
+    cip_walk_cast(&p->g->w, a, &stats);
+    cip_gather_note(p->g, &stats);
+}
+
+enum { CAREFUL = 4096 }; /* runs read one by one before giving up */
+
+/* A tile whose bytes cannot all be read, run by run: what is wrong may lie between them. */
+static cip_status read_carefully(const plan *p, cip_walk_cast_args a, uint8_t *stage, cip_err *err)
+{
+    cip_gather *g = p->g;
+    cip_walk_at at;
+    uint64_t end = a.e1;
+    a.how = CIP_SRC_PACKED;
+    for (cip_walk_seek(&g->w, a.e0, &at); at.e < end;) {
+        a.e0 = at.e;
+        a.e1 = at.e + (p->run == 1 ? 1 : cip_min_u64(cip_walk_row(&at), end - at.e));
+        size_t n = (size_t)((a.e1 - a.e0) * g->w.itemsize);
+        CIP_TRY(cip_rd_at(&g->rd, g->s, at.off, stage, n, err));
+        cast_staged(p, &a);
+        cip_walk_skip(&at, a.e1 - a.e0);
+    }
+    return CIP_OK;
 }
 
 static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *stage, cip_err *err)
 {
     cip_gather *g = p->g;
     cip_walk_at at;
-    cip_cast_stats stats = { 0, 0 };
     cip_walk_cast_args a = { .e0 = e0, .e1 = e1, .src = stage, .cast = g->cast, .dst = g->dst };
-    a.how = p->way == COVER ? CIP_SRC_PLACED : CIP_SRC_PACKED;
-    cip_walk_seek(&g->w, e0, &at);
-    a.base = at.off;
     if (p->way == COVER) {
+        cip_walk_seek(&g->w, e0, &at);
+        a.how = CIP_SRC_PLACED;
+        a.base = at.off;
         uint64_t span = cip_walk_span(&g->w, p->axis, (e1 - e0) / p->block);
-        CIP_TRY(cip_rd_at(&g->rd, g->s, at.off, stage, (size_t)span, err));
+        cip_err found = CIP_ERR_INIT;
+        cip_status st = cip_rd_at(&g->rd, g->s, at.off, stage, (size_t)span, &found);
+        if (st != CIP_OK && (e1 - e0) / p->run > CAREFUL)
+            return cip_err_give(err, &found, st);
+        if (st != CIP_OK)
+            return read_carefully(p, a, stage, err);
     } else {
+        a.how = CIP_SRC_PACKED;
         CIP_TRY(read_runs(p, e0, e1, stage, err));
     }
-    cip_walk_cast(&g->w, &a, &stats);
-    cip_gather_note(g, &stats);
+    cast_staged(p, &a);
     return CIP_OK;
 }
 
@@ -258,7 +284,7 @@ cip_status cip_gather_tiles(cip_gather *g, cip_err *err)
     plan p = { .g = g };
     make_plan(&p);
     uint64_t cost = cost_of(&p);
-    p.per_job = cip_max_u64(JOB / cost, 1);
+    p.per_job = cip_max_u64(g->rd.tune->job / cost, 1);
     size_t njob = (size_t)cip_div_up(p.ntile, p.per_job);
     if (g->s->kind == CIP_SPACE_FILE)
         return cip_pool_run(g->rd.pool, njob, run_job, &p, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A few buffers kept between uses. Fresh pages cost more than the copy that fills them, so large
  * ones ask for huge pages. */
-#include "space/scratch.h"
+#include "space/space_scratch.h"
 
 #include <sys/mman.h>
 

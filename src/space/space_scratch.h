@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Buffers for stored and decoded bytes that are used again, so that their pages are not faulted in
  * anew for each chunk. Thread-safe. */
-#ifndef CIP_SPACE_SCRATCH_H
-#define CIP_SPACE_SCRATCH_H
+#ifndef CIP_SPACE_SPACE_SCRATCH_H
+#define CIP_SPACE_SPACE_SCRATCH_H
 
 #include "space/cache.h"
 

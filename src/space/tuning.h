@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The sizes by which a read decides how to go about it. They live with the layout, so that tests
+ * can make them so small that a few hundred bytes take every way there is. Private to src/space. */
+#ifndef CIP_SPACE_TUNING_H
+#define CIP_SPACE_TUNING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CIP_TUNE_RUNS_MAX = 512 }; /* the largest `runs` */
+
+/* Bytes unless said otherwise; none is 0. */
+typedef struct cip_tuning {
+    /* spans of files and memory */
+    size_t large;     /* a span worth sharing out */
+    size_t piece;     /* of it, to a job */
+    size_t job_wants; /* small spans in a job (a number) */
+    size_t near;      /* spans smaller than this with gaps up to this are read together ... */
+    size_t together;  /* ... as long as they span no more than this */
+    /* tiles of elements */
+    size_t stage;       /* staged by a thread */
+    size_t direct_copy; /* read by a job straight to the destination */
+    size_t direct_swap; /* the same where the byte order changes: what a cache holds */
+    size_t runs;        /* runs in one request (a number, at most CIP_TUNE_RUNS_MAX) */
+    size_t long_run;    /* a run worth a request of its own */
+    size_t gap;         /* cheaper to read than to pass over */
+    size_t job;         /* work that is worth a job */
+    size_t call;        /* work that a request is as dear as */
+    size_t memory_job;  /* written by a job that has its source in memory */
+    /* chunks */
+    size_t batch_min, batch_max;     /* chunks found before they are read (numbers) */
+    uint64_t bytes_for_job;          /* wanted bytes that raise the one towards the other by one */
+    uint64_t run_max;                /* of special chunks in one job */
+    size_t long_copy;                /* a run of a chunked space that is copied by spans */
+    size_t pieces;                   /* of a chunk read for themselves (a number) */
+    uint64_t pieces_nbytes;          /* in all */
+    size_t grid_pieces;              /* of a grid sorted by chunk at once (a number) */
+    size_t points;                   /* scattered elements read at once (a number) */
+    size_t seq_in, seq_skip;         /* input and passed-over output of a sequential decoder */
+    uint64_t stream_min, stream_max; /* buffer of cip_space_stream */
+} cip_tuning;
+
+extern const cip_tuning cip_tuning_default;
+
+#endif
