@@ -13,6 +13,7 @@
 #ifndef CIP_TESTS_ONE_FORMAT_H
 #define CIP_TESTS_ONE_FORMAT_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
