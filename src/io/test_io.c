@@ -198,7 +198,12 @@ static void seen_close(void *user)
 
 static cip_io_methods seen_methods(void)
 {
-    return (cip_io_methods){ CIP_IO_METHODS_INIT, seen_read, seen_size, seen_member, seen_close };
+    cip_io_methods m = CIP_IO_METHODS_INIT;
+    m.read_ranges = seen_read;
+    m.size = seen_size;
+    m.open_member = seen_member;
+    m.close = seen_close;
+    return m;
 }
 
 static cip_io *open_seen(seen *s)

@@ -259,6 +259,8 @@ static void a_journal_that_is_no_file_is_ignored(void **state)
     (void)state;
     static const char *const why = "the journal beside the file is a link or no regular file";
     char path[600];
+    int before = open("/dev/null", O_RDONLY);
+    close(before);
     scratch_write(&dir, "x", "0123456789", 10);
     put_journal(growing(), 0, 0);
     snprintf(path, sizeof path, "%s/.x.cip-journal", dir.dir);
@@ -283,6 +285,9 @@ static void a_journal_that_is_no_file_is_ignored(void **state)
     assert_int_equal(bind(s, (struct sockaddr *)&addr, sizeof addr), 0);
     finds("x", CIP_JOURNAL_IGNORED, why);
     close(s);
+    int after = open("/dev/null", O_RDONLY);
+    assert_int_equal(after, before); /* the lowest free one again: none leaked */
+    close(after);
 }
 
 static void a_journal_over_64_mib_is_ignored(void **state)

@@ -17,22 +17,28 @@ typedef struct cip_range {
     void *dst;
 } cip_range;
 
-/** Read access to one file. All functions may be called from any thread at the same time. */
+/** Read access to one file. All functions may be called from any thread at the same time. They
+ *  return a status and say why in `err`, which is never NULL here. */
 typedef struct cip_io_methods {
     size_t struct_size; /* sizeof(cip_io_methods) */
-    /** Fills every range (rising offsets, not overlapping), or fails; err has the reason. */
+    /** Fills every range, or fails. Ranges rise, do not overlap, are not empty and lie within the
+     *  size. */
     cip_status (*read_ranges)(void *user, const cip_range *range, size_t nrange, cip_err *err);
-    /** Total bytes. */
+    /** Total bytes. Asked once, when the file is opened. */
     cip_status (*size)(void *user, uint64_t *nbytes, cip_err *err);
     /** Opens a member beside the file (`name` is relative, percent-decoded, without "..") with
-     *  methods and a user pointer of its own; NULL: there are none. */
+     *  methods and a user pointer of its own; NULL: there are none. *methods comes zeroed. */
     cip_status (*open_member)(void *user, const char *name, struct cip_io_methods *methods,
                               void **member_user, cip_err *err);
     /** Gives the user pointer back when the file is closed; may be NULL. */
     void (*close)(void *user);
 } cip_io_methods;
 
-#define CIP_IO_METHODS_INIT .struct_size = sizeof(cip_io_methods)
+/** To be filled in with the functions there are. */
+#define CIP_IO_METHODS_INIT                                                                        \
+    {                                                                                              \
+        sizeof(cip_io_methods), NULL, NULL, NULL, NULL                                             \
+    }
 
 #ifdef __cplusplus
 }
