@@ -198,12 +198,10 @@ static void seen_close(void *user)
 
 static cip_io_methods seen_methods(void)
 {
-    cip_io_methods m = CIP_IO_METHODS_INIT;
-    m.read_ranges = seen_read;
-    m.size = seen_size;
-    m.open_member = seen_member;
-    m.close = seen_close;
-    return m;
+    return (cip_io_methods){
+        CIP_IO_METHODS_INIT,        .read_ranges = seen_read, .size = seen_size,
+        .open_member = seen_member, .close = seen_close,
+    };
 }
 
 static cip_io *open_seen(seen *s)

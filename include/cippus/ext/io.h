@@ -34,11 +34,8 @@ typedef struct cip_io_methods {
     void (*close)(void *user);
 } cip_io_methods;
 
-/** To be filled in with the functions there are. */
-#define CIP_IO_METHODS_INIT                                                                        \
-    {                                                                                              \
-        sizeof(cip_io_methods), NULL, NULL, NULL, NULL                                             \
-    }
+/** The first field in a list of them: { CIP_IO_METHODS_INIT, .read_ranges = ..., .size = ... }. */
+#define CIP_IO_METHODS_INIT .struct_size = sizeof(cip_io_methods)
 
 #ifdef __cplusplus
 }
