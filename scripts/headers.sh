@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles every header alone: the public ones as C17 and as C++17, the internal ones as C17.
+# Compiles every header alone: the public ones as C17 and as C++17, the internal ones as C17, those of
+# tests behind cmocka's.
 set -u
 cd "$(dirname "$0")/.."
 failed=0
@@ -21,7 +22,15 @@ for header in $(cd include && find cippus -name '*.h' | sort); do
     alone "${CC:-cc}" c c17 "$header"
     alone "${CXX:-c++}" c++ c++17 "$header"
 done
-for header in $(cd src && find . -name '*.h' -not -name 'test_*' | sed 's,^\./,,' | sort); do
-    alone "${CC:-cc}" c c17 "$header" "-Isrc -D_GNU_SOURCE"
+internal="-Isrc -D_GNU_SOURCE"
+cmocka="-include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -include cmocka.h"
+for header in $(cd src && find . -name '*.h' | sed 's,^\./,,' | sort); do
+    case $header in
+    *test*) alone "${CC:-cc}" c c17 "$header" "$internal -Itests $cmocka" ;;
+    *) alone "${CC:-cc}" c c17 "$header" "$internal" ;;
+    esac
+done
+for header in $(cd tests && find support -name '*.h' | sort); do
+    alone "${CC:-cc}" c c17 "$header" "$internal -Itests -DCIP_SOURCE_DIR=\"\" $cmocka"
 done
 exit $failed
