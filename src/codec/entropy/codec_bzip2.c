@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 
-enum { LEVEL_DEFAULT = 9, LEVEL_MIN = 1, LEVEL_MAX = 9 };
+enum { LEVEL_DEFAULT = 9, LEVEL_MIN = 1, LEVEL_MAX = 9, ENCODE_PIECE = 1 << 16 };
 
 typedef struct bzip2_state {
     cip_lib_mem lib;
@@ -109,7 +109,8 @@ static cip_status bzip2_run(bzip2_state *s, cip_bytes src, uint8_t *dst, size_t 
     size_t took = 0, gave = 0;
     int code;
     do {
-        unsigned nin = cip_piece32(src.len - took), nout = cip_piece32(cap - gave);
+        unsigned nin = (unsigned)cip_min_u64(src.len - took, ENCODE_PIECE);
+        unsigned nout = cip_piece32(cap - gave);
         s->z.next_in = (char *)(src.len != 0 ? src.ptr + took : dst);
         s->z.avail_in = nin;
         s->z.next_out = (char *)(dst + gave);

@@ -47,7 +47,7 @@ static cip_status lz4_decode(const void *args, const cip_codec_env *env, cip_byt
                 ? -1
                 : LZ4_decompress_safe((const char *)src.ptr, (char *)(dst_len != 0 ? dst : &none),
                                       (int)src.len, (int)dst_len);
-    return n >= 0 && (size_t)n == dst_len ? CIP_OK : lz4_why(src, dst_len, err);
+    return n == (int)dst_len ? CIP_OK : lz4_why(src, dst_len, err);
 }
 
 /* Decodes the first n bytes of raw_len, n > 0. For a match 0 bytes back liblz4 gives zeros, but in
@@ -62,7 +62,7 @@ static cip_status decode_front(const cip_codec_env *env, cip_bytes src, uint64_t
     int got = src.len == 0 ? -1
                            : LZ4_decompress_safe_partial((const char *)src.ptr, (char *)dst,
                                                          (int)src.len, (int)n, (int)n);
-    return got >= 0 && (size_t)got == n ? CIP_OK : lz4_why(src, raw_len, err);
+    return got == (int)n ? CIP_OK : lz4_why(src, raw_len, err);
 }
 
 /* Where the last wanted byte ends. */

@@ -2,6 +2,7 @@
 #include "codec/test_codec.h"
 
 #include <limits.h>
+#include <sys/mman.h>
 
 static cip_status decode(const uint8_t *src, size_t n, size_t dst_len, uint8_t **out, cip_err *err)
 {
@@ -109,6 +110,13 @@ static void blocks_over_2_gib_are_unsupported(void **state)
                      CIP_ERR_UNSUPPORTED);
     assert_int_equal(c->decode(NULL, env, (cip_bytes){ &one, 1 }, dst, max, &t.err),
                      CIP_ERR_TRUNCATED);
+    const uint8_t *zeros =
+        mmap(NULL, max, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros != MAP_FAILED) {
+        assert_int_equal(c->decode(NULL, env, (cip_bytes){ zeros, max }, dst, 8, &t.err),
+                         CIP_ERR_CORRUPT);
+        munmap((void *)zeros, max);
+    }
     assert_int_equal(
         c->encode(NULL, env, 0, (cip_bytes){ &one, 0x7E000001 }, dst, sizeof dst, &n, &t.err),
         CIP_ERR_RANGE);
