@@ -118,7 +118,7 @@ void cip_cast_any(const cip_cast *c, const cip_run *r, uint64_t base, cip_cast_s
         cip_cast_records(c, r, base, stats);
         break;
     case CIP_CAST_BOOL:
-        cip_cast_bools(r);
+        cip_cast_bools(*r);
         break;
     default:
         cip_move(r, (size_t)c->from->itemsize, c->swap);

@@ -29,7 +29,7 @@ typedef struct cip_run {
 void cip_move(const cip_run *r, size_t size, unsigned swap);
 
 /* Nonzero bytes become 1. src == dst with equal strides is fine. */
-void cip_cast_bools(const cip_run *r);
+void cip_cast_bools(cip_run r);
 
 /* Runs a cast made with that `how`. `base` is the index of the first element. */
 void cip_cast_numbers(const cip_cast *c, const cip_run *r, uint64_t base, cip_cast_stats *stats);

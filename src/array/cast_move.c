@@ -42,7 +42,7 @@ static inline void swap_bytes(size_t nbytes, const uint8_t *src, uint8_t *dst,
     }
 }
 
-static void swap_block(size_t nbytes, const uint8_t *src, uint8_t *dst, unsigned swap)
+static inline void swap_block(size_t nbytes, const uint8_t *src, uint8_t *dst, unsigned swap)
 {
     if (swap == 2)
         swap_bytes(nbytes, src, dst, swap_in_2);
@@ -52,19 +52,18 @@ static void swap_block(size_t nbytes, const uint8_t *src, uint8_t *dst, unsigned
         swap_bytes(nbytes, src, dst, swap_in_8);
 }
 
-/* `size` is a constant wherever it matters: the call is inlined. */
-static inline void copy_strided(const cip_run *r, size_t size)
+/* `size` is a constant wherever it matters: the call is inlined. The run is taken by value here and
+ * below, so that the compiler need not fear that the bytes written are those of the run. */
+static inline void copy_strided(cip_run r, size_t size)
 {
-    const uint8_t *s = r->src;
-    uint8_t *d = r->dst;
-    for (size_t i = 0; i < r->n; i++) {
-        memcpy(d, s, size);
-        s += r->src_stride;
-        d += r->dst_stride;
+    for (size_t i = 0; i < r.n; i++) {
+        memcpy(r.dst, r.src, size);
+        r.src += r.src_stride;
+        r.dst += r.dst_stride;
     }
 }
 
-static void copy_elements(const cip_run *r, size_t size)
+static void copy_elements(cip_run r, size_t size)
 {
     switch (size) {
     case 1:
@@ -88,15 +87,25 @@ static void copy_elements(const cip_run *r, size_t size)
     }
 }
 
-static void swap_strided(const cip_run *r, size_t size, unsigned swap)
+static inline void swap_strided(cip_run r, size_t size, unsigned swap)
 {
-    const uint8_t *s = r->src;
-    uint8_t *d = r->dst;
-    for (size_t i = 0; i < r->n; i++) {
-        swap_block(size, s, d, swap);
-        s += r->src_stride;
-        d += r->dst_stride;
+    for (size_t i = 0; i < r.n; i++) {
+        swap_block(size, r.src, r.dst, swap);
+        r.src += r.src_stride;
+        r.dst += r.dst_stride;
     }
+}
+
+static void swap_elements(cip_run r, size_t size, unsigned swap)
+{
+    if (size == 2)
+        swap_strided(r, 2, 2);
+    else if (size == 4)
+        swap_strided(r, 4, 4);
+    else if (size == 8 && swap == 8)
+        swap_strided(r, 8, 8);
+    else
+        swap_strided(r, size, swap);
 }
 
 void cip_move(const cip_run *r, size_t size, unsigned swap)
@@ -107,27 +116,25 @@ void cip_move(const cip_run *r, size_t size, unsigned swap)
     if (swap > 1 && packed)
         swap_block(r->n * size, r->src, r->dst, swap);
     else if (swap > 1)
-        swap_strided(r, size, swap);
+        swap_elements(*r, size, swap);
     else if (r->src == r->dst && r->src_stride == r->dst_stride)
         return;
     else if (packed)
         memcpy(r->dst, r->src, r->n * size);
     else
-        copy_elements(r, size);
+        copy_elements(*r, size);
 }
 
-void cip_cast_bools(const cip_run *r)
+void cip_cast_bools(cip_run r)
 {
-    const uint8_t *s = r->src;
-    uint8_t *d = r->dst;
-    if (r->src_stride == 1 && r->dst_stride == 1) {
-        for (size_t i = 0; i < r->n; i++)
-            d[i] = s[i] != 0;
+    if (r.src_stride == 1 && r.dst_stride == 1) {
+        for (size_t i = 0; i < r.n; i++)
+            r.dst[i] = r.src[i] != 0;
         return;
     }
-    for (size_t i = 0; i < r->n; i++) {
-        *d = *s != 0;
-        s += r->src_stride;
-        d += r->dst_stride;
+    for (size_t i = 0; i < r.n; i++) {
+        *r.dst = *r.src != 0;
+        r.src += r.src_stride;
+        r.dst += r.dst_stride;
     }
 }

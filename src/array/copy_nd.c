@@ -8,6 +8,8 @@
 
 /* Elements on a side of a tile, and bytes of the largest one. */
 enum { SMALL_SIDE = 64, WIDE_SIDE = 32, TILE_BYTES = SMALL_SIDE * SMALL_SIDE * 4 };
+/* Bytes of a line of the cache, and elements below which a call costs more than its work. */
+enum { LINE = 64, SHORT_ROW = 16 };
 
 /* A copy at work: aligned views, whose offsets move along, and what it met. */
 typedef struct copier {
@@ -58,14 +60,33 @@ static void copy_plane(copier *w, const uint8_t *src, uint8_t *dst)
     }
 }
 
-/* The axis that is faster than the last one in the target, or -1. Tiles are for small elements, and
- * not for records: what lies between their fields stays as it is. */
+/* Whether both views step along the axis within a line of the cache. */
+static bool is_dense(const copier *w, int32_t k)
+{
+    return magnitude(w->a.stride[k]) <= LINE && magnitude(w->b.stride[k]) <= LINE;
+}
+
+/* Which axis goes through the cast at once: the source's fastest, or a longer dense one where that
+ * is too short to be worth a call. */
+static int32_t find_row(const copier *w)
+{
+    int32_t best = w->a.ndim - 1;
+    if (w->a.shape[best] >= SHORT_ROW)
+        return best;
+    for (int32_t k = w->a.ndim - 2; k >= 0; k--)
+        if (is_dense(w, k) && w->a.shape[k] > w->a.shape[best])
+            best = k;
+    return best;
+}
+
+/* The axis that is faster than the row in the target, or -1. Tiles are for small elements, and not
+ * for records: what lies between their fields stays as it is. */
 static int32_t find_column(const copier *w)
 {
     int32_t best = w->row;
-    if (w->b.itemsize > 16 || w->c->how == CIP_CAST_RECORD)
+    if (w->b.itemsize > 16 || w->c->how == CIP_CAST_RECORD || is_dense(w, w->row))
         return -1;
-    for (int32_t k = 0; k < w->row; k++)
+    for (int32_t k = 0; k < w->a.ndim; k++)
         if (magnitude(w->b.stride[k]) < magnitude(w->b.stride[best]))
             best = k;
     return best == w->row ? -1 : best;
@@ -74,8 +95,8 @@ static int32_t find_column(const copier *w)
 /* Moves on to the next element of the axes that are not copied at once; false at the end. */
 static bool step(copier *w, int64_t *index)
 {
-    for (int32_t k = w->row - 1; k >= 0; k--) {
-        if (k == w->column)
+    for (int32_t k = w->a.ndim - 1; k >= 0; k--) {
+        if (k == w->row || k == w->column)
             continue;
         w->a.off += (uint64_t)w->a.stride[k];
         w->b.off += (uint64_t)w->b.stride[k];
@@ -130,6 +151,7 @@ void cip_copy_nd(const cip_cast *c, const cip_nd *src, const uint8_t *src_base, 
             return;
     cip_view_align(&w.a, &w.b);
     set_row(&w);
+    w.row = find_row(&w);
     w.column = find_column(&w);
     if (w.column >= 0)
         copy_planes(&w);

@@ -7,20 +7,18 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Without branches, so that loops of it vectorise. */
 static inline float cip_half_to_float(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    uint32_t bits = sign | (exponent + 112) << 23 | fraction << 13; /* biases 15 and 127 */
-    float f;
-    if (exponent == 31) {
-        bits = sign | 0x7f800000 | fraction << 13 | (fraction != 0 ? 0x400000 : 0);
-    } else if (exponent == 0) { /* a count of 2^-24, exact in a float */
-        f = (float)fraction * 0x1p-24f;
-        memcpy(&bits, &f, sizeof bits);
-        bits |= sign;
-    }
-    memcpy(&f, &bits, sizeof f);
-    return f;
+    uint32_t normal = (exponent + 112) << 23 | fraction << 13; /* biases 15 and 127 */
+    uint32_t nan = 0x7f800000 | fraction << 13 | (uint32_t)(fraction != 0) << 22;
+    float count = (float)(int32_t)fraction * 0x1p-24f; /* subnormal; exact in a float */
+    uint32_t bits, is_count = 0u - (exponent == 0), is_nan = 0u - (exponent == 31);
+    memcpy(&bits, &count, sizeof bits);
+    bits = sign | (bits & is_count) | (nan & is_nan) | (normal & ~(is_count | is_nan));
+    memcpy(&count, &bits, sizeof count);
+    return count;
 }
 
 static inline uint16_t cip_half_from_double(double d)
