@@ -30,24 +30,33 @@ static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_
     return cip_asdf_block_search(f->layout->io, f->blocks_from, first, err);
 }
 
-/* Bytes behind the last block that mean nothing to us, unless the index that was found there is
- * all. */
-static void junk_at_end(void *user, uint64_t from, uint64_t to, uint64_t next)
+/* Bytes that mean nothing to us, between two blocks or behind the last. */
+static void meet_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
 {
-    const asdf_file *f = user;
-    if (next != UINT64_MAX || (f->index.state != ASDF_INDEX_NONE && f->index.at >= from))
-        return;
-    cip_warn(f->env, CIP_ERR_CORRUPT, from, "blocks",
-             "expected a block, an index or the end of the file, found %" PRIu64 " other bytes",
-             to - from);
+    asdf_file *f = user;
+    bool before_index = f->index.state != ASDF_INDEX_NONE && f->index.at >= from;
+    f->has_gaps = f->has_gaps || next != UINT64_MAX;
+    if (next == UINT64_MAX && !before_index)
+        cip_warn(f->env, CIP_ERR_CORRUPT, from, "blocks",
+                 "expected a block, an index or the end of the file, found %" PRIu64 " other bytes",
+                 to - from);
 }
 
 static cip_status walk_blocks(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
 {
-    asdf_walk walk = { .gap = junk_at_end, .user = f };
+    asdf_walk walk = { .gap = meet_gap, .user = f };
     cip_status st = cip_asdf_walk(f->env, w, first, &walk, err);
     f->blocks = walk.blocks; /* freed with the file, whatever happened */
     f->blocks_end = walk.end;
+    if (st == CIP_OK && f->index.at < f->blocks_end) { /* text in a block's data */
+        cip_asdf_index_clear(f->env, &f->index);
+        f->index.state = ASDF_INDEX_NONE;
+    }
+    if (st == CIP_OK && f->has_gaps && f->index.entry != NULL && f->index.n != f->blocks.n)
+        cip_warn(f->env, CIP_ERR_CORRUPT, f->index.at, "blocks",
+                 "found %zu blocks with other bytes between them, the index lists %zu: arrays may "
+                 "be given the wrong blocks",
+                 f->blocks.n, f->index.n);
     return st;
 }
 

@@ -194,6 +194,7 @@ typedef struct asdf_file {
     asdf_blocks blocks;          /* as many as layout->block */
     asdf_index index;
     uint64_t blocks_end; /* behind the last block */
+    bool has_gaps;       /* between blocks */
     uint32_t warned;     /* ASDF_WARNED_*: said once for each file; while opening */
     /* Touched while opening and by makers of lazy spaces, of which one runs at a time. */
     asdf_child *children;
@@ -286,6 +287,7 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
  * NULL; then the type is inferred. */
 typedef struct asdf_inline {
     const cip_node *data;
+    const char *path; /* of the array, for messages */
     const cip_dtype *dtype;
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM];

@@ -27,6 +27,8 @@ typedef struct walker {
     uint32_t copies; /* arrays listed again */
     cip_buf path;
     cip_strmap seen; /* nodes with aliases: 0 no array in it, otherwise the array's number + 1 */
+    const cip_node *value; /* of the quantity that was listed last, and its array */
+    size_t value_array;
     bool stopped;
 } walker;
 
@@ -46,6 +48,11 @@ static cip_status add_step(walker *w, const frame *x, cip_err *err)
     uint32_t i = x->next - 1;
     if (x->node->type == CIP_NODE_MAP) {
         const cip_node *key = x->node->pair[i].key;
+        if (key->type == CIP_NODE_INT) { /* 00000000 is found as 0 */
+            snprintf(number, sizeof number, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
+            return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)number, strlen(number) },
+                                err);
+        }
         if (key->text != NULL)
             return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)key->text, key->len }, err);
         snprintf(number, sizeof number, "?%" PRIu32, i);
@@ -96,18 +103,23 @@ static cip_status new_array(walker *w, cip_array **out, cip_err *err)
     return CIP_OK;
 }
 
-/* The same array by another path. */
-static cip_status again(walker *w, size_t i, cip_err *err)
+/* The i-th array by another path. */
+static cip_status copy_array(walker *w, size_t i, const cip_node *node, cip_err *err)
 {
     cip_array *a;
-    if (w->copies++ == ALIAS_ARRAYS_MAX) {
-        stop(w, "aliases name arrays over and over");
-        return CIP_OK;
-    }
     CIP_TRY(new_array(w, &a, err));
     const char *path = a->path;
     *a = *w->f->layout->array[i];
     a->path = path;
+    a->node = node;
+    return CIP_OK;
+}
+
+static cip_status again(walker *w, size_t i, const cip_node *node, cip_err *err)
+{
+    if (w->copies++ < ALIAS_ARRAYS_MAX)
+        return copy_array(w, i, node, err);
+    stop(w, "aliases name arrays over and over");
     return CIP_OK;
 }
 
@@ -116,11 +128,35 @@ static cip_status ndarray(walker *w, const cip_node *node, cip_err *err)
     cip_array *a;
     size_t known = node->alias_used ? recall(w, node) : SIZE_MAX;
     if (known != SIZE_MAX)
-        return again(w, known - 1, err);
+        return again(w, known - 1, node, err);
+    if (node == w->value)
+        return copy_array(w, w->value_array, node, err);
     CIP_TRY(new_array(w, &a, err));
     if (node->alias_used)
         CIP_TRY(remember(w, node, w->f->layout->narray, err));
     return cip_asdf_ndarray(w->f, node, true, a, err);
+}
+
+/* A quantity is its value with a unit: its path leads to the array too. */
+static bool is_quantity(const cip_node *node)
+{
+    static const char prefix[] = ASDF_TAGS "unit/quantity-";
+    return node->type == CIP_NODE_MAP && node->tag != NULL &&
+           strncmp(node->tag, prefix, sizeof prefix - 1) == 0;
+}
+
+static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
+{
+    const cip_node *value = cip_map_get(node, "value");
+    cip_array *a;
+    if (value == NULL || !cip_asdf_is_ndarray(value->tag, NULL))
+        return CIP_OK;
+    w->value_array = w->f->layout->narray;
+    CIP_TRY(new_array(w, &a, err));
+    CIP_TRY(cip_asdf_ndarray(w->f, value, true, a, err));
+    a->node = NULL; /* the tree shows the unit beside it */
+    w->value = value;
+    return CIP_OK;
 }
 
 /* A URI with a scheme and a host, or of a kind that is no file: not data that we could have. */
@@ -153,7 +189,7 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
         CIP_TRY(cip_asdf_ndarray(owner, target, true, a, err));
     } else {
         CIP_TRY(cip_dtype_opaque(&w->f->layout->arena, 0, "unknown", &a->dtype, err));
-        a->storage.block = -1;
+        a->storage = (cip_storage){ .codec = "", .block = -1 };
         cip_fail_in(&why, st, "%s", a->path);
         cip_array_refuse(a, st, &why);
     }
@@ -213,7 +249,11 @@ static cip_status visit(walker *w, const cip_node *node, cip_err *err)
     if (node->type != CIP_NODE_SEQ && node->type != CIP_NODE_MAP)
         return CIP_OK;
     const char *ref = cip_asdf_ref_of(node);
-    return ref != NULL ? reference(w, ref, err) : enter(w, node, err);
+    if (ref != NULL)
+        return reference(w, ref, err);
+    if (is_quantity(node))
+        CIP_TRY(quantity(w, node, err));
+    return enter(w, node, err);
 }
 
 static cip_status step(walker *w, cip_err *err)

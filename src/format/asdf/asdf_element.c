@@ -71,7 +71,9 @@ static cip_status number(const cip_dtype *d, const cip_node *n, uint8_t *dst, ci
     case CIP_NODE_INT:
         return cast_number(d, n, n->negative ? CIP_I64 : CIP_U64, &n->u, dst, err);
     case CIP_NODE_FLOAT:
-        return real(d, n, n->f, dst, err);
+        /* The reference reader's .nan has its sign bit set, and its bytes are what others compare.
+         */
+        return real(d, n, isnan(n->f) ? copysign(n->f, -1.0) : n->f, dst, err);
     case CIP_NODE_BIGINT:
         if (is_integer(d->kind) || !cip_asdf_complex_parse(n->text, n->len, &v, &(double){ 0 }))
             return out_of_range(d, n, err);

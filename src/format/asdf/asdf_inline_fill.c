@@ -54,7 +54,9 @@ static cip_status make(void *self, cip_space **out, cip_err *err)
     pthread_mutex_unlock(&l->lock);
     CIP_TRY(st);
     at = bytes;
-    CIP_TRY(fill(s, s->in.data, 0, &at, err));
+    st = fill(s, s->in.data, 0, &at, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "%s", s->in.path);
     return cip_space_new_mem(l, (cip_bytes){ bytes, n }, out, err);
 }
 

@@ -38,7 +38,9 @@ static bool is_tag(const char *tag, const char *name, const char **version)
     if (tag == NULL || strncmp(tag, prefix, sizeof prefix - 1) != 0)
         return false;
     const char *s = tag + sizeof prefix - 1;
-    if (strncmp(s, name, n) != 0 || (s[n] != '\0' && s[n] != '-'))
+    if (strncmp(s, name, n) != 0)
+        return false;
+    if (s[n] != '\0' && (s[n] != '-' || s[n + 1] < '0' || s[n + 1] > '9')) /* ndarray-chunk-1.0.0 */
         return false;
     if (version != NULL)
         *version = s[n] == '-' ? s + n + 1 : s + n;
@@ -318,6 +320,7 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
         CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &a->dtype, err));
     CIP_TRY(cip_asdf_inline_look(f, p->data, p->datatype != NULL ? a->dtype : NULL, big, in, err));
     a->dtype = in->dtype;
+    in->path = a->path;
     if (p->shape != NULL) {
         CIP_TRY(read_shape(p->shape, &a->view, &star, err));
         if (star)

@@ -10,12 +10,15 @@
 
 static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
 {
+    size_t n = f->blocks.n;
     if ((f->warned & ASDF_WARNED_BLOCK) == 0)
         cip_warn(f->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "blocks",
-                 "an array needs block %.24s, the file has %zu blocks", text, f->blocks.n);
+                 "an array needs block %.24s, the file has %zu block%s", text, n,
+                 n == 1 ? "" : "s");
     f->warned |= ASDF_WARNED_BLOCK;
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                    "expected block %.24s, the file has %zu blocks", text, f->blocks.n);
+                    "expected block %.24s of the file, found %zu block%s", text, n,
+                    n == 1 ? "" : "s");
 }
 
 /* The i-th block's data, or why there are none. */
@@ -151,11 +154,11 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
 typedef struct elsewhere {
     asdf_file *f;
     const char *uri;
+    const char *path; /* of the array, for messages */
 } elsewhere;
 
-static cip_status make(void *self, cip_space **out, cip_err *err)
+static cip_status first_block(const elsewhere *s, cip_space **out, cip_err *err)
 {
-    const elsewhere *s = self;
     cip_layout *l;
     CIP_TRY(cip_asdf_external(s->f, s->uri, false, &l, err));
     if (l == NULL)
@@ -164,6 +167,13 @@ static cip_status make(void *self, cip_space **out, cip_err *err)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a block in '%.120s'",
                         s->uri);
     return block_space(l, 0, out, err);
+}
+
+static cip_status make(void *self, cip_space **out, cip_err *err)
+{
+    const elsewhere *s = self;
+    cip_status st = first_block(s, out, err);
+    return st == CIP_OK ? st : cip_fail_in(err, st, "%s", s->path);
 }
 
 static cip_status other_file(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
@@ -180,6 +190,7 @@ static cip_status other_file(asdf_file *f, const cip_node *n, cip_array *a, cip_
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a NUL in a source");
     CIP_TRY(CIP_ARENA_NEW(arena, &s, 1, err));
     s->f = f;
+    s->path = a->path;
     CIP_TRY(cip_arena_copy(arena, n->text, strcspn(n->text, "#"), (char **)&s->uri, err));
     return cip_space_new_lazy(f->layout, make, s, &a->space, err);
 }

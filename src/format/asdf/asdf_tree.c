@@ -138,6 +138,14 @@ static void warn_of_end(const asdf_file *f, asdf_end how)
                  f->blocks_from < f->layout->io->size ? "a block" : "the end of the file");
 }
 
+/* A mapping, or an empty document. */
+static bool is_usual_root(const cip_node *n)
+{
+    cip_node_type type = cip_node_kind(n);
+    return type == CIP_NODE_MAP || type == CIP_NODE_NULL || type == CIP_NODE_NONE ||
+           (type == CIP_NODE_STRING && n->len == 0);
+}
+
 static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
 {
     cip_layout *l = f->layout;
@@ -152,8 +160,7 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
     }
     if (st != CIP_OK && err != NULL)
         *err = why;
-    if (st == CIP_OK && l->tree != NULL && cip_node_kind(l->tree) != CIP_NODE_MAP &&
-        cip_node_kind(l->tree) != CIP_NODE_NULL)
+    if (st == CIP_OK && !is_usual_root(l->tree))
         cip_warn(f->env, CIP_ERR_TYPE, f->tree_off, "tree", "expected a mapping as the tree");
     return st;
 }

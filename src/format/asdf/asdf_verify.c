@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/cast.h"
+#include "base/strmap.h"
 #include "cippus/verify.h"
 
 enum { PIECE = 1 << 20, INTEGERS_MAX = 1000 };
@@ -197,6 +198,8 @@ typedef struct scalars {
     asdf_file *f;
     cip_report *rep;
     uint32_t ninteger;
+    cip_strmap seen; /* nodes with aliases: they are looked at once */
+    cip_arena keys;
 } scalars;
 
 static const cip_array *array_of(const cip_layout *l, const cip_node *node)
@@ -258,10 +261,25 @@ static void check_integer(scalars *s, const cip_visit *v)
                    "the words of a core/integer are not the number that its string says");
 }
 
+/* Whether the node was looked at before, by another of its paths (or there is no memory to tell).
+ */
+static bool seen_before(scalars *s, const cip_node *node)
+{
+    const cip_node **key;
+    size_t was = SIZE_MAX;
+    if (CIP_ARENA_NEW(&s->keys, &key, 1, NULL) != CIP_OK)
+        return true;
+    *key = node;
+    cip_bytes bytes = { (const uint8_t *)key, sizeof *key };
+    return cip_strmap_put(&s->seen, bytes, 0, &was, NULL) != CIP_OK || was != SIZE_MAX;
+}
+
 static int visit(void *user, const cip_visit *v)
 {
     scalars *s = user;
     double re, im;
+    if (v->again || (v->node->alias_used && seen_before(s, v->node)))
+        return 1;
     if (v->node->tag == NULL)
         return 0;
     if (v->node->type == CIP_NODE_MAP && cip_asdf_is_core(v->node->tag, "integer"))
@@ -270,14 +288,17 @@ static int visit(void *user, const cip_visit *v)
         !cip_asdf_complex_parse(v->node->text, v->node->len, &re, &im))
         cip_report_add(s->rep, CIP_WARN, CIP_ERR_CORRUPT, s->f->tree_off + v->node->offset, 0,
                        v->path, "expected a complex number, found '%.60s'", v->node->text);
-    return v->again;
+    return 0;
 }
 
 static void check_scalars(asdf_file *f, cip_report *rep)
 {
-    scalars s = { .f = f, .rep = rep };
+    cip_mem *mem = &f->env->mem;
+    scalars s = { .f = f, .rep = rep, .seen = { .mem = mem }, .keys = { .mem = mem } };
     if (f->layout->tree != NULL) /* a tree too large to walk was warned about when opening */
         cip_tree_walk(f->layout->tree, f->env, visit, &s, NULL);
+    cip_strmap_clear(&s.seen);
+    cip_arena_clear(&s.keys);
 }
 
 cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
