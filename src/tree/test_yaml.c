@@ -181,13 +181,17 @@ static void the_default_handle_is_used_and_warned_of_once(void **state)
     /* a text that names its handle needs none */
     root = parse_as(b, "%TAG ! !\n--- [!x 1]", &opt);
     assert_string_equal(at(b, root, "0")->tag, "!x");
+    root = parse_as(b, "[!<!x> 1, !x 2, !<!x> 3, &a !<!x> 4, &a !x 5]", &opt);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(root->item[i]->tag, i == 1 || i == 4 ? "tag:d/x" : "!x");
+    assert_int_equal(warned(b), 2);
     root = parse_as(b, "%TAG !e! t:\n--- [!x 1]", &opt);
     assert_string_equal(at(b, root, "0")->tag, "tag:d/x");
-    assert_int_equal(warned(b), 2);
+    assert_int_equal(warned(b), 3);
     const cip_yaml_options quiet = { .default_handle = "tag:d/", .quiet = true };
     root = parse_as(b, "[!x 1]", &quiet);
     assert_string_equal(at(b, root, "0")->tag, "tag:d/x");
-    assert_int_equal(warned(b), 2);
+    assert_int_equal(warned(b), 3);
 }
 
 static void many_tags_are_kept_apart(void **state)

@@ -35,7 +35,8 @@ typedef struct parser {
     size_t compact_at;  /* so many merged pairs of one mapping are looked through for equal keys */
     struct {
         const char *written, *full;
-    } tags[NTAG]; /* the last ones used: most trees repeat a few */
+        bool shorthand; /* its `!` stands for the default handle */
+    } tags[NTAG];       /* the last ones used: most trees repeat a few */
 } parser;
 
 #define FAIL(p, err, code, at, ...) CIP_YAML_FAIL(&(p)->src, (err), (code), (at), __VA_ARGS__)
@@ -107,19 +108,31 @@ static cip_status default_tag(parser *p, size_t at, const char *tag, char **out,
     return cip_arena_printf(p->arena, out, err, "%s%s", p->default_handle, tag + 1);
 }
 
+/* Whether the tag of the node that starts at byte `at` is written as !<...>; an anchor in front has
+ * no exclamation mark. */
+static bool is_verbatim(const parser *p, size_t at)
+{
+    const cip_bytes t = p->src.text;
+    const uint8_t *mark = memchr(t.ptr + at, '!', t.len - at);
+    return mark != NULL && mark[1] == '<'; /* more follows: the tag was read */
+}
+
 /* Keeps a tag once for all the nodes that follow each other with it. */
 static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *err)
 {
     size_t len = strlen(tag);
     if (len == 1 && *tag == '!')
         return CIP_OK; /* see is_plain */
+    bool shorthand = *tag == '!' && p->default_handle != NULL && !is_verbatim(p, place_of(p, node));
     size_t i = (len + (unsigned char)tag[len - 1]) % NTAG;
-    if (p->tags[i].written == NULL || strcmp(p->tags[i].written, tag) != 0) {
+    if (p->tags[i].written == NULL || p->tags[i].shorthand != shorthand ||
+        strcmp(p->tags[i].written, tag) != 0) {
         char *written, *full;
         CIP_TRY(cip_arena_copy(p->arena, tag, len, &written, err));
         full = written;
-        if (p->default_handle != NULL && *tag == '!')
+        if (shorthand)
             CIP_TRY(default_tag(p, place_of(p, node), tag, &full, err));
+        p->tags[i].shorthand = shorthand;
         p->tags[i].written = written;
         p->tags[i].full = full;
     }
