@@ -55,7 +55,7 @@ static void keys_of_other_types_are_other_keys(void **state)
     bench *b = *state;
     for (size_t filler = 0; filler <= 40; filler += 40) {
         const cip_node *map = with_filler(
-            b, "1: int\n\"1\": str\ntrue: bool\n~: null\n1.0: float\n0x1: hex\n'': empty\n",
+            b, "1: int\n\"1\": str\ntrue: bool\n~: null\n1.0: float\n0x2: hex\n'': empty\n",
             filler);
         assert_int_equal(warned(b), 0);
         assert_int_equal(map->len, 7 + filler);
@@ -65,6 +65,9 @@ static void keys_of_other_types_are_other_keys(void **state)
         assert_int_equal(cip_map_find(map, bytes_of("true"), true), 2);
         assert_int_equal(cip_map_find(map, bytes_of("~"), true), 3);
         assert_int_equal(cip_map_find(map, bytes_of("1.0"), true), 4);
+        assert_int_equal(cip_map_find(map, bytes_of("0x2"), true), 5);
+        assert_true(cip_map_find(map, bytes_of("2"), true) == SIZE_MAX);
+        assert_true(cip_map_find(map, bytes_of("0x2"), false) == SIZE_MAX);
         assert_true(cip_node_is_string(cip_map_get(map, ""), "empty"));
         assert_true(cip_map_find(map, (cip_bytes){ NULL, 0 }, false) == 6);
         assert_null(cip_map_get(map, "true"));
@@ -75,8 +78,8 @@ static void the_first_of_other_types_is_found(void **state)
 {
     bench *b = *state;
     for (size_t filler = 0; filler <= 40; filler += 40) {
-        const cip_node *map = with_filler(b, "yes: bool\n!!binary yes: bin\n", filler);
-        assert_int_equal(cip_map_find(map, bytes_of("yes"), true), 0);
+        const cip_node *map = with_filler(b, "12: int\n!!binary 12: bin\n", filler);
+        assert_int_equal(cip_map_find(map, bytes_of("12"), true), 0);
     }
 }
 
@@ -99,6 +102,24 @@ static void of_equal_keys_the_last_counts_at_the_first_place(void **state)
         assert_int_equal(warned(b) - before, 4);
         /* the key that stays is the one in front of the value that stays */
         assert_true(map->pair[0].key->offset > map->pair[2].key->offset);
+    }
+}
+
+static void keys_are_equal_however_they_are_written(void **state)
+{
+    bench *b = *state;
+    for (size_t filler = 0; filler <= 40; filler += 40) {
+        const cip_node *map = with_filler(b,
+                                          "8: 1\n010: 2\n-1: 3\n-0x1: 4\nyes: 5\ntrue: 6\n"
+                                          "no: 7\n~: 8\nnull: 9\n1.5: 10\n1.50: 11\n.nan: 12\n"
+                                          ".NaN: 13\n-1.5: 14\n",
+                                          filler);
+        static const uint64_t values[] = { 2, 4, 6, 7, 9, 11, 13, 14 };
+        assert_int_equal(map->len, 8 + filler);
+        for (size_t i = 0; i < 8; i++)
+            assert_int_equal(cip_node_at(map, i)->u, values[i]);
+        assert_int_equal(cip_map_find(map, bytes_of("010"), true), 0);
+        assert_int_equal(cip_map_find(map, bytes_of("1.50"), true), 5);
     }
 }
 
@@ -150,10 +171,11 @@ static void pairs_can_be_made_unique_alone(void **state)
     }
 }
 
-static void keys_are_equal_by_type_and_text(void **state)
+static void keys_are_equal_by_type_and_value(void **state)
 {
     bench *b = *state;
-    const cip_node *s = parse(b, "[a, 'a', ab, '1', 1, [x], [x]]");
+    const cip_node *s = parse(b, "[a, 'a', ab, '1', 1, [x], [x], -1, 18446744073709551615, 0.0, "
+                                 "-0.0, yes, no, 99999999999999999999, 99999999999999999998]");
     const cip_node **n = s->item;
     assert_true(cip_key_equal(n[0], n[1]));
     assert_false(cip_key_equal(n[0], n[2]));
@@ -161,6 +183,13 @@ static void keys_are_equal_by_type_and_text(void **state)
     assert_false(cip_key_equal(n[3], n[4]));
     assert_false(cip_key_equal(n[5], n[6]));
     assert_false(cip_key_equal(n[5], n[5]));
+    assert_false(cip_key_equal(n[4], n[7]));
+    assert_false(cip_key_equal(n[7], n[8])); /* the same bits */
+    assert_false(cip_key_equal(n[9], n[10]));
+    assert_false(cip_key_equal(n[11], n[12]));
+    assert_false(cip_key_equal(n[13], n[14]));
+    for (size_t i = 0; i < s->len; i++)
+        assert_int_equal(cip_key_equal(n[i], n[i]), cip_node_text(n[i], NULL) != NULL);
 }
 
 static cip_status parse_large(bench *b)
@@ -191,7 +220,8 @@ int main(void)
         TEST(keys_that_are_collections_are_all_kept),
         TEST(many_equal_keys_leave_one),
         TEST(pairs_can_be_made_unique_alone),
-        TEST(keys_are_equal_by_type_and_text),
+        TEST(keys_are_equal_however_they_are_written),
+        TEST(keys_are_equal_by_type_and_value),
         cmocka_unit_test(no_memory_for_an_index_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
