@@ -72,7 +72,7 @@ static cip_status read_group(const file_io *f, const cip_range *r, size_t n, cip
     for (size_t i = 0; i < n; i++)
         iov[i] = (struct iovec){ .iov_base = r[i].dst, .iov_len = r[i].nbytes };
     ssize_t got = n > 1 ? preadv(f->fd, iov, (int)n, (off_t)r[0].offset) : 0;
-    size_t have = got > 0 ? (size_t)got : 0;
+    size_t have = got != -1 ? (size_t)got : 0;
     for (size_t i = 0; i < n; i++) {
         size_t skip = (size_t)cip_min_u64(have, r[i].nbytes);
         have -= skip;

@@ -100,6 +100,13 @@ static bool byte_fits(const cip_patch_op *op, size_t i, uint8_t b)
     return b == op->after.ptr[i] || b == (i < op->before.len ? op->before.ptr[i] : 0);
 }
 
+static cip_status fail_byte(uint64_t at, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, at,
+                    "byte %" PRIu64 " of the file is neither the journal's old one nor its new one",
+                    at);
+}
+
 /* Compares one write with the file; bytes behind its end may be absent. CORRUPT: it does not fit.
  */
 static cip_status check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece, cip_err *err)
@@ -112,10 +119,7 @@ static cip_status check_write(cip_io *file, const cip_patch_op *op, uint8_t *pie
             break;
         for (size_t i = 0; i < got; i++)
             if (!byte_fits(op, done + i, piece[i]))
-                return cip_fail(err, CIP_ERR_CORRUPT, op->offset + done + i,
-                                "byte %" PRIu64 " of the file is neither the journal's old one "
-                                "nor its new one",
-                                op->offset + done + i);
+                return fail_byte(op->offset + done + i, err);
     }
     return CIP_OK;
 }

@@ -141,7 +141,7 @@ static bool op_covers(const cip_patch_op *op, uint64_t *from, uint64_t *to)
         return false;
     *from = op->offset;
     *to = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
-    return *from < *to;
+    return true;
 }
 
 static int by_value(const void *a, const void *b)

@@ -110,7 +110,7 @@ static cip_status grow_path(growing_path *p, const char *s, const char *referenc
 {
     const char *end = s + strcspn(s, "#");
     bool absolute = s[0] == '/';
-    while (s <= end) {
+    while (s < end) {
         const char *slash = memchr(s, '/', (size_t)(end - s));
         const char *stop = slash != NULL ? slash : end;
         size_t start = p->len;

@@ -113,8 +113,7 @@ static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_
     CIP_GO(write_all(file, b->ptr, b->len, err));
     return cip_file_new(env, file, name, NULL, "", out, err);
 done:
-    if (file != -1)
-        close(file);
+    close(file); /* -1 is fine */
     return st;
 }
 
@@ -151,7 +150,7 @@ cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, 
     if (!S_ISREG(st.st_mode))
         return spool(env, fd, name, out, err);
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (own < 0)
+    if (own == -1)
         return fail_named(err, "duplicate the descriptor of", name);
     return cip_file_new(env, own, name, NULL, "", out, err);
 }

@@ -546,6 +546,18 @@ static void a_bad_descriptor_is_an_error(void **state)
     assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, &err), CIP_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "'-' is a directory, not a file");
     close(fd);
+    struct rlimit was, few;
+    fd = open(scratch_write(&dir, "data", data, sizeof data), O_RDONLY);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    cip_status st = cip_io_open_fd(&env, fd, "-", &io, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_int_equal(st, CIP_ERR_IO);
+    assert_null(io);
+    assert_non_null(strstr(err.text, "cannot duplicate the descriptor of '-'"));
+    close(fd);
 }
 
 static void each_failing_allocation_is_reported_and_nothing_leaks(void **state)

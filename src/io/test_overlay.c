@@ -352,6 +352,44 @@ static void a_patch_of_many_operations_is_built_quickly(void **state)
     cip_patch_clear(&p);
 }
 
+/* Counts the calls, not the ranges. */
+typedef struct call_io {
+    cip_io io;
+    size_t calls, most;
+} call_io;
+
+static cip_status count_call(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    call_io *c = (call_io *)io;
+    (void)err;
+    c->calls++;
+    c->most = n > c->most ? n : c->most;
+    for (size_t i = 0; i < n; i++)
+        memset(r[i].dst, 1, r[i].nbytes);
+    return CIP_OK;
+}
+
+static void ranges_underneath_are_read_together(void **state)
+{
+    (void)state;
+    static const cip_io_ops ops = { .name = "calls", .read_ranges = count_call };
+    call_io c = { .io = { .ops = &ops, .env = &env, .size = 1000, .name = "calls" } };
+    cip_patch p = new_patch();
+    cip_io *io;
+    uint8_t b[1000];
+    for (size_t i = 0; i < 200; i++)
+        assert_int_equal(cip_patch_write(&p, "", 5 * i, none, BYTES("x"), NULL), CIP_OK);
+    p.new_len = 1000;
+    assert_int_equal(cip_io_open_overlay(&c.io, &p, &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_read(io, 0, b, 1000, NULL), CIP_OK);
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(b[i], i % 5 == 0 ? 'x' : 1);
+    assert_int_equal(c.calls, 4); /* 64 + 64 + 64 + 8 */
+    assert_int_equal(c.most, 64);
+    cip_io_close(io);
+    cip_patch_clear(&p);
+}
+
 static void failing_reads_underneath_are_passed_on(void **state)
 {
     (void)state;
@@ -451,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_patch_that_ends_elsewhere_is_refused),
         cmocka_unit_test(random_patches_show_what_a_naive_model_has),
         cmocka_unit_test(a_patch_of_many_operations_is_built_quickly),
+        cmocka_unit_test(ranges_underneath_are_read_together),
         cmocka_unit_test(failing_reads_underneath_are_passed_on),
         cmocka_unit_test(an_overlay_keeps_members_and_watches_the_file),
         cmocka_unit_test(each_failing_allocation_is_reported_and_nothing_leaks),

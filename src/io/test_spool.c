@@ -21,6 +21,24 @@
 
 static scratch dir;
 
+/* write is replaced, so that it can be short or interrupted. */
+static struct {
+    int interrupt; /* so many calls end with EINTR first */
+    size_t at_most;
+} hook;
+
+ssize_t write(int fd, const void *src, size_t n)
+{
+    if (hook.interrupt > 0) {
+        hook.interrupt--;
+        errno = EINTR;
+        return -1;
+    }
+    if (hook.at_most != 0 && n > hook.at_most)
+        n = hook.at_most;
+    return (ssize_t)syscall(SYS_write, fd, src, n);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -51,6 +69,7 @@ static int pipe_of(size_t n, pid_t *pid)
     if (*pid == 0) {
         uint8_t b[4096];
         signal(SIGPIPE, SIG_DFL);
+        memset(&hook, 0, sizeof hook);
         close(end[0]);
         for (size_t done = 0; done < n;) {
             size_t now = n - done < sizeof b ? n - done : sizeof b;
@@ -140,6 +159,16 @@ static void a_long_pipe_goes_to_a_file_without_a_name(void **state)
     spools(1000003, 1000, "file");
     spools(256 << 10, 1000, "file");
     spools(16 << 20, (size_t)1 << 30, "file");
+}
+
+static void short_and_interrupted_writes_go_on(void **state)
+{
+    (void)state;
+    hook.interrupt = 3;
+    hook.at_most = 999;
+    spools(300000, 100000, "file");
+    assert_int_equal(hook.interrupt, 0);
+    hook.at_most = 0;
 }
 
 static void an_unwilling_pipe_is_waited_for(void **state)
@@ -350,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_pipe_stays_in_memory),
         cmocka_unit_test(a_long_pipe_goes_to_a_file_without_a_name),
+        cmocka_unit_test(short_and_interrupted_writes_go_on),
         cmocka_unit_test(an_unwilling_pipe_is_waited_for),
         cmocka_unit_test(an_interrupted_pipe_goes_on),
         cmocka_unit_test(a_pipe_that_cannot_be_read_is_an_error),
