@@ -237,7 +237,7 @@ static cip_status parse_value(cip_dtype_parser *p, const char *key, dict *d)
     if (strcmp(key, "titles") == 0)
         return parse_titles(p);
     if (strcmp(key, "aligned") != 0)
-        return cip_parse_expected(p, "a value of a key that numpy knows");
+        return cip_parse_expected(p, "the value of a key that numpy has");
     d->aligned = skip_word(p, "True");
     return d->aligned || skip_word(p, "False") ? CIP_OK : cip_parse_expected(p, "True or False");
 }
