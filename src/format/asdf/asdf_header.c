@@ -99,10 +99,13 @@ static bool two_words(cip_bytes line, const char *name, cip_bytes *second)
     size_t start = i;
     while (i < line.len && !is_blank(line.ptr[i]))
         i++;
-    *second = (cip_bytes){ line.ptr + start, i - start };
+    cip_bytes word = { line.ptr + start, i - start };
     while (i < line.len && is_blank(line.ptr[i]))
         i++;
-    return i == line.len && second->len != 0;
+    if (i < line.len || word.len == 0)
+        return false;
+    *second = word;
+    return true;
 }
 
 bool cip_asdf_is_header(cip_bytes head, uint32_t *major)
@@ -224,12 +227,16 @@ static void note_odd(scan *s, cip_bytes line)
             s->odd_text = s->pos;
 }
 
-/* A block's magic in a line that is neither a comment nor a tree: its padding ends there. */
-static bool block_in_line(const scan *s)
+/* A block's magic in a line that is no comment: what stands before it is padding. */
+static bool block_in_line(scan *s)
 {
-    const uint8_t *nl = memchr(s->text.ptr + s->pos, '\n', s->text.len - s->pos);
-    size_t n = nl != NULL ? (size_t)(nl - s->text.ptr) - s->pos : s->text.len - s->pos;
-    return memmem(s->text.ptr + s->pos, n, ASDF_MAGIC, ASDF_MAGIC_LEN) != NULL;
+    const uint8_t *start = s->text.ptr + s->pos;
+    const uint8_t *nl = memchr(start, '\n', s->text.len - s->pos);
+    size_t n = nl != NULL ? (size_t)(nl - start) : s->text.len - s->pos;
+    const uint8_t *magic = memmem(start, n, ASDF_MAGIC, ASDF_MAGIC_LEN);
+    if (magic != NULL && magic != start)
+        note_odd(s, (cip_bytes){ start, (size_t)(magic - start) });
+    return magic != NULL;
 }
 
 /* Goes over the lines; fills found and at (relative to the text). `keep`: comments are copied. */
