@@ -37,7 +37,7 @@ static bool journal_path(const char *path, char out[PATH_MAX])
     const char *slash = strrchr(path, '/');
     size_t ndir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
     int n = snprintf(out, PATH_MAX, "%.*s.%s.cip-journal", (int)ndir, path, path + ndir);
-    return n > 0 && n < PATH_MAX;
+    return (size_t)n < PATH_MAX;
 }
 
 /* Whether to look into it at all: `why` says why not. */

@@ -68,7 +68,7 @@ static cip_status open_temporary(int *fd, cip_err *err)
     if (*fd != -1)
         return CIP_OK;
     int n = snprintf(path, sizeof path, "%s/cippus-XXXXXX", dir);
-    if (n < 0 || (size_t)n >= sizeof path)
+    if ((size_t)n >= sizeof path)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "TMPDIR is over %d bytes long", n);
     *fd = mkostemp(path, O_CLOEXEC); /* file systems without O_TMPFILE */
     if (*fd == -1)

@@ -298,9 +298,12 @@ static int relative_folder(void)
 
 static int endless_folder(void)
 {
-    char name[PATH_MAX + 1];
-    memset(name, '/', sizeof name);
-    name[PATH_MAX] = '\0';
+    enum {
+        LENGTH = PATH_MAX - (int)sizeof "cippus-XXXXXX"
+    }; /* with that and a NUL: one too many */
+    char name[LENGTH + 1];
+    memset(name, '/', LENGTH);
+    name[LENGTH] = '\0';
     return setenv("TMPDIR", name, 1) == 0 && no_tmpfile();
 }
 
