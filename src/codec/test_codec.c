@@ -362,6 +362,49 @@ static void streams_wait_for_input_and_stay_at_their_end(void **state)
     free(data);
 }
 
+/* Three quarters of the input, drained byte by byte, and at once. */
+static void pending_output_needs_no_more_input(void **state)
+{
+    (void)state;
+    enum { N = 600000 };
+    uint8_t *data = test_data(TEST_NOISE, N), *out = malloc(N);
+    for (size_t i = 0; i < N; i++) /* it is worth coding, and takes several blocks */
+        data[i] &= 15;
+    FOR_EACH_CODEC(c)
+    {
+        size_t len, total[2] = { 0, 0 };
+        if (c->stream == NULL)
+            continue;
+        uint8_t *coded = test_encode(c, 1, data, N, &len);
+        for (size_t small = 0; small < 2; small++) {
+            size_t left = len * 3 / 4, gave = 1;
+            const uint8_t *in = coded;
+            void *s;
+            bool end;
+            test_env t;
+            assert_int_equal(c->stream->begin(NULL, test_env_open(&t, 0, 0), &s, &t.err), CIP_OK);
+            for (size_t idle = 0; idle < 20; idle = gave == 0 ? idle + 1 : 0) {
+                size_t took = left;
+                gave = small ? 1 : N - total[0];
+                assert_int_equal(
+                    c->stream->step(s, in, &took, false, out + total[small], &gave, &end, &t.err),
+                    CIP_OK);
+                in += took;
+                left -= took;
+                total[small] += gave;
+            }
+            assert_memory_equal(out, data, total[small]);
+            c->stream->finish(s);
+            test_env_close(&t);
+        }
+        assert_true(total[0] > N / 3);
+        assert_int_equal(total[1], total[0]);
+        free(coded);
+    }
+    free(data);
+    free(out);
+}
+
 /* With the n-th request for memory failing, until all goes through. */
 static void run_out_of_memory(const cip_codec *c, bool encode, cip_bytes raw, cip_bytes coded)
 {
@@ -461,6 +504,7 @@ int main(void)
         cmocka_unit_test(bombs_stop_at_the_expected_size),
         cmocka_unit_test(streams_give_the_same_bytes_in_any_pieces),
         cmocka_unit_test(streams_wait_for_input_and_stay_at_their_end),
+        cmocka_unit_test(pending_output_needs_no_more_input),
         cmocka_unit_test(memory_that_runs_out_is_reported),
         cmocka_unit_test(a_stream_is_not_made_without_memory),
         cmocka_unit_test(the_memory_limit_is_told),

@@ -267,6 +267,8 @@ static void sizes_that_contradict_each_other_are_left_to_decoding(void **state)
     assert_true(BLOCKS(SIZE, FULL + 101, FULL + 101, FULL, 100).sequential);
     assert_true(BLOCKS(SIZE, FULL + 99, FULL + 99, FULL, 100).sequential);
     assert_true(BLOCKS(SIZE, FULL, FULL, FULL, 100).sequential);
+    assert_true(BLOCKS(SIZE, 3 * FULL, 2 * FULL, FULL, FULL).sequential);
+    assert_true(BLOCKS(0, 0, 3 * FULL, FULL, FULL).sequential);
     assert_true(BLOCKS(0, 0, 0, 5).sequential);
     assert_true(BLOCKS(0, 0, FULL + 1, FULL).sequential);
     assert_true(BLOCKS(0, 0, UINT64_MAX, FULL).sequential);
@@ -292,6 +294,19 @@ static void blocks_of_other_frames_are_proved_full_too(void **state)
         free(r.ptr);
     }
     free(zeros);
+}
+
+static void a_block_alone_needs_no_proof(void **state)
+{
+    (void)state;
+    const uint32_t n[] = { 100 };
+    for (unsigned flags = 0; flags <= SIZE; flags += SIZE) {
+        test_run r = { 0 };
+        add_blocks(&r, flags, 100, n, 1);
+        assert_int_equal(scan(&r, NULL, 100, 9).n, 1);
+        assert_int_equal(r.reads, 1);
+        free(r.ptr);
+    }
 }
 
 static void proving_can_fail(void **state)
@@ -444,6 +459,7 @@ int main(void)
         cmocka_unit_test(blocks_that_are_not_full_are_decoded_in_order),
         cmocka_unit_test(sizes_that_contradict_each_other_are_left_to_decoding),
         cmocka_unit_test(blocks_of_other_frames_are_proved_full_too),
+        cmocka_unit_test(a_block_alone_needs_no_proof),
         cmocka_unit_test(proving_can_fail),
         cmocka_unit_test(stored_blocks_have_their_size),
         cmocka_unit_test(a_block_over_the_largest_is_corrupt),

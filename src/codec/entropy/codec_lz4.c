@@ -112,14 +112,14 @@ static size_t lz4_bound(size_t n)
     return n > LZ4_MAX_INPUT_SIZE ? 0 : (size_t)LZ4_compressBound((int)n);
 }
 
-/* Levels: under LZ4HC_CLEVEL_MIN (3) the fast encoder, the negative ones faster still; from there
+/* Levels: under LZ4HC_CLEVEL_MIN (3) the fast encoder, whose acceleration is 1 or more; from there
  * the thorough one. */
 static cip_status lz4_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args;
     CIP_TRY(cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err));
-    if (src.len > LZ4_MAX_INPUT_SIZE)
+    if (lz4_bound(src.len) == 0)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected at most %d bytes for an LZ4 block, found %zu", LZ4_MAX_INPUT_SIZE,
                         src.len);
@@ -128,10 +128,9 @@ static cip_status lz4_encode(const void *args, const cip_codec_env *env, int lev
     CIP_TRY(cip_mem_get(env->mem, (size_t)(thorough ? LZ4_sizeofStateHC() : LZ4_sizeofState()),
                         &state, err));
     const char *in = (const char *)src.ptr;
-    int nin = (int)src.len, room = cap < INT_MAX ? (int)cap : INT_MAX;
+    int nin = (int)src.len, room = (int)cip_min_u64(cap, INT_MAX);
     int n = thorough ? LZ4_compress_HC_extStateHC(state, in, (char *)dst, nin, room, level)
-                     : LZ4_compress_fast_extState(state, in, (char *)dst, nin, room,
-                                                  level < 0 ? 1 - level : 1);
+                     : LZ4_compress_fast_extState(state, in, (char *)dst, nin, room, 1 - level);
     cip_mem_put(env->mem, state);
     if (n <= 0)
         return cip_fail_room(err, cap);

@@ -52,8 +52,9 @@ static cip_status no_memory(cip_err *err)
 /* The largest window that fits what is left of the memory limit. */
 static int window_log_max(const cip_mem *mem)
 {
-    uint64_t used = mem->used;
-    uint64_t left = mem->limit > used ? mem->limit - used : 0;
+    uint64_t left, used = mem->used;
+    if (cip_sub_overflow(mem->limit, used, &left)) /* another thread just asks for too much */
+        left = 0;
     int log = WINDOW_LOG_MIN;
     while (log < WINDOW_LOG_MAX && left >> (log + 1) != 0)
         log++;
@@ -130,7 +131,7 @@ const char *cip_zstd_version(void)
 static size_t zstd_bound(size_t n)
 {
     size_t bound = ZSTD_compressBound(n);
-    return ZSTD_isError(bound) || bound <= n ? 0 : bound;
+    return ZSTD_isError(bound) ? 0 : bound;
 }
 
 /* With a checksum, as the command `zstd` does, and the content size. */

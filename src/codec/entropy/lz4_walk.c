@@ -30,7 +30,7 @@ cip_status cip_lz4_walk(cip_bytes src, uint64_t max, uint64_t *len, cip_err *err
         uint64_t literals = sequence_length(&c, token >> 4);
         cip_get_bytes(&c, (size_t)literals);
         got += literals;
-        if (c.bad || cip_cursor_left(&c) == 0 || got > max)
+        if (c.bad || cip_cursor_left(&c) == 0)
             break;
         unsigned back = cip_get_u16(&c);
         uint64_t match = sequence_length(&c, token & 15) + MIN_MATCH;

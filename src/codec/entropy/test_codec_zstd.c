@@ -128,6 +128,32 @@ static void a_window_over_the_limit_is_refused(void **state)
     assert_int_equal(with_window(11, 200), CIP_ERR_LIMIT);
 }
 
+/* The input ends with a block that is not the last: what it gives comes without more input. */
+static void a_decoded_block_is_drained_without_input(void **state)
+{
+    (void)state;
+    uint8_t begun[sizeof zzz], out[8];
+    test_env t;
+    void *s;
+    bool end;
+    memcpy(begun, zzz, sizeof zzz);
+    begun[6] &= 0xfe;
+    assert_int_equal(zstd()->stream->begin(NULL, test_env_open(&t, 0, 0), &s, &t.err), CIP_OK);
+    for (size_t i = 0, left = sizeof begun; i < 50; i++) { /* libzstd bears 16 idle calls */
+        size_t took = left, gave = 1;
+        assert_int_equal(zstd()->stream->step(s, begun + sizeof begun - left, &took, false, out,
+                                              &gave, &end, &t.err),
+                         CIP_OK);
+        assert_int_equal(gave, i < 5 ? 1 : 0);
+        left -= took;
+    }
+    size_t took = 0, gave = sizeof out;
+    assert_int_equal(zstd()->stream->step(s, begun, &took, true, out, &gave, &end, &t.err),
+                     CIP_ERR_TRUNCATED);
+    zstd()->stream->finish(s);
+    test_env_close(&t);
+}
+
 /* Blocks that go back over a window of 64 KiB, input and output cut anywhere. */
 static void a_long_frame_streams(void **state)
 {
@@ -161,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_wrong_checksum_is_told_apart_from_damage),
         cmocka_unit_test(dictionaries_and_reserved_bits_are_unsupported),
         cmocka_unit_test(a_window_over_the_limit_is_refused),
+        cmocka_unit_test(a_decoded_block_is_drained_without_input),
         cmocka_unit_test(a_long_frame_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
