@@ -18,8 +18,7 @@ static void cast_all(cip_gather *g, const cip_chunk_part *p, cip_walk_src how, c
     cip_gather_note(g, &stats);
 }
 
-/* --- special chunks
- * ------------------------------------------------------------------------------- */
+/* --- special chunks -------------------------------------------------------------------------- */
 
 /* Whether all elements hold the same bytes of the pattern. */
 static bool same_phase(const cip_walk *w, uint64_t period)
@@ -72,8 +71,7 @@ static cip_status cast_pattern(cip_gather *g, const cip_chunk_part *p, cip_bytes
     return CIP_OK;
 }
 
-/* --- straight to the destination
- * ------------------------------------------------------------------ */
+/* --- straight to the destination ------------------------------------------------------------- */
 
 /* Whether the part is all of the chunk and lies in one piece at the destination. */
 static bool is_direct(const cip_gather *g, const cip_chunk_part *p)
@@ -104,8 +102,7 @@ static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *e
     return CIP_OK;
 }
 
-/* --- only what is touched
- * ------------------------------------------------------------------------- */
+/* --- only what is touched -------------------------------------------------------------------- */
 
 /* Whether the chunk can be read in pieces for less than all of it. */
 static bool in_pieces(const cip_gather *g, const cip_chunk *c)

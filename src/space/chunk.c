@@ -57,8 +57,7 @@ cip_status cip_chunk_at(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *o
     return cip_chunk_fail_in(err, st, s, i);
 }
 
-/* --- special chunks
- * ------------------------------------------------------------------------------- */
+/* --- special chunks -------------------------------------------------------------------------- */
 
 bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, uint8_t own[8])
 {
@@ -101,8 +100,7 @@ static cip_status fail_missing(const cip_chunk *c, cip_err *err)
                     "its data are missing");
 }
 
-/* --- the pipeline
- * --------------------------------------------------------------------------------- */
+/* --- the pipeline ---------------------------------------------------------------------------- */
 
 typedef struct steps {
     const cip_step *step;
@@ -247,8 +245,7 @@ const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_
     return c->state == CIP_CHUNK_DATA && p.n == 1 ? p.step : NULL;
 }
 
-/* --- whole chunks at hand
- * ------------------------------------------------------------------------- */
+/* --- whole chunks at hand -------------------------------------------------------------------- */
 
 static cip_cache_key key_of(const cip_space *s, uint64_t i)
 {
@@ -327,8 +324,7 @@ void cip_held_drop(const cip_rd *rd, cip_held *h)
     *h = (cip_held){ 0 };
 }
 
-/* --- only what is needed
- * -------------------------------------------------------------------------- */
+/* --- only what is needed --------------------------------------------------------------------- */
 
 /* Sorted, checked against the stored length, overlapping ones joined. */
 static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err *err)
@@ -438,8 +434,7 @@ done:
     return st;
 }
 
-/* --- pieces
- * --------------------------------------------------------------------------------------- */
+/* --- pieces ---------------------------------------------------------------------------------- */
 
 static uint64_t wanted(const cip_want *piece, size_t n)
 {

@@ -48,8 +48,7 @@ static size_t batch_size(const cip_tuning *t, uint64_t nbytes)
     return (size_t)cip_min_u64(t->batch_min + nbytes / t->bytes_for_job, t->batch_max);
 }
 
-/* --- spans
- * ---------------------------------------------------------------------------------------- */
+/* --- spans ----------------------------------------------------------------------------------- */
 
 typedef struct span_job {
     cip_chunk chunk;
@@ -155,8 +154,7 @@ cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     return st;
 }
 
-/* --- elements
- * ------------------------------------------------------------------------------------- */
+/* --- elements -------------------------------------------------------------------------------- */
 
 typedef struct cast_job {
     cip_chunk chunk;

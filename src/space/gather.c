@@ -14,8 +14,7 @@ void cip_gather_note(cip_gather *g, const cip_cast_stats *stats)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* --- from memory
- * ---------------------------------------------------------------------------------- */
+/* --- from memory ----------------------------------------------------------------------------- */
 
 typedef struct memory {
     cip_gather *g;
@@ -56,8 +55,7 @@ cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err)
     return cip_pool_run(g->rd.pool, (size_t)cip_div_up(w->nsource, m.each), memory_job, &m, err);
 }
 
-/* --- by kind
- * -------------------------------------------------------------------------------------- */
+/* --- by kind --------------------------------------------------------------------------------- */
 
 static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
 {

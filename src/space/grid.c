@@ -36,8 +36,7 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
     }
 }
 
-/* --- spans
- * ---------------------------------------------------------------------------------------- */
+/* --- spans ----------------------------------------------------------------------------------- */
 
 /* A run of bytes in one chunk. */
 typedef struct piece {

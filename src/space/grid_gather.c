@@ -35,8 +35,7 @@ typedef struct box {
     bool ordered;
 } box;
 
-/* --- which axis is which
- * -------------------------------------------------------------------------- */
+/* --- which axis is which --------------------------------------------------------------------- */
 
 static void split_offset(box *b, uint64_t off)
 {
@@ -134,8 +133,7 @@ static void cut_axes(box *b)
     }
 }
 
-/* --- a chunk
- * -------------------------------------------------------------------------------------- */
+/* --- a chunk --------------------------------------------------------------------------------- */
 
 /* The view's steps [*i0, *i1) that are segment t of the axis, and their chunk. */
 static int64_t segment(const box *b, int32_t k, int64_t t, int64_t *i0, int64_t *i1)

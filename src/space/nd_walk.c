@@ -210,8 +210,7 @@ void cip_walk_skip(cip_walk_at *at, uint64_t n)
     advance(at, at->w->nouter - 1, (int64_t)n);
 }
 
-/* --- casting
- * -------------------------------------------------------------------------------------- */
+/* --- casting --------------------------------------------------------------------------------- */
 
 /* One call of cip_cast_run: n elements along one axis. */
 typedef struct run {

@@ -185,8 +185,7 @@ done:
     return st;
 }
 
-/* --- decoders put aside
- * --------------------------------------------------------------------------- */
+/* --- decoders put aside ---------------------------------------------------------------------- */
 
 enum { NSLOT = 8 };
 
@@ -248,8 +247,7 @@ void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q)
     cip_seq_free(old);
 }
 
-/* --- a whole space
- * -------------------------------------------------------------------------------- */
+/* --- a whole space --------------------------------------------------------------------------- */
 
 /* The space as one chunk, so that what is known of chunks serves here too. */
 static cip_chunk as_chunk(const cip_space *s)

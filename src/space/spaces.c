@@ -224,8 +224,7 @@ cip_status cip_space_new_lazy(cip_layout *l,
     return CIP_OK;
 }
 
-/* --- lazy spaces
- * ---------------------------------------------------------------------------------- */
+/* --- lazy spaces ----------------------------------------------------------------------------- */
 
 enum { UNMADE, MADE, FAILED, BEING_MADE };
 

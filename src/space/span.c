@@ -17,8 +17,7 @@ cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err)
     return CIP_OK;
 }
 
-/* --- files and memory
- * ----------------------------------------------------------------------------- */
+/* --- files and memory ------------------------------------------------------------------------ */
 
 /* A list of wants of a FILE or MEM space, shared by jobs. */
 typedef struct leaf {
@@ -137,8 +136,7 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     return CIP_OK;
 }
 
-/* --- one behind the other
- * ------------------------------------------------------------------------- */
+/* --- one behind the other -------------------------------------------------------------------- */
 
 /* A want that goes over several parts, for the jobs. */
 typedef struct over_parts {
@@ -221,8 +219,7 @@ static cip_status concat_spans(const cip_rd *rd, cip_space *s, uint64_t shift, c
     return CIP_OK;
 }
 
-/* --- all
- * ------------------------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------------------------- */
 
 /* The last want's end is the highest position. */
 static cip_status check_end(const cip_rd *rd, const cip_space *s, uint64_t shift,

@@ -7,9 +7,8 @@
 
 enum { DIRECT, COVER, RUNS };
 
-enum {
-    FEW = 8
-}; /* a box of fewer runs is not worth a stage; a gap of as many times its bytes neither */
+/* A box of fewer runs is not worth a stage; a gap of as many times a box's bytes is too wide. */
+enum { FEW = 8 };
 
 typedef struct plan {
     cip_gather *g;
@@ -24,8 +23,7 @@ typedef struct plan {
     uint64_t ntile, per_job;
 } plan;
 
-/* --- planning
- * ------------------------------------------------------------------------------------- */
+/* --- planning -------------------------------------------------------------------------------- */
 
 /* Steps of an axis that fit into the stage behind what one of them spans; 0: not even two close
  * ones. */
@@ -93,14 +91,15 @@ static void make_plan(plan *p)
     p->stage = t->stage * (cip_walk_turns(w) ? 2 : 1); /* fewer half-written cache lines */
     bool gap = plan_cover(p);
     bool sparse = gap && p->block * p->count < FEW * p->run;
-    if (can_be_direct(p->g, p->run) && (p->run * w->itemsize >= t->long_run || sparse))
+    bool direct = p->run * w->itemsize >= t->long_run || sparse;
+    if (leaf && !cip_cast_is_copy(p->g->cast)) /* cheaper through a stage that stays in the cache */
+        direct = false;
+    if (direct && can_be_direct(p->g, p->run))
         p->way = DIRECT;
     else
         p->way = sparse && w->nested ? RUNS : COVER;
     if (p->way == DIRECT)
-        plan_by_count(p, !leaf                          ? UINT64_MAX
-                         : cip_cast_is_copy(p->g->cast) ? t->direct_copy
-                                                        : t->direct_swap);
+        plan_by_count(p, leaf ? t->direct : UINT64_MAX);
     else if (p->way == RUNS)
         plan_by_count(p, p->stage);
 }
@@ -113,8 +112,7 @@ static uint64_t cost_of(const plan *p)
     return n * w->itemsize + p->g->rd.tune->call * (p->way == COVER ? 1 : n / p->run + 1);
 }
 
-/* --- a tile
- * --------------------------------------------------------------------------------------- */
+/* --- a tile ---------------------------------------------------------------------------------- */
 
 static void elements_of(const plan *p, uint64_t i, uint64_t *e0, uint64_t *e1)
 {

@@ -18,15 +18,14 @@ typedef struct cip_tuning {
     size_t near;      /* spans smaller than this with gaps up to this are read together ... */
     size_t together;  /* ... as long as they span no more than this */
     /* tiles of elements */
-    size_t stage;       /* staged by a thread */
-    size_t direct_copy; /* read by a job straight to the destination */
-    size_t direct_swap; /* the same where the byte order changes: what a cache holds */
-    size_t runs;        /* runs in one request (a number, at most CIP_TUNE_RUNS_MAX) */
-    size_t long_run;    /* a run worth a request of its own */
-    size_t gap;         /* cheaper to read than to pass over */
-    size_t job;         /* work that is worth a job */
-    size_t call;        /* work that a request is as dear as */
-    size_t memory_job;  /* written by a job that has its source in memory */
+    size_t stage;      /* staged by a thread */
+    size_t direct;     /* read by a job straight to the destination */
+    size_t runs;       /* runs in one request (a number, at most CIP_TUNE_RUNS_MAX) */
+    size_t long_run;   /* a run worth a request of its own */
+    size_t gap;        /* cheaper to read than to pass over */
+    size_t job;        /* work that is worth a job */
+    size_t call;       /* work that a request is as dear as */
+    size_t memory_job; /* written by a job that has its source in memory */
     /* chunks */
     size_t batch_min, batch_max;     /* chunks found before they are read (numbers) */
     uint64_t bytes_for_job;          /* wanted bytes that raise the one towards the other by one */

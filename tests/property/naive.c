@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- selections
- * ----------------------------------------------------------------------------------- */
+/* --- selections ------------------------------------------------------------------------------ */
 
 /* Python's slice.indices, by counting. */
 static void indices(const cip_slice *s, int64_t len, naive_axis *out)
@@ -65,8 +64,7 @@ bool naive_select(const cip_selection *sel, int ndim, const int64_t *shape, naiv
     return true;
 }
 
-/* --- casts
- * ---------------------------------------------------------------------------------------- */
+/* --- casts ----------------------------------------------------------------------------------- */
 
 static bool is_signed(cip_kind k)
 {

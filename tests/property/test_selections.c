@@ -16,8 +16,7 @@
 
 enum { MAX_AXES = 5, PER_SPACE = 40, BYTES_MAX = 6000 };
 
-/* --- one random array
- * ----------------------------------------------------------------------------- */
+/* --- one random array ------------------------------------------------------------------------ */
 
 typedef struct subject {
     fake f;
@@ -182,8 +181,7 @@ static void make_subject(subject *s, uint64_t seed, cip_pool *pool)
     s->f.gone = NULL;
 }
 
-/* --- one random selection
- * ------------------------------------------------------------------------- */
+/* --- one random selection -------------------------------------------------------------------- */
 
 static cip_slice pick_slice(fake *f, int64_t len)
 {
@@ -373,8 +371,7 @@ static void check_selection(subject *s, uint64_t seed, unsigned i)
     free(dst);
 }
 
-/* --- spans, points, streams
- * ----------------------------------------------------------------------- */
+/* --- spans, points, streams ------------------------------------------------------------------ */
 
 static bool any_gone(const subject *s, uint64_t off, size_t n)
 {

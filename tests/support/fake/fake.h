@@ -72,8 +72,7 @@ cip_space *fake_any_space(fake *f, uint8_t *bytes, size_t n, unsigned depth, boo
 cip_space *fake_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, uint8_t *bytes,
                      unsigned depth);
 
-/* --- codecs
- * --------------------------------------------------------------------------------------- */
+/* --- codecs ---------------------------------------------------------------------------------- */
 
 /* Blocks of which all but the first are differences to it, so that each needs it: has plan and
  * decode_spans. 8 bytes of header: block size, raw length. */
@@ -94,8 +93,7 @@ typedef struct fake_bytes {
 } fake_bytes;
 fake_bytes fake_encode(fake *f, const cip_codec *c, const cip_codec_env *env, const uint8_t *raw,
                        size_t n);
-/* --- for fake_*.c
- * --------------------------------------------------------------------------------- */
+/* --- for fake_.c ----------------------------------------------------------------------------- */
 
 #define FAKE_MUST(x)                                                                               \
     do {                                                                                           \

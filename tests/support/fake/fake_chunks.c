@@ -129,8 +129,7 @@ void fake_place_chunks(fake *f, cip_chunk *c, const fake_bytes *stored, size_t n
             c[i].at.in = in;
 }
 
-/* --- a table that is a function
- * ------------------------------------------------------------------- */
+/* --- a table that is a function -------------------------------------------------------------- */
 
 typedef struct walk_table {
     const cip_chunk *chunk;
@@ -198,8 +197,7 @@ cip_table fake_table(fake *f, const cip_chunk *c, size_t n)
     return t;
 }
 
-/* --- linear chunks
- * -------------------------------------------------------------------------------- */
+/* --- linear chunks --------------------------------------------------------------------------- */
 
 /* Cuts [0, n) and makes a chunk of each part. Returns how many. */
 static size_t cut(fake *f, uint8_t *bytes, size_t n, bool equal, bool fixed, const fake_pipe *p,

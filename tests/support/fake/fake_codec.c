@@ -8,8 +8,7 @@
 #include "base/num.h"
 #include "support/fake/fake.h"
 
-/* --- delta: blocks need the first one
- * ------------------------------------------------------------- */
+/* --- delta: blocks need the first one -------------------------------------------------------- */
 
 enum { HEAD = 8 };
 
@@ -102,8 +101,7 @@ const cip_codec fake_delta = { .name = "fake delta",
                                .plan = delta_plan,
                                .decode_spans = delta_decode_spans };
 
-/* --- trickle: nothing but a stream
- * ---------------------------------------------------------------- */
+/* --- trickle: nothing but a stream ----------------------------------------------------------- */
 
 enum { STEP = 7, END_MARK = 4 };
 
@@ -176,8 +174,7 @@ const cip_codec fake_trickle = { .name = "fake trickle",
                                  .decode = trickle_decode,
                                  .stream = &trickle_stream };
 
-/* --- junk: another length between stages
- * ---------------------------------------------------------- */
+/* --- junk: another length between stages ----------------------------------------------------- */
 
 enum { JUNK = 3 };
 
@@ -196,8 +193,7 @@ static cip_status junk_decode(const void *args, const cip_codec_env *env, cip_by
 
 const cip_codec fake_junk = { .name = "fake junk", .decode = junk_decode };
 
-/* --- blocks: needs the shapes
- * --------------------------------------------------------------------- */
+/* --- blocks: needs the shapes ---------------------------------------------------------------- */
 
 /* Calls fn for each element: where it lies in C order, and where among the blocks. */
 static void walk_blocks(const cip_codec_env *env, void (*fn)(void *, size_t, size_t), void *user)
@@ -268,8 +264,7 @@ static cip_status never_decode(const void *args, const cip_codec_env *env, cip_b
 
 const cip_codec fake_never = { .name = "fake never", .decode = never_decode };
 
-/* --- the other way
- * -------------------------------------------------------------------------------- */
+/* --- the other way --------------------------------------------------------------------------- */
 
 static fake_bytes encode_delta(fake *f, const uint8_t *raw, size_t n)
 {

@@ -128,8 +128,7 @@ cip_space *fake_any_space(fake *f, uint8_t *bytes, size_t n, unsigned depth, boo
     return fake_space(f, (fake_kind)fake_pick(f, FAKE_FILE, last), bytes, n, depth, fixed);
 }
 
-/* --- grids
- * ---------------------------------------------------------------------------------------- */
+/* --- grids ----------------------------------------------------------------------------------- */
 
 /* Shapes and what follows from them. */
 typedef struct grid_plan {
