@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_testing.h"
+
+#include "array/view.h"
+
+static void parsed_range(const char *text, int has, int64_t start, int64_t stop, int64_t step)
+{
+    cip_selection sel;
+    assert_int_equal(cip_selection_parse(text, &sel, NULL), CIP_OK);
+    assert_int_equal(sel.n, 1);
+    assert_int_equal(sel.item[0].what, CIP_SLICE_RANGE);
+    assert_int_equal(sel.item[0].has, has);
+    assert_int_equal(sel.item[0].start, start);
+    assert_int_equal(sel.item[0].stop, stop);
+    assert_int_equal(sel.item[0].step, step);
+}
+
+static void ranges_have_up_to_three_numbers(void **state)
+{
+    (void)state;
+    parsed_range(":", 0, 0, 0, 1);
+    parsed_range("::", 0, 0, 0, 1);
+    parsed_range("10:", 1, 10, 0, 1);
+    parsed_range(":20", 2, 0, 20, 1);
+    parsed_range("10:20", 3, 10, 20, 1);
+    parsed_range("::-2", 0, 0, 0, -2);
+    parsed_range("1:2:3", 3, 1, 2, 3);
+    parsed_range("[ -1 : +2\t:\n- 3 ]", 3, -1, 2, -3);
+    parsed_range("9223372036854775807:-9223372036854775808", 3, INT64_MAX, INT64_MIN, 1);
+    parsed_range("9223372036854775808:-9223372036854775809", 3, INT64_MAX, INT64_MIN, 1);
+    parsed_range("123456789012345678901234567890::-123456789012345678901234567890", 1, INT64_MAX, 0,
+                 INT64_MIN);
+}
+
+static void items_are_told_apart(void **state)
+{
+    cip_selection sel;
+    (void)state;
+    assert_int_equal(cip_selection_parse("[-1, ..., None, newaxis, 3:, 0,]", &sel, NULL), CIP_OK);
+    assert_int_equal(sel.n, 6);
+    assert_int_equal(sel.item[0].what, CIP_SLICE_INDEX);
+    assert_int_equal(sel.item[0].start, -1);
+    assert_int_equal(sel.item[0].has, 1);
+    assert_int_equal(sel.item[1].what, CIP_SLICE_ELLIPSIS);
+    assert_int_equal(sel.item[2].what, CIP_SLICE_NEWAXIS);
+    assert_int_equal(sel.item[3].what, CIP_SLICE_NEWAXIS);
+    assert_int_equal(sel.item[4].what, CIP_SLICE_RANGE);
+    assert_int_equal(sel.item[5].what, CIP_SLICE_INDEX);
+    assert_int_equal(sel.item[5].start, 0);
+}
+
+static void nothing_selects_all(void **state)
+{
+    static const char *const texts[] = { NULL, "", " ", "[]", " [ ] " };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cip_selection sel = { .n = 9 };
+        assert_int_equal(cip_selection_parse(texts[i], &sel, NULL), CIP_OK);
+        assert_int_equal(sel.n, 0);
+    }
+}
+
+static void broken_slices_are_reported_where_they_break(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t offset;
+    } rows[] = {
+        { ",", 0 },        { "[", 1 },       { "]", 0 },      { "[1", 2 },     { "1]", 1 },
+        { "[1]]", 3 },     { "[1] 2", 4 },   { "1,,2", 2 },   { "1 2", 2 },    { "x", 0 },
+        { "1:2:3:4", 5 },  { "1::0", 3 },    { "1:2: 0", 4 }, { "-", 1 },      { "+:", 1 },
+        { "--1", 1 },      { "1:-", 3 },     { "1:2:-", 5 },  { "..", 0 },     { "....", 3 },
+        { "..., ...", 5 }, { "Non", 0 },     { "Nonex", 4 },  { "newaxi", 0 }, { "1.5", 1 },
+        { "(1)", 0 },      { "[1, 2)", 5 },  { "1;", 1 },     { "0x10", 1 },   { "/", 0 },
+        { ":/", 1 },       { "1:2\x80", 3 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cip_selection sel = { .n = 77 };
+        cip_err err = CIP_ERR_INIT;
+        if (cip_selection_parse(rows[i].text, &sel, &err) != CIP_ERR_ARG ||
+            err.offset != rows[i].offset)
+            fail_msg("'%s': %d at %d: %s", rows[i].text, err.code, (int)err.offset, err.text);
+        assert_int_equal(sel.n, 77);
+    }
+}
+
+static void what_was_found_is_said(void **state)
+{
+    cip_selection sel;
+    cip_err err;
+    (void)state;
+    cip_selection_parse("1x", &sel, &err);
+    assert_string_equal(err.text, "expected ',' or the end in a slice, found 'x'");
+    cip_selection_parse("[1 ", &sel, &err);
+    assert_string_equal(err.text, "expected ',' or ']' in a slice, found the end");
+    cip_selection_parse("\x1f", &sel, &err);
+    assert_string_equal(err.text, "expected an index or a range in a slice, found \\x1f");
+    cip_selection_parse("1\x7f", &sel, &err);
+    assert_string_equal(err.text, "expected ',' or the end in a slice, found \\x7f");
+    cip_selection_parse("1~", &sel, &err);
+    assert_string_equal(err.text, "expected ',' or the end in a slice, found '~'");
+}
+
+static void items_are_limited(void **state)
+{
+    char text[2 * 2 * CIP_MAX_NDIM + 4];
+    cip_selection sel;
+    cip_err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = i % 2 == 0 ? '0' : ',';
+    text[2 * 2 * CIP_MAX_NDIM] = '\0';
+    assert_int_equal(cip_selection_parse(text, &sel, NULL), CIP_OK);
+    assert_int_equal(sel.n, 2 * CIP_MAX_NDIM);
+    text[2 * 2 * CIP_MAX_NDIM] = '0';
+    text[2 * 2 * CIP_MAX_NDIM + 1] = '\0';
+    assert_int_equal(cip_selection_parse(text, &sel, &err), CIP_ERR_ARG);
+    assert_int_equal(err.offset, 2 * 2 * CIP_MAX_NDIM);
+}
+
+/* A view whose element (i, j, ...) is easily told: strides 1000, 100, 10, 1 for at most four axes.
+ */
+static cip_nd view_of(int32_t ndim, const int64_t *shape)
+{
+    static const int64_t stride[] = { 1000, 100, 10, 1 };
+    cip_nd v = { .off = 5, .itemsize = 1, .ndim = ndim };
+    for (int32_t k = 0; k < ndim; k++) {
+        v.shape[k] = shape[k];
+        v.stride[k] = stride[4 - ndim + k];
+    }
+    return v;
+}
+
+static cip_status selected(const cip_nd *v, const char *text, cip_nd *out, int8_t *axis,
+                           cip_err *err)
+{
+    cip_selection sel;
+    assert_int_equal(cip_selection_parse(text, &sel, NULL), CIP_OK);
+    return cip_view_select(v, &sel, out, axis, err);
+}
+
+static void a_selection_leaves_axes_and_says_which(void **state)
+{
+    const int64_t shape[] = { 5, 6, 7 };
+    cip_nd v = view_of(3, shape), out;
+    int8_t axis[CIP_MAX_NDIM];
+    (void)state;
+    assert_int_equal(selected(&v, "[1, None, ..., 5:1:-2]", &out, axis, NULL), CIP_OK);
+    assert_int_equal(out.ndim, 3);
+    assert_int_equal(out.off, 5 + 100 + 5);
+    assert_int_equal(out.itemsize, 1);
+    assert_int_equal(out.shape[0], 1);
+    assert_int_equal(out.shape[1], 6);
+    assert_int_equal(out.shape[2], 2);
+    assert_int_equal(out.stride[0], 0);
+    assert_int_equal(out.stride[1], 10);
+    assert_int_equal(out.stride[2], -2);
+    assert_int_equal(axis[0], -1);
+    assert_int_equal(axis[1], 1);
+    assert_int_equal(axis[2], 2);
+    assert_int_equal(selected(&v, "2, -1, 0", &out, NULL, NULL), CIP_OK);
+    assert_int_equal(out.ndim, 0);
+    assert_int_equal(out.off, 5 + 200 + 50);
+    assert_int_equal(selected(&v, "..., 1:2, :, 0:3, None", &v, axis, NULL), CIP_OK); /* in place */
+    assert_int_equal(v.ndim, 4);
+    assert_int_equal(v.off, 5 + 100);
+    assert_int_equal(axis[3], -1);
+}
+
+/* The index along an axis that the k-th element of a range has, the way Python's manual puts it. */
+static int64_t naive_range(const cip_slice *s, int64_t len, int64_t k, bool *any)
+{
+    int64_t start = s->start, stop = s->stop;
+    if (start < 0)
+        start += len;
+    if (stop < 0)
+        stop += len;
+    if (s->step > 0) {
+        start = !(s->has & 1) || start < 0 ? 0 : start;
+        stop = !(s->has & 2) || stop > len ? len : stop;
+        *any = start + k * s->step < stop;
+    } else {
+        start = !(s->has & 1) || start > len - 1 ? len - 1 : start;
+        stop = !(s->has & 2) || stop < -1 ? -1 : stop;
+        *any = start + k * s->step > stop;
+    }
+    return start + k * s->step;
+}
+
+/* Compares a range along one axis, element by element. */
+static void check_range(const cip_slice *s, int64_t len)
+{
+    cip_selection sel = { .n = 1, .item = { *s } };
+    cip_nd v = view_of(1, &len), out;
+    bool any;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
+    assert_int_equal(out.ndim, 1);
+    for (int64_t k = 0; k < out.shape[0]; k++) {
+        int64_t at = naive_range(s, len, k, &any);
+        assert_true(any);
+        assert_true(at >= 0 && at < len);
+        assert_int_equal((int64_t)out.off + k * out.stride[0], 5 + at);
+    }
+    naive_range(s, len, out.shape[0], &any);
+    assert_false(any);
+    if (out.shape[0] == 0)
+        assert_int_equal(out.off, 5);
+}
+
+static void every_small_range_takes_what_python_takes(void **state)
+{
+    (void)state;
+    for (int64_t len = 0; len <= 4; len++)
+        for (int64_t start = -6; start <= 6; start++)
+            for (int64_t stop = -6; stop <= 6; stop++)
+                for (int64_t step = -4; step <= 4; step++)
+                    for (uint8_t has = 0; has < 4 && step != 0; has++)
+                        check_range(&(cip_slice){ start, stop, step, CIP_SLICE_RANGE, has }, len);
+}
+
+static void huge_bounds_are_clipped(void **state)
+{
+    const int64_t shape[] = { 4 };
+    static const struct {
+        const char *text;
+        int64_t n;
+        uint64_t off;
+    } rows[] = {
+        { "-9223372036854775808:9223372036854775807", 4, 5 },
+        { "9223372036854775807:-9223372036854775808:-1", 4, 8 },
+        { "9223372036854775807:-9223372036854775808:-3", 2, 8 },
+        { "9223372036854775807:-9223372036854775808:-9223372036854775808", 1, 8 },
+        { "::9223372036854775807", 1, 5 },
+        { "9223372036854775807:", 0, 5 },
+        { ":-9223372036854775808", 0, 5 },
+    };
+    cip_nd v = view_of(1, shape), out;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(selected(&v, rows[i].text, &out, NULL, NULL), CIP_OK);
+        assert_int_equal(out.shape[0], rows[i].n);
+        assert_int_equal(out.off, rows[i].off);
+    }
+    v.shape[0] = INT64_MAX;
+    assert_int_equal(selected(&v, "::-1", &out, NULL, NULL), CIP_OK);
+    assert_int_equal(out.shape[0], INT64_MAX);
+    assert_int_equal(selected(&v, "::2", &out, NULL, NULL), CIP_OK);
+    assert_int_equal(out.shape[0], INT64_MAX / 2 + 1);
+}
+
+/* A random selection as items, and the element at `index` of what it leaves, found item by item. */
+static void random_selection(uint64_t *seed, int32_t ndim, cip_selection *sel)
+{
+    int32_t named = (int32_t)random_below(seed, ndim + 1), left = named;
+    bool ellipsis = false;
+    sel->n = 0;
+    while (left > 0 || random_below(seed, 3) == 0) {
+        cip_slice *s = &sel->item[sel->n++];
+        *s = (cip_slice){ random_below(seed, 3), random_below(seed, 9) - 4, 0, 0,
+                          (uint8_t)random_below(seed, 4) };
+        s->step =
+            random_below(seed, 2) == 0 ? random_below(seed, 3) + 1 : -random_below(seed, 3) - 1;
+        s->what = (uint8_t)random_below(seed, 4);
+        if (s->what == CIP_SLICE_ELLIPSIS && ellipsis)
+            s->what = CIP_SLICE_NEWAXIS;
+        ellipsis = ellipsis || s->what == CIP_SLICE_ELLIPSIS;
+        if (s->what <= CIP_SLICE_INDEX && left-- == 0) {
+            s->what = CIP_SLICE_NEWAXIS;
+            left = 0;
+        }
+    }
+}
+
+/* Address of the element `index` of the selection; sets *inside to false beyond its end. */
+static int64_t naive_address(const cip_nd *v, const cip_selection *sel, const int64_t *index,
+                             bool *inside)
+{
+    int32_t named = 0, in = 0, out = 0;
+    int64_t at = (int64_t)v->off;
+    *inside = true;
+    for (uint32_t i = 0; i < sel->n; i++)
+        named += sel->item[i].what <= CIP_SLICE_INDEX;
+    for (uint32_t i = 0; i < sel->n; i++) {
+        const cip_slice *s = &sel->item[i];
+        bool any = true;
+        if (s->what == CIP_SLICE_INDEX) {
+            at += v->stride[in++] * s->start;
+        } else if (s->what == CIP_SLICE_NEWAXIS) {
+            any = index[out++] == 0;
+        } else if (s->what == CIP_SLICE_RANGE) {
+            at += v->stride[in] * naive_range(s, v->shape[in], index[out++], &any);
+            in++;
+        } else {
+            for (int32_t k = v->ndim - named; k > 0; k--, in++, out++) {
+                any = any && index[out] < v->shape[in];
+                at += v->stride[in] * index[out];
+            }
+        }
+        *inside = *inside && any;
+    }
+    for (; in < v->ndim; in++, out++) {
+        *inside = *inside && index[out] < v->shape[in];
+        at += v->stride[in] * index[out];
+    }
+    return at;
+}
+
+static void random_selections_agree_with_the_naive_model(void **state)
+{
+    uint64_t seed = 20260101;
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        int64_t shape[4], index[CIP_MAX_NDIM] = { 0 };
+        int32_t ndim = (int32_t)random_below(&seed, 5);
+        for (int32_t k = 0; k < ndim; k++)
+            shape[k] = 3 + random_below(&seed, 3); /* so that each index is inside */
+        cip_nd v = view_of(ndim, shape), out;
+        cip_selection sel;
+        bool inside;
+        random_selection(&seed, ndim, &sel);
+        assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
+        uint64_t nelem;
+        assert_true(cip_shape_nelem(out.ndim, out.shape, &nelem));
+        int64_t at = (int64_t)out.off;
+        for (int32_t k = 0; k < out.ndim && nelem > 0; k++) {
+            index[k] = random_below(&seed, out.shape[k]);
+            at += index[k] * out.stride[k];
+        }
+        int64_t want = naive_address(&v, &sel, index, &inside);
+        assert_int_equal(inside, nelem > 0);
+        assert_true(nelem == 0 || at == want);
+        for (int32_t k = 0; k < out.ndim; k++) { /* one behind the end of each axis */
+            int64_t was = index[k];
+            index[k] = out.shape[k];
+            naive_address(&v, &sel, index, &inside);
+            assert_false(inside);
+            index[k] = was;
+        }
+    }
+}
+
+static void indices_out_of_bounds_are_reported(void **state)
+{
+    const int64_t shape[] = { 4, 0 };
+    cip_nd v = view_of(2, shape), out = { .ndim = 33 };
+    cip_err err;
+    (void)state;
+    assert_int_equal(selected(&v, "3", &out, NULL, &err), CIP_OK);
+    assert_int_equal(out.off, 5 + 30);
+    assert_int_equal(selected(&v, "-4", &out, NULL, &err), CIP_OK);
+    assert_int_equal(out.off, 5);
+    out.ndim = 33;
+    assert_int_equal(selected(&v, "4", &out, NULL, &err), CIP_ERR_RANGE);
+    assert_int_equal(selected(&v, "-5", &out, NULL, &err), CIP_ERR_RANGE);
+    assert_string_equal(err.text, "expected an index within the length 4 of axis 0, found -5");
+    assert_int_equal(selected(&v, "0, 0", &out, NULL, &err), CIP_ERR_RANGE);
+    assert_int_equal(selected(&v, "9223372036854775808", &out, NULL, &err), CIP_ERR_RANGE);
+    assert_int_equal(selected(&v, "-9223372036854775808", &out, NULL, &err), CIP_ERR_RANGE);
+    assert_int_equal(out.ndim, 33);
+}
+
+static void selections_of_too_much_are_refused(void **state)
+{
+    int64_t shape[] = { 4, 5 };
+    cip_nd v = view_of(2, shape), out;
+    cip_err err;
+    cip_selection sel = { .n = 2 * CIP_MAX_NDIM };
+    (void)state;
+    assert_int_equal(selected(&v, "0, 0, 0", &out, NULL, &err), CIP_ERR_ARG);
+    assert_int_equal(selected(&v, "0, :, None, :", &out, NULL, &err), CIP_ERR_ARG);
+    assert_int_equal(selected(&v, "0, None, :, ...", &out, NULL, &err), CIP_OK);
+    for (uint32_t i = 0; i < sel.n; i++)
+        sel.item[i].what = CIP_SLICE_NEWAXIS;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, &err), CIP_ERR_ARG);
+    sel.n = CIP_MAX_NDIM - 1;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, &err), CIP_ERR_ARG);
+    sel.n = CIP_MAX_NDIM - 2;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, &err), CIP_OK);
+    assert_int_equal(out.ndim, CIP_MAX_NDIM);
+}
+
+static void selections_that_nobody_parsed_are_checked(void **state)
+{
+    int64_t shape[] = { 4, 5 };
+    cip_nd v = view_of(2, shape), out;
+    cip_selection sel = { .n = 2 * CIP_MAX_NDIM + 1 };
+    (void)state;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
+    sel.n = 1;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG); /* step 0 */
+    sel.item[0] = (cip_slice){ .what = CIP_SLICE_INDEX };
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
+    sel.item[0] = (cip_slice){ .step = 1, .what = CIP_SLICE_NEWAXIS + 1 };
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
+    sel.n = 2;
+    sel.item[0].what = sel.item[1].what = CIP_SLICE_ELLIPSIS;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
+    sel.item[1].what = CIP_SLICE_NEWAXIS;
+    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
+    assert_int_equal(out.ndim, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_have_up_to_three_numbers),
+        cmocka_unit_test(items_are_told_apart),
+        cmocka_unit_test(nothing_selects_all),
+        cmocka_unit_test(broken_slices_are_reported_where_they_break),
+        cmocka_unit_test(what_was_found_is_said),
+        cmocka_unit_test(items_are_limited),
+        cmocka_unit_test(a_selection_leaves_axes_and_says_which),
+        cmocka_unit_test(every_small_range_takes_what_python_takes),
+        cmocka_unit_test(huge_bounds_are_clipped),
+        cmocka_unit_test(random_selections_agree_with_the_naive_model),
+        cmocka_unit_test(indices_out_of_bounds_are_reported),
+        cmocka_unit_test(selections_of_too_much_are_refused),
+        cmocka_unit_test(selections_that_nobody_parsed_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
