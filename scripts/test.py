@@ -159,7 +159,7 @@ def step_release():
     tally = build("release")
     if not tally.failures:
         runner = ROOT / "tests/support/cli_runner.py"
-        tally.include(program("release-cli", [PYTHON, runner, RELEASE / "cippus"]))
+        tally.include(program("release-cli", [sys.executable, runner, RELEASE / "cippus"]))
     return tally
 
 
@@ -202,6 +202,15 @@ STEPS = {
 }
 
 
+def step(name):
+    try:
+        return STEPS[name]()
+    except OSError as error:  # a program that is not there
+        tally = Tally()
+        tally.add("FAILED", f"{name}: {error}")
+        return tally
+
+
 def main():
     chosen = sys.argv[1:] or list(STEPS)
     unknown = [name for name in chosen if name not in STEPS]
@@ -211,7 +220,7 @@ def main():
     for name in chosen:
         print(f"== {name}", flush=True)
         start = time.monotonic()
-        tally = STEPS[name]()
+        tally = step(name)
         summary.append(f"{name:<10} {time.monotonic() - start:6.0f} s  {tally}")
         total.include(tally)
     print("== summary")
