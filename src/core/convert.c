@@ -18,6 +18,7 @@ static cip_status check_options(const cip_convert_options *in, cip_convert_optio
                                 cip_err *err)
 {
     memset(out, 0, sizeof *out);
+    out->size = sizeof *out;
     if (in == NULL)
         return CIP_OK;
     if (in->size == 0 || in->size > sizeof *out)
@@ -25,6 +26,7 @@ static cip_status check_options(const cip_convert_options *in, cip_convert_optio
                         "expected cip_convert_options.size between 1 and %zu, found %zu",
                         sizeof *out, in->size);
     memcpy(out, in, in->size);
+    out->size = sizeof *out;
     return CIP_OK;
 }
 

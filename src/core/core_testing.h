@@ -83,4 +83,9 @@ static inline int take_text(void *user, const void *p, size_t n)
     return 0;
 }
 
+static inline int take_into_file(void *user, const void *p, size_t n)
+{
+    return fwrite(p, 1, n, (FILE *)user) != n;
+}
+
 #endif

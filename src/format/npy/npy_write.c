@@ -154,6 +154,18 @@ static cip_status count_bytes(const cip_spec_array *a, const cip_dtype *d, uint6
     return CIP_OK;
 }
 
+/* Without a wish numbers keep the byte order that they have, as numpy.save does; records become
+ * packed and little-endian. */
+static cip_status stored_type(cip_arena *a, const cip_spec *spec, const cip_dtype *d,
+                              const cip_dtype **out, cip_err *err)
+{
+    *out = d;
+    if (spec->big < 0 && d->kind != CIP_RECORD)
+        return CIP_OK;
+    CIP_TRY(cip_dtype_packed_le(a, d, out, err));
+    return spec->big == 1 ? cip_dtype_with_order(a, *out, true, out, err) : CIP_OK;
+}
+
 static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
                         cip_plan *plan, void **state, cip_err *err)
 {
@@ -168,9 +180,7 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
                         "expected no codec for a .npy file, found %.60s", spec->codec);
     CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
     w->out = out;
-    CIP_TRY(cip_dtype_packed_le(a, s->dtype, &plan->dtype, err));
-    if (spec->big == 1)
-        CIP_TRY(cip_dtype_with_order(a, plan->dtype, true, &plan->dtype, err));
+    CIP_TRY(stored_type(a, spec, s->dtype, &plan->dtype, err));
     CIP_TRY(count_bytes(s, plan->dtype, &w->left, err));
     CIP_TRY(cip_dtype_numpy(a, plan->dtype, &descr, err));
     cip_buf text = { .mem = &env->mem };

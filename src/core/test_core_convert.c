@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+
+#include "core/core_testing.h"
+#include "support/scratch.h"
+
+static const int32_t six[] = { 1, -2, 3, -4, 5, -6 };
+
+static int setup(void **state)
+{
+    scratch *s = malloc(sizeof *s);
+    *state = s;
+    return scratch_open(s) && chdir(s->dir) == 0 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    int rc = chdir("/");
+    scratch_close(*state);
+    free(*state);
+    return rc;
+}
+
+static void write_file(const char *name, const void *p, size_t n)
+{
+    FILE *f = fopen(name, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    fclose(f);
+}
+
+static size_t read_file(const char *name, char *p, size_t cap)
+{
+    FILE *f = fopen(name, "rb");
+    assert_non_null(f);
+    size_t n = fread(p, 1, cap, f);
+    fclose(f);
+    return n;
+}
+
+/* in.npy: six numbers. */
+static void write_input(void)
+{
+    size_t n;
+    char *mem = test_npy("'<i4'", "(2, 3)", 0, six, sizeof six, &n);
+    write_file("in.npy", mem, n);
+    free(mem);
+}
+
+static int count_files(void)
+{
+    int n = 0;
+    DIR *d = opendir(".");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static void a_file_is_converted_and_read_back(void **state)
+{
+    (void)state;
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    int32_t v[6];
+    write_input();
+    assert_int_equal(cip_convert("in.npy", "out.ra", NULL, &err), CIP_OK);
+    assert_int_equal(cip_open("out.ra", NULL, &f, &err), CIP_OK);
+    assert_int_equal(cip_read(cip_find(f, "", &err), NULL, NULL, v, sizeof v, &err), CIP_OK);
+    assert_memory_equal(v, six, sizeof six);
+    cip_file_close(f);
+    assert_int_equal(count_files(), 2);
+}
+
+static void an_output_that_exists_is_replaced_only_when_asked(void **state)
+{
+    (void)state;
+    char text[256];
+    cip_err err = CIP_ERR_INIT;
+    struct stat st;
+    write_input();
+    write_file("out.ra", "mine", 4);
+    assert_int_equal(chmod("out.ra", 0640), 0);
+    assert_int_equal(cip_convert("in.npy", "out.ra", NULL, &err), CIP_ERR_BUSY);
+    assert_int_equal(read_file("out.ra", text, sizeof text), 4);
+    assert_int_equal(cip_convert("in.npy", "out.ra", CIP_CONVERT_OPTIONS(.overwrite = true), &err),
+                     CIP_OK);
+    assert_int_equal(read_file("out.ra", text, sizeof text), 64 + 24);
+    assert_int_equal(stat("out.ra", &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(count_files(), 2);
+}
+
+static void a_link_is_followed_not_replaced(void **state)
+{
+    (void)state;
+    char text[256];
+    struct stat st;
+    write_input();
+    write_file("real.ra", "old", 3);
+    assert_int_equal(symlink("real.ra", "link.ra"), 0);
+    assert_int_equal(cip_convert("in.npy", "link.ra", NULL, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_convert("in.npy", "link.ra", CIP_CONVERT_OPTIONS(.overwrite = true), NULL),
+                     CIP_OK);
+    assert_int_equal(lstat("link.ra", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(read_file("real.ra", text, sizeof text), 64 + 24);
+}
+
+static void only_a_regular_file_is_replaced(void **state)
+{
+    (void)state;
+    write_input();
+    assert_int_equal(mkdir("out.ra", 0755), 0);
+    assert_int_equal(cip_convert("in.npy", "out.ra", CIP_CONVERT_OPTIONS(.overwrite = true), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(
+        cip_convert("in.npy", "out.ra/", CIP_CONVERT_OPTIONS(.format = "rawarray"), NULL),
+        CIP_ERR_BUSY);
+    assert_int_equal(cip_convert("in.npy", "nowhere/out.ra", NULL, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(count_files(), 2);
+}
+
+static int stop_at_once(void *user, uint64_t done, uint64_t total)
+{
+    assert_int_equal(total, sizeof six);
+    assert_true(done <= total);
+    *(int *)user += 1;
+    return 1;
+}
+
+static void a_cancelled_conversion_leaves_nothing(void **state)
+{
+    (void)state;
+    int calls = 0;
+    write_input();
+    assert_int_equal(cip_convert("in.npy", "out.ra",
+                                 CIP_CONVERT_OPTIONS(.progress = stop_at_once, .user = &calls),
+                                 NULL),
+                     CIP_ERR_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(count_files(), 1);
+}
+
+static int note_loss(void *user, const cip_finding *f)
+{
+    *(int *)user += 1;
+    return strlen(f->text) == 0;
+}
+
+static void losses_are_told_and_refused(void **state)
+{
+    (void)state;
+    size_t n;
+    int told = 0;
+    cip_err err = CIP_ERR_INIT;
+    char *mem = test_npy("[('a', '<i2'), ('b', '<f4')]", "(1,)", 0, "123456", 6, &n);
+    write_file("in.npy", mem, n);
+    free(mem);
+    assert_int_equal(cip_convert("in.npy", "out.ra",
+                                 CIP_CONVERT_OPTIONS(.on_loss = note_loss, .user = &told), &err),
+                     CIP_ERR_UNSUPPORTED);
+    assert_true(told >= 1);
+    assert_non_null(strstr(err.text, "--accept-loss"));
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(
+        cip_convert("in.npy", "out.ra", CIP_CONVERT_OPTIONS(.accept_loss = true), &err), CIP_OK);
+}
+
+static void wishes_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    write_input();
+    cip_convert_options none = { .codec = "lz4" };
+    assert_int_equal(cip_convert("in.npy", "o.ra", &none, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o", NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.format = "x"), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.asdf", NULL, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.byteorder = "x"), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.codec = "lz4:x"), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.codec = "lz4:101"), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.path = "x/y"), NULL),
+                     CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_convert("in.npy", NULL, NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_convert("missing", "o.ra", NULL, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(count_files(), 1);
+}
+
+static void byte_order_and_codec_are_as_wished(void **state)
+{
+    (void)state;
+    char text[4096];
+    cip_file *f;
+    static const int32_t same[256] = { 0 };
+    size_t n;
+    char *mem = test_npy("'<i4'", "(256,)", 0, same, sizeof same, &n);
+    write_input();
+    write_file("same.npy", mem, n);
+    free(mem);
+    assert_int_equal(cip_convert("in.npy", "b.ra", CIP_CONVERT_OPTIONS(.byteorder = "big"), NULL),
+                     CIP_OK);
+    assert_int_equal(read_file("b.ra", text, sizeof text), 88);
+    assert_memory_equal(text + 64, "\0\0\0\1\xff\xff\xff\xfe", 8);
+    assert_int_equal(text[8], 1);
+    assert_int_equal(cip_convert("same.npy", "z.ra", CIP_CONVERT_OPTIONS(.codec = "lz4:9"), NULL),
+                     CIP_OK);
+    assert_true(read_file("z.ra", text, sizeof text) < 100);
+    assert_int_equal(cip_open("z.ra", NULL, &f, NULL), CIP_OK);
+    assert_int_equal(cip_read(cip_find(f, "", NULL), NULL, NULL, text, 1024, NULL), CIP_OK);
+    assert_memory_equal(text, same, sizeof same);
+    cip_file_close(f);
+}
+
+/* Larger than a piece: streamed in several. */
+static void a_large_array_is_streamed(void **state)
+{
+    (void)state;
+    enum { N = 3000001 };
+    size_t n;
+    int32_t *v = malloc(N * sizeof *v), *back = malloc(N * sizeof *v);
+    cip_file *f;
+    for (int32_t i = 0; i < N; i++)
+        v[i] = i * 7;
+    char *mem = test_npy("'<i4'", "(3000001,)", 0, v, N * sizeof *v, &n);
+    write_file("in.npy", mem, n);
+    free(mem);
+    assert_int_equal(cip_convert("in.npy", "out.ra", NULL, NULL), CIP_OK);
+    assert_int_equal(cip_open("out.ra", NULL, &f, NULL), CIP_OK);
+    assert_int_equal(cip_read(cip_find(f, "", NULL), NULL, NULL, back, N * sizeof *v, NULL),
+                     CIP_OK);
+    assert_memory_equal(back, v, N * sizeof *v);
+    cip_file_close(f);
+    free(back);
+    free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+        TEST(a_file_is_converted_and_read_back),
+        TEST(an_output_that_exists_is_replaced_only_when_asked),
+        TEST(a_link_is_followed_not_replaced),
+        TEST(only_a_regular_file_is_replaced),
+        TEST(a_cancelled_conversion_leaves_nothing),
+        TEST(losses_are_told_and_refused),
+        TEST(wishes_that_make_no_sense_are_refused),
+        TEST(byte_order_and_codec_are_as_wished),
+        TEST(a_large_array_is_streamed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
