@@ -230,9 +230,9 @@ static cip_status copy_digits(const char *p, const char *end, cip_buf *out, cip_
 cip_status cip_int_decimal(cip_bytes text, cip_buf *out, bool *done, cip_err *err)
 {
     const char *p = (const char *)text.ptr, *end = p + text.len;
-    bool negative = p < end && *p == '-';
+    bool negative = *p == '-';
     uint32_t base = 10;
-    if (p < end && (*p == '-' || *p == '+'))
+    if (negative || *p == '+')
         p++;
     if (end - p > 1 && *p == '0')
         base = p[1] == 'x' ? 16 : p[1] == 'b' ? 2 : 8;

@@ -9,6 +9,8 @@
 #include "tree/scalar.h"
 #include "tree/yaml.h"
 
+/* What is left of a text. A NUL stands at `end`, so that looking at one character needs no check.
+ */
 typedef struct text {
     const char *p, *end;
 } text;
@@ -20,7 +22,7 @@ static bool is_digit(char c)
 
 static bool at(const text *t, char c)
 {
-    return t->p < t->end && *t->p == c;
+    return *t->p == c;
 }
 
 static bool take(text *t, char c)
@@ -34,7 +36,7 @@ static bool take(text *t, char c)
 static size_t take_digits(text *t, size_t most)
 {
     size_t n = 0;
-    while (n < most && t->p + n < t->end && is_digit(t->p[n]))
+    while (n < most && is_digit(t->p[n]))
         n++;
     t->p += n;
     return n;
@@ -43,7 +45,7 @@ static size_t take_digits(text *t, size_t most)
 /* [0-9_]* */
 static void skip_digits(text *t)
 {
-    while (t->p < t->end && (is_digit(*t->p) || *t->p == '_'))
+    while (is_digit(*t->p) || *t->p == '_')
         t->p++;
 }
 
@@ -132,9 +134,9 @@ static bool resolve_int(cip_node *node, text t)
         if (!take_based(&t, base, &m) && (base != 8 || t.p < t.end))
             return false;
     } else {
-        if (t.p == t.end || !is_digit(*t.p))
+        if (!is_digit(*t.p))
             return false;
-        for (; t.p < t.end && (is_digit(*t.p) || *t.p == '_'); t.p++)
+        for (; is_digit(*t.p) || *t.p == '_'; t.p++)
             if (*t.p != '_')
                 scale(&m, 10, (unsigned)(*t.p - '0'));
         unsigned part;
@@ -211,10 +213,10 @@ static bool resolve_float(cip_node *node, text t)
     }
     if (at(&t, '.')) {
         t.p++;
-        if (!signless || t.p == t.end || !is_digit(*t.p))
+        if (!signless || !is_digit(*t.p))
             return false;
     } else {
-        if (t.p == t.end || !is_digit(*t.p))
+        if (!is_digit(*t.p))
             return false;
         skip_digits(&t);
         if (at(&t, ':'))

@@ -8,6 +8,7 @@
 #include "tree/utf8.h"
 #include "tree/yaml.h"
 
+/* A NUL follows, so that looking at one character needs no check. */
 typedef struct text {
     const char *p;
     size_t len;
@@ -32,14 +33,14 @@ static bool is_hex(char c)
 static size_t digits_at(text t, size_t at)
 {
     size_t n = 0;
-    while (at + n < t.len && is_digit(t.p[at + n]))
+    while (is_digit(t.p[at + n]))
         n++;
     return n;
 }
 
 static bool has(text t, size_t at, const char *any)
 {
-    return at < t.len && t.p[at] != '\0' && strchr(any, t.p[at]) != NULL;
+    return t.p[at] != '\0' && strchr(any, t.p[at]) != NULL;
 }
 
 /* YAML 1.2: [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? which includes decimal integers. */
@@ -73,7 +74,7 @@ static bool is_hex_12(text t)
     size_t at = 2;
     if (t.len < 3 || memcmp(t.p, "0x", 2) != 0)
         return false;
-    while (at < t.len && is_hex(t.p[at]))
+    while (is_hex(t.p[at]))
         at++;
     return at == t.len;
 }
