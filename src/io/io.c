@@ -86,12 +86,14 @@ cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err 
 {
     for (size_t i = 0; i < n; i++)
         CIP_TRY(check_within(io, r[i].offset, r[i].nbytes, err));
-    for (size_t i = 0, run; i < n; i += run) {
-        run = rising(r + i, n - i);
+    while (n != 0) {
+        size_t run = rising(r, n);
         if (run != 0)
-            CIP_TRY(io->ops->read_ranges(io, r + i, run, err));
+            CIP_TRY(io->ops->read_ranges(io, r, run, err));
         else
             run = 1; /* an empty range */
+        r += run;
+        n -= run;
     }
     return CIP_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -353,7 +354,10 @@ static void a_mapping_shows_the_file_and_is_made_once(void **state)
     assert_int_equal(cip_io_map(part, &q, NULL), CIP_OK);
     assert_ptr_equal(q, p + 4999);
     cip_io_close(part);
+    unsigned char resident[8];
+    assert_int_equal(mincore((void *)p, sizeof data, resident), 0);
     cip_io_close(io);
+    assert_int_equal(mincore((void *)p, sizeof data, resident), -1); /* it lives until close */
     assert_int_equal(hook.calls, 0);
 }
 
