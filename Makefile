@@ -28,10 +28,8 @@ test: setup
 	@python3 scripts/test.py $(STEPS)
 
 # ARGS goes to the benchmark's own command line.
-bench: setup-build setup-bench
-	cmake --preset bench
-	cmake --build --preset bench
-	.venv-bench/bin/python bench/run.py --build build/bench $(ARGS)
+bench: all setup-bench
+	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
 
 # SECONDS bounds the fuzzing of all targets together.
 fuzz: setup-build setup-fuzz

@@ -235,7 +235,7 @@ enum { SIDE = 100 };
 static uint64_t window(const char *path, unsigned threads, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
-    char text[64];
+    char text[96];
     static float win[SIDE][SIDE];
     uint64_t start = now();
     cip_file *f = must_open(path, threads);

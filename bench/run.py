@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times each row's contenders in turn, round after round; prints the best of each and the ratios.
 
-usage: bench/run.py --build build/bench [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
+usage: bench/run.py --build build/release [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
 """
 import argparse
 import json
@@ -81,7 +81,7 @@ def main():
     sys.path.insert(0, str(HERE))
     import make_data
 
-    files = make_data.make(o.build / "data", o.scale)
+    files = make_data.make(o.build / "bench-data", o.scale)
     c = Worker([o.build.resolve() / "bench_worker"])
     peer = Worker([sys.executable, HERE / "peer_asdf.py"])
     version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
