@@ -274,10 +274,12 @@ static bool is_f_order(const cip_nd *v)
 static cip_status from_block(asdf_file *f, const parts *p, cip_array *a, cip_err *err)
 {
     bool big, star = false;
+    const cip_dtype *dtype;
     if (p->datatype == NULL)
         return missing("datatype", err);
     CIP_TRY(read_order(f, p, &big, err));
-    CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &a->dtype, err));
+    CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &dtype, err));
+    a->dtype = dtype;
     a->view.itemsize = a->dtype->itemsize;
     if (p->shape == NULL)
         return missing("shape", err);
@@ -314,11 +316,14 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
                              cip_err *err)
 {
     bool big = false, star = false;
+    const cip_dtype *dtype = NULL;
     a->storage.kind = "inline";
     CIP_TRY(read_order(f, p, &big, err));
-    if (p->datatype != NULL)
-        CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &a->dtype, err));
-    CIP_TRY(cip_asdf_inline_look(f, p->data, p->datatype != NULL ? a->dtype : NULL, big, in, err));
+    if (p->datatype != NULL) {
+        CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &dtype, err));
+        a->dtype = dtype;
+    }
+    CIP_TRY(cip_asdf_inline_look(f, p->data, dtype, big, in, err));
     a->dtype = in->dtype;
     in->path = a->path;
     if (p->shape != NULL) {
