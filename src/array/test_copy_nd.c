@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "array/array_testing.h"
+
+#include "array/cast.h"
+
+static cip_cast cast_of(rig *r, const char *from, const char *to)
+{
+    cip_cast c;
+    if (cip_cast_make(dtype_of(r, from), dtype_of(r, to), CIP_OVERFLOW_CLAMP, &c, &r->err) !=
+        CIP_OK)
+        fail_msg("%s", r->err.text);
+    return c;
+}
+
+/* A view of `shape` whose axes lie in memory in the order of `rank` (the fastest has the largest),
+ * with `gap` elements between rows, and backwards where a bit of `back` is set. Sets its bytes. */
+static cip_nd layout(int32_t ndim, const int64_t *shape, const int32_t *rank, int64_t gap,
+                     unsigned back, uint64_t itemsize, uint64_t *nbytes)
+{
+    cip_nd v = { .itemsize = itemsize, .ndim = ndim };
+    int64_t step = (int64_t)itemsize;
+    for (int32_t r = ndim - 1; r >= 0; r--) {
+        for (int32_t k = 0; k < ndim; k++) {
+            if (rank[k] != r)
+                continue;
+            v.shape[k] = shape[k];
+            v.stride[k] = step;
+            step *= shape[k] + gap;
+        }
+    }
+    for (int32_t k = 0; k < ndim; k++) {
+        if (back >> k & 1 && shape[k] > 0) {
+            v.off += (uint64_t)(v.stride[k] * (shape[k] - 1));
+            v.stride[k] = -v.stride[k];
+        }
+    }
+    *nbytes = (uint64_t)step;
+    return v;
+}
+
+/* Offset of the i-th element in C order. */
+static uint64_t offset_of(const cip_nd *v, uint64_t i)
+{
+    uint64_t off = v->off;
+    for (int32_t k = v->ndim - 1; k >= 0; k--) {
+        off += (uint64_t)v->stride[k] * (i % (uint64_t)v->shape[k]);
+        i /= (uint64_t)v->shape[k];
+    }
+    return off;
+}
+
+static void shuffle(int32_t *rank, int32_t n, uint64_t *seed)
+{
+    for (int32_t k = 0; k < n; k++)
+        rank[k] = k;
+    for (int32_t k = n - 1; k > 0; k--) {
+        int32_t j = (int32_t)random_below(seed, k + 1), was = rank[k];
+        rank[k] = rank[j];
+        rank[j] = was;
+    }
+}
+
+/* Copies between random layouts, and compares with casts of one element after the other. */
+static void check_copy(const cip_cast *c, int32_t ndim, const int64_t *shape, uint64_t *seed)
+{
+    int32_t rank[2][8];
+    uint64_t n, nsrc, ndst;
+    cip_cast_stats stats = { 0 }, want = { 0 };
+    shuffle(rank[0], ndim, seed);
+    shuffle(rank[1], ndim, seed);
+    cip_nd a = layout(ndim, shape, rank[0], random_below(seed, 2), (unsigned)random_u64(seed) & 7,
+                      c->from->itemsize, &nsrc);
+    cip_nd b = layout(ndim, shape, rank[1], random_below(seed, 2), (unsigned)random_u64(seed) & 7,
+                      c->to->itemsize, &ndst);
+    uint8_t *src = malloc(nsrc + 1), *dst = malloc(ndst + 1), *model = malloc(ndst + 1);
+    for (uint64_t i = 0; i < nsrc; i++)
+        src[i] = (uint8_t)(random_below(seed, 5000) == 0 ? random_u64(seed) : (i % 4 == 0) * i);
+    memset(dst, 0x5a, ndst + 1);
+    memset(model, 0x5a, ndst + 1);
+    assert_true(cip_shape_nelem(ndim, shape, &n));
+    for (uint64_t i = 0; i < n; i++)
+        cip_cast_run(c, 1, src + offset_of(&a, i), 0, model + offset_of(&b, i), 0, i, &want);
+    cip_copy_nd(c, &a, src, &b, dst, &stats);
+    assert_memory_equal(dst, model, ndst + 1);
+    assert_int_equal(stats.noverflow, want.noverflow);
+    assert_int_equal(stats.first, want.first);
+    free(src);
+    free(dst);
+    free(model);
+}
+
+static void copies_agree_with_casts_one_by_one(void **state)
+{
+    static const char *const casts[][2] = {
+        { "u1", "u1" },
+        { "<u2", ">u2" },
+        { "<u4", "<u2" },
+        { "<f8", "<f8" },
+        { "<i4", "<f8" },
+        { "<c16", ">c16" },
+        { "S3", "S3" },
+        { "<u4", "u1" },
+        { "V20", "V20" },
+        { "?", "?" },
+        { "{a: <u2, b: u1}", "{a: >u4, b: ?}" },
+        { "S2", "<U5" },
+    };
+    static const int64_t lengths[] = { 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100 };
+    rig *r = *state;
+    uint64_t seed = 7;
+    for (size_t i = 0; i < sizeof casts / sizeof casts[0]; i++) {
+        cip_cast c = cast_of(r, casts[i][0], casts[i][1]);
+        for (int round = 0; round < 60; round++) {
+            int64_t shape[4];
+            int32_t ndim = (int32_t)random_below(&seed, 5);
+            for (int32_t k = 0; k < ndim; k++)
+                shape[k] = ndim <= 2 ? lengths[random_below(&seed, 13)] : random_below(&seed, 20);
+            check_copy(&c, ndim, shape, &seed);
+        }
+    }
+}
+
+static void padding_of_records_is_left_in_transposes(void **state)
+{
+    rig *r = *state;
+    cip_cast c =
+        cast_of(r, "{a: u1}", "{'names': ['a'], 'formats': ['u1'], 'offsets': [0], 'itemsize': 2}");
+    enum { N = 70 };
+    static uint8_t src[N * N], dst[N * N * 2];
+    cip_nd a, b;
+    cip_cast_stats stats = { 0 };
+    const int64_t shape[] = { N, N };
+    assert_int_equal(cip_view_c_order(2, shape, 1, &a, NULL), CIP_OK);
+    assert_int_equal(cip_view_f_order(2, shape, 2, &b, NULL), CIP_OK);
+    memset(src, 3, sizeof src);
+    memset(dst, 9, sizeof dst);
+    cip_copy_nd(&c, &a, src, &b, dst, &stats);
+    for (size_t i = 0; i < sizeof dst; i++)
+        assert_int_equal(dst[i], i % 2 == 0 ? 3 : 9);
+}
+
+static void one_element_is_copied(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, ">u2", "u1");
+    cip_nd a = { .off = 2, .itemsize = 2 }, b = { .off = 1, .itemsize = 1 };
+    const uint8_t src[] = { 0, 1, 1, 1 };
+    uint8_t dst[] = { 7, 7, 7 };
+    cip_cast_stats stats = { 4, 9 };
+    cip_copy_nd(&c, &a, src, &b, dst, &stats);
+    assert_int_equal(dst[0], 7);
+    assert_int_equal(dst[1], 255);
+    assert_int_equal(dst[2], 7);
+    assert_int_equal(stats.noverflow, 5);
+    assert_int_equal(stats.first, 0);
+}
+
+static void nothing_is_copied_of_empty_shapes(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, "u1", "u1");
+    const int64_t shapes[][3] = { { 0, 3, 4 }, { 3, 0, 4 }, { 3, 4, 0 } };
+    cip_cast_stats stats = { 0 };
+    for (int i = 0; i < 3; i++) {
+        cip_nd a, b;
+        assert_int_equal(cip_view_c_order(3, shapes[i], 1, &a, NULL), CIP_OK);
+        assert_int_equal(cip_view_f_order(3, shapes[i], 1, &b, NULL), CIP_OK);
+        cip_copy_nd(&c, &a, NULL, &b, NULL, &stats);
+    }
+    assert_int_equal(stats.noverflow, 0);
+}
+
+static void broadcast_sources_are_repeated(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, ">u2", "<u2");
+    cip_nd a = { .itemsize = 2, .ndim = 2, .shape = { 3, 2 }, .stride = { 2, 0 } };
+    cip_nd b = { .itemsize = 2, .ndim = 2, .shape = { 3, 2 }, .stride = { 4, 2 } };
+    const uint8_t src[] = { 0, 1, 0, 2, 0, 3 };
+    uint8_t dst[12];
+    cip_cast_stats stats = { 0 };
+    cip_copy_nd(&c, &a, src, &b, dst, &stats);
+    const uint8_t want[] = { 1, 0, 1, 0, 2, 0, 2, 0, 3, 0, 3, 0 };
+    assert_memory_equal(dst, want, sizeof want);
+}
+
+static void the_first_overflow_is_the_first_in_c_order(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, ">u2", "u1");
+    enum { N = 90 };
+    static uint8_t src[N * N * 2], dst[N * N];
+    const int64_t shape[] = { N, N };
+    cip_nd a, b;
+    /* The source lies in Fortran's order: (5, 80) comes behind (70, 2) there. */
+    assert_int_equal(cip_view_f_order(2, shape, 2, &a, NULL), CIP_OK);
+    assert_int_equal(cip_view_c_order(2, shape, 1, &b, NULL), CIP_OK);
+    src[2 * (70 + 2 * N)] = 1;
+    src[2 * (5 + 80 * N)] = 1;
+    cip_cast_stats stats = { 0 };
+    cip_copy_nd(&c, &a, src, &b, dst, &stats);
+    assert_int_equal(stats.noverflow, 2);
+    assert_int_equal(stats.first, 5 * N + 80);
+    /* Backwards along both axes it is another one. */
+    a.off = (uint64_t)(N - 1) * 2 * (N + 1);
+    a.stride[0] = -a.stride[0];
+    a.stride[1] = -a.stride[1];
+    stats = (cip_cast_stats){ 0 };
+    cip_copy_nd(&c, &a, src, &b, dst, &stats);
+    assert_int_equal(stats.noverflow, 2);
+    assert_int_equal(stats.first, (N - 1 - 70) * N + N - 1 - 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(copies_agree_with_casts_one_by_one),
+        RIG_TEST(padding_of_records_is_left_in_transposes),
+        RIG_TEST(one_element_is_copied),
+        RIG_TEST(nothing_is_copied_of_empty_shapes),
+        RIG_TEST(broadcast_sources_are_repeated),
+        RIG_TEST(the_first_overflow_is_the_first_in_c_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
