@@ -35,6 +35,8 @@ def equal(a, b):
 @pytest.mark.parametrize("storage", ["internal", "inline"])
 def test_every_dtype_of_every_version(cippus, rng, tmp_path, version, storage):
     tree = {f"a{i}": sample(rng, d, (3, 4)) for i, d in enumerate(DTYPES)}
+    if storage == "inline":  # Python writes no larger literals
+        tree = {k: a >> 1 if a.dtype.kind in "iu" and a.dtype.itemsize == 8 else a for k, a in tree.items()}
     if version == "1.6.0":
         tree["half"] = sample(rng, "<f2", (3, 4))
     file = tmp_path / "all.asdf"
