@@ -109,6 +109,14 @@ static bool is_string_to_all(text t)
            !is_one_of(t, special);
 }
 
+/* Whether the text alone gives the node's type under 1.1; a tag may have given it. */
+static bool is_own_type(const cip_node *node)
+{
+    cip_node plain;
+    cip_yaml_resolve(&plain, node->text, node->len);
+    return node->tag != NULL || plain.type == node->type;
+}
+
 /* Whether a value that is no string reads alike under 1.1 and 1.2 as it was written. */
 static bool is_alike(const cip_node *node)
 {

@@ -410,6 +410,15 @@ static void values_read_alike_by_1_1_and_1_2_stay_as_written(void **state)
                             other[i].written);
 }
 
+static void a_float_without_its_tag_is_spelled_anew(void **state)
+{
+    bench *b = *state;
+    cip_node *n = (cip_node *)parse(b, "!!float 1e5");
+    assert_string_equal(write_at(b, n, (cip_scalar_place){ 0 }), "1e5");
+    n->tag = NULL;
+    assert_string_equal(write_at(b, n, (cip_scalar_place){ 0 }), "100000.0");
+}
+
 static void integers_too_long_to_convert_stay_as_written(void **state)
 {
     bench *b = *state;
@@ -489,6 +498,7 @@ int main(void)
         TEST(tagged_strings_need_no_quotes),
         TEST(literal_blocks_are_kept_where_they_can_be),
         TEST(values_read_alike_by_1_1_and_1_2_stay_as_written),
+        TEST(a_float_without_its_tag_is_spelled_anew),
         TEST(integers_too_long_to_convert_stay_as_written),
         TEST(tags_are_as_short_as_they_can_be),
         cmocka_unit_test(no_memory_for_text_is_reported),
