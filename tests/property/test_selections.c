@@ -130,7 +130,8 @@ static void make_linear(subject *s, const int64_t *shape, int32_t ndim, size_t i
         abort();
     s->n = before + (size_t)nelem * itemsize + after;
     s->bytes = fake_random(f, s->n);
-    calm(f, s->type, s->bytes + before + field, s->n - before - (s->n != 0 ? field : 0));
+    if (s->n - before > field) /* not so without elements */
+        calm(f, s->type, s->bytes + before + field, s->n - before - field);
     if (fake_chance(f, 4))
         f->gone = s->gone = fake_keep(f, s->n);
     s->space = fake_space(f, kind, s->bytes, s->n, (unsigned)fake_pick(f, 0, 3), false);
