@@ -31,20 +31,22 @@ static void bad(asdf_index *x, const char *fmt, ...)
 
 /* --- finding -------------------------------------------------------------------------------- */
 
-/* Where the NULs at the end of the file start (or how far they were looked through). */
+/* Where the NULs at the end of the file start (or how far they were looked through), in pieces that
+ * grow, as data may end in NULs too. */
 static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_err *err)
 {
-    uint64_t size = w->io->size, at = size;
+    uint64_t size = w->io->size, at = size, piece = TAIL;
     while (at > low && size - at < NULS_MAX) {
-        uint64_t from = at - low > TAIL ? at - TAIL : low;
+        uint64_t from = at - low > piece ? at - piece : low;
         cip_bytes in;
-        CIP_TRY(cip_asdf_peek(w, from, (size_t)(at - from), TAIL, &in, err));
+        CIP_TRY(cip_asdf_peek(w, from, (size_t)(at - from), 0, &in, err));
         size_t n = in.len;
         while (n > 0 && in.ptr[n - 1] == 0)
             n--;
         at = from + n;
         if (n != 0)
             break;
+        piece *= 4;
     }
     *end = at;
     return CIP_OK;
@@ -228,27 +230,30 @@ static bool take_header(asdf_index *x, size_t i, const uint8_t *raw, uint64_t si
     if (st == CIP_OK)
         st = cip_asdf_block_judge(b, size, &why);
     bool lies = b->header_size >= cip_asdf_form_1_0.header_size && b->used > b->allocated;
-    if ((st == CIP_OK && b->end_sure) || (st == CIP_ERR_CORRUPT && lies && i + 1 < x->n))
+    if (st == CIP_OK || (st == CIP_ERR_CORRUPT && lies && i + 1 < x->n))
         return true;
     bad(x, "expected a sound block header at entry %zu", i);
     return false;
 }
 
-/* Whether a block follows where entry i + 1 does not point: then the list leaves one out. */
-static cip_status check_gap(asdf_window *w, asdf_index *x, const asdf_block *b, size_t i,
+/* Whether the block of entry i ends where the next one may start. Behind its used bytes the list is
+ * believed before an allocated size that reaches too far; but a block that stands where this one
+ * ends and is not listed makes the list wrong. */
+static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_block *b, size_t i,
                             cip_err *err)
 {
     cip_bytes in;
     uint64_t next = i + 1 < x->n ? x->entry[i + 1] : x->at;
     if (b->end == next || b->state != CIP_OK)
         return CIP_OK;
-    if (b->end > next || cip_asdf_is_streamed(b) || i + 1 == x->n) {
+    if (b->data_off + b->stored > next || i + 1 == x->n) {
         bad(x, "expected block %zu to end at %" PRIu64 ", found its end at %" PRIu64, i, next,
             b->end);
         return CIP_OK;
     }
     CIP_TRY(cip_asdf_peek(w, b->end, ASDF_MAGIC_LEN, TAIL, &in, err));
-    if (in.len == ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
+    if (b->end < next && in.len == ASDF_MAGIC_LEN &&
+        memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
         bad(x, "expected the block at %" PRIu64 " to be listed", b->end);
     return CIP_OK;
 }
@@ -267,7 +272,7 @@ static cip_status check_batch(cip_env *env, asdf_window *w, asdf_index *x, size_
         asdf_block b;
         if (!take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w->io->size, &b))
             break;
-        CIP_GO(check_gap(w, x, &b, i + k, err));
+        CIP_GO(check_end(w, x, &b, i + k, err));
         CIP_GO(cip_asdf_blocks_add(env, list, &b, err));
     }
 done:

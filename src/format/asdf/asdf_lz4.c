@@ -218,18 +218,18 @@ cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *
                                  uint64_t raw_len, cip_space **out, cip_err *err)
 {
     const cip_codec *codec = cip_codec_find(memcmp(b->code, "zstd", 4) == 0 ? "zstd" : "lz4f");
-    if (memcmp(b->code, "lz4", 4) == 0) { /* with its NUL */
-        bool frame;
-        CIP_TRY(is_lz4_frame(l, b, &frame, err));
-        if (!frame)
-            return lz4_space(l, b, stored, raw_len, out, err);
-        /* A first chunk of 66 MiB starts with the same bytes; then the frame's header is wrong. */
-        cip_status st = framed(l, codec, b, stored, raw_len, out, NULL);
-        if (st == CIP_OK)
-            return CIP_OK;
+    bool frame = true;
+    if (memcmp(b->code, "lz4", 4) != 0) /* with its NUL */
+        return framed(l, codec, b, stored, raw_len, out, err);
+    CIP_TRY(is_lz4_frame(l, b, &frame, err));
+    if (!frame)
         return lz4_space(l, b, stored, raw_len, out, err);
-    }
-    return framed(l, codec, b, stored, raw_len, out, err);
+    cip_status st = framed(l, codec, b, stored, raw_len, out, err);
+    /* A first chunk of 66 MiB starts with the same bytes; then the frame's header is wrong. */
+    if (st == CIP_ERR_CHECKSUM || st == CIP_ERR_CORRUPT || st == CIP_ERR_UNSUPPORTED ||
+        st == CIP_ERR_TRUNCATED)
+        return lz4_space(l, b, stored, raw_len, out, err);
+    return st;
 }
 
 /* --- counting ------------------------------------------------------------------------------- */

@@ -100,10 +100,12 @@ static cip_status open_child(asdf_file *f, asdf_child *c, cip_err *err)
     return CIP_OK;
 }
 
+/* One opened with its tree serves for its blocks too, unless it is the tree that failed. */
 static asdf_child *find_child(const asdf_file *f, const char *uri, bool with_tree)
 {
     for (asdf_child *c = f->children; c != NULL; c = c->next)
-        if (strcmp(c->uri, uri) == 0 && (c->with_tree || !with_tree))
+        if (strcmp(c->uri, uri) == 0 &&
+            (c->with_tree == with_tree || (c->with_tree && c->layout != NULL)))
             return c;
     return NULL;
 }

@@ -291,14 +291,17 @@ static int visit(void *user, const cip_visit *v)
     return 0;
 }
 
-static void check_scalars(asdf_file *f, cip_report *rep)
+/* A tree too large to walk was warned about when it was opened. */
+static cip_status check_scalars(asdf_file *f, cip_report *rep, cip_err *err)
 {
     cip_mem *mem = &f->env->mem;
     scalars s = { .f = f, .rep = rep, .seen = { .mem = mem }, .keys = { .mem = mem } };
-    if (f->layout->tree != NULL) /* a tree too large to walk was warned about when opening */
-        cip_tree_walk(f->layout->tree, f->env, visit, &s, NULL);
+    cip_status st = CIP_OK;
+    if (f->layout->tree != NULL)
+        st = cip_tree_walk(f->layout->tree, f->env, visit, &s, err);
     cip_strmap_clear(&s.seen);
     cip_arena_clear(&s.keys);
+    return st == CIP_ERR_LIMIT ? CIP_OK : st;
 }
 
 cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
@@ -306,6 +309,6 @@ cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, ci
     asdf_file *f = cip_asdf_of(l);
     CIP_TRY(check_structure(f, report, err));
     CIP_TRY(check_sums(f, (flags & CIP_VERIFY_DEEP) != 0, report, err));
-    check_scalars(f, report);
+    CIP_TRY(check_scalars(f, report, err));
     return cip_report_status(report, err);
 }

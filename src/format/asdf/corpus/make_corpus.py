@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the files beside this script: fuzz_asdf_blocks/ are ASDF files put together by hand from the
+document's byte tables, fuzz_asdf_tree/ are the texts of trees alone. Needs only Python."""
+import bz2
+import hashlib
+import pathlib
+import struct
+import zlib
+
+HERE = pathlib.Path(__file__).parent
+LINES = b"#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n"
+YAML = b"%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+SIX = struct.pack("<6i", *range(6))
+THREE = struct.pack("<3d", *range(3))
+RAW = b"\0\0\0\0"
+
+
+def block(data, code=RAW, raw=None, flags=0, allocated=None, used=None, size=None, header=48, more=b""):
+    raw = data if raw is None else raw
+    allocated = len(raw) if allocated is None else allocated
+    used = len(raw) if used is None else used
+    size = len(data) if size is None else size
+    fields = struct.pack(">HI4sQQQ", header, flags, code, allocated, used, size)
+    return b"\xd3BLK" + fields + hashlib.md5(raw).digest() + more + raw
+
+
+def nda(source=0, datatype="int32", shape="[6]", rest=""):
+    return ("!core/ndarray-1.0.0 {source: %s, datatype: %s, byteorder: little, shape: %s%s}\n"
+            % (source, datatype, shape, rest))
+
+
+def asdf(tree, *blocks, index=False, tail=b"", first=LINES, yaml=YAML, end=b"...\n"):
+    out = first + yaml + tree.encode() + end
+    at = []
+    for b in blocks:
+        at.append(len(out))
+        out += b
+    if index:
+        out += b"#ASDF BLOCK INDEX\n%YAML 1.1\n---\n" + b"".join(b"- %d\n" % x for x in at) + b"...\n"
+    return out + tail
+
+
+def lz4_stored(data):
+    """A raw LZ4 block of literals alone (fewer than 270 of them)."""
+    if len(data) < 15:
+        return bytes([len(data) << 4]) + data
+    return b"\xf0" + bytes([len(data) - 15]) + data
+
+
+def lz4(data, size=None):
+    body = struct.pack("<I", len(data) if size is None else size) + lz4_stored(data)
+    return struct.pack(">I", len(body)) + body
+
+
+A = "a: " + nda()
+AB = A + "b: " + nda(1, "float64", "[3]")
+STAR = "s: !core/ndarray-1.0.0 {source: -1, datatype: int16, byteorder: big, shape: ['*', 2]}\n"
+FILES = {
+    "good-two-blocks": asdf(AB, block(SIX), block(THREE), index=True),
+    "good-no-index": asdf(AB, block(SIX), block(THREE)),
+    "good-nul-tail": asdf(AB, block(SIX), block(THREE), index=True, tail=bytes(100)),
+    "good-stale-index": asdf(AB, block(SIX), block(THREE), tail=b"#ASDF BLOCK INDEX\n--- [1, 2]\n...\n"),
+    "good-padding": asdf(AB, b"  \0\xd3BLK junk", block(SIX, allocated=30) + b"unused", b"gap", block(THREE)),
+    "good-large-header": asdf(A, block(SIX, header=58, more=b"0123456789")),
+    "good-crlf": (LINES + YAML + A.encode() + b"...\n").replace(b"\n", b"\r\n") + block(SIX),
+    "good-no-tree": LINES + block(SIX) + block(THREE),
+    "good-header-only": b"#ASDF 1.0.0\n",
+    "good-comments": asdf(A, block(SIX), first=b"#ASDF 1.0.0\n# one\n#two\n"),
+    "good-bom": asdf(A, block(SIX), first=b"\xef\xbb\xbf" + LINES),
+    "good-future-version": asdf(A, block(SIX), first=b"#ASDF 1.7.0\n#ASDF_STANDARD 1.9.0\n"),
+    "good-no-yaml-line": asdf(A, block(SIX), yaml=YAML[10:]),
+    "good-blank-lines": asdf(A, block(SIX), first=LINES + b"\n   \n"),
+    "good-no-end": asdf(A, end=b"").replace(A.encode(), b"a: !core/ndarray-1.0.0 [1, 2]\n"),
+    "good-flags": asdf(A, block(SIX, flags=0x80)),
+    "good-data-size": asdf(A, block(SIX, size=99)),
+    "good-allocated-huge": asdf(A, block(SIX, allocated=2**64 - 1)),
+    "good-streamed": asdf(STAR, block(SIX), block(b"\0\1\0\2\0\3\0\4\0", flags=1, used=0, allocated=0, size=0)),
+    "good-zlib": asdf(A, block(SIX, b"zlib", zlib.compress(SIX))),
+    "good-bzp2": asdf(A, block(SIX, b"bzp2", bz2.compress(SIX))),
+    "good-lz4": asdf(A, block(SIX, b"lz4\0", lz4(SIX[:10]) + lz4(SIX[10:]))),
+    "good-lz4f": asdf(A, block(SIX, b"lz4f", bytes.fromhex("04224d18604082") + struct.pack("<I", 24 | 1 << 31) + SIX + bytes(4))),
+    "good-zstd": asdf(A, block(SIX, b"zstd", bytes.fromhex("28b52ffd2018c10000") + SIX)),
+    "good-streamed-zlib": asdf("s: " + nda(0, "int32", "['*']"), block(SIX, b"zlib", zlib.compress(SIX), flags=1)),
+    "good-views": asdf("a: " + nda(0, "int16", "[3, 2]", ", offset: 16, strides: [-8, 4]") + A.replace("a:", "b:"), block(SIX)),
+    "bad-magic": b"#ASDG 1.0.0\n",
+    "bad-version": asdf(A, block(SIX), first=b"#ASDF 1.x\n"),
+    "bad-tree": asdf("a: [1\n", block(SIX)),
+    "bad-truncated": asdf(A, block(SIX))[:-1],
+    "bad-cut-header": asdf(A, block(SIX)[:30]),
+    "bad-missing-block": asdf(A),
+    "bad-used": asdf(A, block(SIX, used=25)),
+    "bad-header-size": asdf(A, block(SIX, header=47)),
+    "bad-shape": asdf("a: " + nda(0, "int32", "[7]"), block(SIX)),
+    "bad-zlib": asdf(A, block(SIX, b"zlib", zlib.compress(SIX)[:-5])),
+    "bad-lz4": asdf(A, block(SIX, b"lz4\0", lz4(SIX, 2**31 - 1))),
+    "unsupported-version-0": asdf(A, block(SIX), first=b"#ASDF 0.1.0\n"),
+    "unsupported-version-2": asdf(A, block(SIX), first=b"#ASDF 2.0.0\n"),
+    "unsupported-code": asdf(A, block(SIX, b"quux")),
+    "unsupported-blosc": asdf(A, block(SIX, b"blsc")),
+}
+
+TREES = {
+    "datatypes": "a: " + nda(0, "[int8, {name: b, datatype: [ascii, 3], shape: [2]}, {datatype: [uint16, [ucs4, 1]],"
+                             " byteorder: big}]", "[1]"),
+    "strides": "a: " + nda(0, "uint8", "['*', 2]", ", offset: 3, strides: [4, -2]"),
+    "inline": "a: !core/ndarray-1.0.0 [[1, 2.5, ~], [.nan, true, -3]]\nb: !core/ndarray-1.0.0 [x, 1, \"\\u00e9\"]\n"
+              "c: !core/ndarray-1.0.0 {data: [[1, a], [2, b]], datatype: [int8, [ascii, 1]], shape: [2]}\n"
+              "d: !core/ndarray-1.0.0 [!core/complex-1.0.0 1+2j, 3]\n",
+    "masks": "a: !core/ndarray-1.0.0 {data: [1, 2], mask: [true, false]}\nb: !core/ndarray-1.0.0 {data: [1, 2], mask: 2}\n"
+             "c: &c !core/ndarray-1.0.0 {source: 0, datatype: int32, byteorder: little, shape: [6], mask: *c}\n",
+    "aliases": "a: &a " + nda() + "b: [*a, {c: *a}]\nd: &d {e: *d, f: *a}\n",
+    "references": "a: {$ref: '#/b/0'}\nb: [" + nda().strip() + "]\nc: {$ref: 'x.asdf#/y'}\nd: {$ref: '#/d'}\n",
+    "sources": "a: " + nda(-1, "float64", "[3]") + "b: " + nda("x.asdf") + "c: " + nda(7) + "d: " + nda("''"),
+    "types": "asdf_library: !core/software-1.0.0 {name: x, version: 1.0.0}\nhistory:\n  entries: [!core/history_entry-1.0.0"
+             " {description: d}]\n  extensions: [{extension_class: c}]\ni: !core/integer-1.0.0 {words: "
+             "!core/ndarray-1.0.0 [5, 1], sign: '-', string: '-4294967301'}\nc: !core/complex-1.0.0 (1-infj)\n"
+             "q: !unit/quantity-1.1.0 {unit: m, value: " + nda().strip() + "}\n",
+    "odd": "a: !core/ndarray-9.9.9 {source: 0}\nb: !core/ndarray {source: 0, data: [1]}\nc: !core/ndarray-1.0.0\n"
+           "? [1]\n: !core/ndarray-1.0.0 [1]\n0x10: !core/ndarray-1.0.0 []\n",
+}
+
+
+def main():
+    for folder, files, suffix in (("fuzz_asdf_blocks", FILES, ".asdf"), ("fuzz_asdf_tree", TREES, ".yaml")):
+        (HERE / folder).mkdir(exist_ok=True)
+        for name, data in files.items():
+            (HERE / folder / (name + suffix)).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+if __name__ == "__main__":
+    main()
