@@ -137,7 +137,7 @@ static bool is_alike(const cip_node *node)
         return is_hex_12(t) ||
                (digits_at(t, sign) == t.len - sign && (t.p[sign] != '0' || t.len == sign + 1));
     case CIP_NODE_FLOAT:
-        return is_decimal_12(t) || is_one_of(t, floats);
+        return is_own_type(node) && (is_decimal_12(t) || is_one_of(t, floats));
     default: /* a timestamp: 1.2 has none */
         return true;
     }
