@@ -151,9 +151,12 @@ static cip_status check_seal(cip_bytes in, cip_err *err)
                         "expected a journal of version %d, found %" PRIu32 " or unknown flags",
                         VERSION, version);
     uint64_t total = cip_load_u64(in.ptr + 16, false);
-    if (total != in.len)
-        return cip_fail(err, total > in.len ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT, 16,
+    if (total > in.len)
+        return cip_fail(err, CIP_ERR_TRUNCATED, in.len,
                         "expected a journal of %" PRIu64 " bytes, found %zu", total, in.len);
+    if (total < in.len)
+        return cip_fail(err, CIP_ERR_CORRUPT, total, "%" PRIu64 " bytes behind the journal's end",
+                        in.len - total);
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     XXH128_canonical_t sum;
     XXH128_canonicalFromHash(&sum, XXH3_128bits(in.ptr, in.len - SUM));

@@ -68,8 +68,7 @@ static cip_status open_journal(const char *path, const struct stat *file, int *f
     bool worth = known && worth_reading(&st, file, why);
     if (*fd != -1 && worth)
         return CIP_OK;
-    if (*fd != -1)
-        close(*fd);
+    close(*fd); /* -1 is fine */
     *fd = -1;
     if (!known || worth) /* ours, and yet it cannot be opened */
         return fail_journal(err, errnum, path);

@@ -47,9 +47,9 @@ static cip_status write_all(int fd, const uint8_t *src, size_t n, cip_err *err)
 {
     while (n != 0) {
         ssize_t now = write(fd, src, n);
-        if (now < 0 && errno == EINTR)
+        if (now == -1 && errno == EINTR)
             continue;
-        if (now < 0)
+        if (now == -1)
             return fail_named(err, "write", "a temporary file");
         src += now;
         n -= (size_t)now;

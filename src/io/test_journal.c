@@ -194,7 +194,7 @@ static void every_truncation_is_reported(void **state)
         free(exact);
     }
     cip_buf_add(&b, "x", 1, NULL);
-    decode_fails(b.ptr, b.len, CIP_ERR_CORRUPT, "expected a journal of ");
+    decode_fails(b.ptr, b.len, CIP_ERR_CORRUPT, "1 bytes behind the journal's end");
     cip_buf_clear(&b);
     cip_patch_clear(&p);
 }
