@@ -7,7 +7,7 @@
 
 enum { DIRECT, COVER, RUNS };
 
-/* A box of fewer runs is not worth a stage; a gap of as many times a box's bytes is too wide. */
+/* A box of fewer runs is not worth a stage. */
 enum { FEW = 8 };
 
 typedef struct plan {
@@ -25,13 +25,12 @@ typedef struct plan {
 
 /* --- planning -------------------------------------------------------------------------------- */
 
-/* Steps of an axis that fit into the stage behind what one of them spans; 0: not even two close
- * ones. */
+/* Steps of an axis that fit into the stage behind what one of them spans; 0: they lie too far apart
+ * to be read in one go. */
 static uint64_t steps_that_fit(const plan *p, const cip_axis *a, uint64_t span)
 {
     uint64_t step = (uint64_t)a->from;
-    uint64_t gap = step > span ? step - span : 0;
-    if (gap > p->g->rd.tune->gap && gap > (FEW - 1) * span)
+    if (step > span && step - span > p->g->rd.tune->gap)
         return 0;
     if (span >= p->stage)
         return 1;

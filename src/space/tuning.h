@@ -22,7 +22,7 @@ typedef struct cip_tuning {
     size_t direct;     /* read by a job straight to the destination */
     size_t runs;       /* runs in one request (a number, at most CIP_TUNE_RUNS_MAX) */
     size_t long_run;   /* a run worth a request of its own */
-    size_t gap;        /* cheaper to read than to pass over */
+    size_t gap;        /* no dearer to read than another request */
     size_t job;        /* work that is worth a job */
     size_t call;       /* work that a request is as dear as */
     size_t memory_job; /* written by a job that has its source in memory */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * n-d chunks: where their elements lie, and which of them a window touches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "space/grid.h"
+#include "space/reader.h"
+#include "support/fake/fake.h"
+
+static fake f;
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_open(&f, 1, NULL, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fake_close(&f);
+    return 0;
+}
+
+static const int64_t shape[2] = { 7, 10 }, chunk[2] = { 3, 4 }, stored[2] = { 3, 5 };
+
+static cip_grid grid(bool f_order, bool clipped, bool wider)
+{
+    return (cip_grid){ .itemsize = 2,
+                       .ndim = 2,
+                       .f_order = f_order,
+                       .clipped = clipped,
+                       .shape = shape,
+                       .chunk = chunk,
+                       .stored = wider ? stored : NULL };
+}
+
+static cip_grid_chunk at(const cip_grid *g, int64_t i, int64_t j)
+{
+    cip_grid_chunk c;
+    int64_t coord[2] = { i, j };
+    cip_grid_chunk_at(g, coord, &c);
+    return c;
+}
+
+static void chunks_are_numbered_and_shaped_as_stored(void **state)
+{
+    (void)state;
+    cip_grid g = grid(false, false, false);
+    cip_grid_chunk c = at(&g, 2, 1);
+    assert_int_equal(cip_grid_nchunk(&g, 0), 3);
+    assert_int_equal(cip_grid_nchunk(&g, 1), 3);
+    assert_int_equal(c.i, 7);
+    assert_int_equal(c.first[0], 6);
+    assert_int_equal(c.first[1], 4);
+    assert_int_equal(c.raw_len, 24);
+    assert_int_equal(c.stride[0], 8);
+    assert_int_equal(c.stride[1], 2);
+    g = grid(true, false, false);
+    c = at(&g, 2, 1);
+    assert_int_equal(c.i, 5);
+    assert_int_equal(c.stride[0], 2);
+    assert_int_equal(c.stride[1], 6);
+    g = grid(false, true, false);
+    c = at(&g, 2, 2); /* one row of two */
+    assert_int_equal(c.raw_len, 4);
+    assert_int_equal(c.stride[0], 4);
+    assert_int_equal(at(&g, 1, 1).raw_len, 24);
+    g = grid(false, false, true);
+    c = at(&g, 2, 2);
+    assert_int_equal(c.raw_len, 30);
+    assert_int_equal(c.stride[0], 10);
+    g.ndim = 0;
+    c = at(&g, 0, 0);
+    assert_int_equal(c.i, 0);
+    assert_int_equal(c.raw_len, 2);
+}
+
+/* --- which chunks are asked for ----------------------------------------------------------------
+ */
+
+static unsigned asked; /* bit i: chunk i */
+static int nasked;
+static bool wrong_len;
+
+static cip_status ask(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    (void)self;
+    (void)err;
+    assert_int_equal(n, 1);
+    assert_true(i < 32);
+    asked |= 1U << i;
+    nasked++;
+    static uint8_t value[1];
+    value[0] = (uint8_t)i;
+    out->state = CIP_CHUNK_VALUE;
+    out->value = value;
+    out->value_len = 1;
+    out->raw_len = wrong_len ? 23 : 0;
+    return CIP_OK;
+}
+
+static cip_status count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)self;
+    (void)err;
+    *n = 9;
+    return CIP_OK;
+}
+
+static cip_space *space(const cip_grid *g)
+{
+    cip_table t = { .at = ask, .count = count };
+    cip_space *s;
+    asked = 0;
+    nasked = 0;
+    wrong_len = false;
+    assert_int_equal(cip_space_new_grid(f.layout, g, &t, NULL, 0, &s, NULL), CIP_OK);
+    return s;
+}
+
+static uint8_t out[400];
+
+static cip_status gather(cip_space *s, const cip_nd *from, cip_err *err)
+{
+    cip_cast c;
+    cip_nd to;
+    cip_kind kind = from->itemsize == 1 ? CIP_U8 : CIP_U16;
+    memset(out, 0xEE, sizeof out);
+    assert_int_equal(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, NULL), CIP_OK);
+    assert_int_equal(
+        cip_cast_make(cip_dtype_of(kind), cip_dtype_of(kind), CIP_OVERFLOW_ERROR, &c, NULL),
+        CIP_OK);
+    return cip_space_gather(&f.how, s, from, &c, &to, out, NULL, err);
+}
+
+static void check_window(const char *selection, unsigned chunks)
+{
+    cip_nd all, window;
+    cip_selection sel;
+    cip_grid g = grid(false, false, false);
+    cip_space *s = space(&g);
+    assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
+    assert_int_equal(cip_selection_parse(selection, &sel, NULL), CIP_OK);
+    assert_int_equal(cip_view_select(&all, &sel, &window, NULL, NULL), CIP_OK);
+    assert_int_equal(gather(s, &window, NULL), CIP_OK);
+    assert_int_equal(asked, chunks);
+    assert_int_equal(nasked, __builtin_popcount(chunks));
+}
+
+static void a_window_asks_for_the_chunks_it_touches(void **state)
+{
+    (void)state;
+    check_window("[:, :]", 0x1FF);
+    check_window("[0:3, 0:4]", 1);
+    check_window("[0:3, 3:5]", 3);
+    check_window("[2:4, 4:8]", 1 << 1 | 1 << 4);
+    check_window("[6, 9]", 1 << 8);
+    check_window("[::-1, 0]", 1 | 1 << 3 | 1 << 6);
+    check_window("[0:3, ::5]", 1 | 1 << 1);
+    check_window("[0, ::9]", 1 | 1 << 2); /* steps over a chunk */
+    check_window("[::6, ::-9]", 0x145);   /* the corners */
+    check_window("[0, ::4]", 7);          /* a step of a chunk */
+    check_window("[5:0:-3, 1]", 1 | 1 << 3);
+    check_window("[3:3]", 0);
+    check_window("[0, 3:0:-1]", 1);
+    check_window("[2::4, 2::5]", 0xC3);
+}
+
+static void values_come_from_the_chunk_they_lie_in(void **state)
+{
+    (void)state;
+    cip_nd all;
+    for (int k = 0; k < 2; k++) {
+        cip_grid g = grid(k == 1, false, false);
+        cip_space *s = space(&g);
+        assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
+        assert_int_equal(gather(s, &all, NULL), CIP_OK);
+        for (int64_t i = 0; i < 7; i++)
+            for (int64_t j = 0; j < 10; j++) {
+                uint8_t v = (uint8_t)(k == 1 ? i / 3 + 3 * (j / 4) : 3 * (i / 3) + j / 4);
+                assert_int_equal(out[2 * (10 * i + j)], v);
+                assert_int_equal(out[2 * (10 * i + j) + 1], v);
+            }
+    }
+}
+
+static cip_nd view2(int64_t n0, int64_t n1, int64_t s0, int64_t s1, uint64_t off, uint64_t size)
+{
+    return (cip_nd){
+        .off = off, .itemsize = size, .ndim = 2, .shape = { n0, n1 }, .stride = { s0, s1 }
+    };
+}
+
+static void views_that_are_boxes_are_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        cip_nd view;
+        bool box;
+    } cases[] = {
+        { { .off = 0, .itemsize = 2, .ndim = 2, .shape = { 7, 10 }, .stride = { 20, 2 } }, true },
+        { { .off = 0, .itemsize = 2, .ndim = 2, .shape = { 10, 7 }, .stride = { 2, 20 } }, true },
+        { { .off = 138, .itemsize = 2, .ndim = 2, .shape = { 7, 10 }, .stride = { -20, -2 } },
+          true },
+        { { .off = 0, .itemsize = 2, .ndim = 1, .shape = { 7 }, .stride = { 22 } }, false },
+        { { .off = 0, .itemsize = 2, .ndim = 1, .shape = { 20 }, .stride = { 2 } }, false },
+        { { .off = 2, .itemsize = 2, .ndim = 1, .shape = { 10 }, .stride = { 2 } }, false },
+        { { .off = 2, .itemsize = 2, .ndim = 1, .shape = { 9 }, .stride = { 2 } }, true },
+        { { .off = 0, .itemsize = 2, .ndim = 1, .shape = { 7 }, .stride = { 0 } }, true },
+        { { .off = 1, .itemsize = 1, .ndim = 1, .shape = { 10 }, .stride = { 2 } }, true },
+        { { .off = 1, .itemsize = 2, .ndim = 1, .shape = { 9 }, .stride = { 2 } }, false },
+        { { .off = 0, .itemsize = 1, .ndim = 2, .shape = { 10, 2 }, .stride = { 2, 1 } }, true },
+        { { .off = 1, .itemsize = 1, .ndim = 2, .shape = { 10, 2 }, .stride = { 2, -1 } }, true },
+        { { .off = 0, .itemsize = 1, .ndim = 1, .shape = { 3 }, .stride = { 1 } }, false },
+        { { .off = 2, .itemsize = 1, .ndim = 1, .shape = { 2 }, .stride = { -1 } }, false },
+        { { .off = 0, .itemsize = 2, .ndim = 2, .shape = { 3, 3 }, .stride = { 2, 2 } }, false },
+        { { .off = 40, .itemsize = 2, .ndim = 1, .shape = { 3 }, .stride = { -20 } }, true },
+        { { .off = 20, .itemsize = 2, .ndim = 1, .shape = { 11 }, .stride = { -2 } }, false },
+        { { .off = 0, .itemsize = 4, .ndim = 1, .shape = { 7 }, .stride = { 20 } }, false },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        cip_grid g = grid(false, false, false);
+        cip_space *s = space(&g);
+        cip_nd to = cases[k].view;
+        bool done;
+        cip_cast c;
+        cip_gather gg = { .rd = cip_rd_make(&f.how), .s = s, .cast = &c, .dst = out };
+        const cip_dtype *d;
+        assert_int_equal(cip_dtype_opaque(&f.layout->arena, to.itemsize, NULL, &d, NULL), CIP_OK);
+        assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_ERROR, &c, NULL), CIP_OK);
+        assert_int_equal(cip_view_c_order(to.ndim, to.shape, to.itemsize, &to, NULL), CIP_OK);
+        pthread_mutex_init(&gg.lock, NULL);
+        cip_walk_make(&cases[k].view, &to, false, &gg.w);
+        assert_int_equal(cip_gather_grid(&gg, &cases[k].view, &to, &done, NULL), CIP_OK);
+        if (done != cases[k].box)
+            fail_msg("case %zu", k);
+        pthread_mutex_destroy(&gg.lock);
+    }
+}
+
+static void a_reshaped_axis_may_be_walked_by_two(void **state)
+{
+    (void)state;
+    /* Ten elements of an axis that lies in one chunk, as five pairs. */
+    const int64_t one[1] = { 10 };
+    cip_grid g = { .itemsize = 2, .ndim = 1, .shape = one, .chunk = one };
+    cip_nd v = view2(5, 2, 4, 2, 0, 2);
+    assert_int_equal(gather(space(&g), &v, NULL), CIP_OK);
+    assert_int_equal(nasked, 1);
+    assert_int_equal(out[19], 0);
+    assert_int_equal(out[20], 0xEE);
+    v = view2(5, 3, 4, 2, 0, 2); /* overlapping, and beyond the end */
+    assert_int_equal(gather(space(&g), &v, NULL), CIP_ERR_RANGE);
+    v = view2(4, 3, 4, 2, 0, 2);
+    assert_int_equal(gather(space(&g), &v, NULL), CIP_OK);
+}
+
+/* --- errors ------------------------------------------------------------------------------------
+ */
+
+static void a_chunk_of_another_length_is_corrupt(void **state)
+{
+    (void)state;
+    cip_grid g = grid(false, false, false);
+    cip_space *s = space(&g);
+    cip_nd all;
+    cip_err err = CIP_ERR_INIT;
+    uint8_t b[10];
+    s->label = "data";
+    wrong_len = true;
+    assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
+    assert_int_equal(gather(s, &all, &err), CIP_ERR_CORRUPT);
+    assert_string_equal(err.part, "data, chunk 0");
+    assert_string_equal(err.text, "expected a chunk of 24 bytes, found 23");
+    assert_int_equal(cip_space_read_at(&f.how, s, 10, b, 10, &err), CIP_ERR_CORRUPT);
+    assert_string_equal(err.part, "data, chunk 1");
+}
+
+static void a_view_beyond_the_array_is_out_of_range(void **state)
+{
+    (void)state;
+    cip_grid g = grid(false, false, false);
+    cip_nd v = view2(7, 10, 20, 2, 2, 2);
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
+    assert_string_equal(err.text, "expected data up to byte 142, found 140 bytes");
+    v = view2(7, 10, 20, -2, 0, 2);
+    assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
+    assert_int_equal(nasked, 0);
+}
+
+static cip_status no_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)self;
+    (void)n;
+    return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "the index is cut off");
+}
+
+static void an_index_that_fails_fails_the_read(void **state)
+{
+    (void)state;
+    cip_grid g = grid(false, false, false);
+    cip_space *s = space(&g);
+    cip_nd v = view2(7, 10, 20, 2, 0, 2);
+    uint8_t b[10];
+    s->table.count = no_count;
+    assert_int_equal(gather(s, &v, NULL), CIP_ERR_TRUNCATED);
+    assert_int_equal(cip_space_read_at(&f.how, s, 10, b, 10, NULL), CIP_ERR_TRUNCATED);
+}
+
+/* --- spans -------------------------------------------------------------------------------------
+ */
+
+static void spans_of_any_cut_are_right(void **state)
+{
+    (void)state;
+    const int64_t sh[3] = { 4, 5, 6 };
+    for (unsigned seed = 0; seed < 40; seed++) {
+        fake_close(&f);
+        fake_open(&f, seed, NULL, NULL);
+        f.tuning.grid_pieces = seed % 2 == 0 ? 1 << 16 : 3;
+        uint8_t *bytes = fake_random(&f, 4 * 5 * 6 * 3), b[360];
+        cip_space *s = fake_grid(&f, sh, 3, 3, bytes, 0);
+        for (size_t lo = 0; lo <= 360; lo += 7)
+            for (size_t hi = lo; hi <= 360; hi += 13) {
+                assert_int_equal(cip_space_read_at(&f.how, s, lo, b, hi - lo, NULL), CIP_OK);
+                assert_memory_equal(b, bytes + lo, hi - lo);
+            }
+    }
+}
+
+static void an_array_of_no_elements_has_no_bytes(void **state)
+{
+    (void)state;
+    const int64_t none[2] = { 0, 10 };
+    cip_grid g = { .itemsize = 2, .ndim = 2, .shape = none, .chunk = chunk };
+    cip_space *s = space(&g);
+    cip_nd v = view2(0, 10, 20, 2, 0, 2);
+    assert_int_equal(cip_space_read_at(&f.how, s, 0, out, 0, NULL), CIP_OK);
+    assert_int_equal(cip_space_read_at(&f.how, s, 0, out, 1, NULL), CIP_ERR_RANGE);
+    assert_int_equal(gather(s, &v, NULL), CIP_OK);
+    assert_int_equal(nasked, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(chunks_are_numbered_and_shaped_as_stored),
+        TEST(a_window_asks_for_the_chunks_it_touches),
+        TEST(values_come_from_the_chunk_they_lie_in),
+        TEST(views_that_are_boxes_are_seen),
+        TEST(a_reshaped_axis_may_be_walked_by_two),
+        TEST(a_chunk_of_another_length_is_corrupt),
+        TEST(a_view_beyond_the_array_is_out_of_range),
+        TEST(an_index_that_fails_fails_the_read),
+        TEST(spans_of_any_cut_are_right),
+        TEST(an_array_of_no_elements_has_no_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
