@@ -14,6 +14,7 @@
 #define CIP_TESTS_ONE_FORMAT_H
 
 #include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

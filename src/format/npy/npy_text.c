@@ -95,7 +95,7 @@ static cip_status scan_nested(scanner *s, cip_bytes *out)
         } else if (c == ')' || c == ']' || c == '}') {
             if (open[--depth] != c)
                 return expected(s, "the brackets to match");
-        } else if (c < 0) {
+        } else if (c <= 0) {
             return expected(s, "a closing bracket");
         }
         s->pos++;

@@ -31,7 +31,7 @@ static bool tree_matters(const cip_spec *spec)
         return false;
     if (spec->source_format != NULL && strcmp(spec->source_format, "rawarray") == 0)
         return cip_map_get(spec->tree, "metadata") != NULL;
-    return cip_node_len(spec->tree) != 0;
+    return spec->tree->len != 0;
 }
 
 /* Whether it or a field of it is opaque with a name of its own. */

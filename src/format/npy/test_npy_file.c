@@ -239,6 +239,10 @@ static void names_are_latin1_or_utf8_by_version(void **state)
     assert_int_equal(open_text(&f, 3, text, 0), CIP_OK);
     assert_string_equal(f.layout->array[0]->dtype->field[0].name, "\xc3\xa9");
     one_close(&f);
+    text = "{'descr': [('\x80\x7f', '<i4')], 'fortran_order': False, 'shape': (6,)}";
+    assert_int_equal(open_text(&f, 2, text, 0), CIP_OK);
+    assert_string_equal(f.layout->array[0]->dtype->field[0].name, "\xc2\x80\x7f");
+    one_close(&f);
     text = "{'descr': [('\xe9', '<i4')], 'fortran_order': False, 'shape': (6,)}";
     assert_int_equal(open_text(&f, 3, text, 0), CIP_ERR_CORRUPT);
     assert_int_equal(f.err.offset, 12 + 13);
@@ -392,8 +396,12 @@ static void failing_reads_are_reported(void **state)
         fault.fail_at = 1;
         fault.status = row[i].st;
         cip_report_init(&r, &env.mem, false, on_finding, &s);
+        err = (cip_err)CIP_ERR_INIT;
         assert_int_equal(cip_format_npy.verify(l, 0, &r, &err), row[i].want);
+        assert_int_equal(err.code, row[i].want);
         assert_int_equal(s.n, row[i].findings);
+        fault.reads = 0;
+        assert_int_equal(cip_format_npy.verify(l, 0, &r, NULL), row[i].want);
         cip_report_clear(&r);
         cip_layout_free(l);
         cip_env_clear(&env);

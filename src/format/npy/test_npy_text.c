@@ -36,6 +36,13 @@ static cip_status parse(parsed *p, const char *text)
     return parse_bytes(p, text, strlen(text));
 }
 
+static cip_status parse_descr(parsed *p, const char *descr)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "{'shape': (2,), 'fortran_order': False, 'descr': %s}", descr);
+    return parse(p, text);
+}
+
 /* Expects the failure at the position in the text. */
 static void assert_refused(const char *text, cip_status st, size_t at)
 {
@@ -123,6 +130,7 @@ static void only_literals_are_taken(void **state)
     assert_refused("{'descr': '<i4',, }", CIP_ERR_CORRUPT, 16);
     assert_refused("{'descr': '<i4", CIP_ERR_CORRUPT, 14);
     assert_refused("{'descr': '<i4\\", CIP_ERR_CORRUPT, 15);
+    assert_refused("{'fortran_order': True", CIP_ERR_CORRUPT, 22);
     assert_refused("{'fortran_order': 0}", CIP_ERR_CORRUPT, 18);
     assert_refused("{'fortran_order': false}", CIP_ERR_CORRUPT, 18);
     assert_refused(DICT("()") "x", CIP_ERR_CORRUPT, strlen(DICT("()")));
@@ -134,6 +142,30 @@ static void only_literals_are_taken(void **state)
     assert_non_null(strstr(p.err.text, "0x00"));
     cip_arena_clear(&p.arena);
     assert_int_equal(parse_bytes(&p, DICT("()") "\0", strlen(DICT("()")) + 1), CIP_ERR_CORRUPT);
+    cip_arena_clear(&p.arena);
+    assert_int_equal(parse_bytes(&p, "{'descr': [\0]}", 14), CIP_ERR_CORRUPT);
+    assert_int_equal(p.err.offset, 10 + 11);
+    cip_arena_clear(&p.arena);
+}
+
+static void messages_show_what_was_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *found;
+    } row[] = {
+        { "{x", "found 'x'" },        { "{u ", "found ' '" }, { "{\x7f", "found the byte 0x7f" },
+        { "{\x1f", "the byte 0x1f" }, { "{~", "found '~'" },  { "{", "found the end" }
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        parsed p;
+        assert_int_equal(parse(&p, row[i].text), CIP_ERR_CORRUPT);
+        assert_non_null(strstr(p.err.text, row[i].found));
+        cip_arena_clear(&p.arena);
+    }
+    parsed p;
+    assert_int_equal(parse_descr(&p, "'<'"), CIP_ERR_CORRUPT); /* found at its very end */
+    assert_int_equal(p.err.offset, 10 + 49 + 2);
     cip_arena_clear(&p.arena);
 }
 
@@ -170,13 +202,6 @@ static void up_to_64_dimensions_are_read(void **state)
 }
 
 /* --- descr ---------------------------------------------------------------------------------- */
-
-static cip_status parse_descr(parsed *p, const char *descr)
-{
-    char text[4096];
-    snprintf(text, sizeof text, "{'shape': (2,), 'fortran_order': False, 'descr': %s}", descr);
-    return parse(p, text);
-}
 
 static void assert_dtype(const char *descr, const char *name, uint64_t itemsize, bool big)
 {
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(every_truncation_of_a_header_is_reported),
         cmocka_unit_test(only_the_three_keys_are_taken),
         cmocka_unit_test(only_literals_are_taken),
+        cmocka_unit_test(messages_show_what_was_found),
         cmocka_unit_test(shapes_are_tuples_of_lengths),
         cmocka_unit_test(up_to_64_dimensions_are_read),
         cmocka_unit_test(every_descr_has_its_dtype),

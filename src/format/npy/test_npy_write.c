@@ -88,20 +88,46 @@ static void fortran_order_becomes_c_order(void **state)
 static void without_a_wish_the_byte_order_is_kept(void **state)
 {
     (void)state;
-    one_file f;
+    one_file big, little;
     one_output o = { 0 };
-    open_corpus(&f, "same-f4-big");
-    const cip_array *array = f.layout->array[0];
-    const cip_spec_array a = { "", array->dtype, 2, array->view.shape, false };
+    open_corpus(&big, "same-f4-big");
+    open_corpus(&little, "same-f4-2x3");
+    for (int from_big = 0; from_big < 2; from_big++)
+        for (int wish = -1; wish < 2; wish++) {
+            const one_file *f = from_big ? &big : &little;
+            const one_file *same = wish == 1 || (wish < 0 && from_big) ? &big : &little;
+            const cip_array *array = f->layout->array[0];
+            const cip_spec_array a = { "", array->dtype, 2, array->view.shape, false };
+            cip_spec spec = spec_of(&a);
+            spec.big = wish;
+            assert_int_equal(one_write(&o, &cip_format_npy, &spec, f->bytes + 128, 4), CIP_OK);
+            assert_int_equal(o.bytes.len, same->io->size);
+            assert_memory_equal(o.bytes.ptr, same->bytes, o.bytes.len);
+            one_output_clear(&o);
+        }
+    one_close(&big);
+    one_close(&little);
+}
+
+static void records_become_packed_and_little_endian(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    const cip_dtype *d;
+    const char *text = "[('a', '|u1'), ('', '|V1'), ('b', '>i2')]";
+    const char *want = "{'descr': [('a', '|u1'), ('b', '<i2')], 'fortran_order': False, ";
+    one_output o = { 0 };
+    assert_int_equal(cip_dtype_parse(&arena, text, strlen(text), false, &d, NULL), CIP_OK);
+    const cip_spec_array a = { "", d, 0, NULL, false };
     cip_spec spec = spec_of(&a);
-    assert_int_equal(one_write(&o, &cip_format_npy, &spec, f.bytes + 128, 4), CIP_OK);
-    assert_memory_equal(o.bytes.ptr, f.bytes, f.io->size);
-    spec.big = 0;
+    assert_int_equal(one_write(&o, &cip_format_npy, &spec, "\1-\0\2", 1), CIP_OK);
+    assert_int_equal(o.bytes.len, 128 + 3);
+    assert_memory_equal(o.bytes.ptr + 10, want, strlen(want));
+    assert_memory_equal(o.bytes.ptr + 128, "\1\2\0", 3);
     one_output_clear(&o);
-    assert_int_equal(one_write(&o, &cip_format_npy, &spec, f.bytes + 128, 4), CIP_OK);
-    assert_int_equal(o.bytes.ptr[21], '<');
-    one_output_clear(&o);
-    one_close(&f);
+    cip_arena_clear(&arena);
 }
 
 static void padding_is_left_out(void **state)
@@ -309,6 +335,11 @@ static void a_tree_is_lost_unless_it_says_nothing(void **state)
     assert_lost(&spec, 0, "");
     spec.tree = nothing;
     assert_lost(&spec, 0, "");
+    const cip_node tilde = { .type = CIP_NODE_NULL, .text = "~", .len = 1 };
+    spec.tree = &tilde;
+    assert_lost(&spec, 0, "");
+    spec.tree = key; /* a tree of one text */
+    assert_lost(&spec, 1, "the metadata tree is lost");
     spec.tree = flags;
     assert_lost(&spec, 1, "the metadata tree is lost");
     spec.source_format = "asdf";
@@ -426,6 +457,7 @@ int main(void)
         cmocka_unit_test(files_are_byte_for_byte_numpys),
         cmocka_unit_test(fortran_order_becomes_c_order),
         cmocka_unit_test(without_a_wish_the_byte_order_is_kept),
+        cmocka_unit_test(records_become_packed_and_little_endian),
         cmocka_unit_test(padding_is_left_out),
         cmocka_unit_test(long_headers_are_version_2),
         cmocka_unit_test(names_choose_the_version),

@@ -12,8 +12,7 @@ static int probe(cip_io *io, cip_bytes head)
     cip_ra_header h;
     if (!cip_ra_magic(head))
         return 0;
-    cip_bytes in = { head.ptr, head.len < CIP_RA_HEADER_MAX ? head.len : CIP_RA_HEADER_MAX };
-    return cip_ra_header_read(in, io->size, true, &h, NULL) == CIP_OK ? 100 : 90;
+    return cip_ra_header_read(head, io->size, true, &h, NULL) == CIP_OK ? 100 : 90;
 }
 
 static cip_status read_header(cip_layout *l, cip_ra_header *h, cip_err *err)

@@ -34,8 +34,8 @@ typedef struct cip_ra_header {
 /* Whether the bytes start with the magic in either byte order. */
 bool cip_ra_magic(cip_bytes in);
 /* Reads and checks a header. `in`: the first bytes of a file of `total` bytes, all of them or
- * CIP_RA_HEADER_MAX. `force`: unknown flags are taken. FORMAT (the magic), TRUNCATED, CORRUPT,
- * UNSUPPORTED (over 64 dimensions, unknown flags, more data than LZ4 blocks hold). */
+ * at least CIP_RA_HEADER_MAX. `force`: unknown flags are taken. FORMAT (the magic), TRUNCATED,
+ * CORRUPT, UNSUPPORTED (over 64 dimensions, unknown flags, more data than LZ4 blocks hold). */
 cip_status cip_ra_header_read(cip_bytes in, uint64_t total, bool force, cip_ra_header *out,
                               cip_err *err);
 /* Writes magic, flags, eltype, elbyte, size, ndim and dims, little-endian, to out

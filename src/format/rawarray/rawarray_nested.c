@@ -48,6 +48,13 @@ static bool is_other_data(cip_status st)
            st == CIP_ERR_UNSUPPORTED;
 }
 
+static cip_status pass_on(cip_status st, const cip_err *why, cip_err *err)
+{
+    if (st != CIP_OK && err != NULL)
+        *err = *why;
+    return st;
+}
+
 /* "float32[3, 4]" in C order. */
 static cip_status describe(const cip_ra_header *h, cip_buf *b, cip_err *err)
 {
@@ -85,17 +92,14 @@ cip_status cip_ra_nested(cip_layout *l, const cip_ra_header *h, cip_space *data,
     bool lz4 = (h->flags & CIP_RA_FLAG_LZ4) != 0;
     record first, r;
     *label = NULL;
-    if (h->eltype != CIP_RA_USER || h->elbyte < CIP_RA_HEADER_MIN || w.n == 0 ||
-        (lz4 && h->raw_len > DECODED_MAX))
+    if (h->eltype != CIP_RA_USER || w.n == 0 || (lz4 && h->raw_len > DECODED_MAX))
         return CIP_OK;
     for (uint64_t k = 0; k < cip_min_u64(w.n, LOOK_AT_FIRST + 1); k++) {
         cip_err why = CIP_ERR_INIT;
         cip_status st = read_record(&w, k < LOOK_AT_FIRST ? k : w.n - 1, &r, &why);
         if (is_other_data(st))
             return CIP_OK;
-        if (st != CIP_OK && err != NULL)
-            *err = why;
-        CIP_TRY(st);
+        CIP_TRY(pass_on(st, &why, err));
         if (k == 0)
             first = r;
         equal &= memcmp(first.bytes, r.bytes, sizeof r.bytes) == 0;
@@ -115,10 +119,8 @@ cip_status cip_ra_nested_verify(cip_layout *l, const cip_ra_header *h, cip_space
             cip_report_add(report, CIP_BAD, st, h->data_off + i * h->elbyte, h->elbyte, "nested",
                            "record %" PRIu64 " is no RawArray file as the others are: %.160s", i,
                            why.text);
-        else if (st != CIP_OK && err != NULL)
-            *err = why;
-        if (!is_other_data(st))
-            CIP_TRY(st);
+        else
+            CIP_TRY(pass_on(st, &why, err));
         CIP_TRY(cip_report_status(report, err));
     }
     return CIP_OK;

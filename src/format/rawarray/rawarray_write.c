@@ -35,7 +35,7 @@ static void check_tree(const cip_spec *spec, cip_report *loss)
                  "they are too long to be kept");
         return;
     }
-    if (spec->tree->type != CIP_NODE_NULL && cip_node_len(spec->tree) != 0)
+    if (spec->tree->type != CIP_NODE_NULL && spec->tree->len != 0)
         lost(loss, CIP_WARN, NULL, "the metadata tree is lost", "RawArray has none");
 }
 

@@ -125,6 +125,11 @@ static void big_endian_headers_are_told_by_what_makes_sense(void **state)
     assert_int_equal(read_one(&m, &h), CIP_ERR_UNSUPPORTED);
     m.flags = 0;
     assert_int_equal(read_one(&m, &h), CIP_ERR_CORRUPT);
+    m = good();
+    m.big = true;
+    m.eltype = 4; /* the last type there is */
+    assert_int_equal(read_one(&m, &h), CIP_OK);
+    assert_true(h.header_big);
     /* Only elbyte tells the order of a user-defined scalar. */
     ra_make scalar = { .elbyte = 3, .size = 3, .data = zeros, .data_len = 3, .big = true };
     assert_int_equal(read_one(&scalar, &h), CIP_OK);

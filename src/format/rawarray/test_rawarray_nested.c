@@ -8,6 +8,7 @@
 
 #include "format/rawarray/ra_make.h"
 #include "format/rawarray/rawarray.h"
+#include "support/fault_io.h"
 #include "support/one_format.h"
 
 enum { RECORDS = 40 };
@@ -228,6 +229,49 @@ static void compressed_records_are_looked_into(void **state)
     free(n.ptr);
 }
 
+/* 2^20 files of 64 bytes (and `more`), as one LZ4 block: one of them, then the same again. */
+static void assert_large(uint64_t more, const char *label)
+{
+    ra_make inner = { .eltype = 1, .elbyte = 16, .size = 16, .data = "0123456789abcdef" };
+    inner.data_len = 16;
+    ra_bytes in = ra_build(&inner);
+    assert_int_equal(in.len, 64);
+    const uint64_t dims[] = { (1 << 20) + more };
+    uint64_t rest = dims[0] * 64 - 64 - 5 - 19;
+    ra_bytes packed = { malloc(rest / 255 + 128), 0 };
+    uint8_t *p = packed.ptr;
+    *p++ = 0xff; /* 64 literals, a match of 19 and more */
+    *p++ = 64 - 15;
+    memcpy(p, in.ptr, 64);
+    p += 64;
+    *p++ = 64; /* so far back */
+    *p++ = 0;
+    for (; rest >= 255; rest -= 255)
+        *p++ = 255;
+    *p++ = (uint8_t)rest;
+    *p++ = 0x50;
+    memcpy(p, in.ptr + 59, 5);
+    packed.len = (size_t)(p + 5 - packed.ptr);
+    ra_make m = { .flags = 2, .elbyte = 64, .size = packed.len, .ndim = 1, .dims = dims };
+    m.data = packed.ptr;
+    m.data_len = packed.len;
+    ra_bytes b = ra_build(&m);
+    one_file f;
+    assert_int_equal(one_open(&f, &cip_format_rawarray, b.ptr, b.len, 0, NULL), CIP_OK);
+    assert_string_equal(cip_dtype_name(f.layout->array[0]->dtype), label);
+    one_close(&f);
+    free(b.ptr);
+    free(packed.ptr);
+    free(in.ptr);
+}
+
+static void large_compressed_data_are_not_decoded_to_look(void **state)
+{
+    (void)state;
+    assert_large(0, "rawarray(int128)");
+    assert_large(1, "bytes64");
+}
+
 /* --- verify --------------------------------------------------------------------------------- */
 
 typedef struct findings {
@@ -257,6 +301,67 @@ static cip_status verify(one_file *f, findings *s)
     cip_status st = cip_format_rawarray.verify(f->layout, 0, &r, &f->err);
     cip_report_clear(&r);
     return st;
+}
+
+typedef struct failure {
+    size_t at; /* which read of verify fails: one for all bytes, then one for each record */
+    cip_status st, want;
+    size_t bad; /* findings */
+} failure;
+
+/* `silent`: the caller wants no error record. */
+static void assert_failure(ra_bytes b, const failure *row, bool silent)
+{
+    cip_env env;
+    fault_io fault;
+    cip_layout *l;
+    cip_report r;
+    cip_err err = CIP_ERR_INIT, *out = silent ? NULL : &err;
+    findings s = { 0 };
+    assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
+    cip_io *io = fault_io_init(&fault, &env, b.ptr, b.len);
+    assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
+    fault.fail_at = 10; /* the header, then 17 records are read */
+    assert_int_equal(cip_format_rawarray.open(l, out), CIP_ERR_IO);
+    assert_int_equal(err.code, silent ? CIP_OK : CIP_ERR_IO);
+    cip_layout_free(l);
+    fault.fail_at = 0;
+    assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
+    assert_int_equal(cip_format_rawarray.open(l, NULL), CIP_OK);
+    fault.reads = 0;
+    fault.fail_at = row->at;
+    fault.status = row->st;
+    err = (cip_err)CIP_ERR_INIT;
+    cip_report_init(&r, &env.mem, false, on_finding, &s);
+    assert_int_equal(cip_format_rawarray.verify(l, 0, &r, out), row->want);
+    assert_int_equal(err.code, silent ? CIP_OK : row->want);
+    assert_int_equal(s.bad, row->bad);
+    cip_report_clear(&r);
+    cip_layout_free(l);
+    cip_env_clear(&env);
+}
+
+static void failing_reads_are_reported(void **state)
+{
+    (void)state;
+    static const failure row[] = {
+        { 0, CIP_ERR_IO, CIP_OK, 0 },         { 1, CIP_ERR_IO, CIP_ERR_IO, 0 },
+        { 1, CIP_ERR_TRUNCATED, CIP_OK, 1 },  { 1, CIP_ERR_CORRUPT, CIP_OK, 1 },
+        { 2, CIP_ERR_IO, CIP_ERR_IO, 0 },     { 41, CIP_ERR_IO, CIP_ERR_IO, 0 },
+        { 41, CIP_ERR_TRUNCATED, CIP_OK, 1 },
+    };
+    nest_bytes n = make_records();
+    const uint64_t dims[] = { RECORDS };
+    ra_make m = { .elbyte = n.each, .size = n.each * RECORDS, .ndim = 1, .dims = dims };
+    m.data = n.ptr;
+    m.data_len = n.each * RECORDS;
+    ra_bytes b = ra_build(&m);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        assert_failure(b, &row[i], false);
+        assert_failure(b, &row[i], true);
+    }
+    free(b.ptr);
+    free(n.ptr);
 }
 
 static void a_plain_file_has_no_findings(void **state)
@@ -300,6 +405,17 @@ static void oddities_are_noted(void **state)
     assert_int_equal(s.offset, 50);
     assert_int_equal(s.length, 3);
     assert_string_equal(s.part, "metadata");
+    one_close(&f);
+    free(b.ptr);
+    const uint64_t fifty[] = { 50 };
+    m = (ra_make){ .flags = 2, .eltype = 2, .elbyte = 1, .size = 2, .ndim = 1, .dims = fifty };
+    m.data = "\x10z"; /* shorter than what it should make is nothing to note */
+    m.data_len = 2;
+    s = (findings){ 0 };
+    b = ra_build(&m);
+    assert_int_equal(one_open(&f, &cip_format_rawarray, b.ptr, b.len, 0, NULL), CIP_OK);
+    assert_int_equal(verify(&f, &s), CIP_OK);
+    assert_int_equal(s.n, 0);
     one_close(&f);
     free(b.ptr);
     m = (ra_make){
@@ -347,6 +463,8 @@ int main(void)
         cmocka_unit_test(a_scalar_inside_is_named_without_axes),
         cmocka_unit_test(only_user_types_nest),
         cmocka_unit_test(compressed_records_are_looked_into),
+        cmocka_unit_test(large_compressed_data_are_not_decoded_to_look),
+        cmocka_unit_test(failing_reads_are_reported),
         cmocka_unit_test(a_plain_file_has_no_findings),
         cmocka_unit_test(oddities_are_noted),
         cmocka_unit_test(each_record_that_is_no_file_is_found),

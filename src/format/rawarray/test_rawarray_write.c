@@ -221,6 +221,67 @@ static void more_than_lz4_holds_is_refused(void **state)
     one_output_clear(&o);
 }
 
+/* Starts a file of n elements, writing none. */
+static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
+{
+    const cip_spec_array a = { "", cip_dtype_fixed(kind, false), 1, &n, false };
+    cip_spec spec = spec_of(&a);
+    one_output o = { 0 };
+    cip_plan plan = { .level = 0 };
+    void *w;
+    spec.codec = codec;
+    assert_int_equal(cip_env_init(&o.env, NULL, NULL, NULL, NULL), CIP_OK);
+    cip_arena arena = { .mem = &o.env.mem };
+    o.bytes.mem = &o.env.mem;
+    cip_out to = { one_out, &o, 0 };
+    cip_status st = cip_ra_sink.begin(&o.env, &arena, &spec, &to, &plan, &w, NULL);
+    cip_arena_clear(&arena);
+    one_output_clear(&o);
+    return st;
+}
+
+static void sizes_are_bounded(void **state)
+{
+    (void)state;
+    const int64_t half = (int64_t)1 << 62;
+    assert_int_equal(begin_only(CIP_U8, INT64_MAX, NULL), CIP_OK);
+    assert_int_equal(begin_only(CIP_U16, half - 1, NULL), CIP_OK);
+    assert_int_equal(begin_only(CIP_U16, half, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(begin_only(CIP_U32, half, NULL), CIP_ERR_UNSUPPORTED); /* 0 modulo 2^64 */
+    assert_int_equal(begin_only(CIP_U8, CIP_RA_LZ4_MAX, "lz4"), CIP_OK);
+    assert_int_equal(begin_only(CIP_U8, (int64_t)CIP_RA_LZ4_MAX + 1, "lz4"), CIP_ERR_UNSUPPORTED);
+}
+
+/* Noise with a run of zeros that saves just what LZ4 costs. */
+static void what_lz4_leaves_as_long_as_it_was_is_stored_raw(void **state)
+{
+    (void)state;
+    const cip_codec *lz4 = cip_codec_find("lz4");
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    const cip_codec_env env = { .mem = &mem };
+    uint8_t data[64], packed[256];
+    size_t n = 0, run;
+    for (run = 4; run < 24 && n != sizeof data; run++) {
+        for (size_t i = 0; i < sizeof data; i++)
+            data[i] = (uint8_t)(i * 167 + 13);
+        memset(data + 20, 0, run);
+        assert_int_equal(lz4->encode(NULL, &env, 0, (cip_bytes){ data, sizeof data }, packed,
+                                     sizeof packed, &n, NULL),
+                         CIP_OK);
+    }
+    assert_int_equal(n, sizeof data);
+    const int64_t shape[] = { sizeof data };
+    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    cip_spec spec = spec_of(&a);
+    one_output o = { 0 };
+    spec.codec = "lz4";
+    write_ok(&o, &spec, data, NULL);
+    assert_int_equal(field(&o, 8), 0);
+    assert_memory_equal(o.bytes.ptr + 56, data, sizeof data);
+    one_output_clear(&o);
+}
+
 static void other_codecs_are_refused(void **state)
 {
     (void)state;
@@ -374,6 +435,13 @@ static void a_tree_is_lost_unless_it_says_nothing(void **state)
     spec.tree = nothing;
     assert_int_equal(check_only(&spec, &o), CIP_OK);
     assert_int_equal(o.nlost, 0);
+    const cip_node tilde = { .type = CIP_NODE_NULL, .text = "~", .len = 1 };
+    spec.tree = &tilde;
+    assert_int_equal(check_only(&spec, &o), CIP_OK);
+    assert_int_equal(o.nlost, 0);
+    spec.tree = key; /* a tree of one text */
+    assert_int_equal(check_only(&spec, &o), CIP_OK);
+    assert_int_equal(o.nlost, 1);
     assert_int_equal(cip_node_new_map(&arena, 1, &map, NULL), CIP_OK);
     cip_node_set_pair(map, 0, key, key);
     spec.tree = map;
@@ -512,7 +580,9 @@ static void misuse_end(misuse *m)
 
 static cip_status give(misuse *m, size_t n)
 {
-    return cip_ra_sink.chunk(m->w, 0, 0, (cip_bytes){ (const uint8_t *)"abcdef", n }, n, NULL);
+    m->out.err = (cip_err)CIP_ERR_INIT;
+    return cip_ra_sink.chunk(m->w, 0, 0, (cip_bytes){ (const uint8_t *)"abcdef", n }, n,
+                             &m->out.err);
 }
 
 static void more_or_fewer_bytes_than_promised_are_refused(void **state)
@@ -521,6 +591,7 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     misuse m;
     misuse_begin(&m, NULL);
     assert_int_equal(give(&m, 6), CIP_ERR_ARG);
+    assert_string_equal(m.out.err.text, "expected at most 5 bytes of data, found 6");
     assert_int_equal(give(&m, 4), CIP_OK);
     assert_int_equal(cip_ra_sink.finish(m.w, NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(give(&m, 2), CIP_ERR_ARG);
@@ -531,6 +602,7 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     misuse_end(&m);
     misuse_begin(&m, "lz4");
     assert_int_equal(give(&m, 4), CIP_ERR_ARG);
+    assert_string_equal(m.out.err.text, "expected 5 bytes of data, found 4");
     assert_int_equal(give(&m, 0), CIP_OK);
     assert_int_equal(give(&m, 5), CIP_OK);
     assert_int_equal(give(&m, 0), CIP_OK);
@@ -606,6 +678,8 @@ int main(void)
         cmocka_unit_test(what_lz4_does_not_make_smaller_is_stored_raw),
         cmocka_unit_test(the_level_reaches_lz4),
         cmocka_unit_test(more_than_lz4_holds_is_refused),
+        cmocka_unit_test(sizes_are_bounded),
+        cmocka_unit_test(what_lz4_leaves_as_long_as_it_was_is_stored_raw),
         cmocka_unit_test(other_codecs_are_refused),
         cmocka_unit_test(other_types_become_user_elements_with_the_loss_named),
         cmocka_unit_test(records_are_packed_and_swapped),
