@@ -19,15 +19,18 @@
 
 typedef struct asdf_make {
     uint8_t *ptr;
-    size_t len;
+    size_t len, cap;
 } asdf_make;
 
 static inline size_t make_bytes(asdf_make *m, const void *p, size_t n)
 {
     size_t at = m->len;
-    m->ptr = (uint8_t *)realloc(m->ptr, m->len + n + 1);
-    if (m->ptr == NULL)
-        abort();
+    if (m->len + n >= m->cap) {
+        m->cap = 2 * (m->len + n) + 64;
+        m->ptr = (uint8_t *)realloc(m->ptr, m->cap);
+        if (m->ptr == NULL)
+            abort();
+    }
     if (n != 0)
         memcpy(m->ptr + at, p, n);
     m->len += n;
