@@ -16,13 +16,19 @@ void fake_must(cip_status st, const cip_err *err, const char *file, int line)
 
 void fake_open(fake *f, uint64_t seed, cip_pool *pool, const cip_limits *limits)
 {
+    fake_open_from(f, seed, pool, limits, NULL);
+}
+
+void fake_open_from(fake *f, uint64_t seed, cip_pool *pool, const cip_limits *limits,
+                    const cip_allocator *from)
+{
     memset(f, 0, sizeof *f);
     f->rng = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     f->tuning = cip_tuning_default;
     f->file = calloc(1, FAKE_FILE_MAX);
     if (f->file == NULL)
         abort();
-    FAKE_MUST(cip_env_init(&f->env, limits, NULL, pool, err));
+    FAKE_MUST(cip_env_init(&f->env, limits, from, pool, err));
     FAKE_MUST(cip_io_open_memory(&f->env, f->file, FAKE_FILE_MAX, "fake", &f->io, err));
     FAKE_MUST(cip_layout_new(&f->env, f->io, &f->layout, err));
     f->layout->tuning = &f->tuning;

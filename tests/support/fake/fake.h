@@ -49,6 +49,9 @@ enum { FAKE_FILE_MAX = 8 << 20 };
 
 /* Aborts on failure, like all below: it is the test that is wrong then. */
 void fake_open(fake *f, uint64_t seed, cip_pool *pool, const cip_limits *limits);
+/* With memory from `from` (NULL: the C library's). */
+void fake_open_from(fake *f, uint64_t seed, cip_pool *pool, const cip_limits *limits,
+                    const cip_allocator *from);
 void fake_close(fake *f);
 
 uint64_t fake_next(fake *f);
