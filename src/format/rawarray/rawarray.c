@@ -90,6 +90,19 @@ static cip_status add_array(cip_layout *l, const cip_ra_header *h, cip_space *da
     return CIP_OK;
 }
 
+static cip_status type_fact(cip_layout *l, const cip_ra_header *h, cip_err *err)
+{
+    cip_buf b = { .mem = &l->env->mem };
+    cip_status st;
+    CIP_GO(cip_ra_type_name(h, &b, err));
+    CIP_GO(cip_buf_nul(&b, err));
+    st = cip_layout_add_fact(l, "element type", err, "%s (eltype %" PRIu64 ", elbyte %" PRIu64 ")",
+                             (const char *)b.ptr, h->eltype, h->elbyte);
+done:
+    cip_buf_clear(&b);
+    return st;
+}
+
 static cip_status dims_fact(cip_layout *l, const cip_ra_header *h, cip_err *err)
 {
     cip_buf b = { .mem = &l->env->mem };
@@ -107,8 +120,7 @@ done:
 static cip_status add_facts(cip_layout *l, const cip_ra_header *h, cip_err *err)
 {
     uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
-    CIP_TRY(cip_layout_add_fact(l, "element type", err, "%" PRIu64 " of %" PRIu64 " bytes",
-                                h->eltype, h->elbyte));
+    CIP_TRY(type_fact(l, h, err));
     CIP_TRY(cip_layout_add_fact(l, "byte order", err, "%s",
                                 h->header_big ? "big (header and data)"
                                 : h->data_big ? "big (data)"

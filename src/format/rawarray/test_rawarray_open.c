@@ -252,7 +252,7 @@ static void facts_say_what_the_header_says(void **state)
     one_file f;
     assert_int_equal(open_name(&f, "good-lz4"), CIP_OK);
     assert_string_equal(fact(&f, "dims as stored"), "[100, 10], the first varies fastest");
-    assert_string_equal(fact(&f, "element type"), "2 of 1 bytes");
+    assert_string_equal(fact(&f, "element type"), "uint8 (eltype 2, elbyte 1)");
     assert_string_equal(fact(&f, "byte order"), "little");
     assert_int_equal(f.layout->nfact, 3);
     one_close(&f);
