@@ -8,8 +8,8 @@
 
 #define CIP_CORE_TAG "tag:yaml.org,2002:"
 
-/* The double nearest to `[-+]digits.digits[eE][-+]digits`; underscores are passed over, and every
- * part may be missing. The caller has checked the form. */
+/* The double nearest to `[-+]digits.digits[eE][-+]digits` of n > 0 bytes; underscores are passed
+ * over, and every part may be missing. The caller has checked the form. */
 double cip_decimal_parse(const char *s, size_t n);
 
 enum { CIP_DOUBLE_TEXT = 32 }; /* bytes that a double's spelling needs, NUL included */

@@ -31,12 +31,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The exponent after [eE]; so large that it overflows a double long before it does an int64. */
+/* The exponent after [eE], kept small enough not to overflow. */
 static int64_t read_exponent(const char *p, const char *end)
 {
-    bool negative = p < end && *p == '-';
+    bool negative = *p == '-';
     int64_t e = 0;
-    if (p < end && (*p == '-' || *p == '+'))
+    if (negative || *p == '+')
         p++;
     for (; p < end; p++)
         if (e < INT64_C(1000000000000))
@@ -49,7 +49,7 @@ static decimal read_decimal(const char *p, const char *end)
     decimal d = { 0 };
     bool point = false;
     unsigned n = 0;
-    if (p < end && (*p == '-' || *p == '+'))
+    if (*p == '-' || *p == '+')
         d.negative = *p++ == '-';
     for (; p < end && *p != 'e' && *p != 'E'; p++) {
         if (!is_digit(*p)) {
@@ -98,24 +98,62 @@ static double parse_long(const char *p, const char *end, const decimal *d)
     return strtod(text, NULL);
 }
 
+#ifdef __SIZEOF_INT128__
+enum { EXACT_POWER = 27 }; /* 5^27 is the last power of five below 2^64 */
+
+__extension__ typedef unsigned __int128 wide;
+
+static double round_once(uint64_t q, bool more, int exponent)
+{
+    int extra = 64 - __builtin_clzll(q) - DBL_MANT_DIG;
+    uint64_t half = UINT64_C(1) << (extra - 1), low = q & (2 * half - 1);
+    q >>= extra;
+    if (low > half || (low == half && (more || (q & 1) != 0)))
+        q++;
+    return ldexp((double)q, exponent + extra);
+}
+
+/* m * 10^e for m > 0 and |e| <= EXACT_POWER: the quotient by or the product with a power of five is
+ * known to 62 bits or more, and whether anything follows, so that it is rounded once. */
+static double scale_exactly(uint64_t m, int e)
+{
+    uint64_t five = 1;
+    for (int i = abs(e); i > 0; i--)
+        five *= 5;
+    const int up = __builtin_clzll(m), room = __builtin_clzll(five);
+    m <<= up;
+    if (e < 0) {
+        five <<= room;
+        wide n = (wide)m << 63;
+        uint64_t q = (uint64_t)(n / five);
+        return round_once(q, n != (wide)q * five, e + room - up - 63);
+    }
+    const int down = 64 - room;
+    wide n = (wide)m * five;
+    uint64_t q = (uint64_t)(n >> down);
+    return round_once(q, n != (wide)q << down, e + down - up);
+}
+#else
+enum { EXACT_POWER = -1 };
+
+static double scale_exactly(uint64_t m, int e)
+{
+    return ldexp((double)m, e); /* never called */
+}
+#endif
+
 double cip_decimal_parse(const char *s, size_t n)
 {
-    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     decimal d = read_decimal(s, s + n);
     double v;
-    /* Both exact: one operation, rounded once (Clinger). */
-    if (FLT_EVAL_METHOD == 0 && !d.more && d.m <= UINT64_C(1) << 53 && d.exp10 >= -22 &&
-        d.exp10 <= 22) {
-        v = (double)d.m;
-        v = d.exp10 < 0 ? v / powers[-d.exp10] : v * powers[d.exp10];
-    } else if (!d.more) {
+    if (d.more) {
+        v = parse_long(s, s + n, &d);
+    } else if (d.exp10 >= -EXACT_POWER && d.exp10 <= EXACT_POWER) {
+        v = d.m == 0 ? 0 : scale_exactly(d.m, (int)d.exp10);
+    } else {
         char text[48];
         snprintf(text, sizeof text, "%" PRIu64 "e%d", d.m, clamp_exponent(d.exp10));
         v = strtod(text, NULL);
-    } else {
-        v = parse_long(s, s + n, &d);
     }
     return d.negative ? -v : v;
 }

@@ -56,6 +56,33 @@ static void decimals_are_the_nearest_doubles(void **state)
     assert_double("0e999999999999999999999", 0.0);
 }
 
+/* Products and quotients of 64 bits of which just the half of the last place is left over, with and
+ * without more behind, over an even and an odd last place. */
+static void halves_are_rounded_to_even_once(void **state)
+{
+    (void)state;
+    assert_double("682491424270518050e-2", 0x1.83f392d0f171cp+52);
+    assert_double("569668205863151640e-1", 0x1.94c60b020fbb4p+55);
+    assert_double("589853269785512751e-11", 0x1.680492ca9a88ep+22);
+    assert_double("684998387020432063e-21", 0x1.6722ed5c4b4dfp-11);
+    assert_double("253916659474058996e+11", 0x1.482df9a4a4075p+94);
+    assert_double("817792851496156110e+27", 0x1.255e698aa1d12p+149);
+    assert_double("3368753195555165e+1", 0x1.deba86fe47f68p+54);
+    assert_double("208403877165284288e+1", 0x1.cebfe389a8256p+60);
+    /* around the last power of five that is used */
+    assert_double("1234567890123456789e26", 1234567890123456789e26);
+    assert_double("1234567890123456789e27", 1234567890123456789e27);
+    assert_double("1234567890123456789e28", 1234567890123456789e28);
+    assert_double("1234567890123456789e-26", 1234567890123456789e-26);
+    assert_double("1234567890123456789e-27", 1234567890123456789e-27);
+    assert_double("1234567890123456789e-28", 1234567890123456789e-28);
+    assert_double("1e27", 1e27);
+    assert_double("1e-27", 1e-27);
+    assert_double("9007199254740991e27", 9007199254740991e27);
+    assert_double("18014398509481983e0", 0x1p54); /* rounded up to another power of two */
+    assert_double("9999999999999999999e0", 1e19);
+}
+
 /* Just above, at and just below the middle of 1 and its upper neighbour: 54 digits decide, and what
  * stands after hundreds of zeros still counts. */
 static void every_digit_counts(void **state)
@@ -247,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decimals_are_the_nearest_doubles),
+        cmocka_unit_test(halves_are_rounded_to_even_once),
         cmocka_unit_test(every_digit_counts),
         cmocka_unit_test(doubles_are_spelled_as_short_as_python_does),
         cmocka_unit_test(spelled_doubles_read_back),

@@ -63,7 +63,12 @@ static const cip_node **kid(const parser *p, size_t i)
 
 static cip_status push_kid(parser *p, const cip_node *node, cip_err *err)
 {
-    return cip_buf_add(&p->kids, &node, sizeof node, err);
+    cip_buf *kids = &p->kids;
+    if (kids->cap - kids->len < sizeof node)
+        return cip_buf_add(kids, &node, sizeof node, err);
+    memcpy(kids->ptr + kids->len, &node, sizeof node);
+    kids->len += sizeof node;
+    return CIP_OK;
 }
 
 static size_t start_of(parser *p, const yaml_event_t *ev)
