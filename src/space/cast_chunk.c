@@ -110,7 +110,7 @@ static bool in_pieces(const cip_gather *g, const cip_chunk *c)
     cip_step own;
     const cip_step *step = cip_chunk_only_step(g->s, c, &own);
     if (step == NULL)
-        return c->codec == &cip_codec_stored || (c->codec == NULL && g->s->nstep == 0);
+        return cip_chunk_is_stored(g->s, c);
     bool large = c->raw_len > cip_cache_max(g->rd.cache) / 2;
     return step->codec->plan != NULL || (large && step->codec->stream != NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One chunk: its entry checked, its stored bytes fetched, its pipeline run, by the cheapest way to
- * the pieces that are wanted. In order: from the cache; straight into the caller's memory when all
- * of it is wanted in one piece; only the inner blocks that are touched, where the codec can; in
- * order with an early stop when it is too large to keep; whole, and kept for the next who asks. */
+ * One chunk: its entry checked, and pieces of it by the cheapest way. In order: from the cache;
+ * straight into the caller's memory when all of it is wanted in one piece; only the inner blocks
+ * that are touched, where the codec can; in order with an early stop when it is too large to keep;
+ * whole, and kept for the next who asks. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -94,234 +94,19 @@ static void fill(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n)
     }
 }
 
-static cip_status fail_missing(const cip_chunk *c, cip_err *err)
+cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_want *piece,
+                             size_t n, bool *special, cip_err *err)
 {
-    return cip_fail(err, c->why != CIP_OK ? c->why : CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                    "its data are missing");
-}
-
-/* --- the pipeline ---------------------------------------------------------------------------- */
-
-typedef struct steps {
-    const cip_step *step;
-    size_t n; /* 0: stored as it is */
-} steps;
-
-static steps steps_of(const cip_space *s, const cip_chunk *c, cip_step *own)
-{
-    if (c->codec == NULL)
-        return (steps){ s->step, s->nstep };
-    *own = (cip_step){ .codec = c->codec };
-    return (steps){ own, c->codec == &cip_codec_stored ? 0 : 1 };
-}
-
-static cip_codec_env env_of(const cip_rd *rd, const cip_space *s)
-{
-    cip_codec_env env = s->codec_env;
-    env.mem = &rd->env->mem;
-    return env;
-}
-
-static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_room *room, cip_bytes *out,
-                        cip_err *err)
-{
-    size_t n;
-    CIP_TRY(cip_extent_check(at, "stored data", err));
-    if (!cip_to_size(at->len, &n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " stored bytes", at->len);
-    *out = (cip_bytes){ cip_space_borrow(at->in, at->off, at->len), n };
-    if (out->ptr != NULL)
-        return CIP_OK;
-    CIP_TRY(cip_scratch_take(rd->scratch, n, room, err));
-    out->ptr = room->ptr;
-    return cip_rd_at(rd, at->in, at->off, room->ptr, n, err);
-}
-
-/* The output of a stage that is not the last one. */
-static cip_status stage_len(const cip_step *step, uint64_t raw_len, size_t *n, cip_err *err)
-{
-    uint64_t len = step->mid_len == 0 ? raw_len : step->mid_len;
-    if (!cip_to_size(len, n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes between stages", len);
-    return CIP_OK;
-}
-
-/* One stage of unknown output: in order until it ends. The input is made a space for that. */
-static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                                cip_bytes in, cip_room *room, size_t *n, cip_err *err)
-{
-    cip_space mem = { .kind = CIP_SPACE_MEM, .len = in.len, .mem = in };
-    cip_extent at = { .in = &mem, .off = 0, .len = in.len };
-    cip_seq *q = NULL;
-    CIP_TRY(cip_seq_begin(rd, step, env, &at, &q, err));
-    cip_status st = cip_seq_rest(rd, q, room, n, err);
-    cip_seq_free(q);
-    return st;
-}
-
-static cip_status stage(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                        uint64_t raw_len, cip_bytes *io, cip_room *room, cip_err *err)
-{
-    size_t n;
-    if (step->mid_len == CIP_MID_UNKNOWN) {
-        CIP_TRY(stage_unknown(rd, step, env, *io, room, &n, err));
-    } else {
-        CIP_TRY(stage_len(step, raw_len, &n, err));
-        CIP_TRY(cip_scratch_take(rd->scratch, n, room, err));
-        CIP_TRY(step->codec->decode(step->args, env, *io, room->ptr, n, err));
-    }
-    *io = (cip_bytes){ room->ptr, n };
-    return CIP_OK;
-}
-
-static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_bytes in,
-                            uint8_t *dst, size_t dst_len, cip_err *err)
-{
-    cip_codec_env env = env_of(rd, s);
-    cip_room room[2] = { { NULL, 0 }, { NULL, 0 } };
-    cip_status st;
-    for (size_t k = 0; k + 1 < p.n; k++) {
-        cip_room *mine = &room[k % 2]; /* the other one holds the input */
-        cip_scratch_give(rd->scratch, mine);
-        CIP_GO(stage(rd, &p.step[k], &env, dst_len, &in, mine, err));
-    }
-    const cip_step *last = &p.step[p.n - 1];
-    st = last->codec->decode(last->args, &env, in, dst, dst_len, err);
-done:
-    cip_scratch_give(rd->scratch, &room[0]);
-    cip_scratch_give(rd->scratch, &room[1]);
-    return st;
-}
-
-static cip_status check_stored_len(const cip_chunk *c, cip_err *err)
-{
-    if (c->at.len == c->raw_len)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRIu64 " bytes stored as they are, found %" PRIu64, c->raw_len,
-                    c->at.len);
-}
-
-/* Bytes stored as they are: no stage, only another place. */
-static cip_status read_stored(const cip_rd *rd, const cip_chunk *c, const cip_want *piece, size_t n,
-                              cip_err *err)
-{
-    CIP_TRY(check_stored_len(c, err));
-    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    return cip_rd_spans(rd, c->at.in, c->at.off, piece, n, err);
-}
-
-cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
-                            cip_err *err)
-{
-    cip_step own;
-    cip_room room = { NULL, 0 };
-    cip_bytes in, pattern;
-    uint8_t bytes[8];
-    size_t n;
-    if (!cip_to_size(c->raw_len, &n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
-                        c->raw_len);
+    cip_bytes pattern;
+    uint8_t own[8];
+    *special = c->state != CIP_CHUNK_DATA;
     if (c->state == CIP_CHUNK_MISSING)
-        return fail_missing(c, err);
-    if (cip_chunk_pattern(s, c, &pattern, bytes)) {
-        fill(pattern, 0, dst, n);
-        return CIP_OK;
-    }
-    steps p = steps_of(s, c, &own);
-    cip_want all = { .off = 0, .len = n, .dst = dst };
-    if (p.n == 0)
-        return read_stored(rd, c, &all, 1, err);
-    cip_status st = fetch(rd, &c->at, &room, &in, err);
-    if (st == CIP_OK)
-        st = run_steps(rd, s, p, in, dst, n, err);
-    cip_scratch_give(rd->scratch, &room);
-    return st;
-}
-
-const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own)
-{
-    steps p = steps_of(s, c, own);
-    return c->state == CIP_CHUNK_DATA && p.n == 1 ? p.step : NULL;
-}
-
-/* --- whole chunks at hand -------------------------------------------------------------------- */
-
-static cip_cache_key key_of(const cip_space *s, uint64_t i)
-{
-    return (cip_cache_key){ .space = s->id, .chunk = i };
-}
-
-static bool hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, const cip_chunk *c,
-                        cip_held *out)
-{
-    size_t len;
-    out->ptr = cip_cache_get(rd->cache, key_of(s, i), &len, &out->pin);
-    if (out->ptr != NULL && len == c->raw_len)
-        return true;
-    cip_held_drop(rd, out);
-    return false;
-}
-
-/* As it is in memory already. */
-static bool hold_stored(cip_space *s, const cip_chunk *c, cip_held *out)
-{
-    cip_step own;
-    if (c->state != CIP_CHUNK_DATA || steps_of(s, c, &own).n != 0 || c->at.len != c->raw_len ||
-        c->at.in == NULL || c->at.bit != 0)
-        return false;
-    out->ptr = cip_space_borrow(c->at.in, c->at.off, c->at.len);
-    return out->ptr != NULL;
-}
-
-static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            cip_held *out, cip_err *err)
-{
-    uint8_t *bytes;
-    CIP_TRY(cip_scratch_get(rd->scratch, (size_t)c->raw_len, &bytes, err));
-    cip_status st = cip_chunk_decode(rd, s, c, bytes, err);
-    if (st != CIP_OK) {
-        cip_mem_put(&rd->env->mem, bytes);
-        return st;
-    }
-    out->ptr = bytes;
-    st = cip_cache_put(rd->cache, key_of(s, i), bytes, (size_t)c->raw_len, &out->pin, err);
-    if (st != CIP_OK)
-        out->ptr = NULL;
-    return st;
-}
-
-static cip_status hold_scratch(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_held *out,
-                               cip_err *err)
-{
-    size_t n;
-    if (!cip_to_size(c->raw_len, &n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
-                        c->raw_len);
-    CIP_TRY(cip_scratch_take(rd->scratch, n, &out->room, err));
-    cip_status st = cip_chunk_decode(rd, s, c, out->room.ptr, err);
-    out->ptr = out->room.ptr;
-    if (st != CIP_OK)
-        cip_held_drop(rd, out);
-    return st;
-}
-
-cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
-                          cip_held *out, cip_err *err)
-{
-    *out = (cip_held){ 0 };
-    if (hold_cached(rd, s, i, c, out) || hold_stored(s, c, out))
-        return CIP_OK;
-    if (keep && c->raw_len <= cip_cache_max(rd->cache) / 2)
-        return hold_kept(rd, s, i, c, out, err);
-    return hold_scratch(rd, s, c, out, err);
-}
-
-void cip_held_drop(const cip_rd *rd, cip_held *h)
-{
-    cip_cache_unpin(rd->cache, h->pin);
-    cip_scratch_give(rd->scratch, &h->room);
-    *h = (cip_held){ 0 };
+        return cip_fail(err, c->why != CIP_OK ? c->why : CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "its data are missing");
+    if (cip_chunk_pattern(s, c, &pattern, own))
+        for (size_t k = 0; k < n; k++)
+            fill(pattern, piece[k].off, piece[k].dst, piece[k].len);
+    return CIP_OK;
 }
 
 /* --- only what is needed --------------------------------------------------------------------- */
@@ -357,7 +142,7 @@ static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step
                             const cip_chunk *c, const cip_want *piece, size_t n, cip_need *need,
                             size_t *nneed, cip_err *err)
 {
-    cip_codec_env env = env_of(rd, s);
+    cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_room room;
     size_t head = (size_t)cip_min_u64(step->codec->head_len, c->at.len);
     *nneed = 0;
@@ -408,7 +193,7 @@ static cip_status read_planned(const cip_rd *rd, cip_space *s, const cip_step *s
     CIP_TRY(cip_extent_check(&c->at, "stored data", err));
     CIP_TRY(ask_codec(rd, s, step, c, piece, n, need, &nneed, err));
     CIP_GO(fetch_needs(rd, c, need, nneed, &room, ptr, err));
-    cip_codec_env env = env_of(rd, s);
+    cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_stored stored = { .total = c->at.len, .n = nneed, .at = need, .ptr = ptr };
     st = step->codec->decode_spans(step->args, &env, &stored, c->raw_len, piece, n, err);
 done:
@@ -420,7 +205,7 @@ done:
 static cip_status read_in_order(const cip_rd *rd, cip_space *s, const cip_step *step,
                                 const cip_chunk *c, const cip_want *piece, size_t n, cip_err *err)
 {
-    cip_codec_env env = env_of(rd, s);
+    cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_seq *q = NULL;
     cip_status st;
     CIP_GO(cip_seq_begin(rd, step, &env, &c->at, &q, err));
@@ -460,7 +245,7 @@ static bool copy_from_cache(const cip_rd *rd, cip_space *s, uint64_t i, const ci
                             const cip_want *piece, size_t n)
 {
     cip_held h = { 0 };
-    if (!hold_cached(rd, s, i, c, &h))
+    if (!cip_chunk_hold_cached(rd, s, i, c, &h))
         return false;
     for (size_t k = 0; k < n; k++)
         if (piece[k].len != 0)
@@ -474,8 +259,8 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
 {
     cip_step own;
     const cip_step *step = cip_chunk_only_step(s, c, &own);
-    if (steps_of(s, c, &own).n == 0)
-        return read_stored(rd, c, piece, n, err);
+    if (cip_chunk_is_stored(s, c))
+        return cip_chunk_read_stored(rd, c, piece, n, err);
     if (copy_from_cache(rd, s, i, c, piece, n))
         return CIP_OK;
     bool whole = n == 1 && piece->len == c->raw_len;
@@ -495,15 +280,9 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
 cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                           const cip_want *piece, size_t n, cip_err *err)
 {
-    cip_bytes pattern;
-    uint8_t own[8];
-    cip_status st = CIP_OK;
-    if (c->state == CIP_CHUNK_MISSING)
-        st = fail_missing(c, err);
-    else if (cip_chunk_pattern(s, c, &pattern, own))
-        for (size_t k = 0; k < n; k++)
-            fill(pattern, piece[k].off, piece[k].dst, piece[k].len);
-    else
+    bool special;
+    cip_status st = cip_chunk_special(s, c, piece, n, &special, err);
+    if (!special)
         st = read_data(rd, s, i, c, piece, n, err);
     return cip_chunk_fail_in(err, st, s, i);
 }

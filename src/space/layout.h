@@ -186,7 +186,9 @@ struct cip_array {
     cip_storage storage;
     cip_status st; /* not CIP_OK: it is listed, but cannot be read; `why` says why */
     const cip_err *why;
-    bool f_order; /* stored first axis fastest: what --column-major shows reversed */
+    const cip_dtype
+        *packed[2]; /* its dtype packed, little and big: made when asked for, under `lock` */
+    bool f_order;   /* stored first axis fastest: what --column-major shows reversed */
 };
 
 /* A block or chunk as it lies in the file: for `info --blocks`, `cat --block`, verify. */

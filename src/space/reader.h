@@ -81,17 +81,30 @@ cip_status cip_chunk_at(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *o
 /* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
 cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                           const cip_want *piece, size_t n, cip_err *err);
+/* Fills pieces of a special chunk, or says why it is missing; *special false: it has data. */
+cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_want *piece,
+                             size_t n, bool *special, cip_err *err);
+/* The repeated bytes of a special chunk (not MISSING); false for DATA. */
+bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, uint8_t own[8]);
+
 /* All of one chunk's raw bytes to dst. */
 cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
                             cip_err *err);
+/* Pieces of a chunk that is stored as it is. */
+cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip_want *piece,
+                                 size_t n, cip_err *err);
+bool cip_chunk_is_stored(const cip_space *s, const cip_chunk *c);
+/* The chunk's codec when it has just one, NULL otherwise (stored as it is, or several steps). */
+const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own);
+/* What the space's codecs are told. */
+cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s);
 /* All of one chunk's raw bytes somewhere; `keep`: in the cache for the next who asks. */
 cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
                           cip_held *out, cip_err *err);
+/* The same if they are in the cache. */
+bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, const cip_chunk *c,
+                           cip_held *out);
 void cip_held_drop(const cip_rd *rd, cip_held *h);
-/* The chunk's codec when it has just one, NULL otherwise (stored as it is, or several steps). */
-const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own);
-/* The repeated bytes of a special chunk (not MISSING); false for DATA. */
-bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, uint8_t own[8]);
 /* Names the chunk in an error. */
 cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i);
 
