@@ -55,6 +55,12 @@ def includes(file):
         yield text.count("\n", 0, found.start(1)) + 1, found.group(1), found.group(2)
 
 
+def is_test(name):
+    """Test programs, fuzz targets, and headers that these share: x_testing.h."""
+    file = pathlib.PurePosixPath(name).name
+    return file.startswith(("test_", "fuzz_")) or file.endswith("_testing.h")
+
+
 def is_public(name):
     return name.startswith("cippus/")
 
@@ -62,15 +68,17 @@ def is_public(name):
 def check_source(root, file):
     """A file of src/: includes are rooted at src/ and go to the layers allowed."""
     layer = layer_of(file.relative_to(root / "src").as_posix())
-    is_test = file.name.startswith(("test_", "fuzz_"))
+    testing = is_test(file.name)
     for line, mark, name in includes(file):
         if is_public(name) or mark == "<":
             continue
-        if is_test and (root / "tests" / name).exists():
+        if testing and (root / "tests" / name).exists():
             continue
         if not (root / "src" / name).exists():
             yield line, f'"{name}" is not a path from src/'
             continue
+        if is_test(name) and not testing:
+            yield line, f'"{name}" is of the tests'
         target = layer_of(name)
         if target != layer and target not in allowed_in(root, layer):
             yield line, f'{layer} may not include "{name}"'

@@ -39,7 +39,8 @@ def tree(tmp_path):
     put("tools/opts.h", "#include <cippus/error.h>\n")
     put("tools/main.c", '#include "opts.h"\n')
     put("tests/support/help.h")
-    put("src/io/test_io.c", '#include "support/help.h"\n#include "io/io.h"\n')
+    put("src/io/test_io.c", '#include "support/help.h"\n#include "io/io_testing.h"\n')
+    put("src/io/io_testing.h", '#include "support/help.h"\n#include "io/io.h"\n')
     put.root = tmp_path
     return put
 
@@ -63,6 +64,8 @@ def test_layers_accept_a_good_tree(tree):
         ("src/format/aa/bad.c", '#include "core/open.c"\n'),
         ("src/format/aa/bad.c", '#include "aa.h"\n'),
         ("src/io/test_bad.c", '#include "codec/codec.h"\n'),
+        ("src/io/bad.c", '#include "io/io_testing.h"\n'),
+        ("src/io/bad.c", '#include "support/help.h"\n'),
         ("tools/bad.c", '#include "base/err.h"\n'),
         ("tools/bad.c", "#include <base/err.h>\n"),
         ("examples/bad.c", '#include "../tools/opts_of_others.h"\n'),
