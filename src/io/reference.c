@@ -110,8 +110,9 @@ static cip_status grow_path(growing_path *p, const char *s, const char *referenc
 {
     const char *end = s + strcspn(s, "#");
     bool absolute = s[0] == '/';
-    while (s < end) {
-        const char *slash = memchr(s, '/', (size_t)(end - s));
+    const char *slash;
+    do {
+        slash = memchr(s, '/', (size_t)(end - s));
         const char *stop = slash != NULL ? slash : end;
         size_t start = p->len;
         if (!add_segment(p, s, stop))
@@ -123,7 +124,7 @@ static cip_status grow_path(growing_path *p, const char *s, const char *referenc
             p->floor = p->len;
         }
         s = stop + 1;
-    }
+    } while (slash != NULL);
     p->text[p->len] = '\0';
     return CIP_OK;
 }
