@@ -102,7 +102,7 @@ static cip_status descend(cip_gather *g, cip_nd *v, uint64_t *first, uint64_t *e
                             g->s->len);
         const cip_extent *at = &g->s->sub;
         uint64_t start = 0;
-        if (g->s->kind == CIP_SPACE_CONCAT) {
+        if (g->s->kind == CIP_SPACE_CONCAT && g->s->concat.n != 0) {
             size_t i = cip_concat_part(g->s, *first);
             start = g->s->concat.start[i];
             at = &g->s->concat.part[i];
@@ -148,24 +148,35 @@ static cip_status gather_once(cip_gather *g, const cip_nd *from, const cip_nd *t
     return g->s->label != NULL ? cip_fail_in(err, st, "%s", g->s->label) : st;
 }
 
-/* Once more in order where a chunk does not fit the table: from then on for good. */
+static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
+                               uint64_t end, cip_err *err);
+
+/* Once more, in order. */
+static cip_status gather_in_order(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
+                                  uint64_t end, cip_err *err)
+{
+    g->s = g->s->in_order;
+    CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
+    return gather_space(g, view, to, first, end, err);
+}
+
+/* Chunks through their table; where one does not fit it, in order, and if that goes well, for good.
+ */
 static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
                                uint64_t end, cip_err *err)
 {
-    for (;;) {
-        CIP_TRY(descend(g, view, &first, &end, err));
-        cip_space *s = g->s;
-        bool fallback = s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
-        if (!fallback || !atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
-            cip_err found = CIP_ERR_INIT;
-            cip_status st = gather_once(g, view, to, end, &found);
-            if (st != CIP_ERR_CORRUPT || !fallback)
-                return cip_err_give(err, &found, st);
-            atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
-        }
-        g->s = s->in_order;
-        CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
-    }
+    cip_err found = CIP_ERR_INIT;
+    CIP_TRY(descend(g, view, &first, &end, err));
+    cip_space *s = g->s;
+    bool fallback = s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
+    if (fallback && atomic_load_explicit(&s->use_in_order, memory_order_relaxed))
+        return gather_in_order(g, view, to, first, end, err);
+    cip_status st = gather_once(g, view, to, end, &found);
+    if (st != CIP_ERR_CORRUPT || !fallback ||
+        gather_in_order(g, view, to, first, end, NULL) != CIP_OK)
+        return cip_err_give(err, &found, st);
+    atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
+    return CIP_OK;
 }
 
 static bool same_shape(const cip_nd *a, const cip_nd *b)

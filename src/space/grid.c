@@ -118,10 +118,10 @@ static uint64_t run_at(const cip_grid *g, uint64_t pos, cip_grid_chunk *c, uint6
     int32_t last = g->ndim - 1;
     if (last < 0 || (uint64_t)c->stride[last] != g->itemsize)
         return left;
-    int64_t end = c->first[last] + g->chunk[last];
-    if (end > g->shape[last])
-        end = g->shape[last];
-    return left + (uint64_t)(end - idx[last] - 1) * g->itemsize;
+    int64_t n = g->shape[last] - c->first[last]; /* elements of it in the chunk */
+    if (n > g->chunk[last])
+        n = g->chunk[last];
+    return left + (uint64_t)(c->first[last] + n - idx[last] - 1) * g->itemsize;
 }
 
 static cip_status add_want(batch *b, uint64_t pos, const cip_want *w, cip_err *err)

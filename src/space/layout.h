@@ -146,8 +146,9 @@ struct cip_space {
     bool big; /* CHUNKED, GRID: byte order of NaN chunks */
     cip_codec_env
         codec_env; /* typesize, shapes: what codecs are told (mem is filled in when decoding) */
-    cip_space *in_order; /* CHUNKED: the same bytes decoded in order (SEQ), used from then on when a
-                            chunk turns out not to fit the table (CORRUPT); or NULL */
+    cip_space
+        *in_order; /* CHUNKED: the same bytes decoded in order (SEQ): tried when a chunk does not
+                      fit the table (CORRUPT), and used from then on if it serves; or NULL */
     _Atomic bool use_in_order;
     _Atomic bool touched; /* SEQ: something of it was read before */
 };

@@ -612,6 +612,36 @@ static void a_table_that_does_not_fit_is_left_for_good(void **state)
     assert_memory_equal(b, raw, 200);
 }
 
+static void a_damaged_chunk_does_not_take_the_others_along(void **state)
+{
+    (void)state;
+    cip_chunk c[2] = { { .at = in_file("@ABCD", 5), .raw_len = 5, .codec = &fake_never },
+                       { .at = in_file("KLMNO", 5), .raw_off = 5, .raw_len = 5 } };
+    cip_extent whole = { f.layout->file, 0, 10, 0 };
+    cip_err err = CIP_ERR_INIT;
+    cip_space *s = chunked(c, 2, 10, &counting);
+    cip_step step = step_of(&fake_never); /* the same bytes in order are damaged as well */
+    cip_cast cast;
+    uint8_t b[10];
+    cip_nd v = { .itemsize = 1, .ndim = 1, .shape = { 5 }, .stride = { 2 } }, to = v;
+    to.stride[0] = 1;
+    assert_int_equal(cip_space_new_seq(f.layout, &whole, 10, &step, &s->in_order, NULL), CIP_OK);
+    assert_int_equal(read_at(s, 3, b, 4, &err), CIP_ERR_CORRUPT);
+    assert_string_equal(err.part, "chunk 0");
+    assert_int_equal(
+        cip_cast_make(cip_dtype_of(CIP_U8), cip_dtype_of(CIP_U8), CIP_OVERFLOW_ERROR, &cast, NULL),
+        CIP_OK);
+    err = (cip_err)CIP_ERR_INIT;
+    assert_int_equal(cip_space_gather(&f.how, s, &v, &cast, &to, b, NULL, &err), CIP_ERR_CORRUPT);
+    assert_string_equal(err.part, "chunk 0");
+    assert_false(atomic_load(&s->use_in_order));
+    assert_reads(s, 5, "LMNOP", 5);
+    v.off = 5;
+    v.shape[0] = to.shape[0] = 2;
+    assert_int_equal(cip_space_gather(&f.how, s, &v, &cast, &to, b, NULL, NULL), CIP_OK);
+    assert_memory_equal(b, "LN", 2);
+}
+
 static void a_missing_chunk_is_no_reason_to_go_in_order(void **state)
 {
     (void)state;
@@ -654,6 +684,7 @@ int main(void)
         TEST(a_chunk_that_cannot_be_kept_streams),
         TEST(what_has_no_room_whole_streams),
         TEST(a_table_that_does_not_fit_is_left_for_good),
+        TEST(a_damaged_chunk_does_not_take_the_others_along),
         TEST(a_missing_chunk_is_no_reason_to_go_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,10 +306,12 @@ static void elements_of_no_bytes_are_fine_everywhere(void **state)
         s = fake_space(&f, (fake_kind)kind, bytes, 5, 1, true);
         assert_int_equal(gather_as(s, &v, d, d, NULL, NULL), CIP_OK);
     }
+    v.off = 0;
+    assert_int_equal(cip_space_new_concat(layout, NULL, 0, &s, NULL), CIP_OK);
+    assert_int_equal(gather_as(s, &v, d, d, NULL, NULL), CIP_OK);
     const int64_t none[1] = { 0 }, one[1] = { 1 };
     cip_grid g = { .itemsize = 2, .ndim = 1, .shape = none, .chunk = one };
     cip_table t = { .raw_each = 2 };
-    v.off = 0;
     assert_int_equal(cip_space_new_grid(layout, &g, &t, NULL, 0, &s, NULL), CIP_OK);
     assert_int_equal(gather_as(s, &v, d, d, NULL, NULL), CIP_OK);
 }
