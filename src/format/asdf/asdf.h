@@ -270,7 +270,8 @@ cip_status cip_asdf_datatype(asdf_file *f, const cip_node *node, bool big, const
                              cip_err *err);
 /* "big" or "little". */
 cip_status cip_asdf_byteorder(const cip_node *node, bool *big, cip_err *err);
-/* Bytes of a record with the padding that a C compiler would put into it. */
+/* Bytes of a record with the padding that a C compiler would put into it; for records of fewer than
+ * 2^32 bytes. */
 uint64_t cip_asdf_aligned_size(const cip_dtype *d);
 /* Whether a tag is core/ndarray's; *version (may be NULL) is the text behind it, "" for none. */
 bool cip_asdf_is_ndarray(const char *tag, const char **version);

@@ -126,14 +126,13 @@ static cip_status again(walker *w, size_t i, const cip_node *node, cip_err *err)
 static cip_status ndarray(walker *w, const cip_node *node, cip_err *err)
 {
     cip_array *a;
-    size_t known = node->alias_used ? recall(w, node) : SIZE_MAX;
+    size_t known = recall(w, node); /* it may lie in something that aliases name */
     if (known != SIZE_MAX)
         return again(w, known - 1, node, err);
+    CIP_TRY(remember(w, node, w->f->layout->narray + 1, err));
     if (node == w->value)
         return copy_array(w, w->value_array, node, err);
     CIP_TRY(new_array(w, &a, err));
-    if (node->alias_used)
-        CIP_TRY(remember(w, node, w->f->layout->narray, err));
     return cip_asdf_ndarray(w->f, node, true, a, err);
 }
 
@@ -149,8 +148,12 @@ static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
 {
     const cip_node *value = cip_map_get(node, "value");
     cip_array *a;
+    size_t known = recall(w, node);
+    if (known != SIZE_MAX && known != 0)
+        return again(w, known - 1, NULL, err);
     if (value == NULL || !cip_asdf_is_ndarray(value->tag, NULL))
         return CIP_OK;
+    CIP_TRY(remember(w, node, w->f->layout->narray + 1, err));
     w->value_array = w->f->layout->narray;
     CIP_TRY(new_array(w, &a, err));
     CIP_TRY(cip_asdf_ndarray(w->f, value, true, a, err));
@@ -159,12 +162,10 @@ static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
     return CIP_OK;
 }
 
-/* A URI with a scheme and a host, or of a kind that is no file: not data that we could have. */
+/* A URI with a scheme and a host, no file's: not data that we could have. */
 static bool is_elsewhere(const char *ref)
 {
-    const char *scheme = strstr(ref, "://");
-    return scheme != NULL && (size_t)(scheme - ref) < strcspn(ref, "#/") &&
-           strncmp(ref, "file:", 5) != 0;
+    return strncmp(ref + strcspn(ref, ":/#"), "://", 3) == 0 && strncmp(ref, "file:", 5) != 0;
 }
 
 /* A `$ref` mapping, when it leads to an array, or nobody can tell. */

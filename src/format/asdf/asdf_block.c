@@ -119,17 +119,19 @@ bool cip_asdf_block_plausible(const asdf_block *b, uint64_t size)
     return cip_asdf_is_streamed(b) || !cip_asdf_is_raw(b) || b->data_size == b->used;
 }
 
-/* Whether a believable header starts at `at`. */
-static cip_status header_at(cip_io *io, uint64_t at, bool *yes, cip_err *err)
+/* Whether a believable header starts at `at`; `in`: the bytes from there on that are at hand. */
+static cip_status header_at(cip_io *io, cip_bytes in, uint64_t at, bool *yes, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
     asdf_block b;
-    size_t n;
-    CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &n, err));
-    *yes =
-        n == sizeof head &&
-        cip_asdf_block_parse(&cip_asdf_form_1_0, (cip_bytes){ head, n }, at, &b, NULL) == CIP_OK &&
-        cip_asdf_block_plausible(&b, io->size);
+    if (in.len < sizeof head) { /* only at the end of a piece */
+        CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &in.len, err));
+        in.ptr = head;
+    }
+    *yes = in.len >= sizeof head &&
+           cip_asdf_block_parse(&cip_asdf_form_1_0, (cip_bytes){ in.ptr, sizeof head }, at, &b,
+                                NULL) == CIP_OK &&
+           cip_asdf_block_plausible(&b, io->size);
     return CIP_OK;
 }
 
@@ -140,7 +142,8 @@ static cip_status search_piece(cip_io *io, cip_bytes piece, uint64_t off, uint64
     const uint8_t *p = piece.ptr, *end = piece.ptr + piece.len;
     while ((p = memmem(p, (size_t)(end - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL) {
         bool yes;
-        CIP_TRY(header_at(io, off + (uint64_t)(p - piece.ptr), &yes, err));
+        cip_bytes rest = { p, (size_t)(end - p) };
+        CIP_TRY(header_at(io, rest, off + (uint64_t)(p - piece.ptr), &yes, err));
         if (yes) {
             *at = off + (uint64_t)(p - piece.ptr);
             return CIP_OK;
@@ -162,7 +165,7 @@ cip_status cip_asdf_block_search(cip_io *io, uint64_t from, uint64_t *at, cip_er
         CIP_GO(cip_io_read_some(io, from, buf, want, &n, err));
         CIP_GO(search_piece(io, (cip_bytes){ buf, n }, from, &found, err));
         from += n - (ASDF_MAGIC_LEN - 1);
-        want = PIECE;
+        want = want * 4 < PIECE ? want * 4 : PIECE; /* so that short gaps cost little */
     }
     *at = found;
 done:

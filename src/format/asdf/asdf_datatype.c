@@ -208,10 +208,9 @@ uint64_t cip_asdf_aligned_size(const cip_dtype *d)
         return d->itemsize;
     for (size_t i = 0; i < d->nfield; i++) {
         const cip_field *x = &d->field[i];
-        uint64_t each = cip_asdf_aligned_size(x->dtype), n = 1;
-        if (!cip_shape_nelem(x->ndim, x->shape, &n) || n > INT32_MAX || each > INT32_MAX)
-            return d->itemsize; /* too large to matter */
-        end = round_up(end, alignment(x->dtype)) + each * n;
+        uint64_t n = 1;
+        cip_shape_nelem(x->ndim, x->shape, &n);
+        end = round_up(end, alignment(x->dtype)) + n * cip_asdf_aligned_size(x->dtype);
     }
     return round_up(end, alignment(d));
 }

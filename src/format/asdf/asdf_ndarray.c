@@ -216,13 +216,12 @@ static cip_status check_bounds(const cip_nd *v, uint64_t len, cip_err *err)
 /* Records that were written with padding are described without it: their fields read as garbage. */
 static void look_for_padding(asdf_file *f, const cip_array *a, uint64_t len)
 {
-    uint64_t n, packed, aligned = cip_asdf_aligned_size(a->dtype);
-    if (a->dtype->kind != CIP_RECORD || a->view.off != 0 || !cip_view_is_contiguous(&a->view))
+    uint64_t n, packed, aligned;
+    if (a->dtype->kind != CIP_RECORD || a->dtype->itemsize > UINT32_MAX || a->view.off != 0 ||
+        !cip_view_is_contiguous(&a->view) || !cip_shape_nelem(a->view.ndim, a->view.shape, &n))
         return;
-    if (!cip_shape_nelem(a->view.ndim, a->view.shape, &n) || n == 0 ||
-        cip_mul_overflow(n, a->dtype->itemsize, &packed) || packed == len)
-        return;
-    if (cip_mul_overflow(n, aligned, &aligned) || aligned != len)
+    if (n == 0 || cip_mul_overflow(n, a->dtype->itemsize, &packed) || packed == len ||
+        cip_mul_overflow(n, cip_asdf_aligned_size(a->dtype), &aligned) || aligned != len)
         return;
     cip_warn(f->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, a->path,
              "the block has the size of records with padding, the description is of packed ones; "
@@ -255,6 +254,8 @@ static cip_status place(asdf_file *f, const parts *p, bool star, cip_array *a, c
     if (!strided)
         memcpy(v->stride, plain.stride, sizeof v->stride);
     CIP_TRY(check_empty_items(v, err));
+    uint64_t first, end; /* strides that wrap are refused even where the length is not known yet */
+    CIP_TRY(cip_view_bounds(v, &first, &end, err));
     if (!known)
         return CIP_OK;
     CIP_TRY(check_bounds(v, len, err));
@@ -318,6 +319,7 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
     bool big = false, star = false;
     const cip_dtype *dtype = NULL;
     a->storage.kind = "inline";
+    a->storage.codec = "none";
     CIP_TRY(read_order(f, p, &big, err));
     if (p->datatype != NULL) {
         CIP_TRY(cip_asdf_datatype(f, p->datatype, big, &dtype, err));
@@ -372,7 +374,7 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
 {
     cip_err why = CIP_ERR_INIT;
     a->node = node;
-    a->storage = (cip_storage){ .kind = "internal", .codec = "none", .block = -1 };
+    a->storage = (cip_storage){ .kind = "internal", .codec = "", .block = -1 };
     CIP_TRY(cip_dtype_opaque(&f->layout->arena, 0, "unknown", &a->dtype, err));
     cip_status st = describe(f, node, masked, a, &why);
     if (st == CIP_OK)

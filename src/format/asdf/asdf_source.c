@@ -74,17 +74,11 @@ static asdf_file *root_of(asdf_file *f)
 static cip_status open_child(asdf_file *f, asdf_child *c, cip_err *err)
 {
     cip_layout *l = f->layout, *child;
-    asdf_file *root = root_of(f);
     cip_io *io;
     if (cip_layout_depth(l) >= ASDF_EXTERNAL_DEPTH)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected files to refer to each other at most %d deep: '%.80s'",
                         ASDF_EXTERNAL_DEPTH, c->uri);
-    if (root->nexternal >= f->env->limits.max_external)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "more than %" PRIu32 " external files (max_external)",
-                        f->env->limits.max_external);
-    root->nexternal++;
     uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
     CIP_TRY(cip_io_open_member(l->io, c->uri, flags, &io, err));
     cip_status st = cip_layout_new_child(l, io, &child, err);
@@ -97,6 +91,18 @@ static cip_status open_child(asdf_file *f, asdf_child *c, cip_err *err)
     child->uri = c->uri;
     CIP_TRY(cip_asdf_open(child, c->with_tree ? ASDF_OPEN_TREE : 0, err));
     c->layout = child;
+    return CIP_OK;
+}
+
+/* Counts one file more, opened or not; so the list below stays short. */
+static cip_status count_external(asdf_file *f, cip_err *err)
+{
+    asdf_file *root = root_of(f);
+    if (root->nexternal >= f->env->limits.max_external)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "more than %" PRIu32 " external files (max_external)",
+                        f->env->limits.max_external);
+    root->nexternal++;
     return CIP_OK;
 }
 
@@ -144,8 +150,10 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
     if (is_own_name(f, uri))
         return CIP_OK;
     asdf_child *c = find_child(f, uri, with_tree);
-    if (c == NULL)
+    if (c == NULL) {
+        CIP_TRY(count_external(f, err));
         CIP_TRY(new_child(f, uri, with_tree, &c, err));
+    }
     if (c->st != CIP_OK && err != NULL)
         *err = *c->why;
     *out = c->layout;

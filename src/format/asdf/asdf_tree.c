@@ -114,7 +114,7 @@ static cip_status find_end(asdf_file *f, growing *g, asdf_end *how, cip_err *err
         /* What was looked through is not looked at again, but for a marker across the border. */
         const uint8_t *last = memrchr(g->text.ptr + from, '\n', g->text.len - from);
         size_t again = last != NULL ? (size_t)(last - g->text.ptr) : g->text.len - 3;
-        from = again > from ? again : from;
+        from = (size_t)cip_max_u64(again, from);
         CIP_TRY(grow(g, max, "tree", err));
     }
     f->has_tree = true;

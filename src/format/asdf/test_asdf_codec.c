@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_make.h"
+#include "format/asdf/asdf_testing.h"
 
 #define BYTES                                                                                      \
     "a: !core/ndarray-1.0.0 {source: 0, datatype: uint8, byteorder: little, shape: ['*']}\n"
@@ -154,6 +154,21 @@ static void a_wrong_data_size_is_corrupt(void **state)
         }
         free(p.ptr);
     }
+}
+
+static void rows_of_an_absurd_data_size_are_refused(void **state)
+{
+    (void)state;
+    packed p = { 0 };
+    pack(&p, "zlib", data, 1000);
+    assert_fails("zlib", &p, UINT64_MAX, CIP_ERR_CORRUPT, "expected at most 2^63 rows");
+    assert_fails("zlib", &p, (uint64_t)INT64_MAX + 1, CIP_ERR_CORRUPT,
+                 "expected at most 2^63 rows");
+    one_file f;
+    open_block(&f, "zlib", &p, INT64_MAX, false);
+    assert_int_equal(make_find(&f, "a")->view.shape[0], INT64_MAX);
+    one_close(&f);
+    free(p.ptr);
 }
 
 static void lz4_chunks_may_be_of_any_size(void **state)
@@ -419,6 +434,7 @@ int main(void)
         cmocka_unit_test(every_code_decodes),
         cmocka_unit_test(bytes_behind_a_stream_are_ignored),
         cmocka_unit_test(a_wrong_data_size_is_corrupt),
+        cmocka_unit_test(rows_of_an_absurd_data_size_are_refused),
         cmocka_unit_test(lz4_chunks_may_be_of_any_size),
         cmocka_unit_test(lz4_windows_decode_only_their_chunks),
         cmocka_unit_test(lz4_framing_that_lies_is_refused),

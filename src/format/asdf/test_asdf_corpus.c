@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 
-#include "format/asdf/asdf_make.h"
+#include "format/asdf/asdf_testing.h"
 
 #define CORPUS CIP_SOURCE_DIR "/src/format/asdf/corpus/fuzz_asdf_blocks/"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_make.h"
+#include "format/asdf/asdf_testing.h"
 
 static const asdf_index *index_of(const one_file *f)
 {
@@ -55,6 +55,22 @@ static void good_indices_are_used(void **state)
         assert_int_equal(f.env.warnings.n, 0);
         one_close(&f);
     }
+}
+
+static void padding_before_the_first_block_does_not_matter(void **state)
+{
+    (void)state;
+    one_file f;
+    asdf_make m = { 0 };
+    make_tree(&m, "a: " MAKE_INT32 "b: " MAKE_FLOAT64);
+    make_text(&m, "padding");
+    size_t at[2] = { make_six(&m), make_three(&m) };
+    make_index(&m, at, 2);
+    assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+    assert_int_equal(index_of(&f)->state, ASDF_INDEX_GOOD);
+    assert_true(make_gives_three(&f, "b"));
+    one_close(&f);
+    make_clear(&m);
 }
 
 static void nuls_behind_the_index_are_fine(void **state)
@@ -323,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_indices_are_used),
+        cmocka_unit_test(padding_before_the_first_block_does_not_matter),
         cmocka_unit_test(nuls_behind_the_index_are_fine),
         cmocka_unit_test(wrong_indices_are_ignored_without_a_word),
         cmocka_unit_test(text_that_only_looks_like_an_index_is_none),

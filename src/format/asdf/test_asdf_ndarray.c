@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_make.h"
+#include "format/asdf/asdf_testing.h"
 
 #define ND "!core/ndarray-1.0.0 {source: 0, byteorder: little, "
 
@@ -500,6 +500,11 @@ static void arrays_say_how_they_are_stored(void **state)
     assert_string_equal(s->codec, "none");
     assert_int_equal(s->block, 1);
     assert_int_equal(s->nbytes, 24);
+    one_close(&f);
+    open_a(&f, "!core/ndarray-1.0.0 {}", 0);
+    s = &make_find(&f, "a")->storage;
+    assert_string_equal(s->codec, "");
+    assert_int_equal(s->block, -1);
     one_close(&f);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/asdf/asdf_make.h"
+#include "format/asdf/asdf_testing.h"
 #include "support/scratch.h"
 
 #define EXT(uri)                                                                                   \
