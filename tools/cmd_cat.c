@@ -8,6 +8,13 @@
 #include "commands.h"
 #include "print.h"
 
+/* An option that goes with what it does not fit. */
+static int conflict(const char *option, const char *with)
+{
+    fprintf(stderr, "cippus: %s does not go with %s; see 'cippus cat --help'\n", option, with);
+    return EXIT_USAGE;
+}
+
 /* --- blocks --------------------------------------------------------------------------------- */
 
 static int cat_block(const opts *o)
@@ -17,7 +24,7 @@ static int cat_block(const opts *o)
     cip_file *f = open_file(o->pos[0], o);
     if (f == NULL)
         return EXIT_FAILED;
-    print_warnings(o->pos[0], f);
+    print_warnings(o->pos[0], f, 0);
     int rc = EXIT_FINE;
     size_t i = (size_t)o->block;
     const cip_block_info *b = cip_file_block(f, i);
@@ -96,13 +103,25 @@ static bool read_points(const char *path, int ndim, points *p)
     return fine;
 }
 
+static bool print_value(const cip_dtype *d, const char *value)
+{
+    size_t n = cip_format_element(d, value, NULL, 0);
+    char *text = malloc(n + 1);
+    if (text == NULL)
+        return false;
+    cip_format_element(d, value, text, n + 1);
+    puts(text);
+    free(text);
+    return true;
+}
+
 /* The values of the points, one a line (or as they are with --to raw). */
 static int print_points(const target *t, const points *p, const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
     int ndim = cip_array_ndim(t->array);
     size_t n = ndim == 0 ? 0 : p->n / (size_t)ndim;
-    bool raw = o->to != NULL && strcmp(o->to, "raw") == 0;
+    bool raw = o->to != NULL && strcmp(o->to, "raw") == 0, fine = true;
     const cip_dtype *d = t->args.dtype;
     if (d == NULL)
         d = raw ? cip_array_raw_dtype(t->array, &err) : cip_array_native_dtype(t->array, &err);
@@ -114,23 +133,18 @@ static int print_points(const target *t, const points *p, const opts *o)
     }
     if (raw)
         write_stdout(NULL, values, n * each);
-    for (size_t i = 0; !raw && i < n; i++) {
-        char text[4096];
-        cip_format_element(d, values + i * each, text, sizeof text);
-        puts(text);
-    }
+    for (size_t i = 0; fine && !raw && i < n; i++)
+        fine = print_value(d, values + i * each);
     free(values);
-    return EXIT_FINE;
+    return fine ? EXIT_FINE : EXIT_FAILED;
 }
 
 static int cat_points(const target *t, const opts *o)
 {
     points p = { 0 };
     int rc = EXIT_FAILED;
-    if (t->args.field[0] != '\0' || t->args.selection != NULL) {
-        fputs("cippus: --points takes a whole array, not a field or slice\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (t->args.field[0] != '\0' || t->args.selection != NULL)
+        return conflict("--points", "a field or slice");
     if (read_points(o->points, cip_array_ndim(t->array), &p))
         rc = print_points(t, &p, o);
     free(p.coord);
@@ -139,24 +153,48 @@ static int cat_points(const target *t, const opts *o)
 
 /* --- arrays --------------------------------------------------------------------------------- */
 
+/* Options that say different things; 0 when there are none. */
+static int check_options(const opts *o)
+{
+    bool text = o->to == NULL || strcmp(o->to, "text") == 0;
+    if (o->stored && o->block < 0)
+        return conflict("--stored", "no --block");
+    if (o->block >= 0 && (o->npos > 1 || o->to != NULL || o->dtype != NULL || o->as != NULL))
+        return conflict("--block", "a path, slice, --to, --dtype or --as");
+    if (o->block >= 0 && (o->points != NULL || o->mask || o->column_major))
+        return conflict("--block", "--points, --mask or --column-major");
+    if (o->mask && (o->dtype != NULL || o->as != NULL))
+        return conflict("--mask", "--dtype or --as");
+    if (o->points != NULL && (o->as != NULL || o->mask || o->column_major))
+        return conflict("--points", "--as, --mask or --column-major");
+    if (o->points != NULL && !text && strcmp(o->to, "raw") != 0)
+        return conflict("--points", "anything but --to text or raw");
+    return 0;
+}
+
+static int cat_array(target *t, const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    t->args.take_mask = o->mask;
+    cip_status st =
+        cip_export(t->array, &t->args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
+    end_progress(&t->bar);
+    print_warnings(o->pos[0], t->file, t->nwarning); /* what the output could not hold */
+    return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+}
+
 int cmd_cat(const opts *o)
 {
     target t;
-    cip_err err = CIP_ERR_INIT;
-    cip_status st;
+    int rc = check_options(o);
+    if (rc != 0)
+        return rc;
     if (o->block >= 0)
         return cat_block(o);
-    if (!target_open(o, &t))
-        return EXIT_FAILED;
-    int rc = EXIT_FINE;
-    if (o->points != NULL) {
-        rc = cat_points(&t, o);
-    } else {
-        t.args.take_mask = o->mask;
-        st = cip_export(t.array, &t.args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
-        if (st != CIP_OK)
-            rc = complain(o->pos[0], &err);
-    }
+    rc = target_open(o, &t);
+    if (rc != EXIT_FINE)
+        return rc;
+    rc = o->points != NULL ? cat_points(&t, o) : cat_array(&t, o);
     target_close(&t);
     return finish_stdout(rc);
 }

@@ -46,7 +46,7 @@ int cmd_convert(const opts *o)
     c.input = &open;
     cip_status st = cip_convert(o->pos[0], o->pos[1], &c, &err);
     end_progress(&t.bar);
-    if (st == CIP_ERR_BUSY)
+    if (strcmp(err.part, "output") == 0)
         return complain(o->pos[1], &err);
     return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
 }

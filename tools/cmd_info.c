@@ -65,7 +65,7 @@ static void print_facts_json(const cip_file *f, const char *path)
         fputs(": ", stdout);
         print_json_string(stdout, value);
     }
-    fputs("}}\n", stdout);
+    fputs("}}", stdout);
 }
 
 static void print_hex(const uint8_t *p, size_t n)
@@ -132,23 +132,54 @@ static int print_query(const cip_file *f, const char *path)
     return EXIT_FINE;
 }
 
+/* In JSON each file is an object of one array. */
+static void print_table(const cip_file *f, const char *path, const opts *o)
+{
+    if (o->json) {
+        fputs("{\"file\": ", stdout);
+        print_json_string(stdout, path);
+        fputs(", \"blocks\": ", stdout);
+    } else if (o->npos > 1) {
+        print_escaped(stdout, path);
+        puts(":");
+    }
+    print_blocks(f, o->json);
+    fputs(o->json ? "}" : "", stdout);
+}
+
+static int info_one(const cip_file *f, const char *path, const opts *o)
+{
+    if (o->yaml)
+        return print_query(f, path);
+    if (o->blocks || o->chunks)
+        print_table(f, path, o);
+    else
+        (o->json ? print_facts_json : print_facts)(f, path);
+    return EXIT_FINE;
+}
+
 int cmd_info(const opts *o)
 {
     int rc = EXIT_FINE;
+    bool any = false;
+    if (o->yaml && (o->json || o->blocks || o->chunks)) {
+        fputs("cippus: --yaml goes alone; see 'cippus info --help'\n", stderr);
+        return EXIT_USAGE;
+    }
+    fputs(o->json ? "[" : "", stdout);
     for (int i = 0; i < o->npos; i++) {
         cip_file *f = open_file(o->pos[i], o);
         if (f == NULL) {
             rc = EXIT_FAILED;
             continue;
         }
-        if (o->yaml)
-            rc = print_query(f, o->pos[i]) == EXIT_FINE ? rc : EXIT_FAILED;
-        else if (o->blocks || o->chunks)
-            print_blocks(f, o->json);
-        else
-            (o->json ? print_facts_json : print_facts)(f, o->pos[i]);
-        print_warnings(o->pos[i], f);
+        fputs(o->json && any ? ",\n " : "", stdout);
+        any = true;
+        if (info_one(f, o->pos[i], o) != EXIT_FINE)
+            rc = EXIT_FAILED;
+        print_warnings(o->pos[i], f, 0);
         cip_file_close(f);
     }
+    fputs(o->json ? "]\n" : "", stdout);
     return finish_stdout(rc);
 }

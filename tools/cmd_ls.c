@@ -9,10 +9,11 @@
 static void print_line(const cip_array *a, int width)
 {
     cip_array_storage s = { 0 };
-    const char *path = cip_array_path(a);
+    const char *path = cip_array_path(a)[0] != '\0' ? cip_array_path(a) : ".";
+    size_t len = strlen(path);
     cip_array_get_storage(a, &s, NULL);
-    print_escaped(stdout, path[0] != '\0' ? path : ".");
-    printf("%*s ", width - (int)strlen(path[0] != '\0' ? path : "."), "");
+    print_escaped(stdout, path);
+    printf("%*s ", len < (size_t)width ? width - (int)len : 0, "");
     print_escaped(stdout, cip_dtype_name(cip_array_dtype(a)));
     putchar(' ');
     print_shape(stdout, cip_array_shape(a), cip_array_ndim(a));
@@ -32,13 +33,15 @@ static void print_line(const cip_array *a, int width)
     putchar('\n');
 }
 
-static void print_json(const cip_array *a, bool first)
+static void print_json(const char *file, const cip_array *a, bool first)
 {
     cip_array_storage s = { 0 };
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_array_state(a, &err);
     cip_array_get_storage(a, &s, NULL);
-    fputs(first ? "{\"path\": " : ",\n {\"path\": ", stdout);
+    fputs(first ? "{\"file\": " : ",\n {\"file\": ", stdout);
+    print_json_string(stdout, file);
+    fputs(", \"path\": ", stdout);
     print_json_string(stdout, cip_array_path(a));
     fputs(", \"dtype\": ", stdout);
     print_json_string(stdout, cip_dtype_name(cip_array_dtype(a)));
@@ -63,7 +66,8 @@ static void print_json(const cip_array *a, bool first)
     putchar('}');
 }
 
-static void list(const cip_file *f, bool json)
+/* *any: whether a JSON row was printed before, of any file. */
+static void list(const char *file, const cip_file *f, bool json, bool *any)
 {
     size_t n = cip_file_narray(f);
     int width = 1;
@@ -72,18 +76,18 @@ static void list(const cip_file *f, bool json)
         if (len < 60 && (int)len > width)
             width = (int)len;
     }
-    fputs(json ? "[" : "", stdout);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++, *any = true)
         if (json)
-            print_json(cip_file_array(f, i), i == 0);
+            print_json(file, cip_file_array(f, i), !*any);
         else
             print_line(cip_file_array(f, i), width);
-    fputs(json ? "]\n" : "", stdout);
 }
 
 int cmd_ls(const opts *o)
 {
     int rc = EXIT_FINE;
+    bool any = false;
+    fputs(o->json ? "[" : "", stdout);
     for (int i = 0; i < o->npos; i++) {
         cip_file *f = open_file(o->pos[i], o);
         if (f == NULL) {
@@ -94,9 +98,10 @@ int cmd_ls(const opts *o)
             print_escaped(stdout, o->pos[i]);
             puts(":");
         }
-        list(f, o->json);
-        print_warnings(o->pos[i], f);
+        list(o->pos[i], f, o->json, &any);
+        print_warnings(o->pos[i], f, 0);
         cip_file_close(f);
     }
+    fputs(o->json ? "]\n" : "", stdout);
     return finish_stdout(rc);
 }

@@ -51,7 +51,9 @@ static int stat_one(const cip_array *a, const cip_read_args *args, const opts *o
 {
     cip_stats s;
     cip_err err = CIP_ERR_INIT;
-    if (cip_stat(a, args, &s, &err) != CIP_OK)
+    cip_status st = cip_stat(a, args, &s, &err);
+    end_progress(args->user);
+    if (st != CIP_OK)
         return complain(o->pos[0], &err);
     if (o->json)
         print_json(cip_array_path(a), &s, first);
@@ -73,8 +75,9 @@ static int stat_all(const opts *o)
         return EXIT_FAILED;
     int rc = EXIT_FINE;
     bool first = true;
-    cip_read_args args = { .size = sizeof args };
-    print_warnings(o->pos[0], f);
+    progress bar = { .off = o->no_progress };
+    cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = &bar };
+    print_warnings(o->pos[0], f, 0);
     fputs(o->json ? "[" : "", stdout);
     for (size_t i = 0; i < cip_file_narray(f); i++) {
         const cip_array *a = cip_file_array(f, i);
@@ -95,10 +98,11 @@ int cmd_stat(const opts *o)
     target t;
     if (o->npos == 1)
         return stat_all(o);
-    if (!target_open(o, &t))
-        return EXIT_FAILED;
+    int rc = target_open(o, &t);
+    if (rc != EXIT_FINE)
+        return rc;
     fputs(o->json ? "[" : "", stdout);
-    int rc = stat_one(t.array, &t.args, o, true);
+    rc = stat_one(t.array, &t.args, o, true);
     fputs(o->json ? "]\n" : "", stdout);
     target_close(&t);
     return finish_stdout(rc);

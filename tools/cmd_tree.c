@@ -120,10 +120,14 @@ static int print_tree(const cip_file *f, const cip_node *node, const opts *o)
     cip_err err = CIP_ERR_INIT;
     cip_tree_print_options print = { .size = sizeof print, .json = o->json, .depth = o->depth };
     print.arrays_as_nodes = o->npos > 1; /* asked for by path: shown as it stands */
+    bool both = o->json && o->blocks;    /* one document */
+    fputs(both ? "{\"tree\": " : "", stdout);
     if (cip_tree_print(f, node, &print, write_stdout, NULL, &err) != CIP_OK)
         return complain(o->pos[0], &err);
+    fputs(both ? ", \"blocks\": " : "", stdout);
     if (o->blocks)
         print_blocks(f, o->json);
+    fputs(both ? "}\n" : "", stdout);
     return EXIT_FINE;
 }
 
@@ -135,7 +139,14 @@ int cmd_tree(const opts *o)
         return EXIT_FAILED;
     int rc;
     const cip_node *node = cip_file_tree(f);
-    print_warnings(o->pos[0], f);
+    print_warnings(o->pos[0], f, 0);
+    if (node == NULL) {
+        fputs("cippus: ", stderr);
+        print_escaped(stderr, o->pos[0]);
+        fputs(": not found: the file has no metadata tree\n", stderr);
+        cip_file_close(f);
+        return EXIT_FAILED;
+    }
     if (node != NULL && o->npos > 1)
         node = cip_tree_get(node, o->pos[1], &err);
     if (node == NULL && o->npos > 1)

@@ -4,7 +4,7 @@
 #define CIPPUS_TOOLS_COMMANDS_H
 
 #include "cippus/cippus.h"
-#include "opts.h"
+#include "print.h"
 
 int cmd_cat(const opts *o);
 int cmd_convert(const opts *o);
@@ -21,11 +21,13 @@ void print_blocks(const cip_file *f, bool json);
 typedef struct target {
     cip_file *file;
     const cip_array *array;
+    size_t nwarning; /* printed so far */
+    progress bar;
     cip_read_args args; /* selection, field, reversed, ...; the rest is the command's */
 } target;
 
-/* Opens and finds; complains and returns false on failure. Free with target_close. */
-bool target_open(const opts *o, target *t);
+/* Opens and finds; EXIT_FINE, or the exit status after a complaint. Free with target_close. */
+int target_open(const opts *o, target *t);
 void target_close(target *t);
 
 #endif

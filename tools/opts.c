@@ -57,8 +57,7 @@ const opt_row opt_rows[] = {
     { NULL, NULL, NULL, OPT_FLAG, 0 },
 };
 
-static const char common[] =
-    "json threads max-memory max-elements no-progress allow-external force";
+static const char common[] = "threads max-memory max-elements no-progress allow-external force";
 
 static bool has_word(const char *list, const char *word)
 {

@@ -123,7 +123,7 @@ int complain(const char *file, const cip_err *err)
     fputs(": ", stderr);
     print_escaped(stderr, err->text);
     putc('\n', stderr);
-    return EXIT_FAILED;
+    return err->code == CIP_ERR_ARG ? EXIT_USAGE : EXIT_FAILED;
 }
 
 const char *severity_name(cip_severity s)
@@ -132,11 +132,12 @@ const char *severity_name(cip_severity s)
     return (size_t)s < 4 ? names[s] : "finding";
 }
 
-void print_warnings(const char *name, const cip_file *f)
+size_t print_warnings(const char *name, const cip_file *f, size_t first)
 {
     const cip_finding *w;
+    size_t i;
     fflush(stdout);
-    for (size_t i = 0; (w = cip_file_finding(f, i)) != NULL; i++) {
+    for (i = first; (w = cip_file_finding(f, i)) != NULL; i++) {
         fputs("cippus: ", stderr);
         print_escaped(stderr, name);
         fprintf(stderr, ": %s", severity_name(w->severity));
@@ -151,6 +152,7 @@ void print_warnings(const char *name, const cip_file *f)
         print_escaped(stderr, w->text);
         putc('\n', stderr);
     }
+    return i;
 }
 
 int write_stdout(void *user, const void *bytes, size_t n)

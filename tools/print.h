@@ -19,10 +19,12 @@ void print_shape(FILE *f, const int64_t *shape, int ndim);
 /* "1.5 MiB (1572864 bytes)". */
 void print_nbytes(FILE *f, uint64_t n);
 
-/* One line to stderr: "cippus: FILE: what (part, byte N): text"; returns EXIT_FAILED. */
+/* One line to stderr: "cippus: FILE: what (part, byte N): text"; returns EXIT_FAILED, or EXIT_USAGE
+ * where the call was wrong. */
 int complain(const char *file, const cip_err *err);
-/* The file's warnings, one line each, to stderr. */
-void print_warnings(const char *name, const cip_file *f);
+/* The file's warnings from number `first` on, one line each, to stderr; returns how many there are.
+ */
+size_t print_warnings(const char *name, const cip_file *f, size_t first);
 /* "warning", "damage", ...: a finding's severity in words, and in JSON. */
 const char *severity_name(cip_severity s);
 

@@ -17,38 +17,49 @@ static void split(const opts *o, const char **path, const char **slice)
     }
 }
 
-static const cip_dtype *dtype_option(const cip_file *f, const char *text, cip_err *err, bool *bad)
+/* A type named on the command line; what is none is wrong usage. */
+static const cip_dtype *dtype_option(const cip_file *f, const char *option, const char *text,
+                                     int *rc)
 {
-    const cip_dtype *d = text != NULL ? cip_dtype_from_text(f, text, err) : NULL;
-    *bad = *bad || (text != NULL && d == NULL);
-    return d;
+    cip_err err = CIP_ERR_INIT;
+    const cip_dtype *d = text != NULL ? cip_dtype_from_text(f, text, &err) : NULL;
+    if (text == NULL || d != NULL)
+        return d;
+    fprintf(stderr, "cippus: %s ", option);
+    print_escaped(stderr, text);
+    fputs(": ", stderr);
+    print_escaped(stderr, err.text);
+    putc('\n', stderr);
+    *rc = EXIT_USAGE;
+    return NULL;
 }
 
-bool target_open(const opts *o, target *t)
+int target_open(const opts *o, target *t)
 {
     cip_err err = CIP_ERR_INIT;
     const char *path, *slice, *field;
-    bool bad = false;
+    int rc = EXIT_FINE;
     memset(t, 0, sizeof *t);
     split(o, &path, &slice);
     t->file = open_file(o->pos[0], o);
     if (t->file == NULL)
-        return false;
-    print_warnings(o->pos[0], t->file);
+        return EXIT_FAILED;
+    t->nwarning = print_warnings(o->pos[0], t->file, 0);
     t->args.size = sizeof t->args;
     t->args.selection = slice;
     t->args.reversed = o->column_major;
     t->array = cip_find_field(t->file, path, &field, &err);
     t->args.field = field;
-    if (t->array != NULL) {
-        t->args.dtype = dtype_option(t->file, o->dtype, &err, &bad);
-        t->args.as = dtype_option(t->file, o->as, &err, &bad);
-    }
-    if (t->array != NULL && !bad)
-        return true;
-    complain(o->pos[0], &err);
-    target_close(t);
-    return false;
+    if (t->array == NULL)
+        rc = complain(o->pos[0], &err);
+    t->args.dtype = dtype_option(t->file, "--dtype", o->dtype, &rc);
+    t->args.as = dtype_option(t->file, "--as", o->as, &rc);
+    t->bar.off = o->no_progress;
+    t->args.progress = show_progress;
+    t->args.user = &t->bar;
+    if (rc != EXIT_FINE)
+        target_close(t);
+    return rc;
 }
 
 void target_close(target *t)

@@ -49,6 +49,10 @@ CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_stora
 CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
                             void *dst, size_t nbytes, cip_err *err);
 
+/** Called now and then with how much is done and in all (0: unknown). A nonzero result stops with
+ * CANCELLED. */
+typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
+
 /** All that reading can do; zero fields mean the default. */
 typedef struct cip_read_args {
     size_t size;                 /* sizeof(cip_read_args) */
@@ -70,7 +74,9 @@ typedef struct cip_read_args {
         take_mask; /* for cip_export: the mask in place of the elements, as bool, true is missing */
     bool reversed; /* axes in reverse: the selection and result are of the transposed array
                       (a column-major file's dimensions as stored) */
-    uint64_t *noverflow; /* how many values overflowed; NULL: not wanted */
+    uint64_t *noverflow;       /* how many values overflowed; NULL: not wanted */
+    cip_progress_fn *progress; /* cip_export and cip_stat tell elements done; NULL: not wanted */
+    void *user;                /* of progress */
 } cip_read_args;
 
 #define CIP_READ_ARGS(...) CIP_OPTIONS(cip_read_args, __VA_ARGS__)

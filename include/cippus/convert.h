@@ -9,10 +9,6 @@
 extern "C" {
 #endif
 
-/** Called now and then with bytes done and in all (0: unknown). A nonzero result stops with
- * CANCELLED. */
-typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
-
 typedef struct cip_convert_options {
     size_t size;             /* sizeof(cip_convert_options) */
     const char *format;      /* of the output; NULL: by the output's name */

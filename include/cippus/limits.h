@@ -24,7 +24,8 @@ typedef struct cip_limits {
     uint64_t max_work;       /* sum of nesting depth over all events of a tree (2^28) */
     uint64_t max_expansion;  /* nodes printed or visited through aliases and merge keys (2^24) */
     uint64_t max_blocks;     /* blocks or chunks listed one by one (2^24) */
-    uint64_t max_elements;   /* elements that one streaming command may produce; 0 = no bound */
+    uint64_t max_elements;   /* elements that one streaming call may produce; 0: as many as make
+                                2^17 bytes for each byte of the file, and 4 GiB in any case */
     uint32_t max_external;   /* external files opened for one file (1024) */
 } cip_limits;
 

@@ -15,7 +15,6 @@ static const cip_limits defaults = {
     .max_work = UINT64_C(1) << 28,
     .max_expansion = UINT64_C(1) << 24,
     .max_blocks = UINT64_C(1) << 24,
-    .max_elements = UINT64_MAX,
     .max_external = 1024,
 };
 
@@ -44,7 +43,6 @@ cip_status cip_limits_resolve(const cip_limits *in, cip_limits *out, cip_err *er
     DEFAULT_IF_ZERO(max_work);
     DEFAULT_IF_ZERO(max_expansion);
     DEFAULT_IF_ZERO(max_blocks);
-    DEFAULT_IF_ZERO(max_elements);
     DEFAULT_IF_ZERO(max_external);
     return CIP_OK;
 }

@@ -20,7 +20,8 @@ struct cip_replace {
     int dir, fd;
     char *name; /* in the folder */
     char temp[64];
-    bool made, placed;
+    struct stat old; /* of what is replaced */
+    bool has_old, made, placed;
 };
 
 static cip_status write_all(int fd, const void *p, size_t n, cip_err *err)
@@ -66,16 +67,34 @@ static cip_status open_folder(cip_replace *r, const char *link, cip_err *err)
                        : cip_fail_errno(err, e, CIP_NO_OFFSET, "opening the output's folder");
 }
 
-/* A file that is replaced keeps its mode; anything but a regular file is left alone. */
-static cip_status keep_mode(cip_replace *r, cip_err *err)
+/* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
+ * regular file of one name is left alone: the other names of a hard-linked file would go on showing
+ * the old bytes. */
+static cip_status look_at_old(cip_replace *r, mode_t *mode, cip_err *err)
 {
-    struct stat there;
-    if (fstatat(r->dir, r->name, &there, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(r->dir, r->name, &r->old, AT_SYMLINK_NOFOLLOW) != 0) {
+        *mode = 0666;
         return CIP_OK;
-    if (!S_ISREG(there.st_mode))
+    }
+    r->has_old = true;
+    *mode = 0600; /* nobody else may open it before it has its mode */
+    if (!S_ISREG(r->old.st_mode))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "the output exists and is no regular file");
-    if (fchmod(r->fd, there.st_mode & 07777) != 0)
+    if (r->old.st_nlink > 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the output has %ju names (hard links); replacing one would part them",
+                        (uintmax_t)r->old.st_nlink);
+    return CIP_OK;
+}
+
+static cip_status keep_mode(cip_replace *r, cip_err *err)
+{
+    if (!r->has_old)
+        return CIP_OK;
+    if (fchown(r->fd, r->old.st_uid, r->old.st_gid) != 0 && errno != EPERM)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "setting the new file's owner");
+    if (fchmod(r->fd, r->old.st_mode & 0777) != 0)
         return cip_fail_errno(err, errno, CIP_NO_OFFSET, "setting the new file's mode");
     return CIP_OK;
 }
@@ -83,12 +102,14 @@ static cip_status keep_mode(cip_replace *r, cip_err *err)
 static cip_status make_temp(cip_replace *r, cip_err *err)
 {
     uint64_t seed[2];
+    mode_t mode;
+    CIP_TRY(look_at_old(r, &mode, err));
     cip_hash_seed(seed);
     for (int tries = 0; tries < 100; tries++) {
         uint64_t salt[2] = { (uint64_t)getpid(), (uint64_t)(uintptr_t)r + (uint64_t)tries };
         uint64_t mark = cip_siphash(seed, (cip_bytes){ (const uint8_t *)salt, sizeof salt });
         snprintf(r->temp, sizeof r->temp, ".cip-new-%016" PRIx64, mark);
-        r->fd = openat(r->dir, r->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        r->fd = openat(r->dir, r->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (r->fd >= 0) {
             r->made = true;
             return keep_mode(r, err);

@@ -79,7 +79,11 @@ static cip_status parse_byteorder(const char *text, cip_spec *spec, cip_err *err
 static cip_status plan_one(const cip_array *a, const char *field, cip_plan_read *p, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .field = field };
-    return cip_plan_make(a, &args, CIP_AS_STORED, p, err);
+    CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, p, err));
+    cip_status st = cip_plan_check_amount(p, err);
+    if (st != CIP_OK)
+        cip_plan_clear(p);
+    return cip_fail_in(err, st, "%s", a->path);
 }
 
 /* The arrays to write: the one that is named, or all. job->spec.narray counts the plans that are
@@ -176,11 +180,15 @@ static cip_status to_file(const cip_sink_job *job, const char *path, bool overwr
     cip_patch patch = { .arena = { .mem = &job->env->mem } };
     cip_replace *r = NULL;
     struct stat there;
-    if (!overwrite && lstat(path, &there) == 0) /* told before the work; the commit looks again */
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
-    CIP_GO(cip_replace_begin(&job->env->mem, path, &r, err));
+    if (!overwrite && lstat(path, &there) == 0) { /* told before the work; the commit looks again */
+        cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
+        return cip_fail_in(err, CIP_ERR_BUSY, "output");
+    }
+    st = cip_replace_begin(&job->env->mem, path, &r, err);
+    CIP_GO(cip_fail_in(err, st, "output"));
     CIP_GO(cip_sink_run(job, cip_replace_out(r), &patch, err));
     st = cip_replace_commit(r, &patch, overwrite, err);
+    cip_fail_in(err, st, "output");
 done:
     cip_replace_end(r);
     cip_patch_clear(&patch);

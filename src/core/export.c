@@ -21,15 +21,6 @@ static cip_status give(const taker *t, const void *p, size_t n, cip_err *err)
 
 /* --- raw ------------------------------------------------------------------------------------ */
 
-static cip_status check_elements(const cip_plan_read *p, cip_err *err)
-{
-    uint64_t most = p->array->layout->env->limits.max_elements;
-    if (p->nelem <= most)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
-}
-
 static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *err)
 {
     cip_status st = CIP_OK;
@@ -37,13 +28,14 @@ static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *er
     cip_parts it;
     cip_part part;
     void *buf = NULL;
-    uint64_t most = cip_piece_elems(p->to->itemsize);
+    uint64_t done = 0, most = cip_piece_elems(p->to->itemsize);
     cip_parts_start(&it, p, most);
     most = most < p->nelem ? most : p->nelem;
     CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)p->to->itemsize, &buf, err));
     while (cip_parts_next(&it, &part)) {
         CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
         CIP_GO(give(t, buf, (size_t)(part.nelem * p->to->itemsize), err));
+        CIP_GO(cip_plan_progress(p, &done, part.nelem, err));
     }
     st = cip_cast_check(&p->cast, &stats, err);
 done:
@@ -56,6 +48,27 @@ done:
 static cip_status sink_write(void *user, const void *p, size_t n, cip_err *err)
 {
     return give(user, p, n, err);
+}
+
+/* What the format cannot hold of the array is a warning of the file; what it cannot write at all is
+ * refused. */
+static int warn_of_loss(void *user, const cip_finding *f)
+{
+    cip_env *env = user;
+    cip_warn(env, f->code, CIP_NO_OFFSET, f->part, "%s", f->text);
+    return 0;
+}
+
+static cip_status check_loss(const cip_sink_job *job, cip_err *err)
+{
+    cip_report rep;
+    cip_report_init(&rep, &job->env->mem, false, warn_of_loss, job->env);
+    cip_status st = job->format->sink->check(&job->spec, &rep, err);
+    if (st == CIP_OK && rep.count[CIP_BAD] + rep.count[CIP_FATAL] != 0)
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold %.100s",
+                      job->format->title, cip_dtype_name(job->spec.array->dtype));
+    cip_report_clear(&rep);
+    return st;
 }
 
 static cip_status export_format(cip_plan_read *p, const cip_format *format, taker *t, cip_err *err)
@@ -73,6 +86,8 @@ static cip_status export_format(cip_plan_read *p, const cip_format *format, take
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written in one pass",
                         format->title);
     CIP_GO(cip_sink_spec(&job, &arena, err));
+    ((cip_spec_array *)job.spec.array)->path = ""; /* a name is not what was asked for */
+    CIP_GO(check_loss(&job, err));
     st = cip_sink_run(&job, &out, &patch, err);
 done:
     cip_patch_clear(&patch);
@@ -106,7 +121,7 @@ static cip_status print_part(texter *x, const cip_part *part, const taker *t, ci
         const uint8_t *elem = missing ? NULL : x->elem + i * p->to->itemsize;
         CIP_TRY(cip_print_elem(&x->pr, p, x->done + i, elem, &x->out, err));
     }
-    x->done += part->nelem;
+    CIP_TRY(cip_plan_progress(p, &x->done, part->nelem, err));
     CIP_TRY(give(t, x->out.ptr, x->out.len, err));
     x->out.len = 0;
     return CIP_OK;
@@ -164,7 +179,7 @@ static bool text_style(const char *to, cip_print_style *style)
 static cip_status export_planned(cip_plan_read *p, const char *to, taker *t, cip_err *err)
 {
     cip_print_style style;
-    CIP_TRY(check_elements(p, err));
+    CIP_TRY(cip_plan_check_amount(p, err));
     if (strcmp(to, "raw") == 0)
         return export_raw(p, t, err);
     if (text_style(to, &style))

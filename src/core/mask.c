@@ -92,15 +92,16 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     cip_plan_read raw = *p;
     void *elems = NULL;
     cip_cast_stats stats = { 0, 0 };
-    if (p->stored != p->array->dtype)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a masked value with a field");
-    raw.to = p->stored;
+    if (p->from.itemsize != p->array->dtype->itemsize || p->nfaxis != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a field of elements that are masked by their value");
+    raw.stored = raw.to = p->array->dtype; /* whatever they are read as */
     raw.take_mask = false;
     CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
     CIP_GO(
         cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));
     CIP_GO(cip_plan_fetch(&raw, part, elems, &stats, err));
-    CIP_GO(compare(p->stored, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
+    CIP_GO(compare(raw.to, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
 done:
     cip_mem_put(p->arena.mem, elems);
     return st;

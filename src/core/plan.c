@@ -130,6 +130,8 @@ static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as a
     CIP_TRY(enter_fields(p, args->field, err));
     CIP_TRY(take_as(p, args->as, err));
     p->reversed = args->reversed;
+    uint64_t first, end; /* positions are then computed modulo 2^64 without harm */
+    CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));
     p->whole = p->array->view;
     p->whole.off = p->from.off;
     p->whole.itemsize = p->from.itemsize;
@@ -160,6 +162,8 @@ cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as a
     out->from = a->view;
     out->stored = a->dtype;
     out->arena.mem = &env->mem;
+    out->progress = full.progress;
+    out->progress_user = full.user;
     out->how = (cip_read_how){ a->layout, full.threads == 1 ? NULL : env->pool };
     cip_status st = work_out(out, &full, as, err);
     if (st != CIP_OK)
@@ -172,13 +176,6 @@ void cip_plan_clear(cip_plan_read *p)
     cip_arena_clear(&p->arena);
 }
 
-void cip_part_all(const cip_plan_read *p, cip_part *out)
-{
-    memset(out, 0, sizeof *out);
-    out->from = p->from;
-    out->nelem = p->nelem;
-}
-
 cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
                           cip_cast_stats *stats, cip_err *err)
 {
@@ -188,6 +185,33 @@ cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t 
         return cip_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
     return cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, stats, err);
+}
+
+cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n, cip_err *err)
+{
+    *done += n;
+    if (p->progress != NULL && p->progress(p->progress_user, *done, p->nelem) != 0)
+        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
+
+/* No codec that we know expands further (deflate 2^10, zstd 2^15, bzip2 2^16); strides of 0 do. */
+enum { HONEST_EXPANSION_BITS = 17 };
+
+cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err)
+{
+    const cip_layout *l = p->array->layout;
+    uint64_t most = l->env->limits.max_elements, honest;
+    if (most != 0 && p->nelem > most)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
+    if (most != 0 || cip_mul_overflow(l->io->size, UINT64_C(1) << HONEST_EXPANSION_BITS, &honest) ||
+        p->nelem <= cip_max_u64(honest, UINT64_C(1) << 32) / cip_max_u64(1, p->to->itemsize))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                    "%" PRIu64 " elements out of a file of %" PRIu64
+                    " bytes; allow them by max_elements (--max-elements)",
+                    p->nelem, l->io->size);
 }
 
 /* --- parts ---------------------------------------------------------------------------------- */

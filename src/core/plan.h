@@ -17,8 +17,10 @@ typedef struct cip_plan_read {
     uint64_t nelem;
     uint64_t nbytes; /* of nelem elements of `to`, packed */
     cip_read_how how;
-    bool reversed;   /* the array's axes in reverse */
-    bool take_mask;  /* fetch gives the mask, as bool */
+    bool reversed;             /* the array's axes in reverse */
+    bool take_mask;            /* fetch gives the mask, as bool */
+    cip_progress_fn *progress; /* may be NULL */
+    void *progress_user;
     cip_arena arena; /* dtypes made for this read */
 } cip_plan_read;
 
@@ -42,9 +44,6 @@ typedef struct cip_part {
     uint64_t nelem;
 } cip_part;
 
-/* All of the selection as one part. */
-void cip_part_all(const cip_plan_read *p, cip_part *out);
-
 /* Reads a part's elements, packed in C order, to dst. */
 cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
                           cip_cast_stats *stats, cip_err *err);
@@ -66,6 +65,13 @@ bool cip_parts_next(cip_parts *it, cip_part *out);
 
 /* Elements of `dtype` that fit in about 8 MiB, at least 1. */
 uint64_t cip_piece_elems(uint64_t itemsize);
+
+/* Counts n elements more as done and tells them; CANCELLED when the caller wants no more. */
+cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n, cip_err *err);
+
+/* LIMIT where streaming the plan would give more than limits.max_elements, or (where that is 0)
+ * more bytes than the file can honestly stand for: 2^17 for each of its bytes, and always 4 GiB. */
+cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err);
 
 /* The caller's args as the struct of this build; ARG for a wrong size or two selections. */
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err);

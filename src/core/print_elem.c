@@ -246,6 +246,13 @@ static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun
     return add(out, begun > 1 && pr->style == CIP_PRINT_TEXT ? "\n\n" : "\n", err);
 }
 
+static cip_status commas(size_t ncell, cip_buf *out, cip_err *err)
+{
+    for (size_t i = 1; i < ncell; i++)
+        CIP_TRY(add(out, ",", err));
+    return CIP_OK;
+}
+
 cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_t i,
                           const uint8_t *elem, cip_buf *out, cip_err *err)
 {
@@ -255,8 +262,10 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_
         return elem == NULL ? add(out, "null", err) : json_elem(p->to, elem, out, err);
     }
     CIP_TRY(row_separator(pr, i, begun, out, err));
-    if (elem == NULL)
-        return add(out, pr->style == CIP_PRINT_TEXT ? "--" : "", err);
+    if (elem == NULL && pr->style == CIP_PRINT_TEXT)
+        return add(out, "--", err);
+    if (elem == NULL) /* as many empty cells as there are columns */
+        return commas(pr->records ? p->to->nfield : 1, out, err);
     if (pr->records && pr->style == CIP_PRINT_CSV)
         return csv_columns(p->to, elem, out, err);
     if (pr->style == CIP_PRINT_CSV)

@@ -33,12 +33,22 @@ static cip_status own_pool(const cip_read_args *args, cip_read_how *how, cip_poo
     return CIP_OK;
 }
 
+/* Part by part: a mask that is a value needs the elements at hand. */
+static cip_status read_mask(const cip_plan_read *p, uint8_t *mask, cip_err *err)
+{
+    cip_parts it;
+    cip_part part;
+    cip_parts_start(&it, p, cip_piece_elems(p->stored->itemsize));
+    for (; cip_parts_next(&it, &part); mask += part.nelem)
+        CIP_TRY(cip_plan_mask(p, &part, mask, err));
+    return CIP_OK;
+}
+
 static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
 {
     cip_status st;
     cip_pool *pool = NULL;
     cip_nd dst;
-    cip_part all;
     cip_cast_stats stats = { 0, 0 };
     CIP_GO(own_pool(args, &p->how, &pool, err));
     if (args->dst != NULL || args->mask == NULL) {
@@ -46,10 +56,8 @@ static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
         CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
                                 &stats, err));
     }
-    if (args->mask != NULL) {
-        cip_part_all(p, &all);
-        CIP_GO(cip_plan_mask(p, &all, args->mask, err));
-    }
+    if (args->mask != NULL)
+        CIP_GO(read_mask(p, args->mask, err));
     if (args->noverflow != NULL)
         *args->noverflow = stats.noverflow;
     st = cip_cast_check(&p->cast, &stats, err);
@@ -121,7 +129,7 @@ static cip_status point_offset(const cip_nd *v, const int64_t *coord, size_t i, 
                             "expected an index below %" PRId64 " on axis %d of point %zu, found "
                             "%" PRId64,
                             v->shape[d], (int)d, i, coord[d]);
-        *off += (uint64_t)(c * v->stride[d]);
+        *off += (uint64_t)c * (uint64_t)v->stride[d]; /* modulo 2^64; the bounds were checked */
     }
     return CIP_OK;
 }
@@ -231,16 +239,21 @@ const void *cip_view(const cip_array *a, cip_err *err)
 
 /* --- dtypes and elements -------------------------------------------------------------------- */
 
+/* Made once for each array, in the layout's arena. */
 static const cip_dtype *made_dtype(const cip_array *a, bool big, cip_err *err)
 {
-    const cip_dtype *d = NULL;
     cip_layout *l = a->layout;
-    pthread_mutex_lock(&l->lock); /* it guards the arena */
-    cip_status st = cip_dtype_packed_le(&l->arena, a->dtype, &d, err);
-    if (st == CIP_OK && big)
-        st = cip_dtype_with_order(&l->arena, d, true, &d, err);
+    const cip_dtype **kept =
+        ((cip_array *)a)->packed; /* guarded by the layout's lock, as the arena is */
+    cip_status st = CIP_OK;
+    pthread_mutex_lock(&l->lock);
+    if (kept[0] == NULL)
+        st = cip_dtype_packed_le(&l->arena, a->dtype, &kept[0], err);
+    if (st == CIP_OK && big && kept[1] == NULL)
+        st = cip_dtype_with_order(&l->arena, kept[0], true, &kept[1], err);
+    const cip_dtype *d = st == CIP_OK ? kept[big] : NULL;
     pthread_mutex_unlock(&l->lock);
-    return st == CIP_OK ? d : NULL;
+    return d;
 }
 
 const cip_dtype *cip_array_native_dtype(const cip_array *a, cip_err *err)

@@ -26,6 +26,7 @@ typedef struct summer {
     uint8_t *elem; /* of one part */
     uint8_t *mask; /* or NULL */
     size_t n;      /* elements of the part */
+    uint64_t done; /* elements of the parts before */
     tally *block;  /* of the part's blocks */
     tally all;
 } summer;
@@ -144,7 +145,7 @@ static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
     CIP_TRY(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));
     for (size_t b = 0; b < nblock; b++)
         merge(m->what, &m->all, &m->block[b]);
-    return CIP_OK;
+    return cip_plan_progress(&m->plan, &m->done, part->nelem, err);
 }
 
 static cip_status sum_all(summer *m, cip_err *err)
@@ -208,20 +209,13 @@ static cip_status summed_as(const cip_dtype *d, shape_of *what, cip_kind *to, ci
     return CIP_OK;
 }
 
-static cip_status check_limit(const cip_plan_read *p, cip_err *err)
-{
-    uint64_t most = p->array->layout->env->limits.max_elements;
-    if (p->nelem <= most)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
-}
-
 static cip_status plan_as_number(summer *m, cip_err *err)
 {
     cip_kind to;
+    if (m->plan.take_mask)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "take_mask is for cip_export");
     CIP_TRY(summed_as(m->plan.stored, &m->what, &to, err));
-    CIP_TRY(check_limit(&m->plan, err));
+    CIP_TRY(cip_plan_check_amount(&m->plan, err));
     m->plan.to = cip_dtype_of(to);
     return cip_cast_make(m->plan.stored, m->plan.to, CIP_OVERFLOW_CLAMP, &m->plan.cast, err);
 }

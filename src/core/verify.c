@@ -24,6 +24,8 @@ static void check_array(const cip_array *a, cip_report *rep)
         st = cip_array_check(a, &err);
     if (st == CIP_OK && a->mask.array != NULL)
         st = cip_array_state(a->mask.array, &err);
+    if (st == CIP_OK && a->mask.array != NULL)
+        st = cip_array_check(a->mask.array, &err);
     if (st == CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);
@@ -32,14 +34,13 @@ static void check_array(const cip_array *a, cip_report *rep)
 }
 
 /* Each space is streamed once, however many arrays lie in it. */
-static void read_array(cip_file *f, size_t i, cip_strmap *seen, cip_report *rep)
+static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_report *rep)
 {
     cip_err err = CIP_ERR_INIT;
-    const cip_array *a = f->layout->array[i];
     cip_read_how how = { f->layout, f->env.pool };
     cip_bytes key = { (const uint8_t *)&a->space, sizeof a->space };
     if (a->st != CIP_OK || a->space == NULL || cip_strmap_get(seen, key) != SIZE_MAX ||
-        cip_strmap_put(seen, key, i, NULL, NULL) != CIP_OK)
+        cip_strmap_put(seen, key, 0, NULL, NULL) != CIP_OK)
         return;
     cip_status st = cip_space_stream(&how, a->space, 1 << 20, count_bytes, rep, &err);
     if (st == CIP_OK)
@@ -61,9 +62,12 @@ static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, ci
     cip_strmap seen = { .mem = &f->env.mem };
     cip_status st = CIP_OK;
     for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
-        check_array(f->layout->array[i], rep);
+        const cip_array *a = f->layout->array[i];
+        check_array(a, rep);
         if (flags & CIP_VERIFY_DEEP)
-            read_array(f, i, &seen, rep);
+            read_array(f, a, &seen, rep);
+        if ((flags & CIP_VERIFY_DEEP) && a->mask.array != NULL)
+            read_array(f, a->mask.array, &seen, rep);
         st = cip_report_status(rep, err);
     }
     cip_strmap_clear(&seen);
@@ -77,7 +81,8 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_find
     cip_report_init(&rep, &f->env.mem, false, fn, user);
     rep.progress = o->progress;
     rep.progress_user = o->user;
-    rep.total = f->layout->io->size;
+    if ((o->flags & CIP_VERIFY_DEEP) == 0)
+        rep.total = f->layout->io->size; /* decoded bytes come on top: how many shows only then */
     pass_warnings(f, &rep);
     cip_status st = cip_report_status(&rep, err);
     if (st == CIP_OK && f->format->verify != NULL)
