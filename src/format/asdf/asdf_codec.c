@@ -95,11 +95,11 @@ static cip_status make_late(void *self, cip_space **out, cip_err *err)
                                  out, err);
 }
 
-static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_err *why, size_t i,
+static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_err *why,
                                cip_err *err)
 {
     cip_err *copy;
-    cip_fail_in(why, st, "block %zu", i);
+    cip_fail_in(why, st, "%s", cb->stored->label);
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &copy, 1, err));
     *copy = *why;
     cb->info.state = st;
@@ -185,6 +185,14 @@ static void fill_info(const asdf_block *b, cip_block *cb)
     memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
 }
 
+/* What messages call a block: one of another file with that file's name. */
+static cip_status make_label(cip_layout *l, size_t i, char **out, cip_err *err)
+{
+    if (l->parent != NULL)
+        return cip_arena_printf(&l->arena, out, err, "%.40s, block %zu", l->uri, i);
+    return cip_arena_printf(&l->arena, out, err, "block %zu", i);
+}
+
 static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
 {
     cip_layout *l = f->layout;
@@ -193,7 +201,7 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
     const code_row *row = find_row(b->code);
     cip_err why = CIP_ERR_INIT;
     char *label;
-    CIP_TRY(cip_arena_printf(&l->arena, &label, err, "block %zu", i));
+    CIP_TRY(make_label(l, i, &label, err));
     fill_info(b, cb);
     CIP_TRY(cip_asdf_code_name(&l->arena, b->code, &cb->info.codec, err));
     CIP_TRY(cip_space_new_sub(l, l->file, b->data_off, b->stored, &cb->stored, err));
@@ -207,7 +215,7 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
         st = unreadable(row, b, cb->info.codec, &why);
     }
     if (st != CIP_OK)
-        return refuse_block(l, cb, st, &why, i, err);
+        return refuse_block(l, cb, st, &why, err);
     CIP_TRY(new_decoded(f, b, row, cb, err));
     cb->data->label = label;
     return CIP_OK;

@@ -181,6 +181,22 @@ static void a_broken_tree_does_not_hide_the_blocks_of_another_file(void **state)
     one_close(&f);
 }
 
+static void faults_of_another_file_are_told_with_its_name(void **state)
+{
+    one_file f;
+    scratch *s = *state;
+    asdf_make m = { 0 };
+    make_text(&m, "#ASDF 1.0.0\n");
+    make_six(&m);
+    scratch_write(s, "cut.asdf", m.ptr, m.len - 1);
+    make_clear(&m);
+    open_main(&f, s, "a: " EXT("cut.asdf"), 0);
+    assert_int_equal(make_try(&f, "a"), CIP_ERR_TRUNCATED);
+    assert_string_equal(f.err.part, "cut.asdf, block 0");
+    assert_string_equal(cip_report_get(&f.env.warnings, 0)->part, "cut.asdf, block 0");
+    one_close(&f);
+}
+
 static void the_number_of_other_files_is_bounded(void **state)
 {
     scratch *s = *state;
@@ -332,6 +348,7 @@ int main(void)
         cmocka_unit_test(files_outside_are_read_when_allowed),
         cmocka_unit_test(views_of_other_files_are_checked_when_they_are_read),
         cmocka_unit_test(a_broken_tree_does_not_hide_the_blocks_of_another_file),
+        cmocka_unit_test(faults_of_another_file_are_told_with_its_name),
         cmocka_unit_test(the_number_of_other_files_is_bounded),
         cmocka_unit_test(references_to_arrays_are_listed),
         cmocka_unit_test(references_to_anything_else_are_not),
