@@ -1,0 +1,1 @@
+cippus convert "$SAMPLES/complex.ra" nowhere/out.ra

@@ -1,0 +1,1 @@
+cd "$SAMPLES"; cippus info --json complex.ra phantom.ra
