@@ -108,14 +108,14 @@ cip_status cip_cast_make(const cip_dtype *from, const cip_dtype *to, cip_overflo
 void cip_cast_any(const cip_cast *c, const cip_run *r, uint64_t base, cip_cast_stats *stats)
 {
     switch (c->how) {
-    case CIP_CAST_NUMBER:
-        cip_cast_numbers(c, r, base, stats);
+    case CIP_CAST_RECORD:
+        cip_cast_records(c, r, base, stats);
         break;
     case CIP_CAST_TEXT:
         cip_cast_texts(c, r, base, stats);
         break;
-    case CIP_CAST_RECORD:
-        cip_cast_records(c, r, base, stats);
+    case CIP_CAST_NUMBER:
+        cip_cast_numbers(c, r, base, stats);
         break;
     case CIP_CAST_BOOL:
         cip_cast_bools(*r);

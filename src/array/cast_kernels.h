@@ -47,6 +47,19 @@ typedef uint64_t cip_num_kernel(size_t n, const uint8_t *restrict src, uint8_t *
 /* From int8 ... uint64, float32, float64 to bool and the same; NULL for others. */
 cip_num_kernel *cip_num_kernel_of(cip_kind from, cip_kind to);
 
+/* How an n-d copy walks: aligned views; the axis that goes through the cast at once; where another
+ * axis is the fastest of the target, that one (otherwise -1) and the elements on a side of the
+ * tiles in which both are walked. */
+typedef struct cip_copy_plan {
+    cip_nd a, b;
+    int32_t row, column;
+    uint64_t side;
+} cip_copy_plan;
+
+/* No axis has length 0. */
+void cip_copy_plan_make(const cip_cast *c, const cip_nd *src, const cip_nd *dst,
+                        cip_copy_plan *out);
+
 /* Counts `n` values at element `index`. */
 void cip_cast_count(cip_cast_stats *stats, uint64_t n, uint64_t index);
 

@@ -35,11 +35,9 @@ static inline void swap_bytes(size_t nbytes, const uint8_t *src, uint8_t *dst,
         v = lanes(v);
         memcpy(dst + i, &v, 8);
     }
-    if (i < nbytes) {
-        memcpy(&v, src + i, nbytes - i);
-        v = lanes(v);
-        memcpy(dst + i, &v, nbytes - i);
-    }
+    memcpy(&v, src + i, nbytes - i);
+    v = lanes(v);
+    memcpy(dst + i, &v, nbytes - i);
 }
 
 static inline void swap_block(size_t nbytes, const uint8_t *src, uint8_t *dst, unsigned swap)

@@ -160,7 +160,7 @@ void cip_cast_numbers(const cip_cast *c, const cip_run *r, uint64_t base, cip_ca
     cip_run gather = { 0, r->src, r->src_stride, in.u8, (int64_t)from_size };
     cip_run scatter = { 0, out.u8, (int64_t)to_size, r->dst, r->dst_stride };
     for (size_t i = 0; i < r->n; i += gather.n) {
-        gather.n = scatter.n = r->n - i < BLOCK ? r->n - i : BLOCK;
+        gather.n = scatter.n = (size_t)cip_min_u64(r->n - i, BLOCK);
         if (!read_here)
             cip_move(&gather, from_size, from_swap);
         job j = { .from = c->from->kind,

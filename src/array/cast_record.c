@@ -44,10 +44,10 @@ static void cast_field(const cip_cast *c, size_t i, const cip_run *r, uint64_t b
 void cip_cast_records(const cip_cast *c, const cip_run *r, uint64_t base, cip_cast_stats *stats)
 {
     uint64_t nbytes = cip_max_u64(cip_max_u64(c->from->itemsize, c->to->itemsize), 1);
-    size_t most = (size_t)cip_max_u64(BLOCK_BYTES / nbytes, 1);
+    uint64_t most = cip_max_u64(BLOCK_BYTES / nbytes, 1);
     cip_run block = *r;
     for (size_t done = 0; done < r->n; done += block.n) {
-        block.n = r->n - done < most ? r->n - done : most;
+        block.n = (size_t)cip_min_u64(r->n - done, most);
         for (size_t i = 0; i < c->from->nfield; i++)
             cast_field(c, i, &block, base + done, stats);
         block.src += (int64_t)block.n * r->src_stride;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_testing.h"
 
-#include "array/cast.h"
+#include "array/cast_kernels.h"
 
 static cip_cast cast_of(rig *r, const char *from, const char *to)
 {
@@ -211,6 +211,98 @@ static void the_first_overflow_is_the_first_in_c_order(void **state)
     assert_int_equal(stats.first, (N - 1 - 70) * N + N - 1 - 2);
 }
 
+/* The plan for views of one dtype with these shape and strides. */
+static cip_copy_plan plan_of(const cip_cast *c, int32_t ndim, const int64_t *shape,
+                             const int64_t *as, const int64_t *bs)
+{
+    cip_nd a = { .itemsize = c->from->itemsize, .ndim = ndim }, b = a;
+    cip_copy_plan p;
+    b.itemsize = c->to->itemsize;
+    for (int32_t k = 0; k < ndim; k++) {
+        a.shape[k] = b.shape[k] = shape[k];
+        a.stride[k] = as[k];
+        b.stride[k] = bs[k];
+    }
+    cip_copy_plan_make(c, &a, &b, &p);
+    return p;
+}
+
+#define LIST(...) ((const int64_t[]){ __VA_ARGS__ })
+
+static void transposes_are_walked_in_tiles(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, "u1", "u1");
+    cip_copy_plan p = plan_of(&c, 2, LIST(100, 100), LIST(100, 1), LIST(1, 100));
+    assert_int_equal(p.row, 1);
+    assert_int_equal(p.column, 0);
+    assert_int_equal(p.side, 64);
+    p = plan_of(&c, 2, LIST(100, 100), LIST(100, 1), LIST(-1, -100)); /* backwards, too */
+    assert_int_equal(p.column, 0);
+    p = plan_of(&c, 3, LIST(100, 100, 100), LIST(20000, 100, 1), LIST(100, 1, 10000));
+    assert_int_equal(p.row, 2);
+    assert_int_equal(p.column, 1);
+    p = plan_of(&c, 3, LIST(100, 100, 100), LIST(20000, 100, 1), LIST(1, 100, 10000));
+    assert_int_equal(p.column, 0);
+    p = plan_of(&c, 2, LIST(100, 100), LIST(200, 1), LIST(200, 1)); /* no transpose */
+    assert_int_equal(p.row, 1);
+    assert_int_equal(p.column, -1);
+    p = plan_of(&c, 2, LIST(100, 100), LIST(200, 1), LIST(100, 100)); /* none is faster */
+    assert_int_equal(p.column, -1);
+}
+
+static void tiles_are_for_small_elements_far_apart(void **state)
+{
+    static const struct {
+        const char *dtype;
+        int64_t size;
+        int column;
+        uint64_t side;
+    } rows[] = { { "u4", 4, 0, 64 },     { "V5", 5, 0, 32 },    { "f8", 8, 0, 32 },
+                 { "c16", 16, 0, 32 },   { "V17", 17, -1, 32 }, { "{a: u1, b: ?}", 2, -1, 64 },
+                 { "{a: u2}", 2, 0, 64 } };
+    rig *r = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t size = rows[i].size;
+        cip_cast c = cast_of(r, rows[i].dtype, rows[i].dtype);
+        cip_copy_plan p =
+            plan_of(&c, 2, LIST(100, 100), LIST(100 * size, size), LIST(size, 100 * size));
+        assert_int_equal(p.column, rows[i].column);
+        assert_int_equal(p.side, rows[i].side);
+    }
+    cip_cast c = cast_of(r, "u1", "u1");
+    /* Both steps along the row within 64 bytes: not far apart. */
+    assert_int_equal(plan_of(&c, 2, LIST(64, 100), LIST(100, 1), LIST(1, 64)).column, -1);
+    assert_int_equal(plan_of(&c, 2, LIST(65, 100), LIST(100, 1), LIST(1, 65)).column, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(50, 100), LIST(6500, 64), LIST(1, 50)).column, -1);
+    assert_int_equal(plan_of(&c, 2, LIST(50, 100), LIST(6500, 65), LIST(1, 50)).column, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(50, 100), LIST(6500, -64), LIST(1, -50)).column, -1);
+}
+
+static void short_rows_give_way_to_long_dense_axes(void **state)
+{
+    rig *r = *state;
+    cip_cast c = cast_of(r, "u1", "u1");
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(4, 1), LIST(3, 1)).row, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 15), LIST(17, 1), LIST(15, 1)).row, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 16), LIST(17, 1), LIST(16, 1)).row, 1);
+    assert_int_equal(plan_of(&c, 2, LIST(4, 3), LIST(4, 1), LIST(3, 1)).row, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(3, 3), LIST(4, 1), LIST(3, 1)).row, 1);
+    assert_int_equal(plan_of(&c, 2, LIST(2, 3), LIST(4, 1), LIST(3, 1)).row, 1);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(64, 1), LIST(64, 1)).row, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(65, 1), LIST(64, 1)).row, 1);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(64, 1), LIST(65, 1)).row, 1);
+    assert_int_equal(plan_of(&c, 3, LIST(90, 50, 3), LIST(60, 4, 1), LIST(30, 3, 1)).row, 0);
+    assert_int_equal(plan_of(&c, 3, LIST(40, 50, 3), LIST(60, 4, 1), LIST(30, 3, 1)).row, 1);
+    /* A dense row needs no tiles. */
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(4, 1), LIST(1, 100)).row, 0);
+    assert_int_equal(plan_of(&c, 2, LIST(100, 3), LIST(4, 1), LIST(1, 100)).column, -1);
+    cip_copy_plan p = plan_of(&c, 0, NULL, NULL, NULL);
+    assert_int_equal(p.row, 0);
+    assert_int_equal(p.column, -1);
+    assert_int_equal(p.a.ndim, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +312,9 @@ int main(void)
         RIG_TEST(nothing_is_copied_of_empty_shapes),
         RIG_TEST(broadcast_sources_are_repeated),
         RIG_TEST(the_first_overflow_is_the_first_in_c_order),
+        RIG_TEST(transposes_are_walked_in_tiles),
+        RIG_TEST(tiles_are_for_small_elements_far_apart),
+        RIG_TEST(short_rows_give_way_to_long_dense_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,12 @@ typedef struct cip_nd {
     int64_t stride[CIP_MAX_NDIM];
 } cip_nd;
 
+/* |stride|, also of INT64_MIN. */
+static inline uint64_t cip_magnitude(int64_t stride)
+{
+    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
 /* C-order strides for the shape. CORRUPT when the array needs over 2^63 - 1 bytes (an axis of
  * length 0 does not excuse the others), RANGE for negative lengths or ndim. */
 cip_status cip_view_c_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
