@@ -165,18 +165,21 @@ static cip_status gather_in_order(cip_gather *g, cip_nd *view, const cip_nd *to,
 static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
                                uint64_t end, cip_err *err)
 {
-    cip_err found = CIP_ERR_INIT;
+    cip_err found = CIP_ERR_INIT, other = CIP_ERR_INIT;
     CIP_TRY(descend(g, view, &first, &end, err));
     cip_space *s = g->s;
     bool fallback = s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
     if (fallback && atomic_load_explicit(&s->use_in_order, memory_order_relaxed))
         return gather_in_order(g, view, to, first, end, err);
     cip_status st = gather_once(g, view, to, end, &found);
-    if (st != CIP_ERR_CORRUPT || !fallback ||
-        gather_in_order(g, view, to, first, end, NULL) != CIP_OK)
+    if (st != CIP_ERR_CORRUPT || !fallback)
         return cip_err_give(err, &found, st);
-    atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
-    return CIP_OK;
+    cip_status again = gather_in_order(g, view, to, first, end, &other);
+    if (cip_is_damage(again)) /* the chunk's error names the place */
+        return cip_err_give(err, &found, st);
+    if (again == CIP_OK)
+        atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
+    return cip_err_give(err, &other, again);
 }
 
 static bool same_shape(const cip_nd *a, const cip_nd *b)

@@ -12,10 +12,12 @@ typedef struct cip_read_how {
     cip_pool *pool; /* NULL: in the caller's thread */
 } cip_read_how;
 
-/* Wanted pieces of a space's linear bytes, rising and not overlapping. Each is filled whole, or the
- * call fails: RANGE beyond the end, and whatever the stored bytes deserve (TRUNCATED, CORRUPT, ...
- * with the space's label as the part). Decodes only chunks that are touched, in parallel; a chunk
- * of which half or more is wanted in one piece is decoded straight into dst. */
+/* Wanted pieces of a space's linear bytes, rising and not overlapping (ARG otherwise). Each is
+ * filled whole, or the call fails: RANGE beyond the end, and whatever the stored bytes deserve
+ * (TRUNCATED, CORRUPT, ... with the space's label, and the chunk's number, as the part). Only what
+ * was asked for counts: a damaged chunk next to it does no harm. Decodes only chunks that are
+ * touched, in parallel; a chunk that is wanted whole in one piece is decoded straight into dst,
+ * others (unless their codec can decode a part) into the cache. */
 cip_status cip_space_read(const cip_read_how *how, cip_space *s, const cip_want *want, size_t n,
                           cip_err *err);
 /* One piece. */
@@ -26,10 +28,12 @@ cip_status cip_space_read_at(const cip_read_how *how, cip_space *s, uint64_t off
 cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,
                          cip_err *err);
 
-/* The elements of `from` (a view of the space's linear bytes) through `cast` into dst, whose shape
- * is the same; dst strides may be any. Bounds are checked against the space first (RANGE, CORRUPT).
- * Memory: staging per thread is at most 1 MiB beside what decoding a chunk takes. Stats are exact
- * and independent of the number of threads; overflows are counted from C order positions. */
+/* The elements of `from` (a view of the space's linear bytes) through `cast` into dst, where the
+ * element (0, 0, ...) of `to` lies at dst + to->off; its shape is the same (ARG otherwise), its
+ * strides may be any. Bounds are checked against the space first (RANGE). Memory: staging per
+ * thread is at most 1 MiB (or an element) beside what decoding a chunk takes. Stats are exact and
+ * independent of the number of threads; overflows are counted from C order positions, and added to
+ * those in *stats (may be NULL) on success. */
 cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
                             const cip_cast *cast, const cip_nd *to, uint8_t *dst,
                             cip_cast_stats *stats, cip_err *err);

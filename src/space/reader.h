@@ -41,6 +41,12 @@ static inline cip_status cip_err_give(cip_err *err, const cip_err *found, cip_st
     return st;
 }
 
+/* Whether a failure says something about the data, and not about the machine. */
+static inline bool cip_is_damage(cip_status st)
+{
+    return st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
+}
+
 /* --- spans: wants[].off + shift (modulo 2^64) are positions in s --------------------------------
  */
 

@@ -237,15 +237,18 @@ static cip_status check_end(const cip_rd *rd, const cip_space *s, uint64_t shift
 static cip_status chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift,
                                 const cip_want *want, size_t n, cip_err *err)
 {
-    cip_err found = CIP_ERR_INIT;
+    cip_err found = CIP_ERR_INIT, other = CIP_ERR_INIT;
     if (atomic_load_explicit(&s->use_in_order, memory_order_relaxed))
         return cip_rd_spans(rd, s->in_order, shift, want, n, err);
     cip_status st = cip_chunked_spans(rd, s, shift, want, n, &found);
-    if (st != CIP_ERR_CORRUPT || s->in_order == NULL ||
-        cip_rd_spans(rd, s->in_order, shift, want, n, NULL) != CIP_OK)
+    if (st != CIP_ERR_CORRUPT || s->in_order == NULL)
         return cip_err_give(err, &found, st);
-    atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
-    return CIP_OK;
+    cip_status again = cip_rd_spans(rd, s->in_order, shift, want, n, &other);
+    if (cip_is_damage(again)) /* the chunk's error names the place */
+        return cip_err_give(err, &found, st);
+    if (again == CIP_OK)
+        atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
+    return cip_err_give(err, &other, again);
 }
 
 static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
