@@ -250,6 +250,30 @@ static void every_pair_agrees_with_the_model(void **state)
                                1 + (policy + order) % 3);
 }
 
+/* n numbers that end where their memory does: a byte too far is seen by the sanitizer. */
+static void check_exact(const cip_dtype *from, const cip_dtype *to, size_t n)
+{
+    cip_cast c;
+    cip_cast_stats stats = { 0 };
+    uint8_t *src = calloc(n, (size_t)from->itemsize), *dst = calloc(n, (size_t)to->itemsize);
+    assert_int_equal(cip_cast_make(from, to, CIP_OVERFLOW_ERROR, &c, NULL), CIP_OK);
+    cip_cast_run(&c, n, src, (int64_t)from->itemsize, dst, (int64_t)to->itemsize, 0, &stats);
+    assert_int_equal(stats.noverflow, 0);
+    free(src);
+    free(dst);
+}
+
+static void no_byte_is_touched_behind_the_last(void **state)
+{
+    static const size_t counts[] = { 1, 3, 255, 256, 257, 512 };
+    (void)state;
+    for (int from = CIP_BOOL; from <= CIP_C128; from++)
+        for (int to = CIP_BOOL; to <= CIP_C128; to++)
+            for (size_t i = 0; i < 12; i++)
+                check_exact(cip_dtype_fixed((cip_kind)from, i % 2 != 0),
+                            cip_dtype_fixed((cip_kind)to, i % 2 != 0), counts[i / 2]);
+}
+
 /* Casts native float64 to native int8, where 1000 overflows. */
 static cip_cast_stats run_with(const size_t *where, size_t nwhere, size_t n, uint64_t base,
                                cip_cast_stats stats)
@@ -328,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_agrees_with_the_model),
+        cmocka_unit_test(no_byte_is_touched_behind_the_last),
         cmocka_unit_test(the_first_overflow_is_found_wherever_it_is),
         cmocka_unit_test(an_earlier_first_stays_and_a_later_one_goes),
         cmocka_unit_test(a_complex_number_overflows_once),
