@@ -2,12 +2,10 @@
  * Keys of mappings: equality, duplicates and the index. Few keys are compared one by one; many are
  * hashed with the process's secret key, so that a file cannot choose collisions. Slots are open
  * addressing with linear probing, at most half full, and hold the pair's place + 1. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/strmap.h"
 #include "tree/node.h"
-#include "tree/scalar.h"
 
 enum { MANY = 16 };
 
@@ -32,40 +30,19 @@ static cip_bytes text_of(const cip_node *n)
     return (cip_bytes){ (const uint8_t *)n->text, n->len };
 }
 
-bool cip_key_equal(const cip_node *a, const cip_node *b)
+/* A null that is not written is one that is. */
+static cip_bytes key_text(const cip_node *key)
 {
-    if (a->type != b->type)
-        return false;
-    switch (a->type) {
-    case CIP_NODE_NULL:
-        return true;
-    case CIP_NODE_BOOL:
-        return a->b == b->b;
-    case CIP_NODE_INT:
-        return a->negative == b->negative && a->u == b->u;
-    case CIP_NODE_FLOAT:
-        return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    default:
-        return is_scalar(a) && same_text(a, text_of(b));
-    }
+    return key->type == CIP_NODE_NULL && key->len == 0 ? (cip_bytes){ (const uint8_t *)"null", 4 }
+                                                       : text_of(key);
 }
 
-/* A text that equal keys have in common; written to `scratch` where it may not be their own. */
-static cip_bytes common_text(const cip_node *key, char scratch[CIP_DOUBLE_TEXT])
+bool cip_key_equal(const cip_node *a, const cip_node *b)
 {
-    if (key->type == CIP_NODE_NULL)
-        snprintf(scratch, CIP_DOUBLE_TEXT, "null");
-    else if (key->type == CIP_NODE_BOOL)
-        snprintf(scratch, CIP_DOUBLE_TEXT, key->b ? "true" : "false");
-    else if (key->type == CIP_NODE_INT && key->negative)
-        snprintf(scratch, CIP_DOUBLE_TEXT, "%" PRId64, key->i);
-    else if (key->type == CIP_NODE_INT)
-        snprintf(scratch, CIP_DOUBLE_TEXT, "%" PRIu64, key->u);
-    else if (key->type == CIP_NODE_FLOAT)
-        cip_double_text(key->f, scratch);
-    else
-        return text_of(key);
-    return (cip_bytes){ (const uint8_t *)scratch, strlen(scratch) };
+    if (a->type != b->type || !is_scalar(a))
+        return false;
+    cip_bytes x = key_text(a), y = key_text(b);
+    return x.len == y.len && memcmp(x.ptr, y.ptr, x.len) == 0;
 }
 
 static size_t slot_count(size_t n)
@@ -96,8 +73,7 @@ static size_t first_slot(const slots *s, cip_bytes text)
 /* The slot that holds the place of a key equal to `key`, or the free one where it belongs. */
 static uint32_t *slot_of(slots *s, const cip_pair *pairs, const cip_node *key)
 {
-    char scratch[CIP_DOUBLE_TEXT];
-    size_t i = first_slot(s, common_text(key, scratch));
+    size_t i = first_slot(s, key_text(key));
     while (s->slot[i] != 0 && !cip_key_equal(pairs[s->slot[i] - 1].key, key))
         i = (i + 1) & s->mask;
     return &s->slot[i];
@@ -191,14 +167,13 @@ static void offer(const cip_node *map, size_t i, cip_bytes text, bool any, size_
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any)
 {
     size_t best = SIZE_MAX;
-    if (map->indexed) {
-        const slots *s = index_of(map);
-        for (size_t i = first_slot(s, text); s->slot[i] != 0; i = (i + 1) & s->mask)
-            offer(map, s->slot[i] - 1, text, any, &best);
-        if (!any || best != SIZE_MAX)
-            return best; /* else a number may be written in another way than it is hashed */
+    if (!map->indexed) {
+        for (size_t i = 0; i < map->len; i++)
+            offer(map, i, text, any, &best);
+        return best;
     }
-    for (size_t i = 0; i < map->len; i++)
-        offer(map, i, text, any, &best);
+    const slots *s = index_of(map);
+    for (size_t i = first_slot(s, text); s->slot[i] != 0; i = (i + 1) & s->mask)
+        offer(map, s->slot[i] - 1, text, any, &best);
     return best;
 }

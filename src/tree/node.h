@@ -12,7 +12,7 @@ cip_status cip_node_make_scalar(cip_arena *a, const char *text, size_t n, cip_no
 /* A sequence or mapping without items, the same way. */
 cip_status cip_node_make_container(cip_arena *a, cip_node_type type, cip_node **out, cip_err *err);
 
-/* Scalars of the same type and value; keys that are collections are not compared. */
+/* Scalars of the same type and text; keys that are collections are not compared. */
 bool cip_key_equal(const cip_node *a, const cip_node *b);
 
 /* Called with each pair whose key came again later. */

@@ -316,7 +316,9 @@ cip_status cip_yaml_put_scalar(cip_buf *out, const cip_node *node, cip_scalar_pl
 {
     if (node->type == CIP_NODE_STRING || node->type == CIP_NODE_BINARY)
         return put_string(out, node, place, err);
-    if (is_alike(node))
+    /* of nulls any text can be tagged so */
+    bool kept = place.key && node->type != CIP_NODE_NULL && is_own_type(node);
+    if (kept || is_alike(node))
         return cip_buf_add(out, node->text, node->len, err);
     return put_canonical(out, node, err);
 }

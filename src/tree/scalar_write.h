@@ -8,6 +8,7 @@
 
 typedef struct cip_scalar_place {
     bool flow;     /* inside [] or {} */
+    bool key;      /* of a mapping: its text stays, as keys are told apart by it */
     bool literal;  /* a literal block may stand here */
     size_t indent; /* of a literal block's lines, in columns */
 } cip_scalar_place;

@@ -149,6 +149,21 @@ static void scalars_alone_go_in_flow_style(void **state)
     assert_kept(b, "{a: [{b: 1}]}\n");
 }
 
+static void keys_stay_as_written(void **state)
+{
+    bench *b = *state;
+    assert_kept(b, "010: 1\n8: 2\nyes: 3\ntrue: 4\n12:30: 5\n1_000: 6\n!!null null: 7\n");
+    assert_kept(b, "{010: 010x, yes: [0x1F], 1:30.5: 2001-01-01 10:00:00, ~: ~}\n");
+    assert_emitted(b, parse(b, "010: 010\nyes: yes\n? [yes]\n: 1\n? \n: 2\n"), &plain,
+                   "010: 8\nyes: true\n? [true]\n: 1\nnull: 2\n");
+    cip_node *map = (cip_node *)parse(b, "!!int '7': 1\n");
+    assert_emitted(b, map, &plain, "!!int 7: 1\n");
+    map = (cip_node *)parse(b, "!!float 1e5: 1\n");
+    assert_emitted(b, map, &plain, "!!float 1e5: 1\n");
+    ((cip_node *)map->pair[0].key)->tag = NULL;
+    assert_string_equal(emit(b, map, &plain), "100000.0: 1\n");
+}
+
 static void what_is_missing_is_null(void **state)
 {
     bench *b = *state;
@@ -564,6 +579,7 @@ int main(void)
         TEST(anchors_and_cycles_are_kept),
         TEST(anchors_are_made_where_they_are_needed),
         TEST(scalars_alone_go_in_flow_style),
+        TEST(keys_stay_as_written),
         TEST(what_is_missing_is_null),
         TEST(binary_data_have_their_tag),
         TEST(documents_have_their_frame),

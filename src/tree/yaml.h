@@ -19,7 +19,7 @@ typedef struct cip_yaml_options {
  * bytes are bounded by env->limits before libyaml sees them where it is super-linear (design.md
  * section 6). CORRUPT with the byte position for what is no YAML (a second document, an undefined
  * alias, control characters, invalid UTF-8, a NUL, ... too); LIMIT where a bound is reached.
- * Duplicate keys (of one type and value): the last wins, with a warning. Merge keys are merged.
+ * Duplicate keys (of one type and text): the last wins, with a warning. Merge keys are merged.
  * Unknown directives and YAML versions other than 1.1 are warned about. */
 cip_status cip_yaml_parse(cip_env *env, cip_arena *a, cip_bytes text, const cip_yaml_options *opt,
                           const cip_node **out, cip_err *err);

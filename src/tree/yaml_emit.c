@@ -20,7 +20,8 @@ typedef struct ref {
     bool written;
 } ref;
 
-typedef enum place { AT_ROOT, AFTER_DASH, AFTER_KEY, AS_KEY, IN_FLOW } place;
+/* From AS_KEY on, collections are in flow style. */
+typedef enum place { AT_ROOT, AFTER_DASH, AFTER_KEY, AS_KEY, AS_FLOW_KEY, IN_FLOW } place;
 
 typedef struct emitter {
     cip_env *env;
@@ -210,7 +211,7 @@ static cip_status put_key(emitter *e, const cip_node *key, place where, size_t i
     *explicit = !is_simple_key(e, key);
     if (*explicit)
         CIP_TRY(put_word(e, "?", "", err));
-    CIP_TRY(put_node(e, key, flow ? IN_FLOW : AS_KEY, indent, depth, err));
+    CIP_TRY(put_node(e, key, flow ? AS_FLOW_KEY : AS_KEY, indent, depth, err));
     if (!*explicit && e->out->len - start > LONGEST_SIMPLE_KEY) {
         *explicit = true;
         CIP_TRY(insert(e, start, 2, err));
@@ -280,7 +281,7 @@ static cip_status put_block(emitter *e, const cip_node *node, bool begun, size_t
 static cip_status put_collection(emitter *e, const cip_node *node, place where, size_t indent,
                                  size_t depth, bool marked, cip_err *err)
 {
-    if (where == IN_FLOW || where == AS_KEY || is_flow(node))
+    if (where >= AS_KEY || is_flow(node))
         return put_flow(e, node, indent, depth, err);
     bool deeper = where == AFTER_DASH || (where == AFTER_KEY && node->type == CIP_NODE_MAP);
     bool begun = !marked && (where == AFTER_DASH || (where == AT_ROOT && !e->gap));
@@ -321,8 +322,9 @@ static cip_status put_node(emitter *e, const cip_node *node, place where, size_t
     if (is_container(node))
         return put_collection(e, node, where, indent, depth, marked, err);
     CIP_TRY(start_word(e, err));
-    cip_scalar_place at = { .flow = where == IN_FLOW,
-                            .literal = where != IN_FLOW && where != AS_KEY,
+    cip_scalar_place at = { .flow = where >= AS_FLOW_KEY,
+                            .key = where == AS_KEY || where == AS_FLOW_KEY,
+                            .literal = where < AS_KEY,
                             .indent = indent + 2 };
     return cip_yaml_put_scalar(e->out, node, at, err);
 }
