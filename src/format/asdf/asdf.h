@@ -279,8 +279,7 @@ bool cip_asdf_is_ndarray(const char *tag, const char **version);
 bool cip_asdf_is_core(const char *tag, const char *name);
 
 /* Fills an array of the layout, whose path is set, from an ndarray node, with its mask or without.
- * What is wrong with it is the array's: it is refused, not the file. Only NOMEM and IO come back.
- */
+ * What is wrong with it is the array's: it is refused, not the file. Only NOMEM comes back. */
 cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip_array *a,
                             cip_err *err);
 

@@ -379,7 +379,7 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
     cip_status st = describe(f, node, masked, a, &why);
     if (st == CIP_OK)
         return CIP_OK;
-    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO) {
+    if (st == CIP_ERR_NOMEM) {
         if (err != NULL)
             *err = why;
         return st;

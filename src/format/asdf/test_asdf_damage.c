@@ -19,6 +19,8 @@ static cip_status use_all(one_file *f)
     for (size_t i = 0; i < f->layout->narray && st == CIP_OK; i++) {
         size_t len;
         const cip_array *a = f->layout->array[i];
+        assert_true(a->st != CIP_ERR_NOMEM &&
+                    a->st != CIP_ERR_IO); /* that is no fault of its own */
         uint8_t *p = one_read(f, i, &len);
         if (p == NULL && (f->err.code == CIP_ERR_NOMEM || f->err.code == CIP_ERR_IO))
             st = (cip_status)f->err.code;

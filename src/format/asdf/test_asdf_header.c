@@ -20,13 +20,13 @@ static void versions_are_three_numbers_and_semantic_suffixes(void **state)
     assert_int_equal(v.major, 1);
     assert_int_equal(v.minor, 20);
     assert_int_equal(v.patch, 3);
-    static const char *const good[] = { "1.0.0-dev", "1.0.0+build.5", "1.0.0-rc.1+x-Y",
-                                        "999999999.0.0" };
+    static const char *const good[] = { "1.0.0-dev", "1.0.0-AZaz09", "1.0.0+build.5",
+                                        "1.0.0-rc.1+x-Y", "999999999.0.0" };
     static const char *const bad[] = {
-        "",          "1",        "1.0",    "1.x.9",          "1.0.0.0",
-        "1.0.0 ",    "1.0.",     "1..0",   ".1.0.0",         "1.0.0-",
-        "1.0.0-a_b", "1.0.0-a/", "-1.0.0", "1234567890.0.0", "1.0.1234567890",
-        "1.0.0:x",   "1.0.0-a@", "1.0.0-["
+        "",          "1",        "1.0",      "1.x.9",          "1.0.0.0",
+        "1.0.0 ",    "1.0.",     "1..0",     ".1.0.0",         "1.0.0-",
+        "1.0.0-a_b", "1.0.0-a/", "-1.0.0",   "1234567890.0.0", "1.0.1234567890",
+        "1.0.0:x",   "1.0.0-a@", "1.0.0-a`", "1.0.0-a{",       "1.0.0-["
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(version(good[i], &v));

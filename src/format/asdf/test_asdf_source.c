@@ -164,6 +164,17 @@ static void views_of_other_files_are_checked_when_they_are_read(void **state)
     assert_true(make_gives_six(&f, "b"));
     assert_int_equal(make_find(&f, "c")->st, CIP_ERR_NOT_FOUND);
     one_close(&f);
+    open_main(
+        &f, *state, /* the system refuses a name so long */
+        "a: !core/ndarray-1.0.0 {source: "
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        ", datatype: int32, byteorder: little, shape: ['*', 3]}\nb: " MAKE_FLOAT64,
+        0);
+    assert_int_equal(make_find(&f, "a")->st, CIP_ERR_IO);
+    assert_true(make_gives_three(&f, "b"));
+    one_close(&f);
 }
 
 static void a_broken_tree_does_not_hide_the_blocks_of_another_file(void **state)
@@ -235,6 +246,18 @@ static void references_to_arrays_are_listed(void **state)
     assert_int_equal(f.layout->nchild, 1);
     const cip_node *ref = cip_tree_get(f.layout->tree, "l/$ref", NULL);
     assert_true(cip_node_is_string(ref, "#/t/u/1")); /* the tree stays as it is */
+    one_close(&f);
+}
+
+static void pointers_are_percent_decoded_once(void **state)
+{
+    one_file f;
+    open_main(&f, *state,
+              "\"09JOjo\\t%4g%g4%%41\": " MAKE_INT32
+              "a: {$ref: '#/%30%39%4A%4F%6a%6f%09%4g%g4%%2541'}\nb: {$ref: '#/%30'}\n",
+              0);
+    assert_true(make_gives_six(&f, "a"));
+    assert_int_equal(make_try(&f, "b"), CIP_ERR_NOT_FOUND);
     one_close(&f);
 }
 
@@ -351,6 +374,7 @@ int main(void)
         cmocka_unit_test(faults_of_another_file_are_told_with_its_name),
         cmocka_unit_test(the_number_of_other_files_is_bounded),
         cmocka_unit_test(references_to_arrays_are_listed),
+        cmocka_unit_test(pointers_are_percent_decoded_once),
         cmocka_unit_test(references_to_anything_else_are_not),
         cmocka_unit_test(references_that_lead_nowhere_are_listed_and_refused),
         cmocka_unit_test(references_through_several_files_are_followed),
