@@ -47,12 +47,12 @@ static cip_status follow(asdf_file *f, const char *ref, asdf_file **owner, const
 {
     cip_mem *mem = &f->env->mem;
     size_t n = strcspn(ref, "#");
+    const char *fragment = ref[n] == '#' ? ref + n + 1 : "";
     char *uri = NULL, *pointer = NULL;
     cip_layout *l;
     cip_status st;
     CIP_GO(cip_mem_copy(mem, ref, n, &uri, err));
-    CIP_GO(cip_mem_copy(mem, ref + n + (ref[n] == '#'), strlen(ref + n + (ref[n] == '#')), &pointer,
-                        err));
+    CIP_GO(cip_mem_copy(mem, fragment, strlen(fragment), &pointer, err));
     CIP_GO(cip_asdf_external(f, uri, true, &l, err));
     if (l == NULL)
         l = f->layout;
