@@ -5,8 +5,39 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/env.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
 #include "base/cursor.h"
+#include "base/endian.h"
+#include "base/env.h"
+#include "base/num.h"
+#include "base/strmap.h"
+
+/* --- errors, cursor, numbers ------------------------------------------------------------------ */
+
+static void errors_are_set_once_and_name_their_part(void **state)
+{
+    (void)state;
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_fail(&err, CIP_ERR_CORRUPT, 7, "expected %d", 3), CIP_ERR_CORRUPT);
+    assert_int_equal(err.offset, 7);
+    assert_string_equal(err.text, "expected 3");
+    assert_int_equal(cip_fail_in(&err, CIP_ERR_CORRUPT, "block %d", 2), CIP_ERR_CORRUPT);
+    cip_fail_in(&err, CIP_ERR_CORRUPT, "outer");
+    assert_string_equal(err.part, "block 2");
+    cip_err none = CIP_ERR_INIT;
+    assert_int_equal(cip_fail_in(&none, CIP_OK, "part"), CIP_OK);
+    assert_string_equal(none.part, "");
+    assert_int_equal(cip_fail_in(NULL, CIP_ERR_IO, "part"), CIP_ERR_IO);
+    assert_int_equal(cip_fail(NULL, CIP_ERR_IO, 0, "x"), CIP_ERR_IO);
+    assert_string_equal(cip_status_name(CIP_ERR_CANCELLED), "cancelled");
+    assert_string_equal(cip_status_name((cip_status)16), "unknown status");
+}
 
 static void cursor_past_the_end_gives_zeros_and_sticks(void **state)
 {
@@ -14,15 +45,365 @@ static void cursor_past_the_end_gives_zeros_and_sticks(void **state)
     const uint8_t b[] = { 1, 2, 3, 4, 5 };
     cip_cursor c = cip_cursor_be((cip_bytes){ b, sizeof b });
     assert_int_equal(cip_get_u32(&c), 0x01020304);
+    assert_int_equal(cip_cursor_left(&c), 1);
     assert_int_equal(cip_get_u16(&c), 0);
     assert_true(c.bad);
     assert_int_equal(cip_get_u8(&c), 0);
+    uint8_t copy[2] = { 9, 9 };
+    cip_get_copy(&c, copy, 2);
+    assert_int_equal(copy[0] + copy[1], 0);
+    c = cip_cursor_le((cip_bytes){ b, sizeof b });
+    assert_int_equal(cip_get_u16(&c), 0x0201);
+    cip_get_copy(&c, copy, 2);
+    assert_int_equal(copy[1], 4);
+    assert_int_equal(cip_get_u8(&c), 5);
+    assert_false(c.bad);
+    cip_get_copy(&c, NULL, 0);
+    assert_false(c.bad);
+}
+
+static void numbers_are_checked_and_in_order(void **state)
+{
+    (void)state;
+    uint8_t b[8];
+    size_t n;
+    assert_int_equal(cip_div_up(0, 4), 0);
+    assert_int_equal(cip_div_up(8, 4), 2);
+    assert_int_equal(cip_div_up(9, 4), 3);
+    assert_true(cip_div_up(UINT64_MAX, 2) == UINT64_C(1) << 63);
+    assert_int_equal(cip_min_u64(3, 4), 3);
+    assert_int_equal(cip_max_u64(3, 4), 4);
+    assert_true(cip_to_size(5, &n) && n == 5);
+    cip_store_u64(b, UINT64_C(0x0102030405060708), true);
+    assert_int_equal(b[0], 1);
+    assert_true(cip_load_u64(b, true) == UINT64_C(0x0102030405060708));
+    cip_store_u32(b, 0x01020304, false);
+    assert_int_equal(b[0], 4);
+    assert_int_equal(cip_load_u32(b, true), 0x04030201);
+    cip_store_u16(b, 0x0102, true);
+    assert_int_equal(cip_load_u16(b, false), 0x0201);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void memory_is_counted_and_bounded(void **state)
+{
+    (void)state;
+    cip_mem m;
+    void *a, *b = (void *)1;
+    cip_err err = CIP_ERR_INIT;
+    cip_mem_init(&m, NULL, 1000);
+    assert_int_equal(cip_mem_get(&m, 500, &a, &err), CIP_OK);
+    uint64_t used = atomic_load(&m.used);
+    assert_true(used >= 500 && used <= 600);
+    assert_int_equal(cip_mem_get(&m, 500, &b, &err), CIP_ERR_LIMIT);
+    assert_null(b);
+    assert_int_equal(atomic_load(&m.used), used);
+    assert_int_equal(cip_mem_get(&m, 1000 - used - (used - 500), &b, &err), CIP_OK);
+    assert_int_equal(atomic_load(&m.used), 1000);
+    cip_mem_put(&m, b);
+    assert_int_equal(cip_mem_resize(&m, &a, 100, &err), CIP_OK);
+    assert_int_equal(atomic_load(&m.used), used - 400);
+    assert_int_equal(cip_mem_resize(&m, &a, 5000, &err), CIP_ERR_LIMIT);
+    memset(a, 1, 100);
+    cip_mem_put(&m, a);
+    cip_mem_put(&m, NULL);
+    assert_int_equal(atomic_load(&m.used), 0);
+    assert_int_equal(cip_mem_get(&m, SIZE_MAX, &a, &err), CIP_ERR_LIMIT);
+    assert_int_equal(cip_mem_zeroed(&m, SIZE_MAX / 2, 3, &a, &err), CIP_ERR_LIMIT);
+    assert_int_equal(cip_mem_get(&m, 0, &a, &err), CIP_OK);
+    assert_non_null(a);
+    cip_mem_put(&m, a);
+}
+
+static void *no_memory(void *user, void *p, size_t old_size, size_t new_size)
+{
+    (void)user;
+    (void)p;
+    (void)old_size;
+    (void)new_size;
+    return NULL;
+}
+
+static void an_allocator_without_memory_is_told(void **state)
+{
+    (void)state;
+    cip_mem m;
+    void *p;
+    char *text;
+    cip_allocator from = { no_memory, NULL };
+    cip_mem_init(&m, &from, 0);
+    assert_int_equal(cip_mem_get(&m, 10, &p, NULL), CIP_ERR_NOMEM);
+    assert_int_equal(atomic_load(&m.used), 0);
+    assert_int_equal(cip_mem_copy(&m, "x", 1, &text, NULL), CIP_ERR_NOMEM);
+    assert_null(text);
+}
+
+static void arenas_give_aligned_pieces_of_any_size(void **state)
+{
+    (void)state;
+    cip_mem m;
+    char *text;
+    cip_mem_init(&m, NULL, 0);
+    cip_arena a = { .mem = &m };
+    for (size_t n = 0; n < 3000; n += 37) {
+        uint8_t *p;
+        assert_int_equal(cip_arena_get(&a, n, (void **)&p, NULL), CIP_OK);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        memset(p, 0xff, n);
+    }
+    void *large;
+    assert_int_equal(cip_arena_zeroed(&a, 3, 1 << 20, &large, NULL), CIP_OK);
+    assert_int_equal(((char *)large)[(3 << 20) - 1], 0);
+    assert_int_equal(cip_arena_copy(&a, "abc", 3, &text, NULL), CIP_OK);
+    assert_string_equal(text, "abc");
+    assert_int_equal(cip_arena_printf(&a, &text, NULL, "%d-%s", 5, "x"), CIP_OK);
+    assert_string_equal(text, "5-x");
+    assert_int_equal(cip_arena_get(&a, SIZE_MAX - 3, &large, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_arena_zeroed(&a, SIZE_MAX / 2, 3, &large, NULL), CIP_ERR_LIMIT);
+    cip_arena_clear(&a);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
+static void buffers_grow(void **state)
+{
+    (void)state;
+    cip_mem m;
+    cip_mem_init(&m, NULL, 0);
+    cip_buf b = { .mem = &m };
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(cip_buf_addf(&b, NULL, "%03d", i % 1000), CIP_OK);
+    assert_int_equal(b.len, 3000);
+    assert_memory_equal(b.ptr + 2997, "999", 3);
+    assert_int_equal(cip_buf_nul(&b, NULL), CIP_OK);
+    assert_int_equal(strlen((char *)b.ptr), 3000);
+    assert_int_equal(cip_buf_reserve(&b, SIZE_MAX, NULL, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_buf_add(&b, NULL, 0, NULL), CIP_OK);
+    cip_buf_clear(&b);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
+/* --- map -------------------------------------------------------------------------------------- */
+
+/* The first vectors of the SipHash paper's reference: key 00..0f, message 00..(n-1). */
+static void siphash_is_the_published_one(void **state)
+{
+    (void)state;
+    uint8_t key[16], in[16];
+    for (uint8_t i = 0; i < 16; i++)
+        key[i] = in[i] = i;
+    const uint64_t k[2] = { cip_load_u64(key, false), cip_load_u64(key + 8, false) };
+    assert_true(cip_siphash(k, (cip_bytes){ in, 0 }) == UINT64_C(0x726fdb47dd0e0e31));
+    assert_true(cip_siphash(k, (cip_bytes){ in, 1 }) == UINT64_C(0x74f839c593dc67fd));
+    assert_true(cip_siphash(k, (cip_bytes){ in, 8 }) == UINT64_C(0x93f5f5799a932462));
+    assert_true(cip_siphash(k, (cip_bytes){ in, 15 }) == UINT64_C(0xa129ca6149be45e5));
+}
+
+static void maps_find_what_was_put(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    size_t was;
+    static char key[2000][8];
+    cip_mem_init(&mem, NULL, 0);
+    cip_strmap m = { .mem = &mem };
+    assert_int_equal(cip_strmap_get(&m, (cip_bytes){ (const uint8_t *)"x", 1 }), SIZE_MAX);
+    for (size_t i = 0; i < 2000; i++) {
+        snprintf(key[i], sizeof key[i], "%zu", i);
+        cip_bytes k = { (uint8_t *)key[i], strlen(key[i]) };
+        assert_int_equal(cip_strmap_put(&m, k, i, &was, NULL), CIP_OK);
+        assert_true(was == SIZE_MAX);
+    }
+    for (size_t i = 0; i < 2000; i++)
+        assert_int_equal(cip_strmap_get(&m, (cip_bytes){ (uint8_t *)key[i], strlen(key[i]) }), i);
+    assert_int_equal(m.len, 2000);
+    assert_int_equal(cip_strmap_put(&m, (cip_bytes){ (uint8_t *)key[7], 1 }, 70, &was, NULL),
+                     CIP_OK);
+    assert_int_equal(was, 7);
+    assert_int_equal(cip_strmap_get(&m, (cip_bytes){ (uint8_t *)key[7], 1 }), 70);
+    assert_int_equal(m.len, 2000);
+    assert_int_equal(cip_strmap_put(&m, (cip_bytes){ NULL, 0 }, 1, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_strmap_get(&m, (cip_bytes){ NULL, 0 }), 1);
+    cip_strmap_clear(&m);
+    assert_int_equal(atomic_load(&mem.used), 0);
+}
+
+/* --- pool ------------------------------------------------------------------------------------- */
+
+typedef struct jobs {
+    cip_pool *pool;
+    _Atomic int done[200];
+    int fail_from; /* this index and every third behind it fail */
+} jobs;
+
+static cip_status job(void *arg, size_t i, cip_err *err)
+{
+    jobs *j = arg;
+    atomic_fetch_add(&j->done[i], 1);
+    if (j->fail_from >= 0 && (int)i >= j->fail_from && ((int)i - j->fail_from) % 3 == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, i, "job %zu", i);
+    return CIP_OK;
+}
+
+static void every_job_runs_once_and_the_lowest_error_wins(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        cip_pool *p;
+        cip_err err = CIP_ERR_INIT;
+        assert_int_equal(cip_pool_new(threads, &p, NULL), CIP_OK);
+        assert_int_equal(cip_pool_threads(p), threads);
+        jobs all = { .fail_from = -1 };
+        assert_int_equal(cip_pool_run(p, 200, job, &all, NULL), CIP_OK);
+        for (int i = 0; i < 200; i++)
+            assert_int_equal(all.done[i], 1);
+        jobs bad = { .fail_from = 41 };
+        assert_int_equal(cip_pool_run(p, 200, job, &bad, &err), CIP_ERR_CORRUPT);
+        assert_int_equal(err.offset, 41);
+        assert_string_equal(err.text, "job 41");
+        for (int i = 0; i <= 41; i++)
+            assert_int_equal(bad.done[i], 1);
+        cip_pool_free(p);
+    }
+    jobs none = { .fail_from = -1 };
+    assert_int_equal(cip_pool_run(NULL, 3, job, &none, NULL), CIP_OK);
+    assert_int_equal(none.done[2], 1);
+    assert_int_equal(cip_pool_threads(NULL), 1);
+    cip_pool *p;
+    assert_int_equal(cip_pool_new(257, &p, NULL), CIP_ERR_ARG);
+    cip_pool_free(NULL);
+}
+
+static cip_status nested(void *arg, size_t i, cip_err *err)
+{
+    jobs *j = arg;
+    jobs inner = { .fail_from = -1 };
+    CIP_TRY(cip_pool_run(j->pool, 20, job, &inner, err));
+    atomic_fetch_add(&j->done[i], inner.done[19]);
+    return CIP_OK;
+}
+
+static void nested_runs_do_not_lock_up(void **state)
+{
+    (void)state;
+    jobs j = { .fail_from = -1 };
+    assert_int_equal(cip_pool_new(4, &j.pool, NULL), CIP_OK);
+    assert_int_equal(cip_pool_run(j.pool, 50, nested, &j, NULL), CIP_OK);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(j.done[i], 1);
+    cip_pool_free(j.pool);
+}
+
+static void the_shared_pool_is_made_anew_after_fork(void **state)
+{
+    (void)state;
+    jobs j = { .fail_from = -1 };
+    cip_pool *p = cip_pool_shared();
+    assert_ptr_equal(p, cip_pool_shared());
+    assert_int_equal(cip_pool_run(p, 100, job, &j, NULL), CIP_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        jobs c = { .fail_from = -1 };
+        _exit(cip_pool_run(cip_pool_shared(), 100, job, &c, NULL) == CIP_OK && c.done[99] == 1 ? 0
+                                                                                               : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* --- reports, limits -------------------------------------------------------------------------- */
+
+static int stop_at_two(void *user, const cip_finding *f)
+{
+    (void)f;
+    return ++*(int *)user == 2;
+}
+
+static int stop_at_once(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    return done == 10 && total == 100;
+}
+
+static void findings_are_kept_counted_and_passed_on(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    int calls = 0;
+    cip_report r;
+    cip_err err = CIP_ERR_INIT;
+    cip_mem_init(&mem, NULL, 0);
+    cip_report_init(&r, &mem, true, stop_at_two, &calls);
+    cip_report_add(&r, CIP_WARN, CIP_ERR_CORRUPT, 5, 6, NULL, "one %d", 1);
+    assert_int_equal(cip_report_status(&r, NULL), CIP_OK);
+    cip_report_fixable(&r, CIP_BAD, CIP_ERR_CHECKSUM, 7, 0, "block 1", "two");
+    assert_int_equal(cip_report_status(&r, &err), CIP_ERR_CANCELLED);
+    cip_fail(&err, CIP_ERR_IO, 9, "three");
+    cip_report_err(&r, CIP_NOTE, &err);
+    assert_int_equal(calls, 2);
+    const cip_finding *f = cip_report_get(&r, 0);
+    assert_string_equal(f->text, "one 1");
+    assert_string_equal(f->part, "");
+    assert_false(f->fixable);
+    f = cip_report_get(&r, 1);
+    assert_true(f->fixable && f->offset == 7 && f->code == CIP_ERR_CHECKSUM);
+    assert_int_equal(cip_report_get(&r, 2)->offset, 9);
+    assert_null(cip_report_get(&r, 3));
+    assert_true(r.count[CIP_WARN] == 1 && r.count[CIP_BAD] == 1 && r.count[CIP_NOTE] == 1);
+    cip_report_add(NULL, CIP_BAD, CIP_OK, 0, 0, NULL, "nowhere");
+    cip_report_clear(&r);
+    cip_report_init(&r, &mem, true, NULL, NULL);
+    for (int i = 0; i < 1001; i++)
+        cip_report_add(&r, CIP_WARN, CIP_OK, 0, 0, NULL, "x");
+    assert_true(r.n == 1000 && r.count[CIP_WARN] == 1001);
+    r.progress = stop_at_once;
+    r.total = 100;
+    cip_report_progress(&r, 9);
+    assert_int_equal(cip_report_status(&r, NULL), CIP_OK);
+    cip_report_progress(&r, 1);
+    assert_int_equal(cip_report_status(&r, NULL), CIP_ERR_CANCELLED);
+    cip_report_clear(&r);
+    assert_int_equal(atomic_load(&mem.used), 0);
+}
+
+static void limits_that_are_zero_get_their_defaults(void **state)
+{
+    (void)state;
+    cip_limits out, in = { .size = sizeof in, .max_depth = 7, .max_cache = 9 };
+    assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_OK);
+    assert_true(out.max_depth == 7 && out.max_cache == 9 && out.max_memory == UINT64_C(2) << 30);
+    assert_true(out.max_nodes != 0 && out.max_work != 0 && out.max_tree_bytes != 0 &&
+                out.max_directives == 64 && out.max_expansion != 0 && out.max_blocks != 0 &&
+                out.max_external != 0 && out.max_elements == 0);
+    in.size = 0;
+    assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_ERR_ARG);
+    in.size = sizeof in + 1;
+    assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_ERR_ARG);
+    in.size = offsetof(cip_limits, max_cache); /* of an older program: the rest is default */
+    assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_OK);
+    assert_true(out.max_depth == 256 && out.max_cache == UINT64_C(64) << 20);
+    assert_int_equal(cip_limits_resolve(NULL, &out, NULL), CIP_OK);
+    assert_int_equal(out.size, sizeof out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_are_set_once_and_name_their_part),
         cmocka_unit_test(cursor_past_the_end_gives_zeros_and_sticks),
+        cmocka_unit_test(numbers_are_checked_and_in_order),
+        cmocka_unit_test(memory_is_counted_and_bounded),
+        cmocka_unit_test(an_allocator_without_memory_is_told),
+        cmocka_unit_test(arenas_give_aligned_pieces_of_any_size),
+        cmocka_unit_test(buffers_grow),
+        cmocka_unit_test(siphash_is_the_published_one),
+        cmocka_unit_test(maps_find_what_was_put),
+        cmocka_unit_test(every_job_runs_once_and_the_lowest_error_wins),
+        cmocka_unit_test(nested_runs_do_not_lock_up),
+        cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),
+        cmocka_unit_test(findings_are_kept_counted_and_passed_on),
+        cmocka_unit_test(limits_that_are_zero_get_their_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
