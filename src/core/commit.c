@@ -18,6 +18,7 @@ struct cip_replace {
     cip_mem *mem;
     cip_out out;
     int dir, fd;
+    cip_level level;
     char *name; /* in the folder */
     char temp[64];
     struct stat old; /* of what is replaced */
@@ -120,14 +121,16 @@ static cip_status make_temp(cip_replace *r, cip_err *err)
     return cip_fail_errno(err, errno, CIP_NO_OFFSET, "making the new file");
 }
 
-cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_replace **out, cip_err *err)
+cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_level level, cip_replace **out,
+                             cip_err *err)
 {
     cip_replace *r = NULL;
     *out = NULL;
     CIP_TRY(CIP_NEW(mem, &r, 1, err));
     r->mem = mem;
     r->dir = r->fd = -1;
-    r->out = (cip_out){ out_write, r, 0 };
+    r->level = level;
+    r->out = (cip_out){ .write = out_write, .user = r };
     cip_status st = open_folder(r, path, err);
     if (st == CIP_OK)
         st = make_temp(r, err);
@@ -176,11 +179,12 @@ static cip_status take_place(cip_replace *r, bool overwrite, cip_err *err)
 
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
 {
-    CIP_TRY(apply(r, patch, err));
-    if (fsync(r->fd) != 0)
+    if (patch != NULL)
+        CIP_TRY(apply(r, patch, err));
+    if (r->level == CIP_LEVEL_POWER && fsync(r->fd) != 0)
         return cip_fail_errno(err, errno, CIP_NO_OFFSET, "syncing the new file");
     CIP_TRY(take_place(r, overwrite, err));
-    if (fsync(r->dir) != 0 && errno != EINVAL)
+    if (r->level == CIP_LEVEL_POWER && fsync(r->dir) != 0 && errno != EINVAL)
         return cip_fail_errno(err, errno, CIP_NO_OFFSET, "syncing the output's folder");
     return CIP_OK;
 }

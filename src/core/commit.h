@@ -1,22 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The only place where files are written: a new file made beside its name and put there in one
- * step. */
+ * The only place where files are written (design section 2). A new file is made beside its name and
+ * put there in one step; a file that is there is changed by a switch, through a journal, or is
+ * replaced: whichever suits what the format wants changed. */
 #ifndef CIP_CORE_COMMIT_H
 #define CIP_CORE_COMMIT_H
 
+#include "cippus/edit.h"
 #include "io/out.h"
 #include "io/patch.h"
 
+/* --- new files ------------------------------------------------------------------------------ */
+
 typedef struct cip_replace cip_replace;
 
-/* A new file beside `path`, under a name of its own (mode as a newly created file has). What is
- * written to cip_replace_out goes into it. */
-cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_replace **out, cip_err *err);
+/* A new file beside `path`, under a name of its own (mode, owner and extended attributes as the
+ * file that it replaces). What is written to cip_replace_out, which can be rewritten, cut and
+ * moved, goes into it. */
+cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_level level, cip_replace **out,
+                             cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);
-/* Applies the patch, syncs, takes the place of `path`, syncs the folder. Without `overwrite`, BUSY
- * when the name exists. */
+/* Applies the patch (may be NULL), syncs, takes the place of `path`, syncs the folder. Without
+ * `overwrite`, BUSY when the name exists. */
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err);
 /* Frees; removes the new file if it never took its place. NULL is fine. */
 void cip_replace_end(cip_replace *r);
+
+/* --- changes of a file that is there ---------------------------------------------------------- */
+
+typedef struct cip_commit cip_commit;
+
+/* Opens `path` for an update: takes the writers' lock (BUSY), sees that the path still names what
+ * is locked, completes or clears away what an interrupted update left. READONLY, NOT_FOUND, CORRUPT
+ * (a sealed journal that does not fit, naming `cippus recover`). */
+cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
+                            cip_commit **out, cip_err *err);
+/* The file as it is now; members can be opened. Borrowed until cip_commit_end. */
+cip_io *cip_commit_io(cip_commit *c);
+/* Whether it is the very file, unchanged, that `io` (of cip_io_open_file) shows. */
+bool cip_commit_same(cip_commit *c, cip_io *io);
+/* How a revision would be committed, as one line of words. */
+cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,
+                           cip_err *err);
+/* Makes the file what the revision says. Before it returns OK everything is as durable as the level
+ * says. After a failure the file is as it was, or a sealed journal lies beside it that says the
+ * rest. Only once for each begin. */
+cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err);
+/* Rows at the end of the file, at once and as often as wanted; nothing else changes. */
+cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err);
+cip_status cip_commit_sync(cip_commit *c, cip_err *err);
+/* Unlocks and frees. NULL is fine. */
+void cip_commit_end(cip_commit *c);
 
 #endif

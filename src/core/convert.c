@@ -165,7 +165,7 @@ static cip_status stdout_write(void *user, const void *p, size_t n, cip_err *err
 static cip_status to_pipe(const cip_sink_job *job, cip_err *err)
 {
     cip_patch patch = { .arena = { .mem = &job->env->mem } };
-    cip_out out = { stdout_write, NULL, 0 };
+    cip_out out = { .write = stdout_write };
     if (job->format->sink->caps & CIP_SINK_PATCHES)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s cannot be written in one pass to a pipe", job->format->title);
@@ -184,7 +184,7 @@ static cip_status to_file(const cip_sink_job *job, const char *path, bool overwr
         cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
         return cip_fail_in(err, CIP_ERR_BUSY, "output");
     }
-    st = cip_replace_begin(&job->env->mem, path, &r, err);
+    st = cip_replace_begin(&job->env->mem, path, CIP_LEVEL_POWER, &r, err);
     CIP_GO(cip_fail_in(err, st, "output"));
     CIP_GO(cip_sink_run(job, cip_replace_out(r), &patch, err));
     st = cip_replace_commit(r, &patch, overwrite, err);

@@ -11,16 +11,36 @@
 #include "space/layout.h"
 #include "space/read.h"
 
+/* Where an array's data go. */
+typedef enum cip_where {
+    CIP_WHERE_DEFAULT = 0,
+    CIP_WHERE_INTERNAL, /* in the file */
+    CIP_WHERE_INLINE,   /* as values in the tree */
+    CIP_WHERE_EXTERNAL, /* in a file of its own beside it */
+    CIP_WHERE_STREAMED  /* at the end of the file, to grow there */
+} cip_where;
+
 /* An array to be written. */
 typedef struct cip_spec_array {
     const char *path;
     const cip_dtype *dtype; /* as it is in the source */
     int32_t ndim;
     const int64_t *shape;
-    bool masked;
+    bool masked; /* the source has a mask */
+    /* What follows is for formats with a tree (others ignore it). */
+    const cip_node *node; /* the node of the tree that it stands for; NULL: by its path */
+    int32_t of;           /* of views: the array (an earlier one) whose data they show */
+    bool is_view;
+    cip_nd view;  /* of views: within the bytes of that array, packed in C order */
+    int32_t mask; /* the array (in the spec, unlisted in the tree) that is its mask, or -1 */
+    const cip_node *mask_value; /* or the value that means missing */
+    bool is_mask;               /* it is the mask of another: not in the tree by itself */
+    cip_where where;
+    const char *codec; /* NULL: the spec's */
+    int level;
 } cip_spec_array;
 
-/* All that is to be written. */
+/* All that is to be written, and how. */
 typedef struct cip_spec {
     const cip_node *tree; /* or NULL */
     size_t narray;
@@ -29,6 +49,11 @@ typedef struct cip_spec {
     int level;
     int big; /* byte order: 0 little, 1 big, -1 the format's default */
     const char *source_format;
+    const char *version;  /* of the format (ASDF: the standard); NULL: its default */
+    const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */
+    int64_t tree_slack;   /* as in cip_write_options */
+    uint64_t align;
+    bool late; /* arrays and tree come later (cip_sink.add, .tree): CIP_SINK_LATE */
 } cip_spec;
 
 /* How the sink wants an array's data. */
@@ -52,6 +77,11 @@ typedef struct cip_sink {
      * decoded length. */
     cip_status (*chunk)(void *w, size_t array, uint64_t i, cip_bytes encoded, uint64_t raw_nbytes,
                         cip_err *err);
+    /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *plan. It
+     * lives as long as the writing. */
+    cip_status (*add)(void *w, const cip_spec_array *array, cip_plan *plan, cip_err *err);
+    /* ... and the tree, before `finish`. */
+    cip_status (*tree)(void *w, const cip_node *root, cip_err *err);
     /* Ends. Bytes already written that only now are known go into the patch (member "", within what
      * was written); on a pipe such a patch is refused by the core. */
     cip_status (*finish)(void *w, cip_patch *patch, cip_err *err);
@@ -59,8 +89,46 @@ typedef struct cip_sink {
 
 enum {
     CIP_SINK_ONE_ARRAY = 1, /* holds exactly one array */
-    CIP_SINK_PATCHES = 2    /* finish may patch: cannot go to a pipe */
+    CIP_SINK_PATCHES = 2,   /* changes what was written: a pipe gets it through a scratch file */
+    CIP_SINK_LATE = 4,      /* arrays and tree may come one by one */
+    CIP_SINK_TREE = 8       /* holds any tree */
 };
+
+/* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
+typedef struct cip_feed {
+    cip_status (*next)(void *self, uint64_t nelem, uint8_t *dst, cip_err *err);
+    void *self;
+} cip_feed;
+
+/* Updates: changes are collected and end as one revision of the file. The layout was opened from
+ * the file that is changed. Every function but begin and finish is optional (UNSUPPORTED). A change
+ * sees the ones before it. Nothing is written; what must be kept meanwhile lies in scratch files.
+ */
+typedef struct cip_updater {
+    /* `how`: codec, level, version, checksum, tree_slack and align of what is stored anew. What it
+     * makes lives in `a` until the end; `end` frees the rest. */
+    cip_status (*begin)(cip_layout *l, const cip_spec *how, cip_arena *a, void **u, cip_err *err);
+    /* The tree; a path into an array's description is refused. */
+    cip_status (*set)(void *u, const char *path, const cip_node *value, cip_err *err);
+    cip_status (*remove)(void *u, const char *path, cip_err *err);
+    /* Elements of an array: `at` is a view (of any order) in its space's bytes. */
+    cip_status (*write)(void *u, const cip_array *a, const cip_nd *at, const cip_feed *feed,
+                        cip_err *err);
+    /* Adds nrow rows along the first axis. */
+    cip_status (*append)(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
+                         cip_err *err);
+    cip_status (*resize)(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
+    /* A new array at `path`. */
+    cip_status (*add)(void *u, const char *path, const cip_spec_array *array, const cip_feed *feed,
+                      cip_err *err);
+    cip_status (*freeze)(void *u, cip_err *err);
+    /* Drops what nothing names; each is told to the report. */
+    cip_status (*defrag)(void *u, cip_report *report, cip_err *err);
+    cip_status (*finish)(void *u, cip_revision *r, cip_err *err);
+    void (*end)(void *u);
+    /* Whether whole rows of the array may simply be written to the end of the file. */
+    bool (*grows)(const cip_layout *l, const cip_array *a);
+} cip_updater;
 
 typedef struct cip_format {
     const char *name;       /* "rawarray": folder, --format argument and test prefix */
@@ -78,6 +146,12 @@ typedef struct cip_format {
     cip_status (*query)(const cip_layout *layout, cip_buf *out, cip_err *err);
     /* Optional: NULL is read-only. */
     const cip_sink *sink;
+    /* Optional: changes in place. */
+    const cip_updater *update;
+    /* Optional: the whole file anew from an open one of this format, with all that arrays alone do
+     * not show (blocks that nothing names, views, order, comments); `spec` says how (its arrays and
+     * tree are not used). */
+    cip_status (*rewrite)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
     /* Optional: what the handle `!` of its trees' tags stands for ("tag:stsci.edu:asdf/"). */
     const char *tag_prefix;
 } cip_format;

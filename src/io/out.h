@@ -9,12 +9,45 @@ typedef struct cip_out {
     cip_status (*write)(void *user, const void *p, size_t n, cip_err *err);
     void *user;
     uint64_t n; /* bytes written so far */
+    /* Optional: changes bytes that were written; [off, off + n) lies within. */
+    cip_status (*rewrite)(void *user, uint64_t off, const void *p, size_t n, cip_err *err);
+    /* Optional: forgets what was written from `off` on; the next write goes there. */
+    cip_status (*rewind)(void *user, uint64_t off, cip_err *err);
+    /* Optional: what was written from `from` on lies at `to` then (earlier or later; what lies
+     * between is undefined until it is rewritten). */
+    cip_status (*move)(void *user, uint64_t from, uint64_t to, cip_err *err);
 } cip_out;
 
 static inline cip_status cip_out_write(cip_out *o, const void *p, size_t n, cip_err *err)
 {
     CIP_TRY(o->write(o->user, p, n, err));
     o->n += n;
+    return CIP_OK;
+}
+
+static inline cip_status cip_out_rewrite(cip_out *o, uint64_t off, const void *p, size_t n,
+                                         cip_err *err)
+{
+    if (o->rewrite == NULL || off > o->n || n > o->n - off)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, off, "expected an output that can be changed");
+    return o->rewrite(o->user, off, p, n, err);
+}
+
+static inline cip_status cip_out_rewind(cip_out *o, uint64_t off, cip_err *err)
+{
+    if (o->rewind == NULL || off > o->n)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, off, "expected an output that can be cut");
+    CIP_TRY(o->rewind(o->user, off, err));
+    o->n = off;
+    return CIP_OK;
+}
+
+static inline cip_status cip_out_move(cip_out *o, uint64_t from, uint64_t to, cip_err *err)
+{
+    if (o->move == NULL || from > o->n || to > UINT64_MAX / 2 - o->n)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, from, "expected an output that can be moved");
+    CIP_TRY(o->move(o->user, from, to, err));
+    o->n = o->n - from + to;
     return CIP_OK;
 }
 

@@ -43,6 +43,39 @@ cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, ci
                            cip_bytes after, cip_err *err);
 void cip_patch_clear(cip_patch *p);
 
+/* A piece of what is to be written: bytes, or a part of an io (the old file, a scratch file). */
+typedef struct cip_piece {
+    const uint8_t *ptr; /* or NULL */
+    cip_io *io;         /* borrowed */
+    uint64_t off, len;
+} cip_piece;
+
+/* What becomes of a file, as a format wants it; how it gets there safely is the commit's business.
+ * Zero-initialise with an arena in the patch; pieces live in that arena too. */
+typedef struct cip_revision {
+    cip_patch patch; /* changed bytes below tail_off (old_len where there is no tail); their
+                        `before` need not be given: the commit reads it */
+    bool has_tail;
+    uint64_t
+        tail_off; /* from here on the file consists of the pieces: tail_off <= the old length */
+    bool anew;    /* tail_off is 0 and the pieces are the whole new file: it is made beside */
+    cip_piece *piece;
+    size_t npiece, piece_cap;
+    uint64_t tail_len;
+} cip_revision;
+
+/* Adds to the tail. `ptr` is copied into the arena; an io's range must lie in it (RANGE). A piece
+ * that goes on where the last one ends is joined to it. */
+cip_status cip_revision_bytes(cip_revision *r, const void *ptr, size_t n, cip_err *err);
+cip_status cip_revision_range(cip_revision *r, cip_io *io, uint64_t off, uint64_t len,
+                              cip_err *err);
+/* n bytes of value `fill`. */
+cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err *err);
+/* The file as it will be, as one io: for reading one's own writes and for --dry-run's checks.
+ * `under` is the old file; everything is borrowed. */
+cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **out, cip_err *err);
+void cip_revision_clear(cip_revision *r);
+
 /* A file with a patch over it (writes and the length of member ""), as one io. Both are borrowed.
  * Later operations win; a gap behind the end reads as zeros. ARG when the end is not new_len. */
 cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changing files in place: what changes is written, nothing else, and a fault at any instant leaves
+ * the old file or the new one. */
+#ifndef CIPPUS_EDIT_H
+#define CIPPUS_EDIT_H
+
+#include "cippus/write.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a file is changed. Zero fields mean the default. */
+typedef struct cip_edit_options {
+    size_t size; /* sizeof(cip_edit_options) */
+    cip_level level;
+    const char *checksum; /* of changed data: "md5", "legacy", "none" (dropped); NULL: as stored */
+    const char *codec;    /* of arrays that are added or stored anew; NULL: as they are */
+    int64_t tree_slack;   /* of a tree that has to move; 0: the default, -1: none */
+    const char *history;  /* a history entry that says what was done; NULL: none */
+    bool break_links; /* a file with several names (hard links) may be replaced under this one */
+} cip_edit_options;
+
+#define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)
+
+/** An update being put together: one thread at a time. Holds the writers' lock of the file. */
+typedef struct cip_edit cip_edit;
+
+/** Starts an update of a file on disk that cip_open opened. What an interrupted update left behind
+ * is completed first. BUSY when another writer has it or it changed since it was opened, READONLY
+ * when it may not be written, UNSUPPORTED when the format or source cannot be updated. The file
+ * goes on showing its old state until it is opened again. */
+CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err);
+/** The same by name and with all that can be chosen; `opts` may be NULL. */
+CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
+                                 cip_err *err);
+
+/** Changes of the tree: as cip_set_string and so on for writers. */
+CIP_API cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err);
+CIP_API cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err);
+CIP_API cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err);
+CIP_API cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err);
+CIP_API cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err);
+/** Removes a node. Data that nothing names any more stay in the file (`defrag` drops them). */
+CIP_API cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
+
+/** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` by nbytes
+ * at `data`: packed, in C order, of the array's dtype in the machine's byte order. */
+CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
+                                  const void *data, size_t nbytes, cip_err *err);
+/** The same from an array of another open file, which is cast; the shapes must be equal. */
+CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
+                                        const cip_array *from, cip_err *err);
+/** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */
+CIP_API cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
+                                   cip_err *err);
+CIP_API cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from,
+                                         cip_err *err);
+/** Gives the array a new shape of the same number of axes: elements inside both shapes stay where
+ * they are, new ones are zeros. */
+CIP_API cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                                   cip_err *err);
+/** A streamed block becomes one of a known size. */
+CIP_API cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
+/** Drops data that no array names, and holes; each is told to `fn` (may be NULL) as a finding. */
+CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
+
+/** Says in lines, to `fn`, what the commit would do. Nothing is changed. */
+CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
+/** Makes the update; the edit is freed, whatever the result. After a failure the file is as it was
+ * (or a journal beside it holds the rest of the update, which the next writer completes). */
+CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
+/** Gives up. NULL is fine. */
+CIP_API void cip_edit_abort(cip_edit *e);
+
+/** Appends whole rows to an array that grows at the end of its file (a streamed block, a RawArray)
+ * without any other change: rows in the machine's byte order. Readers see them at their next open.
+ * A crash keeps the rows written. The writers' lock is taken at the first call and held until the
+ * file is closed. */
+CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
+                              const void *rows, size_t nbytes, cip_err *err);
+/** Makes appended rows survive a loss of power. */
+CIP_API cip_status cip_sync(cip_file *file, cip_err *err);
+
+/** What an interrupted update left beside a file. */
+typedef struct cip_recover_info {
+    size_t size;         /* sizeof(cip_recover_info) */
+    int state;           /* 0 nothing, 1 an update that applies, 2 one that does not fit the file,
+                            3 one that is not to be trusted, 4 an update that was never sealed */
+    uint64_t nop;        /* operations */
+    uint64_t nbytes;     /* bytes that they write */
+    uint64_t old_nbytes; /* length of the file before */
+    uint64_t new_nbytes; /* and after */
+    char text[256];      /* in words */
+} cip_recover_info;
+
+enum { CIP_RECOVER_LOOK = 0, CIP_RECOVER_APPLY = 1, CIP_RECOVER_DISCARD = 2 };
+
+/** Looks at, completes or throws away what an interrupted update of `path` left. *info (may be
+ * NULL; its size set) is filled in either case. CORRUPT when it does not fit the file and is to be
+ * applied. */
+CIP_API cip_status cip_recover(const char *path, int what, cip_recover_info *info, cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing files: a tree and arrays, given at once, by boxes, or from another file. */
+#ifndef CIPPUS_WRITE_H
+#define CIPPUS_WRITE_H
+
+#include "cippus/file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a commit survives. */
+typedef enum cip_level {
+    CIP_LEVEL_POWER = 0,  /* a loss of power: everything is synced in order */
+    CIP_LEVEL_PROCESS = 1 /* the death of the process at any instant: no sync */
+} cip_level;
+
+/** How a file is written. Zero fields mean the default. */
+typedef struct cip_write_options {
+    size_t size;           /* sizeof(cip_write_options) */
+    const char *format;    /* a format's name; NULL: by the file's name */
+    const char *version;   /* of the format: an ASDF standard, "1.6.0" */
+    const char *codec;     /* of arrays: "lz4", "zlib:9", "none"; NULL: the format's default */
+    const char *byteorder; /* "little", "big"; NULL: the format's default */
+    const char *checksum;  /* "md5" (of the stored bytes), "legacy" (of the decoded ones), "none" */
+    int64_t tree_slack;    /* bytes of room kept behind a tree; 0: the format's default; -1: none */
+    uint64_t align; /* stored data start at a multiple of this; 0: the format's default (64) */
+    cip_level level;
+    bool overwrite;   /* an existing file is replaced, at the commit and in one step */
+    unsigned threads; /* as in cip_open_options */
+    const cip_limits *limits;
+    const cip_allocator *allocator;
+} cip_write_options;
+
+#define CIP_WRITE_OPTIONS(...) CIP_OPTIONS(cip_write_options, __VA_ARGS__)
+
+/** How one array is written. Zero fields mean the file's default. */
+typedef struct cip_array_options {
+    size_t size;                 /* sizeof(cip_array_options) */
+    const char *codec;           /* "name" or "name:level" */
+    const char *storage;         /* "internal" (the default), "inline", "external", "streamed" */
+    int64_t chunk[CIP_MAX_NDIM]; /* chunk shape; all zero: the format's choice */
+    const uint8_t *mask;         /* one byte an element in C order, nonzero: missing; NULL: none */
+} cip_array_options;
+
+#define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)
+
+/** A file being written. It is used from one thread at a time (slabs excepted). */
+typedef struct cip_writer cip_writer;
+/** An array that is filled by boxes. Borrowed from its writer. */
+typedef struct cip_slab cip_slab;
+
+/** Starts a new file; its format is told by the name or the options. Nothing is under the name
+ * `path` before cip_writer_commit. ARG when the name tells no format, UNSUPPORTED when the format
+ * cannot be written, BUSY when the file exists and is not to be overwritten. */
+CIP_API cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **w,
+                              cip_err *err);
+
+/** Sets the node at `path`, making its parents; one that is there is replaced. A step that is the
+ * next number of a sequence appends to it. Strings are UTF-8 and copied. TYPE when a parent is
+ * neither mapping nor sequence. */
+CIP_API cip_status cip_set_string(cip_writer *w, const char *path, const char *text, cip_err *err);
+CIP_API cip_status cip_set_int(cip_writer *w, const char *path, int64_t value, cip_err *err);
+CIP_API cip_status cip_set_uint(cip_writer *w, const char *path, uint64_t value, cip_err *err);
+CIP_API cip_status cip_set_double(cip_writer *w, const char *path, double value, cip_err *err);
+CIP_API cip_status cip_set_bool(cip_writer *w, const char *path, bool value, cip_err *err);
+CIP_API cip_status cip_set_null(cip_writer *w, const char *path, cip_err *err);
+/** The same with a value written as YAML ("{a: [1, 2]}", "!core/complex-1.0.0 1+2j"). CORRUPT when
+ * it is none. */
+CIP_API cip_status cip_set_yaml(cip_writer *w, const char *path, const char *text, cip_err *err);
+/** A copy of a node of an open file, arrays below it left as they are described there. */
+CIP_API cip_status cip_set_node(cip_writer *w, const char *path, const cip_node *node,
+                                cip_err *err);
+
+/** Writes an array: ndim lengths in `shape`, elements packed in C order at `data`, which is the
+ * caller's again when this returns. `opts` may be NULL. */
+CIP_API cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                           const int64_t *shape, const void *data, const cip_array_options *opts,
+                           cip_err *err);
+/** Writes an array of an open file, streaming. */
+CIP_API cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
+                                 const cip_array_options *opts, cip_err *err);
+/** Another array over the data of one that was put: what the selection leaves of it, stored once.
+ * UNSUPPORTED where the format has no views. */
+CIP_API cip_status cip_put_view(cip_writer *w, const char *path, const char *of,
+                                const char *selection, cip_err *err);
+
+/** Half-open bounds along each axis, in elements. */
+typedef struct cip_box {
+    int64_t start[CIP_MAX_NDIM];
+    int64_t stop[CIP_MAX_NDIM];
+} cip_box;
+
+/** CIP_BOX({0, 0}, {10, 20}) */
+#ifdef __cplusplus
+#define CIP_BOX(...) (cip_address_of(cip_box{ __VA_ARGS__ }))
+#else
+#define CIP_BOX(...) (&(const cip_box){ __VA_ARGS__ })
+#endif
+
+/** Declares an array that is filled by boxes before the commit; what is not filled is zeros. The
+ * slab belongs to the writer. */
+CIP_API cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                               const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
+                               cip_err *err);
+/** Writes a box: elements packed in C order, nbytes in all, the caller's again when this returns.
+ * Any number of threads may write disjoint boxes of one slab. RANGE when the box does not lie in
+ * the array or nbytes is not what it needs. */
+CIP_API cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data,
+                                  size_t nbytes, cip_err *err);
+
+/** Completes the file and puts it under its name in one step; the writer is freed, whatever the
+ * result: after a failure nothing has changed under the name. */
+CIP_API cip_status cip_writer_commit(cip_writer *w, cip_err *err);
+/** Gives up: frees the writer, leaves nothing behind. NULL is fine. */
+CIP_API void cip_writer_abort(cip_writer *w);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Trees that change: the text of a YAML document spliced in place, so that everything but the edit
+ * stays as it was written; and trees of values built by paths. */
+#ifndef CIP_TREE_EDIT_H
+#define CIP_TREE_EDIT_H
+
+#include "tree/yaml.h"
+
+/* --- text (design section 5) -------------------------------------------------------------------
+ */
+
+typedef struct cip_yaml_edit cip_yaml_edit;
+
+/* Starts with a copy of `text`: a whole document with its directives and end marker, or one that is
+ * empty. `handle_prefix`: what the document's `!` stands for. Every change below is checked by
+ * parsing the result and comparing all events outside the edit; one that would change anything else
+ * is UNSUPPORTED and leaves the text as it was. */
+cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_options *opt,
+                             cip_yaml_edit **out, cip_err *err);
+/* Replaces the node at `path` by `value`, or inserts it, making parents (mappings). A step "-" or
+ * the next number of a sequence appends. The value is written on one line where that can be. */
+cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node *value,
+                             cip_err *err);
+/* NOT_FOUND when it is not there. An anchor defined within is moved to its first alias outside, or
+ * refused; the root is refused. */
+cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err);
+/* The node at `path` of the text as it is now, or NULL. Borrowed until the next change. */
+const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *err);
+const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e);
+/* The text as it is now, borrowed until the next change. */
+cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e);
+void cip_yaml_edit_free(cip_yaml_edit *e);
+
+/* --- values --------------------------------------------------------------------------------------
+ */
+
+/* One value written as YAML ("{a: [1, 2]}", "!core/complex-1.0.0 1+2j"), in the arena. Tags with
+ * the handle `!` get `prefix` (may be NULL). CORRUPT. */
+cip_status cip_yaml_value(cip_env *env, cip_arena *a, const char *text, const char *prefix,
+                          const cip_node **out, cip_err *err);
+/* A value as YAML on one line, for a place in a flow or block collection. */
+cip_status cip_yaml_emit_line(cip_env *env, const cip_node *value, const char *prefix, bool flow,
+                              cip_buf *out, cip_err *err);
+
+/* A tree under construction: nodes in `arena`, changed only through here. Zero-initialise with the
+ * arena; `root` becomes a mapping with the first change. */
+typedef struct cip_build {
+    cip_arena *arena;
+    cip_node *root;
+} cip_build;
+
+/* As cip_yaml_edit_set. The value is borrowed. TYPE when a parent is neither mapping nor sequence.
+ */
+cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err);
+cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err);
+
+#endif
