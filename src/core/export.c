@@ -77,7 +77,7 @@ static cip_status export_format(cip_plan_read *p, const cip_format *format, take
     cip_env *env = p->array->layout->env;
     cip_arena arena = { .mem = &env->mem };
     cip_patch patch = { .arena = { .mem = &env->mem } };
-    cip_out out = { sink_write, t, 0 };
+    cip_out out = { .write = sink_write, .user = t };
     cip_sink_job job = { .format = format, .plan = p, .env = env };
     job.spec.narray = 1;
     job.spec.big = -1;

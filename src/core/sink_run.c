@@ -12,8 +12,11 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(a, &s, job->spec.narray, err));
     for (size_t i = 0; i < job->spec.narray; i++) {
         const cip_plan_read *p = &job->plan[i];
-        s[i] = (cip_spec_array){ p->array->path, p->to, p->from.ndim, p->from.shape,
-                                 p->array->mask.kind != CIP_MASK_NONE && !p->take_mask };
+        s[i] = (cip_spec_array){ .path = p->array->path,
+                                 .dtype = p->to,
+                                 .ndim = p->from.ndim,
+                                 .shape = p->from.shape,
+                                 .masked = p->array->mask.kind != CIP_MASK_NONE && !p->take_mask };
     }
     job->spec.array = s;
     return CIP_OK;

@@ -44,11 +44,11 @@ cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, ci
 void cip_patch_clear(cip_patch *p);
 
 /* A piece of what is to be written: bytes, or a part of an io (the old file, a scratch file). */
-typedef struct cip_piece {
+typedef struct cip_segment {
     const uint8_t *ptr; /* or NULL */
     cip_io *io;         /* borrowed */
     uint64_t off, len;
-} cip_piece;
+} cip_segment;
 
 /* What becomes of a file, as a format wants it; how it gets there safely is the commit's business.
  * Zero-initialise with an arena in the patch; pieces live in that arena too. */
@@ -59,8 +59,8 @@ typedef struct cip_revision {
     uint64_t
         tail_off; /* from here on the file consists of the pieces: tail_off <= the old length */
     bool anew;    /* tail_off is 0 and the pieces are the whole new file: it is made beside */
-    cip_piece *piece;
-    size_t npiece, piece_cap;
+    cip_segment *segment;
+    size_t nsegment, segment_cap;
     uint64_t tail_len;
 } cip_revision;
 

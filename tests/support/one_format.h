@@ -193,7 +193,7 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
     cip_report_clear(&loss);
     cip_arena a = { .mem = &o->env.mem };
     cip_patch patch = { .arena = { .mem = &o->env.mem } };
-    cip_out out = { one_out, o, 0 };
+    cip_out out = { .write = one_out, .user = o };
     if (st == CIP_OK)
         st = format->sink->begin(&o->env, &a, spec, &out, &plan, &w, &o->err);
     if (st == CIP_OK)

@@ -22,7 +22,11 @@ static cip_spec spec_of(const cip_spec_array *a)
 static void rewrite(one_output *o, one_file *f, const cip_allocator *from, cip_status *st)
 {
     const cip_array *array = f->layout->array[0];
-    const cip_spec_array a = { "", array->dtype, array->view.ndim, array->view.shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = array->dtype,
+                               .ndim = array->view.ndim,
+                               .shape = array->view.shape,
+                               .masked = false };
     const cip_npy_preamble *p = f->layout->own;
     cip_spec spec = spec_of(&a);
     spec.big = cip_dtype_is_big(array->dtype);
@@ -74,7 +78,9 @@ static void fortran_order_becomes_c_order(void **state)
     open_corpus(&c, "same-f4-2x3");
     uint8_t *raw = one_read(&f, 0, &len);
     const cip_array *array = f.layout->array[0];
-    const cip_spec_array a = { "", array->dtype, 2, array->view.shape, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = array->dtype, .ndim = 2, .shape = array->view.shape, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     assert_int_equal(one_write(&o, &cip_format_npy, &spec, raw, 4), CIP_OK);
     assert_int_equal(o.bytes.len, c.io->size);
@@ -97,7 +103,11 @@ static void without_a_wish_the_byte_order_is_kept(void **state)
             const one_file *f = from_big ? &big : &little;
             const one_file *same = wish == 1 || (wish < 0 && from_big) ? &big : &little;
             const cip_array *array = f->layout->array[0];
-            const cip_spec_array a = { "", array->dtype, 2, array->view.shape, false };
+            const cip_spec_array a = { .path = "",
+                                       .dtype = array->dtype,
+                                       .ndim = 2,
+                                       .shape = array->view.shape,
+                                       .masked = false };
             cip_spec spec = spec_of(&a);
             spec.big = wish;
             assert_int_equal(one_write(&o, &cip_format_npy, &spec, f->bytes + 128, 4), CIP_OK);
@@ -120,7 +130,7 @@ static void records_become_packed_and_little_endian(void **state)
     const char *want = "{'descr': [('a', '|u1'), ('b', '<i2')], 'fortran_order': False, ";
     one_output o = { 0 };
     assert_int_equal(cip_dtype_parse(&arena, text, strlen(text), false, &d, NULL), CIP_OK);
-    const cip_spec_array a = { "", d, 0, NULL, false };
+    const cip_spec_array a = { .path = "", .dtype = d, .ndim = 0, .shape = NULL, .masked = false };
     cip_spec spec = spec_of(&a);
     assert_int_equal(one_write(&o, &cip_format_npy, &spec, "\1-\0\2", 1), CIP_OK);
     assert_int_equal(o.bytes.len, 128 + 3);
@@ -171,7 +181,9 @@ static uint32_t write_wide(one_output *o, size_t n, const char *name)
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
     cip_arena arena = { .mem = &mem };
-    const cip_spec_array a = { "", wide_record(&arena, n, name), 0, NULL, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = wide_record(&arena, n, name), .ndim = 0, .shape = NULL, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     uint8_t *zeros = calloc(n, 1);
     assert_int_equal(one_write(o, &cip_format_npy, &spec, zeros, 1), CIP_OK);
@@ -294,7 +306,9 @@ static void name_mask_and_labels_are_lost(void **state)
     cip_mem_init(&mem, NULL, 0);
     cip_arena arena = { .mem = &mem };
     const cip_dtype *d;
-    cip_spec_array a = { "x/y", cip_dtype_of(CIP_F32), 0, NULL, false };
+    cip_spec_array a = {
+        .path = "x/y", .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     assert_lost(&spec, 1, "the array's name is lost");
     a.path = NULL;
@@ -320,7 +334,9 @@ static void a_tree_is_lost_unless_it_says_nothing(void **state)
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
     cip_arena arena = { .mem = &mem };
-    const cip_spec_array a = { "", cip_dtype_of(CIP_F32), 0, NULL, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     cip_node *empty, *flags, *metadata, *nothing, *key;
     assert_int_equal(cip_node_new_map(&arena, 0, &empty, NULL), CIP_OK);
@@ -357,8 +373,10 @@ static void what_cannot_be_written_is_refused(void **state)
 {
     (void)state;
     const int64_t huge[] = { INT64_MAX, 2 };
-    cip_spec_array a[2] = { { "", cip_dtype_of(CIP_I16), 0, NULL, false },
-                            { "", cip_dtype_of(CIP_I16), 0, NULL, false } };
+    cip_spec_array a[2] = {
+        { .path = "", .dtype = cip_dtype_of(CIP_I16), .ndim = 0, .shape = NULL, .masked = false },
+        { .path = "", .dtype = cip_dtype_of(CIP_I16), .ndim = 0, .shape = NULL, .masked = false }
+    };
     one_output o = { 0 };
     cip_spec spec = spec_of(a);
     spec.narray = 2;
@@ -388,7 +406,9 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
 {
     (void)state;
     const int64_t shape[] = { 5 };
-    const cip_spec_array a = { "", cip_dtype_of(CIP_U8), 1, shape, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_U8), .ndim = 1, .shape = shape, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     cip_plan plan = { .level = 3 };
     one_output o = { 0 };
@@ -397,7 +417,7 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
     cip_arena arena = { .mem = &env.mem };
     o.bytes.mem = &env.mem;
-    cip_out to = { one_out, &o, 0 };
+    cip_out to = { .write = one_out, .user = &o };
     const cip_bytes data = { (const uint8_t *)"abcdef", 6 }, four = { data.ptr, 4 },
                     one = { data.ptr, 1 };
     assert_int_equal(cip_npy_sink.begin(&env, &arena, &spec, &to, &plan, &w, NULL), CIP_OK);

@@ -43,7 +43,9 @@ static void the_documents_file_has_the_documents_md5(void **state)
         z[2 * k] = (float)k;
         z[2 * k + 1] = k == 0 ? -__builtin_inff() : (float)(-1.0 / k);
     }
-    const cip_spec_array a = { "", cip_dtype_of(CIP_C64), 2, shape, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_C64), .ndim = 2, .shape = shape, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
     cip_sum *sum;
@@ -77,8 +79,11 @@ static void every_number_has_its_element_type(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         for (int from_big = 0; from_big < 2; from_big++)
             for (int big = -1; big < 2; big++) {
-                const cip_spec_array a = { "", cip_dtype_fixed(row[i].kind, from_big), 3, shape,
-                                           false };
+                const cip_spec_array a = { .path = "",
+                                           .dtype = cip_dtype_fixed(row[i].kind, from_big),
+                                           .ndim = 3,
+                                           .shape = shape,
+                                           .masked = false };
                 cip_spec spec = spec_of(&a);
                 one_output o = { 0 };
                 one_file f;
@@ -115,7 +120,11 @@ static void scalars_and_empty_arrays_are_written(void **state)
     static const int64_t empty[] = { 3, 0, 2 };
     const char *const codec[] = { NULL, "none", "lz4" };
     for (size_t i = 0; i < 3; i++) {
-        cip_spec_array a = { "", cip_dtype_fixed(CIP_I16, false), 0, NULL, false };
+        cip_spec_array a = { .path = "",
+                             .dtype = cip_dtype_fixed(CIP_I16, false),
+                             .ndim = 0,
+                             .shape = NULL,
+                             .masked = false };
         cip_spec spec = spec_of(&a);
         one_output o = { 0 };
         spec.codec = codec[i];
@@ -141,7 +150,11 @@ static void lz4_is_used_where_it_makes_smaller(void **state)
 {
     (void)state;
     const int64_t shape[] = { 1000 };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U16, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U16, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     for (int big = 0; big < 2; big++) {
         cip_spec spec = spec_of(&a);
         uint8_t data[2000] = { 1, 2, 3 };
@@ -169,7 +182,11 @@ static void what_lz4_does_not_make_smaller_is_stored_raw(void **state)
 {
     (void)state;
     const int64_t shape[] = { 256 };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U8, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     cip_spec spec = spec_of(&a);
     uint8_t data[256];
     one_output o = { 0 };
@@ -189,7 +206,11 @@ static void the_level_reaches_lz4(void **state)
     (void)state;
     enum { N = 20000 };
     const int64_t shape[] = { N };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U8, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     cip_spec spec = spec_of(&a);
     uint8_t *data = malloc(N);
     one_output fast = { 0 }, small = { 0 };
@@ -212,7 +233,11 @@ static void more_than_lz4_holds_is_refused(void **state)
 {
     (void)state;
     const int64_t shape[] = { (int64_t)CIP_RA_LZ4_MAX + 1 };
-    cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    cip_spec_array a = { .path = "",
+                         .dtype = cip_dtype_fixed(CIP_U8, false),
+                         .ndim = 1,
+                         .shape = shape,
+                         .masked = false };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
     spec.codec = "lz4";
@@ -224,7 +249,9 @@ static void more_than_lz4_holds_is_refused(void **state)
 /* Starts a file of n elements, writing none. */
 static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
 {
-    const cip_spec_array a = { "", cip_dtype_fixed(kind, false), 1, &n, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_fixed(kind, false), .ndim = 1, .shape = &n, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
     cip_plan plan = { .level = 0 };
@@ -233,7 +260,7 @@ static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
     assert_int_equal(cip_env_init(&o.env, NULL, NULL, NULL, NULL), CIP_OK);
     cip_arena arena = { .mem = &o.env.mem };
     o.bytes.mem = &o.env.mem;
-    cip_out to = { one_out, &o, 0 };
+    cip_out to = { .write = one_out, .user = &o };
     cip_status st = cip_ra_sink.begin(&o.env, &arena, &spec, &to, &plan, &w, NULL);
     cip_arena_clear(&arena);
     one_output_clear(&o);
@@ -272,7 +299,11 @@ static void what_lz4_leaves_as_long_as_it_was_is_stored_raw(void **state)
     }
     assert_int_equal(n, sizeof data);
     const int64_t shape[] = { sizeof data };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U8, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
     spec.codec = "lz4";
@@ -285,7 +316,11 @@ static void what_lz4_leaves_as_long_as_it_was_is_stored_raw(void **state)
 static void other_codecs_are_refused(void **state)
 {
     (void)state;
-    cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 0, NULL, false };
+    cip_spec_array a = { .path = "",
+                         .dtype = cip_dtype_fixed(CIP_U8, false),
+                         .ndim = 0,
+                         .shape = NULL,
+                         .masked = false };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
     spec.codec = "zlib";
@@ -305,7 +340,7 @@ static void write_text(one_output *o, const char *dtype, const void *data, int b
     const cip_dtype *d;
     const int64_t shape[] = { 2 };
     assert_int_equal(cip_dtype_parse(&arena, dtype, strlen(dtype), false, &d, NULL), CIP_OK);
-    const cip_spec_array a = { "", d, 1, shape, false };
+    const cip_spec_array a = { .path = "", .dtype = d, .ndim = 1, .shape = shape, .masked = false };
     cip_spec spec = spec_of(&a);
     spec.big = big;
     write_ok(o, &spec, data, lost);
@@ -369,13 +404,19 @@ static void name_and_mask_are_lost(void **state)
 {
     (void)state;
     one_output o;
-    const cip_spec_array a = { "roman/data", cip_dtype_of(CIP_F32), 0, NULL, true };
+    const cip_spec_array a = { .path = "roman/data",
+                               .dtype = cip_dtype_of(CIP_F32),
+                               .ndim = 0,
+                               .shape = NULL,
+                               .masked = true };
     cip_spec spec = spec_of(&a);
     assert_int_equal(check_only(&spec, &o), CIP_OK);
     assert_int_equal(o.nlost, 2);
     assert_non_null(strstr(o.lost, "the array's name is lost"));
     assert_non_null(strstr(o.lost, "the mask is lost"));
-    spec.array = &(cip_spec_array){ NULL, cip_dtype_of(CIP_F32), 0, NULL, false };
+    spec.array = &(cip_spec_array){
+        .path = NULL, .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .masked = false
+    };
     assert_int_equal(check_only(&spec, &o), CIP_OK);
     assert_int_equal(o.nlost, 0);
 }
@@ -389,8 +430,10 @@ static void what_cannot_be_written_at_all_is_bad(void **state)
     cip_arena arena = { .mem = &mem };
     const cip_dtype *none;
     assert_int_equal(cip_dtype_ascii(&arena, 0, &none, NULL), CIP_OK);
-    cip_spec_array a[2] = { { "", none, 0, NULL, false },
-                            { "", cip_dtype_of(CIP_I8), 0, NULL, false } };
+    cip_spec_array a[2] = {
+        { .path = "", .dtype = none, .ndim = 0, .shape = NULL, .masked = false },
+        { .path = "", .dtype = cip_dtype_of(CIP_I8), .ndim = 0, .shape = NULL, .masked = false }
+    };
     cip_spec spec = spec_of(a);
     assert_int_equal(check_only(&spec, &o), CIP_OK);
     assert_int_equal(o.nimpossible, 1);
@@ -422,7 +465,9 @@ static void a_tree_is_lost_unless_it_says_nothing(void **state)
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
     cip_arena arena = { .mem = &mem };
-    const cip_spec_array a = { "", cip_dtype_of(CIP_F32), 0, NULL, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     cip_node *map, *nothing, *key;
     assert_int_equal(cip_node_new_map(&arena, 0, &map, NULL), CIP_OK);
@@ -471,7 +516,11 @@ static void rewrite(one_output *o, ra_bytes b, int big, const char *lost)
     one_file f;
     assert_int_equal(one_open(&f, &cip_format_rawarray, b.ptr, b.len, 0, NULL), CIP_OK);
     const cip_array *array = f.layout->array[0];
-    const cip_spec_array a = { "", array->dtype, array->view.ndim, array->view.shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = array->dtype,
+                               .ndim = array->view.ndim,
+                               .shape = array->view.shape,
+                               .masked = false };
     cip_spec spec = spec_of(&a);
     spec.tree = f.layout->tree;
     spec.source_format = "rawarray";
@@ -506,7 +555,9 @@ static void another_formats_metadata_are_no_tail(void **state)
     cip_arena arena = { .mem = &mem };
     cip_node *map, *key;
     one_output o = { 0 };
-    const cip_spec_array a = { "", cip_dtype_of(CIP_I8), 0, NULL, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_I8), .ndim = 0, .shape = NULL, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     assert_int_equal(cip_node_new_string(&arena, "metadata", 8, &key, NULL), CIP_OK);
     assert_int_equal(cip_node_new_map(&arena, 1, &map, NULL), CIP_OK);
@@ -558,14 +609,16 @@ typedef struct misuse {
 static void misuse_begin(misuse *m, const char *codec)
 {
     const int64_t shape[] = { 5 };
-    const cip_spec_array a = { "", cip_dtype_of(CIP_U8), 1, shape, false };
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_U8), .ndim = 1, .shape = shape, .masked = false
+    };
     cip_spec spec = spec_of(&a);
     cip_plan plan = { .level = 0 };
     memset(m, 0, sizeof *m);
     assert_int_equal(cip_env_init(&m->env, NULL, NULL, NULL, NULL), CIP_OK);
     m->arena.mem = &m->env.mem;
     m->out.bytes.mem = &m->env.mem;
-    m->to = (cip_out){ one_out, &m->out, 0 };
+    m->to = (cip_out){ .write = one_out, .user = &m->out };
     spec.codec = codec;
     assert_int_equal(cip_ra_sink.begin(&m->env, &m->arena, &spec, &m->to, &plan, &m->w, NULL),
                      CIP_OK);
@@ -617,7 +670,11 @@ static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     const int64_t shape[] = { 40 };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U8, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     const uint8_t zeros[40] = { 0 };
     for (size_t room = 1; room < 96; room++)
         for (int lz4 = 0; lz4 < 2; lz4++) {
@@ -639,7 +696,11 @@ static void failing_allocations_are_reported(void **state)
 {
     (void)state;
     const int64_t shape[] = { 400 };
-    const cip_spec_array a = { "", cip_dtype_fixed(CIP_U8, false), 1, shape, false };
+    const cip_spec_array a = { .path = "",
+                               .dtype = cip_dtype_fixed(CIP_U8, false),
+                               .ndim = 1,
+                               .shape = shape,
+                               .masked = false };
     const uint8_t zeros[400] = { 0 };
     cip_node metadata = { .type = CIP_NODE_BINARY, .text = "AAAA", .len = 4 };
     cip_mem mem;
