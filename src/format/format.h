@@ -10,6 +10,7 @@
 #include "io/patch.h"
 #include "space/layout.h"
 #include "space/read.h"
+#include "space/scatter.h"
 
 /* Where an array's data go. */
 typedef enum cip_where {
@@ -93,12 +94,6 @@ enum {
     CIP_SINK_LATE = 4,      /* arrays and tree may come one by one */
     CIP_SINK_TREE = 8       /* holds any tree */
 };
-
-/* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
-typedef struct cip_feed {
-    cip_status (*next)(void *self, uint64_t nelem, uint8_t *dst, cip_err *err);
-    void *self;
-} cip_feed;
 
 /* Updates: changes are collected and end as one revision of the file. The layout was opened from
  * the file that is changed. Every function but begin and finish is optional (UNSUPPORTED). A change

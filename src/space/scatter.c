@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Scattering works in boxes of the view, in C order, each small enough that all bytes between its
+ * first and last element fit in a window: that is read, changed, and compared with what it was. */
+#include "space/scatter.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+enum {
+    WINDOW = 8 << 20, /* bytes between the first and the last of a box */
+    NEAR = 64         /* changed runs that are closer are given out as one */
+};
+
+typedef struct scatter {
+    const cip_scatter_to *to;
+    const cip_feed *feed;
+    cip_mem *mem;
+    uint8_t *old, *now, *elems; /* the window as it was, as it becomes; elements from the feed */
+    size_t window_cap, elems_cap;
+} scatter;
+
+/* Where the first changed byte at or behind `i` is; n when there is none. */
+static size_t next_change(const scatter *s, size_t i, size_t n)
+{
+    while (i + 256 <= n && memcmp(s->old + i, s->now + i, 256) == 0)
+        i += 256;
+    while (i < n && s->old[i] == s->now[i])
+        i++;
+    return i;
+}
+
+/* Behind the last changed byte of the run that starts at `i`. */
+static size_t end_of_run(const scatter *s, size_t i, size_t n)
+{
+    size_t end = i + 1;
+    for (size_t k = end; k < n && k - end < NEAR; k++)
+        if (s->old[k] != s->now[k])
+            end = k + 1;
+    return end;
+}
+
+static cip_status give_out(const scatter *s, uint64_t off, size_t n, cip_err *err)
+{
+    for (size_t i = next_change(s, 0, n), end; i < n; i = next_change(s, end, n)) {
+        end = end_of_run(s, i, n);
+        CIP_TRY(s->to->put(s->to->user, off + i, (cip_bytes){ s->now + i, end - i }, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status room(scatter *s, size_t window, size_t elems, cip_err *err)
+{
+    if (window > s->window_cap) {
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->old, window, err));
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->now, window, err));
+        s->window_cap = window;
+    }
+    if (elems > s->elems_cap) {
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->elems, elems, err));
+        s->elems_cap = elems;
+    }
+    return CIP_OK;
+}
+
+/* The elements, one after the other, into the window whose first byte is `first`. */
+static void place(scatter *s, const cip_nd *at, uint64_t first, uint64_t nelem)
+{
+    int64_t i[CIP_MAX_NDIM] = { 0 };
+    size_t size = (size_t)at->itemsize;
+    const uint8_t *src = s->elems;
+    uint64_t off = at->off - first;
+    for (uint64_t k = 0; k < nelem; k++, src += size) {
+        memcpy(s->now + off, src, size);
+        for (int32_t d = at->ndim - 1; d >= 0; d--) {
+            off += (uint64_t)at->stride[d];
+            if (++i[d] < at->shape[d])
+                break;
+            off -= (uint64_t)at->stride[d] * (uint64_t)at->shape[d];
+            i[d] = 0;
+        }
+    }
+}
+
+static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64_t end,
+                            cip_err *err)
+{
+    uint64_t nelem, nbytes;
+    size_t n, elems;
+    if (!cip_shape_nelem(at->ndim, at->shape, &nelem) ||
+        cip_mul_overflow(nelem, at->itemsize, &nbytes) || nbytes > end - first)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "elements that share their bytes cannot be written one by one");
+    if (!cip_to_size(end - first, &n) || !cip_to_size(nbytes, &elems))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over %zu bytes",
+                        SIZE_MAX);
+    CIP_TRY(room(s, n, elems, err));
+    CIP_TRY(cip_io_read(s->to->io, s->to->base + first, s->old, n, err));
+    memcpy(s->now, s->old, n);
+    CIP_TRY(s->feed->next(s->feed->self, nelem, s->elems, err));
+    place(s, at, first, nelem);
+    return give_out(s, s->to->base + first, n, err);
+}
+
+/* The axis to cut: the first that is longer than 1. */
+static int32_t cut_axis(const cip_nd *at)
+{
+    for (int32_t d = 0; d < at->ndim; d++)
+        if (at->shape[d] > 1)
+            return d;
+    return -1;
+}
+
+static cip_status write_view(scatter *s, const cip_nd *at, cip_err *err)
+{
+    uint64_t first, end;
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    int32_t axis = cut_axis(at);
+    if (end - first <= WINDOW || axis < 0)
+        return end == first ? CIP_OK : write_box(s, at, first, end, err);
+    uint64_t parts = (end - first) / WINDOW + 1, length = (uint64_t)at->shape[axis];
+    uint64_t step = cip_max_u64(1, length / parts);
+    cip_nd part = *at;
+    for (uint64_t i = 0; i < length; i += step) { /* as deep as there are axes */
+        part.off = at->off + i * (uint64_t)at->stride[axis];
+        part.shape[axis] = (int64_t)cip_min_u64(step, length - i);
+        CIP_TRY(write_view(s, &part, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
+                       const cip_feed *feed, cip_err *err)
+{
+    scatter s = { .to = to, .feed = feed, .mem = &env->mem };
+    uint64_t first, end, last;
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (cip_add_overflow(to->base, end, &last) || last > to->io->size)
+        return cip_fail(err, CIP_ERR_RANGE, to->base,
+                        "expected places within %" PRIu64 " bytes, found one at %" PRIu64,
+                        to->io->size, end);
+    cip_status st = write_view(&s, at, err);
+    cip_mem_put(s.mem, s.old);
+    cip_mem_put(s.mem, s.now);
+    cip_mem_put(s.mem, s.elems);
+    return st;
+}

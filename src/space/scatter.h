@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Elements into the places where a strided view has them: what changes is given out as runs of
+ * bytes, and bytes that stay the same are not among them. */
+#ifndef CIP_SPACE_SCATTER_H
+#define CIP_SPACE_SCATTER_H
+
+#include "array/view.h"
+#include "base/cursor.h"
+#include "io/scratch.h"
+
+/* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
+typedef struct cip_feed {
+    cip_status (*next)(void *self, uint64_t nelem, uint8_t *dst, cip_err *err);
+    void *self;
+} cip_feed;
+
+typedef struct cip_scatter_to {
+    cip_io *io;    /* the bytes as they are */
+    uint64_t base; /* where the view's byte 0 lies in it */
+    /* Takes changed bytes, which belong at `off` of the io. Runs of one call of cip_scatter do not
+     * rise when strides are negative or axes out of order. */
+    cip_status (*put)(void *user, uint64_t off, cip_bytes bytes, cip_err *err);
+    void *user;
+} cip_scatter_to;
+
+/* Puts one element after the other from the feed to where `at` has it. Reads what lies there in
+ * windows of at most 8 MiB (or one element). ARG for a view that has elements over each other by a
+ * stride of 0; RANGE beyond the io. */
+cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
+                       const cip_feed *feed, cip_err *err);
+
+#endif
