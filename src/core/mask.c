@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Masks: which of the elements read are missing. */
+#include <assert.h>
 #include <string.h>
 
 #include "core/plan.h"
@@ -92,10 +93,8 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     cip_plan_read raw = *p;
     void *elems = NULL;
     cip_cast_stats stats = { 0, 0 };
-    if (p->from.itemsize != p->array->dtype->itemsize || p->nfaxis != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a field of elements that are masked by their value");
-    raw.stored = raw.to = p->array->dtype; /* whatever they are read as */
+    assert(p->nfaxis == 0 && p->array->dtype->kind != CIP_RECORD); /* layout.h says so */
+    raw.stored = raw.to = p->array->dtype;                         /* whatever they are read as */
     raw.take_mask = false;
     CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
     CIP_GO(

@@ -155,7 +155,8 @@ struct cip_space {
 
 typedef enum cip_mask_kind {
     CIP_MASK_NONE = 0,
-    CIP_MASK_VALUE,       /* elements equal to `value` are missing (NaN: those that are NaN) */
+    CIP_MASK_VALUE,       /* elements equal to `value` are missing (NaN: those that are NaN); never
+                             of records */
     CIP_MASK_SET_MISSING, /* nonzero in `array` = missing; broadcast to the array's shape */
     CIP_MASK_SET_VALID,
     CIP_MASK_BITS /* one bit each, LSB first, nonzero = valid */
