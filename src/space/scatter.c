@@ -9,7 +9,9 @@
 
 enum {
     WINDOW = 8 << 20, /* bytes between the first and the last of a box */
-    NEAR = 64         /* changed runs that are closer are given out as one */
+    SPARSE = 64, /* bytes of a window for each byte that is written, above which elements are read
+                    one by one */
+    NEAR = 64    /* bytes between changes that are worth no run of their own */
 };
 
 typedef struct scatter {
@@ -17,7 +19,9 @@ typedef struct scatter {
     const cip_feed *feed;
     cip_mem *mem;
     uint8_t *old, *now, *elems; /* the window as it was, as it becomes; elements from the feed */
+    uint64_t first;             /* where the window starts in the space */
     size_t window_cap, elems_cap;
+    size_t near; /* changed bytes that are fewer apart are given out as one run */
 } scatter;
 
 /* Where the first changed byte at or behind `i` is; n when there is none. */
@@ -34,7 +38,7 @@ static size_t next_change(const scatter *s, size_t i, size_t n)
 static size_t end_of_run(const scatter *s, size_t i, size_t n)
 {
     size_t end = i + 1;
-    for (size_t k = end; k < n && k - end < NEAR; k++)
+    for (size_t k = end; k < n && k - end < s->near; k++)
         if (s->old[k] != s->now[k])
             end = k + 1;
     return end;
@@ -63,15 +67,18 @@ static cip_status room(scatter *s, size_t window, size_t elems, cip_err *err)
     return CIP_OK;
 }
 
-/* The elements, one after the other, into the window whose first byte is `first`. */
-static void place(scatter *s, const cip_nd *at, uint64_t first, uint64_t nelem)
+/* Calls fn for each element in C order with the place where it belongs. */
+typedef cip_status place_fn(scatter *s, const uint8_t *elem, uint64_t off, size_t size,
+                            cip_err *err);
+static cip_status each_place(scatter *s, const cip_nd *at, uint64_t nelem, place_fn *fn,
+                             cip_err *err)
 {
     int64_t i[CIP_MAX_NDIM] = { 0 };
     size_t size = (size_t)at->itemsize;
     const uint8_t *src = s->elems;
-    uint64_t off = at->off - first;
+    uint64_t off = at->off;
     for (uint64_t k = 0; k < nelem; k++, src += size) {
-        memcpy(s->now + off, src, size);
+        CIP_TRY(fn(s, src, off, size, err));
         for (int32_t d = at->ndim - 1; d >= 0; d--) {
             off += (uint64_t)at->stride[d];
             if (++i[d] < at->shape[d])
@@ -80,6 +87,24 @@ static void place(scatter *s, const cip_nd *at, uint64_t first, uint64_t nelem)
             i[d] = 0;
         }
     }
+    return CIP_OK;
+}
+
+static cip_status into_window(scatter *s, const uint8_t *elem, uint64_t off, size_t size,
+                              cip_err *err)
+{
+    (void)err;
+    memcpy(s->now + (off - s->first), elem, size);
+    return CIP_OK;
+}
+
+/* An element alone; the window is as long as one. */
+static cip_status by_itself(scatter *s, const uint8_t *elem, uint64_t off, size_t size,
+                            cip_err *err)
+{
+    CIP_TRY(cip_io_read(s->to->io, s->to->base + off, s->old, size, err));
+    memcpy(s->now, elem, size);
+    return give_out(s, s->to->base + off, size, err);
 }
 
 static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64_t end,
@@ -91,14 +116,18 @@ static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64
         cip_mul_overflow(nelem, at->itemsize, &nbytes) || nbytes > end - first)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "elements that share their bytes cannot be written one by one");
-    if (!cip_to_size(end - first, &n) || !cip_to_size(nbytes, &elems))
+    bool sparse = (end - first) / SPARSE > nbytes;
+    if (!cip_to_size(sparse ? at->itemsize : end - first, &n) || !cip_to_size(nbytes, &elems))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over %zu bytes",
                         SIZE_MAX);
     CIP_TRY(room(s, n, elems, err));
+    CIP_TRY(s->feed->next(s->feed->self, nelem, s->elems, err));
+    if (sparse)
+        return each_place(s, at, nelem, by_itself, err);
     CIP_TRY(cip_io_read(s->to->io, s->to->base + first, s->old, n, err));
     memcpy(s->now, s->old, n);
-    CIP_TRY(s->feed->next(s->feed->self, nelem, s->elems, err));
-    place(s, at, first, nelem);
+    s->first = first;
+    CIP_TRY(each_place(s, at, nelem, into_window, err));
     return give_out(s, s->to->base + first, n, err);
 }
 
@@ -111,6 +140,16 @@ static int32_t cut_axis(const cip_nd *at)
     return -1;
 }
 
+/* Whether boxes of `step` along the axis lie in ranges of bytes of their own. */
+static bool apart(const cip_nd *at, int32_t axis, uint64_t step)
+{
+    cip_nd part = *at;
+    uint64_t first, end, reach;
+    part.shape[axis] = (int64_t)cip_min_u64(step, (uint64_t)at->shape[axis]);
+    return cip_view_bounds(&part, &first, &end, NULL) == CIP_OK &&
+           !cip_mul_overflow(step, cip_magnitude(at->stride[axis]), &reach) && end - first <= reach;
+}
+
 static cip_status write_view(scatter *s, const cip_nd *at, cip_err *err)
 {
     uint64_t first, end;
@@ -121,6 +160,8 @@ static cip_status write_view(scatter *s, const cip_nd *at, cip_err *err)
     uint64_t parts = (end - first) / WINDOW + 1, length = (uint64_t)at->shape[axis];
     uint64_t step = cip_max_u64(1, length / parts);
     cip_nd part = *at;
+    if (!s->to->live && !apart(at, axis, step))
+        s->near = 1; /* a run must not bring back what another box changed in the same window */
     for (uint64_t i = 0; i < length; i += step) { /* as deep as there are axes */
         part.off = at->off + i * (uint64_t)at->stride[axis];
         part.shape[axis] = (int64_t)cip_min_u64(step, length - i);
@@ -132,7 +173,7 @@ static cip_status write_view(scatter *s, const cip_nd *at, cip_err *err)
 cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
                        const cip_feed *feed, cip_err *err)
 {
-    scatter s = { .to = to, .feed = feed, .mem = &env->mem };
+    scatter s = { .to = to, .feed = feed, .mem = &env->mem, .near = NEAR };
     uint64_t first, end, last;
     CIP_TRY(cip_view_bounds(at, &first, &end, err));
     if (cip_add_overflow(to->base, end, &last) || last > to->io->size)

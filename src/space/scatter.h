@@ -16,6 +16,7 @@ typedef struct cip_feed {
 
 typedef struct cip_scatter_to {
     cip_io *io;    /* the bytes as they are */
+    bool live;     /* it shows what was put at once */
     uint64_t base; /* where the view's byte 0 lies in it */
     /* Takes changed bytes, which belong at `off` of the io. Runs of one call of cip_scatter do not
      * rise when strides are negative or axes out of order. */

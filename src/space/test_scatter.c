@@ -18,6 +18,7 @@ typedef struct target {
     size_t n, runs, changed;
     cip_io *io;
     cip_scatter_to to;
+    size_t size;  /* of an element */
     uint8_t next; /* of the feed: bytes that count up */
     size_t fed;
     size_t fail_at; /* run that fails, from 1; 0: none */
@@ -40,8 +41,10 @@ static cip_status count_up(void *self, uint64_t nelem, uint8_t *dst, cip_err *er
 {
     target *t = self;
     (void)err;
-    for (uint64_t i = 0; i < nelem; i++)
-        dst[i] = t->next++;
+    for (uint64_t i = 0; i < nelem; i++) {
+        dst[i * t->size] = t->next++;
+        memset(dst + i * t->size + 1, 0, t->size - 1);
+    }
     t->fed += (size_t)nelem;
     return CIP_OK;
 }
@@ -55,7 +58,7 @@ static void start(target *t, size_t n)
     t->n = n;
     t->next = 1;
     assert_int_equal(cip_io_open_memory(&t->env, t->at, n, "bytes", &t->io, NULL), CIP_OK);
-    t->to = (cip_scatter_to){ t->io, 0, put, t };
+    t->to = (cip_scatter_to){ .io = t->io, .live = true, .put = put, .user = t };
 }
 
 static void stop(target *t)
@@ -68,6 +71,7 @@ static void stop(target *t)
 static cip_status scatter(target *t, const cip_nd *at, cip_err *err)
 {
     const cip_feed feed = { count_up, t };
+    t->size = (size_t)at->itemsize;
     return cip_scatter(&t->env, &t->to, at, &feed, err);
 }
 
@@ -144,6 +148,51 @@ static void large_views_are_cut_in_boxes(void **state)
     stop(&t);
 }
 
+/* Bytes that the io goes on showing as they were. */
+static void boxes_between_each_other_bring_nothing_back(void **state)
+{
+    (void)state;
+    target t, shown;
+    const int64_t rows = 300, columns = 30000;
+    size_t n = (size_t)(rows * columns);
+    start(&t, n);
+    start(&shown, n);
+    t.to.io = shown.io; /* never changes */
+    t.to.live = false;
+    /* first all even columns, then all odd ones */
+    const cip_nd at = {
+        .itemsize = 1, .ndim = 3, .shape = { 2, rows, columns / 2 }, .stride = { 1, columns, 2 }
+    };
+    assert_int_equal(scatter(&t, &at, NULL), CIP_OK);
+    uint8_t v = 1;
+    for (int64_t i = 0; i < 2; i++)
+        for (int64_t j = 0; j < rows; j++)
+            for (int64_t k = 0; k < columns / 2; k++)
+                if (t.at[j * columns + 2 * k + i] != v++)
+                    fail_msg("row %" PRId64 " is wrong", j);
+    stop(&t);
+    stop(&shown);
+}
+
+static void elements_far_apart_are_written_one_by_one(void **state)
+{
+    (void)state;
+    target t;
+    start(&t, 20 << 20);
+    const cip_nd at = { .off = (20 << 20) - 2,
+                        .itemsize = 2,
+                        .ndim = 2,
+                        .shape = { 2, 20 },
+                        .stride = { -100, -(1 << 20) } };
+    uint8_t v = 1;
+    assert_int_equal(scatter(&t, &at, NULL), CIP_OK);
+    for (int64_t i = 0; i < 2; i++)
+        for (int64_t j = 0; j < 20; j++)
+            assert_int_equal(t.at[(int64_t)at.off - i * 100 - j * (1 << 20)], v++);
+    assert_int_equal(t.runs, 40);
+    stop(&t);
+}
+
 static void places_beyond_the_bytes_and_over_each_other_are_refused(void **state)
 {
     (void)state;
@@ -183,6 +232,8 @@ int main(void)
         cmocka_unit_test(one_element_and_none),
         cmocka_unit_test(equal_bytes_are_left_alone_and_near_changes_are_one_run),
         cmocka_unit_test(large_views_are_cut_in_boxes),
+        cmocka_unit_test(boxes_between_each_other_bring_nothing_back),
+        cmocka_unit_test(elements_far_apart_are_written_one_by_one),
         cmocka_unit_test(places_beyond_the_bytes_and_over_each_other_are_refused),
         cmocka_unit_test(failures_are_passed_on),
     };
