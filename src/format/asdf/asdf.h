@@ -345,6 +345,63 @@ cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nwo
 /* The facts for `info`. */
 cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
 
+/* --- asdf_pieces.c: a file put together anew -------------------------------------------------- */
+
+/* A block as it is to be stored. */
+typedef struct asdf_piece {
+    uint32_t flags; /* ASDF_STREAMED: the last one; its sizes and sum are not stored */
+    uint8_t code[4];
+    uint64_t allocated; /* at least `used`; the rest is zeros */
+    uint64_t used, data_size;
+    uint8_t checksum[ASDF_CHECKSUM_LEN];
+    cip_bytes extra; /* header bytes behind the known fields */
+    cip_io *io;      /* the payload: `used` bytes of it from `off` on; borrowed */
+    uint64_t off;
+} asdf_piece;
+
+typedef struct asdf_pieces {
+    cip_bytes head; /* the lines in front of the tree */
+    cip_bytes tree; /* with its directives and end marker; empty: no tree */
+    int64_t slack;  /* room behind the tree when there are blocks: 0 the default, -1 none */
+    uint64_t align; /* of payloads: 0 the default (64), 1 none */
+    bool crlf;      /* line ends of the index */
+    size_t n;
+    const asdf_piece *block;
+} asdf_pieces;
+
+/* Room that is kept behind a tree of n bytes: `slack` as above. */
+uint64_t cip_asdf_slack(int64_t slack, uint64_t n);
+/* The block of an open file as it is stored, header bytes and free space included. */
+cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_piece *out,
+                             cip_err *err);
+/* The lines in front of the tree, and the tree's text as it stands, read into the arena. */
+cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, cip_bytes *tree,
+                            cip_err *err);
+/* Adds the whole file to the revision's tail: head, tree and room, blocks, index. The first payload
+ * is aligned by room behind the tree (without room or tree: by its header_size), the others by
+ * their header_size. at[n] (may be NULL): where the magics come to lie, counted from the head. */
+cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision *r, uint64_t *at,
+                               cip_err *err);
+/* The text of an index for n blocks; none for n 0. */
+cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err);
+/* The 54 bytes of a header, `header_size` as given. */
+void cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size, uint8_t out[ASDF_HEADER_LEN]);
+
+/* --- asdf_sources.c: sources within the text of a tree -----------------------------------------
+ */
+
+/* Asked for the `source` of each ndarray; what it adds to *text takes its place, nothing: it stays.
+ */
+typedef cip_status asdf_source_fn(void *user, const cip_node *ndarray, const cip_node *source,
+                                  cip_buf *text, cip_err *err);
+/* The text (a whole document) with other sources, everything else as it stands, added to *out. */
+cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn *fn, void *user,
+                                   cip_buf *out, cip_err *err);
+/* The same with block i of n called to[i] (-1: it is not there any more, its sources stay); from
+ * the end too. */
+cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
+                             cip_buf *out, cip_err *err);
+
 /* --- asdf_verify.c
  * -------------------------------------------------------------------------------- */
 
