@@ -177,6 +177,12 @@ done:
     return st;
 }
 
+static int file_descriptor(cip_io *io, uint64_t *off)
+{
+    (void)off;
+    return ((file_io *)io)->fd;
+}
+
 static void file_close(cip_io *io)
 {
     file_io *f = (file_io *)io;
@@ -195,6 +201,7 @@ static const cip_io_ops file_ops = {
     .map = file_map,
     .open_member = file_member,
     .unchanged = file_unchanged,
+    .descriptor = file_descriptor,
     .close = file_close,
 };
 /* Without a folder. */
@@ -203,6 +210,7 @@ static const cip_io_ops lone_file_ops = {
     .read_ranges = file_read,
     .map = file_map,
     .unchanged = file_unchanged,
+    .descriptor = file_descriptor,
     .close = file_close,
 };
 

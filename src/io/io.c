@@ -127,3 +127,8 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
     cip_mem_put(&io->env->mem, path);
     return st;
 }
+
+int cip_io_descriptor(cip_io *io, uint64_t *off)
+{
+    return io->ops->descriptor == NULL ? -1 : io->ops->descriptor(io, off);
+}

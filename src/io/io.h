@@ -26,6 +26,8 @@ typedef struct cip_io_ops {
     /* Optional: whether the file is still what was opened; BUSY ("file changed since open") if not.
      */
     cip_status (*unchanged)(cip_io *io, cip_err *err);
+    /* Optional: a descriptor that *off of the io lies in, which becomes the offset there; or -1. */
+    int (*descriptor)(cip_io *io, uint64_t *off);
     void (*close)(cip_io *io);
 } cip_io_ops;
 

@@ -50,12 +50,20 @@ static cip_status part_member(cip_io *io, const char *name, uint32_t flags, cip_
     return of->ops->open_member(of, name, flags, out, err);
 }
 
+static int part_descriptor(cip_io *io, uint64_t *off)
+{
+    const part_io *p = (const part_io *)io;
+    *off += p->off;
+    return cip_io_descriptor(p->of, off);
+}
+
 /* Two sets, so that a part of something without members has none either. */
 static const cip_io_ops part_ops = {
     .name = "part",
     .read_ranges = part_read,
     .map = part_map,
     .unchanged = part_unchanged,
+    .descriptor = part_descriptor,
     .close = cip_io_free,
 };
 static const cip_io_ops part_ops_members = {
@@ -64,6 +72,7 @@ static const cip_io_ops part_ops_members = {
     .map = part_map,
     .open_member = part_member,
     .unchanged = part_unchanged,
+    .descriptor = part_descriptor,
     .close = cip_io_free,
 };
 

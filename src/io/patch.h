@@ -46,7 +46,7 @@ void cip_patch_clear(cip_patch *p);
 /* A piece of what is to be written: bytes, or a part of an io (the old file, a scratch file). */
 typedef struct cip_segment {
     const uint8_t *ptr; /* or NULL */
-    cip_io *io;         /* borrowed */
+    cip_io *io;         /* borrowed; or NULL: with no ptr either, `off` is the value of each byte */
     uint64_t off, len;
 } cip_segment;
 
@@ -75,6 +75,11 @@ cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err 
  * `under` is the old file; everything is borrowed. */
 cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **out, cip_err *err);
 void cip_revision_clear(cip_revision *r);
+/* How long a file of old_len bytes is afterwards. */
+uint64_t cip_revision_new_len(const cip_revision *r, uint64_t old_len);
+/* ARG when it makes no sense for a file of old_len bytes: a tail behind its end, operations that
+ * reach into the tail or are on members. */
+cip_status cip_revision_check(const cip_revision *r, uint64_t old_len, cip_err *err);
 
 /* A file with a patch over it (writes and the length of member ""), as one io. Both are borrowed.
  * Later operations win; a gap behind the end reads as zeros. ARG when the end is not new_len. */

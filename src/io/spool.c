@@ -5,14 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "io/store.h"
 
 enum { IN_MEMORY = 16 << 20, PIECE = 256 << 10 };
 
@@ -57,26 +56,6 @@ static cip_status write_all(int fd, const uint8_t *src, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-/* A file without a name, that is gone when it is closed. */
-static cip_status open_temporary(int *fd, cip_err *err)
-{
-    char path[PATH_MAX];
-    const char *dir = secure_getenv("TMPDIR");
-    if (dir == NULL || dir[0] != '/')
-        dir = "/tmp";
-    *fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (*fd != -1)
-        return CIP_OK;
-    int n = snprintf(path, sizeof path, "%s/cippus-XXXXXX", dir);
-    if ((size_t)n >= sizeof path)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "TMPDIR is over %d bytes long", n);
-    *fd = mkostemp(path, O_CLOEXEC); /* file systems without O_TMPFILE */
-    if (*fd == -1)
-        return fail_named(err, "make a temporary file in", dir);
-    unlink(path);
-    return CIP_OK;
-}
-
 /* Fills `b` until it has `most` bytes or the end is reached. */
 static cip_status fill(int fd, const char *name, cip_buf *b, size_t most, bool *end, cip_err *err)
 {
@@ -104,7 +83,7 @@ static cip_status spill(cip_env *env, int fd, const char *name, cip_buf *b, cip_
     cip_status st;
     int file = -1;
     bool end = false;
-    CIP_GO(open_temporary(&file, err));
+    CIP_GO(cip_store_temporary(NULL, &file, err));
     while (!end) {
         CIP_GO(write_all(file, b->ptr, b->len, err));
         b->len = 0;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Bytes that wait: in memory while they are few, then in a file without a name. */
+#include "io/scratch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/num.h"
+#include "io/io_impl.h"
+#include "io/store.h"
+
+enum { IN_MEMORY = 4 << 20 };
+
+typedef struct scratch_io {
+    cip_io io;
+    char *beside; /* or NULL */
+    cip_buf buf;  /* of io.size bytes as long as there is no file */
+    int fd;       /* -1: in memory */
+} scratch_io;
+
+static cip_status read_file(const scratch_io *s, const cip_range *r, cip_err *err)
+{
+    size_t done = 0;
+    while (done < r->nbytes) {
+        ssize_t now =
+            pread(s->fd, (uint8_t *)r->dst + done, r->nbytes - done, (off_t)(r->offset + done));
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now < 0)
+            return cip_fail_errno(err, errno, r->offset, "cannot read a temporary file");
+        if (now == 0)
+            return cip_fail(err, CIP_ERR_IO, r->offset, "a temporary file became shorter");
+        done += (size_t)now;
+    }
+    return CIP_OK;
+}
+
+static cip_status scratch_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    const scratch_io *s = (const scratch_io *)io;
+    for (size_t i = 0; i < n; i++) {
+        if (s->fd != -1)
+            CIP_TRY(read_file(s, &r[i], err));
+        else
+            memcpy(r[i].dst, s->buf.ptr + r[i].offset, r[i].nbytes);
+    }
+    return CIP_OK;
+}
+
+static int scratch_descriptor(cip_io *io, uint64_t *off)
+{
+    (void)off;
+    return ((scratch_io *)io)->fd;
+}
+
+static void scratch_close(cip_io *io)
+{
+    scratch_io *s = (scratch_io *)io;
+    cip_buf_clear(&s->buf);
+    cip_mem_put(&io->env->mem, s->beside);
+    if (s->fd != -1)
+        close(s->fd);
+    cip_io_free(io);
+}
+
+static const cip_io_ops scratch_ops = {
+    .name = "scratch",
+    .read_ranges = scratch_read,
+    .descriptor = scratch_descriptor,
+    .close = scratch_close,
+};
+
+cip_status cip_scratch_new(cip_env *env, const char *beside, cip_io **out, cip_err *err)
+{
+    cip_io *io;
+    char *copy = NULL;
+    *out = NULL;
+    if (beside != NULL)
+        CIP_TRY(cip_mem_copy(&env->mem, beside, strlen(beside), &copy, err));
+    cip_status st = cip_io_new(env, &scratch_ops, sizeof(scratch_io), "scratch", &io, err);
+    if (st != CIP_OK) {
+        cip_mem_put(&env->mem, copy);
+        return st;
+    }
+    scratch_io *s = (scratch_io *)io;
+    s->beside = copy;
+    s->buf.mem = &env->mem;
+    s->fd = -1;
+    *out = io;
+    return CIP_OK;
+}
+
+/* From memory to a file. */
+static cip_status spill(scratch_io *s, cip_err *err)
+{
+    int fd = -1;
+    CIP_TRY(cip_store_temporary(s->beside, &fd, err));
+    cip_status st = cip_store_write(fd, 0, s->buf.ptr, s->buf.len, err);
+    if (st != CIP_OK) {
+        close(fd);
+        return st;
+    }
+    cip_buf_clear(&s->buf);
+    s->fd = fd;
+    return CIP_OK;
+}
+
+static cip_status resize_memory(scratch_io *s, size_t n, cip_err *err)
+{
+    if (n > s->buf.len) {
+        uint8_t *at;
+        CIP_TRY(cip_buf_reserve(&s->buf, n - s->buf.len, &at, err));
+        memset(at, 0, n - s->buf.len);
+    }
+    s->buf.len = n;
+    return CIP_OK;
+}
+
+cip_status cip_scratch_resize(cip_io *scratch, uint64_t n, cip_err *err)
+{
+    scratch_io *s = (scratch_io *)scratch;
+    if (s->fd == -1 && n > cip_min_u64(IN_MEMORY, scratch->env->limits.max_memory / 16 + 1))
+        CIP_TRY(spill(s, err));
+    if (s->fd != -1)
+        CIP_TRY(cip_store_resize(s->fd, n, err));
+    else
+        CIP_TRY(resize_memory(s, (size_t)n, err));
+    scratch->size = n;
+    return CIP_OK;
+}
+
+cip_status cip_scratch_write(cip_io *scratch, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    scratch_io *s = (scratch_io *)scratch;
+    uint64_t end;
+    if (n == 0)
+        return CIP_OK;
+    if (cip_add_overflow(off, n, &end) || end > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, off, "a temporary file of over 2^63 bytes");
+    if (end > scratch->size)
+        CIP_TRY(cip_scratch_resize(scratch, end, err));
+    if (s->fd != -1)
+        return cip_store_write(s->fd, off, p, n, err);
+    memcpy(s->buf.ptr + off, p, n);
+    return CIP_OK;
+}
+
+static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
+{
+    cip_io *io = user;
+    return cip_scratch_write(io, io->size, p, n, err);
+}
+
+static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_scratch_write(user, off, p, n, err);
+}
+
+static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
+{
+    return cip_scratch_resize(user, off, err);
+}
+
+static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
+{
+    cip_io *io = user;
+    scratch_io *s = user;
+    uint64_t end = io->size, after = end - from + to;
+    if (to > from)
+        CIP_TRY(cip_scratch_resize(io, after, err));
+    if (s->fd != -1)
+        CIP_TRY(cip_store_move(s->fd, from, end, to, err));
+    else if (end != from)
+        memmove(s->buf.ptr + to, s->buf.ptr + from, (size_t)(end - from));
+    return to < from ? cip_scratch_resize(io, after, err) : CIP_OK;
+}
+
+cip_out cip_scratch_out(cip_io *scratch)
+{
+    return (cip_out){
+        .write = out_write,
+        .user = scratch,
+        .n = scratch->size,
+        .rewrite = out_rewrite,
+        .rewind = out_rewind,
+        .move = out_move,
+    };
+}

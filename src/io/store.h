@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Named files as they are written: the one place of the library that creates, changes, renames and
+ * removes them. What is done when, so that a crash leaves the old or the new file, is the commit's
+ * business (core/commit.h). */
+#ifndef CIP_IO_STORE_H
+#define CIP_IO_STORE_H
+
+#include <sys/stat.h>
+
+#include "io/io.h"
+
+/* Where a file lies: its folder, by descriptor, and its name there. */
+typedef struct cip_place {
+    cip_mem *mem;
+    int dir;    /* -1: closed */
+    char *name; /* without a slash */
+} cip_place;
+
+/* The place of `path`; a symbolic link is followed first, so that what is there is changed and not
+ * the link. The file need not exist, its folder must. ARG for a path without a name. */
+cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err);
+/* A zeroed one with dir -1, or one that was closed, is fine. */
+void cip_place_close(cip_place *p);
+/* ".NAME" and the suffix, from the place's memory. LIMIT when no file can have so long a name. */
+cip_status cip_place_beside(const cip_place *p, const char *suffix, char **name, cip_err *err);
+
+/* Opens `name` in the folder: O_NOFOLLOW, O_NONBLOCK, O_NOCTTY and O_CLOEXEC are added. READONLY
+ * where the system grants no writing, BUSY where O_EXCL finds the name taken. */
+cip_status cip_store_open(const cip_place *p, const char *name, int flags, mode_t mode, int *fd,
+                          cip_err *err);
+/* A file without a name, gone when it is closed: in the folder of `beside` (a path; may be NULL),
+ * else in $TMPDIR or /tmp. */
+cip_status cip_store_temporary(const char *beside, int *fd, cip_err *err);
+
+/* All n bytes at off. */
+cip_status cip_store_write(int fd, uint64_t off, const void *p, size_t n, cip_err *err);
+/* Cuts, or extends by zeros. */
+cip_status cip_store_resize(int fd, uint64_t nbytes, cip_err *err);
+/* n bytes of `io` from `off` on to `at` in fd; by reference where both are files and the system can
+ * share or copy by itself. The ranges must not overlap in one file. */
+cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_t n, cip_err *err);
+/* Moves [from, end) within the file to `to`, earlier or later, overlapping or not. */
+cip_status cip_store_move(int fd, uint64_t from, uint64_t end, uint64_t to, cip_err *err);
+/* n bytes of value `fill` at off. */
+cip_status cip_store_fill(int fd, uint64_t off, uint8_t fill, uint64_t n, cip_err *err);
+/* What was written is on the medium afterwards, and the file's length. */
+cip_status cip_store_sync(int fd, cip_err *err);
+/* So are the names in the folder. */
+cip_status cip_place_sync(const cip_place *p, cip_err *err);
+
+/* Within the folder. Without `replace`, BUSY when `to` exists. */
+cip_status cip_store_rename(const cip_place *p, const char *from, const char *to, bool replace,
+                            cip_err *err);
+/* A name that is not there is fine. */
+cip_status cip_store_unlink(const cip_place *p, const char *name, cip_err *err);
+
+/* Gives the new file `fd` the owner (where we may), mode and extended attributes (those that can be
+ * read and set) of the file `like`, whose stat is *st. */
+cip_status cip_store_take_after(cip_mem *mem, int fd, int like, const struct stat *st,
+                                cip_err *err);
+
+typedef enum cip_lock {
+    CIP_LOCK_HELD = 0,  /* it is ours until the descriptor's last copy is closed */
+    CIP_LOCK_TAKEN = 1, /* somebody else has it */
+    CIP_LOCK_NONE = 2   /* this file system cannot lock */
+} cip_lock;
+
+/* Locks (of open file descriptions) on single bytes far behind any data (design section 2). */
+#define CIP_LOCK_WRITERS (UINT64_C(1) << 62)
+#define CIP_LOCK_READERS ((UINT64_C(1) << 62) + 1)
+/* Tries once. `shared`: any number of holders, and a descriptor for reading will do. */
+cip_lock cip_store_lock(int fd, uint64_t at, bool shared);
+void cip_store_unlock(int fd, uint64_t at);
+
+#endif

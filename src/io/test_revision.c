@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Revisions seen as files: random ones against a naive model, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "io/io_impl.h"
+#include "support/fail_alloc.h"
+
+static cip_env env;
+
+static int setup(void **state)
+{
+    (void)state;
+    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    size_t left = (size_t)env.mem.used;
+    cip_env_clear(&env);
+    return left != 0;
+}
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+enum { OLD = 500, OTHER = 300, MOST = 8000 };
+typedef struct model {
+    uint8_t byte[MOST];
+    size_t n;
+} model;
+
+/* Changes below `end`. */
+static void add_changes(cip_revision *r, model *m, size_t end, uint64_t *seed)
+{
+    for (uint64_t k = next(seed) % 5; k != 0 && end != 0; k--) {
+        uint8_t bytes[40];
+        size_t off = next(seed) % end, n = next(seed) % sizeof bytes;
+        n = n < end - off ? n : end - off;
+        memset(bytes, (int)next(seed), n);
+        assert_int_equal(cip_patch_write(&r->patch, "", off, (cip_bytes){ NULL, 0 },
+                                         (cip_bytes){ bytes, n }, NULL),
+                         CIP_OK);
+        memcpy(m->byte + off, bytes, n);
+    }
+}
+
+static void add_pieces(cip_revision *r, model *m, cip_io *of[2], uint64_t *seed)
+{
+    for (uint64_t k = next(seed) % 12; k != 0; k--) {
+        uint64_t kind = next(seed) % 4;
+        size_t n = next(seed) % 60;
+        uint8_t bytes[60];
+        if (kind < 2) {
+            cip_io *io = of[kind];
+            size_t off = next(seed) % (io->size + 1);
+            n = n < io->size - off ? n : (size_t)io->size - off;
+            assert_int_equal(cip_revision_range(r, io, off, n, NULL), CIP_OK);
+            assert_int_equal(cip_io_read(io, off, bytes, n, NULL), CIP_OK);
+        } else if (kind == 2) {
+            for (size_t i = 0; i < n; i++)
+                bytes[i] = (uint8_t)next(seed);
+            assert_int_equal(cip_revision_bytes(r, bytes, n, NULL), CIP_OK);
+        } else {
+            memset(bytes, (int)(n % 3), n);
+            assert_int_equal(cip_revision_fill(r, (uint8_t)(n % 3), n, NULL), CIP_OK);
+        }
+        memcpy(m->byte + m->n, bytes, n);
+        m->n += n;
+    }
+}
+
+static void assert_shows(cip_io *io, const model *m, uint64_t *seed)
+{
+    uint8_t got[MOST];
+    assert_int_equal(io->size, m->n);
+    assert_int_equal(cip_io_read(io, 0, got, m->n, NULL), CIP_OK);
+    assert_memory_equal(got, m->byte, m->n);
+    for (int i = 0; i < 20; i++) {
+        size_t off = next(seed) % (m->n + 1), n = next(seed) % (m->n - off + 1);
+        assert_int_equal(cip_io_read(io, off, got, n, NULL), CIP_OK);
+        assert_memory_equal(got, m->byte + off, n);
+    }
+}
+
+static void a_revision_shows_the_file_as_it_will_be(void **state)
+{
+    (void)state;
+    uint8_t old[OLD], other[OTHER];
+    cip_io *of[2], *io;
+    uint64_t seed = 1;
+    for (size_t i = 0; i < OLD; i++)
+        old[i] = (uint8_t)next(&seed);
+    for (size_t i = 0; i < OTHER; i++)
+        other[i] = (uint8_t)next(&seed);
+    assert_int_equal(cip_io_open_memory(&env, old, OLD, "old", &of[0], NULL), CIP_OK);
+    assert_int_equal(cip_io_open_memory(&env, other, OTHER, "other", &of[1], NULL), CIP_OK);
+    for (int i = 0; i < 3000; i++) {
+        cip_revision r = { .patch = { .arena = { .mem = &env.mem } } };
+        static model m;
+        memcpy(m.byte, old, OLD);
+        m.n = OLD;
+        uint64_t how = next(&seed) % 3;
+        if (how == 0) {
+            add_changes(&r, &m, OLD + 30, &seed);
+            m.n = (size_t)cip_patch_size_after(&r.patch, OLD);
+            memset(m.byte + OLD, 0, m.n - OLD);
+            for (size_t k = 0; k < r.patch.n; k++)
+                memcpy(m.byte + r.patch.op[k].offset, r.patch.op[k].after.ptr,
+                       r.patch.op[k].after.len);
+        } else {
+            r.anew = how == 2;
+            r.has_tail = how == 1 || i % 2 == 0;
+            r.tail_off = how == 1 ? next(&seed) % (OLD + 1) : 0;
+            if (how == 1)
+                add_changes(&r, &m, (size_t)r.tail_off, &seed);
+            m.n = (size_t)r.tail_off;
+            add_pieces(&r, &m, of, &seed);
+        }
+        assert_int_equal(cip_revision_new_len(&r, OLD), m.n);
+        assert_int_equal(cip_io_open_revision(of[0], &r, &io, NULL), CIP_OK);
+        assert_shows(io, &m, &seed);
+        cip_io_close(io);
+        cip_revision_clear(&r);
+        assert_int_equal(r.tail_len, 0);
+    }
+    cip_io_close(of[0]);
+    cip_io_close(of[1]);
+}
+
+static void pieces_that_go_on_are_joined(void **state)
+{
+    (void)state;
+    cip_revision r = { .patch = { .arena = { .mem = &env.mem } }, .has_tail = true };
+    cip_io *io;
+    assert_int_equal(cip_io_open_memory(&env, "0123456789", 10, "old", &io, NULL), CIP_OK);
+    assert_int_equal(cip_revision_range(&r, io, 0, 4, NULL), CIP_OK);
+    assert_int_equal(cip_revision_range(&r, io, 4, 0, NULL), CIP_OK);
+    assert_int_equal(cip_revision_range(&r, io, 4, 6, NULL), CIP_OK);
+    assert_int_equal(r.nsegment, 1);
+    assert_int_equal(cip_revision_range(&r, io, 9, 1, NULL), CIP_OK);
+    assert_int_equal(r.nsegment, 2);
+    assert_int_equal(cip_revision_fill(&r, 3, 1, NULL), CIP_OK);
+    assert_int_equal(cip_revision_fill(&r, 3, 2, NULL), CIP_OK);
+    assert_int_equal(r.nsegment, 3);
+    assert_int_equal(cip_revision_fill(&r, 4, 2, NULL), CIP_OK);
+    assert_int_equal(r.nsegment, 4);
+    assert_int_equal(cip_revision_bytes(&r, "x", 1, NULL), CIP_OK);
+    assert_int_equal(r.nsegment, 5);
+    assert_int_equal(r.tail_len, 17);
+    cip_revision_clear(&r);
+    assert_int_equal(r.nsegment, 0);
+    assert_false(r.has_tail);
+    cip_io_close(io);
+}
+
+static cip_status open_with(cip_revision *r, const char *text)
+{
+    cip_io *under, *io;
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_io_open_memory(&env, "0123456789", 10, "old", &under, NULL), CIP_OK);
+    cip_status st = cip_io_open_revision(under, r, &io, &err);
+    if (st == CIP_OK) {
+        cip_io_close(io);
+    } else {
+        assert_null(io);
+        assert_non_null(strstr(err.text, text));
+    }
+    cip_io_close(under);
+    return st;
+}
+
+static void revisions_without_sense_are_refused(void **state)
+{
+    (void)state;
+    cip_revision r = { .patch = { .arena = { .mem = &env.mem } }, .has_tail = true };
+    r.tail_off = 10;
+    assert_int_equal(open_with(&r, ""), CIP_OK);
+    r.tail_off = 11;
+    assert_int_equal(open_with(&r, "behind the file's end"), CIP_ERR_ARG);
+    r.tail_off = 5;
+    cip_bytes two = { (const uint8_t *)"ab", 2 }, none = { NULL, 0 };
+    assert_int_equal(cip_patch_write(&r.patch, "", 3, none, two, NULL), CIP_OK);
+    assert_int_equal(open_with(&r, ""), CIP_OK);
+    assert_int_equal(cip_patch_write(&r.patch, "", 4, none, two, NULL), CIP_OK);
+    assert_int_equal(open_with(&r, "operation 1 reaches into the tail"), CIP_ERR_ARG);
+    r.patch.op[1].offset = 6;
+    assert_int_equal(open_with(&r, "operation 1 reaches into the tail"), CIP_ERR_ARG);
+    r.anew = true;
+    r.tail_off = 0;
+    assert_int_equal(open_with(&r, "changes of a file that is made anew"), CIP_ERR_ARG);
+    cip_revision_clear(&r);
+    assert_int_equal(cip_patch_write(&r.patch, "x", 0, none, two, NULL), CIP_OK);
+    assert_int_equal(open_with(&r, "operation 0 is none on bytes"), CIP_ERR_ARG);
+    cip_revision_clear(&r);
+    cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = 4 };
+    assert_int_equal(cip_patch_add(&r.patch, &cut, NULL), CIP_OK);
+    assert_int_equal(open_with(&r, ""), CIP_OK);
+    assert_int_equal(cip_revision_new_len(&r, 10), 4);
+    r.has_tail = true;
+    assert_int_equal(open_with(&r, "operation 0 is none on bytes"), CIP_ERR_ARG);
+    cip_revision_clear(&r);
+}
+
+static void pieces_must_lie_in_what_they_are_of(void **state)
+{
+    (void)state;
+    cip_revision r = { .patch = { .arena = { .mem = &env.mem } } };
+    cip_io *io;
+    assert_int_equal(cip_io_open_memory(&env, "0123456789", 10, "old", &io, NULL), CIP_OK);
+    assert_int_equal(cip_revision_range(&r, io, 10, 0, NULL), CIP_OK);
+    assert_int_equal(cip_revision_range(&r, io, 11, 0, NULL), CIP_ERR_RANGE);
+    assert_int_equal(cip_revision_range(&r, io, 5, 6, NULL), CIP_ERR_RANGE);
+    assert_int_equal(cip_revision_fill(&r, 0, INT64_MAX, NULL), CIP_OK);
+    assert_int_equal(cip_revision_fill(&r, 0, 1, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_revision_fill(&r, 0, UINT64_MAX, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(r.nsegment, 1);
+    assert_true(r.tail_len == INT64_MAX);
+    cip_revision_clear(&r);
+    cip_io_close(io);
+}
+
+static void no_memory_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (size_t n = 1;; n++) {
+        fail_alloc f = { .fail_at = n };
+        cip_allocator a = { fail_alloc_resize, &f };
+        cip_env small;
+        cip_io *under = NULL, *io = NULL;
+        assert_int_equal(cip_env_init(&small, NULL, &a, NULL, NULL), CIP_OK);
+        cip_revision r = { .patch = { .arena = { .mem = &small.mem } }, .has_tail = true };
+        r.tail_off = 2;
+        cip_status st = cip_io_open_memory(&small, "0123456789", 10, "old", &under, NULL);
+        for (int i = 0; st == CIP_OK && i < 40; i++)
+            st = cip_revision_fill(&r, (uint8_t)i, 3, NULL);
+        if (st == CIP_OK)
+            st = cip_io_open_revision(under, &r, &io, NULL);
+        assert_int_equal(st, f.requests < n ? CIP_OK : CIP_ERR_NOMEM);
+        assert_int_equal(io != NULL, st == CIP_OK);
+        cip_io_close(io);
+        cip_io_close(under);
+        cip_revision_clear(&r);
+        cip_env_clear(&small);
+        assert_int_equal(f.held, 0);
+        if (f.requests < n)
+            break;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_revision_shows_the_file_as_it_will_be),
+        cmocka_unit_test(pieces_that_go_on_are_joined),
+        cmocka_unit_test(revisions_without_sense_are_refused),
+        cmocka_unit_test(pieces_must_lie_in_what_they_are_of),
+        cmocka_unit_test(no_memory_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
