@@ -369,6 +369,8 @@ typedef struct asdf_pieces {
     const asdf_piece *block;
 } asdf_pieces;
 
+/* ARG for an alignment that a header cannot give. */
+cip_status cip_asdf_align_check(uint64_t align, cip_err *err);
 /* Room that is kept behind a tree of n bytes: `slack` as above. */
 uint64_t cip_asdf_slack(int64_t slack, uint64_t n);
 /* The block of an open file as it is stored, header bytes and free space included. */

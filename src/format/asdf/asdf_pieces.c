@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A file put together anew from its text and its blocks, as a revision: what rewriting, defrag and
+ * updates of a tree that has outgrown its room share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/asdf/asdf.h"
+
+enum {
+    SLACK_LEAST = 4 << 10, /* room behind a tree, or a quarter of it */
+    ALIGN = 64,
+    FIELDS = 48, /* header_size without anything else in it */
+    PREFIX = 6,  /* magic and header_size */
+    TEXT_MAX = 256 << 20
+};
+
+uint64_t cip_asdf_slack(int64_t slack, uint64_t n)
+{
+    if (slack != 0)
+        return slack < 0 ? 0 : (uint64_t)slack;
+    return cip_max_u64(SLACK_LEAST, n / 4);
+}
+
+/* --- what a file has ----------------------------------------------------------------------------
+ */
+
+/* Bytes behind the known fields, but for zeros at their end, which only align. */
+static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena *a, cip_bytes *out,
+                             cip_err *err)
+{
+    size_t n = b->header_size > FIELDS ? (size_t)b->header_size - FIELDS : 0;
+    uint8_t *p;
+    CIP_TRY(cip_arena_get(a, n, (void **)&p, err));
+    CIP_TRY(cip_io_read(f->layout->io, b->offset + ASDF_HEADER_LEN, p, n, err));
+    while (n != 0 && p[n - 1] == 0)
+        n--;
+    *out = (cip_bytes){ p, n };
+    return CIP_OK;
+}
+
+cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_piece *out,
+                             cip_err *err)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    cip_bytes extra;
+    if (b->state != CIP_OK)
+        return cip_fail(err, b->state, b->offset,
+                        "expected whole blocks, found block %zu damaged; see `cippus verify`", i);
+    CIP_TRY(read_extra(f, b, a, &extra, err));
+    *out = (asdf_piece){ .flags = b->flags,
+                         .allocated = cip_max_u64(b->allocated, b->stored),
+                         .used = b->stored,
+                         .data_size = b->data_size,
+                         .extra = extra,
+                         .io = f->layout->io,
+                         .off = b->data_off };
+    memcpy(out->code, b->code, sizeof out->code);
+    memcpy(out->checksum, b->checksum, sizeof out->checksum);
+    return CIP_OK;
+}
+
+static cip_status read_text(const asdf_file *f, uint64_t off, uint64_t n, size_t room, cip_arena *a,
+                            cip_bytes *out, cip_err *err)
+{
+    uint8_t *p;
+    if (n > TEXT_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, off, "expected less text in front of the blocks");
+    CIP_TRY(cip_arena_get(a, (size_t)n + room, (void **)&p, err));
+    CIP_TRY(cip_io_read(f->layout->io, off, p, (size_t)n, err));
+    *out = (cip_bytes){ p, (size_t)n };
+    return CIP_OK;
+}
+
+cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, cip_bytes *tree,
+                            cip_err *err)
+{
+    static const char marker[] = "\n...\n";
+    cip_bytes h, t = { (const uint8_t *)"", 0 };
+    uint64_t nhead = f->has_tree ? f->tree_off : f->blocks_from;
+    size_t end;
+    CIP_TRY(read_text(f, 0, nhead, 0, a, &h, err));
+    if (f->has_tree) {
+        CIP_TRY(read_text(f, f->tree_off, f->tree_len, sizeof marker, a, &t, err));
+        if (cip_asdf_tree_end(t, 0, true, &end) == ASDF_END_UNMARKED) {
+            size_t skip = t.len != 0 && t.ptr[t.len - 1] == '\n' ? 1 : 0;
+            memcpy((uint8_t *)(uintptr_t)t.ptr + t.len, marker + skip, sizeof marker - 1 - skip);
+            t.len += sizeof marker - 1 - skip;
+        }
+    }
+    *head = h;
+    *tree = t;
+    return CIP_OK;
+}
+
+/* --- putting it together ------------------------------------------------------------------------
+ */
+
+void cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size, uint8_t out[ASDF_HEADER_LEN])
+{
+    memset(out, 0, ASDF_HEADER_LEN);
+    memcpy(out, ASDF_MAGIC, ASDF_MAGIC_LEN);
+    cip_store_u16(out + 4, header_size, true);
+    cip_store_u32(out + 6, b->flags, true);
+    memcpy(out + 10, b->code, sizeof b->code);
+    if ((b->flags & ASDF_STREAMED) != 0)
+        return;
+    cip_store_u64(out + 14, b->allocated, true);
+    cip_store_u64(out + 22, b->used, true);
+    cip_store_u64(out + 30, b->data_size, true);
+    memcpy(out + 38, b->checksum, ASDF_CHECKSUM_LEN);
+}
+
+cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err)
+{
+    const char *eol = crlf ? "\r\n" : "\n";
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_buf_addf(out, err, "#ASDF BLOCK INDEX%s%%YAML 1.1%s---%s", eol, eol, eol));
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(cip_buf_addf(out, err, "- %" PRIu64 "%s", at[i], eol));
+    return cip_buf_addf(out, err, "...%s", eol);
+}
+
+typedef struct laying {
+    const asdf_pieces *p;
+    cip_revision *r;
+    uint64_t pos; /* from the head */
+    uint64_t align;
+} laying;
+
+static uint64_t to_align(const laying *l, uint64_t pos)
+{
+    return pos % l->align == 0 ? 0 : l->align - pos % l->align;
+}
+
+static cip_status lay_bytes(laying *l, const void *p, size_t n, cip_err *err)
+{
+    l->pos += n;
+    return n != 0 ? cip_revision_bytes(l->r, p, n, err) : CIP_OK;
+}
+
+static cip_status lay_fill(laying *l, uint8_t fill, uint64_t n, cip_err *err)
+{
+    l->pos += n;
+    return n != 0 ? cip_revision_fill(l->r, fill, n, err) : CIP_OK;
+}
+
+static bool has_room(const asdf_pieces *p)
+{
+    return p->n != 0 && p->tree.len != 0 && p->slack >= 0;
+}
+
+/* Head, tree, and spaces up to where the first block starts. */
+static cip_status lay_text(laying *l, cip_err *err)
+{
+    const asdf_pieces *p = l->p;
+    CIP_TRY(lay_bytes(l, p->head.ptr, p->head.len, err));
+    CIP_TRY(lay_bytes(l, p->tree.ptr, p->tree.len, err));
+    bool open = p->tree.len != 0 && p->tree.ptr[p->tree.len - 1] != '\n';
+    if (open && p->n != 0)
+        CIP_TRY(lay_bytes(l, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
+    if (!has_room(p))
+        return CIP_OK;
+    uint64_t room = cip_asdf_slack(p->slack, p->tree.len);
+    room += to_align(l, l->pos + room + ASDF_HEADER_LEN + p->block[0].extra.len);
+    return lay_fill(l, ' ', room, err);
+}
+
+static cip_status lay_block(laying *l, size_t i, cip_err *err)
+{
+    const asdf_piece *b = &l->p->block[i];
+    uint8_t head[ASDF_HEADER_LEN];
+    uint64_t pad = to_align(l, l->pos + ASDF_HEADER_LEN + b->extra.len);
+    uint64_t size = FIELDS + b->extra.len + pad;
+    if (size > UINT16_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected an alignment that a header of 65535 bytes can give");
+    cip_asdf_header_bytes(b, (uint16_t)size, head);
+    CIP_TRY(lay_bytes(l, head, sizeof head, err));
+    CIP_TRY(lay_bytes(l, b->extra.ptr, b->extra.len, err));
+    CIP_TRY(lay_fill(l, 0, pad, err));
+    if (b->used != 0)
+        CIP_TRY(cip_revision_range(l->r, b->io, b->off, b->used, err));
+    l->pos += b->used;
+    if ((b->flags & ASDF_STREAMED) != 0 || b->allocated <= b->used)
+        return CIP_OK;
+    return lay_fill(l, 0, b->allocated - b->used, err);
+}
+
+static cip_status lay_index(laying *l, const uint64_t *at, cip_mem *mem, cip_err *err)
+{
+    const asdf_pieces *p = l->p;
+    cip_buf text = { .mem = mem };
+    if (p->n == 0 || (p->block[p->n - 1].flags & ASDF_STREAMED) != 0)
+        return CIP_OK;
+    cip_status st = cip_asdf_index_text(at, p->n, p->crlf, &text, err);
+    if (st == CIP_OK)
+        st = lay_bytes(l, text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
+{
+    if (align > (1 << 15))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected an alignment of at most %d, found %" PRIu64, 1 << 15, align);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision *r, uint64_t *at,
+                               cip_err *err)
+{
+    cip_status st;
+    uint64_t *where = NULL;
+    laying l = { .p = p, .r = r, .align = p->align != 0 ? p->align : ALIGN };
+    CIP_TRY(cip_asdf_align_check(p->align, err));
+    CIP_TRY(CIP_NEW(&env->mem, &where, p->n, err));
+    CIP_GO(lay_text(&l, err));
+    for (size_t i = 0; i < p->n; i++) {
+        where[i] = l.pos;
+        CIP_GO(lay_block(&l, i, err));
+    }
+    CIP_GO(lay_index(&l, where, &env->mem, err));
+    if (at != NULL && p->n != 0)
+        memcpy(at, where, p->n * sizeof *at);
+done:
+    cip_mem_put(&env->mem, where);
+    return st;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The sources of ndarrays changed within the text of a tree, so that everything else stays as it
+ * was written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/asdf/asdf.h"
+#include "tree/yaml.h"
+
+/* A piece of the text and what takes its place. */
+typedef struct splice {
+    uint64_t off, end;
+    size_t at, len; /* in the walk's `made` */
+} splice;
+
+typedef struct walk {
+    cip_env *env;
+    asdf_source_fn *fn;
+    void *user;
+    cip_buf list; /* of splice */
+    cip_buf made;
+    cip_status st;
+    cip_err *err;
+} walk;
+
+static cip_status add_splice(walk *w, const cip_node *source, size_t start, cip_err *err)
+{
+    splice s = { source->offset, source->end, start, w->made.len - start };
+    if (source->anchor != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, source->offset,
+                        "expected a source without an anchor, found '&%.60s'", source->anchor);
+    if (s.off == CIP_NO_OFFSET || s.end <= s.off)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, s.off, "expected a source written in the text");
+    return cip_buf_add(&w->list, &s, sizeof s, err);
+}
+
+static int visit(void *user, const cip_visit *v)
+{
+    walk *w = user;
+    if (v->again)
+        return 1;
+    if (v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
+        return 0;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (source == NULL || source->type >= CIP_NODE_SEQ)
+        return 0;
+    size_t start = w->made.len;
+    w->st = w->fn(w->user, v->node, source, &w->made, w->err);
+    if (w->st == CIP_OK && w->made.len != start)
+        w->st = add_splice(w, source, start, w->err);
+    return w->st == CIP_OK ? 0 : 2;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const splice *x = a, *y = b;
+    return x->off < y->off ? -1 : x->off > y->off;
+}
+
+/* An ndarray that aliases name comes several times. */
+static cip_status apply(walk *w, cip_bytes text, cip_buf *out, cip_err *err)
+{
+    splice *s = (splice *)(void *)w->list.ptr;
+    size_t n = w->list.len / sizeof *s;
+    uint64_t done = 0;
+    if (n > 1)
+        qsort(s, n, sizeof *s, by_place);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && s[i].off == s[i - 1].off)
+            continue;
+        if (s[i].off < done || s[i].end > text.len)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, s[i].off,
+                            "expected sources apart from each other");
+        CIP_TRY(cip_buf_add(out, text.ptr + done, (size_t)(s[i].off - done), err));
+        CIP_TRY(cip_buf_add(out, w->made.ptr + s[i].at, s[i].len, err));
+        done = s[i].end;
+    }
+    return cip_buf_add(out, text.ptr + done, text.len - (size_t)done, err);
+}
+
+cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn *fn, void *user,
+                                   cip_buf *out, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    cip_arena arena = { .mem = &env->mem };
+    const cip_node *root;
+    cip_err why = CIP_ERR_INIT;
+    walk w = { .env = env,
+               .fn = fn,
+               .user = user,
+               .list = { .mem = &env->mem },
+               .made = { .mem = &env->mem },
+               .err = err };
+    cip_status st;
+    CIP_GO(cip_yaml_parse(env, &arena, text, &opt, &root, err));
+    st = cip_tree_walk(root, env, visit, &w, &why);
+    if (w.st == CIP_OK && st != CIP_OK && err != NULL)
+        *err = why;
+    CIP_GO(w.st != CIP_OK ? w.st : st);
+    st = apply(&w, text, out, err);
+done:
+    cip_buf_clear(&w.list);
+    cip_buf_clear(&w.made);
+    cip_arena_clear(&arena);
+    return st;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------
+ */
+
+typedef struct numbers {
+    const int64_t *to;
+    size_t n;
+} numbers;
+
+static cip_status renumber(void *user, const cip_node *ndarray, const cip_node *source,
+                           cip_buf *text, cip_err *err)
+{
+    const numbers *x = user;
+    int64_t i;
+    (void)ndarray;
+    if (!cip_node_as_int(source, &i))
+        return CIP_OK;
+    i += i < 0 ? (int64_t)x->n : 0;
+    if (i < 0 || (uint64_t)i >= x->n || x->to[i] < 0)
+        return CIP_OK;
+    return cip_buf_addf(text, err, "%" PRId64, x->to[i]);
+}
+
+cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
+                             cip_buf *out, cip_err *err)
+{
+    numbers x = { to, n };
+    return cip_asdf_splice_sources(env, text, renumber, &x, out, err);
+}
