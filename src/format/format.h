@@ -78,6 +78,9 @@ typedef struct cip_sink {
      * decoded length. */
     cip_status (*chunk)(void *w, size_t array, uint64_t i, cip_bytes encoded, uint64_t raw_nbytes,
                         cip_err *err);
+    /* Optional: behind an array's last chunk. Where the caller comes with `again` (it can give the
+     * data once more) it may be set: then all its chunks are wanted again, from the first. */
+    cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
     /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *plan. It
      * lives as long as the writing. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_plan *plan, cip_err *err);

@@ -16,6 +16,11 @@ typedef struct cip_out {
     /* Optional: what was written from `from` on lies at `to` then (earlier or later; what lies
      * between is undefined until it is rewritten). */
     cip_status (*move)(void *user, uint64_t from, uint64_t to, cip_err *err);
+    /* Optional: files beside this one. `name`: of this one, without a folder. member: a new output
+     * under such a name, complete when this one is; borrowed from it. */
+    const char *name;
+    cip_status (*member)(void *member_user, const char *name, struct cip_out **out, cip_err *err);
+    void *member_user;
 } cip_out;
 
 static inline cip_status cip_out_write(cip_out *o, const void *p, size_t n, cip_err *err)
