@@ -41,6 +41,11 @@ size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);
 bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
 /* Appends the step, escaped. */
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);
+/* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */
+size_t cip_path_item(cip_bytes step);
+/* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
+cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
+                          cip_err *err);
 /* The step of the i-th pair of a mapping. A key that is a collection has no text: "?" and i,
  * written to `scratch`. */
 enum { CIP_STEP_SCRATCH = 24 };

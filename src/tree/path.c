@@ -55,8 +55,7 @@ cip_bytes cip_pair_step(const cip_node *map, size_t i, char scratch[CIP_STEP_SCR
     return (cip_bytes){ (const uint8_t *)text, len };
 }
 
-/* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */
-static size_t item_number(cip_bytes step)
+size_t cip_path_item(cip_bytes step)
 {
     size_t v = 0;
     if (step.len == 0 || step.len > 10 || (step.len > 1 && step.ptr[0] == '0'))
@@ -69,10 +68,50 @@ static size_t item_number(cip_bytes step)
     return v;
 }
 
+/* Takes the escapes out of one step, in place. */
+static size_t unescape(uint8_t *p, size_t n)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = p[i], next = i + 1 < n ? p[i + 1] : 0;
+        if (c == '~' && (next == '0' || next == '1')) {
+            c = next == '1' ? '/' : '~';
+            i++;
+        }
+        p[k++] = c;
+    }
+    return k;
+}
+
+cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
+                          cip_err *err)
+{
+    char *copy = NULL;
+    cip_bytes *step = NULL;
+    size_t count = 0, i = 0;
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    if (*path != '\0') {
+        path += *path == '/';
+        CIP_TRY(cip_arena_copy(a, path, strlen(path), &copy, err));
+        for (count = 1; *path != '\0'; path++)
+            count += *path == '/';
+        CIP_TRY(CIP_ARENA_NEW(a, &step, count, err));
+        for (char *p = copy; i < count; i++) {
+            const size_t len = strcspn(p, "/");
+            step[i] = (cip_bytes){ (uint8_t *)p, unescape((uint8_t *)p, len) };
+            p += len + 1;
+        }
+    }
+    *steps = step;
+    *n = count;
+    return CIP_OK;
+}
+
 const cip_node *cip_node_step(const cip_node *node, cip_bytes step)
 {
     if (cip_node_kind(node) == CIP_NODE_SEQ)
-        return cip_node_at(node, item_number(step));
+        return cip_node_at(node, cip_path_item(step));
     if (cip_node_kind(node) != CIP_NODE_MAP)
         return NULL;
     size_t i = cip_map_find(node, step, true);

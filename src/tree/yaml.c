@@ -8,6 +8,7 @@
 #include "base/strmap.h"
 #include "tree/node.h"
 #include "tree/scalar.h"
+#include "tree/yaml_marks.h"
 #include "tree/yaml_source.h"
 
 /* A collection that is not complete. */
@@ -26,6 +27,7 @@ typedef struct parser {
     cip_arena *arena;
     const char *default_handle; /* NULL: the text names its own, or there is none */
     bool warned_of_handle;
+    cip_marks *marks;   /* NULL: the tree only */
     cip_buf open;       /* of frame */
     cip_buf kids;       /* of const cip_node *; a mapping's are key, value, key, value */
     cip_strmap anchors; /* name -> address of its node */
@@ -161,6 +163,38 @@ static void set_place(parser *p, cip_node *node, const yaml_event_t *ev)
     node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
 }
 
+/* Keeps the event itself; `node` has the place of a scalar or of a collection's begin. */
+static cip_status mark(parser *p, int kind, const cip_node *node, const yaml_event_t *ev,
+                       cip_err *err)
+{
+    if (p->marks == NULL)
+        return CIP_OK;
+    uint64_t start = node->offset, end = node->end;
+    if (kind == CIP_MARK_ALIAS || kind == CIP_MARK_CLOSE) {
+        start = p->src.skipped + start_of(p, ev);
+        end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+    }
+    return cip_marks_add(p->marks, kind, start, end, node, err);
+}
+
+/* What the document says of the handle `!`. */
+static cip_status take_handle(parser *p, const yaml_event_t *ev, cip_err *err)
+{
+    if (p->marks == NULL)
+        return CIP_OK;
+    p->marks->prefix = p->default_handle;
+    const yaml_tag_directive_t *d = ev->data.document_start.tag_directives.start;
+    for (; d != ev->data.document_start.tag_directives.end; d++) {
+        if (strcmp((const char *)d->handle, "!") != 0)
+            continue;
+        char *copy;
+        const char *prefix = (const char *)d->prefix;
+        CIP_TRY(cip_arena_copy(p->arena, prefix, strlen(prefix), &copy, err));
+        p->marks->prefix = copy;
+    }
+    return CIP_OK;
+}
+
 static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
 {
     const yaml_char_t *name = ev->data.alias.anchor;
@@ -171,6 +205,7 @@ static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
                     "expected an alias of an anchor, found *%.60s, which is none", name);
     cip_node *node = (cip_node *)(uintptr_t)found;
     node->alias_used = true;
+    CIP_TRY(mark(p, CIP_MARK_ALIAS, node, ev, err));
     return push_kid(p, node, err);
 }
 
@@ -229,6 +264,7 @@ static cip_status take_scalar(parser *p, const yaml_event_t *ev, cip_err *err)
         CIP_TRY(set_tag(p, node, tag, err));
     if (ev->data.scalar.anchor != NULL)
         CIP_TRY(set_anchor(p, node, ev->data.scalar.anchor, err));
+    CIP_TRY(mark(p, CIP_MARK_SCALAR, node, ev, err));
     if (is_merge_key(p, node))
         top(p)->merges = true;
     else
@@ -257,6 +293,7 @@ static cip_status open_collection(parser *p, const yaml_event_t *ev, cip_err *er
         CIP_TRY(set_tag(p, node, (const char *)tag, err));
     if (anchor != NULL)
         CIP_TRY(set_anchor(p, node, anchor, err));
+    CIP_TRY(mark(p, CIP_MARK_OPEN, node, ev, err));
     CIP_TRY(push_kid(p, node, err));
     frame f = { .node = node, .first = kid_count(p) };
     return cip_buf_add(&p->open, &f, sizeof f, err);
@@ -385,6 +422,7 @@ static cip_status close_collection(parser *p, const yaml_event_t *ev, cip_err *e
 {
     const frame f = *top(p);
     f.node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+    CIP_TRY(mark(p, CIP_MARK_CLOSE, f.node, ev, err));
     CIP_TRY(f.node->type == CIP_NODE_SEQ ? close_sequence(p, &f, err) : close_mapping(p, &f, err));
     p->kids.len = f.first * sizeof(cip_node *);
     p->open.len -= sizeof f;
@@ -396,6 +434,8 @@ static cip_status take_event(parser *p, const yaml_event_t *ev, bool *done, cip_
 {
     CIP_TRY(count_work(p, ev, err));
     switch (ev->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        return take_handle(p, ev, err);
     case YAML_ALIAS_EVENT:
         return take_alias(p, ev, err);
     case YAML_SCALAR_EVENT:
@@ -462,6 +502,13 @@ static cip_status check_and_parse(parser *p, cip_err *err)
 cip_status cip_yaml_parse(cip_env *env, cip_arena *a, cip_bytes text, const cip_yaml_options *opt,
                           const cip_node **out, cip_err *err)
 {
+    return cip_yaml_parse_marks(env, a, text, opt, NULL, out, err);
+}
+
+cip_status cip_yaml_parse_marks(cip_env *env, cip_arena *a, cip_bytes text,
+                                const cip_yaml_options *opt, cip_marks *marks, const cip_node **out,
+                                cip_err *err)
+{
     static const cip_yaml_options defaults = { 0 };
     cip_status st;
     const cip_node *root = NULL;
@@ -471,6 +518,7 @@ cip_status cip_yaml_parse(cip_env *env, cip_arena *a, cip_bytes text, const cip_
     parser p = { .env = env,
                  .arena = a,
                  .default_handle = opt->default_handle,
+                 .marks = marks,
                  .open = { .mem = &env->mem },
                  .kids = { .mem = &env->mem },
                  .anchors = { .mem = &env->mem } };

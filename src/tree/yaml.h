@@ -32,6 +32,8 @@ typedef struct cip_yaml_write {
     const char *handle_prefix; /* tags that start with this are written with the handle `!`; NULL:
                                   all verbatim */
     uint32_t max_depth;        /* deeper collections are shown as `...` scalars; 0: no bound */
+    bool line;                 /* all on one line without its end: in flow style, no literals */
+    bool flow;                 /* it stands inside [] or {} */
     bool document;             /* with `%YAML 1.1`, %TAG, `---` and `...` */
     /* May take over a node: returns true and the text to write in its place (borrowed until the
      * next call). */

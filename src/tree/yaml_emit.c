@@ -252,7 +252,7 @@ static cip_status put_flow(emitter *e, const cip_node *node, size_t indent, size
             CIP_TRY(put_pair(e, &node->pair[i], IN_FLOW, indent, depth + 1, err));
         else
             CIP_TRY(put_node(e, node->item[i], IN_FLOW, indent, depth + 1, err));
-        if (i == 0 || e->line != line || e->out->len - line < WIDTH)
+        if (e->opt->line || i == 0 || e->line != line || e->out->len - line < WIDTH)
             continue;
         CIP_TRY(insert(e, start + 1, indent + 2, err)); /* the blank becomes a new line */
         e->out->ptr[start] = '\n';
@@ -281,7 +281,7 @@ static cip_status put_block(emitter *e, const cip_node *node, bool begun, size_t
 static cip_status put_collection(emitter *e, const cip_node *node, place where, size_t indent,
                                  size_t depth, bool marked, cip_err *err)
 {
-    if (where >= AS_KEY || is_flow(node))
+    if (where >= AS_KEY || e->opt->line || is_flow(node))
         return put_flow(e, node, indent, depth, err);
     bool deeper = where == AFTER_DASH || (where == AFTER_KEY && node->type == CIP_NODE_MAP);
     bool begun = !marked && (where == AFTER_DASH || (where == AT_ROOT && !e->gap));
@@ -324,7 +324,7 @@ static cip_status put_node(emitter *e, const cip_node *node, place where, size_t
     CIP_TRY(start_word(e, err));
     cip_scalar_place at = { .flow = where >= AS_FLOW_KEY,
                             .key = where == AS_KEY || where == AS_FLOW_KEY,
-                            .literal = where < AS_KEY,
+                            .literal = where < AS_KEY && !e->opt->line,
                             .indent = indent + 2 };
     return cip_yaml_put_scalar(e->out, node, at, err);
 }
@@ -342,8 +342,9 @@ static cip_status put_document(emitter *e, const cip_node *root, cip_err *err)
         e->line = e->out->len;
         CIP_TRY(put_word(e, "---", "", err));
     }
-    CIP_TRY(put_node(e, root, AT_ROOT, 0, 0, err));
-    CIP_TRY(put(e, "\n", err));
+    CIP_TRY(put_node(e, root, opt->flow ? IN_FLOW : AT_ROOT, 0, 0, err));
+    if (!opt->line)
+        CIP_TRY(put(e, "\n", err));
     return opt->document ? put(e, "...\n", err) : CIP_OK;
 }
 

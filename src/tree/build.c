@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Trees made by paths. The collections on the way to a change are the builder's own, copied when
+ * they came with a value, and grow by doubling, so that n appends take linear memory. */
+#include <string.h>
+
+#include "tree/edit.h"
+#include "tree/node.h"
+
+/* A collection of a builder. Its `end` is OWN, which no node that was parsed or made has. */
+typedef struct own {
+    cip_node node;
+    const cip_build *by;
+    size_t cap; /* items or pairs */
+} own;
+
+#define OWN (CIP_NO_OFFSET - 1)
+
+static own *own_of(const cip_build *b, const cip_node *n)
+{
+    own *o = (own *)(void *)n;
+    return n->end == OWN && o->by == b ? o : NULL;
+}
+
+static size_t each_of(const cip_node *n)
+{
+    return n->type == CIP_NODE_MAP ? sizeof(cip_pair) : sizeof(cip_node *);
+}
+
+/* Room for one more. */
+static cip_status grow(cip_build *b, own *o, cip_err *err)
+{
+    const size_t each = each_of(&o->node);
+    void *more;
+    if (o->node.len < o->cap)
+        return CIP_OK;
+    const size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
+    if (cap > UINT32_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a collection of %zu items", cap);
+    CIP_TRY(cip_arena_zeroed(b->arena, cap, each, &more, err));
+    if (o->node.len != 0)
+        memcpy(more, o->node.item, o->node.len * each);
+    o->node.item = more;
+    o->cap = cap;
+    return CIP_OK;
+}
+
+static cip_status make(cip_build *b, cip_node_type type, own **out, cip_err *err)
+{
+    CIP_TRY(CIP_ARENA_NEW(b->arena, out, 1, err));
+    (*out)->node = (cip_node){ .type = (uint8_t)type, .offset = CIP_NO_OFFSET, .end = OWN };
+    (*out)->by = b;
+    return CIP_OK;
+}
+
+/* `n` itself when it is the builder's, else a copy, which has no anchor. */
+static cip_status adopt(cip_build *b, const cip_node *n, own **out, cip_err *err)
+{
+    void *items;
+    *out = own_of(b, n);
+    if (*out != NULL)
+        return CIP_OK;
+    const size_t nbytes = n->len * each_of(n);
+    CIP_TRY(make(b, cip_node_kind(n), out, err));
+    CIP_TRY(cip_arena_get(b->arena, nbytes, &items, err));
+    if (nbytes != 0)
+        memcpy(items, n->item, nbytes);
+    (*out)->node.item = items;
+    (*out)->node.len = n->len;
+    (*out)->node.style = n->style;
+    (*out)->node.tag = n->tag;
+    (*out)->cap = n->len;
+    return CIP_OK;
+}
+
+static bool is_collection(const cip_node *n)
+{
+    return cip_node_kind(n) >= CIP_NODE_SEQ;
+}
+
+static bool is_dash(cip_bytes step)
+{
+    return step.len == 1 && step.ptr[0] == '-';
+}
+
+static cip_status wrong_parent(cip_bytes step, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+}
+
+/* Where in the collection the step is: len when it may be added there. */
+static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
+{
+    if (o->node.type == CIP_NODE_MAP) {
+        *at = cip_map_find(&o->node, step, true);
+        if (*at == SIZE_MAX)
+            *at = o->node.len;
+        return CIP_OK;
+    }
+    *at = is_dash(step) ? o->node.len : cip_path_item(step);
+    if (*at <= o->node.len)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                    "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"", o->node.len,
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+}
+
+/* Puts `value` at `at`, which may be one past the last. */
+static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip_node *value,
+                      cip_err *err)
+{
+    cip_node *key;
+    const bool map = o->node.type == CIP_NODE_MAP;
+    if (at < o->node.len) {
+        if (map)
+            ((cip_pair *)o->node.pair)[at].value = value;
+        else
+            o->node.item[at] = value;
+        return CIP_OK;
+    }
+    CIP_TRY(grow(b, o, err));
+    if (map) {
+        CIP_TRY(cip_node_new_string(b->arena, (const char *)step.ptr, step.len, &key, err));
+        ((cip_pair *)o->node.pair)[at] = (cip_pair){ key, value };
+    } else {
+        o->node.item[at] = value;
+    }
+    o->node.len++;
+    return CIP_OK;
+}
+
+/* The builder's own collection at `at`, put back there; made for `next` when there is none. */
+static cip_status enter(cip_build *b, own *o, size_t at, cip_bytes step, cip_bytes next, own **out,
+                        cip_err *err)
+{
+    const cip_node *child = cip_node_at(&o->node, at);
+    if (child != NULL && !is_collection(child))
+        return wrong_parent(next, err);
+    if (child != NULL)
+        CIP_TRY(adopt(b, child, out, err));
+    else
+        CIP_TRY(make(b, is_dash(next) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
+    return put(b, o, at, step, &(*out)->node, err);
+}
+
+static cip_status own_root(cip_build *b, own **out, cip_err *err)
+{
+    if (b->root == NULL)
+        CIP_TRY(make(b, CIP_NODE_MAP, out, err));
+    else
+        CIP_TRY(adopt(b, b->root, out, err));
+    b->root = &(*out)->node;
+    return CIP_OK;
+}
+
+static cip_status set_root(cip_build *b, const cip_node *value, cip_err *err)
+{
+    own *o;
+    if (!is_collection(value))
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                        "expected a mapping or sequence as the tree, found a scalar");
+    CIP_TRY(adopt(b, value, &o, err));
+    b->root = &o->node;
+    return CIP_OK;
+}
+
+cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err)
+{
+    cip_bytes *step;
+    size_t n, at;
+    own *o;
+    CIP_TRY(cip_path_split(b->arena, path, &step, &n, err));
+    if (n == 0)
+        return set_root(b, value, err);
+    CIP_TRY(own_root(b, &o, err));
+    for (size_t i = 0;; i++) {
+        CIP_TRY(find(o, step[i], &at, err));
+        if (i + 1 == n)
+            return put(b, o, at, step[i], value, err);
+        CIP_TRY(enter(b, o, at, step[i], step[i + 1], &o, err));
+    }
+}
+
+static void drop(own *o, size_t at)
+{
+    const size_t each = each_of(&o->node);
+    uint8_t *p = (uint8_t *)(void *)o->node.item + at * each;
+    memmove(p, p + each, (o->node.len - at - 1) * each);
+    o->node.len--;
+}
+
+cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err)
+{
+    cip_bytes *step;
+    size_t n, at;
+    own *o;
+    CIP_TRY(cip_path_split(b->arena, path, &step, &n, err));
+    if (n == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a path to a node within the tree, found the whole tree");
+    CIP_TRY(own_root(b, &o, err));
+    cip_err why = CIP_ERR_INIT;
+    if (cip_tree_get(b->root, path, &why) == NULL)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "%s", why.text);
+    for (size_t i = 0;; i++) {
+        CIP_TRY(find(o, step[i], &at, err));
+        if (i + 1 == n)
+            break;
+        CIP_TRY(enter(b, o, at, step[i], step[i + 1], &o, err));
+    }
+    drop(o, at);
+    return CIP_OK;
+}

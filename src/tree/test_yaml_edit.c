@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tree/edit.h"
+#include "tree/tree_testing.h"
+
+#define PREFIX "tag:stsci.edu:asdf/"
+
+static cip_yaml_edit *start(bench *b, const char *text)
+{
+    static const cip_yaml_options opt = { .default_handle = PREFIX };
+    cip_yaml_edit *e = NULL;
+    cip_err err = CIP_ERR_INIT;
+    cip_status st = cip_yaml_edit_new(&b->env, exact(b, text, strlen(text)), &opt, &e, &err);
+    if (st != CIP_OK)
+        fail_msg("%s, in: %s", err.text, text);
+    return e;
+}
+
+static cip_status set(bench *b, cip_yaml_edit *e, const char *path, const char *value)
+{
+    const cip_node *node;
+    b->err = (cip_err)CIP_ERR_INIT;
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, value, PREFIX, &node, &b->err), CIP_OK);
+    return cip_yaml_edit_set(e, path, node, &b->err);
+}
+
+static void has_text(const cip_yaml_edit *e, const char *expected)
+{
+    cip_bytes t = cip_yaml_edit_text(e);
+    char *copy = calloc(1, t.len + 1);
+    memcpy(copy, t.ptr, t.len);
+    assert_string_equal(copy, expected);
+    free(copy);
+}
+
+typedef struct edit_case {
+    const char *before, *path, *value, *after; /* value NULL: removed; after NULL: refused */
+} edit_case;
+
+static void run(void **state, const edit_case *c, size_t n)
+{
+    bench *b = *state;
+    for (size_t i = 0; i < n; i++) {
+        cip_yaml_edit *e = start(b, c[i].before);
+        b->err = (cip_err)CIP_ERR_INIT;
+        cip_status st = c[i].value == NULL ? cip_yaml_edit_remove(e, c[i].path, &b->err)
+                                           : set(b, e, c[i].path, c[i].value);
+        if (c[i].after != NULL && st != CIP_OK)
+            fail_msg("%s, at %s in: %s", b->err.text, c[i].path, c[i].before);
+        if (c[i].after == NULL)
+            assert_int_equal(st, CIP_ERR_UNSUPPORTED);
+        has_text(e, c[i].after != NULL ? c[i].after : c[i].before);
+        cip_yaml_edit_free(e);
+    }
+}
+
+#define RUN(cases) run(state, (cases), sizeof(cases) / sizeof *(cases))
+
+static void scalars_are_replaced_where_they_stand(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: 1 # one\nb: 2\n", "a", "7", "a: 7 # one\nb: 2\n" },
+        { "a: 1\nb: 2", "b", "x y", "a: 1\nb: x y" },
+        { "a:   'it''s'  \n", "a", "5", "a:   5  \n" },
+        { "a: \"x\"\n", "/a", "'5'", "a: '5'\n" },
+        { "a: one\n  two\n  three\nb: 2\n", "a", "x", "a: x\nb: 2\n" },
+        { "a: 'one\n\n  two'\nb: 2\n", "a", "x", "a: x\nb: 2\n" },
+        { "a: |\n  one\n  two\n\nb: 2\n", "a", "x", "a: x\n\nb: 2\n" },
+        { "a: >+\n  one\n\n\nb: 2\n", "a", "x", "a: x\n\n\nb: 2\n" },
+        { "a: |-\nb: 2\n", "a", "x", "a: x\nb: 2\n" },
+        { "a:\n  one\nb: 2\n", "a", "x", "a:\n  x\nb: 2\n" },
+        { "a:\nb:\n", "a", "x", "a: x\nb:\n" },
+        { "a: # why\nb:\n", "a", "x", "a: x # why\nb:\n" },
+        { "a:   \nb:\n", "b", "x", "a:   \nb: x\n" },
+        { "- 1\n-\n- # c\n- 4", "1", "x", "- 1\n- x\n- # c\n- 4" },
+        { "- 1\n-\n- # c\n- 4", "2", "x", "- 1\n-\n- x # c\n- 4" },
+        { "{a: 1, b: , c}\n", "b", "2", "{a: 1, b: 2 , c}\n" },
+        { "{a: 1, b: , c}\n", "c", "2", "{a: 1, b: , c: 2}\n" },
+        { "{a: 1, b, c}\n", "b", "2", "{a: 1, b: 2, c}\n" },
+        { "{\"a\":1}\n", "a", "x", "{\"a\":x}\n" },
+        { "[1, 2]\n", "0", "'a, b'", "['a, b', 2]\n" },
+        { "a: x\n", "a", "'b, c'", "a: 'b, c'\n" },
+        { "? a\n: 1\n? b\n: 2\n", "a", "x", "? a\n: x\n? b\n: 2\n" },
+        { "8: a\ntrue: b\n", "8", "x", "8: x\ntrue: b\n" },
+        { "8: a\ntrue: b\n", "true", "x", "8: a\ntrue: x\n" },
+        { "8: a\n'8': b\n", "8", "x", "8: a\n'8': x\n" },
+        { "a: 1\nb: 2\na: 3\n", "a", "x", "a: 1\nb: 2\na: x\n" },
+        { "a/b: 1\n~: 2\n", "a~1b", "x", "a/b: x\n~: 2\n" },
+        { "a/b: 1\n~: 2\n", "~0", "x", "a/b: 1\n~: x\n" },
+        { "a: !t 1\nb: 2\n", "a", "5", "a: 5\nb: 2\n" },
+        { "a: !t\nb: 2\n", "a", "5", "a: 5\nb: 2\n" },
+        { "a: 1\n", "a", "!core/complex-1.0.0 1+2j", "a: !core/complex-1.0.0 1+2j\n" },
+        { "\xc3\xa9: \xe2\x82\xac # \xf0\x9f\x99\x82\nb: \xc3\xa9t\xc3\xa9\n", "b", "x",
+          "\xc3\xa9: \xe2\x82\xac # \xf0\x9f\x99\x82\nb: x\n" },
+        { "a: 1\n", "a", "\"x\\ny\"", "a: \"x\\ny\"\n" },
+        { "a: 1\n", "a", "{b: [1, {c: d}], e: 'f: g'}", "a: {b: [1, {c: d}], e: 'f: g'}\n" },
+        { "x:\n- a: 1\n  b: 2\n", "x/0/b", "3", "x:\n- a: 1\n  b: 3\n" },
+    };
+    RUN(cases);
+}
+
+static void collections_are_replaced(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: {b: 1} # c\nd: 2\n", "a", "7", "a: 7 # c\nd: 2\n" },
+        { "a: [\n  1,\n  2 ]\nd: 2\n", "a", "7", "a: 7\nd: 2\n" },
+        { "a: # why\n  # more\n  b: 1 # one\n  c: 2\n# next\nd: 2\n", "a", "7",
+          "a: 7 # why\n  # more\n# next\nd: 2\n" },
+        { "a:\n- 1\n- 2\n\nd: 2\n", "a", "7", "a: 7\n\nd: 2\n" },
+        { "a: !t\n  b: 1\nd: 2\n", "a", "7", "a: 7\nd: 2\n" },
+        { "a:\n  !t\n  b: 1\nd: 2\n", "a", "7", "a: 7\nd: 2\n" },
+        { "- a: 1\n  b: 2\n- 2\n", "0", "7", "- 7\n- 2\n" },
+        { "-\n  a: 1\n  b: 2\n- 2\n", "0", "7", "-\n  7\n- 2\n" },
+        { "- - 1\n  - 2\n- 2\n", "0", "[]", "- []\n- 2\n" },
+        { "a:\n  b: |+\n    text\n\nd: 2\n", "a", "7", "a: 7\n\nd: 2\n" },
+        { "a:\n  b: [x,\n y] # c\n# d\n", "a", "7", "a: 7\n# d\n" },
+    };
+    RUN(cases);
+}
+
+static void pairs_are_inserted(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: 1\n", "b", "2", "a: 1\nb: 2\n" },
+        { "a: 1", "b", "2", "a: 1\nb: 2" },
+        { "a: 1 # one\n# end\n...\n", "b", "2", "a: 1 # one\nb: 2\n# end\n...\n" },
+        { "--- !core/asdf-1.1.0\na: 1\n...\n", "b", "2",
+          "--- !core/asdf-1.1.0\na: 1\nb: 2\n...\n" },
+        { "a:\n  x: 1\n\n# next\nc: 3\n", "a/w", "2", "a:\n  x: 1\n  w: 2\n\n# next\nc: 3\n" },
+        { "a:\n    x: 1\nc: 3\n", "a/w/z", "2", "a:\n    x: 1\n    w: {z: 2}\nc: 3\n" },
+        { "- a: 1\n  b:\n  - 1\n- 2\n", "0/c", "x", "- a: 1\n  b:\n  - 1\n  c: x\n- 2\n" },
+        { "- - a: 1\n", "0/0/b", "x", "- - a: 1\n    b: x\n" },
+        { "a: {}\n", "a/b", "2", "a: {b: 2}\n" },
+        { "a: {x: 1}\n", "a/b", "2", "a: {x: 1, b: 2}\n" },
+        { "a: {x: 1, }\n", "a/b", "2", "a: {x: 1, b: 2 }\n" },
+        { "a: {\n  x: 1, # one\n  y: 2 # two\n  }\n", "a/b", "2",
+          "a: {\n  x: 1, # one\n  y: 2, b: 2 # two\n  }\n" },
+        { "a: {x: [1, {y: 2}]}\n", "a/b", "2", "a: {x: [1, {y: 2}], b: 2}\n" },
+        { "a: {x}\n", "a/b", "2", "a: {x, b: 2}\n" },
+        { "a: {x: }\n", "a/b", "2", "a: {x: , b: 2 }\n" },
+        { "a:\n", "b", "2", "a:\nb: 2\n" },
+        { "a: |\n  x\n\nc: 1\n", "b", "2", "a: |\n  x\n\nc: 1\nb: 2\n" },
+        { "c: 1\na: |\n  x\n\n# end\n", "b", "2", "c: 1\na: |\n  x\nb: 2\n\n# end\n" },
+        { "c: 1\na: |+\n  x\n\n# end\n", "b", "2", "c: 1\na: |+\n  x\n\nb: 2\n# end\n" },
+        { "a: 1\r\nb: 2\r\n", "c", "3", "a: 1\r\nb: 2\r\nc: 3\r\n" },
+        { "? a\n: 1\n", "b", "2", "? a\n: 1\nb: 2\n" },
+        { "a: 1\n", "8", "2", "a: 1\n'8': 2\n" },
+        { "a: 1\n", "x: y", "2", "a: 1\n'x: y': 2\n" },
+        { "!t\na: 1\n", "b", "2", "!t\na: 1\nb: 2\n" },
+        { "!t\n? !u x\n: 1\n", "b", "2", "!t\n? !u x\n: 1\nb: 2\n" },
+        { "!t x: 1\n", "b", "2", "!t x: 1\nb: 2\n" },
+    };
+    RUN(cases);
+}
+
+static void items_are_appended(void **state)
+{
+    static const edit_case cases[] = {
+        { "- 1\n", "-", "2", "- 1\n- 2\n" },
+        { "- 1\n", "1", "2", "- 1\n- 2\n" },
+        { "a:\n- 1\n- x: 1\n  y: 2 # c\nb: 1\n", "a/-", "2",
+          "a:\n- 1\n- x: 1\n  y: 2 # c\n- 2\nb: 1\n" },
+        { "a: !t # c\n  # d\n  - # e\n    1\nb: 1\n", "a/-", "2",
+          "a: !t # c\n  # d\n  - # e\n    1\n  - 2\nb: 1\n" },
+        { "- - 1\n", "0/-", "2", "- - 1\n  - 2\n" },
+        { "[]\n", "-", "2", "[2]\n" },
+        { "[1]\n", "-", "2", "[1, 2]\n" },
+        { "[1,]\n", "-", "a", "[1, a]\n" },
+        { "[1, [2], {a: b}]\n", "-", "a", "[1, [2], {a: b}, a]\n" },
+        { "[a: 1 ]\n", "-", "a", "[a: 1, a ]\n" },
+        { "a: 1\n", "h/-", "x", "a: 1\nh: [x]\n" },
+        { "a: 1\n", "h/e/-/t", "x", "a: 1\nh: {e: [{t: x}]}\n" },
+    };
+    RUN(cases);
+}
+
+static void nodes_are_removed_with_their_lines(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: 1\n# two\nb: 2 # x\nc: 3\n", "b", NULL, "a: 1\n# two\nc: 3\n" },
+        { "a: 1\nb: 2\n", "a", NULL, "b: 2\n" },
+        { "a: 1\nb: 2", "b", NULL, "a: 1\n" },
+        { "a: 1\nb:\n  c: 1\n  # d\n  d: 2\n\ne: 1\n", "b", NULL, "a: 1\n\ne: 1\n" },
+        { "a:\n- 1\n- 2\n- 3\n", "a/1", NULL, "a:\n- 1\n- 3\n" },
+        { "a:\n- 1\n- x: 1\n  y: 2\n", "a/1", NULL, "a:\n- 1\n" },
+        { "- a: 1\n  b: 2\n", "0/a", NULL, "- b: 2\n" },
+        { "- - 1\n  # c\n  - 2\n", "0/0", NULL, "- - 2\n" },
+        { "a: {b: 1, c: 2, d: 3}\n", "a/b", NULL, "a: {c: 2, d: 3}\n" },
+        { "a: {b: 1, c: 2, d: 3}\n", "a/c", NULL, "a: {b: 1, d: 3}\n" },
+        { "a: {b: 1, c: 2, d: 3 }\n", "a/d", NULL, "a: {b: 1, c: 2 }\n" },
+        { "a: [1, 2, ]\n", "a/1", NULL, "a: [1, ]\n" },
+        { "a: [1, ]\n", "a/0", NULL, "a: []\n" },
+        { "a: [ 1 ]\n", "a/0", NULL, "a: []\n" },
+        { "a: !t {x: 1}\n", "a/x", NULL, "a: !t {}\n" },
+        { "a: # c\n  x: 1 # d\nb: 1\n", "a/x", NULL, "a: {} # c\nb: 1\n" },
+        { "a: !t # c\n  x: 1\nb: 1\n", "a/x", NULL, "a: !t {} # c\nb: 1\n" },
+        { "a:\n- 1\nb: 1\n", "a/0", NULL, "a: []\nb: 1\n" },
+        { "- x: 1\n- 2\n", "0/x", NULL, "- {}\n- 2\n" },
+        { "a: |+\n  x\n\nb: 1\n", "a", NULL, "b: 1\n" },
+        { "a: |\n  x\n\nb: 1\n", "a", NULL, "\nb: 1\n" },
+        { "? a\n: 1\n? b\n: 2\n", "b", NULL, "? a\n: 1\n" },
+        { "? a\n: 1\n? b\n: 2\n", "a", NULL, "? b\n: 2\n" },
+        { "a: 1\r\nb: 2\r\nc: 3\r\n", "b", NULL, "a: 1\r\nc: 3\r\n" },
+        { "a: 1\n", "a", NULL, NULL },
+        { "{a: 1}\n", "a", NULL, NULL },
+        { "[a: 1, b]\n", "0/a", NULL, "[{}, b]\n" },
+        { "a: 1\n", "", NULL, NULL },
+        { "a: 1\n", "", "2", NULL },
+    };
+    RUN(cases);
+}
+
+static void anchors_survive_what_held_them(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: &x 5\nb: *x\nc: *x\n", "a", "7", "a: 7\nb: &x 5\nc: *x\n" },
+        { "a: &x 5\nb: *x\nc: *x\n", "a", NULL, "b: &x 5\nc: *x\n" },
+        { "a: &x 5\nb: *x\nc: *x\n", "b", "7", "a: &x 5\nb: 7\nc: *x\n" },
+        { "a: &x\n  w: 1\nb: *x\nc: 1\n", "a", NULL, "b: &x {w: 1}\nc: 1\n" },
+        { "a: &x\n  y: 1\nb: *x\n", "b/y", "2", "a: &x\n  y: 2\nb: *x\n" },
+        { "a: &x [1,\n 2]\nb: *x\n", "a", "7", "a: 7\nb: &x [1, 2]\n" },
+        { "a:\n  y: &x [1, &z q]\nb: *x\nc: *z\n", "a", "7", "a: 7\nb: &x [1, &z q]\nc: *z\n" },
+        { "a:\n  y: &x [1, &z q]\nb: *z\nc: *x\n", "a", "7", NULL },
+        { "a: &x |\n  text\nb: *x\n", "a", "7", "a: 7\nb: &x \"text\\n\"\n" },
+        { "a: &x b, c\nb: [*x]\n", "a", "7", "a: 7\nb: [&x 'b, c']\n" },
+        { "x: &q 1\na: &w [*q]\nb: *w\n", "a", "7", "x: &q 1\na: 7\nb: &w [*q]\n" },
+        { "a: &x 1\nb: &x 2\nc: *x\n", "b", NULL, "a: &x 1\nc: &x 2\n" },
+        { "a: &x 1\nb: 2\nc: *x\n", "b", "&x 3", NULL },
+        { "a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n", "c/b", "5",
+          "a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n  b: 5\n" },
+        { "a: &x {b: {e: 1}}\nc:\n  <<: *x\n  d: 2\n", "c/b/e", "5",
+          "a: &x {b: {e: 5}}\nc:\n  <<: *x\n  d: 2\n" },
+        { "a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n", "c/b", NULL, NULL },
+        { "a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n", "a", NULL, "c:\n  <<: &x {b: 1}\n  d: 2\n" },
+    };
+    RUN(cases);
+}
+
+static void a_document_without_a_root_gets_one(void **state)
+{
+    static const edit_case cases[] = {
+        { "", "a/b", "1", "a: {b: 1}\n" },
+        { "# words", "a", "1", "# words\na: 1\n" },
+        { "---\n...\n", "a", "1", "---\na: 1\n...\n" },
+        { "%YAML 1.1\n--- # c\n", "a", "1", "%YAML 1.1\n--- # c\na: 1\n" },
+        { "%YAML 1.1\r\n---\r\n...\r\n", "a", "1", "%YAML 1.1\r\n---\r\na: 1\r\n...\r\n" },
+        { "--- !core/asdf-1.1.0\n...\n", "a", "[1]", "--- !core/asdf-1.1.0\na: [1]\n...\n" },
+        { "--- !core/asdf-1.1.0 {}\n...\n", "a", "[1]", "--- !core/asdf-1.1.0 {a: [1]}\n...\n" },
+        { "\xef\xbb\xbf---\n...\n", "a", "1", "\xef\xbb\xbf---\na: 1\n...\n" },
+    };
+    RUN(cases);
+}
+
+static void a_byte_order_mark_is_no_column(void **state)
+{
+    static const edit_case cases[] = {
+        { "\xef\xbb\xbf"
+          "a: 1\n",
+          "b", "2",
+          "\xef\xbb\xbf"
+          "a: 1\nb: 2\n" },
+        { "\xef\xbb\xbf"
+          "a: 1\nb: 2\n",
+          "a", NULL,
+          "\xef\xbb\xbf"
+          "b: 2\n" },
+    };
+    RUN(cases);
+}
+
+static void tags_are_written_with_the_documents_handle(void **state)
+{
+    static const edit_case cases[] = {
+        { "%TAG ! tag:x,1:\n---\na: 1\n", "a", "!core/y [1]",
+          "%TAG ! tag:x,1:\n---\na: !<tag:stsci.edu:asdf/core/y> [1]\n" },
+        { "%TAG ! tag:stsci.edu:asdf/\n---\na: 1\n", "b", "!core/y [1]",
+          "%TAG ! tag:stsci.edu:asdf/\n---\na: 1\nb: !core/y [1]\n" },
+    };
+    RUN(cases);
+}
+
+static void paths_that_lead_nowhere_are_named(void **state)
+{
+    bench *b = *state;
+    cip_yaml_edit *e = start(b, "a: 1\nb: [1]\n");
+    assert_int_equal(set(b, e, "a/x", "1"), CIP_ERR_TYPE);
+    assert_int_equal(set(b, e, "b/2", "1"), CIP_ERR_NOT_FOUND);
+    assert_int_equal(set(b, e, "b/x", "1"), CIP_ERR_NOT_FOUND);
+    assert_int_equal(set(b, e, "b/x/y", "1"), CIP_ERR_NOT_FOUND);
+    assert_int_equal(set(b, e, NULL, "1"), CIP_ERR_ARG);
+    assert_int_equal(cip_yaml_edit_remove(e, "c", NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, "b/1", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, "b/-", &b->err), CIP_ERR_NOT_FOUND);
+    has_text(e, "a: 1\nb: [1]\n");
+    cip_yaml_edit_free(e);
+    e = start(b, "");
+    assert_int_equal(cip_yaml_edit_remove(e, "b", &b->err), CIP_ERR_NOT_FOUND);
+    cip_yaml_edit_free(e);
+    cip_yaml_edit_free(NULL);
+}
+
+static void edits_follow_each_other(void **state)
+{
+    bench *b = *state;
+    cip_yaml_edit *e = start(b, "a: 1\n");
+    for (int i = 0; i < 20; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "k/n%d", i);
+        assert_int_equal(set(b, e, path, "x"), CIP_OK);
+    }
+    assert_int_equal(cip_node_len(cip_tree_get(cip_yaml_edit_root(e), "k", NULL)), 20);
+    assert_non_null(cip_yaml_edit_get(e, "k/n19", NULL));
+    for (int i = 0; i < 20; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "k/n%d", i);
+        assert_int_equal(cip_yaml_edit_remove(e, path, NULL), CIP_OK);
+    }
+    has_text(e, "a: 1\nk: {}\n");
+    assert_null(cip_yaml_edit_get(e, "k/n19", NULL));
+    cip_yaml_edit_free(e);
+}
+
+static void a_text_that_is_no_yaml_is_refused(void **state)
+{
+    bench *b = *state;
+    cip_yaml_edit *e = (cip_yaml_edit *)b;
+    const cip_node *node = (const cip_node *)b;
+    assert_int_equal(cip_yaml_edit_new(&b->env, bytes_of("a: [1"), NULL, &e, &b->err),
+                     CIP_ERR_CORRUPT);
+    assert_null(e);
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, "{a: ", NULL, &node, &b->err),
+                     CIP_ERR_CORRUPT);
+    assert_null(node);
+}
+
+static cip_status work(bench *b)
+{
+    cip_status st;
+    cip_err err;
+    const cip_node *value;
+    cip_yaml_edit *e = NULL;
+    CIP_GO(cip_yaml_edit_new(&b->env, bytes_of("a: &x 1\nb: {c: *x}\n"), NULL, &e, &err));
+    CIP_GO(cip_yaml_value(&b->env, &b->arena, "{q: 1}", NULL, &value, &err));
+    CIP_GO(cip_yaml_edit_set(e, "b/d", value, &err));
+    CIP_GO(cip_yaml_edit_set(e, "e", value, &err));
+    CIP_GO(cip_yaml_edit_set(e, "a", value, &err));
+    CIP_GO(cip_yaml_edit_remove(e, "b", &err));
+    has_text(e, "a: {q: 1}\ne: {q: 1}\n");
+done:
+    cip_yaml_edit_free(e);
+    return st;
+}
+
+static void memory_that_fails_is_reported(void **state)
+{
+    (void)state;
+    every_allocation_may_fail(work);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
+    const struct CMUnitTest tests[] = {
+        TEST(scalars_are_replaced_where_they_stand),
+        TEST(collections_are_replaced),
+        TEST(pairs_are_inserted),
+        TEST(items_are_appended),
+        TEST(nodes_are_removed_with_their_lines),
+        TEST(anchors_survive_what_held_them),
+        TEST(a_document_without_a_root_gets_one),
+        TEST(a_byte_order_mark_is_no_column),
+        TEST(tags_are_written_with_the_documents_handle),
+        TEST(paths_that_lead_nowhere_are_named),
+        TEST(edits_follow_each_other),
+        TEST(a_text_that_is_no_yaml_is_refused),
+        TEST(memory_that_fails_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

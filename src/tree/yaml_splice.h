@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A change of a YAML text: the splices that make it, and what it may do to the events. */
+#ifndef CIP_TREE_YAML_SPLICE_H
+#define CIP_TREE_YAML_SPLICE_H
+
+#include "tree/yaml_marks.h"
+
+/* In place of the events [from, to) of the old text come the events [e_from, e_to) of `expected`.
+ * `loose`: whatever their style. */
+typedef struct cip_region {
+    uint32_t from, to;
+    const cip_yaml_text *expected; /* NULL: none come; the old text: its own, moved */
+    uint32_t e_from, e_to;
+    bool loose;
+} cip_region;
+
+/* Start with cip_change_init. */
+typedef struct cip_change {
+    cip_env *env;
+    const cip_yaml_text *old;
+    cip_buf words;       /* the inserted texts */
+    cip_buf splices;     /* private */
+    cip_buf regions;     /* of cip_region, that do not overlap */
+    cip_yaml_text value; /* what is inserted, parsed by itself */
+    uint32_t restyled;   /* a collection that may go from block to flow style, or CIP_NO_MARK */
+} cip_change;
+
+void cip_change_init(cip_change *c, cip_env *env, const cip_yaml_text *old);
+void cip_change_clear(cip_change *c);
+
+/* Parses `text` as the value that is inserted. */
+cip_status cip_change_expect(cip_change *c, const cip_buf *text, cip_err *err);
+/* n bytes of `text` come in place of the bytes [at, at + del); splices do not overlap. */
+cip_status cip_change_splice(cip_change *c, size_t at, size_t del, const void *text, size_t n,
+                             cip_err *err);
+cip_status cip_change_region(cip_change *c, cip_region r, cip_err *err);
+
+/* Makes the new text in *out (initialised) and parses it. UNSUPPORTED when it is no YAML, or
+ * anything but the regions would be changed. */
+cip_status cip_change_apply(cip_change *c, const cip_yaml_options *opt, cip_yaml_text *out,
+                            cip_err *err);
+
+#endif
