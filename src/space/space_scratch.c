@@ -18,7 +18,7 @@ struct cip_scratch {
     cip_room kept[KEPT_MAX];
 };
 
-cip_status cip_scratch_new(cip_env *env, cip_cache *cache, cip_scratch **out, cip_err *err)
+cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_scratch **out, cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->env = env;
