@@ -5,27 +5,8 @@
 #define CIP_SPACE_ENCODE_H
 
 #include "base/env.h"
-#include "codec/codec.h"
+#include "codec/framing.h"
 #include "io/out.h"
-
-/* How pieces become one payload. One const object for each way; thread-safe. */
-typedef struct cip_framing {
-    const char *name;          /* of the codec: "zlib" */
-    uint64_t piece;            /* raw bytes of a piece but the last */
-    bool empty_piece;          /* a payload of no bytes still has a (last) piece */
-    size_t (*bound)(size_t n); /* stored bytes of a piece of n, at most */
-    /* Piece `first` and/or `last` of the payload; *sum (0 before) is kept for it. */
-    cip_status (*encode)(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                         uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err);
-    /* Optional: joins a piece's sum to that of all before it, in order. */
-    void (*join)(uint64_t *all, uint64_t sum, uint64_t nraw);
-    /* Optional: what follows the last piece (at most 64 bytes). */
-    size_t (*tail)(uint64_t all, uint8_t dst[64]);
-} cip_framing;
-
-/* One RFC 1950 stream, one bzip2 stream, LZ4 frames, zstd frames: "zlib", "bzip2", "lz4f", "zstd".
- * NULL for other names. Formats have framings of their own besides. */
-const cip_framing *cip_framing_find(const char *codec);
 
 typedef struct cip_encoder cip_encoder;
 

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The blocks of a raw deflate stream (RFC 1951), walked without producing a byte: of every symbol
+ * only the number of bits matters. One look into a table takes as many literals as its index
+ * holds, so this costs a tenth of what making the stream did. */
+#include <string.h>
+
+#include "codec/framing.h"
+
+enum {
+    CODE_MAX = 15,
+    LITLEN_MAX = 288,
+    OFFSET_MAX = 32,
+    LITLEN_BITS = 11, /* of the tables' indices */
+    OFFSET_BITS = 9,
+    END_OF_BLOCK = 256,
+    LOAD_BITS = 57 /* at least so many are there after a load */
+};
+
+typedef enum kind { LONG = 0, LITERALS, MATCH, END, BAD } kind;
+
+typedef struct entry {
+    uint8_t kind; /* LONG: the code is longer than the index */
+    uint8_t bits; /* of the code(s) and the extra bits of the last */
+} entry;
+
+/* A canonical code. */
+typedef struct code {
+    uint16_t count[CODE_MAX + 1];
+    uint16_t symbol[LITLEN_MAX];
+} code;
+
+typedef struct walk {
+    cip_bytes in;
+    uint64_t pos; /* bits */
+    uint8_t len[LITLEN_MAX + OFFSET_MAX];
+    code litlen, offset;
+    entry lit_at[1 << LITLEN_BITS];
+    entry off_at[1 << OFFSET_BITS];
+} walk;
+
+/* Bits from pos on, the first one lowest; zeros behind the end. */
+static uint64_t load(const walk *w)
+{
+    uint64_t at = w->pos >> 3, v = 0;
+    if (at + 8 <= w->in.len) {
+        const uint8_t *p = w->in.ptr + at;
+        for (int i = 0; i < 8; i++) /* one load where the machine is little-endian */
+            v |= (uint64_t)p[i] << (8 * i);
+    } else {
+        for (int i = 0; i < 8 && at + (uint64_t)i < w->in.len; i++)
+            v |= (uint64_t)w->in.ptr[at + (uint64_t)i] << (8 * i);
+    }
+    return v >> (w->pos & 7);
+}
+
+static unsigned take(walk *w, unsigned n)
+{
+    unsigned v = (unsigned)(load(w) & ((1u << n) - 1));
+    w->pos += n;
+    return v;
+}
+
+/* false: more codes than there is room for. A code that is not complete is fine: what it leaves out
+ * is BAD where it occurs. */
+static bool code_make(code *c, const uint8_t *len, unsigned n)
+{
+    uint16_t at[CODE_MAX + 2] = { 0 };
+    memset(c->count, 0, sizeof c->count);
+    for (unsigned i = 0; i < n; i++)
+        c->count[len[i]]++;
+    c->count[0] = 0;
+    int left = 1;
+    for (int b = 1; b <= CODE_MAX; b++) {
+        left = 2 * left - c->count[b];
+        if (left < 0)
+            return false;
+        at[b + 1] = (uint16_t)(at[b] + c->count[b]);
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (len[i] != 0)
+            c->symbol[at[len[i]]++] = (uint16_t)i;
+    return true;
+}
+
+/* The symbol at the lowest bits of v, -1 for none; *bits: of its code. */
+static int code_next(const code *c, uint64_t v, unsigned *bits)
+{
+    int value = 0, first = 0, index = 0;
+    for (unsigned b = 1; b <= CODE_MAX; b++) {
+        value |= (int)(v & 1);
+        v >>= 1;
+        int count = c->count[b];
+        if (value - count < first) {
+            *bits = b;
+            return c->symbol[index + (value - first)];
+        }
+        index += count;
+        first = (first + count) << 1;
+        value <<= 1;
+    }
+    return -1;
+}
+
+static entry litlen_entry(int symbol, unsigned bits)
+{
+    if (symbol < END_OF_BLOCK)
+        return (entry){ symbol < 0 ? BAD : LITERALS, (uint8_t)bits };
+    if (symbol == END_OF_BLOCK)
+        return (entry){ END, (uint8_t)bits };
+    if (symbol > 285)
+        return (entry){ BAD, 0 };
+    unsigned i = (unsigned)symbol - 257; /* extra bits: section 3.2.5 */
+    unsigned extra = i < 8 || i == 28 ? 0 : i / 4 - 1;
+    return (entry){ MATCH, (uint8_t)(bits + extra) };
+}
+
+static entry offset_entry(int symbol, unsigned bits)
+{
+    if (symbol < 0 || symbol > 29)
+        return (entry){ BAD, 0 };
+    unsigned extra = symbol < 4 ? 0 : (unsigned)symbol / 2 - 1;
+    return (entry){ MATCH, (uint8_t)(bits + extra) };
+}
+
+static void table_make(const code *c, entry *at, unsigned index_bits, entry (*of)(int, unsigned))
+{
+    memset(at, 0, sizeof *at << index_bits); /* LONG */
+    unsigned value = 0, index = 0;
+    for (unsigned b = 1; b <= index_bits; b++, value <<= 1) {
+        for (unsigned k = 0; k < c->count[b]; k++, value++) {
+            unsigned reversed = 0;
+            for (unsigned i = 0; i < b; i++)
+                reversed |= (value >> i & 1) << (b - 1 - i);
+            entry e = of(c->symbol[index++], b);
+            for (unsigned i = reversed; i < 1u << index_bits; i += 1u << b)
+                at[i] = e;
+        }
+    }
+}
+
+/* Literals are followed by what other literals the index holds. From the high indices down: what
+ * follows one has a lower index, so it still stands for one symbol. */
+static void join_literals(entry *at)
+{
+    for (unsigned i = (1u << LITLEN_BITS) - 1; i != 0; i--) {
+        entry e = at[i];
+        while (e.kind == LITERALS && e.bits < LITLEN_BITS) {
+            entry next = at[i >> e.bits];
+            if (next.kind != LITERALS || next.bits + e.bits > LITLEN_BITS)
+                break;
+            e.bits = (uint8_t)(e.bits + next.bits);
+        }
+        at[i] = e;
+    }
+}
+
+static bool tables(walk *w, unsigned nlit, unsigned noff)
+{
+    if (!code_make(&w->litlen, w->len, nlit) || !code_make(&w->offset, w->len + nlit, noff))
+        return false;
+    table_make(&w->litlen, w->lit_at, LITLEN_BITS, litlen_entry);
+    join_literals(w->lit_at);
+    table_make(&w->offset, w->off_at, OFFSET_BITS, offset_entry);
+    return true;
+}
+
+static bool fixed_codes(walk *w)
+{
+    for (unsigned i = 0; i < LITLEN_MAX; i++)
+        w->len[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    memset(w->len + LITLEN_MAX, 5, 30);
+    return tables(w, LITLEN_MAX, 30);
+}
+
+/* Code lengths, themselves encoded (section 3.2.7). */
+static bool read_lengths(walk *w, const code *pre, unsigned n)
+{
+    for (unsigned i = 0; i < n;) {
+        unsigned bits, again, value = 0;
+        int symbol = code_next(pre, load(w), &bits);
+        if (symbol < 0 || w->pos > 8 * (uint64_t)w->in.len)
+            return false;
+        w->pos += bits;
+        if (symbol < 16) {
+            w->len[i++] = (uint8_t)symbol;
+            continue;
+        }
+        if (symbol == 16 && i == 0)
+            return false;
+        if (symbol == 16)
+            value = w->len[i - 1];
+        again = symbol == 16 ? 3 + take(w, 2) : symbol == 17 ? 3 + take(w, 3) : 11 + take(w, 7);
+        if (again > n - i)
+            return false;
+        memset(w->len + i, (int)value, again);
+        i += again;
+    }
+    return true;
+}
+
+static bool dynamic_codes(walk *w)
+{
+    static const uint8_t order[19] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                       11, 4,  12, 3, 13, 2, 14, 1, 15 };
+    uint8_t len[19] = { 0 };
+    code pre;
+    unsigned nlit = 257 + take(w, 5), noff = 1 + take(w, 5), npre = 4 + take(w, 4);
+    for (unsigned i = 0; i < npre; i++)
+        len[order[i]] = (uint8_t)take(w, 3);
+    return nlit <= LITLEN_MAX && code_make(&pre, len, 19) && read_lengths(w, &pre, nlit + noff) &&
+           tables(w, nlit, noff);
+}
+
+static entry long_entry(const code *c, uint64_t v, entry (*of)(int, unsigned))
+{
+    unsigned bits = 0;
+    int symbol = code_next(c, v, &bits);
+    return of(symbol, bits);
+}
+
+/* The symbols of a block, its end included. */
+static bool symbols(walk *w)
+{
+    const entry *lit_at = w->lit_at, *off_at = w->off_at;
+    for (uint64_t end = 8 * (uint64_t)w->in.len; w->pos <= end;) {
+        uint64_t v = load(w);
+        entry e = lit_at[v & ((1 << LITLEN_BITS) - 1)];
+        if (e.kind == LITERALS) { /* once more: 2 x 11 + 5 + 15 + 13 bits fit one load */
+            w->pos += e.bits;
+            v >>= e.bits;
+            e = lit_at[v & ((1 << LITLEN_BITS) - 1)];
+            if (e.kind == LONG)
+                continue;
+        }
+        if (e.kind == LONG)
+            e = long_entry(&w->litlen, v, litlen_entry);
+        w->pos += e.bits;
+        if (e.kind == LITERALS)
+            continue;
+        if (e.kind != MATCH)
+            return e.kind == END && w->pos <= end;
+        v >>= e.bits;
+        e = off_at[v & ((1 << OFFSET_BITS) - 1)];
+        if (e.kind == LONG)
+            e = long_entry(&w->offset, v, offset_entry);
+        if (e.kind != MATCH)
+            return false;
+        w->pos += e.bits;
+    }
+    return false;
+}
+
+static bool stored(walk *w)
+{
+    w->pos = (w->pos + 7) & ~UINT64_C(7);
+    uint64_t v = load(w), n = v & 0xffff;
+    w->pos += 32 + 8 * n;
+    return (n ^ (v >> 16 & 0xffff)) == 0xffff && w->pos <= 8 * (uint64_t)w->in.len;
+}
+
+static bool walk_blocks(walk *w, uint64_t *last, uint64_t *end)
+{
+    for (;;) {
+        uint64_t at = w->pos;
+        unsigned head = take(w, 3), type = head >> 1;
+        if (w->pos > 8 * (uint64_t)w->in.len)
+            return false;
+        bool good = type == 0   ? stored(w)
+                    : type == 1 ? fixed_codes(w) && symbols(w)
+                    : type == 2 ? dynamic_codes(w) && symbols(w)
+                                : false;
+        if (!good)
+            return false;
+        if (head & 1) {
+            *last = at;
+            *end = w->pos;
+            return true;
+        }
+    }
+}
+
+bool cip_deflate_last(cip_bytes in, uint64_t *last, uint64_t *end)
+{
+    walk w;
+    w.in = in;
+    w.pos = 0;
+    return walk_blocks(&w, last, end);
+}

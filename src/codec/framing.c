@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The table of framings. Codecs of frames need nothing but a frame for each piece. */
+#include "codec/framing.h"
+
+#include <string.h>
+
+#include "codec/entropy/entropy.h"
+
+static cip_status frame_encode(const char *name, cip_mem *mem, int level, cip_bytes raw,
+                               uint8_t *dst, size_t cap, size_t *n, cip_err *err)
+{
+    cip_codec_env env = { .mem = mem };
+    return cip_codec_find(name)->encode(NULL, &env, level, raw, dst, cap, n, err);
+}
+
+/* A way for each codec whose pieces simply follow each other. */
+#define FRAMES(id)                                                                                 \
+    static size_t id##_frame_bound(size_t n)                                                       \
+    {                                                                                              \
+        return cip_codec_find(#id)->bound(n);                                                      \
+    }                                                                                              \
+    static cip_status id##_frame(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,    \
+                                 uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err) \
+    {                                                                                              \
+        (void)first, (void)last, (void)sum;                                                        \
+        return frame_encode(#id, mem, level, raw, dst, cap, n, err);                               \
+    }                                                                                              \
+    static const cip_framing id##_frames = { .name = #id,                                          \
+                                             .piece = 1 << 22,                                     \
+                                             .empty_piece = true,                                  \
+                                             .bound = id##_frame_bound,                            \
+                                             .encode = id##_frame }
+
+FRAMES(lz4f);
+FRAMES(zstd);
+#if !CIP_WITH_ZLIB
+FRAMES(zlib); /* answers UNSUPPORTED */
+#define cip_framing_zlib zlib_frames
+#endif
+#if !CIP_WITH_BZIP2
+FRAMES(bzip2);
+#define cip_framing_bzip2 bzip2_frames
+#endif
+
+const cip_framing *cip_framing_find(const char *codec)
+{
+    static const cip_framing *const all[] = { &cip_framing_zlib, &cip_framing_bzip2, &lz4f_frames,
+                                              &zstd_frames };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i]->name, codec) == 0)
+            return all[i];
+    return NULL;
+}

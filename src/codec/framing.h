@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How the encoded pieces of one run of bytes become one payload that any reader of the codec takes
+ * for the work of one encoder. */
+#ifndef CIP_CODEC_FRAMING_H
+#define CIP_CODEC_FRAMING_H
+
+#include "codec/codec.h"
+
+/* One const object for each way; thread-safe. */
+typedef struct cip_framing {
+    const char *name;          /* of the codec: "zlib" */
+    uint64_t piece;            /* raw bytes of a piece but the last */
+    bool empty_piece;          /* a payload of no bytes still has a (last) piece */
+    bool bits;                 /* *n of `encode` counts bits, most significant first in each byte;
+                                  the pieces are joined bit by bit, the end is filled with zeros */
+    size_t (*bound)(size_t n); /* stored bytes of a piece of n, at most; 0: too long a piece */
+    /* Piece `first` and/or `last` of the payload; *sum (0 before) is kept for it. */
+    cip_status (*encode)(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
+                         uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err);
+    /* Optional: joins a piece's sum to that of all before it (*all is 0 before the first). */
+    void (*join)(uint64_t *all, uint64_t sum, uint64_t nraw);
+    /* Optional: what follows the last piece (at most 64 bytes). */
+    size_t (*tail)(uint64_t all, uint8_t dst[64]);
+} cip_framing;
+
+/* One RFC 1950 stream, one bzip2 stream, LZ4 frames, zstd frames: "zlib", "bzip2", "lz4f", "zstd".
+ * NULL for other names. Formats have framings of their own besides. */
+const cip_framing *cip_framing_find(const char *codec);
+
+/* Where the last block of a raw deflate stream (RFC 1951) begins and where the stream ends, in bits
+ * from the start; false for what is none. Decodes nothing but code lengths and codes. */
+bool cip_deflate_last(cip_bytes in, uint64_t *last, uint64_t *end);
+
+#endif
