@@ -78,8 +78,8 @@ typedef struct cip_sink {
      * decoded length. */
     cip_status (*chunk)(void *w, size_t array, uint64_t i, cip_bytes encoded, uint64_t raw_nbytes,
                         cip_err *err);
-    /* Optional: behind an array's last chunk. Where the caller comes with `again` (it can give the
-     * data once more) it may be set: then all its chunks are wanted again, from the first. */
+    /* Optional: behind an array's last chunk. `again` is NULL, or the caller can give the data once
+     * more: *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
     /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *plan. It
      * lives as long as the writing. */
@@ -89,6 +89,9 @@ typedef struct cip_sink {
     /* Ends. Bytes already written that only now are known go into the patch (member "", within what
      * was written); on a pipe such a patch is refused by the core. */
     cip_status (*finish)(void *w, cip_patch *patch, cip_err *err);
+    /* Optional: frees what does not live in `a`; once for each begin that was OK, also when finish
+     * was not reached. */
+    void (*clear)(void *w);
 } cip_sink;
 
 enum {
