@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/handle.h"
 
-enum { PROBE_BYTES = 4096 };
+enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
 static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
 {
@@ -188,6 +189,10 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
                  "an update was cut off; the file is shown as it will be after 'cippus recover'");
         return cip_io_open_overlay(f->io, &f->patch, &f->overlay, err);
+    case CIP_JOURNAL_UNSEALED:
+        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
+                 "an update was cut off, or is being written; the file is shown as it was before");
+        return cip_io_open_overlay(f->io, &f->patch, &f->overlay, err);
     case CIP_JOURNAL_ALIEN:
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                  "the journal beside it does not belong to this file (%.80s); see 'cippus recover "
@@ -203,14 +208,53 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
     return CIP_OK;
 }
 
+/* The readers' byte, or a journal that shows what a writer at work is just writing: it holds the
+ * byte no longer than that takes. */
+static cip_status lock_or_wait(cip_file *f, const char *path, cip_err *err)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    cip_status st = cip_io_lock(f->io, err);
+    for (int i = 0; st == CIP_ERR_BUSY && i < LOCK_TRIES; i++) {
+        CIP_TRY(apply_journal(f, path, err));
+        if (f->overlay != NULL)
+            return CIP_OK;
+        nanosleep(&pause, NULL);
+        st = cip_io_lock(f->io, err);
+    }
+    return st;
+}
+
+/* Everything but the layout. *stale: the file changed before the byte was ours. */
+static cip_status open_file(cip_file *f, const char *path, bool *stale, cip_err *err)
+{
+    CIP_TRY(cip_io_open_file(&f->env, path, &f->io, err));
+    CIP_TRY(lock_or_wait(f, path, err));
+    if (f->overlay == NULL)
+        CIP_TRY(apply_journal(f, path, err));
+    *stale = f->overlay == NULL && cip_io_unchanged(f->io, NULL) != CIP_OK;
+    return CIP_OK;
+}
+
+/* An update may end between our opening the file and taking its byte: then it is opened again. One
+ * that goes on growing is shown as it was. */
+static cip_status open_settled(cip_file *f, const char *path, cip_err *err)
+{
+    bool stale = true;
+    for (int i = 0; i < OPEN_TRIES && stale; i++) {
+        cip_io_close(f->overlay);
+        cip_io_close(f->io);
+        f->io = f->overlay = NULL;
+        CIP_TRY(open_file(f, path, &stale, err));
+    }
+    return CIP_OK;
+}
+
 static cip_status open_path(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
 {
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, "-") == 0)
         CIP_TRY(cip_io_open_fd(&f->env, STDIN_FILENO, "-", &f->io, err));
-    } else {
-        CIP_TRY(cip_io_open_file(&f->env, path, &f->io, err));
-        CIP_TRY(apply_journal(f, path, err));
-    }
+    else
+        CIP_TRY(open_settled(f, path, err));
     return open_layout(f, o, err);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "io/store.h"
 
 _Static_assert(sizeof(off_t) >= 8, "file offsets need 64 bits");
 
@@ -281,6 +282,20 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
         close(fd);
     cip_folder_drop(folder);
     return st;
+}
+
+cip_status cip_io_lock(cip_io *io, cip_err *err)
+{
+    if ((io->ops == &file_ops || io->ops == &lone_file_ops) &&
+        cip_store_lock(((file_io *)io)->fd, CIP_LOCK_READERS, true) == CIP_LOCK_TAKEN)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being updated in place");
+    return CIP_OK;
+}
+
+void cip_io_unlock(cip_io *io)
+{
+    if (io->ops == &file_ops || io->ops == &lone_file_ops)
+        cip_store_unlock(((file_io *)io)->fd, CIP_LOCK_READERS);
 }
 
 bool cip_file_stat(cip_io *io, struct stat *st)

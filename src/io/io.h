@@ -80,6 +80,11 @@ cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
 /* BUSY ("file changed since open") when a file's size or time of change is not what it was; OK for
  * ios that cannot tell. To be asked before and after what must not be a mixture. */
 cip_status cip_io_unchanged(cip_io *io, cip_err *err);
+/* Takes the readers' byte of a file (io/store.h), shared, until the io is closed or unlocked: no
+ * update writes over bytes in place meanwhile. BUSY when one does just now; OK where nothing can be
+ * locked. */
+cip_status cip_io_lock(cip_io *io, cip_err *err);
+void cip_io_unlock(cip_io *io);
 
 /* A member beside the file, by a URI reference relative to it (a fragment is left out): its path is
  * percent-decoded once, then refused (CORRUPT) with a NUL, an encoded slash, a backslash, and

@@ -24,8 +24,8 @@ static cip_status fail_journal(cip_err *err, int errnum, const char *path)
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
-/* ".NAME.cip-journal" beside what `path` points to; false when it cannot be named at all. */
-static bool journal_path(const char *path, char out[PATH_MAX])
+/* ".NAME" and the suffix beside what `path` points to; false when it cannot be named at all. */
+static bool journal_path(const char *path, const char *suffix, char out[PATH_MAX])
 {
     char real[PATH_MAX];
     struct stat st;
@@ -36,7 +36,7 @@ static bool journal_path(const char *path, char out[PATH_MAX])
     }
     const char *slash = strrchr(path, '/');
     size_t ndir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    int n = snprintf(out, PATH_MAX, "%.*s.%s.cip-journal", (int)ndir, path, path + ndir);
+    int n = snprintf(out, PATH_MAX, "%.*s.%s%s", (int)ndir, path, path + ndir, suffix);
     return (size_t)n < PATH_MAX;
 }
 
@@ -163,8 +163,9 @@ static bool is_alien(cip_status st)
            st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
 }
 
-cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
-                            cip_patch *patch, char *why, cip_err *err)
+/* Reads and judges the file with this suffix. Untouched *patch unless APPLIES. */
+static cip_status find(cip_env *env, const char *path, const char *suffix, cip_io *file,
+                       cip_journal_state *state, cip_patch *patch, char *why, cip_err *err)
 {
     char name[PATH_MAX];
     struct stat of_file;
@@ -173,7 +174,7 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
     cip_err own = CIP_ERR_INIT;
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
     cip_journal_state found = CIP_JOURNAL_NONE;
-    if (cip_file_stat(file, &of_file) && journal_path(path, name))
+    if (cip_file_stat(file, &of_file) && journal_path(path, suffix, name))
         CIP_TRY(open_journal(name, &of_file, &fd, &found, why, err));
     if (fd == -1) {
         *state = found;
@@ -196,5 +197,84 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
     }
     snprintf(why, WHY, "%s", own.text);
     *state = CIP_JOURNAL_ALIEN;
+    return CIP_OK;
+}
+
+/* How far the writes to the file itself have got that change bytes. */
+typedef struct progress {
+    bool any_old, any_new;
+} progress;
+
+static cip_status look_at_write(cip_io *file, const cip_patch_op *op, uint8_t *piece, progress *at,
+                                cip_err *err)
+{
+    size_t got;
+    for (size_t done = 0; done < op->before.len; done += got) {
+        size_t want = (size_t)cip_min_u64(op->before.len - done, PIECE);
+        CIP_TRY(cip_io_read_some(file, op->offset + done, piece, want, &got, err));
+        for (size_t i = 0; i < got; i++) {
+            if (op->before.ptr[done + i] == op->after.ptr[done + i])
+                continue;
+            if (piece[i] == op->after.ptr[done + i])
+                at->any_new = true;
+            else
+                at->any_old = true;
+        }
+        if (got == 0)
+            break;
+    }
+    return CIP_OK;
+}
+
+/* Whether an unsealed update left bytes behind the old end that are to be left out: it changed
+ * nothing below yet. One that is complete (its switch is made), or is in no state that it could
+ * have left, cuts nothing. */
+static cip_status is_torn(cip_env *env, cip_io *file, const cip_patch *p, bool *torn, cip_err *err)
+{
+    void *piece = NULL;
+    progress at = { false, false };
+    cip_status st;
+    CIP_GO(cip_mem_get(&env->mem, PIECE, &piece, err));
+    for (size_t i = 0; i < p->n; i++)
+        if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
+            CIP_GO(look_at_write(file, &p->op[i], piece, &at, err));
+    *torn = file->size > p->old_len && !at.any_new;
+done:
+    cip_mem_put(&env->mem, piece);
+    return st;
+}
+
+static cip_status find_unsealed(cip_env *env, const char *path, cip_io *file,
+                                cip_journal_state *state, cip_patch *patch, cip_err *err)
+{
+    char why[WHY];
+    bool torn = false;
+    cip_status st = CIP_OK;
+    cip_patch p = { .arena = { .mem = patch->arena.mem } };
+    CIP_TRY(find(env, path, ".cip-tmp", file, state, &p, why, err));
+    if (*state == CIP_JOURNAL_APPLIES)
+        CIP_GO(is_torn(env, file, &p, &torn, err));
+    *state = CIP_JOURNAL_NONE;
+    if (torn) {
+        cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = p.old_len };
+        cip_patch_clear(patch);
+        CIP_GO(cip_patch_add(patch, &cut, err));
+        patch->old_len = file->size;
+        patch->new_len = p.old_len;
+        *state = CIP_JOURNAL_UNSEALED;
+    }
+done:
+    cip_patch_clear(&p);
+    return st;
+}
+
+cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
+                            cip_patch *patch, char *why, cip_err *err)
+{
+    cip_journal_state found;
+    CIP_TRY(find(env, path, ".cip-journal", file, &found, patch, why, err));
+    if (found == CIP_JOURNAL_NONE)
+        CIP_TRY(find_unsealed(env, path, file, &found, patch, err));
+    *state = found;
     return CIP_OK;
 }

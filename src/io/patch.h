@@ -87,17 +87,20 @@ cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **o
 
 /* A sealed journal beside `path` (".NAME.cip-journal"; layout: io/README.md): design section 2. */
 typedef enum cip_journal_state {
-    CIP_JOURNAL_NONE = 0, /* none, or only an unsealed ".NAME.cip-tmp" */
+    CIP_JOURNAL_NONE = 0, /* none, or only an unsealed ".NAME.cip-tmp" that left the file alone */
     CIP_JOURNAL_APPLIES =
         1, /* every byte in each range is the old or the new one: the overlay is right */
     CIP_JOURNAL_ALIEN = 2, /* it does not match this file: an error for readers */
     CIP_JOURNAL_IGNORED =
-        3 /* not owned by the file's owner or us, a link, over the limit: a warning */
+        3, /* not owned by the file's owner or us, a link, over the limit: a warning */
+    CIP_JOURNAL_UNSEALED = 4 /* only a ".NAME.cip-tmp" whose update added bytes behind the file's
+                                old end and came no further: the patch cuts them off */
 } cip_journal_state;
 
 /* Looks for a journal beside the file (behind a link: beside what it points to), never writes.
- * `file`: from cip_io_open_file(path); NONE for anything else. APPLIES: *patch holds its
- * operations, otherwise it is untouched. `why` (256 bytes) says why one is ALIEN or IGNORED. */
+ * `file`: from cip_io_open_file(path); NONE for anything else. APPLIES, UNSEALED: *patch
+ * holds the operations, otherwise it is untouched. `why` (256 bytes) says why one is ALIEN or
+ * IGNORED. */
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err);
 /* The bytes of a sealed journal for the patch, for the commit to write (and tests), added to *out.

@@ -195,7 +195,7 @@ cip_status cip_revision_check(const cip_revision *r, uint64_t old_len, cip_err *
     uint64_t split = r->anew ? 0 : r->has_tail ? r->tail_off : UINT64_MAX;
     if (r->has_tail && r->tail_off > old_len)
         return cip_fail(err, CIP_ERR_ARG, r->tail_off, "a tail behind the file's end");
-    if (r->anew && r->patch.n != 0)
+    if (r->anew && (r->patch.n != 0 || r->tail_off != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "changes of a file that is made anew");
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];

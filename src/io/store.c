@@ -180,6 +180,15 @@ cip_status cip_store_sync(int fd, cip_err *err)
     return rc == 0 ? CIP_OK : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot sync the file");
 }
 
+cip_status cip_store_sync_all(int fd, cip_err *err)
+{
+    int rc;
+    do
+        rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 ? CIP_OK : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot sync the file");
+}
+
 cip_status cip_place_sync(const cip_place *p, cip_err *err)
 {
     if (fsync(p->dir) == 0 || errno == EINVAL) /* some file systems cannot and need not */

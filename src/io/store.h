@@ -45,6 +45,8 @@ cip_status cip_store_move(int fd, uint64_t from, uint64_t end, uint64_t to, cip_
 cip_status cip_store_fill(int fd, uint64_t off, uint8_t fill, uint64_t n, cip_err *err);
 /* What was written is on the medium afterwards, and the file's length. */
 cip_status cip_store_sync(int fd, cip_err *err);
+/* So are its mode, owner and attributes. */
+cip_status cip_store_sync_all(int fd, cip_err *err);
 /* So are the names in the folder. */
 cip_status cip_place_sync(const cip_place *p, cip_err *err);
 

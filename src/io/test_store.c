@@ -158,6 +158,7 @@ static void bytes_are_written_filled_and_cut(void **state)
     assert_int_equal(cip_store_resize(fd, 6, NULL), CIP_OK);
     assert_holds(fd, "\0zzb\0\0", 6);
     assert_int_equal(cip_store_sync(fd, NULL), CIP_OK);
+    assert_int_equal(cip_store_sync_all(fd, NULL), CIP_OK);
     close(fd);
     cip_place_close(&p);
 }

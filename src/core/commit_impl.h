@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the files of the commit share with each other and with `recover`, and nobody else. */
+#ifndef CIP_CORE_COMMIT_IMPL_H
+#define CIP_CORE_COMMIT_IMPL_H
+
+#include "core/commit.h"
+#include "io/io_impl.h"
+#include "io/store.h"
+
+struct cip_commit {
+    cip_env *env;
+    cip_level level;
+    bool break_links;
+    char *path;      /* with no link in its last step */
+    cip_place place; /* of it */
+    char *tmp;       /* names in the folder: ".NAME.cip-tmp" */
+    char *journal;   /* ".NAME.cip-journal" */
+    char *fresh;     /* ".NAME.cip-new": a file that replaces this one */
+    int fd;          /* for writing; holds the writers' lock */
+    struct stat st;  /* as of begin */
+    cip_io *io;      /* the file as it is, with a descriptor of its own */
+    uint64_t end;    /* where cip_commit_append goes on */
+};
+
+/* How a revision gets into the file. */
+typedef enum cip_commit_way {
+    CIP_WAY_NOTHING,
+    CIP_WAY_CUT,     /* only shorter */
+    CIP_WAY_APPEND,  /* only longer */
+    CIP_WAY_SWITCH,  /* one write within a sector makes it visible */
+    CIP_WAY_JOURNAL, /* several, or more */
+    CIP_WAY_REPLACE  /* a new file takes the name */
+} cip_commit_way;
+
+/* A revision worked out. */
+typedef struct cip_commit_plan {
+    cip_commit_way way;
+    const cip_revision *r;
+    cip_io *after;   /* the file as it will be */
+    cip_patch patch; /* what differs below the old end, rising; then the length if it changes */
+    size_t nrun;     /* runs of bytes that differ */
+    uint64_t nbytes; /* in them */
+} cip_commit_plan;
+
+/* Compares the revision with the file. cip_commit_plan_clear in any case. */
+cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
+                                cip_err *err);
+void cip_commit_plan_clear(cip_commit_plan *p);
+
+/* As cip_commit_begin, but what an interrupted update left is left as it is. */
+cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
+                           cip_commit **out, cip_err *err);
+/* Opens c->io anew, after the file was changed. */
+cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
+/* At the level `power` only. */
+cip_status cip_commit_sync_file(cip_commit *c, cip_err *err);
+cip_status cip_commit_sync_names(cip_commit *c, cip_err *err);
+
+/* Writes the patch's journal to the tmp; the name is durable. On failure it is gone. */
+cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err);
+/* The tmp becomes the journal: from here on the update is made. */
+cip_status cip_commit_seal(cip_commit *c, cip_err *err);
+/* Makes the journal's changes and removes it. */
+cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err);
+/* Undoes a sealed journal: the old bytes, the old length. CORRUPT when it has cut off bytes. */
+cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err);
+/* Cuts the file and removes the tmp, in this order. */
+cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);
+/* Completes or clears away what an interrupted update left. */
+cip_status cip_commit_recover(cip_commit *c, cip_err *err);
+
+/* A replacement of the file at `place` (which is taken over, also on failure), under the name
+ * `temp` in its folder until it is complete; NULL: a name of its own. */
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
+                          bool break_links, cip_replace **out, cip_err *err);
+/* The descriptor of the new file, for bytes that do not come through its output. */
+int cip_replace_descriptor(const cip_replace *r);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a revision changes in a file, found by comparing the two, and the safest cheap way to get it
+ * there. Bytes that stay equal are never written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "core/commit_impl.h"
+
+enum {
+    SECTOR = 512, /* what a disk writes whole or not at all */
+    GAP = 64,     /* equal bytes no dearer to write than another operation */
+    PIECE = 64 << 10
+};
+
+typedef struct range {
+    uint64_t from, to;
+} range;
+
+typedef struct finder {
+    cip_commit *c;
+    cip_commit_plan *p;
+    range *todo; /* where the two may differ */
+    size_t ntodo, cap;
+    range *run; /* where they do, in rising order */
+    size_t nrun, run_cap;
+    uint64_t nbytes; /* in the runs */
+    uint8_t *old, *new;
+} finder;
+
+static cip_status push(cip_mem *mem, range **list, size_t *n, size_t *cap, range what, cip_err *err)
+{
+    if (*n == *cap) {
+        size_t more = *cap != 0 ? *cap * 2 : 16, nbytes;
+        if (cip_mul_overflow(more, sizeof(range), &nbytes))
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu ranges", *n);
+        CIP_TRY(cip_mem_resize(mem, (void **)list, nbytes, err));
+        *cap = more;
+    }
+    (*list)[(*n)++] = what;
+    return CIP_OK;
+}
+
+static cip_status add_todo(finder *f, uint64_t from, uint64_t to, cip_err *err)
+{
+    to = cip_min_u64(to, cip_min_u64(f->c->io->size, f->p->after->size));
+    return from < to ? push(&f->c->env->mem, &f->todo, &f->ntodo, &f->cap, (range){ from, to }, err)
+                     : CIP_OK;
+}
+
+/* Changes, and the pieces that are not the file's own bytes in their old place. */
+static cip_status list_todo(finder *f, cip_err *err)
+{
+    const cip_revision *r = f->p->r;
+    uint64_t at = r->anew ? 0 : r->tail_off;
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        uint64_t end = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
+        CIP_TRY(add_todo(f, op->offset, end, err));
+    }
+    for (size_t i = 0; i < r->nsegment; i++) {
+        const cip_segment *s = &r->segment[i];
+        if (s->io != f->c->io || s->off != at)
+            CIP_TRY(add_todo(f, at, at + s->len, err));
+        at += s->len;
+    }
+    return CIP_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    uint64_t x = ((const range *)a)->from, y = ((const range *)b)->from;
+    return (x > y) - (x < y);
+}
+
+/* Joins a difference to the last run or starts another. */
+static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
+{
+    range *last = f->nrun != 0 ? &f->run[f->nrun - 1] : NULL;
+    if (last != NULL && from <= last->to + GAP) {
+        if (to > last->to) {
+            f->nbytes += to - last->to;
+            last->to = to;
+        }
+        return CIP_OK;
+    }
+    f->nbytes += to - from;
+    return push(&f->c->env->mem, &f->run, &f->nrun, &f->run_cap, (range){ from, to }, err);
+}
+
+static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
+{
+    CIP_TRY(cip_io_read(f->c->io, off, f->old, n, err));
+    CIP_TRY(cip_io_read(f->p->after, off, f->new, n, err));
+    if (memcmp(f->old, f->new, n) == 0)
+        return CIP_OK;
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i;
+        while (i < n && f->old[i] != f->new[i])
+            i++;
+        if (i != from)
+            CIP_TRY(add_run(f, off + from, off + i, err));
+    }
+    return CIP_OK;
+}
+
+/* Bytes that a journal may have: less where memory is short, as it is made there. */
+static uint64_t journal_most(const cip_commit *c)
+{
+    return cip_min_u64(CIP_JOURNAL_MAX, c->env->limits.max_memory / 4) - 4096;
+}
+
+static uint64_t journal_bytes(const finder *f)
+{
+    return 2 * f->nbytes + 48 * (uint64_t)f->nrun;
+}
+
+/* Stops when the journal would become too large. */
+static cip_status compare(finder *f, cip_err *err)
+{
+    if (f->ntodo != 0)
+        qsort(f->todo, f->ntodo, sizeof *f->todo, by_start);
+    uint64_t at = 0;
+    for (size_t i = 0; i < f->ntodo; i++) {
+        at = cip_max_u64(at, f->todo[i].from);
+        while (at < f->todo[i].to && journal_bytes(f) <= journal_most(f->c)) {
+            size_t n = (size_t)cip_min_u64(f->todo[i].to - at, PIECE);
+            CIP_TRY(compare_piece(f, at, n, err));
+            at += n;
+        }
+    }
+    return CIP_OK;
+}
+
+/* Several runs in one sector are one. */
+static void join_sector(finder *f)
+{
+    if (f->nrun < 2 || f->run[0].from / SECTOR != (f->run[f->nrun - 1].to - 1) / SECTOR)
+        return;
+    f->run[0].to = f->run[f->nrun - 1].to;
+    f->nrun = 1;
+    f->nbytes = f->run[0].to - f->run[0].from;
+}
+
+static cip_commit_way choose(const finder *f)
+{
+    uint64_t was = f->c->io->size, becomes = f->p->after->size;
+    if (f->nrun == 0 && was == becomes)
+        return CIP_WAY_NOTHING;
+    if (f->p->r->anew || journal_bytes(f) > journal_most(f->c))
+        return CIP_WAY_REPLACE;
+    if (f->nrun == 0)
+        return becomes < was ? CIP_WAY_CUT : CIP_WAY_APPEND;
+    if (f->nrun == 1 && becomes >= was && f->run[0].from / SECTOR == (f->run[0].to - 1) / SECTOR)
+        return CIP_WAY_SWITCH;
+    return CIP_WAY_JOURNAL;
+}
+
+static cip_status read_into(cip_arena *a, cip_io *io, range run, cip_bytes *out, cip_err *err)
+{
+    void *ptr;
+    size_t n = (size_t)(run.to - run.from);
+    CIP_TRY(cip_arena_get(a, n, &ptr, err));
+    CIP_TRY(cip_io_read(io, run.from, ptr, n, err));
+    *out = (cip_bytes){ ptr, n };
+    return CIP_OK;
+}
+
+static cip_status add_op(finder *f, range run, cip_err *err)
+{
+    cip_patch *patch = &f->p->patch;
+    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = "", .to = "", .offset = run.from };
+    CIP_TRY(read_into(&patch->arena, f->c->io, run, &op.before, err));
+    CIP_TRY(read_into(&patch->arena, f->p->after, run, &op.after, err));
+    return cip_patch_push(patch, &op, err);
+}
+
+/* An append changes no byte that could tell its file later on; so its record names some that stay,
+ * at both ends of what there is. */
+static cip_status add_witnesses(finder *f, cip_err *err)
+{
+    uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(add_op(f, (range){ 0, n }, err));
+    return add_op(f, (range){ size - n, size }, err);
+}
+
+static cip_status fill_patch(finder *f, cip_err *err)
+{
+    cip_commit_plan *p = f->p;
+    p->nrun = f->nrun;
+    p->nbytes = f->nbytes;
+    p->patch.old_len = f->c->io->size;
+    p->patch.new_len = p->after->size;
+    if (p->way == CIP_WAY_REPLACE)
+        return CIP_OK;
+    for (size_t i = 0; i < f->nrun; i++)
+        CIP_TRY(add_op(f, f->run[i], err));
+    if (p->way == CIP_WAY_APPEND)
+        CIP_TRY(add_witnesses(f, err));
+    cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };
+    return p->patch.new_len != p->patch.old_len ? cip_patch_add(&p->patch, &length, err) : CIP_OK;
+}
+
+static cip_status find_runs(finder *f, cip_err *err)
+{
+    cip_status st;
+    CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->old, err));
+    CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->new, err));
+    CIP_GO(list_todo(f, err));
+    /* one that is made anew only needs to know whether there is anything to do */
+    if (!f->p->r->anew || f->c->io->size == f->p->after->size)
+        CIP_GO(compare(f, err));
+    join_sector(f);
+    f->p->way = choose(f);
+    st = fill_patch(f, err);
+done:
+    cip_mem_put(&f->c->env->mem, f->old);
+    cip_mem_put(&f->c->env->mem, f->new);
+    cip_mem_put(&f->c->env->mem, f->todo);
+    cip_mem_put(&f->c->env->mem, f->run);
+    return st;
+}
+
+cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
+                                cip_err *err)
+{
+    finder f = { .c = c, .p = p };
+    *p = (cip_commit_plan){ .r = r, .patch = { .arena = { .mem = &c->env->mem } } };
+    CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
+    return find_runs(&f, err);
+}
+
+void cip_commit_plan_clear(cip_commit_plan *p)
+{
+    cip_io_close(p->after);
+    cip_patch_clear(&p->patch);
+    p->after = NULL;
+}
+
+cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,
+                           cip_err *err)
+{
+    cip_commit_plan p;
+    cip_status st;
+    CIP_GO(cip_commit_plan_make(c, r, &p, err));
+    uint64_t size = p.after->size, more = cip_bytes_left(size, c->io->size);
+    switch (p.way) {
+    case CIP_WAY_NOTHING:
+        snprintf(text, cap, "nothing changes");
+        break;
+    case CIP_WAY_CUT:
+        snprintf(text, cap, "cut to %" PRIu64 " bytes", size);
+        break;
+    case CIP_WAY_APPEND:
+        snprintf(text, cap, "append %" PRIu64 " bytes", more);
+        break;
+    case CIP_WAY_SWITCH:
+        snprintf(text, cap, "switch: append %" PRIu64 " bytes, write %" PRIu64 " within a sector",
+                 more, p.nbytes);
+        break;
+    case CIP_WAY_JOURNAL:
+        snprintf(text, cap,
+                 "journal: append %" PRIu64 " bytes, write %" PRIu64 " in %zu places, %" PRIu64
+                 " bytes in the end",
+                 more, p.nbytes, p.nrun, size);
+        break;
+    case CIP_WAY_REPLACE:
+        snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);
+        break;
+    }
+done:
+    cip_commit_plan_clear(&p);
+    return st;
+}

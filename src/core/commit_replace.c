@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A commit of the kind "replace": write beside, fsync, rename, fsync the folder. At every instant
+ * the name shows the old file (or none) or the whole new one. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strmap.h"
+#include "core/commit_impl.h"
+
+struct cip_replace {
+    cip_mem *mem;
+    cip_out out;
+    cip_place place;
+    int fd;
+    uint64_t at; /* where the next write goes: the new file's end */
+    cip_level level;
+    bool break_links;
+    char temp[300];
+    struct stat old; /* of what is replaced */
+    bool has_old, made, placed;
+};
+
+static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
+{
+    cip_replace *r = user;
+    CIP_TRY(cip_store_write(r->fd, r->at, p, n, err));
+    r->at += n;
+    return CIP_OK;
+}
+
+static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_store_write(((cip_replace *)user)->fd, off, p, n, err);
+}
+
+static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
+{
+    cip_replace *r = user;
+    CIP_TRY(cip_store_resize(r->fd, off, err));
+    r->at = off;
+    return CIP_OK;
+}
+
+static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
+{
+    cip_replace *r = user;
+    uint64_t end = r->at - from + to;
+    CIP_TRY(cip_store_move(r->fd, from, r->at, to, err));
+    if (end < r->at || from == r->at)
+        CIP_TRY(cip_store_resize(r->fd, end, err));
+    r->at = end;
+    return CIP_OK;
+}
+
+/* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
+ * regular file of one name is left alone: the other names of a hard-linked file would go on showing
+ * the old bytes. */
+static cip_status look_at_old(cip_replace *r, cip_err *err)
+{
+    if (fstatat(r->place.dir, r->place.name, &r->old, AT_SYMLINK_NOFOLLOW) != 0)
+        return CIP_OK;
+    r->has_old = true;
+    if (!S_ISREG(r->old.st_mode))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "the output exists and is no regular file");
+    if (r->old.st_nlink > 1 && !r->break_links)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the output has %ju names (hard links); replacing one would part them",
+                        (uintmax_t)r->old.st_nlink);
+    return CIP_OK;
+}
+
+static cip_status take_after_old(cip_replace *r, cip_err *err)
+{
+    int old = -1;
+    if (!r->has_old)
+        return CIP_OK;
+    if (cip_store_open(&r->place, r->place.name, O_RDONLY, 0, &old, NULL) != CIP_OK)
+        old = -1; /* it may be replaced, but not read: its attributes are not ours to copy */
+    cip_status st = cip_store_take_after(r->mem, r->fd, old, &r->old, err);
+    if (old != -1)
+        close(old);
+    return st;
+}
+
+static cip_status make(cip_replace *r, cip_err *err)
+{
+    /* nobody else may open it before it has its mode */
+    mode_t mode = r->has_old ? 0600 : 0666;
+    CIP_TRY(cip_store_open(&r->place, r->temp, O_RDWR | O_CREAT | O_EXCL, mode, &r->fd, err));
+    r->made = true;
+    return take_after_old(r, err);
+}
+
+/* Under a name that nobody has. */
+static cip_status make_unique(cip_replace *r, cip_err *err)
+{
+    uint64_t seed[2];
+    cip_status st = CIP_ERR_BUSY;
+    cip_hash_seed(seed);
+    for (int tries = 0; tries < 100 && st == CIP_ERR_BUSY && !r->made; tries++) {
+        uint64_t salt[2] = { (uint64_t)getpid(), (uint64_t)(uintptr_t)r + (uint64_t)tries };
+        uint64_t mark = cip_siphash(seed, (cip_bytes){ (const uint8_t *)salt, sizeof salt });
+        snprintf(r->temp, sizeof r->temp, ".cip-new-%016" PRIx64, mark);
+        st = make(r, err);
+    }
+    return st;
+}
+
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
+                          bool break_links, cip_replace **out, cip_err *err)
+{
+    cip_replace *r = NULL;
+    *out = NULL;
+    cip_status st = CIP_NEW(mem, &r, 1, err);
+    if (st != CIP_OK) {
+        cip_place_close(&place);
+        return st;
+    }
+    *r = (cip_replace){ .mem = mem, .place = place, .fd = -1, .level = level };
+    r->break_links = break_links;
+    r->out = (cip_out){ .write = out_write,
+                        .user = r,
+                        .rewrite = out_rewrite,
+                        .rewind = out_rewind,
+                        .move = out_move };
+    CIP_GO(look_at_old(r, err));
+    if (temp == NULL) {
+        CIP_GO(make_unique(r, err));
+    } else {
+        snprintf(r->temp, sizeof r->temp, "%s", temp);
+        CIP_GO(make(r, err));
+    }
+    *out = r;
+    return CIP_OK;
+done:
+    cip_replace_end(r);
+    return st;
+}
+
+cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_level level, cip_replace **out,
+                             cip_err *err)
+{
+    cip_place place;
+    *out = NULL;
+    CIP_TRY(cip_place_open(mem, path, &place, err));
+    return cip_replace_at(mem, place, NULL, level, false, out, err);
+}
+
+cip_out *cip_replace_out(cip_replace *r)
+{
+    return &r->out;
+}
+
+int cip_replace_descriptor(const cip_replace *r)
+{
+    return r->fd;
+}
+
+static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
+{
+    for (size_t i = 0; i < patch->n; i++) {
+        const cip_patch_op *op = &patch->op[i];
+        if (op->kind != CIP_PATCH_WRITE || !cip_patch_op_own(op))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a change within the new file");
+        CIP_TRY(cip_store_write(r->fd, op->offset, op->after.ptr, op->after.len, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
+{
+    if (patch != NULL)
+        CIP_TRY(apply(r, patch, err));
+    if (r->level == CIP_LEVEL_POWER)
+        CIP_TRY(cip_store_sync_all(r->fd, err));
+    cip_status st = cip_store_rename(&r->place, r->temp, r->place.name, overwrite, err);
+    if (st == CIP_ERR_BUSY)
+        return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
+    CIP_TRY(st);
+    r->placed = true;
+    return r->level == CIP_LEVEL_POWER ? cip_place_sync(&r->place, err) : CIP_OK;
+}
+
+void cip_replace_end(cip_replace *r)
+{
+    if (r == NULL)
+        return;
+    if (r->made && !r->placed)
+        cip_store_unlink(&r->place, r->temp, NULL);
+    if (r->fd >= 0)
+        close(r->fd);
+    cip_place_close(&r->place);
+    cip_mem_put(r->mem, r);
+}
