@@ -12,17 +12,25 @@
 typedef struct cip_yaml_edit cip_yaml_edit;
 
 /* Starts with a copy of `text`: a whole document with its directives and end marker, or one that is
- * empty. `handle_prefix`: what the document's `!` stands for. Every change below is checked by
- * parsing the result and comparing all events outside the edit; one that would change anything else
- * is UNSUPPORTED and leaves the text as it was. */
+ * empty. `opt` (may be NULL) is used for every parse, its strings are borrowed for as long; tags
+ * are written with what the document's `!` stands for. Every change below is checked by parsing the
+ * result and comparing all events outside the edit; one that would change anything else is
+ * UNSUPPORTED and leaves the text as it was. */
 cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_options *opt,
                              cip_yaml_edit **out, cip_err *err);
-/* Replaces the node at `path` by `value`, or inserts it, making parents (mappings). A step "-" or
- * the next number of a sequence appends. The value is written on one line where that can be. */
+/* Replaces the node at `path` by `value`, tag included, or inserts it, making parents (mappings; a
+ * sequence for a step "-"). A step "-" or the next number of a sequence appends. The value is
+ * written on one line. A step through an alias, or through a key that a merge key brings, leads to
+ * the node that is named: it changes for all who name it; at the end of the path the alias itself
+ * is replaced, and a merged key is inserted anew. An anchor defined in what is replaced moves to
+ * its first alias elsewhere, or the change is UNSUPPORTED; so is replacing the root. Of duplicate
+ * keys the last is changed. TYPE when a parent is a scalar, NOT_FOUND for an item beyond the next.
+ */
 cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node *value,
                              cip_err *err);
-/* NOT_FOUND when it is not there. An anchor defined within is moved to its first alias outside, or
- * refused; the root is refused. */
+/* With its key; `{}` or `[]` stays of a collection that held nothing else. NOT_FOUND when it is not
+ * there. Anchors as above; the root, its last entry, and keys that a merge key brings are
+ * UNSUPPORTED. */
 cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err);
 /* The node at `path` of the text as it is now, or NULL. Borrowed until the next change. */
 const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *err);
@@ -43,14 +51,14 @@ cip_status cip_yaml_emit_line(cip_env *env, const cip_node *value, const char *p
                               cip_buf *out, cip_err *err);
 
 /* A tree under construction: nodes in `arena`, changed only through here. Zero-initialise with the
- * arena; `root` becomes a mapping with the first change. */
+ * arena, at a fixed address; `root` becomes a mapping with the first change. */
 typedef struct cip_build {
     cip_arena *arena;
     cip_node *root;
 } cip_build;
 
-/* As cip_yaml_edit_set. The value is borrowed. TYPE when a parent is neither mapping nor sequence.
- */
+/* As cip_yaml_edit_set; "" sets the whole tree. The value is borrowed and never written to: below
+ * it a change makes copies. TYPE when a parent is neither mapping nor sequence. */
 cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err);
 

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tree/edit.h"
+#include "tree/tree_testing.h"
+
+static const cip_node *value(bench *b, const char *text)
+{
+    const cip_node *node = NULL;
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, text, "tag:t/", &node, &b->err), CIP_OK);
+    return node;
+}
+
+static void put(bench *b, cip_build *t, const char *path, const char *text)
+{
+    assert_int_equal(cip_build_set(t, path, value(b, text), &b->err), CIP_OK);
+}
+
+static void has_line(bench *b, const cip_node *node, bool flow, const char *expected)
+{
+    b->out.len = 0;
+    assert_int_equal(cip_yaml_emit_line(&b->env, node, "tag:t/", flow, &b->out, &b->err), CIP_OK);
+    assert_int_equal(cip_buf_nul(&b->out, NULL), CIP_OK);
+    assert_string_equal((const char *)b->out.ptr, expected);
+}
+
+static void parents_are_made(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    put(b, &t, "a/b/c", "1");
+    put(b, &t, "/a/b/d", "x");
+    put(b, &t, "l/-", "1");
+    put(b, &t, "l/1", "2");
+    put(b, &t, "l/-/t", "3");
+    put(b, &t, "a/b/c", "7");
+    put(b, &t, "l/0", "5");
+    put(b, &t, "q~1r", "~");
+    has_line(b, t.root, false, "{a: {b: {c: 7, d: x}}, l: [5, 2, {t: 3}], q/r: ~}");
+}
+
+static void order_is_that_of_the_first_change(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    for (int i = 0; i < 100; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "m/k%d", i);
+        put(b, &t, key, "1");
+        put(b, &t, "s/-", "1");
+    }
+    put(b, &t, "m/k3", "2");
+    const cip_node *m = cip_tree_get(t.root, "m", NULL);
+    assert_int_equal(cip_node_len(m), 100);
+    assert_int_equal(cip_node_len(cip_tree_get(t.root, "s", NULL)), 100);
+    assert_string_equal(cip_node_text(cip_node_key(m, 99), NULL), "k99");
+    assert_string_equal(cip_node_text(cip_node_at(m, 3), NULL), "2");
+}
+
+static void values_are_never_written_to(void **state)
+{
+    bench *b = *state;
+    const cip_node *v = value(b, "!x {a: [1, 2], b: {c: 1}}");
+    cip_build t = { .arena = &b->arena }, u = { .arena = &b->arena };
+    assert_int_equal(cip_build_set(&t, "v", v, NULL), CIP_OK);
+    assert_int_equal(cip_build_set(&t, "w", v, NULL), CIP_OK);
+    put(b, &t, "v/a/0", "9");
+    put(b, &t, "v/b/d", "9");
+    has_line(b, v, false, "!x {a: [1, 2], b: {c: 1}}");
+    assert_int_equal(cip_build_set(&u, "t", t.root, NULL), CIP_OK);
+    put(b, &u, "t/v/b/d", "10");
+    assert_int_equal(cip_build_remove(&u, "t/w/a", NULL), CIP_OK);
+    has_line(b, t.root, false,
+             "{v: !x {a: [9, 2], b: {c: 1, d: 9}}, w: !x {a: [1, 2], b: {c: 1}}}");
+    has_line(b, u.root, false, "{t: {v: !x {a: [9, 2], b: {c: 1, d: 10}}, w: !x {b: {c: 1}}}}");
+}
+
+static void a_whole_tree_may_be_given(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    const cip_node *v = value(b, "!x {a: 1}");
+    assert_int_equal(cip_build_set(&t, "", v, NULL), CIP_OK);
+    put(b, &t, "b", "2");
+    has_line(b, t.root, false, "!x {a: 1, b: 2}");
+    assert_int_equal(cip_node_len(v), 1);
+    assert_int_equal(cip_build_set(&t, "", value(b, "5"), NULL), CIP_ERR_TYPE);
+    has_line(b, t.root, false, "!x {a: 1, b: 2}");
+    t = (cip_build){ .arena = &b->arena, .root = (cip_node *)v };
+    put(b, &t, "b", "2");
+    assert_int_equal(cip_node_len(v), 1);
+    assert_int_equal(cip_node_len(t.root), 2);
+}
+
+static void nodes_are_removed(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    put(b, &t, "", "{a: {b: 1, c: 2, d: 3}, l: [1, 2, 3]}");
+    assert_int_equal(cip_build_remove(&t, "a/c", NULL), CIP_OK);
+    assert_int_equal(cip_build_remove(&t, "l/0", NULL), CIP_OK);
+    assert_int_equal(cip_build_remove(&t, "l/1", NULL), CIP_OK);
+    has_line(b, t.root, false, "{a: {b: 1, d: 3}, l: [2]}");
+    assert_int_equal(cip_build_remove(&t, "l/1", NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_remove(&t, "l/-", NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_remove(&t, "x", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_remove(&t, "x/y", NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_remove(&t, "", NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_build_remove(&t, "a", NULL), CIP_OK);
+    has_line(b, t.root, false, "{l: [2]}");
+}
+
+static void places_that_cannot_be_are_refused(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    put(b, &t, "", "{a: 1, l: [1]}");
+    const cip_node *one = value(b, "1");
+    assert_int_equal(cip_build_set(&t, "a/b", one, NULL), CIP_ERR_TYPE);
+    assert_int_equal(cip_build_set(&t, "l/0/b", one, NULL), CIP_ERR_TYPE);
+    assert_int_equal(cip_build_set(&t, "l/2", one, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_set(&t, "l/x", one, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_build_set(&t, NULL, one, NULL), CIP_ERR_ARG);
+    has_line(b, t.root, false, "{a: 1, l: [1]}");
+}
+
+static void lines_hold_any_value(void **state)
+{
+    bench *b = *state;
+    static const struct {
+        const char *value, *line, *in_flow;
+    } cases[] = {
+        { "a", "a", "a" },
+        { "a, b", "a, b", "'a, b'" },
+        { "'5'", "'5'", "'5'" },
+        { "0o17", "'0o17'", "'0o17'" },
+        { "|\n  x\n  y\n", "\"x\\ny\\n\"", "\"x\\ny\\n\"" },
+        { "a:\n- 1\n- b: {}\n", "{a: [1, {b: {}}]}", "{a: [1, {b: {}}]}" },
+        { "!x 1", "!x 1", "!x 1" },
+        { "!<tag:u/y> [1]", "!<tag:u/y> [1]", "!<tag:u/y> [1]" },
+        { "? [1]\n: 2", "{? [1] : 2}", "{? [1] : 2}" },
+        { "[&x {a: 1}, *x]", "[&x {a: 1}, *x]", "[&x {a: 1}, *x]" },
+        { "", "null", "null" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cip_node *v = value(b, cases[i].value);
+        has_line(b, v, false, cases[i].line);
+        has_line(b, v, true, cases[i].in_flow);
+    }
+}
+
+static void long_lines_are_not_wrapped(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    for (int i = 0; i < 500; i++)
+        put(b, &t, "s/-", "word");
+    b->out.len = 0;
+    assert_int_equal(cip_yaml_emit_line(&b->env, t.root, NULL, false, &b->out, &b->err), CIP_OK);
+    assert_int_equal(b->out.len, strlen("{s: []}") + 500 * 6 - 2);
+    assert_null(memchr(b->out.ptr, '\n', b->out.len));
+}
+
+static cip_status work(bench *b)
+{
+    const cip_node *v;
+    cip_build t = { .arena = &b->arena };
+    CIP_TRY(cip_yaml_value(&b->env, &b->arena, "{x: [1]}", NULL, &v, NULL));
+    for (int i = 0; i < 20; i++)
+        CIP_TRY(cip_build_set(&t, "a/-", v, NULL));
+    CIP_TRY(cip_build_set(&t, "a/3/x/-", v, NULL));
+    return cip_build_remove(&t, "a/3/x/0", NULL);
+}
+
+static void memory_that_fails_is_reported(void **state)
+{
+    (void)state;
+    every_allocation_may_fail(work);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
+    const struct CMUnitTest tests[] = {
+        TEST(parents_are_made),
+        TEST(order_is_that_of_the_first_change),
+        TEST(values_are_never_written_to),
+        TEST(a_whole_tree_may_be_given),
+        TEST(nodes_are_removed),
+        TEST(places_that_cannot_be_are_refused),
+        TEST(lines_hold_any_value),
+        TEST(long_lines_are_not_wrapped),
+        TEST(memory_that_fails_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
