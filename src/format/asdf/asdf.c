@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/asdf/asdf_write.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {
@@ -134,5 +135,6 @@ const cip_format cip_format_asdf = {
     .probe = probe,
     .open = open_file,
     .verify = cip_asdf_verify,
+    .sink = &cip_asdf_sink,
     .tag_prefix = ASDF_TAGS,
 };

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing a block: its header first, without what only its end tells; the payload through encoder
+ * and checksum; then the header again. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/asdf_write.h"
+
+enum { FIELDS = 48, PREFIX = 6 };
+
+static cip_status put_header(asdf_blockw *b, cip_err *err)
+{
+    static const uint8_t zeros[256];
+    uint8_t head[ASDF_HEADER_LEN];
+    uint64_t pad = (b->out->n + ASDF_HEADER_LEN) % b->align;
+    pad = pad == 0 ? 0 : b->align - pad;
+    b->at = b->out->n;
+    b->header_size = (uint16_t)(FIELDS + pad);
+    cip_asdf_header_bytes(&b->head, b->header_size, head);
+    CIP_TRY(cip_out_write(b->out, head, sizeof head, err));
+    for (size_t n; pad != 0; pad -= n) {
+        n = (size_t)cip_min_u64(pad, sizeof zeros);
+        CIP_TRY(cip_out_write(b->out, zeros, n, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
+{
+    cip_out *to = b->out;
+    b->head = (asdf_piece){ .flags = flags };
+    if ((flags & ASDF_STREAMED) != 0) {
+        CIP_TRY(cip_asdf_packing(NULL, 0, &b->how, err));
+        b->sum = ASDF_SUM_NONE;
+    }
+    memcpy(b->head.code, b->how.code, sizeof b->head.code);
+    CIP_TRY(put_header(b, err));
+    if (b->sum == ASDF_SUM_STORED) {
+        CIP_TRY(cip_summed_new(b->env, CIP_SUM_MD5, b->out, &b->summed, err));
+        to = cip_summed_out(b->summed);
+    } else if (b->sum == ASDF_SUM_DECODED) {
+        CIP_TRY(cip_sum_new(&b->env->mem, CIP_SUM_MD5, &b->decoded, err));
+    }
+    return cip_encoder_new(b->env, b->how.framing, b->how.level, 0, to, &b->enc, err);
+}
+
+cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err)
+{
+    if (b->decoded != NULL)
+        cip_sum_add(b->decoded, p, n);
+    return cip_encoder_write(b->enc, p, n, err);
+}
+
+cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
+{
+    uint8_t head[ASDF_HEADER_LEN];
+    CIP_TRY(cip_encoder_finish(b->enc, err));
+    if (b->summed != NULL)
+        CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
+    if (b->decoded != NULL)
+        cip_sum_take(b->decoded, b->head.checksum);
+    b->head.used = b->head.allocated = b->out->n - b->at - PREFIX - b->header_size;
+    b->head.data_size = cip_encoder_raw(b->enc);
+    *larger = b->how.framing != NULL && b->head.used >= b->head.data_size;
+    cip_asdf_blockw_clear(b);
+    if ((b->head.flags & ASDF_STREAMED) != 0)
+        return CIP_OK;
+    cip_asdf_header_bytes(&b->head, b->header_size, head);
+    return cip_out_rewrite(b->out, b->at, head, sizeof head, err);
+}
+
+cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)
+{
+    cip_asdf_blockw_clear(b);
+    return cip_out_rewind(b->out, b->at, err);
+}
+
+void cip_asdf_blockw_clear(asdf_blockw *b)
+{
+    cip_encoder_free(b->enc);
+    cip_summed_free(b->summed);
+    cip_sum_free(b->decoded);
+    b->enc = NULL;
+    b->summed = NULL;
+    b->decoded = NULL;
+}

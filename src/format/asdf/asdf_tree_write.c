@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The tree on its way out: a copy of the collections with other nodes in the place of arrays, the
+ * tags of the standard, and software and extensions where nobody has said them. */
+#include <string.h>
+
+#include "base/strmap.h"
+#include "cippus/version.h"
+#include "format/asdf/asdf_write.h"
+#include "tree/edit.h"
+#include "tree/yaml.h"
+
+typedef struct copier {
+    cip_env *env;
+    const asdf_standard *s;
+    cip_arena arena;
+    cip_strmap seen; /* a node's address -> that of what takes its place */
+} copier;
+
+static cip_status remember(copier *c, const cip_node *from, const cip_node *to, cip_err *err)
+{
+    const cip_node **key;
+    CIP_TRY(CIP_ARENA_NEW(&c->arena, &key, 1, err));
+    *key = from;
+    return cip_strmap_put(&c->seen, (cip_bytes){ (const uint8_t *)key, sizeof *key },
+                          (size_t)(uintptr_t)to, NULL, err);
+}
+
+static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
+                       cip_err *err);
+
+static cip_status copy_items(copier *c, const cip_node *from, cip_node *to, uint32_t depth,
+                             cip_err *err)
+{
+    const cip_node *key, *value;
+    for (uint32_t i = 0; i < from->len; i++) {
+        if (from->type == CIP_NODE_SEQ) {
+            CIP_TRY(copy(c, from->item[i], depth + 1, &value, err));
+            cip_node_set_item(to, i, value);
+            continue;
+        }
+        CIP_TRY(copy(c, from->pair[i].key, depth + 1, &key, err));
+        CIP_TRY(copy(c, from->pair[i].value, depth + 1, &value, err));
+        cip_node_set_pair(to, i, key, value);
+    }
+    return CIP_OK;
+}
+
+static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
+                       cip_err *err)
+{
+    cip_node *to;
+    size_t at = cip_strmap_get(&c->seen, (cip_bytes){ (const uint8_t *)&from, sizeof from });
+    *out = from;
+    if (at != SIZE_MAX)
+        *out = (const cip_node *)(uintptr_t)at;
+    if (at != SIZE_MAX || from == NULL || from->type < CIP_NODE_SEQ)
+        return CIP_OK;
+    if (depth >= c->env->limits.max_depth)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu32 " collections inside each other, found more",
+                        c->env->limits.max_depth);
+    if (from->type == CIP_NODE_SEQ)
+        CIP_TRY(cip_node_new_seq(&c->arena, from->len, &to, err));
+    else
+        CIP_TRY(cip_node_new_map(&c->arena, from->len, &to, err));
+    CIP_TRY(cip_asdf_standard_tag(c->s, from->tag, &c->arena, &to->tag, err));
+    to->anchor = from->anchor;
+    to->style = from->style;
+    CIP_TRY(remember(c, from, to, err)); /* before what lies within: there may be cycles */
+    *out = to;
+    return copy_items(c, from, to, depth, err);
+}
+
+/* --- software and extensions --------------------------------------------------------------------
+ */
+
+static cip_status software(copier *c, cip_node **out, cip_err *err)
+{
+    asdf_list l = { .a = &c->arena };
+    CIP_TRY(cip_asdf_list_text(&l, "name", "cippus", err));
+    CIP_TRY(cip_asdf_list_text(&l, "version", CIP_VERSION_STRING, err));
+    return cip_asdf_list_map(&l, ASDF_TAGS "core/software-1.0.0", CIP_STYLE_FLOW, out, err);
+}
+
+/* {extensions: [...]}: the one that defines the tags of the standard. */
+static cip_status history(copier *c, cip_node **out, cip_err *err)
+{
+    asdf_list l = { .a = &c->arena }, top = { .a = &c->arena };
+    cip_node *map, *seq, *who;
+    char *uri;
+    CIP_TRY(cip_arena_printf(&c->arena, &uri, err, "asdf://asdf-format.org/core/extensions/core-%s",
+                             c->s->version));
+    CIP_TRY(software(c, &who, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_class", "asdf.extension._manifest.ManifestExtension",
+                               err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", uri, err));
+    CIP_TRY(cip_asdf_list_add(&l, "software", who, err));
+    CIP_TRY(cip_asdf_list_map(&l, ASDF_TAGS "core/extension_metadata-1.0.0", CIP_STYLE_BLOCK, &map,
+                              err));
+    CIP_TRY(cip_node_new_seq(&c->arena, 1, &seq, err));
+    seq->style = CIP_STYLE_BLOCK;
+    cip_node_set_item(seq, 0, map);
+    CIP_TRY(cip_asdf_list_add(&top, "extensions", seq, err));
+    return cip_asdf_list_map(&top, NULL, CIP_STYLE_BLOCK, out, err);
+}
+
+/* What is put in front of the tree's own pairs. */
+static cip_status front(copier *c, const cip_node *root, asdf_list *l, cip_err *err)
+{
+    cip_node *n;
+    bool said = root != NULL && (cip_map_get(root, "asdf_library") != NULL ||
+                                 cip_map_get(root, "asdf/library") != NULL);
+    if (!said) {
+        CIP_TRY(software(c, &n, err));
+        CIP_TRY(cip_asdf_list_add(l, "asdf_library", n, err));
+    }
+    if (!c->s->metadata || (root != NULL && cip_map_get(root, "history") != NULL))
+        return CIP_OK;
+    CIP_TRY(history(c, &n, err));
+    return cip_asdf_list_add(l, "history", n, err);
+}
+
+/* --- the root -----------------------------------------------------------------------------------
+ */
+
+static cip_status make_root(copier *c, const cip_node *from, cip_node **out, cip_err *err)
+{
+    asdf_list l = { .a = &c->arena };
+    const cip_node *key, *value;
+    const cip_node *root = cip_node_kind(from) == CIP_NODE_MAP ? from : NULL;
+    char *tag;
+    CIP_TRY(front(c, root, &l, err));
+    uint32_t n = (uint32_t)cip_node_len(root);
+    CIP_TRY(cip_node_new_map(&c->arena, l.n + n, out, err));
+    for (size_t i = 0; i < l.n; i++)
+        cip_node_set_pair(*out, i, l.key[i], l.value[i]);
+    (*out)->style = CIP_STYLE_BLOCK;
+    CIP_TRY(cip_arena_printf(&c->arena, &tag, err, ASDF_TAGS "core/asdf-%s", c->s->asdf));
+    (*out)->tag = tag;
+    if (root == NULL)
+        return CIP_OK;
+    (*out)->anchor = root->anchor;
+    if (root->tag != NULL)
+        CIP_TRY(cip_asdf_standard_tag(c->s, root->tag, &c->arena, &(*out)->tag, err));
+    CIP_TRY(remember(c, root, *out, err));
+    for (uint32_t i = 0; i < n; i++) {
+        CIP_TRY(copy(c, root->pair[i].key, 1, &key, err));
+        CIP_TRY(copy(c, root->pair[i].value, 1, &value, err));
+        cip_node_set_pair(*out, l.n + i, key, value);
+    }
+    return CIP_OK;
+}
+
+/* New nodes by their paths; the whole of a file without a tree is called `data`. */
+static cip_status add_new(copier *c, cip_node **root, const asdf_swap *swap, size_t n, cip_err *err)
+{
+    cip_build b = { .arena = &c->arena, .root = *root };
+    for (size_t i = 0; i < n; i++) {
+        if (swap[i].from != NULL || swap[i].path == NULL)
+            continue;
+        const char *path = swap[i].path[0] != '\0' ? swap[i].path : "data";
+        CIP_TRY(cip_build_set(&b, path, swap[i].to, err));
+    }
+    *root = b.root;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
+                              const asdf_swap *swap, size_t nswap, cip_buf *out, cip_err *err)
+{
+    const cip_yaml_write how = { .handle_prefix = ASDF_TAGS, .document = true };
+    copier c = { .env = env, .s = s, .arena = { .mem = &env->mem }, .seen = { .mem = &env->mem } };
+    cip_node *made;
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < nswap; i++)
+        if (swap[i].from != NULL)
+            CIP_GO(remember(&c, swap[i].from, swap[i].to, err));
+    CIP_GO(make_root(&c, root, &made, err));
+    CIP_GO(add_new(&c, &made, swap, nswap, err));
+    st = cip_yaml_emit(env, made, &how, out, err);
+done:
+    cip_strmap_clear(&c.seen);
+    cip_arena_clear(&c.arena);
+    return st;
+}
+
+cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err)
+{
+    return cip_buf_addf(out, err, "#ASDF 1.0.0\n#ASDF_STANDARD %s\n", s->version);
+}

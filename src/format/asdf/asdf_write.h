@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the files of this folder that write share. Section numbers are those of docs/guide/asdf.md.
+ */
+#ifndef CIP_FORMAT_ASDF_WRITE_H
+#define CIP_FORMAT_ASDF_WRITE_H
+
+#include "format/asdf/asdf.h"
+#include "space/encode.h"
+
+extern const cip_sink cip_asdf_sink;
+
+/* --- asdf_standard.c: versions of the standard --------------------------------------------------
+ */
+
+typedef struct asdf_standard {
+    const char *version, *asdf, *ndarray, *integer; /* of the tags */
+    bool metadata;                                  /* `history` is a mapping with extensions */
+    bool half;                                      /* float16 */
+} asdf_standard;
+
+/* NULL: the one that is written by default. ARG for one that does not exist. */
+cip_status cip_asdf_standard(const char *version, const asdf_standard **out, cip_err *err);
+/* A tag as the standard has it: those of core types whose version changed; others as they are. */
+cip_status cip_asdf_standard_tag(const asdf_standard *s, const char *tag, cip_arena *a,
+                                 const char **out, cip_err *err);
+
+/* --- asdf_datatype_write.c ----------------------------------------------------------------------
+ */
+
+/* The type as it is stored: packed, numbers in their own order, or all in one (big 0 or 1). */
+cip_status cip_asdf_stored_type(cip_arena *a, const cip_dtype *d, int big, const cip_dtype **out,
+                                cip_err *err);
+/* What cannot be said of a type, or NULL. */
+const char *cip_asdf_type_fault(const asdf_standard *s, const cip_dtype *d);
+/* Its `datatype`. */
+cip_status cip_asdf_type_node(cip_arena *a, const cip_dtype *d, const cip_node **out, cip_err *err);
+/* A mapping or sequence under construction, grown pair by pair in the arena. */
+typedef struct asdf_list {
+    cip_arena *a;
+    const cip_node *key[16], *value[16];
+    size_t n;
+} asdf_list;
+cip_status cip_asdf_list_add(asdf_list *l, const char *key, const cip_node *value, cip_err *err);
+cip_status cip_asdf_list_text(asdf_list *l, const char *key, const char *text, cip_err *err);
+cip_status cip_asdf_list_map(asdf_list *l, const char *tag, cip_style style, cip_node **out,
+                             cip_err *err);
+/* [n, n, ...], or ['*', n, ...]. */
+cip_status cip_asdf_shape_node(cip_arena *a, int32_t ndim, const int64_t *shape, bool star,
+                               const cip_node **out, cip_err *err);
+
+/* --- asdf_element_write.c -----------------------------------------------------------------------
+ */
+
+/* One element as a value. RANGE for a text that no tree can hold. */
+cip_status cip_asdf_element_node(cip_arena *a, const cip_dtype *d, const uint8_t *p,
+                                 const cip_node **out, cip_err *err);
+/* Elements packed in C order as nested lists; mask (may be NULL): nonzero is null. */
+cip_status cip_asdf_inline_node(cip_arena *a, const cip_dtype *d, int32_t ndim,
+                                const int64_t *shape, const uint8_t *data, const uint8_t *mask,
+                                const cip_node **out, cip_err *err);
+
+/* --- asdf_framing.c -----------------------------------------------------------------------------
+ */
+
+typedef struct asdf_packing {
+    const char *name;
+    uint8_t code[4];
+    const cip_framing *framing; /* NULL: as it is */
+    int level;
+} asdf_packing;
+
+/* The codec by name (NULL: none). UNSUPPORTED for one that ASDF has no code for. */
+cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err);
+
+typedef enum asdf_sum { ASDF_SUM_STORED = 0, ASDF_SUM_DECODED, ASDF_SUM_NONE } asdf_sum;
+/* "md5" (and NULL), "legacy", "none". */
+cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err);
+
+/* --- asdf_block_write.c -------------------------------------------------------------------------
+ */
+
+/* A block while it is written. Zero-initialise. */
+typedef struct asdf_blockw {
+    cip_env *env;
+    cip_out *out; /* borrowed */
+    uint64_t at;  /* of its magic */
+    uint64_t align;
+    asdf_piece head; /* but for io and off */
+    uint16_t header_size;
+    asdf_packing how;
+    asdf_sum sum;
+    cip_encoder *enc;
+    cip_summed *summed;
+    cip_sum *decoded; /* ASDF_SUM_DECODED */
+} asdf_blockw;
+
+/* Starts one at the end of the output, its payload aligned. The others' `how` and `sum`; flags:
+ * ASDF_STREAMED or 0. */
+cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
+cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err);
+/* Completes the payload and the header; then *larger says that it did not become smaller, and
+ * cip_asdf_blockw_undo takes it back. */
+cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err);
+cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err);
+void cip_asdf_blockw_clear(asdf_blockw *b);
+
+/* --- asdf_tree_write.c --------------------------------------------------------------------------
+ */
+
+/* A node of the source's tree and what takes its place; from NULL: a new one at `path`. */
+typedef struct asdf_swap {
+    const cip_node *from, *to;
+    const char *path;
+} asdf_swap;
+
+/* The tree as it is written, as text from `%YAML` to the end marker: tags of the standard, swaps,
+ * software and extensions where there are none. `root` may be NULL. */
+cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
+                              const asdf_swap *swap, size_t nswap, cip_buf *out, cip_err *err);
+/* "#ASDF 1.0.0" and the standard's line. */
+cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err);
+
+/* --- asdf_part_write.c: one file of the output --------------------------------------------------
+ */
+
+/* A file being written: the main one, or one beside it. Zero-initialise with env and out. */
+typedef struct asdf_part {
+    cip_env *env;
+    cip_out *out;
+    uint64_t align;
+    int64_t slack;
+    uint64_t *at; /* the blocks' magics; of the env's memory */
+    size_t n, cap;
+    uint64_t reserved; /* room in front for a tree that comes later, or 0 */
+    bool streamed;     /* the last block is */
+} asdf_part;
+
+/* Head and tree first. blocks: some will follow. */
+cip_status cip_asdf_part_text(asdf_part *p, cip_buf *head_and_tree, bool blocks, cip_err *err);
+/* Notes a block that is about to be written at the output's end; makes room for the tree before the
+ * first when there is none yet. */
+cip_status cip_asdf_part_block(asdf_part *p, cip_err *err);
+/* The tree last, into the room in front. */
+cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *head_and_tree, cip_err *err);
+/* The index. */
+cip_status cip_asdf_part_end(asdf_part *p, cip_err *err);
+void cip_asdf_part_clear(asdf_part *p);
+
+#endif
