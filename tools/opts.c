@@ -54,6 +54,18 @@ const opt_row opt_rows[] = {
     TEXT("byteorder", "ORDER", byteorder, "little or big"),
     FLAG("accept-loss", accept_loss, "go on where the output cannot hold all of the input"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
+    TEXT("level", "LEVEL", level,
+         "what a change survives: power (loss of power, default) or process (its death)"),
+    { "tree-slack", "N", "bytes of room kept behind the tree (0: none)", OPT_INDEX,
+      offsetof(opts, tree_slack) },
+    { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align) },
+    TEXT("md5", "WHICH", md5, "checksums: current (of stored bytes), legacy (of decoded), none"),
+    FLAG("dry-run", dry_run, "print what would be done and change nothing"),
+    FLAG("break-links", break_links, "replace a file that has other names (hard links) too"),
+    FLAG("string", string, "VALUE is a string as it is, not YAML"),
+    TEXT("history", "TEXT", history, "a history entry that says what was done"),
+    TEXT("from", "KIND", from, "INPUT is raw or csv (default: by its name, else by its bytes)"),
+    TEXT("shape", "SHAPE", shape, "of raw input: '100,3', one length may be '*'"),
     { NULL, NULL, NULL, OPT_FLAG, 0 },
 };
 
@@ -160,7 +172,7 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
 int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
-    o->block = -1;
+    o->block = o->tree_slack = -1;
     o->pos = calloc((size_t)argc + 1, sizeof *o->pos);
     if (o->pos == NULL)
         return EXIT_FAILED;
@@ -187,6 +199,47 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
         return wrong(c, "expected ", c->args);
     if (c->max >= 0 && o->npos > c->max)
         return wrong(c, "one argument too many: ", o->pos[c->max]);
+    return 0;
+}
+
+int64_t opts_tree_slack(const opts *o)
+{
+    return o->tree_slack < 0 ? 0 : o->tree_slack == 0 ? -1 : o->tree_slack;
+}
+
+/* Which of the words (NULL last) the text is; -1 after saying that it is none. */
+static int one_of(const char *option, const char *text, const char *const *words)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    fprintf(stderr, "cippus: %s: expected ", option);
+    for (int i = 0; words[i] != NULL; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ", words[i]);
+    fputs(", found ", stderr);
+    print_escaped(stderr, text);
+    putc('\n', stderr);
+    return -1;
+}
+
+int opts_checksum(const opts *o, const char **out)
+{
+    static const char *const words[] = { "current", "legacy", "none", NULL };
+    static const char *const names[] = { "md5", "legacy", "none" };
+    int i = o->md5 != NULL ? one_of("--md5", o->md5, words) : 0;
+    if (i < 0)
+        return EXIT_USAGE;
+    *out = o->md5 != NULL ? names[i] : NULL;
+    return 0;
+}
+
+int opts_level(const opts *o, bool *process)
+{
+    static const char *const words[] = { "power", "process", NULL };
+    int i = o->level != NULL ? one_of("--level", o->level, words) : 0;
+    if (i < 0)
+        return EXIT_USAGE;
+    *process = i == 1;
     return 0;
 }
 

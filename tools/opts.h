@@ -23,6 +23,12 @@ typedef struct opts {
     bool deep;                                     /* verify */
     const char *format, *codec, *path, *byteorder; /* convert */
     bool accept_loss, overwrite;                   /* convert */
+    const char *level, *md5;                       /* writing */
+    int64_t tree_slack;                            /* writing; -1: not given */
+    uint64_t align;                                /* writing */
+    bool dry_run, break_links, string;             /* updates */
+    const char *history;                           /* updates */
+    const char *from, *shape;                      /* raw and csv inputs */
 } opts;
 
 typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE } opt_kind;
@@ -51,6 +57,12 @@ typedef struct command {
  * points into a block that the caller frees. */
 int opts_parse(const command *c, int argc, char **argv, opts *o);
 void opts_help(const command *c);
+/* --tree-slack as the library takes it: -1 for none, 0 for the default. */
+int64_t opts_tree_slack(const opts *o);
+/* --md5 as the library's checksum: NULL when not given. 0, or the exit status after saying what is
+ * wrong. The same for --level (true: process). */
+int opts_checksum(const opts *o, const char **out);
+int opts_level(const opts *o, bool *process);
 /* "64M", "2GiB", "1000": bytes. */
 bool parse_size(const char *text, uint64_t *out);
 
