@@ -3,7 +3,7 @@
 #ifndef CIPPUS_CONVERT_H
 #define CIPPUS_CONVERT_H
 
-#include "cippus/file.h"
+#include "cippus/write.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,12 +21,21 @@ typedef struct cip_convert_options {
     cip_progress_fn *progress;
     void *user;                    /* of both */
     const cip_open_options *input; /* how to open the input; NULL: the defaults */
+    const char *version;           /* of the output's format: an ASDF standard, "1.5.0" */
+    const char *checksum;          /* "md5" (of the stored bytes), "legacy" (decoded), "none" */
+    const char *storage; /* of all arrays: "internal", "inline", "external"; NULL: the default */
+    int64_t tree_slack;  /* bytes of room behind a tree; 0: the format's default; -1: none */
+    uint64_t align;      /* data start at a multiple of this; 0: the format's default */
+    cip_level level;     /* what the output survives once it is there */
+    bool resolve_refs;   /* arrays that are references become arrays */
 } cip_convert_options;
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)
 
-/** Writes all of `in` as `out` ("-": standard output). Nothing is under the name `out` before
- * it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
+/** Writes all of `in` as `out` ("-": standard output). From a format to the same one, what arrays
+ * alone do not show is kept too (order, comments, blocks that nothing names), unless `path`,
+ * `byteorder`, `version`, `storage` or `resolve_refs` ask for more. Nothing is under the name `out`
+ * before it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
  * written. BUSY when `out` exists and is not to be overwritten. */
 CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
                                cip_err *err);

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/commit.h"
+#include "core/output.h"
 #include "core/sink_run.h"
+#include "io/scratch.h"
 
 static cip_status check_options(const cip_convert_options *in, cip_convert_options *out,
                                 cip_err *err)
@@ -76,38 +76,18 @@ static cip_status parse_byteorder(const char *text, cip_spec *spec, cip_err *err
     return CIP_OK;
 }
 
-static cip_status plan_one(const cip_array *a, const char *field, cip_plan_read *p, cip_err *err)
+static cip_status parse_storage(const char *text, cip_where *out, cip_err *err)
 {
-    cip_read_args args = { .size = sizeof args, .field = field };
-    CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, p, err));
-    cip_status st = cip_plan_check_amount(p, err);
-    if (st != CIP_OK)
-        cip_plan_clear(p);
-    return cip_fail_in(err, st, "%s", a->path);
-}
-
-/* The arrays to write: the one that is named, or all. job->spec.narray counts the plans that are
- * made. */
-static cip_status plan_arrays(const cip_file *in, const char *path, cip_arena *a, cip_sink_job *job,
-                              cip_err *err)
-{
-    const char *field = NULL;
-    const cip_array *only = NULL;
-    size_t n = in->layout->narray;
-    if (path != NULL) {
-        only = cip_find_field(in, path, &field, err);
-        if (only == NULL)
-            return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
-        n = 1;
-    }
-    bool one = (job->format->sink->caps & CIP_SINK_ONE_ARRAY) != 0;
-    if (one && n != 1)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s holds one array, the input has %zu; name one (--path)",
-                        job->format->title, n);
-    CIP_TRY(CIP_ARENA_NEW(a, &job->plan, n, err));
-    for (size_t i = 0; i < n; i++, job->spec.narray++)
-        CIP_TRY(plan_one(only != NULL ? only : in->layout->array[i], field, &job->plan[i], err));
+    static const char *const names[] = { "internal", "inline", "external", "streamed" };
+    *out = CIP_WHERE_DEFAULT;
+    for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], text) == 0)
+            *out = (cip_where)(CIP_WHERE_INTERNAL + i);
+    if (text != NULL && *out == CIP_WHERE_DEFAULT)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the storage internal, inline, external or streamed, found "
+                        "'%.40s'",
+                        text);
     return CIP_OK;
 }
 
@@ -162,43 +142,124 @@ static cip_status stdout_write(void *user, const void *p, size_t n, cip_err *err
     return CIP_OK;
 }
 
-static cip_status to_pipe(const cip_sink_job *job, cip_err *err)
+typedef struct conversion {
+    const cip_file *in;
+    const cip_convert_options *o;
+    cip_sink_job *job;
+    bool rewrite; /* the same format, and nothing that needs its arrays one by one */
+} conversion;
+
+static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, cip_err *err)
 {
-    cip_patch patch = { .arena = { .mem = &job->env->mem } };
+    const cip_format *format = c->job->format;
+    if (c->rewrite)
+        return format->rewrite(c->in->layout, &c->job->spec, out, err);
+    return cip_sink_run(c->job, out, patch, err);
+}
+
+static cip_status apply_patch(cip_io *scratch, const cip_patch *patch, cip_err *err)
+{
+    for (size_t i = 0; i < patch->n; i++) {
+        const cip_patch_op *op = &patch->op[i];
+        if (op->kind != CIP_PATCH_WRITE || op->member[0] != '\0')
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected changes of the output itself");
+        CIP_TRY(cip_scratch_write(scratch, op->offset, op->after.ptr, op->after.len, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
+{
+    void *buf;
+    size_t got;
+    CIP_TRY(cip_mem_get(mem, CIP_IO_PIECE, &buf, err));
+    cip_status st = CIP_OK;
+    for (uint64_t off = 0; st == CIP_OK && off < io->size; off += got) {
+        st = cip_io_read_some(io, off, buf, CIP_IO_PIECE, &got, err);
+        if (st == CIP_OK)
+            st = stdout_write(NULL, buf, got, err);
+    }
+    cip_mem_put(mem, buf);
+    return st;
+}
+
+/* What is changed after it was written goes through a scratch file. */
+static cip_status to_pipe(const conversion *c, cip_err *err)
+{
+    cip_env *env = c->job->env;
+    cip_patch patch = { .arena = { .mem = &env->mem } };
     cip_out out = { .write = stdout_write };
-    if (job->format->sink->caps & CIP_SINK_PATCHES)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s cannot be written in one pass to a pipe", job->format->title);
-    cip_status st = cip_sink_run(job, &out, &patch, err);
+    cip_io *scratch = NULL;
+    cip_status st;
+    if (!c->rewrite && (c->job->format->sink->caps & CIP_SINK_PATCHES) == 0) {
+        CIP_GO(run_to(c, &out, &patch, err));
+    } else {
+        CIP_GO(cip_scratch_new(env, NULL, &scratch, err));
+        out = cip_scratch_out(scratch);
+        CIP_GO(run_to(c, &out, &patch, err));
+        CIP_GO(apply_patch(scratch, &patch, err));
+        CIP_GO(copy_to_stdout(scratch, &env->mem, err));
+    }
+done:
+    cip_io_close(scratch);
     cip_patch_clear(&patch);
     return st;
 }
 
-static cip_status to_file(const cip_sink_job *job, const char *path, bool overwrite, cip_err *err)
+static cip_status to_file(const conversion *c, const char *path, cip_err *err)
 {
     cip_status st;
-    cip_patch patch = { .arena = { .mem = &job->env->mem } };
-    cip_replace *r = NULL;
-    struct stat there;
-    if (!overwrite && lstat(path, &there) == 0) { /* told before the work; the commit looks again */
-        cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
-        return cip_fail_in(err, CIP_ERR_BUSY, "output");
-    }
-    st = cip_replace_begin(&job->env->mem, path, CIP_LEVEL_POWER, &r, err);
-    CIP_GO(cip_fail_in(err, st, "output"));
-    CIP_GO(cip_sink_run(job, cip_replace_out(r), &patch, err));
-    st = cip_replace_commit(r, &patch, overwrite, err);
-    cip_fail_in(err, st, "output");
+    cip_env *env = c->job->env;
+    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_output *out = NULL;
+    CIP_GO(cip_output_begin(&env->mem, path, c->o->level, c->o->overwrite, &out, err));
+    CIP_GO(run_to(c, cip_output_out(out), &patch, err));
+    st = cip_output_commit(out, &patch, err);
 done:
-    cip_replace_end(r);
+    cip_output_end(out);
     cip_patch_clear(&patch);
     return st;
+}
+
+/* What the options say of the output. */
+static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec *spec,
+                            cip_err *err)
+{
+    CIP_TRY(parse_codec(o->codec, a, spec, err));
+    spec->version = o->version;
+    spec->checksum = o->checksum;
+    spec->tree_slack = o->tree_slack;
+    spec->align = o->align;
+    return parse_byteorder(o->byteorder, spec, err);
+}
+
+static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const cip_sink_job *job)
+{
+    return in->format == job->format && job->format->rewrite != NULL && o->path == NULL &&
+           o->byteorder == NULL && o->version == NULL && o->storage == NULL && !o->resolve_refs;
+}
+
+static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
+{
+    cip_where where;
+    cip_sink_job *job = c->job;
+    CIP_TRY(choose_format(out, c->o, job, err));
+    job->spec.tree = c->o->path == NULL ? c->in->layout->tree : NULL;
+    job->spec.source_format = c->in->format->name;
+    CIP_TRY(fill_spec(c->o, a, &job->spec, err));
+    CIP_TRY(parse_storage(c->o->storage, &where, err));
+    c->rewrite = may_rewrite(c->in, c->o, job);
+    if (!c->rewrite) {
+        CIP_TRY(cip_convert_plan(job, c->in, c->o->path, where, c->o->resolve_refs, a, err));
+        CIP_TRY(check_loss(job, c->o, err));
+    }
+    return strcmp(out, "-") == 0 ? to_pipe(c, err) : to_file(c, out, err);
 }
 
 cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
                             cip_err *err)
 {
-    cip_status st;
     cip_convert_options o;
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -206,17 +267,9 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     CIP_TRY(check_options(opts, &o, err));
     cip_arena arena = { .mem = &in->layout->env->mem };
     cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };
-    CIP_GO(choose_format(out, &o, &job, err));
-    job.spec.tree = in->layout->tree;
-    job.spec.source_format = in->format->name;
-    CIP_GO(parse_codec(o.codec, &arena, &job.spec, err));
-    CIP_GO(parse_byteorder(o.byteorder, &job.spec, err));
-    CIP_GO(plan_arrays(in, o.path, &arena, &job, err));
-    CIP_GO(cip_sink_spec(&job, &arena, err));
-    CIP_GO(check_loss(&job, &o, err));
-    st = strcmp(out, "-") == 0 ? to_pipe(&job, err) : to_file(&job, out, o.overwrite, err);
-done:
-    for (size_t i = 0; i < job.spec.narray; i++)
+    conversion c = { .in = in, .o = &o, .job = &job };
+    cip_status st = convert(&c, out, &arena, err);
+    for (size_t i = 0; i < job.nplan; i++)
         cip_plan_clear(&job.plan[i]);
     cip_arena_clear(&arena);
     return st;

@@ -16,6 +16,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
                                  .dtype = p->to,
                                  .ndim = p->from.ndim,
                                  .shape = p->from.shape,
+                                 .mask = -1,
                                  .masked = p->array->mask.kind != CIP_MASK_NONE && !p->take_mask };
     }
     job->spec.array = s;
@@ -96,7 +97,7 @@ done:
     return st;
 }
 
-static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_err *err)
+static cip_status write_once(run *r, const cip_plan *plan, size_t array, cip_err *err)
 {
     cip_plan_read p = r->job->plan[array]; /* the same elements, as the sink stores them */
     p.to = plan->dtype;
@@ -105,6 +106,22 @@ static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_er
         return hand_over(r, plan, array, 0, (cip_bytes){ (const uint8_t *)"", 0 }, err);
     cip_status st = write_parts(r, plan, array, &p, err);
     return cip_fail_in(err, st, "%s", p.array->path);
+}
+
+/* A sink may want the data once more: those that do not become smaller are stored as they are. */
+static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_err *err)
+{
+    bool again = false;
+    uint64_t before = r->done;
+    CIP_TRY(write_once(r, plan, array, err));
+    if (r->sink->end == NULL)
+        return CIP_OK;
+    CIP_TRY(r->sink->end(r->w, array, &again, err));
+    if (!again)
+        return CIP_OK;
+    r->done = before;
+    CIP_TRY(write_once(r, plan, array, err));
+    return r->sink->end(r->w, array, NULL, err);
 }
 
 cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err)
@@ -121,6 +138,8 @@ cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch,
         CIP_GO(write_array(&r, &plan[i], i, err));
     st = r.sink->finish(r.w, patch, err);
 done:
+    if (r.w != NULL && r.sink->clear != NULL)
+        r.sink->clear(r.w);
     cip_arena_clear(&arena);
     return st;
 }

@@ -131,7 +131,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
 const cip_format cip_format_asdf = {
     .name = "asdf",
     .title = "ASDF",
-    .extensions = "asdf",
+    .extensions = "asdf yaml yml",
     .probe = probe,
     .open = open_file,
     .verify = cip_asdf_verify,

@@ -128,6 +128,7 @@ cip_status cip_asdf_part_end(asdf_part *p, cip_err *err)
 
 void cip_asdf_part_clear(asdf_part *p)
 {
-    cip_mem_put(&p->env->mem, p->at);
+    if (p->at != NULL)
+        cip_mem_put(&p->env->mem, p->at);
     p->at = NULL;
 }

@@ -35,6 +35,7 @@ typedef struct writer {
     int64_t nblock;
     size_t nexternal;
     bool tree_last;
+    bool yaml; /* arrays are inline where nothing else is said */
     const cip_node *tree;
     asdf_part main, beside;
     asdf_blockw block;
@@ -177,12 +178,16 @@ static cip_status count_bytes(target *t, cip_err *err)
 }
 
 /* A mask is stored the way its array is. */
-static cip_where where_of(const cip_spec_array *s, const cip_spec_array *all, size_t n)
+static cip_where where_of(const writer *w, const cip_spec_array *s, const cip_spec_array *all,
+                          size_t n)
 {
-    if (s->where != CIP_WHERE_DEFAULT || !s->is_mask)
-        return s->where != CIP_WHERE_DEFAULT ? s->where : CIP_WHERE_INTERNAL;
+    if (s->where != CIP_WHERE_DEFAULT)
+        return s->where;
+    if (w->yaml)
+        return CIP_WHERE_INLINE;
     for (size_t i = 0; i < n; i++)
-        if (all[i].mask >= 0 && &all[all[i].mask] == s && all[i].where == CIP_WHERE_INLINE)
+        if (s->is_mask && all[i].mask >= 0 && &all[all[i].mask] == s &&
+            all[i].where == CIP_WHERE_INLINE)
             return CIP_WHERE_INLINE;
     return CIP_WHERE_INTERNAL;
 }
@@ -461,14 +466,21 @@ static cip_status advance(writer *w, size_t i, cip_err *err)
 /* --- the sink -----------------------------------------------------------------------------------
  */
 
+/* A file that is called YAML is to be just that. */
+static bool is_yaml(const cip_out *out)
+{
+    const char *dot = out->name != NULL ? strrchr(out->name, '.') : NULL;
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
 static cip_status start(writer *w, cip_plan *plan, cip_err *err)
 {
     const cip_spec *s = &w->spec;
     for (size_t i = 0; i < s->narray && !s->late; i++)
-        w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE;
+        w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
     for (size_t i = 0; i < s->narray && !s->late; i++)
-        CIP_TRY(new_target(w, &s->array[i], where_of(&s->array[i], s->array, s->narray), &plan[i],
-                           err));
+        CIP_TRY(new_target(w, &s->array[i], where_of(w, &s->array[i], s->array, s->narray),
+                           &plan[i], err));
     return w->tree_last ? CIP_OK : write_text(w, err);
 }
 
@@ -495,6 +507,7 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     w->spec = *spec;
     w->tree = spec->tree;
     w->tree_last = spec->late;
+    w->yaml = is_yaml(out);
     w->open = SIZE_MAX;
     w->main = (asdf_part){ .env = env,
                            .out = out,
@@ -548,9 +561,8 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
 static cip_status add(void *state, const cip_spec_array *array, cip_plan *plan, cip_err *err)
 {
     writer *w = state;
-    cip_where where = array->where != CIP_WHERE_DEFAULT ? array->where : CIP_WHERE_INTERNAL;
     CIP_TRY(advance(w, w->n, err));
-    return new_target(w, array, where, plan, err);
+    return new_target(w, array, where_of(w, array, NULL, 0), plan, err);
 }
 
 static cip_status tree(void *state, const cip_node *root, cip_err *err)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which arrays of a file convert writes: each node of the tree once, masks as arrays of their own,
+ * references only when they are to be resolved. */
+#include <string.h>
+
+#include "base/strmap.h"
+#include "core/sink_run.h"
+#include "tree/value.h"
+
+typedef struct planner {
+    cip_sink_job *job;
+    const cip_file *in;
+    cip_arena *a;
+    cip_where where;
+    bool tree; /* the sink holds trees */
+    bool refs;
+    cip_spec_array *spec; /* as many as plans */
+    cip_strmap seen;      /* nodes that are planned */
+} planner;
+
+/* A mask of its own is a plan too. */
+static cip_status make_plan(planner *p, const cip_array *a, const char *field, bool mask,
+                            cip_err *err)
+{
+    cip_read_args args = { .size = sizeof args, .field = field, .take_mask = mask };
+    cip_plan_read *plan = &p->job->plan[p->job->nplan];
+    CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, plan, err));
+    p->job->nplan++;
+    CIP_TRY(cip_fail_in(err, cip_plan_check_amount(plan, err), "%s", a->path));
+    p->spec[p->job->spec.narray++] = (cip_spec_array){ .path = a->path,
+                                                       .dtype = plan->to,
+                                                       .ndim = plan->from.ndim,
+                                                       .shape = plan->from.shape,
+                                                       .mask = -1,
+                                                       .is_mask = mask,
+                                                       .where = p->where };
+    return CIP_OK;
+}
+
+/* Where the mask is one number, that; NULL where it is not. */
+static cip_status mask_value(planner *p, const cip_array *a, const cip_node **out, cip_err *err)
+{
+    cip_cast cast;
+    cip_cast_stats stats = { 0, 0 };
+    cip_kind kind = a->dtype->kind;
+    bool is_float = kind >= CIP_F16 && kind <= CIP_F64,
+         is_signed = kind >= CIP_I8 && kind <= CIP_I64;
+    bool is_unsigned = kind >= CIP_U8 && kind <= CIP_U64;
+    uint64_t bits = 0;
+    double v;
+    cip_node *n = NULL;
+    *out = NULL;
+    if (a->mask.kind != CIP_MASK_VALUE || !(is_float || is_signed || is_unsigned))
+        return CIP_OK;
+    cip_kind to = is_float ? CIP_F64 : is_signed ? CIP_I64 : CIP_U64;
+    CIP_TRY(cip_cast_make(a->dtype, cip_dtype_of(to), CIP_OVERFLOW_ERROR, &cast, err));
+    cip_cast_run(&cast, 1, a->mask.value, 0, (uint8_t *)&bits, 0, 0, &stats);
+    memcpy(&v, &bits, sizeof v);
+    if (is_float)
+        CIP_TRY(cip_node_new_double(p->a, v, &n, err));
+    else if (is_signed)
+        CIP_TRY(cip_node_new_int(p->a, (int64_t)bits, &n, err));
+    else
+        CIP_TRY(cip_node_new_uint(p->a, bits, &n, err));
+    *out = n;
+    return CIP_OK;
+}
+
+static cip_status add(planner *p, const cip_array *a, const char *field, const cip_node *node,
+                      cip_err *err)
+{
+    bool masked = a->mask.kind != CIP_MASK_NONE;
+    const cip_node *value = NULL;
+    int32_t mask = -1;
+    char *path = NULL;
+    if (masked && p->tree && field == NULL) {
+        CIP_TRY(mask_value(p, a, &value, err));
+        if (value == NULL) {
+            mask = (int32_t)p->job->spec.narray;
+            CIP_TRY(make_plan(p, a, NULL, true, err));
+        }
+    }
+    CIP_TRY(make_plan(p, a, field, false, err));
+    cip_spec_array *s = &p->spec[p->job->spec.narray - 1];
+    s->masked = masked;
+    s->mask = mask;
+    s->mask_value = value;
+    s->node = node;
+    if (field == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(p->a, &path, err, "%s/%s", a->path, field));
+    if (p->tree)
+        s->path = path;
+    return CIP_OK;
+}
+
+/* The node that the array stands for in a tree that is kept. False: it is not to be written, since
+ * the tree says by other means where it is. */
+static bool find_node(const planner *p, const cip_array *a, const cip_node **node)
+{
+    *node = a->node;
+    if (!p->tree || a->node != NULL || p->job->spec.tree == NULL || a->path[0] == '\0')
+        return true;
+    *node = cip_tree_get(p->job->spec.tree, a->path, NULL);
+    bool is_ref = strcmp(a->storage.kind != NULL ? a->storage.kind : "", "reference") == 0;
+    return *node == NULL || (p->refs && is_ref);
+}
+
+static cip_status plan_each(planner *p, const cip_array *a, cip_err *err)
+{
+    const cip_node *node, **key;
+    size_t was = SIZE_MAX;
+    if (!find_node(p, a, &node))
+        return CIP_OK;
+    if (p->tree && node != NULL) {
+        CIP_TRY(CIP_ARENA_NEW(p->a, &key, 1, err));
+        *key = node;
+        CIP_TRY(cip_strmap_put(&p->seen, (cip_bytes){ (const uint8_t *)key, sizeof *key }, 1, &was,
+                               err));
+    }
+    return was == SIZE_MAX ? add(p, a, NULL, node, err) : CIP_OK;
+}
+
+static cip_status plan_all(planner *p, size_t n, cip_err *err)
+{
+    const cip_layout *l = p->in->layout;
+    if ((p->job->format->sink->caps & CIP_SINK_ONE_ARRAY) != 0 && n != 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s holds one array, the input has %zu; name one (--path)",
+                        p->job->format->title, n);
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(plan_each(p, l->array[i], err));
+    return CIP_OK;
+}
+
+cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
+                            cip_where where, bool refs, cip_arena *a, cip_err *err)
+{
+    const char *field = NULL;
+    size_t n = path != NULL ? 1 : in->layout->narray;
+    planner p = { .job = job, .in = in, .a = a, .where = where, .refs = refs };
+    p.tree = (job->format->sink->caps & CIP_SINK_TREE) != 0;
+    p.seen.mem = &job->env->mem;
+    CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));
+    job->spec.array = p.spec;
+    if (path == NULL) {
+        cip_status st = plan_all(&p, n, err);
+        cip_strmap_clear(&p.seen);
+        return st;
+    }
+    const cip_array *only = cip_find_field(in, path, &field, err);
+    if (only == NULL)
+        return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
+    return add(&p, only, field, NULL, err);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A new file, and files beside it that belong to it: nothing is under their names before all are
+ * complete. */
+#ifndef CIP_CORE_OUTPUT_H
+#define CIP_CORE_OUTPUT_H
+
+#include "core/commit.h"
+
+typedef struct cip_output cip_output;
+
+/* BUSY when the name exists and is not to be overwritten; the commit looks again. */
+cip_status cip_output_begin(cip_mem *mem, const char *path, cip_level level, bool overwrite,
+                            cip_output **out, cip_err *err);
+/* Where it is written to: can be rewritten, cut and moved, has a name and gives members. */
+cip_out *cip_output_out(cip_output *o);
+/* The files beside it take their places, then the file itself. `patch` may be NULL. */
+cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err);
+/* Frees; what did not take its place is removed. NULL is fine. */
+void cip_output_end(cip_output *o);
+
+#endif
