@@ -34,6 +34,18 @@ int cmd_convert(const opts *o)
     cip_err err = CIP_ERR_INIT;
     talk t = { .bar = { .off = o->no_progress }, .file = o->pos[0] };
     cip_convert_options c = { .size = sizeof c };
+    bool process = false;
+    int rc = opts_checksum(o, &c.checksum);
+    if (rc == 0)
+        rc = opts_level(o, &process);
+    if (rc != 0)
+        return rc;
+    c.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    c.version = o->standard;
+    c.storage = o->inlined ? "inline" : NULL;
+    c.resolve_refs = o->resolve_refs;
+    c.tree_slack = opts_tree_slack(o);
+    c.align = o->align;
     c.format = o->format;
     c.path = o->path;
     c.codec = o->codec;

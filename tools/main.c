@@ -21,7 +21,9 @@ static const command commands[] = {
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
-      cmd_convert, 2, 2, "format codec path byteorder accept-loss overwrite" },
+      cmd_convert, 2, 2,
+      "format codec path byteorder standard inline resolve-refs md5 align tree-slack level "
+      "accept-loss overwrite" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 

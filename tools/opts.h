@@ -27,6 +27,8 @@ typedef struct opts {
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
     bool dry_run, break_links, string;             /* updates */
+    const char *standard;                          /* convert */
+    bool inlined, resolve_refs;                    /* convert */
     const char *history;                           /* updates */
     const char *from, *shape;                      /* raw and csv inputs */
 } opts;

@@ -183,7 +183,10 @@ static void wishes_that_make_no_sense_are_refused(void **state)
     assert_int_equal(cip_convert("in.npy", "o", NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.format = "x"), NULL),
                      CIP_ERR_ARG);
-    assert_int_equal(cip_convert("in.npy", "o.asdf", NULL, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_convert("in.npy", "o.asdf", CIP_CONVERT_OPTIONS(.version = "9"), NULL),
+                     CIP_ERR_ARG);
+    assert_int_equal(cip_convert("in.npy", "o.asdf", CIP_CONVERT_OPTIONS(.storage = "x"), NULL),
+                     CIP_ERR_ARG);
     assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.byteorder = "x"), NULL),
                      CIP_ERR_ARG);
     assert_int_equal(cip_convert("in.npy", "o.ra", CIP_CONVERT_OPTIONS(.codec = "lz4:x"), NULL),

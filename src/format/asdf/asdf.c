@@ -136,5 +136,6 @@ const cip_format cip_format_asdf = {
     .open = open_file,
     .verify = cip_asdf_verify,
     .sink = &cip_asdf_sink,
+    .rewrite = cip_asdf_rewrite,
     .tag_prefix = ASDF_TAGS,
 };

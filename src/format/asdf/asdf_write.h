@@ -120,6 +120,11 @@ cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_no
 /* "#ASDF 1.0.0" and the standard's line. */
 cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err);
 
+/* --- asdf_rewrite.c: cip_format.rewrite ---------------------------------------------------------
+ */
+
+cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
+
 /* --- asdf_part_write.c: one file of the output --------------------------------------------------
  */
 

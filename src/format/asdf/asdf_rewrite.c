@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A whole file anew from an open one: the text as it stands, blocks as they are stored unless
+ * another codec or checksum is asked for. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/asdf_write.h"
+#include "io/scratch.h"
+#include "space/read.h"
+
+typedef struct rewriting {
+    asdf_file *f;
+    cip_env *env;
+    cip_arena arena;
+    bool recode, resum;
+    asdf_packing how;
+    asdf_sum sum;
+    cip_io *scratch;
+} rewriting;
+
+/* Where streamed bytes go. */
+typedef struct feed {
+    cip_encoder *enc; /* or NULL */
+    cip_sum *sum;     /* or NULL */
+    cip_status st;
+    cip_err *err;
+} feed;
+
+static int take(void *user, const uint8_t *p, size_t n)
+{
+    feed *x = user;
+    if (x->sum != NULL)
+        cip_sum_add(x->sum, p, n);
+    if (x->enc != NULL)
+        x->st = cip_encoder_write(x->enc, p, n, x->err);
+    return x->st != CIP_OK;
+}
+
+static cip_status stream(rewriting *w, cip_space *s, feed *x, cip_err *err)
+{
+    const cip_read_how how = { w->f->layout, w->env->pool };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_space_stream(&how, s, CIP_IO_PIECE, take, x, &why);
+    if (x->st == CIP_OK && st != CIP_OK && err != NULL)
+        *err = why;
+    return x->st != CIP_OK ? x->st : st;
+}
+
+/* MD5 of a space's bytes. */
+static cip_status sum_of(rewriting *w, cip_space *s, uint8_t *out, cip_err *err)
+{
+    feed x = { .err = err };
+    CIP_TRY(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
+    cip_status st = stream(w, s, &x, err);
+    if (st == CIP_OK)
+        cip_sum_take(x.sum, out);
+    cip_sum_free(x.sum);
+    return st;
+}
+
+/* The decoded bytes through an encoder into the scratch file; *p says what came of it. */
+static cip_status encode(rewriting *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
+                         cip_err *err)
+{
+    cip_status st;
+    cip_out out = cip_scratch_out(w->scratch);
+    cip_summed *summed = NULL;
+    feed x = { .err = err };
+    const uint64_t off = out.n;
+    CIP_GO(cip_summed_new(w->env, CIP_SUM_MD5, &out, &summed, err));
+    if (w->sum == ASDF_SUM_DECODED)
+        CIP_GO(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
+    CIP_GO(
+        cip_encoder_new(w->env, how->framing, how->level, 0, cip_summed_out(summed), &x.enc, err));
+    CIP_GO(stream(w, data, &x, err));
+    CIP_GO(cip_encoder_finish(x.enc, err));
+    CIP_GO(cip_summed_finish(summed, p->checksum, err));
+    if (x.sum != NULL)
+        cip_sum_take(x.sum, p->checksum);
+    if (w->sum == ASDF_SUM_NONE)
+        memset(p->checksum, 0, sizeof p->checksum);
+    p->data_size = cip_encoder_raw(x.enc);
+    p->io = w->scratch;
+    p->off = off;
+    p->used = p->allocated = out.n - off;
+    memcpy(p->code, how->code, sizeof p->code);
+    p->flags &= ~(uint32_t)ASDF_STREAMED;
+done:
+    cip_encoder_free(x.enc);
+    cip_summed_free(summed);
+    cip_sum_free(x.sum);
+    return st;
+}
+
+static cip_status recode(rewriting *w, const cip_block *b, asdf_piece *p, cip_err *err)
+{
+    asdf_packing none;
+    if (w->scratch == NULL)
+        CIP_TRY(cip_scratch_new(w->env, NULL, &w->scratch, err));
+    uint64_t start = w->scratch->size;
+    CIP_TRY(encode(w, b->data, &w->how, p, err));
+    if (w->how.framing == NULL || p->used < p->data_size)
+        return CIP_OK;
+    cip_out out = cip_scratch_out(w->scratch);
+    CIP_TRY(cip_out_rewind(&out, start, err));
+    CIP_TRY(cip_asdf_packing(NULL, 0, &none, err));
+    return encode(w, b->data, &none, p, err);
+}
+
+static cip_status piece(rewriting *w, size_t i, asdf_piece *p, cip_err *err)
+{
+    const cip_block *b = &w->f->layout->block[i];
+    CIP_TRY(cip_asdf_piece_of(w->f, i, &w->arena, p, err));
+    bool streamed = (p->flags & ASDF_STREAMED) != 0;
+    if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
+        return recode(w, b, p, err);
+    if (!w->resum || streamed)
+        return CIP_OK;
+    if (w->sum == ASDF_SUM_NONE) {
+        memset(p->checksum, 0, sizeof p->checksum);
+        return CIP_OK;
+    }
+    bool decoded = w->sum == ASDF_SUM_DECODED && b->data != NULL;
+    return sum_of(w, decoded ? b->data : b->stored, p->checksum, err);
+}
+
+static cip_status put_all(rewriting *w, const cip_revision *r, cip_out *out, cip_err *err)
+{
+    void *buf = NULL;
+    cip_io *io;
+    cip_status st = CIP_OK;
+    CIP_TRY(cip_io_open_revision(w->f->layout->io, r, &io, err));
+    const uint64_t size = io->size, most = cip_min_u64(size, CIP_IO_PIECE);
+    CIP_GO(cip_mem_get(&w->env->mem, (size_t)most, &buf, err));
+    for (uint64_t off = 0, n; off < size; off += n) {
+        n = cip_min_u64(size - off, most);
+        CIP_GO(cip_io_read(io, off, buf, (size_t)n, err));
+        CIP_GO(cip_out_write(out, buf, (size_t)n, err));
+    }
+done:
+    cip_mem_put(&w->env->mem, buf);
+    cip_io_close(io);
+    return st;
+}
+
+static bool is_crlf(cip_bytes head)
+{
+    const uint8_t *nl = head.len != 0 ? memchr(head.ptr, '\n', head.len) : NULL;
+    return nl != NULL && nl != head.ptr && nl[-1] == '\r';
+}
+
+static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    cip_status st;
+    asdf_piece *p;
+    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align, .n = w->f->blocks.n };
+    cip_revision r = { .patch = { .arena = { .mem = &w->env->mem } },
+                       .has_tail = true,
+                       .anew = true };
+    CIP_GO(cip_asdf_text_of(w->f, &w->arena, &all.head, &all.tree, err));
+    all.crlf = is_crlf(all.head);
+    CIP_GO(CIP_ARENA_NEW(&w->arena, &p, all.n, err));
+    for (size_t i = 0; i < all.n; i++)
+        CIP_GO(piece(w, i, &p[i], err));
+    all.block = p;
+    CIP_GO(cip_asdf_pieces_add(w->env, &all, &r, NULL, err));
+    st = put_all(w, &r, out, err);
+done:
+    cip_revision_clear(&r);
+    return st;
+}
+
+cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    rewriting w = { .f = cip_asdf_of(l), .env = l->env, .arena = { .mem = &l->env->mem } };
+    w.recode = spec->codec != NULL;
+    w.resum = spec->checksum != NULL;
+    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w.how, err));
+    CIP_TRY(cip_asdf_sum(spec->checksum, &w.sum, err));
+    cip_status st = rewrite(&w, spec, out, err);
+    cip_io_close(w.scratch);
+    cip_arena_clear(&w.arena);
+    return st;
+}
