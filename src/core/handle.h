@@ -21,7 +21,15 @@ struct cip_file {
         size_t array;
     } * by_node; /* sorted by address */
     size_t nnode;
+    struct cip_commit *appender; /* rows are added at the end of the file, or NULL */
+    const cip_array *appended;   /* ... to this array */
+    bool updated;                /* cip_append changed the file under this handle */
 };
+
+/* A file with its env and nothing opened yet. */
+cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *err);
+/* Opens it over an io, which is taken over, on failure too. `format` may be NULL. */
+cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err);
 
 /* The format with this name, or NULL. */
 const cip_format *cip_format_find(const char *name);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/commit.h"
 #include "core/handle.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
@@ -75,6 +76,7 @@ void cip_file_close(cip_file *f)
 {
     if (f == NULL)
         return;
+    cip_commit_end(f->appender);
     cip_mem_put(&f->env.mem, f->by_node);
     cip_strmap_clear(&f->by_path);
     cip_layout_free(f->layout);
@@ -256,6 +258,21 @@ static cip_status open_path(cip_file *f, const char *path, const cip_open_option
     else
         CIP_TRY(open_settled(f, path, err));
     return open_layout(f, o, err);
+}
+
+cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
+{
+    cip_open_options o;
+    *out = NULL;
+    CIP_TRY(check_options(opts, &o, err));
+    return handle_new(&o, out, err);
+}
+
+cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err)
+{
+    const cip_open_options o = { .size = sizeof o, .format = format };
+    f->io = io;
+    return open_layout(f, &o, err);
 }
 
 static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)

@@ -112,6 +112,8 @@ typedef struct cip_updater {
     /* The tree; a path into an array's description is refused. */
     cip_status (*set)(void *u, const char *path, const cip_node *value, cip_err *err);
     cip_status (*remove)(void *u, const char *path, cip_err *err);
+    /* An entry in the file's history that says what was done. */
+    cip_status (*history)(void *u, const char *text, cip_err *err);
     /* Elements of an array: `at` is a view (of any order) in its space's bytes. */
     cip_status (*write)(void *u, const cip_array *a, const cip_nd *at, const cip_feed *feed,
                         cip_err *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/asdf/asdf_update.h"
 #include "format/asdf/asdf_write.h"
 
 static int probe(cip_io *io, cip_bytes head)
@@ -137,5 +138,6 @@ const cip_format cip_format_asdf = {
     .verify = cip_asdf_verify,
     .sink = &cip_asdf_sink,
     .rewrite = cip_asdf_rewrite,
+    .update = &cip_asdf_updater,
     .tag_prefix = ASDF_TAGS,
 };

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates in place: changes are collected by the format and end as one revision, which is
+ * committed. */
+#include "core/edit_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/spec_text.h"
+#include "tree/edit.h"
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static cip_status check_options(const cip_edit_options *in, cip_edit_options *out, cip_err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (in != NULL && (in->size == 0 || in->size > sizeof *out))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected cip_edit_options.size between 1 and %zu, found %zu", sizeof *out,
+                        in->size);
+    if (in != NULL)
+        memcpy(out, in, in->size);
+    out->size = sizeof *out;
+    return CIP_OK;
+}
+
+static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
+{
+    return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
+}
+
+static cip_status start_format(cip_edit *e, cip_err *err)
+{
+    cip_spec how = { .big = -1, .checksum = e->o.checksum, .tree_slack = e->o.tree_slack };
+    e->ops = e->file->format->update;
+    if (e->ops == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
+                        e->file->format->title);
+    CIP_TRY(cip_spec_codec(e->o.codec, &e->arena, &how, err));
+    CIP_TRY(cip_spec_checksum(e->o.checksum, err));
+    return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
+}
+
+static cip_status start(cip_edit *e, const char *path, const cip_file *same, cip_err *err)
+{
+    cip_env *env = &e->file->env;
+    cip_io *io;
+    CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.history, err));
+    CIP_TRY(cip_commit_begin(env, path, &e->o, &e->commit, err));
+    cip_io *under = cip_commit_io(e->commit);
+    if (same != NULL && !cip_commit_same(e->commit, same->io))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "the file changed since it was opened; open it again");
+    CIP_TRY(cip_io_open_part(under, 0, under->size, &io, err));
+    CIP_TRY(cip_file_open_over(e->file, io, same != NULL ? same->format->name : NULL, err));
+    return start_format(e, err);
+}
+
+static cip_status open_edit(const char *path, const cip_file *same, const cip_edit_options *opts,
+                            cip_edit **out, cip_err *err)
+{
+    cip_edit_options o;
+    cip_file *f;
+    cip_edit *e;
+    if (out == NULL || path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
+    *out = NULL;
+    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(cip_file_prepare(NULL, &f, err));
+    cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
+    if (st != CIP_OK) {
+        cip_file_close(f);
+        return st;
+    }
+    e->file = f;
+    e->o = o;
+    e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
+    st = start(e, path, same, err);
+    if (st != CIP_OK)
+        cip_edit_abort(e);
+    else
+        *out = e;
+    return st;
+}
+
+cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
+                         cip_err *err)
+{
+    return open_edit(path, NULL, opts, edit, err);
+}
+
+cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
+{
+    if (edit != NULL)
+        *edit = NULL;
+    if (file == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
+    if (strcmp(file->io->ops->name, "file") != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "only a file that was opened by its name can be changed, not %s",
+                        file->io->ops->name);
+    cip_io_unlock(file->io); /* our own reading need not wait for our writing */
+    return open_edit(file->io->name, file, NULL, edit, err);
+}
+
+void cip_edit_abort(cip_edit *e)
+{
+    if (e == NULL)
+        return;
+    cip_file *f = e->file;
+    if (e->state != NULL)
+        e->ops->end(e->state);
+    cip_revision_clear(&e->rev);
+    cip_commit_end(e->commit);
+    cip_arena_clear(&e->arena);
+    cip_mem_put(&f->env.mem, e);
+    cip_file_close(f);
+}
+
+cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err)
+{
+    if (e == NULL)
+        return err != NULL && err->code != CIP_OK
+                   ? (cip_status)err->code
+                   : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
+    if (e->finished)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
+    if (!able)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s: %s cannot be done",
+                        e->file->format->title, what);
+    return CIP_OK;
+}
+
+/* --- the tree ------------------------------------------------------------------------------------
+ */
+
+static cip_status set(cip_edit *e, const char *path, const cip_node *value, cip_err *err)
+{
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    return e->ops->set(e->state, path, value, err);
+}
+
+static cip_status may_set(const cip_edit *e, cip_err *err)
+{
+    return cip_edit_check(e, e == NULL || e->ops->set != NULL, "setting a value", err);
+}
+
+cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_node_new_string(&e->arena, text, strlen(text), &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_int(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_double(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_bool(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    const cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_yaml_value(&e->file->env, &e->arena, text, e->file->format->tag_prefix, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->remove != NULL, "removing a value", err));
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    return e->ops->remove(e->state, path, err);
+}
+
+cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
+{
+    CIP_TRY(
+        cip_edit_check(e, e == NULL || e->ops->freeze != NULL, "giving a stream its size", err));
+    return e->ops->freeze(e->state, err);
+}
+
+cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+{
+    cip_report report;
+    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->defrag != NULL, "dropping unused data", err));
+    cip_report_init(&report, &e->file->env.mem, false, fn, user);
+    cip_status st = e->ops->defrag(e->state, &report, err);
+    if (st == CIP_OK)
+        st = cip_report_status(&report, err);
+    cip_report_clear(&report);
+    return st;
+}
+
+/* --- the end -------------------------------------------------------------------------------------
+ */
+
+static cip_status finish(cip_edit *e, cip_err *err)
+{
+    if (e->finished)
+        return CIP_OK;
+    if (e->o.history != NULL) {
+        CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));
+        CIP_TRY(e->ops->history(e->state, e->o.history, err));
+    }
+    CIP_TRY(e->ops->finish(e->state, &e->rev, err));
+    e->finished = true;
+    return CIP_OK;
+}
+
+static cip_status say(cip_write_fn *fn, void *user, const char *line, cip_err *err)
+{
+    return fn(user, line, strlen(line)) == 0
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+}
+
+static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
+{
+    char line[160];
+    const cip_revision *r = &e->rev;
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        snprintf(line, sizeof line, "write %zu bytes at %" PRIu64 "\n", op->after.len, op->offset);
+        CIP_TRY(say(fn, user, line, err));
+    }
+    if (!r->has_tail)
+        return CIP_OK;
+    if (r->anew)
+        snprintf(line, sizeof line, "a new file of %" PRIu64 " bytes\n", r->tail_len);
+    else
+        snprintf(line, sizeof line, "a new end of %" PRIu64 " bytes from %" PRIu64 "\n",
+                 r->tail_len, r->tail_off);
+    return say(fn, user, line, err);
+}
+
+cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
+{
+    char kind[200] = "";
+    if (e == NULL || fn == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit and a function");
+    CIP_TRY(finish(e, err));
+    CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
+    CIP_TRY(say(fn, user, kind, err));
+    CIP_TRY(say(fn, user, "\n", err));
+    return say_operations(e, fn, user, err);
+}
+
+cip_status cip_edit_commit(cip_edit *e, cip_err *err)
+{
+    if (e == NULL)
+        return cip_edit_check(e, true, "", err);
+    cip_status st = finish(e, err);
+    if (st == CIP_OK)
+        st = cip_commit_apply(e->commit, &e->rev, err);
+    cip_edit_abort(e);
+    return st;
+}

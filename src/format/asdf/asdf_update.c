@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates: their beginning and end, and changes of the tree. The rest of a description of an array
+ * follows from its data, so a path into one is refused. */
+#include "format/asdf/asdf_update.h"
+
+#include <string.h>
+
+#include "cippus/version.h"
+
+static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+                                 "{}\n...\n";
+
+/* --- the text
+ * ------------------------------------------------------------------------------------- */
+
+static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    cip_yaml_edit *e;
+    CIP_TRY(cip_yaml_edit_new(u->env, text, &opt, &e, err));
+    cip_yaml_edit_free(u->tree);
+    u->tree = e;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err)
+{
+    cip_bytes head, text;
+    if (u->tree == NULL && u->f->has_tree) {
+        CIP_TRY(cip_asdf_text_of(u->f, u->arena, &head, &text, err));
+        CIP_TRY(new_text(u, text, err));
+    } else if (u->tree == NULL) {
+        text = (cip_bytes){ (const uint8_t *)empty_tree, sizeof empty_tree - 1 };
+        CIP_TRY(new_text(u, text, err));
+        u->anew = true;
+    }
+    *out = u->tree;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err)
+{
+    CIP_TRY(new_text(u, text, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
+                               const cip_node *value, cip_err *err)
+{
+    cip_yaml_edit *e;
+    char *path;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, step));
+    u->tree_changed = true;
+    return cip_yaml_edit_set(e, path, value, err);
+}
+
+/* --- users of a block
+ * ------------------------------------------------------------------------------ */
+
+typedef struct count {
+    int64_t block, nblock;
+    size_t n;
+} count;
+
+static int count_user(void *user, const cip_visit *v)
+{
+    count *c = user;
+    int64_t i;
+    if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
+        return 0;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (source != NULL && cip_node_as_int(source, &i) && (i < 0 ? i + c->nblock : i) == c->block)
+        c->n++;
+    return 0;
+}
+
+cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err)
+{
+    cip_yaml_edit *e;
+    count c = { (int64_t)block, (int64_t)u->n, 0 };
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_tree_walk(cip_yaml_edit_root(e), u->env, count_user, &c, err));
+    *n = c.n;
+    return CIP_OK;
+}
+
+/* --- changes of the tree
+ * --------------------------------------------------------------------------- */
+
+static bool is_step(const char *rest, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(rest, key, n) == 0 && (rest[n] == '\0' || rest[n] == '/');
+}
+
+/* Whether the path leads to what describes an array's data. */
+static const cip_array *described(const asdf_update *u, const char *path)
+{
+    static const char *const keys[] = { "source", "datatype", "byteorder",
+                                        "shape",  "offset",   "strides" };
+    path += *path == '/' && path[1] != '/' ? 1 : 0;
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        size_t n = strlen(a->path);
+        if (cip_node_kind(a->node) != CIP_NODE_MAP || strncmp(path, a->path, n) != 0 ||
+            path[n] != '/')
+            continue;
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+            if (is_step(path + n + 1, keys[k]))
+                return a;
+    }
+    return NULL;
+}
+
+static cip_status check_path(const asdf_update *u, const char *path, cip_err *err)
+{
+    const cip_array *a = described(u, path);
+    return a == NULL ? CIP_OK
+                     : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                                "'%.100s' describes the data of the array '%.60s'; change the "
+                                "array itself (put, append, resize)",
+                                path, a->path);
+}
+
+static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(check_path(u, path, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_yaml_edit_set(e, path, value, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+static cip_status remove_node(void *state, const char *path, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(check_path(u, path, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_yaml_edit_remove(e, path, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+static cip_status pair(cip_arena *a, cip_node *map, size_t i, const char *key,
+                       const cip_node *value, cip_err *err)
+{
+    cip_node *k;
+    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
+    cip_node_set_pair(map, i, k, value);
+    return CIP_OK;
+}
+
+static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
+                            const char *text, cip_err *err)
+{
+    cip_node *v;
+    CIP_TRY(cip_node_new_string(a, text, strlen(text), &v, err));
+    return pair(a, map, i, key, v, err);
+}
+
+/* An entry without a time, so that the same update gives the same bytes. */
+static cip_status history_entry(cip_arena *a, const char *text, cip_node **out, cip_err *err)
+{
+    cip_node *software;
+    CIP_TRY(cip_node_new_map(a, 2, &software, err));
+    CIP_TRY(text_pair(a, software, 0, "name", "cippus", err));
+    CIP_TRY(text_pair(a, software, 1, "version", CIP_VERSION_STRING, err));
+    software->tag = ASDF_TAGS "core/software-1.0.0";
+    CIP_TRY(cip_node_new_map(a, 2, out, err));
+    CIP_TRY(text_pair(a, *out, 0, "description", text, err));
+    CIP_TRY(pair(a, *out, 1, "software", software, err));
+    (*out)->tag = ASDF_TAGS "core/history_entry-1.0.0";
+    return CIP_OK;
+}
+
+/* A list in the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries` later. */
+static cip_status history(void *state, const char *text, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    cip_node *entry, *list;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(history_entry(u->arena, text, &entry, err));
+    const cip_node *h = cip_yaml_edit_get(e, "history", NULL);
+    const asdf_version *v = &u->f->header.standard;
+    bool old = h != NULL ? h->type == CIP_NODE_SEQ
+                         : u->f->header.has_standard && v->major == 1 && v->minor < 2;
+    const char *path = old ? "history" : "history/entries";
+    u->tree_changed = true;
+    if (cip_node_kind(cip_yaml_edit_get(e, path, NULL)) == CIP_NODE_SEQ)
+        return cip_yaml_edit_set(e, old ? "history/-" : "history/entries/-", entry, err);
+    CIP_TRY(cip_node_new_seq(u->arena, 1, &list, err));
+    cip_node_set_item(list, 0, entry);
+    return cip_yaml_edit_set(e, path, list, err);
+}
+
+/* --- beginning and end
+ * ----------------------------------------------------------------------------- */
+
+static cip_status look_at_blocks(asdf_update *u, cip_err *err)
+{
+    const asdf_blocks *list = &u->f->blocks;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
+    u->n = list->n;
+    u->cap = list->n + 1;
+    for (size_t i = 0; i < u->n; i++)
+        u->b[i] = (asdf_ublock){ .head = list->at[i], .kept = list->at[i].stored, .moved_to = -1 };
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size_t *index,
+                                     cip_err *err)
+{
+    if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
+                        "the last block is streamed, so no other can follow; freeze it first");
+    if (u->n == u->cap) {
+        asdf_ublock *grown;
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &grown, 2 * u->cap, err));
+        memcpy(grown, u->b, u->n * sizeof *grown);
+        u->b = grown;
+        u->cap *= 2;
+    }
+    asdf_ublock *b = &u->b[u->n];
+    *b = (asdf_ublock){ .is_new = true, .changed = true, .moved_to = -1 };
+    b->head.header_size = cip_asdf_form_1_0.header_size;
+    memcpy(b->head.code, code, sizeof b->head.code);
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &b->shadow, err));
+    *index = u->n++;
+    return CIP_OK;
+}
+
+static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void **state,
+                        cip_err *err)
+{
+    asdf_update *u;
+    *state = NULL;
+    CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
+    *u = (asdf_update){ .l = l, .f = cip_asdf_of(l), .env = l->env, .arena = a, .how = *how };
+    u->patch = (cip_patch){ .arena = { .mem = &l->env->mem },
+                            .old_len = l->io->size,
+                            .new_len = l->io->size };
+    u->seen = l->io;
+    CIP_TRY(look_at_blocks(u, err));
+    *state = u;
+    return CIP_OK;
+}
+
+static void end(void *state)
+{
+    asdf_update *u = state;
+    if (u == NULL)
+        return;
+    for (size_t i = 0; i < u->n; i++) {
+        cip_io_close(u->b[i].shadow);
+        cip_io_close(u->b[i].rows);
+        cip_io_close(u->b[i].encoded);
+        cip_io_close(u->b[i].whole);
+    }
+    if (u->seen != u->l->io)
+        cip_io_close(u->seen);
+    cip_yaml_edit_free(u->tree);
+    cip_patch_clear(&u->patch);
+}
+
+const cip_updater cip_asdf_updater = {
+    .begin = begin,
+    .set = set,
+    .remove = remove_node,
+    .history = history,
+    .write = cip_asdf_update_write,
+    .append = cip_asdf_update_append,
+    .resize = cip_asdf_update_resize,
+    .add = cip_asdf_update_add,
+    .freeze = cip_asdf_update_freeze,
+    .defrag = cip_asdf_update_defrag,
+    .finish = cip_asdf_update_finish,
+    .end = end,
+    .grows = cip_asdf_grows,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * An update of an ASDF file as it is put together: the text of the tree, and what becomes of each
+ * block. Nothing is written: what is new is kept in scratch files until it ends as a revision. */
+#ifndef CIP_FORMAT_ASDF_UPDATE_H
+#define CIP_FORMAT_ASDF_UPDATE_H
+
+#include "format/asdf/asdf.h"
+#include "tree/edit.h"
+
+/* A block, of the file or new. Its decoded bytes are those of `shadow` if there is one, else the
+ * first `kept` stored bytes of the file (with the update's patch over them), and then `rows`. */
+typedef struct asdf_ublock {
+    asdf_block head;  /* of the file; of a new one only flags and code count */
+    bool is_new;      /* not in the file */
+    bool changed;     /* anything of it */
+    uint64_t kept;    /* stored bytes */
+    cip_io *shadow;   /* scratch: decoded bytes in place of what is stored, or NULL */
+    cip_io *rows;     /* scratch: decoded bytes added behind, or NULL */
+    cip_io *encoded;  /* scratch, made at the end: what shadow and rows are stored as */
+    uint64_t raw_len; /* made at the end: decoded bytes in all */
+    cip_io *whole;    /* scratch, made at the end: kept and encoded bytes, in a new file */
+    bool summed;      /* a checksum is wanted, though it had none */
+    bool dropped;     /* by defrag */
+    int64_t moved_to; /* the new block that has its data now, or -1 */
+} asdf_ublock;
+
+/* Stored bytes of a block as they will be: the kept ones, then all of `more` (may be NULL). */
+typedef struct asdf_payload {
+    uint64_t kept, len;
+    cip_io *more;
+} asdf_payload;
+
+typedef struct asdf_update {
+    cip_layout *l;
+    asdf_file *f;
+    cip_env *env;
+    cip_arena *arena;
+    cip_spec how;
+    cip_yaml_edit *tree; /* NULL until it is needed */
+    bool tree_changed;
+    bool anew;       /* the file is to be made anew, whatever would fit */
+    bool compact;    /* and without free space in its blocks */
+    cip_patch patch; /* writes within the file */
+    uint64_t patch_nbytes;
+    cip_io *seen; /* the file with the patch over it */
+    asdf_ublock *b;
+    size_t n, cap;
+} asdf_update;
+
+enum {
+    ASDF_UPDATE_PATCH_MAX =
+        32 << 20,                 /* bytes changed in place and kept in memory; more: a shadow */
+    ASDF_UPDATE_OPS_MAX = 1 << 16 /* runs of them */
+};
+
+extern const cip_updater cip_asdf_updater;
+
+/* --- asdf_update.c -----------------------------------------------------------------------------
+ */
+
+/* The tree's text, for changes. */
+cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err);
+/* Sets `step` of the array's node: path/step. */
+cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
+                               const cip_node *value, cip_err *err);
+/* How many ndarrays of the tree name the block, external ones and masks included. */
+cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err);
+/* Puts another text in the tree's place. */
+cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
+/* A new block with no data yet. */
+cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size_t *index,
+                                     cip_err *err);
+
+/* --- asdf_update_data.c: elements ----------------------------------------------------------------
+ */
+
+cip_status cip_asdf_update_write(void *u, const cip_array *a, const cip_nd *at,
+                                 const cip_feed *feed, cip_err *err);
+cip_status cip_asdf_update_append(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
+                                  cip_err *err);
+cip_status cip_asdf_update_resize(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
+cip_status cip_asdf_update_add(void *u, const char *path, const cip_spec_array *array,
+                               const cip_feed *feed, cip_err *err);
+bool cip_asdf_grows(const cip_layout *l, const cip_array *a);
+/* Opens `seen` anew, with all that was written so far. */
+cip_status cip_asdf_update_look(asdf_update *u, cip_err *err);
+/* Decoded bytes of a block as they are now, in a scratch file of its own. */
+cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err);
+
+cip_status cip_asdf_update_freeze(void *u, cip_err *err);
+cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
+
+/* --- asdf_update_finish.c: where everything goes
+ * -------------------------------------------------- */
+
+cip_status cip_asdf_update_finish(void *u, cip_revision *r, cip_err *err);
+
+/* --- asdf_update_payload.c: what is stored of each block
+ * ------------------------------------------- */
+
+/* Encodes what has to be; then the payload is known. */
+cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err);
+asdf_payload cip_asdf_update_payload(const asdf_ublock *b);
+/* The block as it will be stored: sizes, and its checksum if it had one or the options want it. */
+cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, cip_err *err);
+
+#endif

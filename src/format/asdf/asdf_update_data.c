@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of elements. Bytes of a raw block change where they are, as writes of the patch; where
+ * that gets too much, and in compressed blocks, the block's decoded bytes are kept in a scratch
+ * file and changed there. Rows that follow the last byte of a block are only added to it. */
+#include "format/asdf/asdf_update.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+enum { PIECE = 1 << 20 };
+
+/* --- a block's decoded bytes
+ * ----------------------------------------------------------------------- */
+
+cip_status cip_asdf_update_look(asdf_update *u, cip_err *err)
+{
+    cip_io *now;
+    if (u->patch.n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_io_open_overlay(u->l->io, &u->patch, &now, err));
+    if (u->seen != u->l->io)
+        cip_io_close(u->seen);
+    u->seen = now;
+    return CIP_OK;
+}
+
+typedef struct sink {
+    cip_out out;
+    cip_err *err;
+    cip_status st;
+} sink;
+
+static int take(void *user, const uint8_t *p, size_t n)
+{
+    sink *s = user;
+    s->st = cip_out_write(&s->out, p, n, s->err);
+    return s->st != CIP_OK;
+}
+
+/* n bytes of an io at off, to the end of a scratch file. */
+static cip_status copy_range(asdf_update *u, cip_io *from, uint64_t off, uint64_t n, cip_io *to,
+                             cip_err *err)
+{
+    cip_status st = CIP_OK;
+    void *buf;
+    cip_out out = cip_scratch_out(to);
+    CIP_TRY(cip_mem_get(&u->env->mem, PIECE, &buf, err));
+    for (uint64_t at = 0; at < n && st == CIP_OK; at += PIECE) {
+        size_t now = (size_t)cip_min_u64(PIECE, n - at);
+        CIP_GO(cip_io_read(from, off + at, buf, now, err));
+        CIP_GO(cip_out_write(&out, buf, now, err));
+    }
+done:
+    cip_mem_put(&u->env->mem, buf);
+    return st;
+}
+
+static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
+{
+    const cip_block *cb = &u->l->block[block];
+    const cip_read_how how = { u->l, u->env->pool };
+    if (cb->data == NULL) {
+        if (err != NULL)
+            *err = *cb->why;
+        return cb->info.state;
+    }
+    sink s = { cip_scratch_out(to), err, CIP_OK };
+    cip_status st = cip_space_stream(&how, cb->data, PIECE, take, &s, err);
+    return s.st != CIP_OK ? s.st : st;
+}
+
+cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
+{
+    asdf_ublock *b = &u->b[block];
+    cip_io *shadow;
+    if (b->shadow != NULL)
+        return CIP_OK;
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &shadow, err));
+    cip_status st;
+    if (cip_asdf_is_raw(&b->head)) {
+        CIP_GO(cip_asdf_update_look(u, err));
+        st = copy_range(u, u->seen, b->head.data_off, b->kept, shadow, err);
+    } else {
+        st = decode(u, block, shadow, err);
+    }
+done:
+    if (st != CIP_OK) {
+        cip_io_close(shadow);
+        return st;
+    }
+    b->shadow = shadow;
+    b->kept = 0;
+    b->changed = true;
+    return CIP_OK;
+}
+
+/* --- writing
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct put {
+    asdf_update *u;
+    size_t block;
+} put;
+
+static cip_status put_bytes(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+{
+    const put *p = user;
+    asdf_update *u = p->u;
+    asdf_ublock *b = &u->b[p->block];
+    u->patch_nbytes += bytes.len;
+    if (b->shadow == NULL &&
+        (u->patch_nbytes > ASDF_UPDATE_PATCH_MAX || u->patch.n >= ASDF_UPDATE_OPS_MAX)) {
+        cip_io *seen = u->seen; /* in use until the whole selection is written */
+        u->seen = u->l->io;
+        cip_status st = cip_asdf_update_shadow(u, p->block, err);
+        if (u->seen != u->l->io)
+            cip_io_close(u->seen);
+        u->seen = seen;
+        CIP_TRY(st);
+    }
+    if (b->shadow != NULL)
+        return cip_scratch_write(b->shadow, off - b->head.data_off, bytes.ptr, bytes.len, err);
+    return cip_patch_write(&u->patch, "", off, (cip_bytes){ NULL, 0 }, bytes, err);
+}
+
+static cip_status put_shadow(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+{
+    const put *p = user;
+    return cip_scratch_write(p->u->b[p->block].shadow, off, bytes.ptr, bytes.len, err);
+}
+
+/* An array whose elements lie in a block of this file. */
+static cip_status check_array(const cip_array *a, cip_err *err)
+{
+    CIP_TRY(cip_array_state(a, err));
+    if (a->storage.block >= 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    strcmp(a->storage.kind, "inline") == 0
+                        ? "the data lie in the tree (inline); change them there (set, edit)"
+                        : "the data lie in another file; change that file");
+}
+
+cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *at,
+                                 const cip_feed *feed, cip_err *err)
+{
+    asdf_update *u = state;
+    CIP_TRY(check_array(a, err));
+    put p = { u, (size_t)a->storage.block };
+    asdf_ublock *b = &u->b[p.block];
+    if (!cip_asdf_is_raw(&b->head))
+        CIP_TRY(cip_asdf_update_shadow(u, p.block, err));
+    b->changed = true;
+    if (b->shadow != NULL) {
+        const cip_scatter_to to = { .io = b->shadow, .live = true, .put = put_shadow, .user = &p };
+        return cip_scatter(u->env, &to, at, feed, err);
+    }
+    CIP_TRY(cip_asdf_update_look(u, err));
+    const cip_scatter_to to = {
+        .io = u->seen, .base = b->head.data_off, .put = put_bytes, .user = &p
+    };
+    return cip_scatter(u->env, &to, at, feed, err);
+}
+
+/* --- elements as they are now
+ * ----------------------------------------------------------------------- */
+
+/* The space in which the array's view finds its elements, with this update's changes. */
+static cip_status present_space(asdf_update *u, const cip_array *a, cip_space **out, cip_err *err)
+{
+    asdf_ublock *b = &u->b[a->storage.block];
+    if (!b->changed) {
+        *out = a->space;
+        return CIP_OK;
+    }
+    CIP_TRY(cip_asdf_update_shadow(u, (size_t)a->storage.block, err));
+    return cip_space_new_file(u->l, b->shadow, out, err);
+}
+
+typedef struct copier {
+    asdf_update *u;
+    cip_read_how how;
+    cip_space *from;
+    cip_cast cast;
+    cip_out *to;
+    void *buf; /* grows */
+    size_t cap;
+} copier;
+
+static cip_status copy_box(copier *c, const cip_nd *from, uint64_t nbytes, cip_err *err)
+{
+    cip_nd to;
+    if (nbytes > c->cap) {
+        CIP_TRY(cip_mem_resize(&c->u->env->mem, &c->buf, (size_t)nbytes, err));
+        c->cap = (size_t)nbytes;
+    }
+    CIP_TRY(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, err));
+    CIP_TRY(cip_space_gather(&c->how, c->from, from, &c->cast, &to, c->buf, NULL, err));
+    return cip_out_write(c->to, c->buf, (size_t)nbytes, err);
+}
+
+/* Elements in C order, in boxes of about PIECE bytes. */
+static cip_status copy_view(copier *c, const cip_nd *from, cip_err *err)
+{
+    uint64_t nelem, nbytes;
+    int32_t axis = 0;
+    if (!cip_shape_nelem(from->ndim, from->shape, &nelem) ||
+        cip_mul_overflow(nelem, from->itemsize, &nbytes))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^64 bytes");
+    while (axis < from->ndim && from->shape[axis] <= 1)
+        axis++;
+    if (nbytes <= PIECE || axis == from->ndim)
+        return nelem == 0 ? CIP_OK : copy_box(c, from, nbytes, err);
+    uint64_t n = (uint64_t)from->shape[axis], step = cip_max_u64(1, n / (nbytes / PIECE + 1));
+    cip_nd part = *from;
+    for (uint64_t i = 0; i < n; i += step) { /* as deep as there are axes */
+        part.off = from->off + i * (uint64_t)from->stride[axis];
+        part.shape[axis] = (int64_t)cip_min_u64(step, n - i);
+        CIP_TRY(copy_view(c, &part, err));
+    }
+    return CIP_OK;
+}
+
+/* The elements that `view` shows of the array's space, packed, to the end of a scratch file. */
+static cip_status copy_elements(asdf_update *u, const cip_array *a, const cip_nd *view, cip_io *to,
+                                cip_err *err)
+{
+    cip_out out = cip_scratch_out(to);
+    copier c = { .u = u, .how = { u->l, u->env->pool }, .to = &out };
+    CIP_TRY(present_space(u, a, &c.from, err));
+    CIP_TRY(cip_cast_make(a->dtype, a->dtype, CIP_OVERFLOW_ERROR, &c.cast, err));
+    cip_status st = copy_view(&c, view, err);
+    cip_mem_put(&u->env->mem, c.buf);
+    return st;
+}
+
+/* --- rows
+ * ------------------------------------------------------------------------------------------- */
+
+static cip_status add_rows(asdf_update *u, const cip_array *a, uint64_t nelem, const cip_feed *feed,
+                           cip_io *to, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    void *buf;
+    uint64_t size = a->dtype->itemsize, each = cip_max_u64(1, PIECE / cip_max_u64(1, size));
+    cip_out out = cip_scratch_out(to);
+    CIP_TRY(cip_mem_zeroed(&u->env->mem, (size_t)each, (size_t)size, &buf, err));
+    for (uint64_t left = nelem; left != 0 && st == CIP_OK;) {
+        uint64_t n = cip_min_u64(each, left);
+        CIP_GO(feed->next(feed->self, n, buf, err));
+        CIP_GO(cip_out_write(&out, buf, (size_t)(n * size), err));
+        left -= n;
+    }
+done:
+    cip_mem_put(&u->env->mem, buf);
+    return st;
+}
+
+/* Whether the array's elements end where the block's decoded bytes end, so that rows may follow;
+ * in a streamed block a torn row at the end goes. */
+static bool ends_block(const asdf_update *u, const cip_array *a, uint64_t rowbytes, uint64_t *end)
+{
+    const asdf_ublock *b = &u->b[a->storage.block];
+    uint64_t first, len;
+    if (!cip_view_is_contiguous(&a->view) || b->rows != NULL ||
+        cip_view_bounds(&a->view, &first, end, NULL) != CIP_OK)
+        return false;
+    if (*end == 0)
+        *end = a->view.off;
+    len = b->shadow != NULL           ? b->shadow->size
+          : cip_asdf_is_raw(&b->head) ? b->kept
+                                      : u->l->block[a->storage.block].data->len;
+    return *end == len || (cip_asdf_is_streamed(&b->head) && *end < len && len - *end < rowbytes);
+}
+
+/* `star`: the first axis goes on being as long as its data. */
+static cip_status shape_node(asdf_update *u, int32_t ndim, const int64_t *shape, bool star,
+                             cip_node **out, cip_err *err)
+{
+    CIP_TRY(cip_node_new_seq(u->arena, (size_t)ndim, out, err));
+    for (int32_t i = 0; i < ndim; i++) {
+        cip_node *n;
+        if (i == 0 && star)
+            CIP_TRY(cip_node_new_string(u->arena, "*", 1, &n, err));
+        else
+            CIP_TRY(cip_node_new_int(u->arena, shape[i], &n, err));
+        cip_node_set_item(*out, (size_t)i, n);
+    }
+    (*out)->style = CIP_STYLE_FLOW;
+    return CIP_OK;
+}
+
+static bool grows_by_itself(const cip_array *a)
+{
+    const cip_node *shape = cip_map_get(a->node, "shape");
+    return cip_node_kind(shape) == CIP_NODE_SEQ && shape->len != 0 &&
+           cip_node_is_string(shape->item[0], "*");
+}
+
+static cip_status new_length(asdf_update *u, const cip_array *a, int64_t n, cip_err *err)
+{
+    cip_node *node;
+    if (grows_by_itself(a))
+        return CIP_OK;
+    CIP_TRY(cip_node_new_int(u->arena, n, &node, err));
+    return cip_asdf_update_key(u, a, "shape/0", node, err);
+}
+
+static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, cip_err *err)
+{
+    cip_yaml_edit *e;
+    char *path;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, key));
+    u->tree_changed = true;
+    return cip_yaml_edit_get(e, path, NULL) == NULL ? CIP_OK : cip_yaml_edit_remove(e, path, err);
+}
+
+/* Gives the array elements of its own, packed in C order: in its block when nothing else lies
+ * there, otherwise in a new one. `content` is taken over, on failure too. */
+static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
+                              const int64_t *shape, cip_io *content, cip_err *err)
+{
+    cip_status st;
+    size_t users = 0, block = (size_t)a->storage.block;
+    cip_node *node;
+    CIP_GO(cip_asdf_update_users(u, block, &users, err));
+    if (users != 1 || u->b[block].rows != NULL) {
+        CIP_GO(cip_asdf_update_new_block(u, u->b[block].head.code, &block, err));
+        CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &node, err));
+        CIP_GO(cip_asdf_update_key(u, a, "source", node, err));
+    }
+    CIP_GO(shape_node(u, ndim, shape, grows_by_itself(a), &node, err));
+    CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
+    CIP_GO(drop_key(u, a, "offset", err));
+    CIP_GO(drop_key(u, a, "strides", err));
+    cip_io_close(u->b[block].shadow);
+    u->b[block].shadow = content;
+    u->b[block].kept = 0;
+    u->b[block].changed = true;
+    content = NULL;
+done:
+    cip_io_close(content);
+    return st;
+}
+
+static cip_status no_mask(const cip_array *a, cip_err *err)
+{
+    if (a->mask.kind != CIP_MASK_SET_MISSING || a->mask.array->view.ndim < a->view.ndim)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "the array has a mask of its own shape, which would no longer fit");
+}
+
+static cip_status append_anew(asdf_update *u, const cip_array *a, uint64_t nelem,
+                              const int64_t *shape, const cip_feed *feed, cip_err *err)
+{
+    cip_io *content;
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &content, err));
+    cip_status st = copy_elements(u, a, &a->view, content, err);
+    if (st == CIP_OK)
+        st = add_rows(u, a, nelem, feed, content, err);
+    if (st == CIP_OK)
+        return own_content(u, a, a->view.ndim, shape, content, err);
+    cip_io_close(content);
+    return st;
+}
+
+/* Elements in nrow rows. */
+static cip_status count_rows(const cip_array *a, uint64_t nrow, int64_t *shape, uint64_t *nelem,
+                             cip_err *err)
+{
+    uint64_t row, nbytes;
+    if (a->view.ndim == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
+    memcpy(shape, a->view.shape, sizeof a->view.shape);
+    if (!cip_shape_nelem(a->view.ndim - 1, shape + 1, &row) || cip_mul_overflow(row, nrow, nelem) ||
+        cip_mul_overflow(*nelem, a->dtype->itemsize, &nbytes) ||
+        cip_add_overflow(shape[0], nrow, &shape[0]))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow,
+                                  const cip_feed *feed, cip_err *err)
+{
+    asdf_update *u = state;
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t nelem, end;
+    CIP_TRY(check_array(a, err));
+    CIP_TRY(no_mask(a, err));
+    CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
+    if (nelem == 0)
+        return new_length(u, a, shape[0], err);
+    if (!ends_block(u, a, nelem / nrow * a->dtype->itemsize, &end))
+        return append_anew(u, a, nelem, shape, feed, err);
+    asdf_ublock *b = &u->b[a->storage.block];
+    CIP_TRY(new_length(u, a, shape[0], err));
+    if (b->shadow != NULL)
+        CIP_TRY(cip_scratch_resize(b->shadow, end, err));
+    else if (cip_asdf_is_raw(&b->head))
+        b->kept = end;
+    b->changed = true;
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &b->rows, err));
+    return add_rows(u, a, nelem, feed, b->rows, err);
+}
+
+bool cip_asdf_grows(const cip_layout *l, const cip_array *a)
+{
+    return a->layout == l && a->st == CIP_OK && strcmp(a->storage.kind, "streamed") == 0 &&
+           (size_t)a->storage.block + 1 == l->nblock && strcmp(a->storage.codec, "none") == 0 &&
+           grows_by_itself(a) && cip_view_is_contiguous(&a->view);
+}
+
+/* --- another shape, another array
+ * -------------------------------------------------------------------- */
+
+typedef struct packed {
+    cip_io *from;
+    uint64_t at, itemsize;
+} packed;
+
+static cip_status next_packed(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    packed *p = self;
+    size_t n = (size_t)(nelem * p->itemsize);
+    CIP_TRY(cip_io_read(p->from, p->at, dst, n, err));
+    p->at += n;
+    return CIP_OK;
+}
+
+static cip_status put_content(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+{
+    return cip_scratch_write(user, off, bytes.ptr, bytes.len, err);
+}
+
+/* The elements inside both shapes, where `to` has them. */
+static cip_status keep_common(asdf_update *u, const cip_array *a, const cip_nd *to, cip_io *content,
+                              cip_err *err)
+{
+    cip_nd from = a->view, common = *to;
+    cip_io *old;
+    for (int32_t i = 0; i < to->ndim; i++)
+        from.shape[i] = common.shape[i] =
+            a->view.shape[i] < to->shape[i] ? a->view.shape[i] : to->shape[i];
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &old, err));
+    cip_status st = copy_elements(u, a, &from, old, err);
+    packed p = { old, 0, a->dtype->itemsize };
+    const cip_feed feed = { next_packed, &p };
+    const cip_scatter_to target = {
+        .io = content, .live = true, .put = put_content, .user = content
+    };
+    if (st == CIP_OK && old->size != 0)
+        st = cip_scatter(u->env, &target, &common, &feed, err);
+    cip_io_close(old);
+    return st;
+}
+
+cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t *shape,
+                                  cip_err *err)
+{
+    asdf_update *u = state;
+    cip_nd to;
+    uint64_t nelem, nbytes;
+    cip_io *content;
+    CIP_TRY(check_array(a, err));
+    CIP_TRY(no_mask(a, err));
+    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
+    if (!cip_shape_nelem(to.ndim, to.shape, &nelem) ||
+        cip_mul_overflow(nelem, to.itemsize, &nbytes))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a shape of over 2^63 bytes");
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &content, err));
+    cip_status st = cip_scratch_resize(content, nbytes, err);
+    if (st == CIP_OK)
+        st = keep_common(u, a, &to, content, err);
+    if (st == CIP_OK)
+        return own_content(u, a, to.ndim, shape, content, err);
+    cip_io_close(content);
+    return st;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where everything goes: text and payloads that fit stay where they are, a last block that has
+ * grown and new blocks make a new end of the file, and what fits nowhere makes a new file. */
+#include "format/asdf/asdf_update.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+/* An update as it is being placed. */
+typedef struct placing {
+    asdf_update *u;
+    cip_revision *r;
+    cip_bytes text; /* of the tree; as it was when it did not change */
+    bool crlf;
+    size_t old;   /* blocks of the file */
+    uint64_t *at; /* of every block's magic */
+    uint64_t pos; /* the end of the file so far, once there is a tail */
+} placing;
+
+static bool streams(const asdf_update *u)
+{
+    return u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head);
+}
+
+/* --- what has to be known first
+ * ------------------------------------------------------------------------- */
+
+/* A block that has outgrown its place, and that others follow: a new one takes its data. */
+static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_err *err)
+{
+    asdf_ublock old = u->b[block];
+    size_t index;
+    if (!old.changed || cip_asdf_update_payload(&old).len <= old.head.allocated)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_new_block(u, old.head.code, &index, err));
+    asdf_ublock *b = &u->b[index];
+    cip_io_close(b->shadow);
+    *b = old;
+    b->is_new = true;
+    b->head.flags = 0;
+    u->b[block] = (asdf_ublock){ .head = u->f->blocks.at[block],
+                                 .kept = u->f->blocks.at[block].stored,
+                                 .moved_to = (int64_t)index };
+    *to = (int64_t)index;
+    return CIP_OK;
+}
+
+/* The text with block i of the file called to[i]; *changed says whether that made a difference. */
+static cip_status renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed, cip_err *err)
+{
+    cip_yaml_edit *e;
+    cip_buf text = { .mem = &u->env->mem };
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    cip_bytes was = cip_yaml_edit_text(e);
+    cip_status st = cip_asdf_renumber(u->env, was, to, n, &text, err);
+    *changed = st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
+    if (*changed)
+        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* With new blocks, sources that count from the end would mean others, and would do so before the
+ * update is whole: then the file is made anew. */
+static cip_status number_blocks(asdf_update *u, int64_t *to, size_t old, cip_err *err)
+{
+    bool changed;
+    for (size_t i = 0; i < old; i++)
+        to[i] = (int64_t)i;
+    for (size_t i = 0; i + 1 < old; i++)
+        CIP_TRY(move_outgrown(u, i, &to[i], err));
+    if (u->n == old)
+        return CIP_OK;
+    int64_t *same;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, old, err));
+    for (size_t i = 0; i < old; i++)
+        same[i] = (int64_t)i;
+    CIP_TRY(renumber(u, same, old, &changed, err));
+    u->anew = u->anew || changed;
+    return renumber(u, to, old, &changed, err);
+}
+
+/* Whether the text and what changes within blocks can stay where they are. */
+static bool fits(const placing *p)
+{
+    const asdf_update *u = p->u;
+    const asdf_file *f = u->f;
+    uint64_t inside = u->patch_nbytes;
+    if (u->anew || (p->old == 0 && u->n != 0))
+        return false;
+    if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
+        return false;
+    for (size_t i = 0; i + 1 < p->old; i++) {
+        cip_io *more = u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more : NULL;
+        inside += more != NULL ? more->size : 0;
+    }
+    return inside <= ASDF_UPDATE_PATCH_MAX;
+}
+
+/* --- in place: bytes that change
+ * ------------------------------------------------------------------------ */
+
+static cip_status change(placing *p, uint64_t off, const void *now, size_t n, cip_err *err)
+{
+    const cip_bytes none = { NULL, 0 }, bytes = { now, n };
+    return n == 0 ? CIP_OK : cip_patch_write(&p->r->patch, "", off, none, bytes, err);
+}
+
+/* The text between its first and its last byte that differ, with spaces up to where the old one
+ * ended. */
+static cip_status change_text(placing *p, cip_err *err)
+{
+    const asdf_file *f = p->u->f;
+    cip_mem *mem = &p->u->env->mem;
+    cip_status st;
+    uint8_t *now = NULL, *was = NULL;
+    size_t n = (size_t)cip_max_u64(p->text.len, f->tree_len), i = 0;
+    CIP_GO(cip_mem_get(mem, n, (void **)&now, err));
+    CIP_GO(cip_mem_get(mem, n, (void **)&was, err));
+    CIP_GO(cip_io_read(p->u->l->io, f->tree_off, was, n, err));
+    memcpy(now, p->text.ptr, p->text.len);
+    memset(now + p->text.len, ' ', n - p->text.len);
+    while (i < n && now[i] == was[i])
+        i++;
+    while (n > i && now[n - 1] == was[n - 1])
+        n--;
+    st = change(p, f->tree_off + i, now + i, n - i, err);
+done:
+    cip_mem_put(mem, now);
+    cip_mem_put(mem, was);
+    return st;
+}
+
+/* Without blocks, the text and what follows it are the end of the file. */
+static cip_status text_at_end(placing *p, cip_err *err)
+{
+    asdf_update *u = p->u;
+    const asdf_file *f = u->f;
+    uint64_t behind = u->l->io->size - f->blocks_from;
+    p->r->has_tail = true;
+    p->r->tail_off = f->tree_off;
+    CIP_TRY(cip_revision_bytes(p->r, p->text.ptr, p->text.len, err));
+    return behind == 0 ? CIP_OK : cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err);
+}
+
+typedef struct range {
+    uint64_t off, end;
+} range;
+
+static int by_start(const void *a, const void *b)
+{
+    const range *x = a, *y = b;
+    return x->off < y->off ? -1 : x->off > y->off;
+}
+
+/* Whether the patch's bytes at `off` are still the block's. */
+static bool stays(const placing *p, uint64_t off)
+{
+    for (size_t i = 0; i < p->old; i++) {
+        const asdf_ublock *b = &p->u->b[i];
+        if (off >= b->head.data_off && off - b->head.data_off < b->head.stored)
+            return b->changed && b->shadow == NULL && b->moved_to < 0;
+    }
+    return false;
+}
+
+/* What the update wrote into raw blocks, each byte once. */
+static cip_status change_elements(placing *p, cip_err *err)
+{
+    asdf_update *u = p->u;
+    range *r;
+    size_t n = 0, m = 0;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &r, u->patch.n, err));
+    for (size_t i = 0; i < u->patch.n; i++)
+        if (stays(p, u->patch.op[i].offset))
+            r[n++] =
+                (range){ u->patch.op[i].offset, u->patch.op[i].offset + u->patch.op[i].after.len };
+    if (n > 1)
+        qsort(r, n, sizeof *r, by_start);
+    for (size_t i = 0; i < n; i++) {
+        if (m != 0 && r[i].off <= r[m - 1].end)
+            r[m - 1].end = cip_max_u64(r[m - 1].end, r[i].end);
+        else
+            r[m++] = r[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        void *now;
+        size_t len = (size_t)(r[i].end - r[i].off);
+        CIP_TRY(cip_arena_get(u->arena, len, &now, err));
+        CIP_TRY(cip_io_read(u->seen, r[i].off, now, len, err));
+        CIP_TRY(change(p, r[i].off, now, len, err));
+    }
+    return CIP_OK;
+}
+
+/* --- in place: the end of the file
+ * ------------------------------------------------------------------------ */
+
+static void start_tail(placing *p, uint64_t off)
+{
+    if (p->r->has_tail)
+        return;
+    p->r->has_tail = true;
+    p->r->tail_off = p->pos = off;
+}
+
+static cip_status tail_bytes(placing *p, const void *bytes, size_t n, cip_err *err)
+{
+    p->pos += n;
+    return n == 0 ? CIP_OK : cip_revision_bytes(p->r, bytes, n, err);
+}
+
+static cip_status tail_range(placing *p, cip_io *io, uint64_t off, uint64_t n, cip_err *err)
+{
+    p->pos += n;
+    return n == 0 ? CIP_OK : cip_revision_range(p->r, io, off, n, err);
+}
+
+/* A payload's new bytes, over the old ones. */
+static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
+                               cip_err *err)
+{
+    void *now;
+    if (load->more == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_get(p->u->arena, (size_t)load->more->size, &now, err));
+    CIP_TRY(cip_io_read(load->more, 0, now, (size_t)load->more->size, err));
+    return change(p, b->head.data_off + load->kept, now, (size_t)load->more->size, err);
+}
+
+static cip_status place_old(placing *p, size_t i, cip_err *err)
+{
+    asdf_ublock *b = &p->u->b[i];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    p->at[i] = b->head.offset;
+    if (!b->changed)
+        return CIP_OK;
+    asdf_payload load = cip_asdf_update_payload(b);
+    bool streamed = cip_asdf_is_streamed(&b->head), last = i + 1 == p->old;
+    CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
+    cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    if (!streamed)
+        CIP_TRY(change(p, b->head.offset, head, sizeof head, err));
+    bool other = load.more != NULL || load.kept != b->head.stored;
+    if (!last || (streamed ? !other : load.len <= b->head.allocated))
+        return write_inside(p, b, &load, err);
+    start_tail(p, b->head.data_off + load.kept);
+    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+}
+
+static uint64_t end_of_old(const placing *p)
+{
+    const asdf_block *b = &p->u->b[p->old - 1].head;
+    return b->data_off + cip_max_u64(b->allocated, b->stored);
+}
+
+static cip_status place_new(placing *p, size_t i, cip_err *err)
+{
+    asdf_update *u = p->u;
+    const asdf_ublock *b = &u->b[i];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    start_tail(p, end_of_old(p));
+    CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
+    uint64_t align = u->how.align != 0 ? u->how.align : 64;
+    uint64_t over = (p->pos + ASDF_HEADER_LEN) % align, pad = over != 0 ? align - over : 0;
+    static const uint8_t zeros[1 << 15];
+    asdf_payload load = cip_asdf_update_payload(b);
+    p->at[i] = p->pos;
+    cip_asdf_header_bytes(&piece, (uint16_t)(cip_asdf_form_1_0.header_size + pad), head);
+    CIP_TRY(tail_bytes(p, head, sizeof head, err));
+    CIP_TRY(tail_bytes(p, zeros, (size_t)pad, err));
+    CIP_TRY(tail_range(p, u->seen, b->head.data_off, load.kept, err));
+    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+}
+
+static cip_status place_index(placing *p, cip_err *err)
+{
+    asdf_update *u = p->u;
+    if (u->n == 0 || streams(u) || (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
+        return CIP_OK;
+    start_tail(p, end_of_old(p));
+    cip_buf text = { .mem = &u->env->mem };
+    cip_status st = cip_asdf_index_text(p->at, u->n, p->crlf, &text, err);
+    if (st == CIP_OK)
+        st = tail_bytes(p, text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* Blocks that cannot be read stand in the way of anything behind them. */
+static cip_status check_blocks(const placing *p, cip_err *err)
+{
+    const asdf_file *f = p->u->f;
+    for (size_t i = 0; i < p->old; i++)
+        if (f->blocks.at[i].state != CIP_OK)
+            return cip_fail(err, f->blocks.at[i].state, f->blocks.at[i].offset,
+                            "expected whole blocks, found block %zu damaged; see `cippus verify`",
+                            i);
+    return CIP_OK;
+}
+
+static bool is_damaged(const asdf_update *u)
+{
+    for (size_t i = 0; i < u->f->blocks.n; i++)
+        if (u->f->blocks.at[i].state != CIP_OK)
+            return true;
+    return false;
+}
+
+static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
+{
+    asdf_update *u = p->u;
+    if (u->n == 0)
+        return u->tree_changed ? text_at_end(p, err) : CIP_OK;
+    if (u->tree_changed)
+        CIP_TRY(change_text(p, err));
+    if (!blocks_changed && is_damaged(u))
+        return CIP_OK;
+    CIP_TRY(check_blocks(p, err));
+    CIP_TRY(change_elements(p, err));
+    for (size_t i = 0; i < p->old; i++)
+        CIP_TRY(place_old(p, i, err));
+    for (size_t i = p->old; i < u->n; i++)
+        CIP_TRY(place_new(p, i, err));
+    return place_index(p, err);
+}
+
+/* --- a new file
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* A payload as one range of one io. */
+static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *piece, cip_err *err)
+{
+    asdf_payload load = cip_asdf_update_payload(b);
+    cip_status st = CIP_OK;
+    piece->io = load.kept != 0 || load.more == NULL ? u->seen : load.more;
+    piece->off = piece->io == u->seen ? b->head.data_off : 0;
+    if (load.kept == 0 || load.more == NULL)
+        return CIP_OK;
+    cip_io *whole;
+    void *buf = NULL;
+    enum { PIECE = 1 << 20 };
+    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &whole, err));
+    cip_out out = cip_scratch_out(whole);
+    CIP_GO(cip_mem_get(&u->env->mem, PIECE, &buf, err));
+    for (uint64_t at = 0; at < load.len;) {
+        bool old = at < load.kept;
+        uint64_t n = cip_min_u64(PIECE, (old ? load.kept : load.len) - at);
+        CIP_GO(old ? cip_io_read(u->seen, b->head.data_off + at, buf, (size_t)n, err)
+                   : cip_io_read(load.more, at - load.kept, buf, (size_t)n, err));
+        CIP_GO(cip_out_write(&out, buf, (size_t)n, err));
+        at += n;
+    }
+    piece->io = whole;
+    piece->off = 0;
+    cip_io_close(b->whole);
+    b->whole = whole;
+    whole = NULL;
+done:
+    cip_mem_put(&u->env->mem, buf);
+    cip_io_close(whole);
+    return st;
+}
+
+static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
+{
+    asdf_update *u = p->u;
+    asdf_piece *piece;
+    size_t n = 0;
+    CIP_TRY(check_blocks(p, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &piece, u->n + 1, err));
+    for (size_t i = 0; i < u->n; i++) {
+        if (u->b[i].dropped)
+            continue;
+        CIP_TRY(cip_asdf_update_piece(u, i, &piece[n], err));
+        if (u->b[i].changed)
+            CIP_TRY(gather_payload(u, &u->b[i], &piece[n], err));
+        if (u->compact || u->b[i].changed)
+            piece[n].allocated = piece[n].used;
+        n++;
+    }
+    const asdf_pieces all = { .head = head,
+                              .tree = p->text,
+                              .slack = u->how.tree_slack,
+                              .align = u->how.align,
+                              .crlf = p->crlf,
+                              .n = n,
+                              .block = piece };
+    p->r->anew = p->r->has_tail = true;
+    p->r->tail_off = 0;
+    return cip_asdf_pieces_add(u->env, &all, p->r, NULL, err);
+}
+
+/* --- all
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
+{
+    asdf_update *u = p->u;
+    CIP_TRY(cip_asdf_text_of(u->f, u->arena, head, &p->text, err));
+    if (u->tree_changed)
+        p->text = cip_yaml_edit_text(u->tree);
+    p->crlf = head->len >= 2 && memmem(head->ptr, head->len, "\r\n", 2) != NULL;
+    return CIP_OK;
+}
+
+static bool any_changed(const asdf_update *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (u->b[i].changed)
+            return true;
+    return false;
+}
+
+cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
+{
+    asdf_update *u = state;
+    placing p = { .u = u, .r = r, .old = u->f->blocks.n };
+    cip_bytes head;
+    int64_t *to;
+    bool blocks = any_changed(u);
+    if (!blocks && !u->tree_changed && !u->anew)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_look(u, err));
+    for (size_t i = 0; i < u->n; i++)
+        CIP_TRY(cip_asdf_update_encode(u, i, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));
+    CIP_TRY(number_blocks(u, to, p.old, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &p.at, u->n, err));
+    CIP_TRY(texts(&p, &head, err));
+    return fits(&p) ? in_place(&p, blocks, err) : make_anew(&p, head, err);
+}
