@@ -17,5 +17,6 @@
 #include "cippus/tree.h"
 #include "cippus/verify.h"
 #include "cippus/version.h"
+#include "cippus/write.h"
 
 #endif

@@ -45,7 +45,9 @@ typedef struct cip_array_options {
 
 #define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)
 
-/** A file being written. It is used from one thread at a time (slabs excepted). */
+/** A file being written. It is used from one thread at a time (slabs excepted). A call that failed
+ * makes all later ones and the commit fail with its error, so that a program may look at the
+ * commit's status alone. What the format cannot hold is refused (UNSUPPORTED), never left out. */
 typedef struct cip_writer cip_writer;
 /** An array that is filled by boxes. Borrowed from its writer. */
 typedef struct cip_slab cip_slab;

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A new file from its creation to its commit: options, the sink, the order in which it gets its
+ * arrays, and the name that the file takes at the very end. */
+#include "core/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- failures -----------------------------------------------------------------------------------
+ */
+
+/* A call that failed must not go unnoticed because the next ones went well: it makes the commit
+ * fail, so that statuses need to be looked at only there. */
+cip_status cip_writer_enter(cip_writer *w, cip_err *err)
+{
+    if (w == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code;
+    if (w == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a writer, found NULL");
+    int slab = w->slab_st;
+    if (w->st != CIP_OK && err != NULL)
+        *err = w->why;
+    if (w->st == CIP_OK && slab != CIP_OK)
+        return cip_fail(err, (cip_status)slab, CIP_NO_OFFSET, "a box of a slab was not written");
+    return w->st;
+}
+
+cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err)
+{
+    if (st == CIP_OK)
+        return CIP_OK;
+    w->st = st;
+    w->why = *found;
+    if (err != NULL)
+        *err = *found;
+    return st;
+}
+
+typedef struct first_loss {
+    size_t n;
+    char text[200];
+} first_loss;
+
+static int on_loss(void *user, const cip_finding *f)
+{
+    first_loss *l = user;
+    if (l->n++ == 0)
+        snprintf(l->text, sizeof l->text, "%s", f->text);
+    return 0;
+}
+
+cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
+{
+    first_loss l = { 0 };
+    cip_report rep;
+    cip_report_init(&rep, &w->env.mem, false, on_loss, &l);
+    cip_status st = w->format->sink->check(spec, &rep, err);
+    if (st == CIP_OK)
+        st = cip_report_status(&rep, err);
+    cip_report_clear(&rep);
+    if (st != CIP_OK || l.n == 0)
+        return st;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s",
+                    w->format->title, l.text, l.n > 1 ? " (and more)" : "");
+}
+
+/* --- options ------------------------------------------------------------------------------------
+ */
+
+cip_status cip_parse_codec(cip_arena *a, const char *text, const char **codec, int *level,
+                           cip_err *err)
+{
+    if (text == NULL)
+        return CIP_OK;
+    size_t len = strcspn(text, ":");
+    char *name, *end = NULL;
+    long v = 0;
+    if (text[len] != '\0')
+        v = strtol(text + len + 1, &end, 10);
+    if (len == 0 || (end != NULL && (end == text + len + 1 || *end != '\0')) || v < -100 || v > 100)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a codec as NAME or NAME:LEVEL, found '%.60s'", text);
+    CIP_TRY(cip_arena_copy(a, text, len, &name, err));
+    *codec = name;
+    *level = (int)v;
+    return CIP_OK;
+}
+
+static cip_status check_options(const cip_write_options *in, cip_write_options *out, cip_err *err)
+{
+    memset(out, 0, sizeof *out);
+    if (in == NULL)
+        return CIP_OK;
+    if (in->size == 0 || in->size > sizeof *out)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected cip_write_options.size between 1 and %zu, found %zu", sizeof *out,
+                        in->size);
+    memcpy(out, in, in->size);
+    return CIP_OK;
+}
+
+static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
+{
+    const char *name = w->o.format;
+    w->format = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
+    if (w->format == NULL && name != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
+    if (w->format == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.100s' does not tell the format", path);
+    if (w->format->sink == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
+                        w->format->title);
+    return CIP_OK;
+}
+
+static cip_status copy_text(cip_writer *w, const char *text, const char **out, cip_err *err)
+{
+    char *copy;
+    if (text == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_copy(&w->arena, text, strlen(text), &copy, err));
+    *out = copy;
+    return CIP_OK;
+}
+
+static cip_status fill_spec(cip_writer *w, cip_err *err)
+{
+    cip_spec *s = &w->spec;
+    const cip_write_options *o = &w->o;
+    bool plain = !(w->format->sink->caps & CIP_SINK_TREE);
+    s->big = -1;
+    if (o->byteorder != NULL && strcmp(o->byteorder, "little") != 0 &&
+        strcmp(o->byteorder, "big") != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the byte order 'little' or 'big', found '%.60s'", o->byteorder);
+    if (o->byteorder != NULL)
+        s->big = o->byteorder[0] == 'b';
+    if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
+                  (o->checksum != NULL && strcmp(o->checksum, "none") != 0)))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s files have no versions, checksums, slack or alignment to choose",
+                        w->format->title);
+    s->tree_slack = o->tree_slack;
+    s->align = o->align;
+    s->late = (w->format->sink->caps & CIP_SINK_LATE) != 0;
+    CIP_TRY(cip_parse_codec(&w->arena, o->codec, &s->codec, &s->level, err));
+    CIP_TRY(copy_text(w, o->version, &s->version, err));
+    return copy_text(w, o->checksum, &s->checksum, err);
+}
+
+/* --- creation -----------------------------------------------------------------------------------
+ */
+
+static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
+{
+    if (from->resize != NULL)
+        return from->resize(from->user, ptr, old_size, new_size);
+    if (new_size != 0)
+        return realloc(ptr, new_size);
+    free(ptr);
+    return NULL;
+}
+
+static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
+{
+    cip_allocator from = { NULL, NULL };
+    if (o->allocator != NULL)
+        from = *o->allocator;
+    cip_writer *w = handle_resize(&from, NULL, 0, sizeof *w);
+    if (w == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a writer");
+    memset(w, 0, sizeof *w);
+    w->from = from;
+    w->o = *o;
+    cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
+    if (st != CIP_OK) {
+        handle_resize(&from, w, sizeof *w, 0);
+        return st;
+    }
+    w->arena.mem = &w->env.mem;
+    w->tree.arena = &w->arena;
+    w->last = &w->first;
+    *out = w;
+    return CIP_OK;
+}
+
+static cip_status make_pool(cip_writer *w, cip_err *err)
+{
+    if (w->o.threads == 0)
+        w->env.pool = cip_pool_shared();
+    if (w->o.threads <= 1)
+        return CIP_OK;
+    CIP_TRY(cip_pool_new(w->o.threads, &w->own_pool, err));
+    w->env.pool = w->own_pool;
+    return CIP_OK;
+}
+
+static cip_status begin_sink(cip_writer *w, cip_plan *plan, cip_err *err)
+{
+    CIP_TRY(w->format->sink->begin(&w->env, &w->arena, &w->spec, cip_output_out(w->file), plan,
+                                   &w->sink, err));
+    w->begun = true;
+    return CIP_OK;
+}
+
+static cip_status start(cip_writer *w, const char *path, cip_err *err)
+{
+    CIP_TRY(make_pool(w, err));
+    CIP_TRY(choose_format(w, path, err));
+    CIP_TRY(fill_spec(w, err));
+    CIP_TRY(cip_mem_copy(&w->env.mem, path, strlen(path), &w->path, err));
+    cip_status st = cip_output_begin(&w->env.mem, path, w->o.level, w->o.overwrite, &w->file, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "output");
+    return w->spec.late ? begin_sink(w, NULL, err) : CIP_OK;
+}
+
+cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **writer,
+                      cip_err *err)
+{
+    cip_write_options o;
+    cip_writer *w;
+    *writer = NULL;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
+    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(writer_new(&o, &w, err));
+    cip_status st = start(w, path, err);
+    if (st != CIP_OK)
+        cip_writer_abort(w);
+    else
+        *writer = w;
+    return st;
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
+{
+    for (cip_entry *e = w->first; e != NULL; e = e->next) {
+        if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
+            continue;
+        cip_source from = { .dtype = e->spec.dtype, .io = e->scratch };
+        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        CIP_TRY(cip_writer_give(w, e, e->spec.is_view ? NULL : &from, err));
+    }
+    return CIP_OK;
+}
+
+/* All arrays at once, for a sink that wants to know them before the first byte. */
+static cip_status all_at_once(cip_writer *w, cip_err *err)
+{
+    cip_plan *plan;
+    cip_spec_array *array;
+    size_t i = 0;
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &plan, w->nentry, err));
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
+    for (cip_entry *e = w->first; e != NULL; e = e->next)
+        array[i++] = e->spec;
+    w->spec.array = array;
+    w->spec.narray = w->nentry;
+    CIP_TRY(cip_writer_check(w, &w->spec, err));
+    CIP_TRY(begin_sink(w, plan, err));
+    i = 0;
+    for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
+        cip_source from = { .dtype = e->spec.dtype, .io = e->scratch };
+        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        CIP_TRY(cip_source_run(w, i, &plan[i], &from, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status complete(cip_writer *w, cip_patch *patch, cip_err *err)
+{
+    if (w->spec.late) {
+        CIP_TRY(give_waiting(w, false, err));
+        CIP_TRY(give_waiting(w, true, err));
+    } else {
+        CIP_TRY(all_at_once(w, err));
+    }
+    if (w->spec.late && w->format->sink->tree != NULL)
+        CIP_TRY(w->format->sink->tree(w->sink, w->tree.root, err));
+    CIP_TRY(w->format->sink->finish(w->sink, patch, err));
+    cip_status st = cip_output_commit(w->file, patch, err);
+    return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
+}
+
+cip_status cip_writer_commit(cip_writer *w, cip_err *err)
+{
+    cip_status st = cip_writer_enter(w, err);
+    if (st == CIP_OK) {
+        cip_patch patch = { .arena = { .mem = &w->env.mem } };
+        st = complete(w, &patch, err);
+        cip_patch_clear(&patch);
+    }
+    cip_writer_abort(w);
+    return st;
+}
+
+void cip_writer_abort(cip_writer *w)
+{
+    if (w == NULL)
+        return;
+    if (w->begun && w->format->sink->clear != NULL)
+        w->format->sink->clear(w->sink);
+    for (cip_entry *e = w->first; e != NULL; e = e->next)
+        cip_io_close(e->scratch);
+    cip_output_end(w->file);
+    cip_mem_put(&w->env.mem, w->path);
+    cip_arena_clear(&w->arena);
+    cip_env_clear(&w->env);
+    cip_pool_free(w->own_pool);
+    cip_allocator from = w->from;
+    handle_resize(&from, w, sizeof *w, 0);
+}

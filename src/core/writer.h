@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of a file being written. A sink that takes arrays as they come gets them at once; for
+ * others, and for what must come last or is filled bit by bit, data wait in scratch files. */
+#ifndef CIP_CORE_WRITER_H
+#define CIP_CORE_WRITER_H
+
+#include "cippus/write.h"
+#include "core/output.h"
+#include "core/plan.h"
+#include "io/scratch.h"
+#include "tree/edit.h"
+
+/* Where elements come from, in C order: just one of the three. */
+typedef struct cip_source {
+    const cip_dtype *dtype; /* of memory and io: packed elements of it */
+    uint64_t nelem;
+    const uint8_t *mem;
+    cip_io *io;
+    const cip_plan_read *plan;
+} cip_source;
+
+typedef struct cip_entry cip_entry;
+
+struct cip_slab {
+    cip_writer *w;
+    cip_entry *entry;
+};
+
+/* An array of the output, or a mask. */
+struct cip_entry {
+    cip_entry *next;
+    cip_spec_array spec; /* of and mask are set when it is given to the sink */
+    cip_entry *of, *mask;
+    cip_io *scratch; /* its data, where they wait; or NULL */
+    bool given;
+    size_t index; /* in the sink */
+    cip_slab slab;
+};
+
+struct cip_writer {
+    cip_env env; /* first, at a fixed address */
+    cip_pool *own_pool;
+    cip_allocator from;
+    cip_write_options o;
+    const cip_format *format;
+    cip_arena arena;
+    cip_spec spec;
+    cip_build tree;
+    cip_entry *first, **last;
+    size_t nentry, narray; /* narray: without masks */
+    char *path;
+    cip_output *file;
+    void *sink; /* its state, once begun */
+    bool begun;
+    cip_status st; /* of the first call that failed: no commit then */
+    cip_err why;
+    _Atomic int slab_st; /* the same of slabs, from any thread */
+};
+
+/* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
+cip_status cip_writer_enter(cip_writer *w, cip_err *err);
+/* Ends it: keeps a failure. `found` is what the call filled; copied to err. */
+cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err);
+
+/* "name" or "name:level"; the name is copied. NULL: *codec and *level stay. */
+cip_status cip_parse_codec(cip_arena *a, const char *text, const char **codec, int *level,
+                           cip_err *err);
+/* UNSUPPORTED naming the first thing of the array that the format cannot hold. */
+cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err);
+/* ARG when an array lies at `path` or below it. */
+cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *err);
+
+/* A new array, checked, its place in the tree taken; not in the list yet. `opts` may be NULL. */
+cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const cip_array_options *opts, cip_entry **out,
+                          cip_err *err);
+void cip_writer_link(cip_writer *w, cip_entry *e);
+/* The mask of an entry, before the entry: its elements (nonzero: missing) are kept at once. */
+cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* Whether its data wait until the commit. */
+bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
+/* Data that wait: into a scratch file as elements of the entry's dtype. */
+cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* An entry and its data (NULL: its scratch file, or none for a view) to the sink. */
+cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* One array's data to the sink, cast to plan->dtype, cut and encoded as the plan has it. */
+cip_status cip_source_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,
+                          cip_err *err);
+/* Walks a source: elements of `to`, packed, in runs of at most `most` (all: in one). */
+typedef cip_status cip_source_fn(void *user, cip_bytes elems, cip_err *err);
+cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *to, uint64_t most,
+                           cip_source_fn *fn, void *user, cip_err *err);
+/* A copy of a node and all below it. LIMIT beyond the limits' depth. */
+cip_status cip_node_copy(cip_env *env, cip_arena *a, const cip_node *node, const cip_node **out,
+                         cip_err *err);
+
+#endif
