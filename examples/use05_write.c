@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Write: a tree and two arrays; the format from the name, the codec per array. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cippus/cippus.h"
+
+static float image[256][256];
+static bool mask[256][256];
+
+int main(int argc, char **argv)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    cip_file *f;
+    const int64_t shape[] = { 256, 256 };
+    const char *path = argc > 1 ? argv[1] : "out.asdf";
+    image[200][100] = 1.5F;
+    cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, &err);
+    cip_set_string(w, "instrument/name", "WFI", &err); /* makes the parents */
+    cip_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, CIP_ARRAY_OPTIONS(.codec = "lz4"),
+            &err);
+    cip_put(w, "mask", cip_dtype_of(CIP_BOOL), 2, shape, mask, NULL, &err);
+    if (cip_writer_commit(w, &err) != CIP_OK) { /* nothing under the name before this */
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+
+    float pixel = 0;
+    cip_open(path, NULL, &f, &err);
+    cip_read(cip_find(f, "image", &err), "[200, 100]", NULL, &pixel, sizeof pixel, &err);
+    for (size_t i = 0; i < cip_file_nblock(f); i++)
+        printf("%s %" PRIu64 "\n", cip_file_block(f, i)->codec,
+               cip_file_block(f, i)->decoded_nbytes);
+    printf("%g\n", pixel);
+    cip_file_close(f);
+    return err.code;
+}
