@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec_text.h"
+
 /* --- failures -----------------------------------------------------------------------------------
  */
 
@@ -68,25 +70,6 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
 /* --- options ------------------------------------------------------------------------------------
  */
 
-cip_status cip_parse_codec(cip_arena *a, const char *text, const char **codec, int *level,
-                           cip_err *err)
-{
-    if (text == NULL)
-        return CIP_OK;
-    size_t len = strcspn(text, ":");
-    char *name, *end = NULL;
-    long v = 0;
-    if (text[len] != '\0')
-        v = strtol(text + len + 1, &end, 10);
-    if (len == 0 || (end != NULL && (end == text + len + 1 || *end != '\0')) || v < -100 || v > 100)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a codec as NAME or NAME:LEVEL, found '%.60s'", text);
-    CIP_TRY(cip_arena_copy(a, text, len, &name, err));
-    *codec = name;
-    *level = (int)v;
-    return CIP_OK;
-}
-
 static cip_status check_options(const cip_write_options *in, cip_write_options *out, cip_err *err)
 {
     memset(out, 0, sizeof *out);
@@ -129,13 +112,8 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     cip_spec *s = &w->spec;
     const cip_write_options *o = &w->o;
     bool plain = !(w->format->sink->caps & CIP_SINK_TREE);
-    s->big = -1;
-    if (o->byteorder != NULL && strcmp(o->byteorder, "little") != 0 &&
-        strcmp(o->byteorder, "big") != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the byte order 'little' or 'big', found '%.60s'", o->byteorder);
-    if (o->byteorder != NULL)
-        s->big = o->byteorder[0] == 'b';
+    CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
+    CIP_TRY(cip_spec_checksum(o->checksum, err));
     if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
                   (o->checksum != NULL && strcmp(o->checksum, "none") != 0)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -144,7 +122,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     s->tree_slack = o->tree_slack;
     s->align = o->align;
     s->late = (w->format->sink->caps & CIP_SINK_LATE) != 0;
-    CIP_TRY(cip_parse_codec(&w->arena, o->codec, &s->codec, &s->level, err));
+    CIP_TRY(cip_spec_codec(o->codec, &w->arena, s, err));
     CIP_TRY(copy_text(w, o->version, &s->version, err));
     return copy_text(w, o->checksum, &s->checksum, err);
 }

@@ -62,9 +62,6 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err);
 /* Ends it: keeps a failure. `found` is what the call filled; copied to err. */
 cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err);
 
-/* "name" or "name:level"; the name is copied. NULL: *codec and *level stay. */
-cip_status cip_parse_codec(cip_arena *a, const char *text, const char **codec, int *level,
-                           cip_err *err);
 /* UNSUPPORTED naming the first thing of the array that the format cannot hold. */
 cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err);
 /* ARG when an array lies at `path` or below it. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "core/spec_text.h"
 #include "core/writer.h"
 
 /* --- entries ------------------------------------------------------------------------------------
@@ -60,6 +61,7 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
                                cip_err *err)
 {
     cip_array_options o = { 0 };
+    cip_spec how = { .codec = NULL };
     if (opts == NULL)
         return CIP_OK;
     if (opts->size == 0 || opts->size > sizeof o)
@@ -68,7 +70,9 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
                         opts->size);
     memcpy(&o, opts, opts->size);
     cip_spec_array *s = &e->spec;
-    CIP_TRY(cip_parse_codec(&w->arena, o.codec, &s->codec, &s->level, err));
+    CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
+    s->codec = how.codec;
+    s->level = how.level;
     CIP_TRY(parse_where(o.storage, &s->where, err));
     s->masked = o.mask != NULL;
     if (!(w->format->sink->caps & CIP_SINK_TREE) && s->where > CIP_WHERE_INTERNAL)
