@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "input.h"
 #include "print.h"
 
 static void print_bound(const cip_stats *s, bool json, double v, int64_t whole)
@@ -70,10 +71,11 @@ static bool has_numbers(const cip_array *a)
 
 static int stat_all(const opts *o)
 {
-    cip_file *f = open_file(o->pos[0], o);
+    int rc;
+    cip_file *f = input_open(o->pos[0], o, &rc);
     if (f == NULL)
-        return EXIT_FAILED;
-    int rc = EXIT_FINE;
+        return rc;
+    rc = EXIT_FINE;
     bool first = true;
     progress bar = { .off = o->no_progress };
     cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = &bar };

@@ -6,10 +6,17 @@
 #include "cippus/cippus.h"
 #include "print.h"
 
+int cmd_append(const opts *o);
 int cmd_cat(const opts *o);
 int cmd_convert(const opts *o);
+int cmd_defrag(const opts *o);
+int cmd_freeze(const opts *o);
 int cmd_info(const opts *o);
 int cmd_ls(const opts *o);
+int cmd_put(const opts *o);
+int cmd_resize(const opts *o);
+int cmd_rm(const opts *o);
+int cmd_set(const opts *o);
 int cmd_stat(const opts *o);
 int cmd_tree(const opts *o);
 int cmd_verify(const opts *o);

@@ -15,22 +15,37 @@ static const command commands[] = {
     { "tree", "FILE [PATH]", "The metadata tree, an array in one line; or a search in it.",
       cmd_tree, 1, 2, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
-      cmd_cat, 1, 3, "to dtype as points block stored mask column-major" },
+      cmd_cat, 1, 3, "to dtype as points block stored mask column-major from shape byteorder" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, 3, "json column-major" },
+      cmd_stat, 1, 3, "json column-major from shape dtype byteorder" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
       "format codec path byteorder standard inline resolve-refs md5 align tree-slack level "
       "accept-loss overwrite" },
+    { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
+      3, "string history dry-run level tree-slack break-links json" },
+    { "rm", "FILE PATH", "One node of the tree removed in place.", cmd_rm, 2, 2,
+      "history dry-run level tree-slack break-links json" },
+    { "put", "FILE [PATH] [SLICE] INPUT",
+      "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
+      "from dtype shape byteorder path history dry-run level tree-slack md5 break-links json" },
+    { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
+      cmd_append, 2, 3,
+      "from dtype shape byteorder path history dry-run level tree-slack md5 break-links json" },
+    { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
+      cmd_resize, 2, 3, "history dry-run level tree-slack md5 break-links json" },
+    { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,
+      1, 1, "history dry-run level tree-slack md5 break-links json" },
+    { "defrag", "FILE", "Holes and blocks that no array names are dropped, each listed.",
+      cmd_defrag, 1, 1, "history dry-run level tree-slack break-links json" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 
 /* Named by the contract, to be written. */
-static const char *const later[] = { "diff",   "set",    "rm",      "put",     "append", "resize",
-                                     "edit",   "freeze", "explode", "implode", "defrag", "recover",
-                                     "repair", "where",  "bench",   NULL };
+static const char *const later[] = { "diff",   "edit",  "explode", "implode", "recover",
+                                     "repair", "where", "bench",   NULL };
 
 static void print_help(void)
 {

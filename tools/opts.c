@@ -111,6 +111,43 @@ bool parse_size(const char *text, uint64_t *out)
     return true;
 }
 
+bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape)
+{
+    int n = 0;
+    bool bracket = *text == '[', starred = false;
+    for (text += bracket;; n++) {
+        text += strspn(text, " ");
+        if (n == 0 && (*text == ']' || *text == '\0'))
+            break;
+        if (n == CIP_MAX_NDIM)
+            return false;
+        char *end = (char *)text + 1;
+        errno = 0;
+        if (*text == '*' && any && !starred)
+            shape[n] = -1;
+        else if (*text < '0' || *text > '9')
+            return false;
+        else
+            shape[n] = strtoll(text, &end, 10);
+        starred |= shape[n] < 0;
+        text = end + strspn(end, " ");
+        if (errno != 0)
+            return false;
+        if (*text != ',' && *text != 'x') {
+            n++;
+            break;
+        }
+        text++;
+        text += strspn(text, " ");
+        if (*text == ']' || *text == '\0') { /* (3,) */
+            n++;
+            break;
+        }
+    }
+    *ndim = n;
+    return bracket ? strcmp(text, "]") == 0 : *text == '\0';
+}
+
 static int wrong(const command *c, const char *what, const char *found)
 {
     fputs("cippus: ", stderr);

@@ -68,6 +68,10 @@ int opts_level(const opts *o, bool *process);
 /* "64M", "2GiB", "1000": bytes. */
 bool parse_size(const char *text, uint64_t *out);
 
+/* "10,20", "[10, 20]" or "10x20": lengths. One may be `*`, which is -1, where `any`. False for
+ * anything else. */
+bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape);
+
 enum { EXIT_FINE = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_FAILED = 3 };
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "input.h"
 #include "print.h"
 
 /* In a file of one array the path may be left out: a word that starts with "[" is then the slice.
@@ -41,9 +42,10 @@ int target_open(const opts *o, target *t)
     int rc = EXIT_FINE;
     memset(t, 0, sizeof *t);
     split(o, &path, &slice);
-    t->file = open_file(o->pos[0], o);
+    t->file = input_open(o->pos[0], o, &rc);
     if (t->file == NULL)
-        return EXIT_FAILED;
+        return rc;
+    rc = EXIT_FINE;
     t->nwarning = print_warnings(o->pos[0], t->file, 0);
     t->args.size = sizeof t->args;
     t->args.selection = slice;

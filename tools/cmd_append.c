@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus append: rows added along the first axis. Raw rows go straight to the file's end where the
+ * array grows there, in pieces, so that a pipe may run for ever; all else is an update. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "input.h"
+#include "update.h"
+
+enum { PIECE = 4 << 20 };
+
+typedef struct stream {
+    const opts *o;
+    const char *path, *input;
+    cip_file *file;
+    const cip_dtype *dtype;
+    uint64_t row; /* bytes */
+    uint8_t *buffer;
+    size_t n, cap; /* bytes in it; a multiple of a row */
+    int fd;
+    bool end;
+} stream;
+
+static int failed(const char *file, const char *why)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, file);
+    fprintf(stderr, ": %s\n", why);
+    return EXIT_FAILED;
+}
+
+/* Opens the file and learns what a row is. */
+static int stream_start(stream *s)
+{
+    cip_err err = CIP_ERR_INIT;
+    s->file = open_file(s->o->pos[0], s->o);
+    if (s->file == NULL)
+        return EXIT_FAILED;
+    const cip_array *a = cip_find(s->file, s->path, &err);
+    s->dtype = cip_array_native_dtype(a, &err);
+    if (s->dtype == NULL)
+        return complain(s->o->pos[0], &err);
+    s->row = cip_dtype_itemsize(s->dtype);
+    for (int i = 1; i < cip_array_ndim(a); i++)
+        if (__builtin_mul_overflow(s->row, (uint64_t)cip_array_shape(a)[i], &s->row))
+            s->row = UINT64_MAX;
+    if (cip_array_ndim(a) == 0 || s->row == 0 || s->row > (uint64_t)1 << 40)
+        return failed(s->o->pos[0], "expected an array whose rows have bytes");
+    s->cap = s->row > PIECE ? (size_t)s->row : PIECE - PIECE % (size_t)s->row;
+    s->buffer = malloc(s->cap);
+    return s->buffer != NULL ? EXIT_FINE : failed(s->input, "out of memory");
+}
+
+/* Waits for at least one whole row, or the end, and takes what there is. */
+static int fill(stream *s)
+{
+    while (!s->end && s->n < s->row) {
+        ssize_t got = read(s->fd, s->buffer + s->n, s->cap - s->n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return failed(s->input, strerror(errno));
+        s->end = got == 0;
+        s->n += (size_t)got;
+    }
+    return EXIT_FINE;
+}
+
+/* Appends the whole rows in the buffer. */
+static cip_status flush_rows(stream *s, cip_err *err)
+{
+    const size_t whole = s->n - s->n % (size_t)s->row;
+    if (whole == 0)
+        return CIP_OK;
+    cip_status st = cip_append(s->file, s->path, s->dtype, s->buffer, whole, err);
+    if (st == CIP_OK) {
+        memmove(s->buffer, s->buffer + whole, s->n - whole);
+        s->n -= whole;
+    }
+    return st;
+}
+
+static int stream_end(stream *s, bool process)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (s->n != 0)
+        return failed(s->input, "expected whole rows, found a part of one at the end");
+    if (!process && cip_sync(s->file, &err) != CIP_OK)
+        return complain(s->o->pos[0], &err);
+    return EXIT_FINE;
+}
+
+/* *refused: the array does not grow at the end of its file; nothing but the buffer was read. */
+static int stream_rows(stream *s, bool *refused)
+{
+    cip_err err = CIP_ERR_INIT;
+    bool process = false, first = true;
+    int rc = opts_level(s->o, &process);
+    while (rc == EXIT_FINE && !*refused) {
+        rc = fill(s);
+        if (rc != EXIT_FINE)
+            break;
+        cip_status st = flush_rows(s, &err);
+        *refused = st == CIP_ERR_UNSUPPORTED && first;
+        if (st != CIP_OK && !*refused)
+            rc = complain(s->o->pos[0], &err);
+        first = false;
+        if (s->end && !*refused && rc == EXIT_FINE)
+            return stream_end(s, process);
+    }
+    return rc;
+}
+
+/* The rest of the rows, after those in the buffer, by an update. */
+static int update_rows(stream *s)
+{
+    cip_err err = CIP_ERR_INIT;
+    strbuf all = { 0 };
+    cip_edit *edit;
+    const uint64_t most = s->o->max_memory != 0 ? s->o->max_memory : (uint64_t)2 << 30;
+    int rc = EXIT_FINE;
+    while (rc == EXIT_FINE && !(s->end && s->n == 0)) {
+        text_add(&all, s->buffer, s->n);
+        s->n = 0;
+        if (all.failed || all.len > most)
+            rc = failed(s->input, "expected rows that fit into memory; see --max-memory");
+        else
+            rc = fill(s);
+    }
+    cip_file_close(s->file); /* it may hold a lock */
+    s->file = NULL;
+    if (rc == EXIT_FINE)
+        rc = update_start(s->o, &edit);
+    if (rc == EXIT_FINE) {
+        cip_status st =
+            cip_edit_append(edit, s->path, all.ptr != NULL ? all.ptr : "", all.len, &err);
+        rc = update_finish(s->o, edit, st, &err);
+    }
+    free(all.ptr);
+    return rc;
+}
+
+static int append_rows(const opts *o, const char *path, const char *input)
+{
+    stream s = { .o = o, .path = path, .input = input };
+    bool refused = o->dry_run || o->history != NULL;
+    s.fd = strcmp(input, "-") == 0 ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
+    int rc = s.fd < 0 ? failed(input, strerror(errno)) : stream_start(&s);
+    if (rc == EXIT_FINE)
+        rc = stream_rows(&s, &refused);
+    if (rc == EXIT_FINE && refused)
+        rc = update_rows(&s);
+    if (s.fd >= 0)
+        close(s.fd);
+    free(s.buffer);
+    cip_file_close(s.file);
+    return rc;
+}
+
+static int append_array(const opts *o, const char *path, const char *input)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_edit *edit;
+    int rc;
+    cip_file *f = input_open(input, o, &rc);
+    if (f == NULL)
+        return rc;
+    const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
+    rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
+    if (rc == EXIT_FINE) {
+        cip_status st = cip_edit_append_array(edit, path, from, &err);
+        rc = update_finish(o, edit, st, &err);
+    }
+    cip_file_close(f);
+    return rc;
+}
+
+int cmd_append(const opts *o)
+{
+    const char *path = o->npos > 2 ? o->pos[1] : "", *input = o->pos[o->npos - 1];
+    int kind = input_kind_of(o, input);
+    if (kind < 0)
+        return EXIT_USAGE;
+    bool pipe = kind == INPUT_KNOWN && strcmp(input, "-") == 0;
+    bool plain = o->dtype == NULL && o->shape == NULL && o->byteorder == NULL;
+    return (kind == INPUT_RAW || pipe) && plain ? append_rows(o, path, input)
+                                                : append_array(o, path, input);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus freeze: a streamed block becomes one of a known size. */
+#include "commands.h"
+#include "update.h"
+
+int cmd_freeze(const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_edit *edit;
+    int rc = update_start(o, &edit);
+    if (rc != EXIT_FINE)
+        return rc;
+    cip_status st = cip_edit_freeze(edit, &err);
+    return update_finish(o, edit, st, &err);
+}

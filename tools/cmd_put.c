@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus put: elements of an array replaced in place, from raw bytes or any array. */
+#include <string.h>
+
+#include "commands.h"
+#include "input.h"
+#include "update.h"
+
+/* FILE [PATH] [SLICE] INPUT: a word that starts with "[" is the slice. */
+static void split(const opts *o, const char **path, const char **slice)
+{
+    *path = "";
+    *slice = NULL;
+    for (int i = 1; i < o->npos - 1; i++) {
+        if (o->pos[i][0] == '[' || i == 2)
+            *slice = o->pos[i];
+        else
+            *path = o->pos[i];
+    }
+}
+
+/* Raw bytes are elements of the array's own type where none is given. */
+static int put_bytes(const opts *o, const char *path, const char *slice, const char *input)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_edit *edit;
+    loaded b;
+    int rc = bytes_load(input, o, &b);
+    if (rc != EXIT_FINE)
+        return rc;
+    rc = update_start(o, &edit);
+    if (rc == EXIT_FINE) {
+        cip_status st = cip_edit_write(edit, path, slice, b.ptr, b.n, &err);
+        rc = update_finish(o, edit, st, &err);
+    }
+    bytes_free(&b);
+    return rc;
+}
+
+static int put_array(const opts *o, const char *path, const char *slice, const char *input)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_edit *edit;
+    int rc;
+    cip_file *f = input_open(input, o, &rc);
+    if (f == NULL)
+        return rc;
+    const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
+    rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
+    if (rc == EXIT_FINE) {
+        cip_status st = cip_edit_write_array(edit, path, slice, from, &err);
+        rc = update_finish(o, edit, st, &err);
+    }
+    cip_file_close(f);
+    return rc;
+}
+
+int cmd_put(const opts *o)
+{
+    const char *path, *slice, *input = o->pos[o->npos - 1];
+    split(o, &path, &slice);
+    int kind = input_kind_of(o, input);
+    if (kind < 0)
+        return EXIT_USAGE;
+    bool plain = kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL && o->byteorder == NULL;
+    return plain ? put_bytes(o, path, slice, input) : put_array(o, path, slice, input);
+}

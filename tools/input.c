@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which kind of input a file is, and what its readers share. */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "print.h"
+
+static bool ends_with(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), k = strlen(suffix);
+    return n > k && strcmp(path + n - k, suffix) == 0;
+}
+
+int input_kind_of(const opts *o, const char *path)
+{
+    if (o->from != NULL) {
+        if (strcmp(o->from, "raw") == 0)
+            return INPUT_RAW;
+        if (strcmp(o->from, "csv") == 0)
+            return INPUT_CSV;
+        fputs("cippus: --from: expected raw or csv, found ", stderr);
+        print_escaped(stderr, o->from);
+        putc('\n', stderr);
+        return -1;
+    }
+    if (ends_with(path, ".csv"))
+        return INPUT_CSV;
+    bool raw = ends_with(path, ".raw") || ends_with(path, ".bin") || ends_with(path, ".dat");
+    return raw || o->shape != NULL ? INPUT_RAW : INPUT_KNOWN;
+}
+
+cip_file *input_open(const char *path, const opts *o, int *rc)
+{
+    int kind = input_kind_of(o, path);
+    *rc = EXIT_USAGE;
+    if (kind < 0)
+        return NULL;
+    *rc = EXIT_FAILED;
+    if (kind == INPUT_RAW)
+        return raw_open(path, o, rc);
+    if (kind == INPUT_CSV)
+        return csv_open(path, o, rc);
+    return open_file(path, o);
+}
+
+void text_add(strbuf *t, const void *bytes, size_t n)
+{
+    if (t->cap - t->len < n + 1) {
+        size_t cap = 2 * t->cap + n + 256;
+        char *more = t->failed ? NULL : realloc(t->ptr, cap);
+        if (more == NULL) {
+            t->failed = true;
+            return;
+        }
+        t->ptr = more;
+        t->cap = cap;
+    }
+    memcpy(t->ptr + t->len, bytes, n);
+    t->len += n;
+    t->ptr[t->len] = '\0';
+}
+
+void text_addf(strbuf *t, const char *fmt, ...)
+{
+    char small[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof small)
+        t->failed = true;
+    else
+        text_add(t, small, (size_t)n);
+}
+
+static int failed(const char *path)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, path);
+    fprintf(stderr, ": %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+static uint64_t most_bytes(const opts *o)
+{
+    return o->max_memory != 0 ? o->max_memory : (uint64_t)2 << 30;
+}
+
+static int too_large(const char *path, const opts *o)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, path);
+    fprintf(stderr, ": expected at most %llu bytes, found more; see --max-memory\n",
+            (unsigned long long)most_bytes(o));
+    return EXIT_FAILED;
+}
+
+static int read_all(int fd, const char *path, const opts *o, loaded *b)
+{
+    size_t cap = 1 << 16;
+    uint8_t *p = malloc(cap);
+    b->n = 0;
+    for (;;) {
+        ssize_t got = p != NULL ? read(fd, p + b->n, cap - b->n) : -1;
+        if (got < 0 && p != NULL && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            b->ptr = p;
+            return got == 0 ? EXIT_FINE : failed(path);
+        }
+        b->n += (size_t)got;
+        if (b->n > most_bytes(o)) {
+            b->ptr = p;
+            return too_large(path, o);
+        }
+        if (b->n == cap) {
+            uint8_t *more = realloc(p, cap *= 2);
+            if (more == NULL)
+                free(p);
+            p = more;
+        }
+    }
+}
+
+int bytes_load(const char *path, const opts *o, loaded *b)
+{
+    struct stat st;
+    *b = (loaded){ 0 };
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int rc = failed(path);
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    int rc = EXIT_FINE;
+    if (!standard && S_ISREG(st.st_mode) && st.st_size > 0) {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        b->mapped = p != MAP_FAILED;
+        b->ptr = b->mapped ? p : NULL;
+        b->n = (size_t)st.st_size;
+        rc = b->mapped ? EXIT_FINE : failed(path);
+    } else {
+        rc = read_all(fd, path, o, b);
+    }
+    close(fd);
+    if (rc != EXIT_FINE)
+        bytes_free(b);
+    return rc;
+}
+
+void bytes_free(loaded *b)
+{
+    if (b->mapped)
+        munmap(b->ptr, b->n);
+    else
+        free(b->ptr);
+    *b = (loaded){ 0 };
+}

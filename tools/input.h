@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Files that do not say what they hold: raw bytes and csv. Both are shown to the library as npy: a
+ * header of ours in front of the raw file's bytes, or an array made of the csv's lines. */
+#ifndef CIPPUS_TOOLS_INPUT_H
+#define CIPPUS_TOOLS_INPUT_H
+
+#include "cippus/cippus.h"
+#include "opts.h"
+
+typedef enum input_kind { INPUT_KNOWN, INPUT_RAW, INPUT_CSV } input_kind;
+
+/* By --from, else by the name (.raw .bin .dat, .csv), else raw where --shape is given. -1 after
+ * saying that --from is none. */
+int input_kind_of(const opts *o, const char *path);
+
+/* Opens `path` ("-": standard input) as what it is: any known format, raw bytes of --dtype (or
+ * uint8), --shape and --byteorder (little without it), or csv. Complains and returns NULL with the
+ * exit status in *rc on failure. Close with cip_file_close. */
+cip_file *input_open(const char *path, const opts *o, int *rc);
+
+/* A raw file's bytes as a whole, mapped or (of a pipe) read, at most max_memory of them. */
+typedef struct loaded {
+    void *ptr;
+    size_t n;
+    bool mapped;
+} loaded;
+/* EXIT_FINE, or the exit status after a complaint. */
+int bytes_load(const char *path, const opts *o, loaded *b);
+void bytes_free(loaded *b);
+
+/* --- parts (input_raw.c, input_csv.c) -------------------------------------------------------- */
+
+/* A growing text; `failed` once memory was short. */
+typedef struct strbuf {
+    char *ptr;
+    size_t len, cap;
+    bool failed;
+} strbuf;
+void text_add(strbuf *t, const void *bytes, size_t n);
+void text_addf(strbuf *t, const char *fmt, ...) CIP_PRINTF(2, 3);
+
+/* The npy header (version 1.0 or 2.0) around a dictionary's inside up to the shape. */
+void npy_header(strbuf *out, const char *descr, int ndim, const int64_t *shape);
+/* numpy's descr of a dtype named as the library names them; false after a complaint. */
+bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t *itemsize);
+
+cip_file *raw_open(const char *path, const opts *o, int *rc);
+cip_file *csv_open(const char *path, const opts *o, int *rc);
+
+#endif

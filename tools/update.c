@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The begin and end of commands that change a file in place. */
+#include "update.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int update_start(const opts *o, cip_edit **edit)
+{
+    cip_edit_options e = { .size = sizeof e };
+    cip_err err = CIP_ERR_INIT;
+    bool process = false;
+    int rc = opts_level(o, &process);
+    if (rc == 0)
+        rc = opts_checksum(o, &e.checksum);
+    if (rc != 0)
+        return rc;
+    e.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    e.codec = o->codec;
+    e.tree_slack = opts_tree_slack(o);
+    e.history = o->history;
+    e.break_links = o->break_links;
+    if (cip_edit_open(o->pos[0], &e, edit, &err) != CIP_OK)
+        return complain(o->pos[0], &err);
+    return EXIT_FINE;
+}
+
+int update_give_up(cip_edit *edit, int rc)
+{
+    cip_edit_abort(edit);
+    return rc;
+}
+
+/* The plan as lines of a JSON list. */
+typedef struct json_lines {
+    char *line;
+    size_t len, cap;
+    bool any, failed;
+} json_lines;
+
+static void json_line(json_lines *j)
+{
+    if (j->line == NULL)
+        return;
+    j->line[j->len] = '\0';
+    fputs(j->any ? ",\n " : "", stdout);
+    print_json_string(stdout, j->line);
+    j->any = true;
+    j->len = 0;
+}
+
+static int add_json(void *user, const void *bytes, size_t n)
+{
+    json_lines *j = user;
+    const char *p = bytes;
+    for (size_t i = 0; i < n; i++) {
+        if (j->len + 1 >= j->cap) {
+            size_t cap = j->cap == 0 ? 256 : 2 * j->cap;
+            char *more = realloc(j->line, cap);
+            if (more == NULL)
+                return 1;
+            j->line = more;
+            j->cap = cap;
+        }
+        if (p[i] == '\n')
+            json_line(j);
+        else
+            j->line[j->len++] = p[i];
+    }
+    return 0;
+}
+
+static cip_status print_plan(const opts *o, cip_edit *edit, cip_err *err)
+{
+    json_lines j = { 0 };
+    if (!o->json)
+        return cip_edit_plan(edit, write_stdout, NULL, err);
+    fputs("{\"plan\": [", stdout);
+    cip_status st = cip_edit_plan(edit, add_json, &j, err);
+    if (j.len != 0)
+        json_line(&j);
+    puts("]}");
+    free(j.line);
+    return st;
+}
+
+int update_finish(const opts *o, cip_edit *edit, cip_status st, const cip_err *err)
+{
+    cip_err ours = CIP_ERR_INIT;
+    if (st != CIP_OK)
+        return update_give_up(edit, complain(o->pos[0], err));
+    if (o->dry_run) {
+        st = print_plan(o, edit, &ours);
+        cip_edit_abort(edit);
+    } else {
+        st = cip_edit_commit(edit, &ours);
+    }
+    return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &ours));
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the commands that change a file in place share: how they begin, and how they end with a
+ * commit, a plan or nothing. */
+#ifndef CIPPUS_TOOLS_UPDATE_H
+#define CIPPUS_TOOLS_UPDATE_H
+
+#include "cippus/edit.h"
+#include "print.h"
+
+/* Starts an update of the file o->pos[0] with the command's options; EXIT_FINE, or the exit status
+ * after a complaint. */
+int update_start(const opts *o, cip_edit **edit);
+/* Ends it, whatever `st`, what its changes came to: a commit, or with --dry-run its plan; otherwise
+ * a complaint and nothing. Returns the exit status. */
+int update_finish(const opts *o, cip_edit *edit, cip_status st, const cip_err *err);
+/* Ends it without a word: a complaint was made. Returns rc. */
+int update_give_up(cip_edit *edit, int rc);
+
+#endif
