@@ -1,0 +1,22 @@
+printf '\357\273\277name,t,ok,v\r\n"a ""x"", y",1,true,1.5\r\n\303\251,2,false,\r\n' >t.csv
+cippus cat t.csv
+cippus cat t.csv t
+cippus cat t.csv --to csv
+printf '1,2,3\n4,5,6.5\n\n' >n.csv
+cippus cat n.csv
+cippus cat n.csv --dtype int64 '[:, :2]'
+printf '1\n-9223372036854775808\n' | cippus cat - --from csv
+printf 'a\n\n' >one.csv && cippus cat one.csv --to json
+printf "it's,b\\\\c\n1,\"2\n3\"\n" >odd.csv && cippus cat odd.csv --to csv
+bad() {
+    printf "$1" >bad.csv
+    cippus cat bad.csv 2>&1 && exit 1
+    return 0
+}
+bad ''
+bad '1,2\n3\n'
+bad '1\n"2\n'
+bad 'a\n"2"x\n'
+bad 'a\n\377\n'
+bad 'a,a\n1,2\n'
+cippus cat n.csv --shape 6 2>&1 || echo $?
