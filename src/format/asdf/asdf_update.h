@@ -30,6 +30,9 @@ typedef struct asdf_payload {
     cip_io *more;
 } asdf_payload;
 
+/* An inline array that changed; in the arena. */
+typedef struct asdf_uinline asdf_uinline;
+
 typedef struct asdf_update {
     cip_layout *l;
     asdf_file *f;
@@ -45,6 +48,7 @@ typedef struct asdf_update {
     cip_io *seen; /* the file with the patch over it */
     asdf_ublock *b;
     size_t n, cap;
+    asdf_uinline *inlines;
 } asdf_update;
 
 enum {
@@ -89,6 +93,18 @@ cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err);
 
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);
 cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
+
+/* --- asdf_update_inline.c ----------------------------------------------------------------------
+ */
+
+cip_status cip_asdf_inline_write(asdf_update *u, const cip_array *a, const cip_nd *at,
+                                 const cip_feed *feed, cip_err *err);
+cip_status cip_asdf_inline_append(asdf_update *u, const cip_array *a, uint64_t nelem, int64_t nrow,
+                                  const cip_feed *feed, cip_err *err);
+cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int64_t *shape,
+                                  cip_err *err);
+/* Puts them into the tree. */
+cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 
 /* --- asdf_update_finish.c: where everything goes
  * -------------------------------------------------- */

@@ -130,16 +130,19 @@ static cip_status put_shadow(void *user, uint64_t off, cip_bytes bytes, cip_err 
     return cip_scratch_write(p->u->b[p->block].shadow, off, bytes.ptr, bytes.len, err);
 }
 
-/* An array whose elements lie in a block of this file. */
+static bool is_inline(const cip_array *a)
+{
+    return strcmp(a->storage.kind, "inline") == 0;
+}
+
+/* An array whose elements lie in a block of this file, or in its tree. */
 static cip_status check_array(const cip_array *a, cip_err *err)
 {
     CIP_TRY(cip_array_state(a, err));
-    if (a->storage.block >= 0)
+    if (a->storage.block >= 0 || is_inline(a))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    strcmp(a->storage.kind, "inline") == 0
-                        ? "the data lie in the tree (inline); change them there (set, edit)"
-                        : "the data lie in another file; change that file");
+                    "the data lie in another file; change that file");
 }
 
 cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *at,
@@ -147,6 +150,8 @@ cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *
 {
     asdf_update *u = state;
     CIP_TRY(check_array(a, err));
+    if (is_inline(a))
+        return cip_asdf_inline_write(u, a, at, feed, err);
     put p = { u, (size_t)a->storage.block };
     asdf_ublock *b = &u->b[p.block];
     if (!cip_asdf_is_raw(&b->head))
@@ -391,6 +396,8 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     CIP_TRY(check_array(a, err));
     CIP_TRY(no_mask(a, err));
     CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
+    if (is_inline(a))
+        return cip_asdf_inline_append(u, a, nelem, (int64_t)nrow, feed, err);
     if (nelem == 0)
         return new_length(u, a, shape[0], err);
     if (!ends_block(u, a, nelem / nrow * a->dtype->itemsize, &end))
@@ -466,6 +473,8 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
     cip_io *content;
     CIP_TRY(check_array(a, err));
     CIP_TRY(no_mask(a, err));
+    if (is_inline(a))
+        return cip_asdf_inline_resize(u, a, shape, err);
     CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
     if (!cip_shape_nelem(to.ndim, to.shape, &nelem) ||
         cip_mul_overflow(nelem, to.itemsize, &nbytes))

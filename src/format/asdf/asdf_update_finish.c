@@ -425,6 +425,7 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     cip_bytes head;
     int64_t *to;
     bool blocks = any_changed(u);
+    CIP_TRY(cip_asdf_inline_finish(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_look(u, err));
