@@ -6,7 +6,7 @@ SECONDS ?= 60
 STEPS ?=
 ARGS ?=
 
-.PHONY: all setup demo test bench fuzz check coverage install clean
+.PHONY: all setup demo test bench fault fuzz check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -30,6 +30,12 @@ test: setup
 # ARGS goes to the benchmark's own command line.
 bench: all setup-bench
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
+
+# Every way to change a file, cut off at every point: crash points and images tried.
+fault: setup-build
+	cmake -S . -B build/fault -G Ninja -DCMAKE_BUILD_TYPE=Release -DCIP_WERROR=ON -DCIP_EXAMPLES=OFF
+	cmake --build build/fault --target test_fault
+	@CIP_FAULT=full build/fault/tests/test_fault | grep -E 'old or new|FAILED|PASSED'
 
 # SECONDS bounds the fuzzing of all targets together.
 fuzz: setup-build setup-fuzz

@@ -99,7 +99,7 @@ static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *er
     return CIP_OK;
 }
 
-static cip_status take_readers(cip_commit *c, cip_err *err)
+cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
 {
     if (cip_store_lock(c->fd, CIP_LOCK_READERS, false) != CIP_LOCK_TAKEN)
         return CIP_OK;
@@ -112,7 +112,7 @@ static cip_status take_readers(cip_commit *c, cip_err *err)
 static cip_status seal_and_replay(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     cip_status st;
-    CIP_GO(take_readers(c, err));
+    CIP_GO(cip_commit_take_readers(c, err));
     CIP_GO(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
     CIP_TRY(cip_commit_sync_names(c, err));
     return cip_commit_replay(c, &p->patch, err);
@@ -123,7 +123,8 @@ done:
 
 static cip_status by_journal(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    CIP_TRY(take_readers(c, err)); /* told before the work; readers may come while it is done */
+    CIP_TRY(cip_commit_take_readers(
+        c, err)); /* told before the work; readers may come while it is done */
     if (p->after->size > c->io->size)
         cip_store_unlock(c->fd, CIP_LOCK_READERS);
     CIP_TRY(add_tail(c, p, err));
@@ -134,7 +135,7 @@ static cip_status by_journal(cip_commit *c, const cip_commit_plan *p, cip_err *e
 
 static cip_status by_cut(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    CIP_TRY(take_readers(c, err));
+    CIP_TRY(cip_commit_take_readers(c, err));
     cip_status st = cip_store_resize(c->fd, p->after->size, err);
     if (st == CIP_OK)
         st = cip_commit_sync_file(c, err);

@@ -56,10 +56,10 @@ cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
 cip_status cip_commit_sync_file(cip_commit *c, cip_err *err);
 cip_status cip_commit_sync_names(cip_commit *c, cip_err *err);
 
+/* The readers' byte for us alone; BUSY. */
+cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
 /* Writes the patch's journal to the tmp; the name is durable. On failure it is gone. */
 cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err);
-/* The tmp becomes the journal: from here on the update is made. */
-cip_status cip_commit_seal(cip_commit *c, cip_err *err);
 /* Makes the journal's changes and removes it. */
 cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err);
 /* Undoes a sealed journal: the old bytes, the old length. CORRUPT when it has cut off bytes. */

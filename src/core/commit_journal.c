@@ -54,12 +54,6 @@ done:
     return st;
 }
 
-cip_status cip_commit_seal(cip_commit *c, cip_err *err)
-{
-    CIP_TRY(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
-    return cip_commit_sync_names(c, err);
-}
-
 static cip_status file_size(const cip_commit *c, uint64_t *size, cip_err *err)
 {
     struct stat st;

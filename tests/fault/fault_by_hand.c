@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Revisions put together by hand: a RawArray of 500 numbers whose header, data and end change in
+ * every way that a commit knows; and rows at the end of an ASDF stream. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "core/commit.h"
+#include "fault/fault_scenarios.h"
+#include "io/scratch.h"
+
+enum { HEADER = 56, COUNT = 500, SIZE = HEADER + 4 * COUNT };
+
+static void put_file(const char *dir, const char *name, const void *p, size_t n)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "wb");
+    if (f == NULL || fwrite(p, 1, n, f) != n || fclose(f) != 0)
+        abort();
+}
+
+/* "rawarray", flags, eltype 2 (unsigned), elbyte 4, size, ndim 1, dim */
+static void header(uint8_t out[HEADER], uint64_t count)
+{
+    const uint64_t field[] = { 0, 2, 4, 4 * count, 1, count };
+    memcpy(out, "rawarray", 8);
+    for (size_t i = 0; i < 6; i++)
+        cip_store_u64(out + 8 + 8 * i, field[i], false);
+}
+
+void fault_make_rawarray(const char *dir)
+{
+    uint8_t b[SIZE];
+    header(b, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++)
+        cip_store_u32(b + HEADER + 4 * i, i * 2654435761u, false);
+    put_file(dir, "a.ra", b, sizeof b);
+}
+
+typedef cip_status fill_fn(cip_commit *c, cip_revision *r, cip_err *err);
+
+static cip_status commit(const char *path, cip_level level, fill_fn *fill, cip_err *err)
+{
+    cip_env env;
+    cip_commit *c = NULL;
+    cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
+    cip_edit_options o = { .size = sizeof o, .level = level };
+    cip_revision r = { .patch = { .arena = { .mem = &env.mem } } };
+    if (st != CIP_OK)
+        return st;
+    CIP_GO(cip_commit_begin(&env, path, &o, &c, err));
+    CIP_GO(fill(c, &r, err));
+    st = cip_commit_apply(c, &r, err);
+done:
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    cip_env_clear(&env);
+    return st;
+}
+
+static cip_status change(cip_revision *r, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_patch_write(&r->patch, "", off, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n }, err);
+}
+
+/* The header says more elements, which follow. */
+static cip_status grow(cip_revision *r, uint64_t more, cip_err *err)
+{
+    uint8_t head[HEADER];
+    header(head, COUNT + more);
+    CIP_TRY(change(r, 0, head, sizeof head, err));
+    r->has_tail = true;
+    r->tail_off = SIZE;
+    CIP_TRY(cip_revision_bytes(r, "abcd", 4, err));
+    CIP_TRY(cip_revision_fill(r, 7, 4 * (more - 2), err));
+    return cip_revision_fill(r, 0, 4, err);
+}
+
+static cip_status fill_switch(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    return change(r, 600, "switched over", 13, err);
+}
+
+static cip_status fill_switch_and_tail(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    return grow(r, 700, err);
+}
+
+/* Bytes behind the data are metadata to the format. */
+static cip_status fill_append(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    r->has_tail = true;
+    r->tail_off = cip_commit_io(c)->size;
+    CIP_TRY(cip_revision_bytes(r, "{some: metadata}", 16, err));
+    return cip_revision_fill(r, 'x', 1200, err);
+}
+
+static cip_status fill_journal(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    CIP_TRY(change(r, 100, "first", 5, err));
+    CIP_TRY(change(r, 1010, "over the end of a sector", 24, err));
+    return change(r, SIZE - 4, "last", 4, err);
+}
+
+static cip_status fill_journal_and_tail(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(fill_journal(c, r, err));
+    return grow(r, 500, err);
+}
+
+static cip_status fill_journal_shorter(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    uint8_t head[HEADER];
+    (void)c;
+    header(head, 200);
+    CIP_TRY(change(r, 0, head, sizeof head, err));
+    CIP_TRY(change(r, 700, "moved", 5, err));
+    r->has_tail = true;
+    r->tail_off = HEADER + 800;
+    return CIP_OK;
+}
+
+static cip_status fill_replacing(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    uint8_t head[HEADER];
+    header(head, COUNT - 50);
+    r->anew = true;
+    CIP_TRY(cip_revision_bytes(r, head, sizeof head, err));
+    CIP_TRY(cip_revision_range(r, cip_commit_io(c), HEADER + 40, 4 * (COUNT - 100), err));
+    return cip_revision_fill(r, 3, 200, err);
+}
+
+cip_status fault_by_switch(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_switch, err);
+}
+
+cip_status fault_by_switch_and_tail(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_switch_and_tail, err);
+}
+
+cip_status fault_by_append(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_append, err);
+}
+
+cip_status fault_by_journal(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_journal, err);
+}
+
+cip_status fault_by_journal_and_tail(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_journal_and_tail, err);
+}
+
+cip_status fault_by_journal_shorter(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_journal_shorter, err);
+}
+
+cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_replacing, err);
+}
+
+static cip_status fill_back(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    uint8_t old[24];
+    const uint64_t at[] = { 100, 1010, SIZE - 4 };
+    (void)c;
+    for (size_t i = 0; i < 3; i++) { /* the numbers that fault_make_rawarray put there */
+        size_t n = i == 0 ? 5 : i == 1 ? 24 : 4;
+        for (size_t k = 0; k < n; k++) {
+            uint8_t word[4];
+            uint64_t pos = at[i] + k - HEADER;
+            cip_store_u32(word, (uint32_t)(pos / 4) * 2654435761u, false);
+            old[k] = word[pos % 4];
+        }
+        CIP_TRY(change(r, at[i], old, n, err));
+    }
+    return change(r, 300, "and more", 8, err);
+}
+
+/* Four commits, each over what the one before wrote, and back: what comes back of an earlier one
+ * would be seen. A step each. */
+cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err)
+{
+    static fill_fn *const fill[] = { fill_journal, fill_back, fill_append, fill_switch };
+    for (int i = 0; i < step; i++)
+        CIP_TRY(commit(path, level, fill[i], err));
+    return CIP_OK;
+}
+
+/* --- a stream --------------------------------------------------------------------------------- */
+
+void fault_make_stream(const char *dir)
+{
+    static const char tree[] = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n"
+                               "%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+                               "rows: !core/ndarray-1.1.0 {source: -1, datatype: int32, byteorder: "
+                               "little, shape: ['*', 100]}\n...\n";
+    uint8_t b[sizeof tree - 1 + 54 + 800], *at = b + sizeof tree - 1;
+    memset(b, 0, sizeof b);
+    memcpy(b, tree, sizeof tree - 1);
+    memcpy(at,
+           "\xd3"
+           "BLK\0\x30\0\0\0\x01",
+           10);
+    memset(at + 54, 5, 800);
+    put_file(dir, "s.asdf", b, sizeof b);
+}
+
+cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err)
+{
+    cip_env env;
+    cip_commit *c = NULL;
+    uint8_t row[400];
+    cip_edit_options o = { .size = sizeof o, .level = level };
+    cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
+    if (st != CIP_OK)
+        return st;
+    CIP_GO(cip_commit_begin(&env, path, &o, &c, err));
+    for (int i = 0; i < step; i++) {
+        memset(row, 10 + i, sizeof row);
+        CIP_GO(cip_commit_append(c, row, sizeof row, err));
+    }
+    if (level == CIP_LEVEL_POWER)
+        st = cip_commit_sync(c, err);
+done:
+    cip_commit_end(c);
+    cip_env_clear(&env);
+    return st;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The calls between the library and the system. */
+#include "fault/fault_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int __real_openat(int dir, const char *name, int flags, ...);
+ssize_t __real_pwrite(int fd, const void *p, size_t n, off_t off);
+int __real_ftruncate(int fd, off_t n);
+int __real_fsync(int fd);
+int __real_fdatasync(int fd);
+int __real_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+int __real_unlinkat(int dir, const char *name, int flags);
+ssize_t __real_copy_file_range(int in, off_t *in_off, int out, off_t *out_off, size_t n,
+                               unsigned flags);
+int __real_fstat(int fd, struct stat *st);
+int __real_fstatat(int dir, const char *name, struct stat *st, int flags);
+int __real_stat(const char *path, struct stat *st);
+int __real_lstat(const char *path, struct stat *st);
+
+int __wrap_openat(int dir, const char *name, int flags, ...);
+ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off);
+int __wrap_ftruncate(int fd, off_t n);
+int __wrap_fsync(int fd);
+int __wrap_fdatasync(int fd);
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+int __wrap_unlinkat(int dir, const char *name, int flags);
+ssize_t __wrap_copy_file_range(int in, off_t *in_off, int out, off_t *out_off, size_t n,
+                               unsigned flags);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstatat(int dir, const char *name, struct stat *st, int flags);
+int __wrap_stat(const char *path, struct stat *st);
+int __wrap_lstat(const char *path, struct stat *st);
+
+enum { SECTOR = 512 /* is written whole or not at all */ };
+
+static struct {
+    char dir[512];
+    struct stat st;
+    ino_t inode[FAULT_FILES]; /* by number */
+    int nfile;
+    fault_log *log; /* NULL: nothing is written down */
+    size_t count, fail_at;
+    int errnum;
+    bool full;
+} w;
+
+void fault_watch(const char *dir)
+{
+    memset(&w, 0, sizeof w);
+    snprintf(w.dir, sizeof w.dir, "%s", dir);
+    if (__real_stat(dir, &w.st) != 0)
+        abort();
+}
+
+/* The last one that had the inode: the system may give it again. */
+static int number_of(const struct stat *st)
+{
+    if (st->st_dev != w.st.st_dev || !S_ISREG(st->st_mode))
+        return -1;
+    for (int i = w.nfile; i-- > 0;)
+        if (w.inode[i] == st->st_ino)
+            return i;
+    return -1;
+}
+
+static int number_of_fd(int fd)
+{
+    struct stat st;
+    return __real_fstat(fd, &st) == 0 && st.st_nlink != 0 ? number_of(&st) : -1;
+}
+
+static int new_number(ino_t inode)
+{
+    if (w.nfile == FAULT_FILES)
+        abort();
+    w.inode[w.nfile] = inode;
+    return w.nfile++;
+}
+
+static bool is_folder(int dir)
+{
+    struct stat st;
+    return __real_fstat(dir, &st) == 0 && st.st_dev == w.st.st_dev && st.st_ino == w.st.st_ino;
+}
+
+static void note(fault_op op, const void *bytes)
+{
+    fault_log *l = w.log;
+    if (l == NULL)
+        return;
+    if (l->n == l->cap) {
+        l->cap = l->cap * 2 + 16;
+        l->op = realloc(l->op, l->cap * sizeof *l->op);
+        if (l->op == NULL)
+            abort();
+    }
+    if (op.n != 0) {
+        op.ptr = malloc(op.n);
+        memcpy(op.ptr, bytes, op.n);
+    }
+    l->op[l->n++] = op;
+}
+
+/* Whether this operation is to fail; `room`: it needs some. */
+static bool fails(bool room)
+{
+    w.count++;
+    if (w.fail_at == 0 || w.count < w.fail_at || (w.count > w.fail_at && !(w.full && room)) ||
+        (w.full && !room))
+        return false;
+    errno = w.errnum;
+    return true;
+}
+
+void fault_fail(size_t n, int errnum, bool full)
+{
+    w.count = 0;
+    w.fail_at = n;
+    w.errnum = errnum;
+    w.full = full;
+}
+
+size_t fault_count(void)
+{
+    return w.count;
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+int __wrap_openat(int dir, const char *name, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    bool creates = (flags & O_CREAT) != 0 && is_folder(dir);
+    struct stat st;
+    if (creates && fails(true))
+        return -1;
+    bool was = creates && __real_fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    int fd = __real_openat(dir, name, flags, mode);
+    if (fd != -1 && creates && !was && __real_fstat(fd, &st) == 0) {
+        fault_op op = { .kind = FAULT_CREATE, .file = new_number(st.st_ino) };
+        snprintf(op.name, sizeof op.name, "%s", name);
+        note(op, NULL);
+    }
+    return fd;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off)
+{
+    int file = number_of_fd(fd);
+    bool first = w.count + 1 == w.fail_at;
+    if (file != -1 && fails(true)) {
+        if (!w.full || !first || (size_t)off / SECTOR == ((size_t)off + n - 1) / SECTOR)
+            return -1;
+        n /= 2;
+    }
+    ssize_t done = __real_pwrite(fd, p, n, off);
+    if (file != -1 && done > 0)
+        note(
+            (fault_op){
+                .kind = FAULT_WRITE, .file = file, .off = (uint64_t)off, .n = (size_t)done },
+            p);
+    return done;
+}
+
+ssize_t __wrap_copy_file_range(int in, off_t *in_off, int out, off_t *out_off, size_t n,
+                               unsigned flags)
+{
+    int file = number_of_fd(out);
+    off_t at = out_off != NULL ? *out_off : 0;
+    if (file != -1 && fails(true))
+        return -1;
+    ssize_t done = __real_copy_file_range(in, in_off, out, out_off, n, flags);
+    if (file != -1 && done > 0) {
+        void *back = malloc((size_t)done);
+        if (pread(out, back, (size_t)done, at) != done)
+            abort();
+        note(
+            (fault_op){ .kind = FAULT_WRITE, .file = file, .off = (uint64_t)at, .n = (size_t)done },
+            back);
+        free(back);
+    }
+    return done;
+}
+
+int __wrap_ftruncate(int fd, off_t n)
+{
+    struct stat st;
+    int file = number_of_fd(fd);
+    bool grows = __real_fstat(fd, &st) == 0 && n > st.st_size;
+    if (file != -1 && fails(grows))
+        return -1;
+    int rc = __real_ftruncate(fd, n);
+    if (file != -1 && rc == 0)
+        note((fault_op){ .kind = FAULT_RESIZE, .file = file, .off = (uint64_t)n }, NULL);
+    return rc;
+}
+
+static int sync_by(int fd, int (*real)(int))
+{
+    int file = number_of_fd(fd);
+    bool folder = file == -1 && is_folder(fd);
+    if ((file != -1 || folder) && fails(false))
+        return -1;
+    int rc = real(fd);
+    if (file != -1)
+        note((fault_op){ .kind = FAULT_SYNC, .file = file }, NULL);
+    if (folder)
+        note((fault_op){ .kind = FAULT_SYNC_NAMES, .file = -1 }, NULL);
+    return rc;
+}
+
+int __wrap_fsync(int fd)
+{
+    return sync_by(fd, __real_fsync);
+}
+
+int __wrap_fdatasync(int fd)
+{
+    return sync_by(fd, __real_fdatasync);
+}
+
+int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    bool here = is_folder(from_dir);
+    if (here && fails(false))
+        return -1;
+    int rc = __real_renameat2(from_dir, from, to_dir, to, flags);
+    if (rc == 0 && here) {
+        fault_op op = { .kind = FAULT_RENAME, .file = -1 };
+        snprintf(op.name, sizeof op.name, "%s", from);
+        snprintf(op.to, sizeof op.to, "%s", to);
+        note(op, NULL);
+    }
+    return rc;
+}
+
+int __wrap_unlinkat(int dir, const char *name, int flags)
+{
+    bool here = is_folder(dir);
+    if (here && fails(false))
+        return -1;
+    int rc = __real_unlinkat(dir, name, flags);
+    if (rc == 0 && here) {
+        fault_op op = { .kind = FAULT_UNLINK, .file = -1 };
+        snprintf(op.name, sizeof op.name, "%s", name);
+        note(op, NULL);
+    }
+    return rc;
+}
+
+/* --- inodes are the files' numbers ------------------------------------------------------------ */
+
+static int shown(int rc, struct stat *st)
+{
+    int file = rc == 0 ? number_of(st) : -1;
+    if (file != -1)
+        st->st_ino = 1000 + (ino_t)file;
+    return rc;
+}
+
+int __wrap_fstat(int fd, struct stat *st)
+{
+    return shown(__real_fstat(fd, st), st);
+}
+
+int __wrap_fstatat(int dir, const char *name, struct stat *st, int flags)
+{
+    return shown(__real_fstatat(dir, name, st, flags), st);
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+    return shown(__real_stat(path, st), st);
+}
+
+int __wrap_lstat(const char *path, struct stat *st)
+{
+    return shown(__real_lstat(path, st), st);
+}
+
+/* --- folders ---------------------------------------------------------------------------------- */
+
+static void each_file(void (*fn)(const char *path, const char *name, void *user), void *user)
+{
+    DIR *dir = opendir(w.dir);
+    struct dirent *e;
+    if (dir == NULL)
+        abort();
+    while ((e = readdir(dir)) != NULL) {
+        char path[1024];
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", w.dir, e->d_name);
+        fn(path, e->d_name, user);
+    }
+    closedir(dir);
+}
+
+static void remove_file(const char *path, const char *name, void *user)
+{
+    (void)name;
+    (void)user;
+    if (unlink(path) != 0)
+        abort();
+}
+
+void fault_empty(void)
+{
+    each_file(remove_file, NULL);
+    w.nfile = 0;
+}
+
+static void load_file(const char *path, const char *name, void *user)
+{
+    fault_disk *d = user;
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+    if (f == NULL || __real_stat(path, &st) != 0)
+        abort();
+    int file = number_of(&st);
+    if (file == -1)
+        file = new_number(st.st_ino);
+    fault_op create = { .kind = FAULT_CREATE, .file = file };
+    snprintf(create.name, sizeof create.name, "%s", name);
+    fault_disk_apply(d, &create);
+    fault_disk_resize(d, file, (uint64_t)st.st_size);
+    if (fread(d->file[file].ptr, 1, d->file[file].n, f) != d->file[file].n)
+        abort();
+    fclose(f);
+}
+
+void fault_disk_get(fault_disk *d)
+{
+    memset(d, 0, sizeof *d);
+    each_file(load_file, d);
+}
+
+void fault_disk_put(const fault_disk *d)
+{
+    fault_empty();
+    memset(w.inode, 0, sizeof w.inode);
+    w.nfile = (int)d->nfile;
+    for (size_t i = 0; i < d->nname; i++) {
+        char path[1024];
+        struct stat st;
+        int file = d->name[i].file;
+        snprintf(path, sizeof path, "%s/%s", w.dir, d->name[i].name);
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd == -1 || write(fd, d->file[file].ptr, d->file[file].n) != (ssize_t)d->file[file].n ||
+            __real_fstat(fd, &st) != 0)
+            abort();
+        close(fd);
+        w.inode[file] = st.st_ino;
+    }
+}
+
+void fault_start(fault_log *log)
+{
+    memset(log, 0, sizeof *log);
+    fault_disk_get(&log->before);
+    w.log = log;
+}
+
+void fault_stop(void)
+{
+    w.log = NULL;
+}
+
+void fault_log_clear(fault_log *log)
+{
+    for (size_t i = 0; i < log->n; i++)
+        free(log->op[i].ptr);
+    free(log->op);
+    fault_disk_clear(&log->before);
+    memset(log, 0, sizeof *log);
+}

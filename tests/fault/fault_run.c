@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Crashing changes and judging what is left. */
+#include "fault/fault_run.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/commit.h"
+#include "fault/fault_crash.h"
+
+enum { STEPS = 16 };
+
+typedef struct judge {
+    const fault_scenario *s;
+    const fault_effort *e;
+    fault_result *out;
+    char path[600];
+    uint64_t allowed[STEPS + 1]; /* the old digest, then each step's */
+    size_t nallowed;
+    uint64_t final;        /* what a log that ended must show */
+    int depth;             /* 1: crashed while being recovered */
+    uint64_t before_crash; /* depth 1: what the image showed */
+} judge;
+
+static int hash_bytes(void *user, const void *p, size_t n)
+{
+    uint64_t *h = user;
+    const uint8_t *b = p;
+    for (size_t i = 0; i < n; i++)
+        *h = (*h ^ b[i]) * UINT64_C(1099511628211);
+    return 0;
+}
+
+static cip_status hash_array(const cip_array *a, uint64_t *h, cip_err *err)
+{
+    const char *path = cip_array_path(a);
+    int ndim = cip_array_ndim(a);
+    hash_bytes(h, path, strlen(path));
+    hash_bytes(h, cip_array_shape(a), (size_t)ndim * sizeof(int64_t));
+    return cip_export(a, NULL, "raw", hash_bytes, h, err);
+}
+
+bool fault_digest(const char *path, uint64_t *digest, char *why)
+{
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    *digest = 0;
+    cip_status st = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, &err);
+    if (st == CIP_ERR_NOT_FOUND && access(path, F_OK) != 0)
+        return true;
+    *digest = UINT64_C(14695981039346656037);
+    if (st == CIP_OK && cip_file_tree(f) != NULL)
+        st = cip_tree_print(f, NULL, NULL, hash_bytes, digest, &err);
+    for (size_t i = 0; st == CIP_OK && i < cip_file_narray(f); i++)
+        st = hash_array(cip_file_array(f, i), digest, &err);
+    cip_file_close(f);
+    if (st != CIP_OK)
+        snprintf(why, 256, "%s: %.200s", cip_status_name(st), err.text);
+    return st == CIP_OK;
+}
+
+static bool fail(judge *j, const char *what, const char *why)
+{
+    snprintf(j->out->text, sizeof j->out->text, "point %zu, image %zu%s: %s %s", j->out->npoint,
+             j->out->nimage, j->depth != 0 ? " (in recovery)" : "", what, why);
+    const char *keep = getenv("CIP_FAULT_KEEP");
+    if (keep != NULL) {
+        char command[2000];
+        snprintf(command, sizeof command, "cp -a \"$(dirname '%s')\" '%s'", j->path, keep);
+        if (system(command) != 0)
+            fputs("the image could not be kept\n", stderr);
+    }
+    return false;
+}
+
+static bool is_allowed(const judge *j, uint64_t digest)
+{
+    for (size_t i = 0; i < j->nallowed; i++)
+        if (j->allowed[i] == digest)
+            return true;
+    return false;
+}
+
+static bool none_left(const judge *j, char *name)
+{
+    static const char *const ends[] = { ".cip-tmp", ".cip-journal", ".cip-new" };
+    const char *base = strrchr(j->path, '/') + 1;
+    for (size_t i = 0; i < 3; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%.*s.%s%s", (int)(base - j->path), j->path, base, ends[i]);
+        if (access(path, F_OK) == 0) {
+            snprintf(name, 256, "%.255s", path);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the next writer does first. */
+static cip_status recover(const judge *j, char *why)
+{
+    cip_env env;
+    cip_commit *c;
+    cip_err err = CIP_ERR_INIT;
+    cip_edit_options o = { .size = sizeof o, .level = j->s->level };
+    cip_status st = cip_env_init(&env, NULL, NULL, NULL, &err);
+    if (st != CIP_OK)
+        return st;
+    st = cip_commit_begin(&env, j->path, &o, &c, &err);
+    cip_commit_end(c);
+    cip_env_clear(&env);
+    snprintf(why, 256, "%s", err.text);
+    return st;
+}
+
+static bool crash_recovery(judge *j, const fault_log *log, uint64_t shows);
+
+/* The folder as it is: read, recovered, read. */
+static bool look(judge *j, bool done, bool again)
+{
+    uint64_t shown, settled;
+    char why[256] = "";
+    if (!fault_digest(j->path, &shown, why))
+        return fail(j, "cannot be read:", why);
+    if (!is_allowed(j, shown))
+        return fail(j, "shows neither old nor new", "");
+    if (done && shown != j->final)
+        return fail(j, "is not what the commit promised", "");
+    if (shown == 0)
+        return true;
+    fault_log log;
+    fault_start(&log);
+    cip_status st = recover(j, why);
+    fault_stop();
+    bool ok = true;
+    if (st != CIP_OK)
+        ok = fail(j, "cannot be recovered:", why);
+    else if (!fault_digest(j->path, &settled, why))
+        ok = fail(j, "cannot be read after recovery:", why);
+    else if (settled != shown)
+        ok = fail(j, "shows something else after recovery", "");
+    else if (!none_left(j, why))
+        ok = fail(j, "is recovered, but left", why);
+    else if (again && log.n != 0)
+        ok = crash_recovery(j, &log, shown);
+    fault_log_clear(&log);
+    return ok;
+}
+
+static bool on_recovery_image(void *user, const fault_disk *d, bool done)
+{
+    judge *j = user;
+    j->out->nrecovery++;
+    fault_disk_put(d);
+    return look(j, done, false);
+}
+
+static bool crash_recovery(judge *j, const fault_log *log, uint64_t shows)
+{
+    judge inner = *j;
+    inner.depth = 1;
+    inner.allowed[0] = inner.final = shows; /* it had been decided */
+    inner.nallowed = 1;
+    fault_crash c = {
+        .power = j->s->level == CIP_LEVEL_POWER,
+        .nsubset = j->e->rec_nsubset,
+        .ntorn = j->e->rec_ntorn,
+        .seed = j->out->nimage,
+        .image = on_recovery_image,
+        .user = &inner,
+    };
+    return fault_crash_run(&c, log);
+}
+
+static bool on_image(void *user, const fault_disk *d, bool done)
+{
+    judge *j = user;
+    j->out->nimage++;
+    fault_disk_put(d);
+    return look(j, done, j->out->nimage % j->e->every == 0);
+}
+
+/* --- the scenario ----------------------------------------------------------------------------- */
+
+static bool open_folder(judge *j, char *dir)
+{
+    struct stat st;
+    const char *tmp = getenv("TMPDIR");
+    if (tmp == NULL || tmp[0] == '\0')
+        tmp = stat("/dev/shm", &st) == 0 && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(dir, 512, "%.400s/cippus-fault-XXXXXX", tmp);
+    if (mkdtemp(dir) == NULL)
+        return fail(j, "no folder in", tmp);
+    snprintf(j->path, sizeof j->path, "%.400s/%.100s", dir, j->s->file);
+    fault_watch(dir);
+    return true;
+}
+
+static bool close_folder(const char *dir, bool ok)
+{
+    fault_empty();
+    rmdir(dir);
+    return ok;
+}
+
+static int steps(const fault_scenario *s)
+{
+    return s->nstep != 0 ? s->nstep : 1;
+}
+
+/* The digests there may be: of the old file and after each step. */
+static bool learn(judge *j, const char *dir)
+{
+    char why[256];
+    for (int i = 0; i <= steps(j->s); i++) {
+        cip_err err = CIP_ERR_INIT;
+        fault_empty();
+        j->s->make(dir);
+        if (i != 0 && j->s->change(j->path, j->s->level, i, &err) != CIP_OK)
+            return fail(j, "the change fails:", err.text);
+        if (!fault_digest(j->path, &j->allowed[i], why))
+            return fail(j, "cannot be read:", why);
+    }
+    j->nallowed = (size_t)steps(j->s) + 1;
+    j->final = j->allowed[j->nallowed - 1];
+    if (!j->s->quiet && j->final == j->allowed[0])
+        return fail(j, "the change changes nothing", "");
+    return true;
+}
+
+static bool crash(judge *j, const char *dir)
+{
+    fault_log log;
+    cip_err err = CIP_ERR_INIT;
+    if (!learn(j, dir))
+        return false;
+    fault_empty();
+    j->s->make(dir);
+    fault_start(&log);
+    cip_status st = j->s->change(j->path, j->s->level, steps(j->s), &err);
+    fault_stop();
+    fault_crash c = {
+        .power = j->s->level == CIP_LEVEL_POWER,
+        .ordered = j->s->ordered,
+        .nsubset = j->e->nsubset,
+        .ntorn = j->e->ntorn,
+        .seed = 1,
+        .image = on_image,
+        .user = j,
+    };
+    bool ok = st == CIP_OK ? fault_crash_run(&c, &log) : fail(j, "the change fails:", err.text);
+    j->out->npoint = c.npoint;
+    fault_log_clear(&log);
+    return ok;
+}
+
+bool fault_scenario_crash(const fault_scenario *s, const fault_effort *e, fault_result *out)
+{
+    judge j = { .s = s, .e = e, .out = out };
+    char dir[512];
+    memset(out, 0, sizeof *out);
+    return open_folder(&j, dir) && close_folder(dir, crash(&j, dir));
+}
+
+/* One run in which operation n fails. *went: it was reached. */
+static bool fail_once(judge *j, const char *dir, size_t n, bool full, bool *went)
+{
+    cip_err err = CIP_ERR_INIT;
+    uint64_t shown;
+    char why[256] = "";
+    fault_empty();
+    j->s->make(dir);
+    fault_disk start;
+    fault_disk_get(&start); /* gives the files their numbers */
+    fault_disk_clear(&start);
+    fault_fail(n, full ? ENOSPC : EIO, full);
+    cip_status st = j->s->change(j->path, j->s->level, steps(j->s), &err);
+    *went = fault_count() >= n;
+    fault_fail(0, 0, false);
+    j->out->nimage++;
+    if (!fault_digest(j->path, &shown, why))
+        return fail(j, "cannot be read after a failure:", why);
+    if (!is_allowed(j, shown))
+        return fail(j, "shows neither old nor new after", err.text);
+    if (st == CIP_OK && shown != j->final)
+        return fail(j, "is not what the commit promised", "");
+    if (st != CIP_OK && err.text[0] == '\0')
+        return fail(j, "fails without a word", "");
+    return look(j, false, false);
+}
+
+bool fault_scenario_fail(const fault_scenario *s, fault_result *out)
+{
+    judge j = { .s = s, .out = out };
+    char dir[512];
+    memset(out, 0, sizeof *out);
+    if (!open_folder(&j, dir))
+        return false;
+    bool ok = learn(&j, dir);
+    for (int full = 0; full < 2; full++) {
+        bool went = true;
+        for (size_t n = 1; ok && went; n++) {
+            out->npoint = n;
+            ok = fail_once(&j, dir, n, full == 1, &went);
+        }
+    }
+    return close_folder(dir, ok);
+}

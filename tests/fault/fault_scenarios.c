@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The table: what changes which file, at which level. */
+#include "fault/fault_scenarios.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row for each level; further fields follow. */
+#define BOTH(what, of, maker, fn, ...)                                                             \
+    { .name = what, .file = of, .make = maker, .change = fn, __VA_ARGS__ },                        \
+    {                                                                                              \
+        .name = what ", level process", .level = CIP_LEVEL_PROCESS, .file = of, .make = maker,     \
+        .change = fn, __VA_ARGS__                                                                  \
+    }
+
+static void make_two(const char *dir)
+{
+    fault_make_rawarray(dir);
+    fault_make_stream(dir);
+}
+
+/* The file watched is the output, the other one of the folder the input. */
+static cip_status convert_over(const char *path, cip_level level, int step, cip_err *err)
+{
+    char in[1024];
+    (void)level;
+    (void)step;
+    snprintf(in, sizeof in, "%.*ss.asdf", (int)(strrchr(path, '/') + 1 - path), path);
+    return cip_convert(in, path, CIP_CONVERT_OPTIONS(.overwrite = true, .accept_loss = true), err);
+}
+
+static cip_status convert_to_new(const char *path, cip_level level, int step, cip_err *err)
+{
+    char in[1024];
+    (void)level;
+    (void)step;
+    snprintf(in, sizeof in, "%.*sa.ra", (int)(strrchr(path, '/') + 1 - path), path);
+    return cip_convert(in, path, CIP_CONVERT_OPTIONS(.accept_loss = true), err);
+}
+
+const fault_scenario fault_scenarios[] = {
+    BOTH("commit: switch", "a.ra", fault_make_rawarray, fault_by_switch, .nstep = 1),
+    BOTH("commit: switch with a tail", "a.ra", fault_make_rawarray, fault_by_switch_and_tail,
+         .nstep = 1),
+    BOTH("commit: append", "a.ra", fault_make_rawarray, fault_by_append, .nstep = 1),
+    BOTH("commit: journal", "a.ra", fault_make_rawarray, fault_by_journal, .nstep = 1),
+    BOTH("commit: journal with a tail", "a.ra", fault_make_rawarray, fault_by_journal_and_tail,
+         .nstep = 1),
+    BOTH("commit: journal, shorter", "a.ra", fault_make_rawarray, fault_by_journal_shorter,
+         .nstep = 1),
+    BOTH("commit: replace", "a.ra", fault_make_rawarray, fault_by_replacing, .nstep = 1),
+    BOTH("commit: four in a row", "a.ra", fault_make_rawarray, fault_twice, .nstep = 4),
+    BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
+         .ordered = true),
+    { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },
+    { .name = "convert: to a new name",
+      .file = "n.npy",
+      .make = make_two,
+      .change = convert_to_new },
+    { .name = NULL },
+};

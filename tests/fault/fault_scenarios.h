@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The table of changes that are crashed. */
+#ifndef CIP_TESTS_FAULT_SCENARIOS_H
+#define CIP_TESTS_FAULT_SCENARIOS_H
+
+#include "fault/fault_run.h"
+
+/* A row without a name ends it. */
+extern const fault_scenario fault_scenarios[];
+
+/* Revisions made by hand, on a RawArray or an ASDF file: one for each way of a commit. */
+cip_status fault_by_switch(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_switch_and_tail(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_append(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_journal(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_journal_and_tail(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_journal_shorter(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err);
+void fault_make_rawarray(const char *dir);
+void fault_make_stream(const char *dir);
+
+#endif
