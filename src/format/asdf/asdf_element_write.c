@@ -30,6 +30,15 @@ static double load_float(cip_kind kind, bool big, const uint8_t *p)
     return v;
 }
 
+/* The standard wants integers of a tree to fit in 63 bits. */
+static cip_status wide(cip_arena *a, uint64_t v, cip_node **out, cip_err *err)
+{
+    if (v > INT64_MAX)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected integers below 2^63 for inline data, found %" PRIu64, v);
+    return cip_node_new_uint(a, v, out, err);
+}
+
 static cip_status integer(cip_arena *a, const cip_dtype *d, const uint8_t *p, cip_node **out,
                           cip_err *err)
 {
@@ -49,7 +58,7 @@ static cip_status integer(cip_arena *a, const cip_dtype *d, const uint8_t *p, ci
     case CIP_U32:
         return cip_node_new_uint(a, cip_load_u32(p, d->big), out, err);
     default:
-        return cip_node_new_uint(a, cip_load_u64(p, d->big), out, err);
+        return wide(a, cip_load_u64(p, d->big), out, err);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Codecs by name and code, and the framing of the code `lz4\0` (section 2.6): pieces of 4 MiB, each
- * with its stored length in big-endian and its raw length in little-endian order before it. */
+ * Codecs by name and code, and the framings of LZ4: that of `lz4\0` (section 2.6), pieces of 4 MiB,
+ * each with its stored length in big-endian and its raw length in little-endian order before it;
+ * and one LZ4 frame of independent blocks, since other readers of `lz4f` stop at its end. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -40,14 +41,67 @@ static const cip_framing lz4_framing = {
     .encode = lz4_encode,
 };
 
+/* Magic; version 1 with independent blocks, of 4 MiB at most; the second byte of their xxh32. */
+static const uint8_t frame_head[] = { 0x04, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73 };
+enum { FRAME_ENDS = sizeof frame_head + 4 + 4, FRAME_STORED = 0x80 };
+
+static size_t frame_bound(size_t n)
+{
+    return FRAME_ENDS + cip_codec_find("lz4")->bound(n);
+}
+
+/* One block: what does not become smaller is stored as it is, which its length's top bit says. */
+static cip_status frame_block(cip_mem *mem, int level, cip_bytes raw, uint8_t *dst, size_t cap,
+                              size_t *n, cip_err *err)
+{
+    cip_codec_env env = { .mem = mem };
+    size_t len;
+    CIP_TRY(cip_codec_find("lz4")->encode(NULL, &env, level, raw, dst + 4, cap - 4, &len, err));
+    bool stored = len >= raw.len;
+    if (stored)
+        memcpy(dst + 4, raw.ptr, len = raw.len);
+    cip_store_u32(dst, (uint32_t)len, false);
+    dst[3] |= stored ? FRAME_STORED : 0;
+    *n = len + 4;
+    return CIP_OK;
+}
+
+static cip_status frame_encode(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
+                               uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err)
+{
+    size_t at = 0, len = 0;
+    (void)sum;
+    if (cap < frame_bound(raw.len))
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected room for an LZ4 frame");
+    if (first)
+        memcpy(dst, frame_head, at = sizeof frame_head);
+    if (raw.len != 0)
+        CIP_TRY(frame_block(mem, level, raw, dst + at, cap - at - 4, &len, err));
+    at += len;
+    if (last)
+        memset(dst + at, 0, 4);
+    *n = at + (last ? 4 : 0);
+    return CIP_OK;
+}
+
+static const cip_framing lz4f_framing = {
+    .name = "lz4f",
+    .piece = LZ4_PIECE,
+    .empty_piece = true,
+    .bound = frame_bound,
+    .encode = frame_encode,
+};
+
 typedef struct row {
-    const char *name, *framing;
+    const char *name, *codec;
     char code[5];
+    const cip_framing *framing; /* of this folder */
 } row;
 
 static const row rows[] = {
-    { "zlib", "zlib", "zlib" },   { "bzip2", "bzip2", "bzp2" }, { "bzp2", "bzip2", "bzp2" },
-    { "lz4", NULL, { "lz4\0" } }, { "lz4f", "lz4f", "lz4f" },   { "zstd", "zstd", "zstd" },
+    { "zlib", "zlib", "zlib", NULL },  { "bzip2", "bzip2", "bzp2", NULL },
+    { "bzp2", "bzip2", "bzp2", NULL }, { "lz4", "lz4", "lz4", &lz4_framing },
+    { "zstd", "zstd", "zstd", NULL },  { "lz4f", "lz4f", "lz4f", &lz4f_framing },
 };
 
 cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err)
@@ -60,8 +114,8 @@ cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].name, codec) != 0)
             continue;
-        p.name = rows[i].framing != NULL ? rows[i].framing : "lz4";
-        p.framing = rows[i].framing != NULL ? cip_framing_find(rows[i].framing) : &lz4_framing;
+        p.name = rows[i].codec;
+        p.framing = rows[i].framing != NULL ? rows[i].framing : cip_framing_find(p.name);
         memcpy(p.code, rows[i].code, sizeof p.code);
         if (p.framing == NULL || !cip_codec_available(cip_codec_find(p.name)))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

@@ -45,16 +45,34 @@ static cip_status copy_items(copier *c, const cip_node *from, cip_node *to, uint
     return CIP_OK;
 }
 
+#define CORE_URI "asdf://asdf-format.org/core/extensions/core-"
+
+/* The extension that defines the tags of another version of the standard becomes that of ours. */
+static cip_status copy_scalar(copier *c, const cip_node *from, const cip_node **out, cip_err *err)
+{
+    static const char uri[] = CORE_URI;
+    cip_node *to;
+    char *text;
+    *out = from;
+    if (cip_node_kind(from) != CIP_NODE_STRING || strncmp(from->text, uri, sizeof uri - 1) != 0)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(&c->arena, &text, err, CORE_URI "%s", c->s->version));
+    CIP_TRY(cip_node_new_string(&c->arena, text, strlen(text), &to, err));
+    *out = to;
+    return CIP_OK;
+}
+
 static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
                        cip_err *err)
 {
     cip_node *to;
     size_t at = cip_strmap_get(&c->seen, (cip_bytes){ (const uint8_t *)&from, sizeof from });
-    *out = from;
-    if (at != SIZE_MAX)
+    if (at != SIZE_MAX) {
         *out = (const cip_node *)(uintptr_t)at;
-    if (at != SIZE_MAX || from == NULL || from->type < CIP_NODE_SEQ)
         return CIP_OK;
+    }
+    if (cip_node_kind(from) < CIP_NODE_SEQ)
+        return copy_scalar(c, from, out, err);
     if (depth >= c->env->limits.max_depth)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu32 " collections inside each other, found more",
@@ -88,8 +106,7 @@ static cip_status history(copier *c, cip_node **out, cip_err *err)
     asdf_list l = { .a = &c->arena }, top = { .a = &c->arena };
     cip_node *map, *seq, *who;
     char *uri;
-    CIP_TRY(cip_arena_printf(&c->arena, &uri, err, "asdf://asdf-format.org/core/extensions/core-%s",
-                             c->s->version));
+    CIP_TRY(cip_arena_printf(&c->arena, &uri, err, CORE_URI "%s", c->s->version));
     CIP_TRY(software(c, &who, err));
     CIP_TRY(cip_asdf_list_text(&l, "extension_class", "asdf.extension._manifest.ManifestExtension",
                                err));
@@ -123,32 +140,55 @@ static cip_status front(copier *c, const cip_node *root, asdf_list *l, cip_err *
 /* --- the root -----------------------------------------------------------------------------------
  */
 
+/* The value of a pair of the root. Before 1.2.0 `history` was just its list of entries; NULL where
+ * there are none. */
+static const cip_node *root_value(const copier *c, const cip_pair *p)
+{
+    bool old = !c->s->metadata && cip_node_is_string(p->key, "history");
+    if (!old || cip_node_kind(p->value) != CIP_NODE_MAP)
+        return p->value;
+    const cip_node *entries = cip_map_get(p->value, "entries");
+    return cip_node_kind(entries) == CIP_NODE_SEQ ? entries : NULL;
+}
+
+static cip_status copy_pairs(copier *c, const cip_node *root, asdf_list *l, cip_node *to,
+                             cip_err *err)
+{
+    const cip_node *key, *value;
+    size_t n = l->n;
+    for (size_t i = 0; i < l->n; i++)
+        cip_node_set_pair(to, i, l->key[i], l->value[i]);
+    for (size_t i = 0; i < cip_node_len(root); i++) {
+        const cip_node *from = root_value(c, &root->pair[i]);
+        if (from == NULL)
+            continue;
+        CIP_TRY(copy(c, root->pair[i].key, 1, &key, err));
+        CIP_TRY(copy(c, from, 1, &value, err));
+        cip_node_set_pair(to, n++, key, value);
+    }
+    return CIP_OK;
+}
+
 static cip_status make_root(copier *c, const cip_node *from, cip_node **out, cip_err *err)
 {
     asdf_list l = { .a = &c->arena };
-    const cip_node *key, *value;
     const cip_node *root = cip_node_kind(from) == CIP_NODE_MAP ? from : NULL;
     char *tag;
     CIP_TRY(front(c, root, &l, err));
-    uint32_t n = (uint32_t)cip_node_len(root);
-    CIP_TRY(cip_node_new_map(&c->arena, l.n + n, out, err));
-    for (size_t i = 0; i < l.n; i++)
-        cip_node_set_pair(*out, i, l.key[i], l.value[i]);
+    size_t n = l.n;
+    for (size_t i = 0; i < cip_node_len(root); i++)
+        n += root_value(c, &root->pair[i]) != NULL;
+    CIP_TRY(cip_node_new_map(&c->arena, n, out, err));
     (*out)->style = CIP_STYLE_BLOCK;
     CIP_TRY(cip_arena_printf(&c->arena, &tag, err, ASDF_TAGS "core/asdf-%s", c->s->asdf));
     (*out)->tag = tag;
-    if (root == NULL)
-        return CIP_OK;
-    (*out)->anchor = root->anchor;
-    if (root->tag != NULL)
-        CIP_TRY(cip_asdf_standard_tag(c->s, root->tag, &c->arena, &(*out)->tag, err));
-    CIP_TRY(remember(c, root, *out, err));
-    for (uint32_t i = 0; i < n; i++) {
-        CIP_TRY(copy(c, root->pair[i].key, 1, &key, err));
-        CIP_TRY(copy(c, root->pair[i].value, 1, &value, err));
-        cip_node_set_pair(*out, l.n + i, key, value);
+    if (root != NULL) {
+        (*out)->anchor = root->anchor;
+        if (root->tag != NULL)
+            CIP_TRY(cip_asdf_standard_tag(c->s, root->tag, &c->arena, &(*out)->tag, err));
+        CIP_TRY(remember(c, root, *out, err));
     }
-    return CIP_OK;
+    return copy_pairs(c, root, &l, *out, err);
 }
 
 /* New nodes by their paths; the whole of a file without a tree is called `data`. */
