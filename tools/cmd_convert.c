@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "input.h"
 #include "print.h"
 
 typedef struct talk {
@@ -25,6 +26,23 @@ static int on_loss(void *user, const cip_finding *f)
 static int on_progress(void *user, uint64_t done, uint64_t total)
 {
     return show_progress(&((talk *)user)->bar, done, total);
+}
+
+/* Raw and csv are opened here; --byteorder is then the output's alone. */
+static cip_status convert(const opts *o, int kind, const cip_convert_options *c, int *rc,
+                          cip_err *err)
+{
+    opts in = *o;
+    in.byteorder = NULL;
+    if (kind == INPUT_KNOWN)
+        return cip_convert(o->pos[0], o->pos[1], c, err);
+    cip_file *f = input_open(o->pos[0], &in, rc);
+    if (f == NULL)
+        return CIP_ERR_IO;
+    cip_status st = cip_convert_file(f, o->pos[1], c, err);
+    cip_file_close(f);
+    *rc = EXIT_FINE;
+    return st;
 }
 
 int cmd_convert(const opts *o)
@@ -56,8 +74,17 @@ int cmd_convert(const opts *o)
     c.progress = on_progress;
     c.user = &t;
     c.input = &open;
-    cip_status st = cip_convert(o->pos[0], o->pos[1], &c, &err);
+    const int kind = input_kind_of(o, o->pos[0]);
+    if (kind < 0)
+        return EXIT_USAGE;
+    if (kind != INPUT_RAW && o->dtype != NULL) {
+        fputs("cippus: --dtype goes with raw input; see 'cippus convert --help'\n", stderr);
+        return EXIT_USAGE;
+    }
+    cip_status st = convert(o, kind, &c, &rc, &err);
     end_progress(&t.bar);
+    if (rc != EXIT_FINE)
+        return rc;
     if (strcmp(err.part, "output") == 0)
         return complain(o->pos[1], &err);
     return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);

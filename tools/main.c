@@ -22,7 +22,8 @@ static const command commands[] = {
       cmd_verify, 1, -1, "json deep" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
-      "format codec path byteorder standard inline resolve-refs md5 align tree-slack level "
+      "format codec path byteorder from dtype shape standard inline resolve-refs md5 align "
+      "tree-slack level "
       "accept-loss overwrite" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
       3, "string history dry-run level tree-slack break-links json" },
@@ -51,7 +52,7 @@ static void print_help(void)
 {
     puts("usage: cippus COMMAND [OPTIONS] FILE...\n");
     for (const command *c = commands; c->name != NULL; c++)
-        printf("  %-8s %-20s %s\n", c->name, c->args, c->help);
+        printf("  %-8s %-26s %s\n", c->name, c->args, c->help);
     puts("\n'cippus COMMAND --help' tells a command's options; '-' is standard input or output.\n"
          "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 the file or the system failed.");
 }
