@@ -1,1 +1,1 @@
-cippus set file path value
+cippus where file expression

@@ -1,0 +1,8 @@
+# 60 MB through a pipe in 400 MB of address space, of which 20 may be used
+(ulimit -v 400000 && cippus --version) >/dev/null 2>&1 || exit 77
+cp "$SAMPLES/stream.asdf" x.asdf
+head -c 60000000 /dev/zero | (
+    ulimit -v 400000
+    cippus append x.asdf - --max-memory 20M --level process --threads 1
+)
+cippus ls x.asdf
