@@ -19,6 +19,18 @@ static bool ends_with(const char *path, const char *suffix)
     return n > k && strcmp(path + n - k, suffix) == 0;
 }
 
+/* Whether the bytes are those of a known format, whatever the name says. */
+static bool is_known(const opts *o, const char *path)
+{
+    cip_limits limits;
+    cip_open_options open = open_options(o, &limits);
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    cip_status st = cip_open(path, &open, &f, &err);
+    cip_file_close(f);
+    return st != CIP_ERR_FORMAT && st != CIP_ERR_NOT_FOUND && st != CIP_ERR_IO;
+}
+
 int input_kind_of(const opts *o, const char *path)
 {
     if (o->from != NULL) {
@@ -31,10 +43,12 @@ int input_kind_of(const opts *o, const char *path)
         putc('\n', stderr);
         return -1;
     }
-    if (ends_with(path, ".csv"))
-        return INPUT_CSV;
+    if (o->shape != NULL && !ends_with(path, ".csv"))
+        return INPUT_RAW;
     bool raw = ends_with(path, ".raw") || ends_with(path, ".bin") || ends_with(path, ".dat");
-    return raw || o->shape != NULL ? INPUT_RAW : INPUT_KNOWN;
+    if ((!raw && !ends_with(path, ".csv")) || is_known(o, path))
+        return INPUT_KNOWN;
+    return raw ? INPUT_RAW : INPUT_CSV;
 }
 
 cip_file *input_open(const char *path, const opts *o, int *rc)

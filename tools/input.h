@@ -9,8 +9,8 @@
 
 typedef enum input_kind { INPUT_KNOWN, INPUT_RAW, INPUT_CSV } input_kind;
 
-/* By --from, else by the name (.raw .bin .dat, .csv), else raw where --shape is given. -1 after
- * saying that --from is none. */
+/* By --from, else raw where --shape is given, else by the name (.raw .bin .dat, .csv) of what is in
+ * no known format. -1 after saying that --from is none. */
 int input_kind_of(const opts *o, const char *path);
 
 /* Opens `path` ("-": standard input) as what it is: any known format, raw bytes of --dtype (or

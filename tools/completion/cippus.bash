@@ -8,7 +8,7 @@ _cippus_options() {
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert set rm put append resize freeze defrag --help --version" -- "$word")
         return
     fi
     case $word in
@@ -16,7 +16,7 @@ _cippus() {
     *)
         local file=${COMP_WORDS[COMP_CWORD - 1]}
         case $command in
-        cat | stat)
+        cat | stat | put | append | resize)
             if [ -f "$file" ]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(cippus ls "$file" 2>/dev/null | cut -d' ' -f1)" -- "$word")
                 return

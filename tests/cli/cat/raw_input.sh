@@ -14,3 +14,5 @@ for wrong in "--shape *,4" "--shape a" "--shape 7" "--dtype nothing" "--byteorde
     cippus cat r.raw $wrong 2>&1 && exit 1
 done
 cippus cat / --from raw 2>&1 || echo $?
+cp "$SAMPLES/complex.ra" known.raw && cippus cat known.raw '[0, 0]'
+cippus cat missing.raw 2>&1 || echo $?
