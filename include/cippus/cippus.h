@@ -7,6 +7,7 @@
 #include "cippus/cast.h"
 #include "cippus/convert.h"
 #include "cippus/dtype.h"
+#include "cippus/edit.h"
 #include "cippus/error.h"
 #include "cippus/ext/io.h"
 #include "cippus/file.h"
