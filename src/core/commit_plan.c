@@ -49,6 +49,15 @@ static cip_status add_todo(finder *f, uint64_t from, uint64_t to, cip_err *err)
                      : CIP_OK;
 }
 
+/* Whether a piece is the file's own bytes in their old place, told by the descriptor: it may be of
+ * a part of the file. */
+static bool stays(const cip_commit *c, const cip_segment *s, uint64_t at)
+{
+    uint64_t off = s->off, own = 0;
+    return s->io != NULL && cip_io_descriptor(s->io, &off) == cip_io_descriptor(c->io, &own) &&
+           off == at;
+}
+
 /* Changes, and the pieces that are not the file's own bytes in their old place. */
 static cip_status list_todo(finder *f, cip_err *err)
 {
@@ -61,7 +70,7 @@ static cip_status list_todo(finder *f, cip_err *err)
     }
     for (size_t i = 0; i < r->nsegment; i++) {
         const cip_segment *s = &r->segment[i];
-        if (s->io != f->c->io || s->off != at)
+        if (!stays(f->c, s, at))
             CIP_TRY(add_todo(f, at, at + s->len, err));
         at += s->len;
     }

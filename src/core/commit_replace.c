@@ -9,12 +9,16 @@
 #include "base/strmap.h"
 #include "core/commit_impl.h"
 
+enum { WAITING = 64 << 10 };
+
 struct cip_replace {
     cip_mem *mem;
     cip_out out;
     cip_place place;
     int fd;
-    uint64_t at; /* where the next write goes: the new file's end */
+    uint64_t at;      /* the new file's end, where the next write goes */
+    uint8_t *waiting; /* bytes before it that were not written yet: trees come in small pieces */
+    size_t nwaiting;
     cip_level level;
     bool break_links;
     char temp[300];
@@ -22,22 +26,39 @@ struct cip_replace {
     bool has_old, made, placed;
 };
 
+static cip_status flush(cip_replace *r, cip_err *err)
+{
+    size_t n = r->nwaiting;
+    r->nwaiting = 0;
+    return cip_store_write(r->fd, r->at - n, r->waiting, n, err);
+}
+
 static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
 {
     cip_replace *r = user;
-    CIP_TRY(cip_store_write(r->fd, r->at, p, n, err));
+    if (n > WAITING - r->nwaiting)
+        CIP_TRY(flush(r, err));
+    if (n > WAITING) {
+        CIP_TRY(cip_store_write(r->fd, r->at, p, n, err));
+    } else if (n != 0) {
+        memcpy(r->waiting + r->nwaiting, p, n);
+        r->nwaiting += n;
+    }
     r->at += n;
     return CIP_OK;
 }
 
 static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
 {
-    return cip_store_write(((cip_replace *)user)->fd, off, p, n, err);
+    cip_replace *r = user;
+    CIP_TRY(flush(r, err));
+    return cip_store_write(r->fd, off, p, n, err);
 }
 
 static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
 {
     cip_replace *r = user;
+    CIP_TRY(flush(r, err));
     CIP_TRY(cip_store_resize(r->fd, off, err));
     r->at = off;
     return CIP_OK;
@@ -47,6 +68,7 @@ static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
 {
     cip_replace *r = user;
     uint64_t end = r->at - from + to;
+    CIP_TRY(flush(r, err));
     CIP_TRY(cip_store_move(r->fd, from, r->at, to, err));
     if (end < r->at || from == r->at)
         CIP_TRY(cip_store_resize(r->fd, end, err));
@@ -126,6 +148,7 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_l
                         .rewrite = out_rewrite,
                         .rewind = out_rewind,
                         .move = out_move };
+    CIP_GO(cip_mem_get(mem, WAITING, (void **)&r->waiting, err));
     CIP_GO(look_at_old(r, err));
     if (temp == NULL) {
         CIP_GO(make_unique(r, err));
@@ -173,6 +196,7 @@ static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
 
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
 {
+    CIP_TRY(flush(r, err));
     if (patch != NULL)
         CIP_TRY(apply(r, patch, err));
     if (r->level == CIP_LEVEL_POWER)
@@ -194,5 +218,6 @@ void cip_replace_end(cip_replace *r)
     if (r->fd >= 0)
         close(r->fd);
     cip_place_close(&r->place);
+    cip_mem_put(r->mem, r->waiting);
     cip_mem_put(r->mem, r);
 }

@@ -413,6 +413,73 @@ static void a_replacement_keeps_mode_and_attributes(void **state)
     cip_revision_clear(&r);
 }
 
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Pieces smaller and larger than what waits in memory; against a model. */
+static void what_goes_out_can_be_rewritten_cut_and_moved(void **state)
+{
+    (void)state;
+    enum { MOST = 600000 };
+    static uint8_t model[2 * MOST], bytes[150000];
+    uint64_t seed = 5;
+    size_t n = 0;
+    cip_replace *r;
+    write_old();
+    assert_int_equal(cip_replace_begin(&env.mem, path(), CIP_LEVEL_PROCESS, &r, NULL), CIP_OK);
+    cip_out *out = cip_replace_out(r);
+    for (int i = 0; i < 400; i++) {
+        size_t len = next(&seed) % (i % 5 == 0 ? sizeof bytes : 20000), off;
+        memset(bytes, (int)next(&seed), len);
+        switch (n < MOST / 2 ? next(&seed) % 3 : next(&seed) % 5) {
+        case 0:
+        case 1:
+            assert_int_equal(cip_out_write(out, bytes, len, NULL), CIP_OK);
+            memcpy(model + n, bytes, len);
+            n += len;
+            break;
+        case 2:
+            len = len < n ? len : n;
+            off = next(&seed) % (n - len + 1);
+            assert_int_equal(cip_out_rewrite(out, off, bytes, len, NULL), CIP_OK);
+            memcpy(model + off, bytes, len);
+            break;
+        case 3:
+            n = next(&seed) % (n + 1);
+            assert_int_equal(cip_out_rewind(out, n, NULL), CIP_OK);
+            break;
+        default:
+            off = next(&seed) % (n + 1);
+            len = next(&seed) % (off + 1); /* earlier: nothing between is undefined */
+            assert_int_equal(cip_out_move(out, off, len, NULL), CIP_OK);
+            memmove(model + len, model + off, n - off);
+            n = n - off + len;
+        }
+        assert_int_equal(out->n, n);
+        assert_true(n < MOST);
+    }
+    assert_int_equal(cip_out_move(out, n - 10, n + 5, NULL), CIP_OK);
+    assert_int_equal(cip_out_rewrite(out, n - 10, "fifteen letters", 15, NULL), CIP_OK);
+    memmove(model + n + 5, model + n - 10, 10);
+    memcpy(model + n - 10, "fifteen letters", 15);
+    n += 15;
+    cip_patch p = { .arena = { .mem = &env.mem } };
+    cip_bytes b = { (const uint8_t *)"patched", 7 };
+    assert_int_equal(cip_patch_write(&p, "", n - 3, none, b, NULL), CIP_OK);
+    memcpy(model + n - 3, "patched", 7);
+    assert_int_equal(cip_replace_commit(r, &p, true, NULL), CIP_OK);
+    cip_replace_end(r);
+    cip_patch_clear(&p);
+    FILE *f = fopen(path(), "rb");
+    static uint8_t got[2 * MOST];
+    assert_int_equal(fread(got, 1, sizeof got, f), n + 4);
+    fclose(f);
+    assert_memory_equal(got, model, n + 4);
+}
+
 static void what_cannot_be_updated_is_refused(void **state)
 {
     (void)state;
@@ -510,6 +577,7 @@ int main(void)
         cmocka_unit_test(hard_links_part_only_when_told),
         cmocka_unit_test(a_link_is_followed_and_stays),
         cmocka_unit_test(a_replacement_keeps_mode_and_attributes),
+        cmocka_unit_test(what_goes_out_can_be_rewritten_cut_and_moved),
         cmocka_unit_test(what_cannot_be_updated_is_refused),
         cmocka_unit_test(links_and_strangers_beside_the_file_are_refused),
         cmocka_unit_test(leavings_are_cleared_away),

@@ -21,4 +21,13 @@ cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err)
 void fault_make_rawarray(const char *dir);
 void fault_make_stream(const char *dir);
 
+/* Updates through the public API, of an ASDF file with a packed and a plain array. */
+typedef cip_status fault_change(const char *path, cip_level level, int step, cip_err *err);
+fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_edit_remove_array,
+    fault_edit_put, fault_edit_put_packed, fault_edit_add_rows, fault_edit_add_packed_rows,
+    fault_edit_larger, fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag,
+    fault_append, fault_create;
+void fault_make_asdf(const char *dir);
+void fault_make_tight_asdf(const char *dir); /* without room behind the tree */
+
 #endif

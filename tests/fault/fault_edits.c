@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes through the public API: every kind of update of an ASDF and a RawArray file. */
+#include "fault/fault_scenarios.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 40, ROWS = 30 };
+
+static const char *beside(const char *dir, const char *name)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void must(cip_status st, const cip_err *err)
+{
+    if (st != CIP_OK) {
+        fprintf(stderr, "the file cannot be made: %s\n", err->text);
+        abort();
+    }
+}
+
+static void numbers(int32_t *out, size_t n, int32_t seed)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)((uint32_t)i * 2654435761u) % 1000 + seed;
+}
+
+static void make_asdf(const char *dir, int64_t slack)
+{
+    int32_t v[ROWS * ROW];
+    const int64_t shape[] = { ROWS, ROW };
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    const cip_write_options o = { .size = sizeof o,
+                                  .overwrite = true,
+                                  .level = CIP_LEVEL_PROCESS,
+                                  .threads = 1,
+                                  .tree_slack = slack };
+    numbers(v, ROWS * ROW, 0);
+    must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
+    must(cip_set_string(w, "meta/name", "M 31", &err), &err);
+    must(cip_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
+    must(cip_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v,
+                 CIP_ARRAY_OPTIONS(.codec = "zlib"), &err),
+         &err);
+    must(cip_put(w, "data", cip_dtype_of(CIP_I32), 2, shape, v, NULL, &err), &err);
+    must(cip_writer_commit(w, &err), &err);
+}
+
+void fault_make_asdf(const char *dir)
+{
+    make_asdf(dir, 300);
+}
+
+void fault_make_tight_asdf(const char *dir)
+{
+    make_asdf(dir, -1);
+}
+
+typedef cip_status edit_fn(cip_edit *e, cip_err *err);
+
+static cip_status edit(const char *path, cip_level level, edit_fn *fn, cip_err *err)
+{
+    cip_edit *e;
+    cip_status st = cip_edit_open(path, CIP_EDIT_OPTIONS(.level = level), &e, err);
+    if (st != CIP_OK)
+        return st;
+    st = fn(e, err);
+    if (st == CIP_OK)
+        return cip_edit_commit(e, err);
+    cip_edit_abort(e);
+    return st;
+}
+
+static cip_status set(cip_edit *e, cip_err *err)
+{
+    return cip_edit_set(e, "meta/name", "NGC 224, the same galaxy", err);
+}
+
+static cip_status set_long(cip_edit *e, cip_err *err)
+{
+    char text[3001];
+    memset(text, 'x', 3000);
+    text[3000] = '\0';
+    return cip_edit_set(e, "meta/name", text, err);
+}
+
+static cip_status remove_node(cip_edit *e, cip_err *err)
+{
+    return cip_edit_remove(e, "meta/list", err);
+}
+
+static cip_status remove_array(cip_edit *e, cip_err *err)
+{
+    return cip_edit_remove(e, "packed", err);
+}
+
+static cip_status put(cip_edit *e, cip_err *err)
+{
+    int32_t v[5 * ROW];
+    numbers(v, 5 * ROW, 7);
+    return cip_edit_write(e, "data", "[10:15]", v, sizeof v, err);
+}
+
+static cip_status put_packed(cip_edit *e, cip_err *err)
+{
+    int32_t v[ROWS * ROW];
+    numbers(v, ROWS * ROW, 0);
+    for (int i = 0; i < ROWS * ROW; i++)
+        v[i] *= i;
+    return cip_edit_write(e, "packed", NULL, v, sizeof v, err);
+}
+
+static cip_status add_rows_to(cip_edit *e, const char *path, cip_err *err)
+{
+    int32_t v[20 * ROW];
+    numbers(v, 20 * ROW, 9);
+    return cip_edit_append(e, path, v, sizeof v, err);
+}
+
+static cip_status add_rows(cip_edit *e, cip_err *err)
+{
+    return add_rows_to(e, "data", err);
+}
+
+static cip_status add_packed_rows(cip_edit *e, cip_err *err)
+{
+    return add_rows_to(e, "packed", err);
+}
+
+static cip_status resize_to(cip_edit *e, int64_t rows, cip_err *err)
+{
+    const int64_t shape[] = { rows, ROW };
+    return cip_edit_resize(e, "data", 2, shape, err);
+}
+
+static cip_status larger(cip_edit *e, cip_err *err)
+{
+    return resize_to(e, 50, err);
+}
+
+static cip_status smaller(cip_edit *e, cip_err *err)
+{
+    return resize_to(e, 10, err);
+}
+
+static cip_status freeze(cip_edit *e, cip_err *err)
+{
+    return cip_edit_freeze(e, err);
+}
+
+static cip_status several(cip_edit *e, cip_err *err)
+{
+    cip_status st = set(e, err);
+    if (st == CIP_OK)
+        st = put(e, err);
+    return st == CIP_OK ? add_packed_rows(e, err) : st;
+}
+
+static cip_status defrag(cip_edit *e, cip_err *err)
+{
+    return cip_edit_defrag(e, NULL, NULL, err);
+}
+
+#define FAULT_EDIT(name)                                                                           \
+    cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
+    {                                                                                              \
+        (void)step;                                                                                \
+        return edit(path, level, name, err);                                                       \
+    }
+
+FAULT_EDIT(set)
+FAULT_EDIT(set_long)
+FAULT_EDIT(remove_node)
+FAULT_EDIT(remove_array)
+FAULT_EDIT(put)
+FAULT_EDIT(put_packed)
+FAULT_EDIT(add_rows)
+FAULT_EDIT(add_packed_rows)
+FAULT_EDIT(larger)
+FAULT_EDIT(smaller)
+FAULT_EDIT(several)
+FAULT_EDIT(freeze)
+FAULT_EDIT(defrag)
+
+/* --- rows at the end, and whole files --------------------------------------------------------- */
+
+/* A row and step for each call. */
+cip_status fault_append(const char *path, cip_level level, int step, cip_err *err)
+{
+    cip_file *f;
+    int32_t row[100];
+    cip_status st = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, err);
+    for (int i = 0; st == CIP_OK && i < step; i++) {
+        numbers(row, 100, i);
+        st = cip_append(f, NULL, NULL, row, sizeof row, err);
+    }
+    if (st == CIP_OK && level == CIP_LEVEL_POWER)
+        st = cip_sync(f, err);
+    cip_file_close(f);
+    return st;
+}
+
+cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)
+{
+    cip_writer *w;
+    int32_t v[ROW];
+    const int64_t shape[] = { ROW };
+    const cip_write_options o = {
+        .size = sizeof o, .overwrite = true, .level = level, .threads = 1
+    };
+    (void)step;
+    numbers(v, ROW, 3);
+    cip_status st = cip_create(path, &o, &w, err);
+    if (st != CIP_OK)
+        return st;
+    st = cip_put(w, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    if (st == CIP_OK)
+        return cip_writer_commit(w, err);
+    cip_writer_abort(w);
+    return st;
+}
