@@ -200,4 +200,5 @@ const cip_format cip_format_rawarray = {
     .verify = cip_ra_verify,
     .query = query,
     .sink = &cip_ra_sink,
+    .update = &cip_ra_updater,
 };

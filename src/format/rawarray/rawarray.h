@@ -74,6 +74,7 @@ uint64_t cip_ra_tail(const cip_layout *l, const cip_ra_header *h);
 cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
 extern const cip_sink cip_ra_sink;
+extern const cip_updater cip_ra_updater;
 extern const cip_format cip_format_rawarray;
 
 #endif
