@@ -41,12 +41,17 @@ static const command commands[] = {
       1, 1, "history dry-run level tree-slack md5 break-links json" },
     { "defrag", "FILE", "Holes and blocks that no array names are dropped, each listed.",
       cmd_defrag, 1, 1, "history dry-run level tree-slack break-links json" },
+    { "explode", "FILE OUT", "Data in files beside OUT; their payloads stay as they are stored.",
+      cmd_explode, 2, 2, "path bare overwrite tree-slack align level" },
+    { "implode", "FILE OUT", "Data of other files become data of OUT.", cmd_implode, 2, 2,
+      "overwrite tree-slack align level" },
+    { "recover", "FILE", "What an update that was cut off left; --apply or --discard it.",
+      cmd_recover, 1, 1, "json apply discard" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 
 /* Named by the contract, to be written. */
-static const char *const later[] = { "diff",   "edit",  "explode", "implode", "recover",
-                                     "repair", "where", "bench",   NULL };
+static const char *const later[] = { "diff", "edit", "repair", "where", "bench", NULL };
 
 static void print_help(void)
 {

@@ -60,10 +60,13 @@ const opt_row opt_rows[] = {
       offsetof(opts, tree_slack) },
     { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align) },
     TEXT("md5", "WHICH", md5, "checksums: current (of stored bytes), legacy (of decoded), none"),
+    FLAG("apply", apply, "complete the update that was cut off"),
+    FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),
     FLAG("break-links", break_links, "replace a file that has other names (hard links) too"),
     FLAG("string", string, "VALUE is a string as it is, not YAML"),
     TEXT("standard", "X.Y.Z", standard, "the version of the ASDF standard (default 1.6.0)"),
+    FLAG("bare", bare, "the files beside hold nothing but their data"),
     FLAG("inline", inlined, "all arrays as values in the tree"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
@@ -163,6 +166,8 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     uint64_t n = 0;
     if (row->kind == OPT_TEXT) {
         memcpy(at, &text, sizeof text);
+        if (row->at == offsetof(opts, path))
+            o->paths[o->npath++] = text;
         return 0;
     }
     if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
@@ -213,9 +218,10 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
     o->block = o->tree_slack = -1;
-    o->pos = calloc((size_t)argc + 1, sizeof *o->pos);
+    o->pos = calloc(2 * ((size_t)argc + 1), sizeof *o->pos); /* and o->paths */
     if (o->pos == NULL)
         return EXIT_FAILED;
+    o->paths = o->pos + argc + 1;
     bool only_pos = false;
     for (int i = 1; i < argc; i++) {
         if (!only_pos && strcmp(argv[i], "--") == 0) {

@@ -26,9 +26,13 @@ typedef struct opts {
     const char *level, *md5;                       /* writing */
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
+    bool apply, discard;                           /* recover */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */
     bool inlined, resolve_refs;                    /* convert */
+    const char **paths;                            /* explode: every --path, in order */
+    size_t npath;                                  /* explode */
+    bool bare;                                     /* explode */
     const char *history;                           /* updates */
     const char *from, *shape;                      /* raw and csv inputs */
 } opts;

@@ -43,6 +43,30 @@ CIP_API cip_status cip_convert(const char *in, const char *out, const cip_conver
 CIP_API cip_status cip_convert_file(const cip_file *in, const char *out,
                                     const cip_convert_options *opts, cip_err *err);
 
+/** How a file is taken apart or put together. Zero fields mean the default. */
+typedef struct cip_explode_options {
+    size_t size;             /* sizeof(cip_explode_options) */
+    const char *const *path; /* of arrays that get a file of their own; all where there are none */
+    size_t npath;
+    bool bare; /* the files beside hold nothing but their data */
+    bool overwrite;
+    cip_level level;
+    int64_t tree_slack; /* as for converting */
+    uint64_t align;
+    const cip_open_options *input; /* how to open the input; NULL: the defaults */
+} cip_explode_options;
+
+#define CIP_EXPLODE_OPTIONS(...) CIP_OPTIONS(cip_explode_options, __VA_ARGS__)
+
+/** Writes `in` as `out` with data in files beside it ("OUT0000.asdf", ...): payloads as they are
+ * stored, of the tree's text only the places of data change. The files are put under their names
+ * together, `out` last. UNSUPPORTED for formats without such a form. */
+CIP_API cip_status cip_explode(const char *in, const char *out, const cip_explode_options *opts,
+                               cip_err *err);
+/** The other way: data in other files become data of `out`. `path` and `bare` do not matter. */
+CIP_API cip_status cip_implode(const char *in, const char *out, const cip_explode_options *opts,
+                               cip_err *err);
+
 /** Writes what `args` selects (dst and strides are ignored) as `to`: "raw" (C order, little-endian,
  * packed), "npy", "text", "csv" or "json". Streams: memory is bounded whatever the size. */
 CIP_API cip_status cip_export(const cip_array *array, const cip_read_args *args, const char *to,

@@ -133,6 +133,13 @@ typedef struct cip_updater {
     bool (*grows)(const cip_layout *l, const cip_array *a);
 } cip_updater;
 
+/* What goes into files of its own. */
+typedef struct cip_explosion {
+    size_t narray; /* 0: all */
+    const cip_array *const *array;
+    bool bare; /* nothing but the data in them */
+} cip_explosion;
+
 typedef struct cip_format {
     const char *name;       /* "rawarray": folder, --format argument and test prefix */
     const char *title;      /* "RawArray" */
@@ -155,6 +162,10 @@ typedef struct cip_format {
      * not show (blocks that nothing names, views, order, comments); `spec` says how (its arrays and
      * tree are not used). */
     cip_status (*rewrite)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
+    /* Optional, both or none: the file with data in files beside it (out->member), and back. */
+    cip_status (*explode)(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
+                          cip_out *out, cip_err *err);
+    cip_status (*implode)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
     /* Optional: what the handle `!` of its trees' tags stands for ("tag:stsci.edu:asdf/"). */
     const char *tag_prefix;
 } cip_format;

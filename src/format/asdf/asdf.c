@@ -138,6 +138,8 @@ const cip_format cip_format_asdf = {
     .verify = cip_asdf_verify,
     .sink = &cip_asdf_sink,
     .rewrite = cip_asdf_rewrite,
+    .explode = cip_asdf_explode,
+    .implode = cip_asdf_implode,
     .update = &cip_asdf_updater,
     .tag_prefix = ASDF_TAGS,
 };

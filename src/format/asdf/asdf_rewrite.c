@@ -124,26 +124,43 @@ static cip_status piece(rewriting *w, size_t i, asdf_piece *p, cip_err *err)
     return sum_of(w, decoded ? b->data : b->stored, p->checksum, err);
 }
 
-static cip_status put_all(rewriting *w, const cip_revision *r, cip_out *out, cip_err *err)
+/* --- pieces to bytes ----------------------------------------------------------------------------
+ */
+
+static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_out *out, cip_err *err)
 {
     void *buf = NULL;
     cip_io *io;
+    cip_mem *mem = &f->env->mem;
     cip_status st = CIP_OK;
-    CIP_TRY(cip_io_open_revision(w->f->layout->io, r, &io, err));
+    CIP_TRY(cip_io_open_revision(f->layout->io, r, &io, err));
     const uint64_t size = io->size, most = cip_min_u64(size, CIP_IO_PIECE);
-    CIP_GO(cip_mem_get(&w->env->mem, (size_t)most, &buf, err));
+    CIP_GO(cip_mem_get(mem, (size_t)most, &buf, err));
     for (uint64_t off = 0, n; off < size; off += n) {
         n = cip_min_u64(size - off, most);
         CIP_GO(cip_io_read(io, off, buf, (size_t)n, err));
         CIP_GO(cip_out_write(out, buf, (size_t)n, err));
     }
 done:
-    cip_mem_put(&w->env->mem, buf);
+    cip_mem_put(mem, buf);
     cip_io_close(io);
     return st;
 }
 
-static bool is_crlf(cip_bytes head)
+cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_out *out,
+                                 cip_err *err)
+{
+    cip_revision r = { .patch = { .arena = { .mem = &f->env->mem } },
+                       .has_tail = true,
+                       .anew = true };
+    cip_status st = cip_asdf_pieces_add(f->env, p, &r, NULL, err);
+    if (st == CIP_OK)
+        st = put_all(f, &r, out, err);
+    cip_revision_clear(&r);
+    return st;
+}
+
+bool cip_asdf_is_crlf(cip_bytes head)
 {
     const uint8_t *nl = head.len != 0 ? memchr(head.ptr, '\n', head.len) : NULL;
     return nl != NULL && nl != head.ptr && nl[-1] == '\r';
@@ -151,23 +168,15 @@ static bool is_crlf(cip_bytes head)
 
 static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_err *err)
 {
-    cip_status st;
     asdf_piece *p;
     asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align, .n = w->f->blocks.n };
-    cip_revision r = { .patch = { .arena = { .mem = &w->env->mem } },
-                       .has_tail = true,
-                       .anew = true };
-    CIP_GO(cip_asdf_text_of(w->f, &w->arena, &all.head, &all.tree, err));
-    all.crlf = is_crlf(all.head);
-    CIP_GO(CIP_ARENA_NEW(&w->arena, &p, all.n, err));
+    CIP_TRY(cip_asdf_text_of(w->f, &w->arena, &all.head, &all.tree, err));
+    all.crlf = cip_asdf_is_crlf(all.head);
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &p, all.n, err));
     for (size_t i = 0; i < all.n; i++)
-        CIP_GO(piece(w, i, &p[i], err));
+        CIP_TRY(piece(w, i, &p[i], err));
     all.block = p;
-    CIP_GO(cip_asdf_pieces_add(w->env, &all, &r, NULL, err));
-    st = put_all(w, &r, out, err);
-done:
-    cip_revision_clear(&r);
-    return st;
+    return cip_asdf_pieces_write(w->f, &all, out, err);
 }
 
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)

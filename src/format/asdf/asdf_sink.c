@@ -104,35 +104,6 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 /* --- arrays -------------------------------------------------------------------------------------
  */
 
-static bool is_char_of_uri(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           strchr("-._~", c) != NULL;
-}
-
-/* "NAME0001.asdf" for a file NAME.asdf; as a reference, with escapes. */
-static cip_status member_name(writer *w, size_t i, bool escaped, char **out, cip_err *err)
-{
-    const char *name = w->main.out->name;
-    if (name == NULL || w->main.out->member == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an output with a name, beside which external data can lie");
-    const char *dot = strrchr(name, '.');
-    size_t n = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
-    cip_buf b = { .mem = &w->env->mem };
-    cip_status st = CIP_OK;
-    for (size_t k = 0; k < n && st == CIP_OK; k++) {
-        unsigned char c = (unsigned char)name[k];
-        st = cip_buf_addf(&b, err, escaped && !is_char_of_uri(c) ? "%%%02X" : "%c", c);
-    }
-    if (st == CIP_OK)
-        st = cip_buf_addf(&b, err, "%04zu.asdf", i);
-    if (st == CIP_OK)
-        st = cip_arena_copy(w->a, b.ptr, b.len, out, err);
-    cip_buf_clear(&b);
-    return st;
-}
-
 static cip_status view_target(writer *w, target *t, cip_err *err)
 {
     const target *of = t->s->of >= 0 && (size_t)t->s->of < w->n ? w->target[t->s->of] : NULL;
@@ -157,7 +128,7 @@ static cip_status place_target(writer *w, target *t, cip_err *err)
         return CIP_OK;
     case CIP_WHERE_EXTERNAL:
         t->member = w->nexternal++;
-        CIP_TRY(member_name(w, t->member, true, &uri, err));
+        CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, true, &uri, err));
         t->uri = uri;
         return CIP_OK;
     default:
@@ -371,7 +342,7 @@ static cip_status begin_beside(writer *w, const target *t, cip_err *err)
 {
     char *name;
     cip_buf text = { .mem = &w->env->mem };
-    CIP_TRY(member_name(w, t->member, false, &name, err));
+    CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, false, &name, err));
     cip_out *main = w->main.out;
     w->beside = (asdf_part){ .env = w->env, .align = w->main.align, .slack = w->main.slack };
     CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));

@@ -125,6 +125,22 @@ cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err
 
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
 
+/* Writes it all to `out`; f: the file that pieces come from. */
+cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_out *out,
+                                 cip_err *err);
+/* Whether its first line ends so. */
+bool cip_asdf_is_crlf(cip_bytes head);
+
+/* --- asdf_explode.c, asdf_member.c: data in files beside ----------------------------------------
+ */
+
+cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
+                            cip_out *out, cip_err *err);
+cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
+/* "NAME0001.asdf" beside the output NAME.asdf; with escapes as a URI. */
+cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
+                                char **name, cip_err *err);
+
 /* --- asdf_part_write.c: one file of the output --------------------------------------------------
  */
 

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The exploded form: blocks in files of their own, and back. Payloads are copied as they are
+ * stored; of the tree's text only sources change. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/asdf_write.h"
+
+typedef struct exploding {
+    asdf_file *f;
+    cip_env *env;
+    cip_arena arena;
+    const cip_spec *spec;
+    cip_out *out;
+    bool bare;
+    bool *goes;      /* for each block: whether it leaves the file */
+    int64_t *number; /* the new one of those that stay */
+    const char **uri;
+    size_t nmember;
+} exploding;
+
+/* --- which blocks -------------------------------------------------------------------------------
+ */
+
+static cip_status mark_array(exploding *x, const cip_array *a, cip_err *err)
+{
+    int64_t i = a->storage.block;
+    bool here = a->layout == x->f->layout && a->st == CIP_OK;
+    if (!here || i < 0 || (uint64_t)i >= x->f->blocks.n)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array in a block of the file: '%.80s'", a->path);
+    x->goes[i] = true;
+    const cip_array *m = a->mask.array;
+    if (m != NULL && m->storage.block >= 0 && (uint64_t)m->storage.block < x->f->blocks.n)
+        x->goes[m->storage.block] = true;
+    return CIP_OK;
+}
+
+/* The block that a source names, or -1. */
+static int64_t block_of(const asdf_file *f, const cip_node *source)
+{
+    int64_t i;
+    if (!cip_node_as_int(source, &i))
+        return -1;
+    i += i < 0 ? (int64_t)f->blocks.n : 0;
+    return i >= 0 && (uint64_t)i < f->blocks.n ? i : -1;
+}
+
+static cip_status mark_source(void *user, const cip_node *ndarray, const cip_node *source,
+                              cip_buf *text, cip_err *err)
+{
+    exploding *x = user;
+    int64_t i = block_of(x->f, source);
+    (void)ndarray;
+    (void)text;
+    (void)err;
+    if (i >= 0)
+        x->goes[i] = true;
+    return CIP_OK;
+}
+
+static cip_status mark(exploding *x, const cip_explosion *how, cip_bytes tree, cip_err *err)
+{
+    for (size_t i = 0; i < how->narray; i++)
+        CIP_TRY(mark_array(x, how->array[i], err));
+    if (how->narray != 0 || tree.len == 0)
+        return CIP_OK;
+    cip_buf same = { .mem = &x->env->mem };
+    cip_status st = cip_asdf_splice_sources(x->env, tree, mark_source, x, &same, err);
+    cip_buf_clear(&same);
+    return st;
+}
+
+/* --- files beside -------------------------------------------------------------------------------
+ */
+
+static cip_status member_text(exploding *x, const asdf_standard *s, cip_buf *head, cip_buf *tree,
+                              cip_err *err)
+{
+    CIP_TRY(cip_asdf_head_text(s, head, err));
+    if (x->bare)
+        return CIP_OK;
+    return cip_asdf_tree_text(x->env, s, NULL, NULL, 0, tree, err);
+}
+
+static cip_status write_member(exploding *x, const asdf_standard *s, size_t block, cip_err *err)
+{
+    char *name, *uri;
+    cip_out *out;
+    cip_status st;
+    asdf_piece p;
+    cip_buf head = { .mem = &x->env->mem }, tree = { .mem = &x->env->mem };
+    asdf_pieces all = {
+        .slack = x->spec->tree_slack, .align = x->spec->align, .n = 1, .block = &p
+    };
+    CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember, false, &name, err));
+    CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember++, true, &uri, err));
+    CIP_GO(cip_asdf_piece_of(x->f, block, &x->arena, &p, err));
+    CIP_GO(member_text(x, s, &head, &tree, err));
+    all.head = (cip_bytes){ head.ptr, head.len };
+    all.tree = (cip_bytes){ tree.ptr, tree.len };
+    CIP_GO(x->out->member(x->out->member_user, name, &out, err));
+    CIP_GO(cip_asdf_pieces_write(x->f, &all, out, err));
+    x->uri[block] = uri;
+done:
+    cip_buf_clear(&head);
+    cip_buf_clear(&tree);
+    return st;
+}
+
+static cip_status write_members(exploding *x, cip_err *err)
+{
+    const asdf_standard *s;
+    const asdf_header *h = &x->f->header;
+    bool known = h->has_standard && cip_asdf_standard_known(h->standard);
+    CIP_TRY(cip_asdf_standard(known ? h->standard_text : NULL, &s, err));
+    for (size_t i = 0; i < x->f->blocks.n; i++)
+        if (x->goes[i])
+            CIP_TRY(write_member(x, s, i, err));
+    return CIP_OK;
+}
+
+/* --- the file itself ----------------------------------------------------------------------------
+ */
+
+static cip_status new_source(void *user, const cip_node *ndarray, const cip_node *source,
+                             cip_buf *text, cip_err *err)
+{
+    const exploding *x = user;
+    int64_t i = block_of(x->f, source);
+    (void)ndarray;
+    if (i < 0)
+        return CIP_OK;
+    if (x->uri[i] != NULL) /* of characters that need no quotes within */
+        return cip_buf_addf(text, err, "'%s'", x->uri[i]);
+    return cip_buf_addf(text, err, "%" PRId64, x->number[i]);
+}
+
+static cip_status write_main(exploding *x, asdf_pieces *all, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    asdf_piece *p;
+    cip_buf tree = { .mem = &x->env->mem };
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &p, x->f->blocks.n, err));
+    for (size_t i = 0; i < x->f->blocks.n; i++) {
+        if (x->goes[i])
+            continue;
+        x->number[i] = (int64_t)all->n;
+        CIP_TRY(cip_asdf_piece_of(x->f, i, &x->arena, &p[all->n++], err));
+    }
+    all->block = p;
+    if (all->tree.len != 0)
+        CIP_GO(cip_asdf_splice_sources(x->env, all->tree, new_source, x, &tree, err));
+    all->tree = (cip_bytes){ tree.ptr, tree.len };
+    st = cip_asdf_pieces_write(x->f, all, x->out, err);
+done:
+    cip_buf_clear(&tree);
+    return st;
+}
+
+static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
+{
+    asdf_pieces all = { .slack = x->spec->tree_slack, .align = x->spec->align };
+    size_t n = x->f->blocks.n;
+    CIP_TRY(cip_asdf_text_of(x->f, &x->arena, &all.head, &all.tree, err));
+    all.crlf = cip_asdf_is_crlf(all.head);
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->goes, n, err));
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->number, n, err));
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->uri, n, err));
+    CIP_TRY(mark(x, how, all.tree, err));
+    CIP_TRY(write_members(x, err));
+    return write_main(x, &all, err);
+}
+
+cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
+                            cip_out *out, cip_err *err)
+{
+    exploding x = { .f = cip_asdf_of(l),
+                    .env = l->env,
+                    .arena = { .mem = &l->env->mem },
+                    .spec = spec,
+                    .out = out,
+                    .bare = how->bare };
+    cip_status st = explode(&x, how, err);
+    cip_arena_clear(&x.arena);
+    return st;
+}
+
+/* --- back ---------------------------------------------------------------------------------------
+ */
+
+typedef struct imploding {
+    asdf_file *f;
+    cip_arena *a;
+    asdf_piece *p; /* the file's own, then those of others */
+    const cip_layout **from;
+    size_t n, cap, own;
+} imploding;
+
+static cip_status add_piece(imploding *x, const asdf_file *f, size_t i, cip_err *err)
+{
+    cip_mem *mem = &x->f->env->mem;
+    if (x->n == x->cap) {
+        size_t cap = x->cap == 0 ? 16 : 2 * x->cap;
+        CIP_TRY(cip_mem_resize(mem, (void **)&x->p, cap * sizeof *x->p, err));
+        CIP_TRY(cip_mem_resize(mem, (void **)&x->from, cap * sizeof *x->from, err));
+        x->cap = cap;
+    }
+    CIP_TRY(cip_asdf_piece_of(f, i, x->a, &x->p[x->n], err));
+    x->from[x->n++] = f->layout;
+    return CIP_OK;
+}
+
+static cip_status take_source(void *user, const cip_node *ndarray, const cip_node *source,
+                              cip_buf *text, cip_err *err)
+{
+    imploding *x = user;
+    cip_layout *other;
+    char *uri;
+    (void)ndarray;
+    int64_t own = block_of(x->f, source);
+    if (own >= 0) /* counted from the end no longer */
+        return cip_buf_addf(text, err, "%" PRId64, own);
+    if (source->type != CIP_NODE_STRING || strncmp(source->text, "fits:", 5) == 0)
+        return CIP_OK;
+    CIP_TRY(cip_arena_copy(x->a, source->text, strcspn(source->text, "#"), &uri, err));
+    CIP_TRY(cip_asdf_external(x->f, uri, false, &other, err));
+    if (other == NULL)
+        return x->own != 0 ? cip_buf_addf(text, err, "0") : CIP_OK;
+    if (other->nblock == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a block in '%.120s'", uri);
+    size_t i = x->own;
+    while (i < x->n && x->from[i] != other)
+        i++;
+    if (i == x->n)
+        CIP_TRY(add_piece(x, cip_asdf_of(other), 0, err));
+    return cip_buf_addf(text, err, "%zu", i);
+}
+
+/* Only the last block may go on growing; others get the size that they have. */
+static void freeze(imploding *x)
+{
+    for (size_t i = 0; i + 1 < x->n; i++) {
+        asdf_piece *p = &x->p[i];
+        if ((p->flags & ASDF_STREAMED) == 0)
+            continue;
+        p->flags &= ~(uint32_t)ASDF_STREAMED;
+        p->allocated = p->data_size = p->used;
+        memset(p->checksum, 0, sizeof p->checksum);
+    }
+}
+
+static cip_status implode(imploding *x, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    cip_status st;
+    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
+    cip_buf tree = { .mem = &x->f->env->mem };
+    CIP_TRY(cip_asdf_text_of(x->f, x->a, &all.head, &all.tree, err));
+    all.crlf = cip_asdf_is_crlf(all.head);
+    for (size_t i = 0; i < x->f->blocks.n; i++)
+        CIP_GO(add_piece(x, x->f, i, err));
+    x->own = x->n;
+    if (all.tree.len != 0)
+        CIP_GO(cip_asdf_splice_sources(x->f->env, all.tree, take_source, x, &tree, err));
+    freeze(x);
+    all.tree = (cip_bytes){ tree.ptr, tree.len };
+    all.block = x->p;
+    all.n = x->n;
+    st = cip_asdf_pieces_write(x->f, &all, out, err);
+done:
+    cip_buf_clear(&tree);
+    return st;
+}
+
+cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    cip_arena arena = { .mem = &l->env->mem };
+    imploding x = { .f = cip_asdf_of(l), .a = &arena };
+    cip_status st = implode(&x, spec, out, err);
+    if (x.p != NULL)
+        cip_mem_put(&l->env->mem, x.p);
+    if (x.from != NULL)
+        cip_mem_put(&l->env->mem, x.from);
+    cip_arena_clear(&arena);
+    return st;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus explode and implode: blocks in files of their own, and back. */
+#include <string.h>
+
+#include "commands.h"
+#include "print.h"
+
+typedef cip_status verb(const char *in, const char *out, const cip_explode_options *opts,
+                        cip_err *err);
+
+static int run(const opts *o, verb *fn)
+{
+    cip_limits limits;
+    cip_open_options open = open_options(o, &limits);
+    cip_explode_options x = { .size = sizeof x };
+    cip_err err = CIP_ERR_INIT;
+    bool process = false;
+    int rc = opts_level(o, &process);
+    if (rc != 0)
+        return rc;
+    x.path = o->paths;
+    x.npath = o->npath;
+    x.bare = o->bare;
+    x.overwrite = o->overwrite;
+    x.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    x.tree_slack = opts_tree_slack(o);
+    x.align = o->align;
+    x.input = &open;
+    cip_status st = fn(o->pos[0], o->pos[1], &x, &err);
+    if (st == CIP_OK)
+        return EXIT_FINE;
+    return complain(strcmp(err.part, "output") == 0 ? o->pos[1] : o->pos[0], &err);
+}
+
+int cmd_explode(const opts *o)
+{
+    return run(o, cip_explode);
+}
+
+int cmd_implode(const opts *o)
+{
+    return run(o, cip_implode);
+}
