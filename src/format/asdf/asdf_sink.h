@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of the sink of ASDF. */
+#ifndef CIP_FORMAT_ASDF_SINK_H
+#define CIP_FORMAT_ASDF_SINK_H
+
+#include "format/asdf/asdf_write.h"
+
+enum { ASDF_BEGUN = 1, ASDF_DONE = 2 };
+
+/* An array on its way out. */
+typedef struct asdf_target {
+    const cip_spec_array *s;
+    const cip_dtype *stored;
+    cip_where where;
+    asdf_packing how;
+    uint64_t nbytes, left; /* raw: in all, still to come */
+    int64_t block;         /* of internal and streamed ones */
+    const char *uri;       /* of external ones */
+    size_t member;         /* and their number */
+    cip_buf data;          /* of inline ones */
+    int state;
+} asdf_target;
+
+typedef struct asdf_writer {
+    cip_env *env;
+    cip_arena *a;
+    cip_spec spec;
+    const asdf_standard *standard;
+    asdf_sum sum;
+    asdf_packing how;
+    asdf_target **target;
+    size_t n, cap;
+    int64_t nblock;
+    size_t nexternal;
+    bool tree_last;
+    bool yaml; /* arrays are inline where nothing else is said */
+    const cip_node *tree;
+    asdf_part main, beside;
+    asdf_blockw block;
+    size_t open; /* the array that data are taken for; SIZE_MAX: none */
+} asdf_writer;
+
+/* What a RawArray's tree says lies in the array itself, but for its metadata. */
+bool cip_asdf_is_rawarray(const cip_spec *spec);
+
+/* --- asdf_sink_check.c */
+cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err);
+
+/* --- asdf_sink_array.c: an array more; fills *plan. `all`: the n of a spec known from the start */
+cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
+                               size_t n, cip_plan *plan, cip_err *err);
+
+/* --- asdf_sink_tree.c: head and tree, to their place */
+cip_status cip_asdf_write_text(asdf_writer *w, cip_err *err);
+
+#endif
