@@ -1,0 +1,1 @@
+cippus recover nothing.asdf

@@ -1,0 +1,1 @@
+cippus recover --apply --discard x
