@@ -101,6 +101,8 @@ static void scalars_are_replaced_where_they_stand(void **state)
           "\xc3\xa9: \xe2\x82\xac # \xf0\x9f\x99\x82\nb: x\n" },
         { "a: 1\n", "a", "\"x\\ny\"", "a: \"x\\ny\"\n" },
         { "a: 1\n", "a", "{b: [1, {c: d}], e: 'f: g'}", "a: {b: [1, {c: d}], e: 'f: g'}\n" },
+        { "a: 1\n", "a", "b, c", "a: b, c\n" },
+        { "? \n: 1\nb: 2\n", "/", "x", "? \n: x\nb: 2\n" },
         { "x:\n- a: 1\n  b: 2\n", "x/0/b", "3", "x:\n- a: 1\n  b: 3\n" },
     };
     RUN(cases);
@@ -142,6 +144,7 @@ static void pairs_are_inserted(void **state)
         { "a: {x: 1, }\n", "a/b", "2", "a: {x: 1, b: 2 }\n" },
         { "a: {\n  x: 1, # one\n  y: 2 # two\n  }\n", "a/b", "2",
           "a: {\n  x: 1, # one\n  y: 2, b: 2 # two\n  }\n" },
+        { "a: {x: 1,#one\n  }\n", "a/b", "2", "a: {x: 1, b: 2 #one\n  }\n" },
         { "a: {x: [1, {y: 2}]}\n", "a/b", "2", "a: {x: [1, {y: 2}], b: 2}\n" },
         { "a: {x}\n", "a/b", "2", "a: {x, b: 2}\n" },
         { "a: {x: }\n", "a/b", "2", "a: {x: , b: 2 }\n" },
@@ -229,6 +232,7 @@ static void anchors_survive_what_held_them(void **state)
         { "a:\n  y: &x [1, &z q]\nb: *x\nc: *z\n", "a", "7", "a: 7\nb: &x [1, &z q]\nc: *z\n" },
         { "a:\n  y: &x [1, &z q]\nb: *z\nc: *x\n", "a", "7", NULL },
         { "a: &x |\n  text\nb: *x\n", "a", "7", "a: 7\nb: &x \"text\\n\"\n" },
+        { "a: &x yes\nb: *x\n", "a", "7", "a: 7\nb: &x yes\n" },
         { "a: &x b, c\nb: [*x]\n", "a", "7", "a: 7\nb: [&x 'b, c']\n" },
         { "x: &q 1\na: &w [*q]\nb: *w\n", "a", "7", "x: &q 1\na: 7\nb: &w [*q]\n" },
         { "a: &x 1\nb: &x 2\nc: *x\n", "b", NULL, "a: &x 1\nc: &x 2\n" },

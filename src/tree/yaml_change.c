@@ -178,7 +178,9 @@ static cip_status add_in_flow(cip_change *c, uint32_t collection, const cip_buf 
         const char *lead = has ? " " : t->text.ptr[at - 1] == ':' ? " , " : ", ";
         CIP_TRY(cip_change_splice(c, at, 0, lead, strlen(lead), err));
     }
-    return insert_at(c, at, entry, err);
+    CIP_TRY(insert_at(c, at, entry, err));
+    const bool comment = t->text.ptr[at] == '#'; /* it would belong to the word */
+    return cip_change_splice(c, at, 0, " ", comment, err);
 }
 
 cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,

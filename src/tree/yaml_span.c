@@ -27,15 +27,15 @@ static bool is_space(uint8_t c)
 
 size_t cip_span_skip(const cip_yaml_text *t, size_t at)
 {
-    for (;; at++) {
-        uint8_t c = byte(t, at);
-        if (c == '#' && (at == 0 || is_space(byte(t, at - 1))))
+    while (at < t->text.len) {
+        if (t->text.ptr[at] == '#')
             at = cip_span_line_end(t, at);
-        else if (!is_space(c))
-            return at;
-        if (at >= t->text.len)
-            return at;
+        else if (is_space(t->text.ptr[at]))
+            at++;
+        else
+            break;
     }
+    return at;
 }
 
 size_t cip_span_line(const cip_yaml_text *t, size_t at)
@@ -194,10 +194,7 @@ size_t cip_span_content(const cip_yaml_text *t, uint32_t collection, uint64_t *p
 
 size_t cip_span_colon(const cip_yaml_text *t, uint32_t key, bool *colon)
 {
-    const cip_mark *m = cip_mark_at(t, key);
-    /* an empty key has no place of its own: its colon is near */
-    const bool empty = m->kind == CIP_MARK_SCALAR && m->start == m->end;
-    const size_t end = empty ? m->end : cip_span_end(t, key);
+    const size_t end = cip_span_end(t, key);
     const size_t at = cip_span_skip(t, end);
     *colon = byte(t, at) == ':';
     return *colon ? at + 1 : end;
