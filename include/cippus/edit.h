@@ -62,7 +62,8 @@ CIP_API cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, cons
                                    cip_err *err);
 /** A streamed block becomes one of a known size. */
 CIP_API cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
-/** Drops data that no array names, and holes; each is told to `fn` (may be NULL) as a finding. */
+/** Drops data that no array names, and holes: the last change of an update. Each is told to `fn`
+ * (may be NULL) as a finding. */
 CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
 
 /** Says in lines, to `fn`, what the commit would do. Nothing is changed. */

@@ -127,6 +127,9 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
                    : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
     if (e->finished)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
+    if (e->packed)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "unused data are dropped, which is an update's last change");
     if (!able)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s: %s cannot be done",
                         e->file->format->title, what);
@@ -213,6 +216,7 @@ cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err 
     CIP_TRY(cip_edit_check(e, e == NULL || e->ops->defrag != NULL, "dropping unused data", err));
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
     cip_status st = e->ops->defrag(e->state, &report, err);
+    e->packed = true;
     if (st == CIP_OK)
         st = cip_report_status(&report, err);
     cip_report_clear(&report);
@@ -227,6 +231,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
     if (e->finished)
         return CIP_OK;
     if (e->o.history != NULL) {
+        e->packed = false;
         CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));
         CIP_TRY(e->ops->history(e->state, e->o.history, err));
     }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the tests of updates share: a file with arrays of several kinds, and what it holds. */
+#ifndef CIP_CORE_EDIT_TESTING_H
+#define CIP_CORE_EDIT_TESTING_H
+
+#include "core/core_testing.h"
+#include "support/scratch.h"
+
+#define OK(x)                                                                                      \
+    do {                                                                                           \
+        cip_err ok_err = CIP_ERR_INIT;                                                             \
+        cip_err *err = &ok_err;                                                                    \
+        if ((x) != CIP_OK)                                                                         \
+            fail_msg("%s: %s: %s", #x, ok_err.part, ok_err.text);                                  \
+    } while (0)
+
+/* The call fails with this status, and its text has this in it. */
+#define FAILS(status, words, x)                                                                    \
+    do {                                                                                           \
+        cip_err fails_err = CIP_ERR_INIT;                                                          \
+        cip_err *err = &fails_err;                                                                 \
+        assert_int_equal((x), (status));                                                           \
+        if (strstr(fails_err.text, (words)) == NULL)                                               \
+            fail_msg("expected '%s' in '%s'", (words), fails_err.text);                            \
+    } while (0)
+
+/* tree: meta/name; image: float32 [4, 6]; packed: int16 [3, 4] zlib; few: inline int64 [3];
+ * rows: float64 [0, 2], streamed when `streamed`. */
+static inline const char *edit_file(scratch *s, const char *name, bool streamed)
+{
+    static const int64_t image[] = { 4, 6 }, packed[] = { 3, 4 }, few[] = { 3 }, rows[] = { 0, 2 };
+    float f[24];
+    int16_t h[12];
+    const int64_t q[] = { 10, 20, 30 };
+    const char *path = scratch_path(s, name);
+    cip_writer *w;
+    for (int i = 0; i < 24; i++)
+        f[i] = (float)i;
+    for (int i = 0; i < 12; i++)
+        h[i] = (int16_t)i;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_set_string(w, "meta/name", "first", err));
+    OK(cip_put(w, "image", cip_dtype_of(CIP_F32), 2, image, f, NULL, err));
+    OK(cip_put(w, "packed", cip_dtype_of(CIP_I16), 2, packed, h, CIP_ARRAY_OPTIONS(.codec = "zlib"),
+               err));
+    OK(cip_put(w, "few", cip_dtype_of(CIP_I64), 1, few, q, CIP_ARRAY_OPTIONS(.storage = "inline"),
+               err));
+    if (streamed)
+        OK(cip_put(w, "rows", cip_dtype_of(CIP_F64), 2, rows, NULL,
+                   CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_writer_commit(w, err));
+    return path;
+}
+
+/* A whole file; free(). */
+static inline char *edit_bytes(const char *path, size_t *n)
+{
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fstat(fileno(f), &st), 0);
+    char *p = malloc((size_t)st.st_size + 1);
+    *n = fread(p, 1, (size_t)st.st_size, f);
+    assert_int_equal(*n, st.st_size);
+    fclose(f);
+    return p;
+}
+
+/* An array's elements as text, as `cippus cat` prints them. */
+static inline void edit_expect(const char *path, const char *array, const char *text)
+{
+    cip_file *f;
+    static taken t;
+    t.n = 0;
+    t.calls = t.stop_at = 0;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_export(cip_find(f, array, err), NULL, "text", take_text, &t, err));
+    t.text[t.n] = '\0';
+    assert_string_equal(t.text, text);
+    cip_file_close(f);
+}
+
+/* That checking the file finds nothing wrong. */
+static inline int edit_no_finding(void *user, const cip_finding *f)
+{
+    (void)user;
+    if (f->severity > CIP_NOTE)
+        fail_msg("%s: %s", f->part, f->text);
+    return 0;
+}
+
+static inline void edit_verify(const char *path)
+{
+    OK(cip_verify(path, CIP_VERIFY_DEEP, edit_no_finding, NULL, err));
+}
+
+#endif
