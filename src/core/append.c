@@ -24,18 +24,10 @@ static cip_status cut_torn_row(cip_file *f, uint64_t end, cip_err *err)
     return st != CIP_OK ? st : cip_commit_begin(&f->env, f->io->name, &o, &f->appender, err);
 }
 
-static cip_status start(cip_file *f, const cip_array *a, cip_err *err)
+/* Whole rows end the file, and it is still the one that was opened. */
+static cip_status look(cip_file *f, const cip_array *a, cip_err *err)
 {
-    const cip_edit_options o = { .size = sizeof o };
     uint64_t first, end;
-    if (f->appender != NULL && f->appended == a)
-        return CIP_OK;
-    if (f->appender != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "rows are being added to '%.80s', which ends the file", f->appended->path);
-    cip_io_unlock(f->io);
-    CIP_TRY(cip_commit_begin(&f->env, f->io->name, &o, &f->appender, err));
-    f->appended = a;
     if (!cip_commit_same(f->appender, f->io))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
@@ -44,10 +36,28 @@ static cip_status start(cip_file *f, const cip_array *a, cip_err *err)
     return end == f->io->size ? CIP_OK : cut_torn_row(f, end, err);
 }
 
+static cip_status start(cip_file *f, const cip_array *a, cip_err *err)
+{
+    const cip_edit_options o = { .size = sizeof o };
+    if (f->appender != NULL && f->appended == a)
+        return CIP_OK;
+    if (f->appender != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "rows are being added to '%.80s', which ends the file", f->appended->path);
+    cip_io_unlock(f->io);
+    CIP_TRY(cip_commit_begin(&f->env, f->io->name, &o, &f->appender, err));
+    cip_status st = look(f, a, err);
+    f->appended = a;
+    if (st != CIP_OK) {
+        cip_commit_end(f->appender);
+        f->appender = NULL;
+    }
+    return st;
+}
+
 static cip_status write_rows(cip_file *f, const cip_cast *cast, const uint8_t *rows, uint64_t nelem,
                              cip_err *err)
 {
-    enum { PIECE = 1 << 20 };
     cip_cast_stats stats = { 0, 0 };
     uint64_t size = cast->to->itemsize, from = cast->from->itemsize;
     if (cip_cast_is_copy(cast))

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of elements, rows and shapes: where they go, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/edit_testing.h"
+
+static scratch s;
+
+static int start(void **state)
+{
+    (void)state;
+    return scratch_open(&s) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    scratch_close(&s);
+    return 0;
+}
+
+static cip_edit *begin(const char *path, const cip_edit_options *o)
+{
+    cip_edit *e = NULL;
+    OK(cip_edit_open(path, o, &e, err));
+    return e;
+}
+
+static void commit(cip_edit *e, const char *path)
+{
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+}
+
+static void elements_are_written_by_any_selection(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "a.asdf", false);
+    const float a[] = { -1, -2, -3, -4 }, one = 99;
+    const int16_t h[] = { 70, 80 };
+    const int64_t q[] = { 7, 9 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "image", "[::-2, 0:4:3]", a, sizeof a, err));
+    OK(cip_edit_write(e, "image", "[-1, 0]", &one, sizeof one, err)); /* over the one before */
+    OK(cip_edit_write(e, "packed", "[1, 1:3]", h, sizeof h, err));
+    OK(cip_edit_write(e, "few", "[::2]", q, sizeof q, err));
+    OK(cip_edit_write(e, "image", "[0:0]", NULL, 0, err));
+    commit(e, path);
+    edit_expect(path, "image",
+                "0.0 1.0 2.0 3.0 4.0 5.0\n-3.0 7.0 8.0 -4.0 10.0 11.0\n"
+                "12.0 13.0 14.0 15.0 16.0 17.0\n99.0 19.0 20.0 -2.0 22.0 23.0\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 70 80 7\n8 9 10 11\n");
+    edit_expect(path, "few", "7 20 9\n");
+}
+
+static void the_right_number_of_bytes_is_wanted(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "b.asdf", false);
+    const float a[4] = { 0 };
+    cip_edit *e = begin(path, NULL);
+    FAILS(CIP_ERR_RANGE, "expected 16 bytes for the selection, found 12",
+          cip_edit_write(e, "image", "[0, 0:4]", a, 12, err));
+    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[0, 0:3]", a, 16, err));
+    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[0, 0:4]", NULL, 16, err));
+    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[9, 0:4]", a, 16, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_write(e, "none", NULL, a, 16, err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_write(e, "", NULL, a, 16, err)); /* there are several */
+    FAILS(CIP_ERR_ARG, "", cip_edit_write(NULL, "image", NULL, a, 16, err));
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_edit_write(e, "image", "[0]", a, 1, &err), CIP_ERR_RANGE);
+    assert_string_equal(err.part, "image");
+    cip_edit_abort(e);
+}
+
+/* A .npy file opened: n numbers in one axis, or two. */
+static cip_file *numbers(const char *descr, const char *shape, const void *data, size_t n,
+                         char **mem)
+{
+    return test_open_npy(descr, shape, data, n, mem);
+}
+
+static void elements_of_another_file_are_cast(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "c.asdf", false);
+    const double d[] = { 1.5, -2.5, 3 };
+    const int32_t big[] = { 1, 40000, 2 };
+    char *mem[2];
+    cip_file *f = numbers("'<f8'", "(3,)", d, sizeof d, &mem[0]);
+    cip_file *g = numbers("'<i4'", "(3,)", big, sizeof big, &mem[1]);
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
+    FAILS(CIP_ERR_RANGE, "another shape",
+          cip_edit_write_array(e, "image", "[2, 1:5]", cip_file_array(f, 0), err));
+    FAILS(CIP_ERR_RANGE, "another shape",
+          cip_edit_write_array(e, "image", "[2:3, 1:4]", cip_file_array(f, 0), err));
+    FAILS(CIP_ERR_RANGE, "",
+          cip_edit_write_array(e, "packed", "[0:3, 0]", cip_file_array(g, 0), err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_write_array(e, "packed", NULL, NULL, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_write_array(e, "none", NULL, cip_file_array(g, 0), err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
+    commit(e, path);
+    edit_expect(path, "image",
+                "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n"
+                "12.0 1.5 -2.5 3.0 16.0 17.0\n18.0 19.0 20.0 21.0 22.0 23.0\n");
+    cip_file_close(f);
+    cip_file_close(g);
+    free(mem[0]);
+    free(mem[1]);
+}
+
+static void rows_are_added_wherever_the_array_lies(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "d.asdf", true);
+    const float a[12] = { 1, 2 };
+    const int16_t h[] = { 1, 2, 3, 4 };
+    const int64_t q[] = { 40 };
+    const double r[] = { 0.5, 1.5, 2.5, 3.5 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_append(e, "few", q, sizeof q, err));
+    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    FAILS(CIP_ERR_RANGE, "expected whole rows of 16 bytes, found 8 bytes",
+          cip_edit_append(e, "rows", r, 8, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_append(e, "none", r, 16, err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_append(NULL, "rows", r, 16, err));
+    commit(e, path);
+    edit_expect(path, "rows", "0.5 1.5\n2.5 3.5\n");
+    edit_expect(path, "few", "10 20 30 40\n");
+    e = begin(path, NULL); /* nothing can follow a stream */
+    OK(cip_edit_append(e, "image", a, sizeof a, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze", cip_edit_commit(e, err));
+    path = edit_file(&s, "d2.asdf", false);
+    e = begin(path, NULL);
+    OK(cip_edit_append(e, "image", a, sizeof a, err));
+    OK(cip_edit_append(e, "packed", h, sizeof h, err));
+    commit(e, path);
+    edit_expect(path, "image",
+                "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n12.0 13.0 14.0 15.0 16.0 "
+                "17.0\n18.0 19.0 20.0 21.0 22.0 23.0\n1.0 2.0 0.0 0.0 0.0 0.0\n"
+                "0.0 0.0 0.0 0.0 0.0 0.0\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n1 2 3 4\n");
+}
+
+static void rows_of_another_file(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "e.asdf", false);
+    const int32_t v[] = { 5, 6, 7, 8 };
+    char *mem[3];
+    cip_file *one = numbers("'<i4'", "(4,)", v, sizeof v, &mem[0]);
+    cip_file *two = numbers("'<i4'", "(1, 4)", v, sizeof v, &mem[1]);
+    cip_file *bad = numbers("'<i4'", "(2, 2)", v, sizeof v, &mem[2]);
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_append_array(e, "packed", cip_file_array(one, 0), err));
+    FAILS(CIP_ERR_RANGE, "rows of the array's own shape",
+          cip_edit_append_array(e, "image", cip_file_array(bad, 0), err));
+    FAILS(CIP_ERR_RANGE, "", cip_edit_append_array(e, "few", cip_file_array(two, 0), err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_append_array(e, "few", NULL, err));
+    OK(cip_edit_append_array(e, "few", cip_file_array(one, 0), err));
+    commit(e, path);
+    e = begin(path, NULL);
+    OK(cip_edit_append_array(e, "packed", cip_file_array(two, 0), err));
+    commit(e, path);
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n5 6 7 8\n5 6 7 8\n");
+    edit_expect(path, "few", "10 20 30 5 6 7 8\n");
+    cip_file_close(one);
+    cip_file_close(two);
+    cip_file_close(bad);
+    for (int i = 0; i < 3; i++)
+        free(mem[i]);
+}
+
+static void a_new_shape_keeps_elements_in_their_places(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "f.asdf", false);
+    const int64_t image[] = { 2, 7 }, packed[] = { 4, 2 }, few[] = { 1 }, bad[] = { 1, -1 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_resize(e, "image", 2, image, err));
+    OK(cip_edit_resize(e, "packed", 2, packed, err));
+    OK(cip_edit_resize(e, "few", 1, few, err));
+    FAILS(CIP_ERR_ARG, "expected a shape of 2 axes, found 1",
+          cip_edit_resize(e, "image", 1, few, err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_resize(e, "image", 2, NULL, err));
+    FAILS(CIP_ERR_ARG, "at least 0", cip_edit_resize(e, "image", 2, bad, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_resize(e, "none", 2, image, err));
+    commit(e, path);
+    edit_expect(path, "image", "0.0 1.0 2.0 3.0 4.0 5.0 0.0\n6.0 7.0 8.0 9.0 10.0 11.0 0.0\n");
+    edit_expect(path, "packed", "0 1\n4 5\n8 9\n0 0\n");
+    edit_expect(path, "few", "10\n");
+}
+
+static void changes_of_one_array_follow_each_other(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "g.asdf", false);
+    const float a[6] = { -1, -1, -1, -1, -1, -1 };
+    const int16_t h[4] = { 50, 51, 52, 53 };
+    const int64_t shape[] = { 5, 2 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "image", "[0]", a, sizeof a, err));
+    OK(cip_edit_append(e, "image", a, sizeof a, err));
+    OK(cip_edit_append(e, "packed", h, sizeof h, err));
+    OK(cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    commit(e, path);
+    edit_expect(path, "image",
+                "-1.0 -1.0 -1.0 -1.0 -1.0 -1.0\n6.0 7.0 8.0 9.0 10.0 11.0\n12.0 13.0 14.0 15.0 "
+                "16.0 17.0\n18.0 19.0 20.0 21.0 22.0 23.0\n-1.0 -1.0 -1.0 -1.0 -1.0 -1.0\n");
+    edit_expect(path, "packed", "50 51 52 53\n4 5 6 7\n8 9 10 11\n50 51 52 53\n");
+    e = begin(path, NULL);
+    OK(cip_edit_write(e, "packed", "[1]", h, sizeof h, err));
+    OK(cip_edit_resize(e, "packed", 2, shape, err));
+    commit(e, path);
+    edit_expect(path, "packed", "50 51\n50 51\n8 9\n50 51\n0 0\n");
+}
+
+static void checksums_follow_the_options(void **state)
+{
+    (void)state;
+    static const uint8_t none[16] = { 0 };
+    const char *path = edit_file(&s, "h.asdf", false);
+    const int16_t h[] = { 1, 1, 1, 1 };
+    cip_file *f;
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.checksum = "none"));
+    OK(cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    assert_memory_equal(cip_file_block(f, 1)->checksum_value, none, 16);
+    assert_memory_not_equal(cip_file_block(f, 0)->checksum_value, none, 16);
+    cip_file_close(f);
+    e = begin(path, NULL); /* none stays none */
+    OK(cip_edit_write(e, "packed", "[1]", h, sizeof h, err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    assert_memory_equal(cip_file_block(f, 1)->checksum_value, none, 16);
+    cip_file_close(f);
+    e = begin(path, CIP_EDIT_OPTIONS(.checksum = "legacy"));
+    OK(cip_edit_write(e, "packed", "[2]", h, sizeof h, err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    assert_memory_not_equal(cip_file_block(f, 1)->checksum_value, none, 16);
+    cip_file_close(f);
+}
+
+static void masks_and_external_data_stand_in_the_way(void **state)
+{
+    (void)state;
+    const int64_t shape[] = { 3 };
+    const uint8_t mask[] = { 0, 1, 0 };
+    const int64_t v[] = { 1, 2, 3 };
+    cip_writer *w;
+    const char *path = scratch_path(&s, "i.asdf");
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "m", cip_dtype_of(CIP_I64), 1, shape, v, CIP_ARRAY_OPTIONS(.mask = mask), err));
+    OK(cip_put(w, "x", cip_dtype_of(CIP_I64), 1, shape, v, CIP_ARRAY_OPTIONS(.storage = "external"),
+               err));
+    OK(cip_writer_commit(w, err));
+    cip_edit *e = begin(path, NULL);
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_append(e, "m", v, 8, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_resize(e, "m", 1, (const int64_t[]){ 2 }, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "another file", cip_edit_write(e, "x", "[0]", v, 8, err));
+    OK(cip_edit_write(e, "m", "[2]", v, 8, err));
+    commit(e, path);
+    edit_expect(path, "m", "1 -- 1\n");
+}
+
+/* More bytes than are kept in memory. */
+static void large_changes_go_through_a_scratch_file(void **state)
+{
+    (void)state;
+    const int64_t n = 36 << 20;
+    const int64_t shape[] = { n };
+    uint8_t *v = calloc((size_t)n, 1), back[2];
+    cip_writer *w;
+    cip_file *f;
+    const char *path = scratch_path(&s, "j.asdf");
+    assert_non_null(v);
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+    memset(v, 7, (size_t)n);
+    v[n - 1] = 8;
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "a", NULL, v, (size_t)n, err));
+    OK(cip_edit_write(e, "a", "[0]", v + n - 1, 1, err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_read(cip_find(f, "a", err), "[::-37748735]", NULL, back, 2, err));
+    assert_int_equal(back[0], 8);
+    assert_int_equal(back[1], 8);
+    OK(cip_read(cip_find(f, "a", err), "[20000000:20000002]", NULL, back, 2, err));
+    assert_int_equal(back[0] + back[1], 14);
+    cip_file_close(f);
+    free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_are_written_by_any_selection),
+        cmocka_unit_test(the_right_number_of_bytes_is_wanted),
+        cmocka_unit_test(elements_of_another_file_are_cast),
+        cmocka_unit_test(rows_are_added_wherever_the_array_lies),
+        cmocka_unit_test(rows_of_another_file),
+        cmocka_unit_test(a_new_shape_keeps_elements_in_their_places),
+        cmocka_unit_test(changes_of_one_array_follow_each_other),
+        cmocka_unit_test(checksums_follow_the_options),
+        cmocka_unit_test(masks_and_external_data_stand_in_the_way),
+        cmocka_unit_test(large_changes_go_through_a_scratch_file),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
