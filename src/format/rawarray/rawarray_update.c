@@ -309,7 +309,7 @@ static cip_status resize_rows(update *u, uint64_t nrow, cip_err *err)
 static cip_status copy_box(update *u, cip_io *from, const cip_nd *old, cip_io *to,
                            const cip_nd *now, cip_err *err)
 {
-    int64_t at[CIP_MAX_NDIM] = { 0 }, both[CIP_MAX_NDIM];
+    int64_t at[CIP_MAX_NDIM] = { 0 }, both[CIP_MAX_NDIM] = { 0 };
     int32_t last = old->ndim - 1;
     uint64_t run;
     void *buf;
