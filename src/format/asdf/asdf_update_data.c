@@ -138,7 +138,11 @@ static bool is_inline(const cip_array *a)
 /* An array whose elements lie in a block of this file, or in its tree. */
 static cip_status check_array(const cip_array *a, cip_err *err)
 {
-    CIP_TRY(cip_array_state(a, err));
+    if (a->st != CIP_OK) {
+        if (err != NULL && a->why != NULL)
+            *err = *a->why;
+        return a->st;
+    }
     if (a->storage.block >= 0 || is_inline(a))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
