@@ -22,6 +22,8 @@ cip_out *cip_replace_out(cip_replace *r);
 /* Applies the patch (may be NULL), syncs, takes the place of `path`, syncs the folder. Without
  * `overwrite`, BUSY when the name exists. */
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err);
+/* Whether it has taken its place: also when the sync behind that failed. */
+bool cip_replace_placed(const cip_replace *r);
 /* Frees; removes the new file if it never took its place. NULL is fine. */
 void cip_replace_end(cip_replace *r);
 

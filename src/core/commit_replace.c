@@ -182,6 +182,11 @@ int cip_replace_descriptor(const cip_replace *r)
     return r->fd;
 }
 
+bool cip_replace_placed(const cip_replace *r)
+{
+    return r->placed;
+}
+
 static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
 {
     for (size_t i = 0; i < patch->n; i++) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * New files that appear together: the members first, the file that names them last. */
+ * New files that appear together: the members first, the file that names them last. A member never
+ * takes the place of one that is there: until the last step the name shows the old file, which may
+ * need it. Those are removed after that step. */
 #include "core/output.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "io/store.h"
 
 enum { MEMBERS_MAX = 4096 };
 
 typedef struct member {
     cip_replace *file;
     char *path;
-    bool placed;
 } member;
 
 struct cip_output {
@@ -23,6 +24,8 @@ struct cip_output {
     cip_replace *file;
     member *at;
     size_t n, cap;
+    char *old[MEMBERS_MAX]; /* names that were taken */
+    size_t nold;
 };
 
 static cip_status check_name(const char *path, bool overwrite, cip_err *err)
@@ -54,7 +57,7 @@ static cip_status name_member(cip_output *o, const char *name, char **out, cip_e
 static cip_status open_member(cip_output *o, member *m, const char *name, cip_err *err)
 {
     CIP_TRY(name_member(o, name, &m->path, err));
-    CIP_TRY(check_name(m->path, o->overwrite, err));
+    CIP_TRY(check_name(m->path, false, err));
     return cip_replace_begin(o->mem, m->path, o->level, &m->file, err);
 }
 
@@ -70,7 +73,7 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
         o->cap = cap;
     }
     member *m = &o->at[o->n];
-    *m = (member){ .placed = false };
+    *m = (member){ .path = NULL };
     cip_status st = open_member(o, m, name, err);
     if (st != CIP_OK) {
         cip_mem_put(o->mem, m->path);
@@ -79,6 +82,46 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     o->n++;
     *out = cip_replace_out(m->file);
     return CIP_OK;
+}
+
+static bool is_known(const cip_output *o, const char *path)
+{
+    for (size_t i = 0; i < o->nold; i++)
+        if (strcmp(o->old[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* Asked in the order of the names: what is there is kept in mind, to be removed at the end. */
+static bool is_taken(void *user, const char *name)
+{
+    cip_output *o = user;
+    struct stat there;
+    char *path = NULL;
+    if (o->nold == MEMBERS_MAX || name_member(o, name, &path, NULL) != CIP_OK)
+        return false;
+    bool found = lstat(path, &there) == 0;
+    if (found && !is_known(o, path))
+        o->old[o->nold++] = path;
+    else
+        cip_mem_put(o->mem, path);
+    return found;
+}
+
+static void remove_file(cip_output *o, const char *path)
+{
+    cip_place place;
+    if (cip_place_open(o->mem, path, &place, NULL) != CIP_OK)
+        return;
+    cip_store_unlink(&place, place.name, NULL);
+    cip_place_close(&place);
+}
+
+/* Only litter from here on: a failure is none of the new file. */
+static void remove_old(cip_output *o)
+{
+    for (size_t i = 0; i < o->nold; i++)
+        remove_file(o, o->old[i]);
 }
 
 cip_status cip_output_begin(cip_mem *mem, const char *path, cip_level level, bool overwrite,
@@ -98,6 +141,7 @@ cip_status cip_output_begin(cip_mem *mem, const char *path, cip_level level, boo
     to->name = last_part(o->path);
     to->member = new_member;
     to->member_user = o;
+    to->taken = overwrite ? is_taken : NULL;
     *out = o;
     return CIP_OK;
 done:
@@ -112,19 +156,19 @@ cip_out *cip_output_out(cip_output *o)
 
 static cip_status place_all(cip_output *o, const cip_patch *patch, cip_err *err)
 {
-    for (size_t i = 0; i < o->n; i++) {
-        CIP_TRY(cip_replace_commit(o->at[i].file, NULL, o->overwrite, err));
-        o->at[i].placed = true;
-    }
+    for (size_t i = 0; i < o->n; i++)
+        CIP_TRY(cip_replace_commit(o->at[i].file, NULL, false, err));
     return cip_replace_commit(o->file, patch, o->overwrite, err);
 }
 
 cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
 {
     cip_status st = place_all(o, patch, err);
-    for (size_t i = 0; st != CIP_OK && !o->overwrite && i < o->n; i++)
-        if (o->at[i].placed)
-            unlink(o->at[i].path);
+    for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
+        if (cip_replace_placed(o->at[i].file))
+            remove_file(o, o->at[i].path);
+    if (st == CIP_OK)
+        remove_old(o);
     return cip_fail_in(err, st, "output");
 }
 
@@ -136,6 +180,8 @@ void cip_output_end(cip_output *o)
         cip_replace_end(o->at[i].file);
         cip_mem_put(o->mem, o->at[i].path);
     }
+    for (size_t i = 0; i < o->nold; i++)
+        cip_mem_put(o->mem, o->old[i]);
     cip_replace_end(o->file);
     cip_mem_put(o->mem, o->at);
     cip_mem_put(o->mem, o->path);

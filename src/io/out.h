@@ -3,6 +3,8 @@
 #ifndef CIP_IO_OUT_H
 #define CIP_IO_OUT_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 typedef struct cip_out {
@@ -20,6 +22,9 @@ typedef struct cip_out {
      * under such a name, complete when this one is; borrowed from it. */
     const char *name;
     cip_status (*member)(void *member_user, const char *name, struct cip_out **out, cip_err *err);
+    /* Optional, with member: whether a file of this name is there, which may be of the file that
+     * this one replaces: as long as that shows, its members have to stay as they are. */
+    bool (*taken)(void *member_user, const char *name);
     void *member_user;
 } cip_out;
 

@@ -30,13 +30,25 @@ static void header(uint8_t out[HEADER], uint64_t count)
         cip_store_u64(out + 8 + 8 * i, field[i], false);
 }
 
-void fault_make_rawarray(const char *dir)
+static void make_rawarray(const char *dir, const char *text)
 {
-    uint8_t b[SIZE];
+    uint8_t b[SIZE + 100];
+    size_t ntext = strlen(text);
     header(b, COUNT);
     for (uint32_t i = 0; i < COUNT; i++)
         cip_store_u32(b + HEADER + 4 * i, i * 2654435761u, false);
-    put_file(dir, "a.ra", b, sizeof b);
+    memcpy(b + SIZE, text, ntext);
+    put_file(dir, "a.ra", b, SIZE + ntext);
+}
+
+void fault_make_rawarray(const char *dir)
+{
+    make_rawarray(dir, "");
+}
+
+void fault_make_rawarray_and_text(const char *dir)
+{
+    make_rawarray(dir, "what they are: numbers");
 }
 
 typedef cip_status fill_fn(cip_commit *c, cip_revision *r, cip_err *err);

@@ -166,6 +166,37 @@ static cip_status defrag(cip_edit *e, cip_err *err)
     return cip_edit_defrag(e, NULL, NULL, err);
 }
 
+/* --- a RawArray of 500 numbers with metadata behind them ----------------------------------------
+ */
+
+static cip_status ra_put(cip_edit *e, cip_err *err)
+{
+    uint32_t v[300];
+    for (uint32_t i = 0; i < 300; i++)
+        v[i] = i;
+    return cip_edit_write(e, NULL, "[100:400]", v, sizeof v, err);
+}
+
+static cip_status ra_append(cip_edit *e, cip_err *err)
+{
+    uint32_t v[300];
+    for (uint32_t i = 0; i < 300; i++)
+        v[i] = i * i;
+    return cip_edit_append(e, NULL, v, sizeof v, err);
+}
+
+static cip_status ra_larger(cip_edit *e, cip_err *err)
+{
+    const int64_t shape[] = { 700 };
+    return cip_edit_resize(e, NULL, 1, shape, err);
+}
+
+static cip_status ra_smaller(cip_edit *e, cip_err *err)
+{
+    const int64_t shape[] = { 200 };
+    return cip_edit_resize(e, NULL, 1, shape, err);
+}
+
 #define FAULT_EDIT(name)                                                                           \
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
@@ -186,6 +217,10 @@ FAULT_EDIT(smaller)
 FAULT_EDIT(several)
 FAULT_EDIT(freeze)
 FAULT_EDIT(defrag)
+FAULT_EDIT(ra_put)
+FAULT_EDIT(ra_append)
+FAULT_EDIT(ra_larger)
+FAULT_EDIT(ra_smaller)
 
 /* --- rows at the end, and whole files --------------------------------------------------------- */
 
@@ -223,4 +258,38 @@ cip_status fault_create(const char *path, cip_level level, int step, cip_err *er
         return cip_writer_commit(w, err);
     cip_writer_abort(w);
     return st;
+}
+
+/* --- the exploded form ------------------------------------------------------------------------ */
+
+static const char *sibling(const char *path, const char *name)
+{
+    static char out[1024];
+    snprintf(out, sizeof out, "%.*s%s", (int)(strrchr(path, '/') + 1 - path), path, name);
+    return out;
+}
+
+cip_status fault_explode(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return cip_explode(sibling(path, "a.asdf"), path,
+                       CIP_EXPLODE_OPTIONS(.overwrite = true, .level = level), err);
+}
+
+cip_status fault_implode(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return cip_implode(sibling(path, "x.asdf"), path,
+                       CIP_EXPLODE_OPTIONS(.overwrite = true, .level = level), err);
+}
+
+/* x.asdf and its parts, of other numbers than those of a.asdf. */
+void fault_make_exploded(const char *dir)
+{
+    cip_err err = CIP_ERR_INIT;
+    fault_make_asdf(dir);
+    must(fault_edit_several(beside(dir, "a.asdf"), CIP_LEVEL_PROCESS, 1, &err), &err);
+    must(fault_explode(beside(dir, "x.asdf"), CIP_LEVEL_PROCESS, 1, &err), &err);
+    remove(beside(dir, "a.asdf"));
+    fault_make_asdf(dir);
 }

@@ -19,6 +19,7 @@ cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_e
 cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err);
 cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err);
 void fault_make_rawarray(const char *dir);
+void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
 void fault_make_stream(const char *dir);
 
 /* Updates through the public API, of an ASDF file with a packed and a plain array. */
@@ -26,8 +27,10 @@ typedef cip_status fault_change(const char *path, cip_level level, int step, cip
 fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_edit_remove_array,
     fault_edit_put, fault_edit_put_packed, fault_edit_add_rows, fault_edit_add_packed_rows,
     fault_edit_larger, fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag,
-    fault_append, fault_create;
+    fault_edit_ra_put, fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller,
+    fault_append, fault_create, fault_explode, fault_implode;
 void fault_make_asdf(const char *dir);
+void fault_make_exploded(const char *dir);
 void fault_make_tight_asdf(const char *dir); /* without room behind the tree */
 
 #endif
