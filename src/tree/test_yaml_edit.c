@@ -302,6 +302,16 @@ static void paths_that_lead_nowhere_are_named(void **state)
     assert_int_equal(cip_yaml_edit_remove(e, "c", NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_yaml_edit_remove(e, "b/1", &b->err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_yaml_edit_remove(e, "b/-", &b->err), CIP_ERR_NOT_FOUND);
+    cip_node *bad, *key, *map;
+    assert_int_equal(cip_node_new_string(&b->arena, "x\xff", 2, &bad, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_string(&b->arena, "k", 1, &key, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_map(&b->arena, 1, &map, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_edit_set(e, "a", bad, NULL), CIP_ERR_ARG);
+    cip_node_set_pair(map, 0, key, bad);
+    assert_int_equal(cip_yaml_edit_set(e, "a", map, NULL), CIP_ERR_ARG);
+    cip_node_set_pair(map, 0, bad, key);
+    assert_int_equal(cip_yaml_edit_set(e, "a", map, NULL), CIP_ERR_ARG);
+    assert_int_equal(set(b, e, "\xff", "1"), CIP_ERR_ARG);
     has_text(e, "a: 1\nb: [1]\n");
     cip_yaml_edit_free(e);
     e = start(b, "");

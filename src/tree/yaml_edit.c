@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tree/edit.h"
+#include "tree/utf8.h"
 #include "tree/yaml_change.h"
 
 struct cip_yaml_edit {
@@ -203,6 +204,42 @@ static cip_status wrap(cip_arena *a, const cip_bytes *step, size_t n, size_t fir
     return CIP_OK;
 }
 
+static bool is_utf8(const char *text, size_t len)
+{
+    uint32_t c;
+    for (size_t i = 0; i < len;) {
+        const unsigned n = cip_utf8_get((const uint8_t *)text + i, len - i, &c);
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+/* A tree_walk callback: stops at a text that YAML cannot hold. */
+static int is_bad(void *user, const cip_visit *v)
+{
+    (void)user;
+    size_t len = 0;
+    const char *key = cip_node_text(v->key, &len);
+    if (key != NULL && !is_utf8(key, len))
+        return 2;
+    const char *text = cip_node_text(v->node, &len);
+    return text != NULL && !is_utf8(text, len) ? 2 : v->again;
+}
+
+/* Other bytes would be written as U+FFFD. */
+static cip_status check_texts(cip_env *env, const char *path, const cip_node *value, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = path == NULL || is_utf8(path, strlen(path)) ? CIP_OK : CIP_ERR_CANCELLED;
+    if (st == CIP_OK)
+        st = cip_tree_walk(value, env, is_bad, NULL, &why);
+    if (st == CIP_ERR_CANCELLED)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected UTF-8, found other bytes");
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
 static cip_status refuse_root(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -236,7 +273,9 @@ cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node 
     cip_change c;
     cip_arena a = { .mem = &e->env->mem };
     cip_change_init(&c, e->env, &e->now);
-    cip_status st = set(e, &c, &a, path, value, err);
+    cip_status st = check_texts(e->env, path, value, err);
+    if (st == CIP_OK)
+        st = set(e, &c, &a, path, value, err);
     if (st == CIP_OK)
         st = apply(e, &c, err);
     cip_change_clear(&c);
