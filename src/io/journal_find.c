@@ -251,7 +251,14 @@ static cip_status find_unsealed(cip_env *env, const char *path, cip_io *file,
     bool torn = false;
     cip_status st = CIP_OK;
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
-    CIP_TRY(find(env, path, ".cip-tmp", file, state, &p, why, err));
+    cip_err own = CIP_ERR_INIT;
+    *state = CIP_JOURNAL_NONE;
+    st = find(env, path, ".cip-tmp", file, state, &p, why, &own);
+    if (st == CIP_ERR_IO) /* it gets its mode before it counts */
+        return CIP_OK;
+    if (st != CIP_OK && err != NULL)
+        *err = own;
+    CIP_TRY(st);
     if (*state == CIP_JOURNAL_APPLIES)
         CIP_GO(is_torn(env, file, &p, &torn, err));
     *state = CIP_JOURNAL_NONE;

@@ -56,16 +56,21 @@ static cip_patch growing(void)
 }
 
 /* Writes the journal of the file "x", which must be there; takes the patch. */
-static void put_journal(cip_patch p, uint64_t device_off, uint64_t inode_off)
+static void put_as(const char *name, cip_patch p, uint64_t device_off, uint64_t inode_off)
 {
     struct stat st;
     cip_buf b = { .mem = &env.mem };
     assert_int_equal(stat(scratch_path(&dir, "x"), &st), 0);
     assert_int_equal(
         cip_journal_encode(&p, st.st_dev + device_off, st.st_ino + inode_off, &b, NULL), CIP_OK);
-    scratch_write(&dir, ".x.cip-journal", b.ptr, b.len);
+    scratch_write(&dir, name, b.ptr, b.len);
     cip_buf_clear(&b);
     cip_patch_clear(&p);
+}
+
+static void put_journal(cip_patch p, uint64_t device_off, uint64_t inode_off)
+{
+    put_as(".x.cip-journal", p, device_off, inode_off);
 }
 
 typedef struct found {
@@ -87,7 +92,7 @@ static found look(const char *name)
     f.state = (cip_journal_state)99;
     f.st = cip_journal_find(&env, path, io, &f.state, &p, f.why, &f.err);
     f.nop = p.n;
-    if (f.st == CIP_OK && f.state == CIP_JOURNAL_APPLIES) {
+    if (f.st == CIP_OK && (f.state == CIP_JOURNAL_APPLIES || f.state == CIP_JOURNAL_UNSEALED)) {
         assert_int_equal(cip_io_open_overlay(io, &p, &seen, NULL), CIP_OK);
         assert_int_equal(cip_io_read(seen, 0, f.bytes, (size_t)seen->size, NULL), CIP_OK);
         cip_io_close(seen);
@@ -105,7 +110,8 @@ static void finds(const char *name, cip_journal_state state, const char *text)
     found f = look(name);
     assert_int_equal(f.st, CIP_OK);
     assert_int_equal(f.state, state);
-    const char *says = state == CIP_JOURNAL_APPLIES ? f.bytes : f.why;
+    bool shown = state == CIP_JOURNAL_APPLIES || state == CIP_JOURNAL_UNSEALED;
+    const char *says = shown ? f.bytes : f.why;
     if (strcmp(says, text) != 0)
         fail_msg("'%s', not '%s'", says, text);
 }
@@ -346,6 +352,83 @@ static void a_journal_that_cannot_be_opened_is_an_error_if_it_counts(void **stat
     assert_int_equal(f.state, CIP_JOURNAL_IGNORED);
 }
 
+/* 0123456789 -> 01AB456789++++: a switch and an end of four bytes. */
+static cip_patch switching(void)
+{
+    cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = 14 };
+    cip_patch p = { .arena = { .mem = &env.mem }, .old_len = 10, .new_len = 14 };
+    assert_int_equal(cip_patch_write(&p, "", 2, BYTES("23"), BYTES("AB"), NULL), CIP_OK);
+    assert_int_equal(cip_patch_add(&p, &length, NULL), CIP_OK);
+    return p;
+}
+
+static void what_an_unsealed_update_added_is_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        cip_journal_state state;
+    } row[] = {
+        { "0123456789", CIP_JOURNAL_NONE },         { "0123456789+", CIP_JOURNAL_UNSEALED },
+        { "0123456789++++", CIP_JOURNAL_UNSEALED }, { "01AB456789++++", CIP_JOURNAL_NONE },
+        { "01A3456789++++", CIP_JOURNAL_NONE },     { "012345678", CIP_JOURNAL_NONE },
+        { "0123456789+++++", CIP_JOURNAL_NONE },    { "01x3456789++++", CIP_JOURNAL_NONE },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        scratch_write(&dir, "x", row[i].bytes, strlen(row[i].bytes));
+        put_as(".x.cip-tmp", switching(), 0, 0);
+        finds("x", row[i].state, row[i].state == CIP_JOURNAL_UNSEALED ? "0123456789" : "");
+        put_as(".x.cip-tmp", switching(), 0, 1); /* another file's */
+        finds("x", CIP_JOURNAL_NONE, "");
+    }
+}
+
+/* Bytes that stay only tell whether it is the file. */
+static void an_append_is_known_by_bytes_that_stay(void **state)
+{
+    (void)state;
+    cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = 14 };
+    for (int other = 0; other < 2; other++) {
+        cip_patch p = { .arena = { .mem = &env.mem }, .old_len = 10, .new_len = 14 };
+        assert_int_equal(cip_patch_write(&p, "", 0, BYTES("01"), BYTES("01"), NULL), CIP_OK);
+        assert_int_equal(cip_patch_write(&p, "", 8, BYTES("89"), BYTES("89"), NULL), CIP_OK);
+        assert_int_equal(cip_patch_add(&p, &length, NULL), CIP_OK);
+        scratch_write(&dir, "x", other ? "012345678x++" : "0123456789++", 12);
+        put_as(".x.cip-tmp", p, 0, 0);
+        finds("x", other ? CIP_JOURNAL_NONE : CIP_JOURNAL_UNSEALED, other ? "" : "0123456789");
+    }
+}
+
+static void a_sealed_journal_counts_before_an_unsealed_one(void **state)
+{
+    (void)state;
+    scratch_write(&dir, "x", "0123456789+", 11);
+    put_as(".x.cip-tmp", switching(), 0, 0);
+    put_journal(switching(), 0, 0);
+    found f = look("x");
+    assert_int_equal(f.state, CIP_JOURNAL_APPLIES);
+    assert_memory_equal(f.bytes, "01AB456789+\0\0\0", 14);
+}
+
+static void an_unsealed_update_of_someone_else_is_nothing(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    char tmp[600];
+    scratch_write(&dir, "x", "0123456789+", 11);
+    put_as(".x.cip-tmp", switching(), 0, 0);
+    snprintf(tmp, sizeof tmp, "%s/.x.cip-tmp", dir.dir);
+    assert_int_equal(chmod(tmp, 0), 0); /* just made: it has no mode yet */
+    assert_int_equal(seteuid(65534), 0);
+    found f = look("x");
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(f.st, CIP_OK);
+    assert_int_equal(f.state, CIP_JOURNAL_NONE);
+    assert_int_equal(chown(tmp, 4711, 4711), 0);
+    finds("x", CIP_JOURNAL_NONE, "");
+}
+
 static void behind_a_link_the_journal_is_beside_the_real_file(void **state)
 {
     (void)state;
@@ -483,6 +566,10 @@ int main(void)
         cmocka_unit_test_setup(a_journal_over_64_mib_is_ignored, clean),
         cmocka_unit_test_setup(a_journal_of_someone_else_is_ignored, clean),
         cmocka_unit_test_setup(a_journal_that_cannot_be_opened_is_an_error_if_it_counts, clean),
+        cmocka_unit_test_setup(what_an_unsealed_update_added_is_left_out, clean),
+        cmocka_unit_test_setup(an_append_is_known_by_bytes_that_stay, clean),
+        cmocka_unit_test_setup(a_sealed_journal_counts_before_an_unsealed_one, clean),
+        cmocka_unit_test_setup(an_unsealed_update_of_someone_else_is_nothing, clean),
         cmocka_unit_test_setup(behind_a_link_the_journal_is_beside_the_real_file, clean),
         cmocka_unit_test_setup(a_path_without_a_folder_is_fine, clean),
         cmocka_unit_test_setup(the_longest_name_of_a_journal_is_not_cut, clean),
