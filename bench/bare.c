@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * libyaml, libdeflate, liblz4, libcrypto and pread, with nothing around them. */
+ * libyaml, libdeflate, liblz4, libbz2, libcrypto, pread and pwrite, with nothing around them. */
 #include "bare.h"
 
+#include <bzlib.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libdeflate.h>
 #include <lz4.h>
 #include <openssl/evp.h>
@@ -111,4 +113,96 @@ void bare_md5(const bare_block *b, uint8_t out[16])
 {
     if (!EVP_Digest(b->map + b->offset, b->used, out, NULL, EVP_md5(), NULL))
         die("libcrypto");
+}
+
+static int new_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0)
+        die(path);
+    return fd;
+}
+
+static void write_all(int fd, const void *p, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t r = write(fd, (const char *)p + done, n - done);
+        if (r <= 0)
+            die("write");
+        done += (size_t)r;
+    }
+}
+
+void bare_write(const char *path, const void *p, size_t n, bool md5)
+{
+    enum { PIECE = 8 << 20 };
+    uint8_t sum[16];
+    int fd = new_file(path);
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    if (c == NULL || !EVP_DigestInit_ex(c, EVP_md5(), NULL))
+        die("libcrypto");
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t m = n - at < PIECE ? n - at : PIECE;
+        if (md5)
+            EVP_DigestUpdate(c, (const char *)p + at, m);
+        write_all(fd, (const char *)p + at, m);
+    }
+    EVP_DigestFinal_ex(c, sum, NULL);
+    EVP_MD_CTX_free(c);
+    close(fd);
+}
+
+static size_t compress_lz4(const char *p, size_t n, char *dst, int fd)
+{
+    enum { PIECE = 4 << 20 };
+    size_t total = 0;
+    for (size_t at = 0; at < n; at += PIECE) {
+        int m = (int)(n - at < PIECE ? n - at : PIECE);
+        int got = LZ4_compress_default(p + at, dst, m, LZ4_compressBound(m));
+        if (got <= 0)
+            die("liblz4");
+        write_all(fd, dst, (size_t)got);
+        total += (size_t)got;
+    }
+    return total;
+}
+
+size_t bare_compress(const char *codec, const void *p, size_t n, const char *path)
+{
+    int fd = new_file(path);
+    size_t cap = n + n / 50 + 4096, got = 0;
+    unsigned bz_len = (unsigned)cap;
+    char *dst = malloc(cap);
+    if (dst == NULL)
+        die("memory");
+    if (strcmp(codec, "lz4") == 0) {
+        got = compress_lz4(p, n, dst, fd);
+    } else if (strcmp(codec, "zlib") == 0) {
+        struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
+        got = libdeflate_zlib_compress(c, p, n, dst, cap);
+        libdeflate_free_compressor(c);
+        write_all(fd, dst, got);
+    } else {
+        if (BZ2_bzBuffToBuffCompress(dst, &bz_len, (char *)p, (unsigned)n, 9, 0, 0) != BZ_OK)
+            die("libbz2");
+        got = bz_len;
+        write_all(fd, dst, got);
+    }
+    free(dst);
+    close(fd);
+    return got;
+}
+
+void bare_set(const char *path, int64_t value, bool sync)
+{
+    char head[1 << 16], text[24];
+    int fd = open(path, O_RDWR);
+    ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
+    const char *at = n <= 0 ? NULL : memmem(head, (size_t)n, "value: ", 7);
+    if (at == NULL)
+        die("no value");
+    snprintf(text, sizeof text, "%" PRId64, value);
+    if (pwrite(fd, text, 8, at + 7 - head) != 8 || (sync && fdatasync(fd) != 0))
+        die("pwrite");
+    close(fd);
 }

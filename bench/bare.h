@@ -3,6 +3,7 @@
 #ifndef CIPPUS_BENCH_BARE_H
 #define CIPPUS_BENCH_BARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,13 @@ void bare_inflate(const bare_block *b, void *dst);
 /* All chunks of an `lz4` block. */
 void bare_lz4(const bare_block *b, void *dst);
 void bare_md5(const bare_block *b, uint8_t out[16]);
+
+/* n bytes to a new file, 8 MiB at a time; with their MD5 on the way. */
+void bare_write(const char *path, const void *p, size_t n, bool md5);
+/* The same compressed: "zlib" by libdeflate at level 6, "lz4" in pieces of 4 MiB, "bzp2" at level
+ * 9. Returns how many bytes that is. */
+size_t bare_compress(const char *codec, const void *p, size_t n, const char *path);
+/* The eight digits behind "value: " in the first 64 KiB; synced or not. */
+void bare_set(const char *path, int64_t value, bool sync);
 
 #endif

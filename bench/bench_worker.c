@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
- * DIGEST". The digest of what was computed is taken outside the timing. */
+ * DIGEST STORED". The digest of what was computed is taken outside the timing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,26 +9,25 @@
 #include <time.h>
 
 #include "bare.h"
-#include "cippus/cippus.h"
+#include "bench.h"
 
 static uint8_t *buf; /* the destination of all that is read: touched once, before any timing */
 static size_t buf_nbytes;
 
-static void die(const char *what, const cip_err *err)
+void bench_die(const char *what, const cip_err *err)
 {
     fprintf(stderr, "bench: %s: %s\n", what, err != NULL ? err->text : "");
     exit(1);
 }
 
-static uint64_t now(void)
+uint64_t bench_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Order-dependent, and fast enough for a GiB. */
-static uint64_t digest(const void *p, size_t n)
+uint64_t bench_digest(const void *p, size_t n)
 {
     uint64_t h = 1469598103934665603u, w;
     const uint8_t *b = p;
@@ -49,19 +48,19 @@ static void need(size_t n)
     free(buf);
     buf = aligned_alloc(1 << 21, (n + (1 << 21)) & ~((size_t)(1 << 21) - 1));
     if (buf == NULL)
-        die("memory", NULL);
+        bench_die("memory", NULL);
     madvise(buf, n, MADV_HUGEPAGE);
     memset(buf, 1, n);
     buf_nbytes = n;
 }
 
-static cip_file *must_open(const char *path, unsigned threads)
+cip_file *bench_open(const char *path, unsigned threads)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
     cip_limits limits = { .size = sizeof limits, .max_memory = UINT64_C(4) << 30 };
     if (cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits, .threads = threads), &f, &err) != CIP_OK)
-        die(path, &err);
+        bench_die(path, &err);
     return f;
 }
 
@@ -70,15 +69,32 @@ static const cip_array *first_array(const cip_file *f)
     return cip_file_array(f, 0);
 }
 
+const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dtype)
+{
+    cip_err err = CIP_ERR_INIT;
+    uint64_t n = 0;
+    cip_file *f = bench_open(path, 0);
+    const cip_array *a = cip_file_array(f, 0);
+    cip_read_shape(a, NULL, NULL, NULL, &n, &err);
+    need(n);
+    if (cip_read(a, NULL, NULL, buf, n, &err) != CIP_OK)
+        bench_die(path, &err);
+    *nbytes = n;
+    if (dtype != NULL) /* the file goes: the type has to be a static one */
+        *dtype = cip_dtype_of(cip_dtype_kind(cip_array_dtype(a)));
+    cip_file_close(f);
+    return buf;
+}
+
 /* --- rows: each sets *result to the digest --------------------------------------------------- */
 
 typedef uint64_t row_fn(const char *path, unsigned threads, uint64_t *result);
 
 static uint64_t tree_open(const char *path, unsigned threads, uint64_t *result)
 {
-    uint64_t start = now();
-    cip_file *f = must_open(path, threads);
-    uint64_t n = cip_file_narray(f), end = now();
+    uint64_t start = bench_now();
+    cip_file *f = bench_open(path, threads);
+    uint64_t n = cip_file_narray(f), end = bench_now();
     cip_file_close(f);
     *result = n;
     return end - start;
@@ -87,23 +103,23 @@ static uint64_t tree_open(const char *path, unsigned threads, uint64_t *result)
 static uint64_t tree_bare(const char *path, unsigned threads, uint64_t *result)
 {
     (void)threads;
-    uint64_t start = now();
+    uint64_t start = bench_now();
     size_t n = bare_yaml(path);
     *result = n != 0 ? UINT64_MAX : 0; /* nothing to compare */
-    return now() - start;
+    return bench_now() - start;
 }
 
 static uint64_t read_small(const char *path, unsigned threads, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
     double v[64];
-    uint64_t start = now();
-    cip_file *f = must_open(path, threads);
+    uint64_t start = bench_now();
+    cip_file *f = bench_open(path, threads);
     if (cip_read(first_array(f), NULL, NULL, v, sizeof v, &err) != CIP_OK)
-        die(path, &err);
+        bench_die(path, &err);
     cip_file_close(f);
-    uint64_t end = now();
-    *result = digest(v, sizeof v);
+    uint64_t end = bench_now();
+    *result = bench_digest(v, sizeof v);
     return end - start;
 }
 
@@ -111,12 +127,12 @@ static uint64_t small_bare(const char *path, unsigned threads, uint64_t *result)
 {
     (void)threads;
     double v[64];
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_block b = bare_open(path);
     bare_pread(b.fd, b.offset, v, sizeof v);
     bare_close(&b);
-    uint64_t end = now();
-    *result = digest(v, sizeof v);
+    uint64_t end = bench_now();
+    *result = bench_digest(v, sizeof v);
     return end - start;
 }
 
@@ -134,28 +150,28 @@ static float sum(const float *p, size_t n)
 static uint64_t view_sum(const char *path, unsigned threads, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
-    uint64_t nbytes = 0, start = now();
-    cip_file *f = must_open(path, threads);
+    uint64_t nbytes = 0, start = bench_now();
+    cip_file *f = bench_open(path, threads);
     cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
     const float *p = cip_view(first_array(f), &err);
     if (p == NULL)
-        die(path, &err);
+        bench_die(path, &err);
     float s = sum(p, nbytes / 4);
-    uint64_t end = now();
+    uint64_t end = bench_now();
     cip_file_close(f);
-    *result = digest(&s, sizeof s);
+    *result = bench_digest(&s, sizeof s);
     return end - start;
 }
 
 static uint64_t view_bare(const char *path, unsigned threads, uint64_t *result)
 {
     (void)threads;
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_block b = bare_open(path);
     float s = sum((const float *)(const void *)(b.map + b.offset), b.used / 4);
-    uint64_t end = now();
+    uint64_t end = bench_now();
     bare_close(&b);
-    *result = digest(&s, sizeof s);
+    *result = bench_digest(&s, sizeof s);
     return end - start;
 }
 
@@ -163,15 +179,15 @@ static uint64_t read_all(const char *path, unsigned threads, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
     uint64_t nbytes = 0;
-    cip_file *f = must_open(path, threads);
+    cip_file *f = bench_open(path, threads);
     cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
     need(nbytes);
-    uint64_t start = now();
+    uint64_t start = bench_now();
     if (cip_read(first_array(f), NULL, NULL, buf, nbytes, &err) != CIP_OK)
-        die(path, &err);
-    uint64_t end = now();
+        bench_die(path, &err);
+    uint64_t end = bench_now();
     cip_file_close(f);
-    *result = digest(buf, nbytes);
+    *result = bench_digest(buf, nbytes);
     return end - start;
 }
 
@@ -180,10 +196,10 @@ static uint64_t copy_bare(const char *path, unsigned threads, uint64_t *result)
     (void)threads;
     bare_block b = bare_open(path);
     need(b.used);
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_pread(b.fd, b.offset, buf, b.used);
-    uint64_t end = now();
-    *result = digest(buf, b.used);
+    uint64_t end = bench_now();
+    *result = bench_digest(buf, b.used);
     bare_close(&b);
     return end - start;
 }
@@ -193,10 +209,10 @@ static uint64_t inflate_bare(const char *path, unsigned threads, uint64_t *resul
     (void)threads;
     bare_block b = bare_open(path);
     need(b.decoded);
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_inflate(&b, buf);
-    uint64_t end = now();
-    *result = digest(buf, b.decoded);
+    uint64_t end = bench_now();
+    *result = bench_digest(buf, b.decoded);
     bare_close(&b);
     return end - start;
 }
@@ -206,10 +222,10 @@ static uint64_t lz4_bare(const char *path, unsigned threads, uint64_t *result)
     (void)threads;
     bare_block b = bare_open(path);
     need(b.decoded);
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_lz4(&b, buf);
-    uint64_t end = now();
-    *result = digest(buf, b.decoded);
+    uint64_t end = bench_now();
+    *result = bench_digest(buf, b.decoded);
     bare_close(&b);
     return end - start;
 }
@@ -221,9 +237,9 @@ static uint64_t swap_bare(const char *path, unsigned threads, uint64_t *result)
     bare_block b = bare_open(path);
     need(b.used);
     memcpy(buf, b.map + b.offset, b.used); /* the pages are there */
-    uint64_t start = now();
+    uint64_t start = bench_now();
     memcpy(buf, b.map + b.offset, b.used);
-    uint64_t end = now();
+    uint64_t end = bench_now();
     bare_close(&b);
     *result = UINT64_MAX;
     return end - start;
@@ -237,16 +253,16 @@ static uint64_t window(const char *path, unsigned threads, uint64_t *result)
     cip_err err = CIP_ERR_INIT;
     char text[96];
     static float win[SIDE][SIDE];
-    uint64_t start = now();
-    cip_file *f = must_open(path, threads);
+    uint64_t start = bench_now();
+    cip_file *f = bench_open(path, threads);
     int64_t at = cip_array_shape(first_array(f))[0] / 8 * 3;
     snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", at, at + SIDE,
              at, at + SIDE);
     if (cip_read(first_array(f), text, NULL, win, sizeof win, &err) != CIP_OK)
-        die(path, &err);
+        bench_die(path, &err);
     cip_file_close(f);
-    uint64_t end = now();
-    *result = digest(win, sizeof win);
+    uint64_t end = bench_now();
+    *result = bench_digest(win, sizeof win);
     return end - start;
 }
 
@@ -269,14 +285,14 @@ static uint64_t window_raw_bare(const char *path, unsigned threads, uint64_t *re
 {
     (void)threads;
     static float win[SIDE][SIDE];
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_block b = bare_open(path);
     int64_t n = side_of(b.used), at = n / 8 * 3;
     for (int64_t i = 0; i < SIDE; i++)
         bare_pread(b.fd, b.offset + (uint64_t)((at + i) * n + at) * 4, win[i], SIDE * 4);
     bare_close(&b);
-    uint64_t end = now();
-    *result = digest(win, sizeof win);
+    uint64_t end = bench_now();
+    *result = bench_digest(win, sizeof win);
     return end - start;
 }
 
@@ -287,12 +303,12 @@ static uint64_t window_lz4_bare(const char *path, unsigned threads, uint64_t *re
     static float win[SIDE][SIDE];
     bare_block b = bare_open(path);
     need(b.decoded);
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_lz4(&b, buf);
     cut(buf, side_of(b.decoded), win);
-    uint64_t end = now();
+    uint64_t end = bench_now();
     bare_close(&b);
-    *result = digest(win, sizeof win);
+    *result = bench_digest(win, sizeof win);
     return end - start;
 }
 
@@ -305,24 +321,24 @@ static int count_bad(void *user, const cip_finding *f)
 static uint64_t verify_md5(const char *path, unsigned threads, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
-    uint64_t nbad = 0, start = now();
-    cip_file *f = must_open(path, threads);
+    uint64_t nbad = 0, start = bench_now();
+    cip_file *f = bench_open(path, threads);
     if (cip_verify_file(f, 0, count_bad, &nbad, &err) != CIP_OK)
-        die(path, &err);
+        bench_die(path, &err);
     cip_file_close(f);
     *result = nbad;
-    return now() - start;
+    return bench_now() - start;
 }
 
 static uint64_t md5_bare(const char *path, unsigned threads, uint64_t *result)
 {
     (void)threads;
     uint8_t sum16[16];
-    uint64_t start = now();
+    uint64_t start = bench_now();
     bare_block b = bare_open(path);
     bare_md5(&b, sum16);
     *result = memcmp(sum16, b.map + b.offset - 16, 16) != 0;
-    uint64_t end = now();
+    uint64_t end = bench_now();
     bare_close(&b);
     return end - start;
 }
@@ -351,7 +367,7 @@ static uint64_t run(const char *row, const char *who, const char *path, uint64_t
             return strcmp(who, "bare") == 0
                        ? rows[i].bare(path, 1, result)
                        : rows[i].ours(path, (unsigned)strtoul(who + 7, NULL, 10), result);
-    die(row, NULL);
+    bench_die(row, NULL);
     return 0;
 }
 
@@ -359,8 +375,10 @@ int main(void)
 {
     char row[64], who[64], path[2048];
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
-        uint64_t result = 0, ns = run(row, who, path, &result);
-        printf("%" PRIu64 " %" PRIu64 "\n", ns, result);
+        bench_turn t = { 0, 0, 0 };
+        if (!bench_write_row(row, who, path, &t))
+            t.ns = run(row, who, path, &t.digest);
+        printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t.ns, t.digest, t.stored);
         fflush(stdout);
     }
     free(buf);

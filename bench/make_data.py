@@ -42,6 +42,21 @@ def tree_text(path, n):
         out.write("...\n")
 
 
+def kinds(folder, nbytes):
+    """What compression is measured on, as linear arrays: detector counts, timestamps, quantised floats."""
+    rng = np.random.default_rng(3)
+    files = {k: folder / f"{k}-{nbytes}.asdf" for k in ("f4q", "i2", "i8")}
+    if all(f.exists() for f in files.values()):
+        return files
+    side = int((nbytes // 4) ** 0.5)
+    write(files["f4q"], {"data": f4q(side).reshape(-1)})
+    mean = 100 + 400 * np.abs(np.sin(np.arange(nbytes // 2) / 5000))
+    write(files["i2"], {"data": rng.poisson(mean).astype("i2")})
+    steps = 1_000_000 + rng.integers(-2000, 2000, nbytes // 8)
+    write(files["i8"], {"data": (1_700_000_000_000_000_000 + np.cumsum(steps)).astype("i8")})
+    return files
+
+
 def make(folder, scale):
     side = max(1024, int(16384 * scale))
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,4 +73,4 @@ def make(folder, scale):
         write(files["zlib"], {"data": data[: side // 4]}, "zlib")
     if not files["swap"].exists():
         write(files["swap"], {"data": np.random.default_rng(2).normal(size=side * side // 8).astype(">f8")})
-    return files
+    return files | kinds(folder, max(1 << 22, int((256 << 20) * scale * scale)))

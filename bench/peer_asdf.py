@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python asdf as a contender: reads "ROW FILE" lines, answers "NANOSECONDS DIGEST" as bench_worker does."""
+"""Python asdf as a contender: reads "ROW FILE" lines, answers "NANOSECONDS DIGEST" as bench_worker does.
+What it writes goes to FILE.peer.asdf, where bench_worker looks at it afterwards."""
+import functools
+import os
 import sys
 import time
 
@@ -67,7 +70,51 @@ def md5(path):
         return time.perf_counter_ns() - start, 0
 
 
+@functools.lru_cache(maxsize=1)
+def loaded(path):
+    with asdf.open(path, memmap=False) as af:
+        return np.array(first_array(af)).reshape(-1)
+
+
+def put(row, path, codec=None, most=None):
+    """Python asdf always sums what it stores."""
+    data = loaded(path)
+    data = data[: most // data.itemsize] if most else data
+    out = f"{path}.{row}.peer.asdf"
+    if os.path.exists(out):
+        os.unlink(out)
+    start = time.perf_counter_ns()
+    asdf.AsdfFile({"data": data}).write_to(out, all_array_compression=codec)
+    return time.perf_counter_ns() - start, NONE
+
+
+def set_value(row, path):
+    out = f"{path}.{row}.peer.asdf"
+    if not os.path.exists(out):
+        asdf.AsdfFile({"value": 10000000, "data": loaded(path)}).write_to(out)
+    start = time.perf_counter_ns()
+    with asdf.open(out, mode="rw") as af:
+        af["value"] += 1
+        af.update()
+    return time.perf_counter_ns() - start, 1
+
+
+def append(path):
+    """By hand, since it has no call for it: an open stream is the end of the file."""
+    rows = np.add.outer(np.arange(1000, dtype="f4"), np.arange(100, dtype="f4")).astype("<f4")
+    start = time.perf_counter_ns()
+    with open(f"{path}.append.peer.asdf", "ab", buffering=0) as f:
+        for row in rows:
+            f.write(row.tobytes())
+    return time.perf_counter_ns() - start, NONE
+
+
+NONE = 2**64 - 1
+MOST = {"zlib": 64 << 20, "lz4": 256 << 20, "bzp2": 16 << 20}  # as in bench_write.c
 ROWS = {
+    **{row: functools.partial(put, row) for row in ("write", "write-md5")},
+    **{row: functools.partial(set_value, row) for row in ("set", "set-power")},
+    "append": append,
     "tree": tree,
     "small": whole,
     "view": view,
@@ -79,6 +126,9 @@ ROWS = {
     "lz4": whole,
     "md5": md5,
 }
+for codec, most in MOST.items():
+    for kind in ("f4q", "i2", "i8"):
+        ROWS[f"{codec}-{kind}"] = functools.partial(put, f"{codec}-{kind}", codec=codec, most=most)
 
 for line in sys.stdin:
     row, path = line.split()

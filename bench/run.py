@@ -26,7 +26,17 @@ ROWS = {
     "window-lz4": ("lz4", "100 x 100 window of 1 GiB lz4, cold", ["cippus-1", "cippus-2"], 2),
     "zlib": ("zlib", "decode 256 MiB zlib", ["cippus-1"], 1),
     "lz4": ("lz4", "decode 1 GiB lz4", ["cippus-1", "cippus-2"], 1),
+    "write": ("raw", "write 1 GiB raw, no checksum (the peer: with), no sync", ["cippus-1"], 2),
+    "write-md5": ("raw", "write 1 GiB raw with MD5, no sync", ["cippus-1", "cippus-2"], 2),
+    "set": ("raw", "one value in the tree of a 1 GiB file, level process", ["cippus-1"], 2),
+    "set-power": ("raw", "the same, level power (the peer does not sync)", ["cippus-1"], 1),
+    "append": ("small", "1000 rows of 400 bytes to a stream, one by one", ["cippus-1"], 5),
 }
+WRITES = {"zlib": "64 MiB", "lz4": "256 MiB", "bzp2": "16 MiB"}
+for codec, size in WRITES.items():
+    for kind in ("f4q", "i2", "i8"):
+        text = f"compress {size} of {kind} with {codec} into a file (bare: one thread)"
+        ROWS[f"{codec}-{kind}"] = (kind, text, ["cippus-1", "cippus-2"], 1)
 
 
 class Worker:
@@ -37,18 +47,27 @@ class Worker:
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
-        if len(answer) != 2:
+        if len(answer) not in (2, 3):
             sys.exit(f"bench: no answer to {words}")
-        return int(answer[0]), int(answer[1])
+        return [int(x) for x in answer]
+
+
+def writes(row):
+    return row in ("write", "write-md5", "set", "set-power", "append") or row.split("-")[0] in WRITES and "-" in row
 
 
 def run_row(row, path, ours, peer_rounds, rounds, c, peer):
     who = {name: [] for name in [*ours, "bare", "peer"]}
     ask = {name: (lambda n=name: c.ask(row, n, path)) for name in [*ours, "bare"]}
     ask["peer"] = lambda: peer.ask(row, path)
-    results = set()
+    results, stored = set(), {}
     for name in who:  # a first turn each: warms up and compares
-        results.add(ask[name]()[1])
+        answer = ask[name]()
+        results.add(answer[1])
+        if name == "peer" and writes(row):  # what it wrote
+            answer = c.ask(row, "check", path)
+            results.add(answer[1])
+        stored[name] = answer[2] if len(answer) > 2 else 0
     results.discard(NONE)
     if row != "tree" and len(results) > 1:  # the peer counts other things in the tree
         sys.exit(f"bench: {row}: the contenders' results differ: {results}")
@@ -56,7 +75,7 @@ def run_row(row, path, ours, peer_rounds, rounds, c, peer):
         for name, times in who.items():
             if name != "peer" or i < peer_rounds:
                 times.append(ask[name]()[0])
-    return {name: {"best": min(t), "runs": sorted(t)} for name, t in who.items() if t}
+    return {name: {"best": min(t), "runs": sorted(t), "stored": stored[name]} for name, t in who.items() if t}
 
 
 def show(row, text, found):
@@ -67,6 +86,7 @@ def show(row, text, found):
         print(
             f"  {name:10} best {f['best'] / 1e6:10.3f} ms  median {mid / 1e6:10.3f} ms"
             f"  x bare {f['best'] / bare:7.3f}  peer / it {peer / f['best']:8.2f}"
+            + (f"  stored {f['stored']}" if f["stored"] else "")
         )
 
 
@@ -93,6 +113,8 @@ def main():
         rounds = o.rounds * 20 if row in ("small", "window-raw") else o.rounds
         out[row] = run_row(row, files[file].resolve(), ours, peer_rounds, rounds, c, peer)
         show(row, text, out[row])
+        for left in files[file].parent.glob(f"{files[file].name}.{row}.*.asdf"):
+            left.unlink()
     if o.json:
         o.json.write_text(json.dumps(out, indent=1) + "\n")
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the parts of bench_worker share. */
+#ifndef CIPPUS_BENCH_BENCH_H
+#define CIPPUS_BENCH_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cippus/cippus.h"
+
+/* One turn of a contender ("cippus-2", "bare", "check") over a file: nanoseconds, and what to
+ * compare. */
+typedef struct bench_turn {
+    uint64_t ns;
+    uint64_t digest; /* UINT64_MAX: nothing to compare */
+    uint64_t stored; /* bytes of the result, where they matter; 0: not told */
+} bench_turn;
+
+void bench_die(const char *what, const cip_err *err);
+uint64_t bench_now(void);
+/* Order-dependent, and fast enough for a GiB. */
+uint64_t bench_digest(const void *p, size_t n);
+cip_file *bench_open(const char *path, unsigned threads);
+/* The first array as it is, read into memory that is used again. */
+const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dtype);
+
+/* Rows that write. `who` "check": what another contender left is looked at, nothing is timed. False
+ * for a row of another name. */
+bool bench_write_row(const char *row, const char *who, const char *path, bench_turn *out);
+
+#endif
