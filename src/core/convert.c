@@ -245,7 +245,8 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_where where;
     cip_sink_job *job = c->job;
     CIP_TRY(choose_format(out, c->o, job, err));
-    job->spec.tree = c->o->path == NULL ? c->in->layout->tree : NULL;
+    bool alone = c->o->path != NULL && (job->format->sink->caps & CIP_SINK_TREE) != 0;
+    job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
     job->spec.source_format = c->in->format->name;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(parse_storage(c->o->storage, &where, err));

@@ -152,5 +152,5 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
     const cip_array *only = cip_find_field(in, path, &field, err);
     if (only == NULL)
         return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
-    return add(&p, only, field, NULL, err);
+    return add(&p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
 }

@@ -28,11 +28,13 @@ struct cip_output {
     size_t nold;
 };
 
-static cip_status check_name(const char *path, bool overwrite, cip_err *err)
+static cip_status check_name(const char *path, bool overwrite, bool beside, cip_err *err)
 {
     struct stat there;
     if (overwrite || lstat(path, &there) != 0)
         return CIP_OK;
+    if (beside)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", path);
     return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
 }
 
@@ -57,7 +59,7 @@ static cip_status name_member(cip_output *o, const char *name, char **out, cip_e
 static cip_status open_member(cip_output *o, member *m, const char *name, cip_err *err)
 {
     CIP_TRY(name_member(o, name, &m->path, err));
-    CIP_TRY(check_name(m->path, false, err));
+    CIP_TRY(check_name(m->path, false, true, err));
     return cip_replace_begin(o->mem, m->path, o->level, &m->file, err);
 }
 
@@ -130,7 +132,7 @@ cip_status cip_output_begin(cip_mem *mem, const char *path, cip_level level, boo
     cip_output *o = NULL;
     cip_status st;
     *out = NULL;
-    CIP_GO(check_name(path, overwrite, err));
+    CIP_GO(check_name(path, overwrite, false, err));
     CIP_GO(CIP_NEW(mem, &o, 1, err));
     o->mem = mem;
     o->level = level;
