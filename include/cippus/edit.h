@@ -44,6 +44,14 @@ CIP_API cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *
 /** Removes a node. Data that nothing names any more stay in the file (`defrag` drops them). */
 CIP_API cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
 
+/** The whole text of the metadata tree with the changes so far: *nbytes of it, borrowed until the
+ * next change. UNSUPPORTED in a format whose tree is no text. */
+CIP_API cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err);
+/** Puts another text in its place, before any change of data. It is checked: CORRUPT when it is no
+ * YAML or lacks its first or last line; ARG when it describes data otherwise than the old text did
+ * (arrays may be renamed, named again or left out). */
+CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
+
 /** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` by nbytes
  * at `data`: packed, in C order, of the array's dtype in the machine's byte order. */
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,

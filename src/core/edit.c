@@ -203,6 +203,28 @@ cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
     return e->ops->remove(e->state, path, err);
 }
 
+cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
+{
+    cip_bytes t;
+    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->text != NULL, "editing the tree's text", err));
+    if (text == NULL || nbytes == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected places for the text, found NULL");
+    CIP_TRY(e->ops->text(e->state, &t, err));
+    *text = (const char *)t.ptr;
+    *nbytes = t.len;
+    return CIP_OK;
+}
+
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+{
+    CIP_TRY(
+        cip_edit_check(e, e == NULL || e->ops->set_text != NULL, "editing the tree's text", err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
+}
+
 cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
 {
     CIP_TRY(

@@ -112,6 +112,10 @@ typedef struct cip_updater {
     /* The tree; a path into an array's description is refused. */
     cip_status (*set)(void *u, const char *path, const cip_node *value, cip_err *err);
     cip_status (*remove)(void *u, const char *path, cip_err *err);
+    /* The whole text of the tree, borrowed until the next change; and another in its place, in
+     * which no description of data may be new. */
+    cip_status (*text)(void *u, cip_bytes *out, cip_err *err);
+    cip_status (*set_text)(void *u, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
     cip_status (*history)(void *u, const char *text, cip_err *err);
     /* Elements of an array: `at` is a view (of any order) in its space's bytes. */

@@ -75,6 +75,12 @@ cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
 cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size_t *index,
                                      cip_err *err);
 
+/* --- asdf_update_text.c ------------------------------------------------------------------------
+ */
+
+cip_status cip_asdf_update_get_text(void *u, cip_bytes *out, cip_err *err);
+cip_status cip_asdf_update_set_text(void *u, cip_bytes text, cip_err *err);
+
 /* --- asdf_update_data.c: elements ----------------------------------------------------------------
  */
 
