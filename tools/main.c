@@ -37,6 +37,8 @@ static const command commands[] = {
       "from dtype shape byteorder path history dry-run level tree-slack md5 break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
       cmd_resize, 2, 3, "history dry-run level tree-slack md5 break-links json" },
+    { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
+      cmd_edit, 1, 1, "history dry-run level tree-slack break-links json" },
     { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,
       1, 1, "history dry-run level tree-slack md5 break-links json" },
     { "defrag", "FILE", "Holes and blocks that no array names are dropped, each listed.",
@@ -51,7 +53,7 @@ static const command commands[] = {
 };
 
 /* Named by the contract, to be written. */
-static const char *const later[] = { "diff", "edit", "repair", "where", "bench", NULL };
+static const char *const later[] = { "diff", "repair", "where", "bench", NULL };
 
 static void print_help(void)
 {
