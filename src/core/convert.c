@@ -240,6 +240,14 @@ static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const 
            o->byteorder == NULL && o->version == NULL && o->storage == NULL && !o->resolve_refs;
 }
 
+/* A file that is called YAML is to be just that. */
+static cip_where where_of_name(const char *out)
+{
+    const char *dot = strrchr(out, '.');
+    bool yaml = dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    return yaml ? CIP_WHERE_INLINE : CIP_WHERE_DEFAULT;
+}
+
 static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
 {
     cip_where where;
@@ -250,7 +258,9 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     job->spec.source_format = c->in->format->name;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(parse_storage(c->o->storage, &where, err));
-    c->rewrite = may_rewrite(c->in, c->o, job);
+    if (where == CIP_WHERE_DEFAULT)
+        where = where_of_name(out);
+    c->rewrite = where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
     if (!c->rewrite) {
         CIP_TRY(cip_convert_plan(job, c->in, c->o->path, where, c->o->resolve_refs, a, err));
         CIP_TRY(check_loss(job, c->o, err));

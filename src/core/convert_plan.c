@@ -16,6 +16,7 @@ typedef struct planner {
     bool refs;
     cip_spec_array *spec; /* as many as plans */
     cip_strmap seen;      /* nodes that are planned */
+    cip_strmap base;      /* spaces of which one array is planned: its number */
 } planner;
 
 /* A mask of its own is a plan too. */
@@ -66,6 +67,57 @@ static cip_status mask_value(planner *p, const cip_array *a, const cip_node **ou
     return CIP_OK;
 }
 
+/* Whether all of the array lies in what another one of its space stores in C order; then where. */
+static bool is_part(const planner *p, const cip_array *a, size_t of, cip_nd *view)
+{
+    const cip_array *whole = p->job->plan[of].array;
+    uint64_t first, end, low, high;
+    bool as_it_is = p->job->spec.big < 0 || cip_dtype_equal(a->dtype, whole->dtype);
+    *view = a->view;
+    for (int32_t i = 0; i < a->view.ndim; i++)
+        as_it_is = as_it_is && a->view.stride[i] != 0; /* no format that we write has those */
+    if (!as_it_is || cip_view_bounds(&a->view, &first, &end, NULL) != CIP_OK ||
+        cip_view_bounds(&whole->view, &low, &high, NULL) != CIP_OK || first == end || first < low ||
+        end > high)
+        return false;
+    view->off -= low;
+    return true;
+}
+
+/* Records with padding change when they are packed. */
+static bool is_packed(const cip_dtype *d)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
+        if (d->field[i].offset != n || !is_packed(d->field[i].dtype))
+            return false;
+        n += cip_field_nbytes(&d->field[i]);
+    }
+    return d->kind != CIP_RECORD || n == d->itemsize;
+}
+
+/* Data that several arrays show are written once. */
+static cip_status share(planner *p, const cip_array *a, cip_spec_array *s, cip_err *err)
+{
+    const cip_space **key;
+    bool internal = p->where != CIP_WHERE_INLINE && p->where != CIP_WHERE_STREAMED;
+    if (!p->tree || !internal || a->space == NULL || !is_packed(a->dtype))
+        return CIP_OK;
+    size_t of =
+        cip_strmap_get(&p->base, (cip_bytes){ (const uint8_t *)&a->space, sizeof a->space });
+    if (of != SIZE_MAX) {
+        s->is_view = is_part(p, a, of, &s->view);
+        s->of = (int32_t)of;
+        return CIP_OK;
+    }
+    if (!cip_view_is_contiguous(&a->view))
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(p->a, &key, 1, err));
+    *key = a->space;
+    return cip_strmap_put(&p->base, (cip_bytes){ (const uint8_t *)key, sizeof *key },
+                          (size_t)(s - p->spec), NULL, err);
+}
+
 static cip_status add(planner *p, const cip_array *a, const char *field, const cip_node *node,
                       cip_err *err)
 {
@@ -87,7 +139,7 @@ static cip_status add(planner *p, const cip_array *a, const char *field, const c
     s->mask_value = value;
     s->node = node;
     if (field == NULL)
-        return CIP_OK;
+        return share(p, a, s, err);
     CIP_TRY(cip_arena_printf(p->a, &path, err, "%s/%s", a->path, field));
     if (p->tree)
         s->path = path;
@@ -140,17 +192,20 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
     size_t n = path != NULL ? 1 : in->layout->narray;
     planner p = { .job = job, .in = in, .a = a, .where = where, .refs = refs };
     p.tree = (job->format->sink->caps & CIP_SINK_TREE) != 0;
-    p.seen.mem = &job->env->mem;
+    p.seen.mem = p.base.mem = &job->env->mem;
     CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));
     CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));
     job->spec.array = p.spec;
     if (path == NULL) {
         cip_status st = plan_all(&p, n, err);
         cip_strmap_clear(&p.seen);
+        cip_strmap_clear(&p.base);
         return st;
     }
     const cip_array *only = cip_find_field(in, path, &field, err);
     if (only == NULL)
         return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
-    return add(&p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
+    cip_status st = add(&p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
+    cip_strmap_clear(&p.base);
+    return st;
 }

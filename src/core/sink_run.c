@@ -113,6 +113,8 @@ static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_er
 {
     bool again = false;
     uint64_t before = r->done;
+    if (r->job->spec.array[array].is_view)
+        return CIP_OK;
     CIP_TRY(write_once(r, plan, array, err));
     if (r->sink->end == NULL)
         return CIP_OK;
@@ -131,7 +133,8 @@ cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch,
     cip_plan *plan = NULL;
     run r = { .job = job, .sink = job->format->sink };
     for (size_t i = 0; i < job->spec.narray; i++)
-        r.total += job->plan[i].nelem * job->plan[i].stored->itemsize;
+        if (!job->spec.array[i].is_view)
+            r.total += job->plan[i].nelem * job->plan[i].stored->itemsize;
     CIP_GO(CIP_ARENA_NEW(&arena, &plan, job->spec.narray, err));
     CIP_GO(r.sink->begin(job->env, &arena, &job->spec, out, plan, &r.w, err));
     for (size_t i = 0; i < job->spec.narray; i++)
