@@ -1,0 +1,6 @@
+printf '#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%%YAML 1.1\n---\na: 1\n...\n' >x.asdf
+for v in 1 1.5 1e3 1.5e3 1.5e+3 .5E-3 1e+3 1.e5x e5 1e 0x1F 12:30:00 yes 2026-01-01; do
+    cippus set x.asdf a "$v" --level process 2>&1
+    cippus tree x.asdf a --json
+done
+cippus set x.asdf a 1e3 --string 2>&1
