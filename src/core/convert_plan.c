@@ -19,6 +19,14 @@ typedef struct planner {
     cip_strmap base;      /* spaces of which one array is planned: its number */
 } planner;
 
+/* From a format to the same one, what is inline stays so. */
+static cip_where where_of(const planner *p, const cip_array *a)
+{
+    bool inlined = a->storage.kind != NULL && strcmp(a->storage.kind, "inline") == 0;
+    bool kept = p->where == CIP_WHERE_DEFAULT && p->tree && p->in->format == p->job->format;
+    return kept && inlined ? CIP_WHERE_INLINE : p->where;
+}
+
 /* A mask of its own is a plan too. */
 static cip_status make_plan(planner *p, const cip_array *a, const char *field, bool mask,
                             cip_err *err)
@@ -34,7 +42,7 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
                                                        .shape = plan->from.shape,
                                                        .mask = -1,
                                                        .is_mask = mask,
-                                                       .where = p->where };
+                                                       .where = where_of(p, a) };
     return CIP_OK;
 }
 
@@ -100,7 +108,7 @@ static bool is_packed(const cip_dtype *d)
 static cip_status share(planner *p, const cip_array *a, cip_spec_array *s, cip_err *err)
 {
     const cip_space **key;
-    bool internal = p->where != CIP_WHERE_INLINE && p->where != CIP_WHERE_STREAMED;
+    bool internal = s->where != CIP_WHERE_INLINE && s->where != CIP_WHERE_STREAMED;
     if (!p->tree || !internal || a->space == NULL || !is_packed(a->dtype))
         return CIP_OK;
     size_t of =
