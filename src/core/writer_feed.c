@@ -121,11 +121,16 @@ done:
     return st;
 }
 
-static uint64_t chunk_elems(const cip_plan *plan, uint64_t nelem)
+enum { DIRECT = 64 << 20 }; /* bytes of memory handed on as they are */
+
+static uint64_t chunk_elems(const cip_plan *plan, const cip_source *from)
 {
     uint64_t each = plan->dtype->itemsize;
+    bool direct = from->mem != NULL && cip_dtype_same_bytes(from->dtype, plan->dtype);
     if (plan->chunk_nbytes == UINT64_MAX)
-        return nelem;
+        return from->nelem;
+    if (plan->chunk_nbytes == 0 && direct && each != 0)
+        return cip_max_u64(1, DIRECT / each);
     if (plan->chunk_nbytes == 0 || each == 0)
         return cip_piece_elems(each);
     return plan->chunk_nbytes / each;
@@ -136,8 +141,8 @@ static cip_status run_once(feed *f, const cip_source *from, cip_err *err)
     f->chunk = 0;
     if (from->nelem == 0 && f->plan->chunk_nbytes == UINT64_MAX)
         return hand_over(f, (cip_bytes){ (const uint8_t *)"", 0 }, err);
-    return cip_source_walk(&f->w->env, from, f->plan->dtype, chunk_elems(f->plan, from->nelem),
-                           hand_over, f, err);
+    return cip_source_walk(&f->w->env, from, f->plan->dtype, chunk_elems(f->plan, from), hand_over,
+                           f, err);
 }
 
 cip_status cip_source_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,

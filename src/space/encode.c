@@ -11,7 +11,10 @@
 
 #include "base/num.h"
 
-enum { PIECES_PER_THREAD = 2 };
+enum {
+    PIECES_PER_THREAD = 2, /* so that a slow one keeps no other thread waiting */
+    LARGE_PIECE = 2 << 20  /* of these one is enough: they take memory that has to be touched */
+};
 
 typedef struct slot {
     cip_bytes raw;
@@ -214,7 +217,10 @@ static cip_status get_room(cip_encoder *e, cip_err *err)
                         "%s cannot encode pieces of %zu "
                         "bytes",
                         e->framing->name, e->piece);
-    for (e->nslot = threads == 1 ? 1 : (size_t)threads * PIECES_PER_THREAD;; e->nslot /= 2) {
+    e->nslot = threads;
+    if (threads > 1 && e->piece < LARGE_PIECE)
+        e->nslot *= PIECES_PER_THREAD;
+    for (;; e->nslot /= 2) {
         cip_status st = get_buffers(e, err);
         if (st == CIP_OK || e->nslot == 1)
             return st;
