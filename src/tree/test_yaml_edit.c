@@ -91,6 +91,16 @@ static void scalars_are_replaced_where_they_stand(void **state)
         { "8: a\ntrue: b\n", "8", "x", "8: x\ntrue: b\n" },
         { "8: a\ntrue: b\n", "true", "x", "8: a\ntrue: x\n" },
         { "8: a\n'8': b\n", "8", "x", "8: a\n'8': x\n" },
+        { "0x10: a\n", "16", "x", "0x10: x\n" },
+        { "0x10: a\n16: b\n", "16", "x", "0x10: a\n16: x\n" },
+        { "16: b\n0x10: a\n", "16", "x", "16: x\n0x10: a\n" },
+        { "-0x1: a\n", "-1", "x", "-0x1: x\n" },
+        { "1.50: a\n", "1.5", "x", "1.50: a\n'1.5': x\n" },
+        { "b: 1\n? [k]\n: 1\n", "?1", "x", "b: 1\n? [k]\n: x\n" },
+        { "b: 1\n? [k]\n: {y: 1}\n", "?1/y", "x", "b: 1\n? [k]\n: {y: x}\n" },
+        { "b: 1\n? [k]\n: 1\n", "?0", "x", "b: 1\n? [k]\n: 1\n'?0': x\n" },
+        { "b: 1\n? [k]\n: 1\n", "?", "x", "b: 1\n? [k]\n: 1\n'?': x\n" },
+        { "a: 1\n1: 2\n1: 3\n", "1", "x", "a: 1\n1: 2\n1: x\n" },
         { "a: 1\nb: 2\na: 3\n", "a", "x", "a: 1\nb: 2\na: x\n" },
         { "a/b: 1\n~: 2\n", "a~1b", "x", "a/b: x\n~: 2\n" },
         { "a/b: 1\n~: 2\n", "~0", "x", "a/b: 1\n~: x\n" },
@@ -211,6 +221,8 @@ static void nodes_are_removed_with_their_lines(void **state)
         { "? a\n: 1\n? b\n: 2\n", "b", NULL, "? a\n: 1\n" },
         { "? a\n: 1\n? b\n: 2\n", "a", NULL, "? b\n: 2\n" },
         { "a: 1\r\nb: 2\r\nc: 3\r\n", "b", NULL, "a: 1\r\nc: 3\r\n" },
+        { "? [k]\n: 1\nb: 2\n", "?0", NULL, "b: 2\n" },
+        { "0x10: 1\nb: 2\n", "16", NULL, "b: 2\n" },
         { "a: 1\n", "a", NULL, NULL },
         { "{a: 1}\n", "a", NULL, NULL },
         { "[a: 1, b]\n", "0/a", NULL, "[{}, b]\n" },
@@ -302,6 +314,10 @@ static void paths_that_lead_nowhere_are_named(void **state)
     assert_int_equal(cip_yaml_edit_remove(e, "c", NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_yaml_edit_remove(e, "b/1", &b->err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_yaml_edit_remove(e, "b/-", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, "a/x", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, "b/7", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, "x/y", &b->err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_yaml_edit_remove(e, NULL, &b->err), CIP_ERR_ARG);
     cip_node *bad, *key, *map;
     assert_int_equal(cip_node_new_string(&b->arena, "x\xff", 2, &bad, NULL), CIP_OK);
     assert_int_equal(cip_node_new_string(&b->arena, "k", 1, &key, NULL), CIP_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cip_yaml_edit: a path is followed through the events, and what is to be done there becomes a
  * change (yaml_change.c), which is applied only when all the rest stays as it was. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tree/edit.h"
@@ -56,36 +57,58 @@ cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e)
     return (cip_bytes){ e->now.text.ptr, e->now.text.len };
 }
 
-/* Whether the key at `mark` is the one that `step` names: 2 as a string, 1 in another type. Merge
- * keys are none. */
-static int matches(const cip_mark *mark, cip_bytes step)
+static bool is_merge_key(const cip_node *key)
 {
-    const cip_node *key = mark->node;
-    if (key->type >= CIP_NODE_SEQ || key->len != step.len ||
-        (step.len != 0 && memcmp(key->text, step.ptr, step.len) != 0))
-        return 0;
-    if (key->tag != NULL && strcmp(key->tag, CIP_CORE_TAG "merge") == 0)
-        return 0;
-    if (key->tag == NULL && key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0)
-        return 0;
-    return key->type == CIP_NODE_STRING ? 2 : 1;
+    return key->tag != NULL ? strcmp(key->tag, CIP_CORE_TAG "merge") == 0
+                            : key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0;
 }
 
-/* The pair that counts: of string keys the last; without one, the last equal to the first. */
+/* Whether the key is an integer of this value in decimal: paths of arrays name 0x10 as 16. */
+static bool is_number(const cip_node *key, cip_bytes step)
+{
+    char text[24];
+    if (key->type != CIP_NODE_INT)
+        return false;
+    int n = snprintf(text, sizeof text, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
+    return (size_t)n == step.len && memcmp(text, step.ptr, step.len) == 0;
+}
+
+enum { NO_MATCH, BY_VALUE, BY_TEXT, AS_STRING };
+
+static int matches(const cip_node *key, cip_bytes step)
+{
+    if (key->type >= CIP_NODE_SEQ || is_merge_key(key))
+        return NO_MATCH;
+    if (key->len == step.len && (step.len == 0 || memcmp(key->text, step.ptr, step.len) == 0))
+        return key->type == CIP_NODE_STRING ? AS_STRING : BY_TEXT;
+    return is_number(key, step) ? BY_VALUE : NO_MATCH;
+}
+
+/* The key that `?` and the number of its pair stand for: a collection; or NULL. */
+static const cip_node *odd_key(const cip_node *map, cip_bytes step)
+{
+    if (step.len < 2 || step.ptr[0] != '?')
+        return NULL;
+    const cip_node *key =
+        cip_node_key(map, cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 }));
+    return cip_node_kind(key) >= CIP_NODE_SEQ ? key : NULL;
+}
+
+/* The pair that counts: of equal keys the last, and the best of the kinds of match. */
 static void find_pair(const cip_yaml_text *t, cip_bytes step, cip_place *p)
 {
+    const cip_node *odd = odd_key(cip_mark_at(t, p->parent)->node, step), *first = NULL;
     uint32_t before = CIP_NO_MARK;
-    int best = 0;
-    const cip_node *first = NULL;
+    int best = NO_MATCH;
     p->child = CIP_NO_MARK;
     for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
         const uint32_t value = cip_mark_at(t, key)->next;
         const cip_node *node = cip_mark_at(t, key)->node;
-        int found = matches(cip_mark_at(t, key), step);
-        if (found != 0 && (found > best || found == 2 || cip_key_equal(first, node))) {
+        const int found = node == odd ? BY_VALUE : matches(node, step);
+        if (found > best || (found != NO_MATCH && found == best && cip_key_equal(first, node))) {
             if (found > best)
                 first = node;
-            best = found > best ? found : best;
+            best = found;
             p->key = key;
             p->child = value;
             p->before = before;
@@ -283,6 +306,15 @@ cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node 
     return st;
 }
 
+/* In the words of the getters, if they do not find it either. */
+static cip_status not_found(const cip_yaml_edit *e, const char *path, cip_err *err)
+{
+    if (cip_tree_get(e->now.root, path, err) == NULL)
+        return CIP_ERR_NOT_FOUND;
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "expected \"%.80s\", found no such node",
+                    path);
+}
+
 static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
                             cip_err *err)
 {
@@ -292,16 +324,15 @@ static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const
     CIP_TRY(cip_path_split(a, path, &step, &n, err));
     if (n == 0)
         return refuse_root(err);
-    if (cip_mark_count(&e->now) == 0 || cip_tree_get(e->now.root, path, err) == NULL)
-        return cip_mark_count(&e->now) != 0 && err != NULL
-                   ? (cip_status)err->code
-                   : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                              "expected \"%.80s\" in the tree, found no such node", path);
-    CIP_TRY(follow(&e->now, step, n, &p, err));
-    if (p.child == CIP_NO_MARK)
+    cip_status st = CIP_ERR_NOT_FOUND;
+    if (!cip_change_rootless(&e->now))
+        st = follow(&e->now, step, n, &p, NULL);
+    if (st == CIP_OK && p.child == CIP_NO_MARK && p.merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a key that the mapping itself has, found one that a merge key "
                         "brings");
+    if (st != CIP_OK || p.child == CIP_NO_MARK)
+        return not_found(e, path, err);
     return cip_change_remove(c, &p, err);
 }
 
