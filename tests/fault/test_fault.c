@@ -21,7 +21,7 @@ static const fault_effort modest = {
     .nsubset = 4, .ntorn = 8, .every = 7, .rec_nsubset = 1, .rec_ntorn = 2
 };
 static const fault_effort full = {
-    .nsubset = 32, .ntorn = 0, .every = 5, .rec_nsubset = 4, .rec_ntorn = 8
+    .nsubset = 32, .ntorn = 1500, .every = 5, .rec_nsubset = 4, .rec_ntorn = 8
 };
 
 static const fault_effort *effort(void)
