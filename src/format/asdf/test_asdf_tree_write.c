@@ -160,9 +160,9 @@ static void records_are_packed_and_keep_their_orders(void **state)
     assert_int_equal(cip_buf_nul(&b->out, NULL), CIP_OK);
     assert_string_equal(
         (const char *)b->out.ptr,
-        "[{name: a, datatype: int8, byteorder: little}, {name: b, datatype: float64,\n"
-        "  byteorder: big, shape: [2, 3]}, {name: c, datatype: [{name: q, datatype: "
-        "int16,\n  byteorder: big}], byteorder: little}]\n");
+        "[{name: a, datatype: int8, byteorder: little}, {name: b, datatype: "
+        "float64,\n  byteorder: big, shape: [2, 3]}, {name: c, datatype: [{name: q,\n"
+        "  datatype: int16, byteorder: big}], byteorder: big}]\n");
     assert_int_equal(cip_asdf_stored_type(&b->a, d, 0, &out, NULL), CIP_OK);
     assert_false(out->field[1].dtype->big);
     assert_int_equal(cip_asdf_stored_type(&b->a, d, 1, &out, NULL), CIP_OK);
