@@ -550,6 +550,86 @@ static void boxes_fill_any_part(void **state)
     }
 }
 
+static void slabs_may_be_larger_than_memory(void **state)
+{
+    enum { ROW = 1 << 20, ROWS = 48 };
+    (void)state;
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 24 << 20 };
+    const int64_t shape[] = { ROWS, ROW };
+    const char *const codec[] = { "none", "zlib:1", "lz4f" };
+    uint8_t *row = malloc(ROW), *found = malloc(ROW);
+    for (int c = 0; c < 3; c++) {
+        cip_slab *s;
+        cip_writer *w = create(
+            "large.asdf", CIP_WRITE_OPTIONS(.limits = &limits, .threads = 2, .codec = codec[c]));
+        OK(cip_declare(w, "a", cip_dtype_of(CIP_U8), 2, shape, NULL, &s, &err));
+        for (int i = ROWS - 1; i >= 0; i--) {
+            memset(row, i, ROW);
+            OK(cip_slab_write(s, CIP_BOX({ i, 0 }, { i + 1, ROW }), row, ROW, &err));
+        }
+        OK(cip_writer_commit(w, &err));
+        cip_file *f = open_it();
+        for (int i = 0; i < ROWS; i += 13) {
+            char text[32];
+            snprintf(text, sizeof text, "[%d]", i);
+            memset(row, i, ROW);
+            OK(cip_read(cip_find(f, "a", &err), text, NULL, found, ROW, &err));
+            assert_memory_equal(found, row, ROW);
+        }
+        cip_file_close(f);
+        empty_dir();
+    }
+    free(row);
+    free(found);
+}
+
+static char *contents(size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *n = (size_t)ftell(f);
+    char *p = malloc(*n + 1);
+    rewind(f);
+    assert_int_equal(fread(p, 1, *n, f), *n);
+    fclose(f);
+    return p;
+}
+
+/* Of data that are larger than what is encoded at once. */
+static void threads_do_not_show_in_the_file(void **state)
+{
+    enum { N = 3 << 20 };
+    (void)state;
+    const char *const codec[] = { "none", "zlib", "bzip2", "lz4", "lz4f", "zstd" };
+    const int64_t shape[] = { N };
+    int32_t *data = malloc(4 * N);
+    for (int i = 0; i < N; i++)
+        data[i] = i / 3 ^ (i % 977);
+    for (int c = 0; c < 6; c++) {
+        char *bytes[2];
+        size_t n[2];
+        for (int t = 0; t < 2; t++) {
+            cip_writer *w =
+                create("threads.asdf",
+                       CIP_WRITE_OPTIONS(.threads = t ? 8 : 1, .codec = codec[c], .checksum = "md5",
+                                         .overwrite = true, .level = CIP_LEVEL_PROCESS));
+            OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, data, NULL, &err));
+            OK(cip_writer_commit(w, &err));
+            bytes[t] = contents(&n[t]);
+        }
+        assert_int_equal(n[0], n[1]);
+        assert_memory_equal(bytes[0], bytes[1], n[0]);
+        cip_file *f = open_it();
+        check_array(f, "a", "int32", data, 4 * N);
+        cip_file_close(f);
+        free(bytes[0]);
+        free(bytes[1]);
+    }
+    free(data);
+    empty_dir();
+}
+
 /* --- trees from elsewhere -----------------------------------------------------------------------
  */
 
@@ -630,6 +710,8 @@ int main(void)
         cmocka_unit_test(views_share_the_data_of_one_array),
         cmocka_unit_test(slabs_are_filled_from_threads),
         cmocka_unit_test(boxes_fill_any_part),
+        cmocka_unit_test(slabs_may_be_larger_than_memory),
+        cmocka_unit_test(threads_do_not_show_in_the_file),
         cmocka_unit_test(nodes_are_copied_whole),
         cmocka_unit_test(no_failing_allocation_leaves_anything),
     };
