@@ -135,15 +135,33 @@ static bool is_inline(const cip_array *a)
     return strcmp(a->storage.kind, "inline") == 0;
 }
 
-/* An array whose elements lie in a block of this file, or in its tree. */
-static cip_status check_array(const cip_array *a, cip_err *err)
+/* The array by the path under which the tree describes it: a quantity's lies in its `value`. */
+static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
 {
-    if (a->st != CIP_OK) {
-        if (err != NULL && a->why != NULL)
-            *err = *a->why;
-        return a->st;
+    const size_t n = strlen(a->path);
+    for (size_t i = 0; a->node == NULL && i < u->l->narray; i++) {
+        const cip_array *other = u->l->array[i];
+        if (other->node != NULL && strncmp(other->path, a->path, n) == 0 &&
+            strcmp(other->path + n, "/value") == 0)
+            return other;
     }
-    if (a->storage.block >= 0 || is_inline(a))
+    return a;
+}
+
+/* An array whose elements lie in a block of this file, or in its tree. *a becomes the one that the
+ * tree describes. */
+static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err *err)
+{
+    *a = at_its_node(u, *a);
+    if ((*a)->st != CIP_OK) {
+        if (err != NULL && (*a)->why != NULL)
+            *err = *(*a)->why;
+        return (*a)->st;
+    }
+    if ((*a)->node == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "it is a reference; change what it leads to");
+    if ((*a)->storage.block >= 0 || is_inline(*a))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "the data lie in another file; change that file");
@@ -153,7 +171,7 @@ cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *
                                  const cip_feed *feed, cip_err *err)
 {
     asdf_update *u = state;
-    CIP_TRY(check_array(a, err));
+    CIP_TRY(check_array(u, &a, err));
     if (is_inline(a))
         return cip_asdf_inline_write(u, a, at, feed, err);
     put p = { u, (size_t)a->storage.block };
@@ -323,7 +341,10 @@ static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, 
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, key));
     u->tree_changed = true;
-    return cip_yaml_edit_get(e, path, NULL) == NULL ? CIP_OK : cip_yaml_edit_remove(e, path, err);
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_yaml_edit_remove(e, path, &why);
+    return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
+                                                   : cip_fail(err, st, why.offset, "%s", why.text);
 }
 
 /* Gives the array elements of its own, packed in C order: in its block when nothing else lies
@@ -397,7 +418,7 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     asdf_update *u = state;
     int64_t shape[CIP_MAX_NDIM];
     uint64_t nelem, end;
-    CIP_TRY(check_array(a, err));
+    CIP_TRY(check_array(u, &a, err));
     CIP_TRY(no_mask(a, err));
     CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
     if (is_inline(a))
@@ -475,7 +496,7 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
     cip_nd to;
     uint64_t nelem, nbytes;
     cip_io *content;
-    CIP_TRY(check_array(a, err));
+    CIP_TRY(check_array(u, &a, err));
     CIP_TRY(no_mask(a, err));
     if (is_inline(a))
         return cip_asdf_inline_resize(u, a, shape, err);
