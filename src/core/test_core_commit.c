@@ -256,6 +256,35 @@ static void a_change_too_large_for_a_journal_replaces(void **state)
     cip_env_clear(&small);
 }
 
+static void an_append_names_bytes_that_stay(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 0, 1, 2, 1000, 1024, N };
+    static const size_t named[] = { 0, 0, 1, 500, 512, 512 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        cip_commit_plan p;
+        cip_revision r = new_revision();
+        scratch_write(&dir, "a.bin", old, sizes[i]);
+        cip_commit *c = begin(NULL);
+        r.has_tail = true;
+        r.tail_off = sizes[i];
+        assert_int_equal(cip_revision_fill(&r, 1, 3, NULL), CIP_OK);
+        assert_int_equal(cip_commit_plan_make(c, &r, &p, NULL), CIP_OK);
+        assert_int_equal(p.way, CIP_WAY_APPEND);
+        assert_int_equal(p.patch.n, named[i] != 0 ? 3 : 1);
+        for (size_t k = 0; k + 1 < p.patch.n; k++) {
+            const cip_patch_op *op = &p.patch.op[k];
+            assert_int_equal(op->offset, k == 0 ? 0 : sizes[i] - named[i]);
+            assert_int_equal(op->after.len, named[i]);
+            assert_memory_equal(op->before.ptr, old + op->offset, named[i]);
+            assert_memory_equal(op->after.ptr, old + op->offset, named[i]);
+        }
+        cip_commit_plan_clear(&p);
+        cip_commit_end(c);
+        cip_revision_clear(&r);
+    }
+}
+
 static void one_writer_at_a_time(void **state)
 {
     (void)state;
@@ -570,6 +599,7 @@ int main(void)
         cmocka_unit_test(each_way_makes_the_file_what_the_revision_says),
         cmocka_unit_test(only_a_replacement_makes_another_file),
         cmocka_unit_test(a_change_too_large_for_a_journal_replaces),
+        cmocka_unit_test(an_append_names_bytes_that_stay),
         cmocka_unit_test(one_writer_at_a_time),
         cmocka_unit_test(readers_keep_out_only_what_writes_over_bytes),
         cmocka_unit_test(a_file_changed_by_others_is_left_alone),

@@ -189,21 +189,24 @@ cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_e
     return commit(path, level, fill_replacing, err);
 }
 
+/* The bytes that fault_make_rawarray put there. */
+static cip_status change_back(cip_revision *r, uint64_t off, size_t n, cip_err *err)
+{
+    uint8_t old[24], word[4];
+    for (size_t k = 0; k < n; k++) {
+        uint64_t pos = off + k - HEADER;
+        cip_store_u32(word, (uint32_t)(pos / 4) * 2654435761u, false);
+        old[k] = word[pos % 4];
+    }
+    return change(r, off, old, n, err);
+}
+
 static cip_status fill_back(cip_commit *c, cip_revision *r, cip_err *err)
 {
-    uint8_t old[24];
-    const uint64_t at[] = { 100, 1010, SIZE - 4 };
     (void)c;
-    for (size_t i = 0; i < 3; i++) { /* the numbers that fault_make_rawarray put there */
-        size_t n = i == 0 ? 5 : i == 1 ? 24 : 4;
-        for (size_t k = 0; k < n; k++) {
-            uint8_t word[4];
-            uint64_t pos = at[i] + k - HEADER;
-            cip_store_u32(word, (uint32_t)(pos / 4) * 2654435761u, false);
-            old[k] = word[pos % 4];
-        }
-        CIP_TRY(change(r, at[i], old, n, err));
-    }
+    CIP_TRY(change_back(r, 100, 5, err));
+    CIP_TRY(change_back(r, 1010, 24, err));
+    CIP_TRY(change_back(r, SIZE - 4, 4, err));
     return change(r, 300, "and more", 8, err);
 }
 
@@ -215,6 +218,19 @@ cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err
     for (int i = 0; i < step; i++)
         CIP_TRY(commit(path, level, fill[i], err));
     return CIP_OK;
+}
+
+static cip_status fill_switch_back(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    return change_back(r, 100, 5, err);
+}
+
+/* A switch syncs no names: the removal of the journal before it must have been synced. */
+cip_status fault_switch_after_journal(const char *path, cip_level level, int step, cip_err *err)
+{
+    CIP_TRY(commit(path, level, fill_journal, err));
+    return step == 1 ? CIP_OK : commit(path, level, fill_switch_back, err);
 }
 
 /* --- a stream --------------------------------------------------------------------------------- */

@@ -86,11 +86,12 @@ static bool is_allowed(const judge *j, uint64_t digest)
     return false;
 }
 
-static bool none_left(const judge *j, char *name)
+/* `sealed`: a journal may be. */
+static bool none_left(const judge *j, bool sealed, char *name)
 {
-    static const char *const ends[] = { ".cip-tmp", ".cip-journal", ".cip-new" };
+    static const char *const ends[] = { ".cip-tmp", ".cip-new", ".cip-journal" };
     const char *base = strrchr(j->path, '/') + 1;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < (sealed ? 2 : 3); i++) {
         char path[1024];
         snprintf(path, sizeof path, "%.*s.%s%s", (int)(base - j->path), j->path, base, ends[i]);
         if (access(path, F_OK) == 0) {
@@ -144,7 +145,7 @@ static bool look(judge *j, bool done, bool again)
         ok = fail(j, "cannot be read after recovery:", why);
     else if (settled != shown)
         ok = fail(j, "shows something else after recovery", "");
-    else if (!none_left(j, why))
+    else if (!none_left(j, false, why))
         ok = fail(j, "is recovered, but left", why);
     else if (again && log.n != 0)
         ok = crash_recovery(j, &log, shown);
@@ -291,6 +292,8 @@ static bool fail_once(judge *j, const char *dir, size_t n, bool full, bool *went
         return fail(j, "is not what the commit promised", "");
     if (st != CIP_OK && err.text[0] == '\0')
         return fail(j, "fails without a word", "");
+    if (st != CIP_OK && full && !none_left(j, true, why)) /* room is only needed to write */
+        return fail(j, "left after a full disk:", why);
     return look(j, false, false);
 }
 

@@ -51,6 +51,8 @@ const fault_scenario fault_scenarios[] = {
          .nstep = 1),
     BOTH("commit: replace", "a.ra", fault_make_rawarray, fault_by_replacing, .nstep = 1),
     BOTH("commit: four in a row", "a.ra", fault_make_rawarray, fault_twice, .nstep = 4),
+    BOTH("commit: switch after a journal", "a.ra", fault_make_rawarray, fault_switch_after_journal,
+         .nstep = 2),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

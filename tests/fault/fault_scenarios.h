@@ -17,6 +17,7 @@ cip_status fault_by_journal_and_tail(const char *path, cip_level level, int step
 cip_status fault_by_journal_shorter(const char *path, cip_level level, int step, cip_err *err);
 cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_err *err);
 cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err);
+cip_status fault_switch_after_journal(const char *path, cip_level level, int step, cip_err *err);
 cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err);
 void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
