@@ -278,9 +278,10 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
 {
     cip_status st;
     cip_entry *e;
-    cip_plan_read p, m = { .arena = { NULL } };
+    cip_plan_read p, m;
     cip_read_args args = { .size = sizeof args }, mask_args = args;
     mask_args.take_mask = true;
+    m.array = NULL;
     CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, &p, err));
     CIP_GO(cip_plan_check_amount(&p, err));
     CIP_GO(cip_writer_add(w, path, p.to, p.from.ndim, p.from.shape, opts, &e, err));
