@@ -210,6 +210,12 @@ static cip_status fill_back(cip_commit *c, cip_revision *r, cip_err *err)
     return change(r, 300, "and more", 8, err);
 }
 
+cip_status fault_by_journal_back(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return commit(path, level, fill_back, err);
+}
+
 /* Four commits, each over what the one before wrote, and back: what comes back of an earlier one
  * would be seen. A step each. */
 cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err)

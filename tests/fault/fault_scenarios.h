@@ -8,23 +8,17 @@
 /* A row without a name ends it. */
 extern const fault_scenario fault_scenarios[];
 
+typedef cip_status fault_change(const char *path, cip_level level, int step, cip_err *err);
+
 /* Revisions made by hand, on a RawArray or an ASDF file: one for each way of a commit. */
-cip_status fault_by_switch(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_switch_and_tail(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_append(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_journal(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_journal_and_tail(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_journal_shorter(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_switch_after_journal(const char *path, cip_level level, int step, cip_err *err);
-cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err);
+fault_change fault_by_switch, fault_by_switch_and_tail, fault_by_append, fault_by_journal,
+    fault_by_journal_back, fault_by_journal_and_tail, fault_by_journal_shorter, fault_by_replacing,
+    fault_twice, fault_switch_after_journal, fault_rows;
 void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
 void fault_make_stream(const char *dir);
 
 /* Updates through the public API, of an ASDF file with a packed and a plain array. */
-typedef cip_status fault_change(const char *path, cip_level level, int step, cip_err *err);
 fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_edit_remove_array,
     fault_edit_put, fault_edit_put_packed, fault_edit_add_rows, fault_edit_add_packed_rows,
     fault_edit_larger, fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag,

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Readers while a file is being changed, in every way: what they see is one of the states that
+ * there have been, whenever they look. Writer and readers are processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault/fault_scenarios.h"
+#include "support/scratch.h"
+
+enum { READERS = 2, STATES = 2 };
+
+typedef struct shared {
+    uint64_t state[STATES];
+    volatile int stop;
+    volatile size_t nread[READERS], nchange, nbusy;
+    char wrong[READERS][300];
+} shared;
+
+static scratch dir;
+static shared *s;
+
+static int setup(void **state)
+{
+    (void)state;
+    s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return s != MAP_FAILED && scratch_open(&dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scratch_close(&dir);
+    return munmap(s, sizeof *s);
+}
+
+static void read_on(const char *path, int who)
+{
+    uint64_t seen;
+    char why[256] = "";
+    while (s->stop == 0 && s->wrong[who][0] == '\0') {
+        if (!fault_digest(path, &seen, why))
+            snprintf(s->wrong[who], sizeof s->wrong[who], "read %zu: %s", s->nread[who], why);
+        else if (seen != s->state[0] && seen != s->state[1])
+            snprintf(s->wrong[who], sizeof s->wrong[who], "read %zu shows neither state",
+                     s->nread[who]);
+        s->nread[who]++;
+        usleep(200); /* or the writer never finds the file unread */
+    }
+    _exit(0);
+}
+
+static void write_on(const char *path, fault_change *const change[STATES], int seconds)
+{
+    time_t end = time(NULL) + seconds;
+    cip_err err = CIP_ERR_INIT;
+    for (int i = 0; time(NULL) < end;) {
+        cip_status st = change[i % STATES](path, CIP_LEVEL_PROCESS, 1, &err);
+        if (st != CIP_OK && st != CIP_ERR_BUSY)
+            fail_msg("the change fails: %s", err.text);
+        i += st == CIP_OK;
+        s->nchange += st == CIP_OK;
+        s->nbusy += st == CIP_ERR_BUSY;
+        if (st == CIP_ERR_BUSY)
+            usleep(50);
+    }
+}
+
+static void run(const char *path, void (*make)(const char *), fault_change *const change[STATES])
+{
+    pid_t reader[READERS];
+    char why[256];
+    cip_err err = CIP_ERR_INIT;
+    memset(s, 0, sizeof *s);
+    make(dir.dir);
+    for (int i = 0; i < 2 * STATES; i++) { /* twice: from the first state on they only alternate */
+        assert_int_equal(change[i % STATES](path, CIP_LEVEL_PROCESS, 1, &err), CIP_OK);
+        assert_true(fault_digest(path, &s->state[i % STATES], why));
+    }
+    for (int i = 0; i < READERS; i++) {
+        reader[i] = fork();
+        if (reader[i] == 0)
+            read_on(path, i);
+    }
+    write_on(path, change, 2);
+    s->stop = 1;
+    for (int i = 0; i < READERS; i++) {
+        int status;
+        assert_int_equal(waitpid(reader[i], &status, 0), reader[i]);
+        assert_int_equal(status, 0);
+        if (s->wrong[i][0] != '\0')
+            fail_msg("%s", s->wrong[i]);
+        assert_true(s->nread[i] > 10);
+    }
+    print_message("%zu changes (%zu times busy), %zu and %zu reads\n", s->nchange, s->nbusy,
+                  s->nread[0], s->nread[1]);
+    assert_true(s->nchange > 10);
+}
+
+static void readers_of_a_journal_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_by_journal, fault_by_journal_back };
+    run(scratch_path(&dir, "a.ra"), fault_make_rawarray, change);
+}
+
+static void readers_of_growth_and_shrinking_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_edit_ra_larger, fault_edit_ra_smaller };
+    run(scratch_path(&dir, "a.ra"), fault_make_rawarray_and_text, change);
+}
+
+static void readers_of_replacements_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_edit_set_long, fault_edit_set };
+    run(scratch_path(&dir, "a.asdf"), fault_make_tight_asdf, change);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_of_a_journal_see_one_state),
+        cmocka_unit_test(readers_of_growth_and_shrinking_see_one_state),
+        cmocka_unit_test(readers_of_replacements_see_one_state),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
