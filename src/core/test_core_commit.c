@@ -527,6 +527,67 @@ static void what_cannot_be_updated_is_refused(void **state)
     assert_null(c);
 }
 
+/* As another user: the file may not be written, or nothing be made beside it. */
+static void a_file_without_permission_is_read_only(void **state)
+{
+    (void)state;
+    cip_commit *c;
+    cip_err err = CIP_ERR_INIT;
+    if (geteuid() != 0)
+        skip();
+    write_old();
+    assert_int_equal(chmod(dir.dir, 0755), 0);
+    assert_int_equal(chmod(path(), 0644), 0);
+    assert_int_equal(seteuid(65534), 0);
+    cip_status st = cip_commit_begin(&env, path(), NULL, &c, &err);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(st, CIP_ERR_READONLY);
+    assert_string_equal(err.text, "cannot open 'a.bin': no permission");
+    assert_null(c);
+    assert_int_equal(chmod(path(), 0666), 0);
+    assert_int_equal(seteuid(65534), 0);
+    cip_status within = apply_at(600, "abc", 0); /* needs nothing beside the file */
+    cip_status over = apply_at(510, "abcd", 0);
+    cip_status behind = apply_at(0, NULL, 10);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(within, CIP_OK);
+    assert_int_equal(over, CIP_ERR_READONLY);
+    assert_int_equal(behind, CIP_ERR_READONLY);
+    uint8_t want[N];
+    memcpy(want, old, N);
+    memcpy(want + 600, "abc", 3);
+    assert_file(want, N);
+    assert_int_equal(chmod(dir.dir, 0700), 0);
+}
+
+/* The journal of root's update of somebody's file is that user's, and nobody else may read it. */
+static void a_journal_belongs_to_the_files_owner(void **state)
+{
+    (void)state;
+    struct stat st;
+    cip_commit_plan p;
+    cip_revision r = new_revision();
+    if (geteuid() != 0)
+        skip();
+    write_old();
+    assert_int_equal(chmod(path(), 0640), 0);
+    assert_int_equal(chown(path(), 4711, 4712), 0);
+    cip_commit *c = begin(NULL);
+    change(&r, 510, "abcd");
+    assert_int_equal(cip_commit_plan_make(c, &r, &p, NULL), CIP_OK);
+    assert_int_equal(cip_commit_write_tmp(c, &p.patch, NULL), CIP_OK);
+    assert_int_equal(stat(scratch_path(&dir, ".a.bin.cip-tmp"), &st), 0);
+    assert_int_equal(st.st_uid, 4711);
+    assert_int_equal(st.st_gid, 4712);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    cip_commit_plan_clear(&p);
+    cip_revision_clear(&r);
+    cip_commit_end(c);
+    cip_commit_end(begin(NULL));
+    assert_nothing_beside();
+    assert_int_equal(unlink(path()), 0);
+}
+
 /* What is under the names of an update that is none of ours is not touched. */
 static void links_and_strangers_beside_the_file_are_refused(void **state)
 {
@@ -609,6 +670,8 @@ int main(void)
         cmocka_unit_test(a_replacement_keeps_mode_and_attributes),
         cmocka_unit_test(what_goes_out_can_be_rewritten_cut_and_moved),
         cmocka_unit_test(what_cannot_be_updated_is_refused),
+        cmocka_unit_test(a_file_without_permission_is_read_only),
+        cmocka_unit_test(a_journal_belongs_to_the_files_owner),
         cmocka_unit_test(links_and_strangers_beside_the_file_are_refused),
         cmocka_unit_test(leavings_are_cleared_away),
         cmocka_unit_test(no_memory_changes_nothing),
