@@ -57,7 +57,7 @@ static void assert_like(cip_io *io, const model *m)
 
 static void step_write(cip_io *io, model *m, uint64_t *seed)
 {
-    uint8_t bytes[300];
+    uint8_t bytes[300] = { 0 };
     size_t n = next(seed) % sizeof bytes, off = next(seed) % MOST;
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)next(seed);
