@@ -213,6 +213,27 @@ static void a_wrong_level_is_told_at_once(void **state)
     assert_null(cip_framing_find("none"));
 }
 
+/* As zlib's own: what 0x78 is followed by. */
+static void zlib_headers_tell_the_level(void **state)
+{
+    const uint8_t expected[] = { 0x9c, 0x01, 0x5e, 0x5e, 0x5e, 0x5e, 0x9c,
+                                 0xda, 0xda, 0xda, 0xda, 0xda, 0xda };
+    (void)state;
+    for (int level = 0; level <= 12; level++) {
+        sink s;
+        cip_env env;
+        how h = { cip_framing_find("zlib"), level, 0, 4 };
+        sink_open(&s);
+        env_open(&env, NULL, NULL);
+        assert_int_equal(encode(&env, &h, (cip_bytes){ (const uint8_t *)"text", 4 }, &s, NULL),
+                         CIP_OK);
+        assert_int_equal(s.got.ptr[0], 0x78);
+        assert_int_equal(s.got.ptr[1], expected[level]);
+        cip_buf_clear(&s.got);
+        cip_env_clear(&env);
+    }
+}
+
 /* A failing output ends the encoding with its error, at any call. */
 static void a_failing_output_is_passed_on(void **state)
 {
@@ -383,6 +404,7 @@ int main(void)
         cmocka_unit_test(whole_pieces_decode),
         cmocka_unit_test(raw_bytes_go_out_as_they_are),
         cmocka_unit_test(a_wrong_level_is_told_at_once),
+        cmocka_unit_test(zlib_headers_tell_the_level),
         cmocka_unit_test(a_failing_output_is_passed_on),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
         cmocka_unit_test(memory_is_bounded),
