@@ -220,6 +220,9 @@ static void files_are_taken_apart_and_put_together(void **state)
                      CIP_OK);
     assert_int_equal(blocks("some.asdf"), 1);
     check_input("some.asdf");
+    convert("some.asdf", "whole.asdf", NULL); /* data beside it come along */
+    check_input("whole.asdf");
+    assert_int_equal(blocks("whole.asdf"), 3);
     assert_int_equal(cip_implode("some.asdf", "back.asdf", NULL, NULL), CIP_OK);
     check_input("back.asdf");
     assert_int_equal(blocks("back.asdf"), 3);

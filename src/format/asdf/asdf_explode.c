@@ -189,38 +189,24 @@ cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_s
 /* --- back ---------------------------------------------------------------------------------------
  */
 
-typedef struct imploding {
-    asdf_file *f;
-    cip_arena *a;
-    asdf_piece *p; /* the file's own, then those of others */
-    const cip_layout **from;
-    size_t n, cap, own;
-} imploding;
-
-static cip_status add_piece(imploding *x, const asdf_file *f, size_t i, cip_err *err)
+static cip_status add_place(asdf_gather *x, const asdf_file *f, size_t i, cip_err *err)
 {
-    cip_mem *mem = &x->f->env->mem;
     if (x->n == x->cap) {
         size_t cap = x->cap == 0 ? 16 : 2 * x->cap;
-        CIP_TRY(cip_mem_resize(mem, (void **)&x->p, cap * sizeof *x->p, err));
-        CIP_TRY(cip_mem_resize(mem, (void **)&x->from, cap * sizeof *x->from, err));
+        CIP_TRY(cip_mem_resize(&x->f->env->mem, (void **)&x->at, cap * sizeof *x->at, err));
         x->cap = cap;
     }
-    CIP_TRY(cip_asdf_piece_of(f, i, x->a, &x->p[x->n], err));
-    x->from[x->n++] = f->layout;
+    x->at[x->n++] = (asdf_place){ f, i };
     return CIP_OK;
 }
 
 static cip_status take_source(void *user, const cip_node *ndarray, const cip_node *source,
                               cip_buf *text, cip_err *err)
 {
-    imploding *x = user;
+    asdf_gather *x = user;
     cip_layout *other;
     char *uri;
     (void)ndarray;
-    int64_t own = block_of(x->f, source);
-    if (own >= 0) /* counted from the end no longer */
-        return cip_buf_addf(text, err, "%" PRId64, own);
     if (source->type != CIP_NODE_STRING || strncmp(source->text, "fits:", 5) == 0)
         return CIP_OK;
     CIP_TRY(cip_arena_copy(x->a, source->text, strcspn(source->text, "#"), &uri, err));
@@ -230,57 +216,67 @@ static cip_status take_source(void *user, const cip_node *ndarray, const cip_nod
     if (other->nblock == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a block in '%.120s'", uri);
     size_t i = x->own;
-    while (i < x->n && x->from[i] != other)
+    while (i < x->n && x->at[i].f->layout != other)
         i++;
     if (i == x->n)
-        CIP_TRY(add_piece(x, cip_asdf_of(other), 0, err));
+        CIP_TRY(add_place(x, cip_asdf_of(other), 0, err));
     return cip_buf_addf(text, err, "%zu", i);
 }
 
-/* Only the last block may go on growing; others get the size that they have. */
-static void freeze(imploding *x)
+/* Once blocks have come behind the file's own, these are not counted from the end any more. */
+static cip_status count_from_front(void *user, const cip_node *ndarray, const cip_node *source,
+                                   cip_buf *text, cip_err *err)
 {
-    for (size_t i = 0; i + 1 < x->n; i++) {
-        asdf_piece *p = &x->p[i];
-        if ((p->flags & ASDF_STREAMED) == 0)
-            continue;
-        p->flags &= ~(uint32_t)ASDF_STREAMED;
-        p->allocated = p->data_size = p->used;
-        memset(p->checksum, 0, sizeof p->checksum);
-    }
+    const asdf_gather *x = user;
+    int64_t i = block_of(x->f, source);
+    (void)ndarray;
+    return i >= 0 ? cip_buf_addf(text, err, "%" PRId64, i) : CIP_OK;
 }
 
-static cip_status implode(imploding *x, const cip_spec *spec, cip_out *out, cip_err *err)
+static cip_status gather_text(asdf_gather *x, cip_bytes tree, cip_err *err)
 {
-    cip_status st;
-    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
-    cip_buf tree = { .mem = &x->f->env->mem };
-    CIP_TRY(cip_asdf_text_of(x->f, x->a, &all.head, &all.tree, err));
-    all.crlf = cip_asdf_is_crlf(all.head);
-    for (size_t i = 0; i < x->f->blocks.n; i++)
-        CIP_GO(add_piece(x, x->f, i, err));
-    x->own = x->n;
-    if (all.tree.len != 0)
-        CIP_GO(cip_asdf_splice_sources(x->f->env, all.tree, take_source, x, &tree, err));
-    freeze(x);
-    all.tree = (cip_bytes){ tree.ptr, tree.len };
-    all.block = x->p;
-    all.n = x->n;
-    st = cip_asdf_pieces_write(x->f, &all, out, err);
-done:
-    cip_buf_clear(&tree);
+    cip_buf first = { .mem = &x->f->env->mem };
+    cip_status st = cip_asdf_splice_sources(x->f->env, tree, take_source, x, &first, err);
+    cip_bytes now = { first.ptr, first.len };
+    if (st == CIP_OK && x->n == x->own)
+        st = cip_buf_add(&x->tree, now.ptr, now.len, err);
+    else if (st == CIP_OK) /* from the text as it was: numbers that were put in are the new ones */
+        st = cip_asdf_splice_sources(x->f->env, now, count_from_front, x, &x->tree, err);
+    cip_buf_clear(&first);
     return st;
+}
+
+cip_status cip_asdf_gather(asdf_gather *x, cip_bytes tree, cip_err *err)
+{
+    x->tree.mem = &x->f->env->mem;
+    for (size_t i = 0; i < x->f->blocks.n; i++)
+        CIP_TRY(add_place(x, x->f, i, err));
+    x->own = x->n;
+    return tree.len != 0 ? gather_text(x, tree, err) : CIP_OK;
+}
+
+void cip_asdf_gather_clear(asdf_gather *x)
+{
+    cip_buf_clear(&x->tree);
+    if (x->at != NULL)
+        cip_mem_put(&x->f->env->mem, x->at);
+    x->at = NULL;
+}
+
+void cip_asdf_freeze_pieces(asdf_piece *p, size_t n)
+{
+    for (size_t i = 0; i + 1 < n; i++) {
+        if ((p[i].flags & ASDF_STREAMED) == 0)
+            continue;
+        p[i].flags &= ~(uint32_t)ASDF_STREAMED;
+        p[i].allocated = p[i].data_size = p[i].used;
+        memset(p[i].checksum, 0, sizeof p[i].checksum);
+    }
 }
 
 cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
 {
-    cip_arena arena = { .mem = &l->env->mem };
-    imploding x = { .f = cip_asdf_of(l), .a = &arena };
-    cip_status st = implode(&x, spec, out, err);
-    if (x.p != NULL)
-        cip_mem_put(&l->env->mem, x.p);
-    if (x.from != NULL)
-        cip_mem_put(&l->env->mem, x.from);
-    cip_arena_clear(&arena);
-    return st;
+    cip_spec as_it_is = *spec;
+    as_it_is.codec = as_it_is.checksum = NULL;
+    return cip_asdf_rewrite(l, &as_it_is, out, err);
 }

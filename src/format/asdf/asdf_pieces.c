@@ -52,7 +52,7 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
     *out = (asdf_piece){ .flags = b->flags,
                          .allocated = cip_max_u64(b->allocated, b->stored),
                          .used = b->stored,
-                         .data_size = b->data_size,
+                         .data_size = cip_asdf_is_raw(b) ? b->stored : b->data_size,
                          .extra = extra,
                          .io = f->layout->io,
                          .off = b->data_off };
@@ -147,9 +147,18 @@ static cip_status lay_fill(laying *l, uint8_t fill, uint64_t n, cip_err *err)
     return n != 0 ? cip_revision_fill(l->r, fill, n, err) : CIP_OK;
 }
 
+/* A header that can be believed behind room, where it is searched for. */
+static bool is_plain(const asdf_piece *b)
+{
+    bool printable = true;
+    for (size_t i = 0; i < sizeof b->code; i++)
+        printable = printable && (b->code[i] == 0 || (b->code[i] >= 0x20 && b->code[i] < 0x7f));
+    return printable && (b->flags & ~(uint32_t)ASDF_STREAMED) == 0;
+}
+
 static bool has_room(const asdf_pieces *p)
 {
-    return p->n != 0 && p->tree.len != 0 && p->slack >= 0;
+    return p->n != 0 && p->tree.len != 0 && p->slack >= 0 && is_plain(&p->block[0]);
 }
 
 /* Head, tree, and spaces up to where the first block starts. */

@@ -107,10 +107,10 @@ static cip_status recode(rewriting *w, const cip_block *b, asdf_piece *p, cip_er
     return encode(w, b->data, &none, p, err);
 }
 
-static cip_status piece(rewriting *w, size_t i, asdf_piece *p, cip_err *err)
+static cip_status piece(rewriting *w, const asdf_place *at, asdf_piece *p, cip_err *err)
 {
-    const cip_block *b = &w->f->layout->block[i];
-    CIP_TRY(cip_asdf_piece_of(w->f, i, &w->arena, p, err));
+    const cip_block *b = &at->f->layout->block[at->i];
+    CIP_TRY(cip_asdf_piece_of(at->f, at->i, &w->arena, p, err));
     bool streamed = (p->flags & ASDF_STREAMED) != 0;
     if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
         return recode(w, b, p, err);
@@ -166,17 +166,32 @@ bool cip_asdf_is_crlf(cip_bytes head)
     return nl != NULL && nl != head.ptr && nl[-1] == '\r';
 }
 
-static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_err *err)
+static cip_status write_gathered(rewriting *w, const asdf_gather *x, asdf_pieces *all, cip_out *out,
+                                 cip_err *err)
 {
     asdf_piece *p;
-    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align, .n = w->f->blocks.n };
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &p, x->n, err));
+    for (size_t i = 0; i < x->n; i++)
+        CIP_TRY(piece(w, &x->at[i], &p[i], err));
+    cip_asdf_freeze_pieces(p, x->n);
+    all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
+    all->n = x->n;
+    all->block = p;
+    return cip_asdf_pieces_write(w->f, all, out, err);
+}
+
+/* Data in other files come along: their names may mean nothing where the output lies. */
+static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
+    asdf_gather x = { .f = w->f, .a = &w->arena };
     CIP_TRY(cip_asdf_text_of(w->f, &w->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
-    CIP_TRY(CIP_ARENA_NEW(&w->arena, &p, all.n, err));
-    for (size_t i = 0; i < all.n; i++)
-        CIP_TRY(piece(w, i, &p[i], err));
-    all.block = p;
-    return cip_asdf_pieces_write(w->f, &all, out, err);
+    cip_status st = cip_asdf_gather(&x, all.tree, err);
+    if (st == CIP_OK)
+        st = write_gathered(w, &x, &all, out, err);
+    cip_asdf_gather_clear(&x);
+    return st;
 }
 
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)

@@ -137,6 +137,25 @@ bool cip_asdf_is_crlf(cip_bytes head);
 cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                             cip_out *out, cip_err *err);
 cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
+/* A block of this file or another. */
+typedef struct asdf_place {
+    const asdf_file *f;
+    size_t i;
+} asdf_place;
+
+/* The blocks that a file needs: its own, then the first ones of the other files that its ndarrays
+ * name; and its tree's text with their numbers. Zero-initialise with f and a. */
+typedef struct asdf_gather {
+    asdf_file *f;
+    cip_arena *a;
+    asdf_place *at;
+    size_t n, cap, own;
+    cip_buf tree;
+} asdf_gather;
+cip_status cip_asdf_gather(asdf_gather *x, cip_bytes tree, cip_err *err);
+void cip_asdf_gather_clear(asdf_gather *x);
+/* Only the last of n blocks may go on growing; others get the size that they have. */
+void cip_asdf_freeze_pieces(asdf_piece *p, size_t n);
 /* "NAME0001.asdf" beside the output NAME.asdf; with escapes as a URI. */
 cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
                                 char **name, cip_err *err);

@@ -114,6 +114,36 @@ static void line_ends_and_a_missing_marker_are_made_right(void **state)
     }
 }
 
+/* Headers that are believed only where a block is expected. */
+static void odd_headers_stay_where_they_are_found(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 3; what++) {
+        asdf_make in = { 0 };
+        made m;
+        one_file f;
+        size_t at[3];
+        const cip_spec spec = { .big = -1 };
+        make_two(&in, at);
+        if (what == 0)
+            cip_store_u64(in.ptr + at[0] + 30, 99, true); /* data_size */
+        if (what == 1)
+            cip_store_u32(in.ptr + at[0] + 6, 2, true);
+        if (what == 2)
+            in.ptr[at[0] + 10] = 1;
+        assert_int_equal(rewrite_with(&m, &in, &spec), CIP_OK);
+        made_reopen(&m, &f);
+        assert_int_equal(f.layout->nblock, 2);
+        assert_int_equal(make_gives_six(&f, "a"), what != 2);
+        assert_true(make_gives_three(&f, "b"));
+        assert_int_equal(f.layout->block[0].info.offset == cip_asdf_of(f.layout)->blocks_from,
+                         what != 0);
+        one_close(&f);
+        made_end(&m);
+        make_clear(&in);
+    }
+}
+
 static void a_file_without_a_tree_stays_one(void **state)
 {
     (void)state;
@@ -432,6 +462,7 @@ int main(void)
         cmocka_unit_test(text_header_bytes_and_unnamed_blocks_survive),
         cmocka_unit_test(without_room_the_header_aligns),
         cmocka_unit_test(line_ends_and_a_missing_marker_are_made_right),
+        cmocka_unit_test(odd_headers_stay_where_they_are_found),
         cmocka_unit_test(a_file_without_a_tree_stays_one),
         cmocka_unit_test(blocks_are_coded_anew_where_that_is_asked_for),
         cmocka_unit_test(checksums_alone_are_made_anew),
