@@ -176,6 +176,12 @@ static void each_way(cip_level level)
     change(&r, N - 1, "abc"); /* without a tail */
     run(&r, "switch: append 2 bytes, write 1 within a sector", want, &n, level);
     cip_revision_clear(&r);
+    cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = N - 20 };
+    assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
+    length.offset = N; /* cut, and then zeros */
+    assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
+    run(&r, "switch: append 0 bytes, write 20 within a sector", want, &n, level);
+    cip_revision_clear(&r);
     r.has_tail = true;
     r.tail_off = 600; /* moved up by a byte: all of it changes */
     assert_int_equal(cip_revision_bytes(&r, "!", 1, NULL), CIP_OK);

@@ -229,12 +229,16 @@ static void a_new_file_takes_after_the_old(void **state)
     cip_place p = place_of("old");
     int old = open_rw(&p, "old"), new = open_rw(&p, "new");
     assert_int_equal(fchmod(old, 0640), 0);
-    int rc = fsetxattr(old, "user.note", "kept", 4, 0);
+    int rc = fsetxattr(old, "user.a", "1", 1, 0);
+    if (rc == 0)
+        rc = fsetxattr(old, "user.note", "kept", 4, 0) | fsetxattr(old, "user.z", "26", 2, 0);
     assert_int_equal(fstat(old, &st), 0);
     assert_int_equal(cip_store_take_after(&env.mem, new, old, &st, NULL), CIP_OK);
     if (rc == 0) {
         assert_int_equal(fgetxattr(new, "user.note", value, sizeof value), 4);
         assert_memory_equal(value, "kept", 4);
+        assert_int_equal(fgetxattr(new, "user.a", value, sizeof value), 1);
+        assert_int_equal(fgetxattr(new, "user.z", value, sizeof value), 2);
     }
     assert_int_equal(fstat(new, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
