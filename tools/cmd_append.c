@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -33,6 +34,18 @@ static int failed(const char *file, const char *why)
     return EXIT_FAILED;
 }
 
+/* A file with a part of a row is refused before its first row is written. */
+static int check_length(const stream *s)
+{
+    struct stat st;
+    off_t at = lseek(s->fd, 0, SEEK_CUR);
+    if (at < 0 || fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < at)
+        return EXIT_FINE;
+    return (uint64_t)(st.st_size - at) % s->row == 0
+               ? EXIT_FINE
+               : failed(s->input, "expected whole rows, found a part of one at the end");
+}
+
 /* Opens the file and learns what a row is. */
 static int stream_start(stream *s)
 {
@@ -52,7 +65,7 @@ static int stream_start(stream *s)
         return failed(s->o->pos[0], "expected an array whose rows have bytes");
     s->cap = s->row > PIECE ? (size_t)s->row : PIECE - PIECE % (size_t)s->row;
     s->buffer = malloc(s->cap);
-    return s->buffer != NULL ? EXIT_FINE : failed(s->input, "out of memory");
+    return s->buffer != NULL ? check_length(s) : failed(s->input, "out of memory");
 }
 
 /* Waits for at least one whole row, or the end, and takes what there is. */

@@ -82,6 +82,13 @@ static cip_status number_blocks(asdf_update *u, int64_t *to, size_t old, cip_err
     return renumber(u, to, old, &changed, err);
 }
 
+/* Whether a header is one that is only believed where it was promised: behind the text itself. */
+static bool must_follow(const asdf_file *f)
+{
+    return f->blocks.n != 0 && f->blocks.at[0].offset == f->blocks_from &&
+           !cip_asdf_block_plausible(&f->blocks.at[0], f->layout->io->size);
+}
+
 /* Whether the text and what changes within blocks can stay where they are. */
 static bool fits(const placing *p)
 {
@@ -89,6 +96,8 @@ static bool fits(const placing *p)
     const asdf_file *f = u->f;
     uint64_t inside = u->patch_nbytes;
     if (u->anew || (p->old == 0 && u->n != 0))
+        return false;
+    if (p->text.len != f->tree_len && must_follow(f))
         return false;
     if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
         return false;
@@ -398,7 +407,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     }
     const asdf_pieces all = { .head = head,
                               .tree = p->text,
-                              .slack = u->how.tree_slack,
+                              .slack = must_follow(u->f) ? -1 : u->how.tree_slack,
                               .align = u->how.align,
                               .crlf = p->crlf,
                               .n = n,
