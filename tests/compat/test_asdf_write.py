@@ -198,6 +198,14 @@ def test_integers_of_64_bits_are_refused_inline(cippus, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["in.npy"]
 
 
+def test_big_integers_become_core_integers(cippus, tmp_path):
+    numbers = [2**63, -(2**63), 2**64 - 1, -(2**200) - 12345, 10**300]
+    (tmp_path / "in.asdf").write_text("#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n---\nn: " + str(numbers) + "\n...\n")
+    cippus.run("convert", "--standard", "1.6.0", tmp_path / "in.asdf", tmp_path / "out.asdf")
+    with asdf.open(tmp_path / "out.asdf") as f:
+        assert [int(n) for n in f["n"]] == numbers
+
+
 def random_tree(rng, depth, arrays):
     kind = rng.integers(0, 9 if depth < 4 else 6)
     if kind < 2:

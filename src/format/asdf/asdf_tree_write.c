@@ -28,6 +28,14 @@ static cip_status remember(copier *c, const cip_node *from, const cip_node *to, 
 static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
                        cip_err *err);
 
+/* Keys that are scalars stay what they are. */
+static cip_status copy_key(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
+                           cip_err *err)
+{
+    *out = from;
+    return cip_node_kind(from) < CIP_NODE_SEQ ? CIP_OK : copy(c, from, depth, out, err);
+}
+
 static cip_status copy_items(copier *c, const cip_node *from, cip_node *to, uint32_t depth,
                              cip_err *err)
 {
@@ -38,7 +46,7 @@ static cip_status copy_items(copier *c, const cip_node *from, cip_node *to, uint
             cip_node_set_item(to, i, value);
             continue;
         }
-        CIP_TRY(copy(c, from->pair[i].key, depth + 1, &key, err));
+        CIP_TRY(copy_key(c, from->pair[i].key, depth + 1, &key, err));
         CIP_TRY(copy(c, from->pair[i].value, depth + 1, &value, err));
         cip_node_set_pair(to, i, key, value);
     }
@@ -54,6 +62,8 @@ static cip_status copy_scalar(copier *c, const cip_node *from, const cip_node **
     cip_node *to;
     char *text;
     *out = from;
+    if (cip_node_kind(from) == CIP_NODE_INT || cip_node_kind(from) == CIP_NODE_BIGINT)
+        return cip_asdf_integer_node(&c->arena, c->s, from, out, err);
     if (cip_node_kind(from) != CIP_NODE_STRING || strncmp(from->text, uri, sizeof uri - 1) != 0)
         return CIP_OK;
     CIP_TRY(cip_arena_printf(&c->arena, &text, err, CORE_URI "%s", c->s->version));
@@ -162,7 +172,7 @@ static cip_status copy_pairs(copier *c, const cip_node *root, asdf_list *l, cip_
         const cip_node *from = root_value(c, &root->pair[i]);
         if (from == NULL)
             continue;
-        CIP_TRY(copy(c, root->pair[i].key, 1, &key, err));
+        CIP_TRY(copy_key(c, root->pair[i].key, 1, &key, err));
         CIP_TRY(copy(c, from, 1, &value, err));
         cip_node_set_pair(to, n++, key, value);
     }

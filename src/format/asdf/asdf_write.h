@@ -59,6 +59,11 @@ cip_status cip_asdf_inline_node(cip_arena *a, const cip_dtype *d, int32_t ndim,
                                 const int64_t *shape, const uint8_t *data, const uint8_t *mask,
                                 const cip_node **out, cip_err *err);
 
+/* --- asdf_integer_write.c */
+/* An integer beyond 63 bits as core/integer where the standard has that; others as they are. */
+cip_status cip_asdf_integer_node(cip_arena *a, const asdf_standard *s, const cip_node *from,
+                                 const cip_node **out, cip_err *err);
+
 /* --- asdf_framing.c -----------------------------------------------------------------------------
  */
 

@@ -239,6 +239,25 @@ static void history_and_tags_are_those_of_the_standard(void **state)
     assert_memory_equal(text, "!<tag:x.org/root-1.0>\n", 22);
 }
 
+static void integers_beyond_63_bits_are_core_integers(void **state)
+{
+    bench *b = *state;
+    static const char tree[] =
+        SAID "a: 9223372036854775807\nb: 9223372036854775808\n"
+             "c: -36893488147419103233\n18446744073709551615: 0x1_0000_0000\n"
+             "d: -9223372036854775807\ne: -9223372036854775808\n";
+    const char *text = written(b, NULL, tree, NULL, 0);
+    assert_non_null(strstr(text, "a: 9223372036854775807\nb: !core/integer-1.1.0 {sign: +, string: "
+                                 "'9223372036854775808', words: !core/ndarray-1.1.0 {"));
+    assert_non_null(strstr(text, "2147483648]"));
+    assert_non_null(strstr(text, "{sign: '-', string: '-36893488147419103233',"));
+    assert_non_null(strstr(text, "[1, 0, 2]"));
+    assert_non_null(strstr(text, "\n18446744073709551615: 0x1_0000_0000\nd: -9223372036854775807\n"
+                                 "e: !core/integer-1.1.0 {sign: '-'"));
+    text = written(b, "1.2.0", tree, NULL, 0);
+    assert_non_null(strstr(text, "b: 9223372036854775808\n"));
+}
+
 static void sharing_and_cycles_stay(void **state)
 {
     bench *b = *state;
@@ -273,6 +292,7 @@ int main(void)
         TEST(records_are_packed_and_keep_their_orders),
         TEST(software_and_extensions_are_added_where_nobody_said_them),
         TEST(history_and_tags_are_those_of_the_standard),
+        TEST(integers_beyond_63_bits_are_core_integers),
         TEST(sharing_and_cycles_stay),
         TEST(nodes_are_swapped_wherever_they_stand),
     };
