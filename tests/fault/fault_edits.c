@@ -293,3 +293,47 @@ void fault_make_exploded(const char *dir)
     remove(beside(dir, "a.asdf"));
     fault_make_asdf(dir);
 }
+
+/* a.asdf with a block that nothing names. */
+void fault_make_holes(const char *dir)
+{
+    cip_err err = CIP_ERR_INIT;
+    fault_make_asdf(dir);
+    must(fault_edit_put_packed(beside(dir, "a.asdf"), CIP_LEVEL_PROCESS, 1, &err), &err);
+    must(fault_edit_remove_array(beside(dir, "a.asdf"), CIP_LEVEL_PROCESS, 1, &err), &err);
+}
+
+/* Over itself: every block stays as it is stored, and the file is laid out anew. */
+cip_status fault_convert_itself(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)level;
+    (void)step;
+    return cip_convert(path, path, CIP_CONVERT_OPTIONS(.overwrite = true, .codec = "zlib"), err);
+}
+
+/* An array in a file beside it, over one that has such a file too. */
+cip_status fault_create_external(const char *path, cip_level level, int step, cip_err *err)
+{
+    cip_writer *w;
+    int32_t v[ROW];
+    const int64_t shape[] = { ROW };
+    const cip_write_options o = {
+        .size = sizeof o, .overwrite = true, .level = level, .threads = 1
+    };
+    numbers(v, ROW, step == 0 ? 100 : 3);
+    cip_status st = cip_create(path, &o, &w, err);
+    if (st != CIP_OK)
+        return st;
+    st = cip_put(w, "apart", cip_dtype_of(CIP_I32), 1, shape, v,
+                 CIP_ARRAY_OPTIONS(.storage = "external"), err);
+    if (st == CIP_OK)
+        return cip_writer_commit(w, err);
+    cip_writer_abort(w);
+    return st;
+}
+
+void fault_make_external(const char *dir)
+{
+    cip_err err = CIP_ERR_INIT;
+    must(fault_create_external(beside(dir, "e.asdf"), CIP_LEVEL_PROCESS, 0, &err), &err);
+}

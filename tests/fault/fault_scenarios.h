@@ -23,8 +23,11 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_put, fault_edit_put_packed, fault_edit_add_rows, fault_edit_add_packed_rows,
     fault_edit_larger, fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag,
     fault_edit_ra_put, fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller,
-    fault_append, fault_create, fault_explode, fault_implode;
+    fault_convert_itself, fault_create_external, fault_append, fault_create, fault_explode,
+    fault_implode;
 void fault_make_asdf(const char *dir);
+void fault_make_holes(const char *dir);
+void fault_make_external(const char *dir);
 void fault_make_exploded(const char *dir);
 void fault_make_tight_asdf(const char *dir); /* without room behind the tree */
 
