@@ -200,6 +200,20 @@ static const char *written(bench *b, const char *version, const char *tree, cons
     return (const char *)b->out.ptr + sizeof directives - 1;
 }
 
+/* Whether it is there, wherever lines break. */
+static bool holds(const char *text, const char *what)
+{
+    static char flat[8192];
+    size_t n = 0;
+    for (; *text != '\0' && n + 1 < sizeof flat; text++) {
+        bool broken = text[0] == '\n' && text[1] == ' ' && text[2] == ' ';
+        flat[n++] = broken ? ' ' : *text;
+        text += broken ? 2 : 0;
+    }
+    flat[n] = '\0';
+    return strstr(flat, what) != NULL;
+}
+
 #define SAID "asdf_library: {name: x}\nhistory: []\n"
 
 static void software_and_extensions_are_added_where_nobody_said_them(void **state)
@@ -247,15 +261,15 @@ static void integers_beyond_63_bits_are_core_integers(void **state)
              "c: -36893488147419103233\n18446744073709551615: 0x1_0000_0000\n"
              "d: -9223372036854775807\ne: -9223372036854775808\n";
     const char *text = written(b, NULL, tree, NULL, 0);
-    assert_non_null(strstr(text, "a: 9223372036854775807\nb: !core/integer-1.1.0 {sign: +, string: "
-                                 "'9223372036854775808', words: !core/ndarray-1.1.0 {"));
-    assert_non_null(strstr(text, "2147483648]"));
-    assert_non_null(strstr(text, "{sign: '-', string: '-36893488147419103233',"));
-    assert_non_null(strstr(text, "[1, 0, 2]"));
-    assert_non_null(strstr(text, "\n18446744073709551615: 0x1_0000_0000\nd: -9223372036854775807\n"
-                                 "e: !core/integer-1.1.0 {sign: '-'"));
+    assert_true(holds(text, "a: 9223372036854775807\nb: !core/integer-1.1.0 {sign: +, string: "
+                            "'9223372036854775808', words: !core/ndarray-1.1.0 {"));
+    assert_true(holds(text, "data: [0, 2147483648],"));
+    assert_true(holds(text, "{sign: '-', string: '-36893488147419103233',"));
+    assert_true(holds(text, "[1, 0, 2]"));
+    assert_true(holds(text, "\n18446744073709551615: 0x1_0000_0000\nd: -9223372036854775807\n"
+                            "e: !core/integer-1.1.0 {sign: '-'"));
     text = written(b, "1.2.0", tree, NULL, 0);
-    assert_non_null(strstr(text, "b: 9223372036854775808\n"));
+    assert_true(holds(text, "b: 9223372036854775808\n"));
 }
 
 static void sharing_and_cycles_stay(void **state)
