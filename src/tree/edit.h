@@ -12,10 +12,10 @@
 typedef struct cip_yaml_edit cip_yaml_edit;
 
 /* Starts with a copy of `text`: a whole document with its directives and end marker, or one that is
- * empty. `opt` (may be NULL) is used for every parse, its strings are borrowed for as long; tags
- * are written with what the document's `!` stands for. Every change below is checked by parsing the
- * result and comparing all events outside the edit; one that would change anything else is
- * UNSUPPORTED and leaves the text as it was. */
+ * empty. `opt` (may be NULL) is used for every parse, its strings are borrowed for as long. Tags
+ * are written with the handle `!` where a %TAG says what it stands for, else verbatim. Every change
+ * below is checked by parsing the result and comparing all events outside the edit; one that would
+ * change anything else is UNSUPPORTED and leaves the text as it was. */
 cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_options *opt,
                              cip_yaml_edit **out, cip_err *err);
 /* Replaces the node at `path` by `value`, tag included, or inserts it, making parents (mappings; a

@@ -182,7 +182,8 @@ static cip_status take_handle(parser *p, const yaml_event_t *ev, cip_err *err)
 {
     if (p->marks == NULL)
         return CIP_OK;
-    p->marks->prefix = p->default_handle;
+    p->marks->handle = p->default_handle;
+    p->marks->prefix = NULL;
     const yaml_tag_directive_t *d = ev->data.document_start.tag_directives.start;
     for (; d != ev->data.document_start.tag_directives.end; d++) {
         if (strcmp((const char *)d->handle, "!") != 0)
@@ -190,7 +191,7 @@ static cip_status take_handle(parser *p, const yaml_event_t *ev, cip_err *err)
         char *copy;
         const char *prefix = (const char *)d->prefix;
         CIP_TRY(cip_arena_copy(p->arena, prefix, strlen(prefix), &copy, err));
-        p->marks->prefix = copy;
+        p->marks->prefix = p->marks->handle = copy;
     }
     return CIP_OK;
 }

@@ -25,7 +25,8 @@ typedef struct cip_marks {
     cip_buf list; /* of cip_mark, in the text's order; a mapping's are key, value, key, value */
     cip_strmap anchors; /* name -> mark */
     uint32_t open;
-    const char *prefix; /* what the handle `!` stands for, or NULL */
+    const char *handle; /* what the handle `!` stands for when the text is read, or NULL */
+    const char *prefix; /* the same if the text itself says so: others read it so too */
 } cip_marks;
 
 /* Adds one event; `node` as in cip_mark. */

@@ -44,7 +44,7 @@ static cip_status refuse(cip_status st, const cip_err *why, cip_err *err)
 
 cip_status cip_change_expect(cip_change *c, const cip_buf *text, cip_err *err)
 {
-    const cip_yaml_options opt = { .default_handle = c->old->marks.prefix, .quiet = true };
+    const cip_yaml_options opt = { .default_handle = c->old->marks.handle, .quiet = true };
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_buf_add(&c->value.text, text->ptr, text->len, err));
     cip_status st = cip_yaml_text_parse(&c->value, c->env, &opt, &why);
