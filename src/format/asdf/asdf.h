@@ -373,6 +373,8 @@ typedef struct asdf_pieces {
 cip_status cip_asdf_align_check(uint64_t align, cip_err *err);
 /* Room that is kept behind a tree of n bytes: `slack` as above. */
 uint64_t cip_asdf_slack(int64_t slack, uint64_t n);
+/* Bytes that a block really has room for: `allocated`, where the file does not end before. */
+uint64_t cip_asdf_room(const asdf_file *f, const asdf_block *b);
 /* The block of an open file as it is stored, header bytes and free space included. */
 cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_piece *out,
                              cip_err *err);

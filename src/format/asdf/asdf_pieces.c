@@ -40,6 +40,12 @@ static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena 
     return CIP_OK;
 }
 
+uint64_t cip_asdf_room(const asdf_file *f, const asdf_block *b)
+{
+    uint64_t there = f->layout->io->size - cip_min_u64(b->data_off, f->layout->io->size);
+    return cip_max_u64(cip_min_u64(b->allocated, there), b->stored);
+}
+
 cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_piece *out,
                              cip_err *err)
 {
@@ -50,7 +56,7 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
                         "expected whole blocks, found block %zu damaged; see `cippus verify`", i);
     CIP_TRY(read_extra(f, b, a, &extra, err));
     *out = (asdf_piece){ .flags = b->flags,
-                         .allocated = cip_max_u64(b->allocated, b->stored),
+                         .allocated = cip_asdf_room(f, b),
                          .used = b->stored,
                          .data_size = cip_asdf_is_raw(b) ? b->stored : b->data_size,
                          .extra = extra,

@@ -208,8 +208,10 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
     u->n = list->n;
     u->cap = list->n + 1;
-    for (size_t i = 0; i < u->n; i++)
+    for (size_t i = 0; i < u->n; i++) {
         u->b[i] = (asdf_ublock){ .head = list->at[i], .kept = list->at[i].stored, .moved_to = -1 };
+        u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
+    }
     return CIP_OK;
 }
 

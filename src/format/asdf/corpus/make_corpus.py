@@ -126,6 +126,10 @@ def main():
         (HERE / folder).mkdir(exist_ok=True)
         for name, data in files.items():
             (HERE / folder / (name + suffix)).write_bytes(data if isinstance(data, bytes) else data.encode())
+    (HERE / "fuzz_asdf_update").mkdir(exist_ok=True)
+    for i, (name, data) in enumerate(FILES.items()):  # in front: what is changed
+        for how in (i % 16, 32 + i % 16, 48 + 32 * (i % 2)):
+            (HERE / "fuzz_asdf_update" / f"{name}-{how}").write_bytes(bytes([how]) + data)
 
 
 if __name__ == "__main__":
