@@ -64,6 +64,8 @@ static cip_status run(const char *in, const char *out, const cip_explode_options
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an input and an output, found NULL");
+    if (strcmp(out, "-") == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
     CIP_TRY(check_options(opts, &o, err));
     CIP_TRY(cip_open(in, o.input, &f, err));
     cip_arena arena = { .mem = &f->env.mem };

@@ -242,6 +242,7 @@ static void what_fails_leaves_nothing(void **state)
     assert_int_equal(cip_explode("in.asdf", "o.asdf", &none, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_explode("in.asdf", NULL, NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_explode(NULL, "o.asdf", NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_implode("in.asdf", "-", NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_explode("missing", "o.asdf", NULL, NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(
         cip_explode("in.asdf", "o.asdf", CIP_EXPLODE_OPTIONS(.path = paths, .npath = 1), NULL),

@@ -44,6 +44,8 @@ typedef struct asdf_writer {
 bool cip_asdf_is_rawarray(const cip_spec *spec);
 
 /* --- asdf_sink_check.c */
+/* What cannot be said of an array that is stored there, or NULL. */
+const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where);
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err);
 
 /* --- asdf_sink_array.c: an array more; fills *plan. `all`: the n of a spec known from the start */

@@ -31,10 +31,19 @@ static void check_tree(const cip_spec *spec, cip_report *loss)
     }
 }
 
+const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where)
+{
+    if (where == CIP_WHERE_INLINE && a->ndim == 0 && a->dtype->kind != CIP_RECORD)
+        return "inline data are lists, which need an axis";
+    if (where == CIP_WHERE_STREAMED && a->ndim == 0)
+        return "what is streamed grows along its first axis";
+    return cip_asdf_type_fault(s, a->dtype);
+}
+
 static void check_array(const asdf_standard *s, const cip_spec *spec, size_t i, cip_report *loss)
 {
     const cip_spec_array *a = &spec->array[i];
-    const char *fault = cip_asdf_type_fault(s, a->dtype);
+    const char *fault = cip_asdf_array_fault(s, a, a->where);
     if (fault != NULL)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
                        "%.80s cannot be written: %s", cip_dtype_name(a->dtype), fault);

@@ -529,6 +529,26 @@ static void types_that_the_standard_lacks_are_named(void **state)
     made_end(&m);
 }
 
+static void inline_and_streamed_arrays_need_an_axis(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        made m;
+        cip_spec_array a = { .path = "a", .dtype = cip_dtype_of(CIP_I32), .mask = -1 };
+        cip_spec spec = { .narray = 1, .array = &a };
+        a.where = i == 0 ? CIP_WHERE_INLINE : CIP_WHERE_STREAMED;
+        made_start(&m, NULL);
+        assert_int_equal(made_check(&m, &spec), CIP_OK);
+        assert_int_equal(m.nimpossible, 1);
+        assert_int_equal(made_write(&m, &spec, two_data), CIP_ERR_UNSUPPORTED);
+        made_end(&m);
+        a.where = CIP_WHERE_INTERNAL;
+        made_start(&m, NULL);
+        assert_int_equal(made_write(&m, &spec, two_data), CIP_OK);
+        made_end(&m);
+    }
+}
+
 static void masks_that_nobody_can_say_are_losses(void **state)
 {
     (void)state;
@@ -635,6 +655,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_inline_is_null),
         cmocka_unit_test(a_mask_may_be_a_value),
         cmocka_unit_test(types_that_the_standard_lacks_are_named),
+        cmocka_unit_test(inline_and_streamed_arrays_need_an_axis),
         cmocka_unit_test(masks_that_nobody_can_say_are_losses),
         cmocka_unit_test(wishes_that_make_no_sense_are_refused),
         cmocka_unit_test(too_few_or_too_many_data_are_refused),
