@@ -100,7 +100,7 @@ static void tree_and_arrays_come_out_again(void **state)
     OK(cip_set_string(w, "instrument/name", "WFI", &err));
     OK(cip_put(w, "image", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
     OK(cip_set_int(w, "instrument/n", -5, &err));
-    OK(cip_set_uint(w, "instrument/u", UINT64_MAX, &err));
+    OK(cip_set_uint(w, "instrument/u", INT64_MAX, &err));
     OK(cip_set_double(w, "instrument/x", 1.5, &err));
     OK(cip_set_bool(w, "instrument/b", true, &err));
     OK(cip_set_null(w, "instrument/nothing", &err));
