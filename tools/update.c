@@ -9,12 +9,15 @@ int update_start(const opts *o, cip_edit **edit)
 {
     cip_edit_options e = { .size = sizeof e };
     cip_err err = CIP_ERR_INIT;
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
     bool process = false;
     int rc = opts_level(o, &process);
     if (rc == 0)
         rc = opts_checksum(o, &e.checksum);
     if (rc != 0)
         return rc;
+    e.open = &open;
     e.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
     e.codec = o->codec;
     e.tree_slack = opts_tree_slack(o);

@@ -18,6 +18,7 @@ typedef struct cip_edit_options {
     const char *codec;    /* of arrays that are added or stored anew; NULL: as they are */
     int64_t tree_slack;   /* of a tree that has to move; 0: the default, -1: none */
     const char *history;  /* a history entry that says what was done; NULL: none */
+    const cip_open_options *open; /* how to read it: limits, threads, ...; NULL: the defaults */
     bool break_links; /* a file with several names (hard links) may be replaced under this one */
 } cip_edit_options;
 

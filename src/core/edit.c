@@ -68,7 +68,8 @@ static cip_status open_edit(const char *path, const cip_file *same, const cip_ed
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
     CIP_TRY(check_options(opts, &o, err));
-    CIP_TRY(cip_file_prepare(NULL, &f, err));
+    CIP_TRY(cip_file_prepare(o.open, &f, err));
+    o.open = NULL; /* the caller's again */
     cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
     if (st != CIP_OK) {
         cip_file_close(f);

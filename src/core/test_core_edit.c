@@ -157,6 +157,19 @@ static void wrong_calls_are_refused(void **state)
     cip_edit_abort(e);
 }
 
+static void limits_hold_for_updates_too(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "lim.asdf", false);
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 10000 };
+    cip_edit *e;
+    FAILS(CIP_ERR_LIMIT, "memory limit",
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.limits = &limits)), &e,
+                        err));
+    FAILS(CIP_ERR_ARG, "cip_open_options.size",
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.open = &(cip_open_options){ .size = 0 }), &e, err));
+}
+
 static void what_describes_data_is_changed_by_way_of_the_data(void **state)
 {
     (void)state;
@@ -319,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_file_that_changed_since_it_was_opened_is_busy),
         cmocka_unit_test(only_files_by_name_of_formats_that_can),
         cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(limits_hold_for_updates_too),
         cmocka_unit_test(what_describes_data_is_changed_by_way_of_the_data),
         cmocka_unit_test(removing_an_array_keeps_its_data_until_defrag),
         cmocka_unit_test(defrag_tells_what_it_drops),
