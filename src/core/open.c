@@ -210,54 +210,50 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-/* The readers' byte, or a journal that shows what a writer at work is just writing: it holds the
- * byte no longer than that takes. */
-static cip_status lock_or_wait(cip_file *f, const char *path, cip_err *err)
+static bool has_changed(cip_file *f)
 {
-    const struct timespec pause = { .tv_nsec = 1000000 };
-    cip_status st = cip_io_lock(f->io, err);
-    for (int i = 0; st == CIP_ERR_BUSY && i < LOCK_TRIES; i++) {
-        CIP_TRY(apply_journal(f, path, err));
-        if (f->overlay != NULL)
-            return CIP_OK;
-        nanosleep(&pause, NULL);
-        st = cip_io_lock(f->io, err);
-    }
-    return st;
+    return f->io != NULL && cip_io_unchanged(f->io, NULL) != CIP_OK;
 }
 
-/* Everything but the layout. *stale: the file changed before the byte was ours. */
-static cip_status open_file(cip_file *f, const char *path, bool *stale, cip_err *err)
+/* The readers' byte keeps out who writes over bytes in place; a writer who does that just now is
+ * waited for. Its journal alone would not do: it says nothing of the update after it. */
+static cip_status open_once(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
 {
     CIP_TRY(cip_io_open_file(&f->env, path, &f->io, err));
-    CIP_TRY(lock_or_wait(f, path, err));
-    if (f->overlay == NULL)
-        CIP_TRY(apply_journal(f, path, err));
-    *stale = f->overlay == NULL && cip_io_unchanged(f->io, NULL) != CIP_OK;
-    return CIP_OK;
-}
-
-/* An update may end between our opening the file and taking its byte: then it is opened again. One
- * that goes on growing is shown as it was. */
-static cip_status open_settled(cip_file *f, const char *path, cip_err *err)
-{
-    bool stale = true;
-    for (int i = 0; i < OPEN_TRIES && stale; i++) {
-        cip_io_close(f->overlay);
-        cip_io_close(f->io);
-        f->io = f->overlay = NULL;
-        CIP_TRY(open_file(f, path, &stale, err));
-    }
-    return CIP_OK;
-}
-
-static cip_status open_path(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
-{
-    if (strcmp(path, "-") == 0)
-        CIP_TRY(cip_io_open_fd(&f->env, STDIN_FILENO, "-", &f->io, err));
-    else
-        CIP_TRY(open_settled(f, path, err));
+    CIP_TRY(cip_io_lock(f->io, err));
+    CIP_TRY(apply_journal(f, path, err));
     return open_layout(f, o, err);
+}
+
+/* Whether what was opened may be a mixture: an update ended meanwhile. An overlay shows the same
+ * whatever is written, if it could be opened at all. */
+static bool is_mixed(cip_file *f, cip_status st)
+{
+    return (st != CIP_OK || f->overlay == NULL) && has_changed(f);
+}
+
+static cip_status open_path(const char *path, const cip_open_options *o, cip_file **f, cip_err *err)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    for (int mixed = 0, busy = 0;;) {
+        CIP_TRY(handle_new(o, f, err));
+        cip_status st = open_once(*f, path, o, err);
+        bool again =
+            st == CIP_ERR_BUSY ? busy++ < LOCK_TRIES : is_mixed(*f, st) && ++mixed < OPEN_TRIES;
+        if (!again) /* one that goes on growing is shown as it was */
+            return st;
+        cip_file_close(*f);
+        *f = NULL;
+        if (st == CIP_ERR_BUSY)
+            nanosleep(&pause, NULL);
+    }
+}
+
+static cip_status open_stdin(const cip_open_options *o, cip_file **f, cip_err *err)
+{
+    CIP_TRY(handle_new(o, f, err));
+    CIP_TRY(cip_io_open_fd(&(*f)->env, STDIN_FILENO, "-", &(*f)->io, err));
+    return open_layout(*f, o, err);
 }
 
 cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
@@ -287,13 +283,17 @@ static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)
 cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file, cip_err *err)
 {
     cip_open_options o;
-    cip_file *f;
+    cip_file *f = NULL;
+    cip_err own = CIP_ERR_INIT; /* a try that failed leaves no trace */
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(check_options(opts, &o, err));
-    CIP_TRY(handle_new(&o, &f, err));
-    return finish_open(f, open_path(f, path, &o, err), file);
+    cip_status st =
+        strcmp(path, "-") == 0 ? open_stdin(&o, &f, &own) : open_path(path, &o, &f, &own);
+    if (st != CIP_OK && err != NULL)
+        *err = own;
+    return finish_open(f, st, file);
 }
 
 cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open_options *opts,

@@ -95,10 +95,11 @@ static void run(const char *path, void (*make)(const char *), fault_change *cons
     }
     write_on(path, change, 2);
     s->stop = 1;
+    int status[READERS];
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(waitpid(reader[i], &status[i], 0), reader[i]);
     for (int i = 0; i < READERS; i++) {
-        int status;
-        assert_int_equal(waitpid(reader[i], &status, 0), reader[i]);
-        assert_int_equal(status, 0);
+        assert_int_equal(status[i], 0);
         if (s->wrong[i][0] != '\0')
             fail_msg("%s", s->wrong[i]);
         assert_true(s->nread[i] > 10);
@@ -122,6 +123,13 @@ static void readers_of_growth_and_shrinking_see_one_state(void **state)
     run(scratch_path(&dir, "a.ra"), fault_make_rawarray_and_text, change);
 }
 
+static void readers_of_switches_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_edit_ra_append, fault_edit_ra_smaller };
+    run(scratch_path(&dir, "a.ra"), fault_make_rawarray, change);
+}
+
 static void readers_of_replacements_see_one_state(void **state)
 {
     (void)state;
@@ -134,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_of_a_journal_see_one_state),
         cmocka_unit_test(readers_of_growth_and_shrinking_see_one_state),
+        cmocka_unit_test(readers_of_switches_see_one_state),
         cmocka_unit_test(readers_of_replacements_see_one_state),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
