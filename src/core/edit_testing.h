@@ -4,7 +4,7 @@
 #define CIP_CORE_EDIT_TESTING_H
 
 #include "core/core_testing.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 #define OK(x)                                                                                      \
     do {                                                                                           \

@@ -13,7 +13,7 @@
 
 #include "core/commit_impl.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 static scratch dir;
 static cip_env env;

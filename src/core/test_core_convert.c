@@ -8,7 +8,7 @@
 #include <dirent.h>
 
 #include "core/core_testing.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 static const int32_t six[] = { 1, -2, 3, -4, 5, -6 };
 

@@ -8,7 +8,7 @@
 #include "core/core_testing.h"
 #include "io/patch.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 static const int32_t six[] = { 1, -2, 3, -4, 5, -6 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/commit_impl.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
 

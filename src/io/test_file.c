@@ -20,7 +20,7 @@
 
 #include "io/io_impl.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 /* What the calls below do instead of just reading. */
 static struct {

@@ -11,7 +11,7 @@
 
 #include "io/patch.h"
 #include "support/fault_io.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 enum { THREADS = 8, N = 100000, TURNS = 300 };
 

@@ -13,7 +13,7 @@
 
 #include "io/patch.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
 static const cip_bytes none = { NULL, 0 };

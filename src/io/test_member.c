@@ -14,7 +14,7 @@
 
 #include "io/io_impl.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 #include "support/seccomp.h"
 
 static cip_env env;

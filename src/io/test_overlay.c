@@ -12,7 +12,7 @@
 #include "io/io_impl.h"
 #include "support/fail_alloc.h"
 #include "support/fault_io.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
 static const cip_bytes none = { NULL, 0 };

@@ -11,7 +11,7 @@
 #include "io/io_impl.h"
 #include "io/scratch.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 static scratch dir;
 

@@ -16,7 +16,7 @@
 
 #include "io/io.h"
 #include "support/fail_alloc.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 #include "support/seccomp.h"
 
 static scratch dir;

@@ -13,7 +13,7 @@
 #include "io/io_impl.h"
 #include "io/scratch.h"
 #include "io/store.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 static scratch dir;
 static cip_env env;

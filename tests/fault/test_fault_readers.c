@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "fault/fault_scenarios.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 enum { READERS = 2, STATES = 2 };
 

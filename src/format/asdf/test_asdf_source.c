@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/asdf/asdf_testing.h"
-#include "support/scratch.h"
+#include "support/temp_folder.h"
 
 #define EXT(uri)                                                                                   \
     "!core/ndarray-1.0.0 {source: " uri ", datatype: int32, byteorder: little, shape: [6]}\n"

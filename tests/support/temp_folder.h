@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A folder of a test's own, removed with all in it at the end. */
-#ifndef CIP_TESTS_SCRATCH_H
-#define CIP_TESTS_SCRATCH_H
+#ifndef CIP_TESTS_TEMP_FOLDER_H
+#define CIP_TESTS_TEMP_FOLDER_H
 
 #include <fcntl.h>
 #include <ftw.h>
