@@ -157,12 +157,15 @@ static cip_status refuse(const char *why, cip_err *err)
     return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
 }
 
+/* Always at the level `power`: that may be what the interrupted update was promised. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err)
 {
     cip_journal_state state;
+    const cip_level level = c->level;
     cip_patch p = { .arena = { .mem = &c->env->mem } };
     char why[256] = "";
     cip_status st;
+    c->level = CIP_LEVEL_POWER;
     CIP_GO(cip_journal_find(c->env, c->path, c->io, &state, &p, why, err));
     if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED)
         CIP_GO(refuse(why, err));
@@ -174,6 +177,7 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
     if (state != CIP_JOURNAL_NONE)
         st = cip_commit_reopen(c, err);
 done:
+    c->level = level;
     cip_patch_clear(&p);
     return st;
 }
