@@ -137,6 +137,83 @@ static void readers_of_replacements_see_one_state(void **state)
     run(scratch_path(&dir, "a.asdf"), fault_make_tight_asdf, change);
 }
 
+/* --- a stream that grows ---------------------------------------------------------------------- */
+
+enum { WIDTH = 100, FIRST = 2 /* rows of fault_make_stream */ };
+
+/* Row i is WIDTH times i, from FIRST on. */
+static cip_status add_rows(const char *path, cip_err *err)
+{
+    int32_t row[WIDTH];
+    cip_file *f;
+    time_t end = time(NULL) + 2;
+    cip_status st = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, err);
+    for (int32_t i = FIRST; st == CIP_OK && time(NULL) < end && i < 100000; i++) {
+        for (int k = 0; k < WIDTH; k++)
+            row[k] = i;
+        st = cip_append(f, NULL, NULL, row, sizeof row, err);
+        s->nchange++;
+    }
+    cip_file_close(f);
+    return st;
+}
+
+/* Looks at the last row that there is; false with the reason in err. */
+static bool look_at_end(const char *path, int64_t *seen, cip_err *err)
+{
+    int32_t row[WIDTH];
+    cip_file *f;
+    if (cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, err) != CIP_OK)
+        return false;
+    const cip_array *a = cip_file_array(f, 0);
+    int64_t n = cip_array_shape(a)[0];
+    bool ok = n >= *seen && cip_read(a, "[-1]", NULL, row, sizeof row, err) == CIP_OK;
+    for (int k = 0; ok && n > FIRST && k < WIDTH; k++)
+        ok = row[k] == n - 1;
+    *seen = n;
+    cip_file_close(f);
+    return ok;
+}
+
+static void follow(const char *path, int who)
+{
+    int64_t seen = FIRST;
+    cip_err err = CIP_ERR_INIT;
+    while (s->stop == 0 && s->wrong[who][0] == '\0') {
+        if (!look_at_end(path, &seen, &err))
+            snprintf(s->wrong[who], sizeof s->wrong[who], "with %lld rows: %.200s", (long long)seen,
+                     err.text);
+        s->nread[who]++;
+    }
+    _exit(0);
+}
+
+static void readers_of_a_stream_see_whole_rows(void **state)
+{
+    (void)state;
+    pid_t reader[READERS];
+    cip_err err = CIP_ERR_INIT;
+    char path[600];
+    snprintf(path, sizeof path, "%s/s.asdf", dir.dir);
+    memset(s, 0, sizeof *s);
+    fault_make_stream(dir.dir);
+    for (int i = 0; i < READERS; i++) {
+        reader[i] = fork();
+        if (reader[i] == 0)
+            follow(path, i);
+    }
+    cip_status st = add_rows(path, &err);
+    s->stop = 1;
+    for (int i = 0; i < READERS; i++)
+        waitpid(reader[i], NULL, 0);
+    print_message("%zu rows, %zu and %zu reads\n", s->nchange, s->nread[0], s->nread[1]);
+    assert_string_equal(err.text, "");
+    assert_int_equal(st, CIP_OK);
+    for (int i = 0; i < READERS; i++)
+        assert_string_equal(s->wrong[i], "");
+    assert_true(s->nchange > 10 && s->nread[0] > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +221,7 @@ int main(void)
         cmocka_unit_test(readers_of_growth_and_shrinking_see_one_state),
         cmocka_unit_test(readers_of_switches_see_one_state),
         cmocka_unit_test(readers_of_replacements_see_one_state),
+        cmocka_unit_test(readers_of_a_stream_see_whole_rows),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
