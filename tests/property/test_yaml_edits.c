@@ -422,7 +422,7 @@ static void try_text(cip_bytes text)
     cip_yaml_edit *e = start(&s);
     cip_yaml_edit_free(e);
     if (e != NULL && read_events(text, &s.old) && s.old.n > 1) {
-        const size_t each = text.len > (1 << 20) ? 1 : text.len > 20000 ? 2 : 6;
+        const size_t each = text.len > (1 << 20) ? run.full : text.len > 20000 ? 2 : 5;
         run.texts++;
         if (is_start(&s.old.at[0].ev))
             try_insert(&s, 0);
