@@ -343,6 +343,28 @@ static void readers_keep_out_only_what_writes_over_bytes(void **state)
     assert_int_equal(apply_at(510, "efgh", 0), CIP_OK);
 }
 
+static void an_open_file_is_kept_from_being_written_over(void **state)
+{
+    (void)state;
+    static const char text[] = "#ASDF 1.0.0\n%YAML 1.1\n---\n{a: 1}\n...\n";
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    const char *x = scratch_write(&dir, "x.asdf", text, sizeof text - 1);
+    int fd = open(x, O_RDWR);
+    assert_int_equal(cip_open(x, NULL, &f, &err), CIP_OK);
+    assert_int_equal(cip_store_lock(fd, CIP_LOCK_READERS, false), CIP_LOCK_TAKEN);
+    cip_file_close(f);
+    assert_int_equal(cip_store_lock(fd, CIP_LOCK_READERS, false), CIP_LOCK_HELD);
+    assert_int_equal(cip_open(x, NULL, &f, &err), CIP_ERR_BUSY); /* after a while */
+    assert_null(f);
+    assert_string_equal(err.text, "the file is being updated in place");
+    close(fd);
+    err = (cip_err)CIP_ERR_INIT;
+    assert_int_equal(cip_open(x, NULL, &f, &err), CIP_OK);
+    assert_int_equal(err.code, CIP_OK);
+    cip_file_close(f);
+}
+
 static void a_file_changed_by_others_is_left_alone(void **state)
 {
     (void)state;
@@ -669,6 +691,7 @@ int main(void)
         cmocka_unit_test(an_append_names_bytes_that_stay),
         cmocka_unit_test(one_writer_at_a_time),
         cmocka_unit_test(readers_keep_out_only_what_writes_over_bytes),
+        cmocka_unit_test(an_open_file_is_kept_from_being_written_over),
         cmocka_unit_test(a_file_changed_by_others_is_left_alone),
         cmocka_unit_test(rows_are_added_at_once),
         cmocka_unit_test(hard_links_part_only_when_told),
