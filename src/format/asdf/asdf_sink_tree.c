@@ -111,6 +111,25 @@ static cip_status raw_tree(asdf_writer *w, cip_arena *a, const cip_node **out, c
     return CIP_OK;
 }
 
+/* The codecs beyond the standard, each once. */
+static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, size_t *n,
+                                 cip_err *err)
+{
+    static const char *const names[] = { "lz4f", "zstd" };
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        bool used = false;
+        for (size_t i = 0; i < w->n; i++)
+            used = used || (w->target[i]->where != CIP_WHERE_INLINE && !w->target[i]->s->is_view &&
+                            strcmp(w->target[i]->how.name, names[k]) == 0);
+        asdf_swap x = { .path = "history/extensions/-" };
+        if (used)
+            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, names[k], &x.to, err));
+        if (x.to != NULL)
+            swap[(*n)++] = x;
+    }
+    return CIP_OK;
+}
+
 static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
 {
     cip_status st;
@@ -118,7 +137,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
     asdf_swap *swap = NULL;
     size_t n = 0;
     CIP_GO(cip_asdf_head_text(w->standard, text, err));
-    CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n, err));
+    CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n + 2, err));
     if (cip_asdf_is_rawarray(&w->spec))
         CIP_GO(raw_tree(w, &arena, &w->tree, err));
     for (size_t i = 0; i < w->n; i++) {
@@ -128,6 +147,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
         swap[n] = (asdf_swap){ .from = node_of(w, t->s), .path = t->s->path };
         CIP_GO(ndarray_node(w, &arena, t, &swap[n++].to, err));
     }
+    CIP_GO(add_extensions(w, &arena, swap, &n, err));
     st = cip_asdf_tree_text(w->env, w->standard, w->tree, swap, n, text, err);
 done:
     cip_arena_clear(&arena);

@@ -131,6 +131,64 @@ static cip_status history(copier *c, cip_node **out, cip_err *err)
     return cip_asdf_list_map(&top, NULL, CIP_STYLE_BLOCK, out, err);
 }
 
+typedef struct codec_row {
+    const char *codec, *class, *uri;
+} codec_row;
+
+#define CODEC_URI "asdf://asdf-format.org/compression/extensions/"
+
+static const codec_row codecs[] = {
+    { "lz4f", "asdf_compression.lz4f.extensions.LZ4FrameExtension", CODEC_URI "lz4f-1.0.0" },
+    { "zstd", "asdf_compression.zstd.extensions.ZstdExtension", CODEC_URI "zstd-1.0.0" },
+};
+
+/* Whether there is a list that it can be added to, and it is not in it. */
+static bool is_missing(const cip_node *root, const char *uri)
+{
+    const cip_node *history =
+        cip_node_kind(root) == CIP_NODE_MAP ? cip_map_get(root, "history") : NULL;
+    if (history == NULL)
+        return true;
+    const cip_node *list =
+        history->type == CIP_NODE_MAP ? cip_map_get(history, "extensions") : NULL;
+    if (cip_node_kind(list) != CIP_NODE_SEQ)
+        return false;
+    for (uint32_t i = 0; i < list->len; i++)
+        if (cip_node_kind(list->item[i]) == CIP_NODE_MAP &&
+            cip_node_is_string(cip_map_get(list->item[i], "extension_uri"), uri))
+            return false;
+    return true;
+}
+
+static cip_status extension(cip_arena *a, const codec_row *row, cip_node **out, cip_err *err)
+{
+    asdf_list l = { .a = a }, who = { .a = a };
+    cip_node *seq, *v;
+    CIP_TRY(cip_node_new_seq(a, 1, &seq, err));
+    CIP_TRY(cip_node_new_string(a, row->codec, strlen(row->codec), &v, err));
+    cip_node_set_item(seq, 0, v);
+    CIP_TRY(cip_asdf_list_text(&who, "name", "cippus", err));
+    CIP_TRY(cip_asdf_list_text(&who, "version", CIP_VERSION_STRING, err));
+    CIP_TRY(cip_asdf_list_map(&who, ASDF_TAGS "core/software-1.0.0", CIP_STYLE_FLOW, &v, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_class", row->class, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", row->uri, err));
+    CIP_TRY(cip_asdf_list_add(&l, "software", v, err));
+    CIP_TRY(cip_asdf_list_add(&l, "supported_compression", seq, err));
+    return cip_asdf_list_map(&l, ASDF_TAGS "core/extension_metadata-1.0.0", CIP_STYLE_BLOCK, out,
+                             err);
+}
+
+cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
+                                    const char *codec, const cip_node **out, cip_err *err)
+{
+    cip_node *n = NULL;
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0] && s->metadata; i++)
+        if (strcmp(codecs[i].codec, codec) == 0 && is_missing(root, codecs[i].uri))
+            CIP_TRY(extension(a, &codecs[i], &n, err));
+    *out = n;
+    return CIP_OK;
+}
+
 /* What is put in front of the tree's own pairs. */
 static cip_status front(copier *c, const cip_node *root, asdf_list *l, cip_err *err)
 {

@@ -118,6 +118,10 @@ typedef struct asdf_swap {
     const char *path;
 } asdf_swap;
 
+/* What says that a codec beyond the standard is needed, for history/extensions; *out is NULL when
+ * the codec is none of those, or `root` says it already or has no place for it. */
+cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
+                                    const char *codec, const cip_node **out, cip_err *err);
 /* The tree as it is written, as text from `%YAML` to the end marker: tags of the standard, swaps,
  * software and extensions where there are none. `root` may be NULL. */
 cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,

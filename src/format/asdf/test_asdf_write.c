@@ -290,6 +290,42 @@ static void every_codec_is_read_back(void **state)
     }
 }
 
+static void codecs_beyond_the_standard_are_announced_once(void **state)
+{
+    (void)state;
+    for (int standard = 1; standard < 3; standard++) {
+        made m;
+        two t = two_of();
+        t.spec.codec = "zstd";
+        t.spec.version = standard == 1 ? "1.1.0" : "1.2.0";
+        made_start(&m, NULL);
+        assert_int_equal(write_two(&m, &t), CIP_OK);
+        one_file f;
+        made_reopen(&m, &f);
+        const cip_node *list = cip_tree_get(f.layout->tree, "history/extensions", NULL);
+        assert_int_equal(cip_node_len(list), standard == 1 ? 0 : 2);
+        t.spec.codec = "lz4f";
+        t.spec.tree = f.layout->tree;
+        made again;
+        made_start(&again, NULL);
+        assert_int_equal(write_two(&again, &t), CIP_OK);
+        assert_int_equal(says(&again, "supported_compression: [zstd]"), standard == 2);
+        assert_int_equal(says(&again, "supported_compression: [lz4f]"), standard == 2);
+        made_end(&again);
+        t.spec.codec = "zstd";
+        made_start(&again, NULL);
+        assert_int_equal(write_two(&again, &t), CIP_OK);
+        one_file g;
+        made_reopen(&again, &g);
+        list = cip_tree_get(g.layout->tree, "history/extensions", NULL);
+        assert_int_equal(cip_node_len(list), standard == 1 ? 0 : 2);
+        one_close(&g);
+        made_end(&again);
+        one_close(&f);
+        made_end(&m);
+    }
+}
+
 static void an_array_has_its_own_codec(void **state)
 {
     (void)state;
@@ -644,6 +680,7 @@ int main(void)
         cmocka_unit_test(checksums_are_of_stored_or_decoded_bytes_or_none),
         cmocka_unit_test(what_does_not_become_smaller_is_stored_as_it_is),
         cmocka_unit_test(every_codec_is_read_back),
+        cmocka_unit_test(codecs_beyond_the_standard_are_announced_once),
         cmocka_unit_test(an_array_has_its_own_codec),
         cmocka_unit_test(arrays_without_bytes_are_never_compressed),
         cmocka_unit_test(a_streamed_array_is_last_and_has_no_sizes),
