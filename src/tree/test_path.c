@@ -325,6 +325,38 @@ static void no_memory_for_a_path_is_reported(void **state)
     every_allocation_may_fail(add_long_path);
 }
 
+static void paths_are_split_as_they_are_read(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t n;
+        const char *steps; /* each with a bar behind it */
+    } cases[] = {
+        { "", 0, "" },
+        { "/", 1, "|" },
+        { "a", 1, "a|" },
+        { "/a", 1, "a|" },
+        { "a/b", 2, "a|b|" },
+        { "a//b/", 4, "a||b||" },
+        { "~1~0~2~", 1, "/~~2~|" },
+        { "a~1b/~01", 2, "a/b|~1|" },
+    };
+    bench *b = *state;
+    cip_bytes *step;
+    size_t n;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char all[64] = "";
+        assert_int_equal(cip_path_split(&b->arena, cases[i].path, &step, &n, NULL), CIP_OK);
+        assert_int_equal(n, cases[i].n);
+        for (size_t k = 0; k < n; k++) {
+            strncat(all, (const char *)step[k].ptr, step[k].len);
+            strcat(all, "|");
+        }
+        assert_string_equal(all, cases[i].steps);
+    }
+    assert_int_equal(cip_path_split(&b->arena, NULL, &step, &n, NULL), CIP_ERR_ARG);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
 
 int main(void)
@@ -336,6 +368,7 @@ int main(void)
         TEST(string_keys_come_before_others),
         cmocka_unit_test(steps_match_their_escapes_only),
         TEST(paths_are_built_as_they_are_read),
+        TEST(paths_are_split_as_they_are_read),
         TEST(getters_check_type_and_range),
         TEST(integers_are_doubles_when_they_are_exactly),
         TEST(null_passes_the_error_on),
