@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is stored of a block after an update. Rows that were added to a block of `lz4`, `lz4f` or
- * `zstd` become chunks or frames behind the old ones; other codecs' blocks are encoded anew. */
+ * What is stored of a block after an update. Rows that were added to a block of `lz4` or `zstd`
+ * become chunks or frames behind the old ones; other codecs' blocks are encoded anew (`lz4f` too,
+ * as others read but its first frame). */
 #include "format/asdf/asdf_update.h"
 
 #include <string.h>
@@ -41,8 +42,7 @@ static cip_status each_of(cip_env *env, cip_io *io,
 
 static bool in_chunks(const uint8_t code[4])
 {
-    return memcmp(code, "lz4", 4) == 0 || memcmp(code, "lz4f", 4) == 0 ||
-           memcmp(code, "zstd", 4) == 0;
+    return memcmp(code, "lz4", 4) == 0 || memcmp(code, "zstd", 4) == 0;
 }
 
 static cip_status to_encoder(void *user, const void *p, size_t n, cip_err *err)
