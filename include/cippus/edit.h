@@ -29,8 +29,8 @@ typedef struct cip_edit cip_edit;
 
 /** Starts an update of a file on disk that cip_open opened. What an interrupted update left behind
  * is completed first. BUSY when another writer has it or it changed since it was opened, READONLY
- * when it may not be written, UNSUPPORTED when the format or source cannot be updated. The file
- * goes on showing its old state until it is opened again. */
+ * when it may not be written, UNSUPPORTED when the format or source cannot be updated. `file` may
+ * be read until the commit; then it is to be opened again, and reading it is BUSY. */
 CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err);
 /** The same by name and with all that can be chosen; `opts` may be NULL. */
 CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,

@@ -102,6 +102,7 @@ cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "only a file that was opened by its name can be changed, not %s",
                         file->io->ops->name);
+    file->layout->may_change = true;
     cip_io_unlock(file->io); /* our own reading need not wait for our writing */
     return open_edit(file->io->name, file, NULL, edit, err);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "core/handle.h"
+#include "core/plan.h"
 
 const char *cip_file_format(const cip_file *f)
 {
@@ -91,6 +91,7 @@ cip_status cip_block_read(const cip_file *f, size_t i, bool stored, uint64_t off
             *err = *b->why;
         return b->info.state;
     }
+    CIP_TRY(cip_layout_settled(f->layout, err));
     cip_read_how how = { f->layout, f->env.pool };
     return cip_space_read_at(&how, stored ? b->stored : b->data, offset, dst, n, err);
 }

@@ -150,11 +150,20 @@ static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as a
     return cip_cast_make(p->take_mask ? p->to : p->stored, p->to, args->overflow, &p->cast, err);
 }
 
+cip_status cip_layout_settled(const cip_layout *l, cip_err *err)
+{
+    if (!l->may_change || cip_io_unchanged(l->io, NULL) == CIP_OK)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                    "the file was changed by an update; open it again");
+}
+
 cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
                          cip_plan_read *out, cip_err *err)
 {
     cip_read_args full;
     CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_layout_settled(a->layout, err));
     CIP_TRY(cip_read_args_check(args, &full, err));
     cip_env *env = a->layout->env;
     memset(out, 0, sizeof *out);

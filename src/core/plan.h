@@ -27,6 +27,9 @@ typedef struct cip_plan_read {
 /* What elements become when no dtype is asked for. */
 typedef enum cip_as { CIP_AS_NATIVE, CIP_AS_RAW, CIP_AS_STORED } cip_as;
 
+/* BUSY when an update that was begun with this file changed it: what is read would be a mixture. */
+cip_status cip_layout_settled(const cip_layout *l, cip_err *err);
+
 /* Works out args (NULL: all of the array). `as`: used where args->dtype is NULL. On failure nothing
  * needs clearing. */
 cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,

@@ -232,7 +232,9 @@ const void *cip_view(const cip_array *a, cip_err *err)
     cip_status st = cip_array_state(a, err);
     if (st != CIP_OK)
         return NULL;
-    st = view_in_place(a, &p, err);
+    st = cip_layout_settled(a->layout, err);
+    if (st == CIP_OK)
+        st = view_in_place(a, &p, err);
     cip_fail_in(err, st, "%s", a->path);
     return st == CIP_OK ? p : NULL;
 }

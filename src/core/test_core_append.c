@@ -102,6 +102,30 @@ static void a_torn_row_is_cut_before_the_next(void **state)
     edit_verify(path);
 }
 
+static void a_masked_stream_does_not_outgrow_its_mask(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
+        "--- !core/asdf-1.1.0\n"
+        "a: !core/ndarray-1.1.0 {source: -1, datatype: uint8, byteorder: little, shape: ['*'],\n"
+        "  mask: !core/ndarray-1.1.0 {data: [true, false], datatype: bool8}}\n...\n"
+        "\323BLK\0\60\0\0\0\1";
+    char all[sizeof text + 64] = { 0 };
+    const uint8_t row = 3;
+    cip_file *f;
+    memcpy(all, text, sizeof text);
+    size_t n = sizeof text - 1 + 44;
+    all[n] = 1;
+    all[n + 1] = 2;
+    const char *path = scratch_write(&s, "g.asdf", all, n + 2);
+    edit_expect(path, "a", "-- 2\n");
+    OK(cip_open(path, NULL, &f, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_append(f, "a", NULL, &row, 1, err));
+    cip_file_close(f);
+    edit_expect(path, "a", "-- 2\n");
+}
+
 static void arrays_that_end_no_file_grow_by_updates(void **state)
 {
     (void)state;
@@ -142,6 +166,7 @@ int main(void)
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(a_value_that_does_not_fit_writes_nothing),
         cmocka_unit_test(a_torn_row_is_cut_before_the_next),
+        cmocka_unit_test(a_masked_stream_does_not_outgrow_its_mask),
         cmocka_unit_test(arrays_that_end_no_file_grow_by_updates),
         cmocka_unit_test(a_file_that_another_changed_is_busy),
     };

@@ -108,6 +108,27 @@ static void a_file_that_changed_since_it_was_opened_is_busy(void **state)
     cip_file_close(f);
 }
 
+static void a_file_is_not_read_on_after_its_update(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "d1.asdf", false);
+    const float one = 1;
+    float v[24];
+    cip_file *f;
+    cip_edit *e;
+    OK(cip_open(path, NULL, &f, err));
+    const cip_array *a = cip_find(f, "image", NULL);
+    OK(cip_edit_begin(f, &e, err));
+    OK(cip_read(a, NULL, NULL, v, sizeof v, err));
+    OK(cip_edit_write(e, "image", "[0, 0]", &one, sizeof one, err));
+    OK(cip_read(a, NULL, NULL, v, sizeof v, err));
+    OK(cip_edit_commit(e, err));
+    FAILS(CIP_ERR_BUSY, "open it again", cip_read(a, NULL, NULL, v, sizeof v, err));
+    FAILS(CIP_ERR_BUSY, "open it again", cip_block_read(f, 0, true, 0, v, 4, err));
+    FAILS(CIP_ERR_BUSY, "open it again", cip_view(a, err) != NULL ? CIP_OK : (cip_status)err->code);
+    cip_file_close(f);
+}
+
 static void only_files_by_name_of_formats_that_can(void **state)
 {
     (void)state;
@@ -330,6 +351,7 @@ int main(void)
         cmocka_unit_test(an_abort_and_an_empty_update_leave_every_byte),
         cmocka_unit_test(one_writer_at_a_time),
         cmocka_unit_test(a_file_that_changed_since_it_was_opened_is_busy),
+        cmocka_unit_test(a_file_is_not_read_on_after_its_update),
         cmocka_unit_test(only_files_by_name_of_formats_that_can),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(limits_hold_for_updates_too),

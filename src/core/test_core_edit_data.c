@@ -223,6 +223,57 @@ static void changes_of_one_array_follow_each_other(void **state)
     edit_expect(path, "packed", "50 51\n50 51\n8 9\n50 51\n0 0\n");
 }
 
+static void an_array_whose_place_changed_waits_for_the_next_update(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "g2.asdf", false);
+    const int16_t h[4] = { 1, 2, 3, 4 };
+    const double r[2] = { 1, 2 };
+    const int64_t q[3] = { 1, 2, 3 };
+    const int64_t shape[] = { 2, 2 }, two[] = { 2 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_append(e, "packed", h, sizeof h, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_append(e, "packed", h, sizeof h, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_resize(e, "packed", 2, shape, err));
+    OK(cip_edit_resize(e, "image", 2, shape, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_write(e, "image", "[0, 0]", h, 4, err));
+    OK(cip_edit_resize(e, "few", 1, two, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_write(e, "few", NULL, q, 24, err));
+    commit(e, path);
+    edit_expect(path, "image", "0.0 1.0\n6.0 7.0\n");
+    edit_expect(path, "few", "10 20\n");
+    path = edit_file(&s, "g3.asdf", true);
+    e = begin(path, NULL);
+    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_freeze(e, err));
+    commit(e, path);
+    edit_expect(path, "rows", "1.0 2.0\n");
+    e = begin(path, NULL);
+    OK(cip_edit_freeze(e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_append(e, "rows", r, sizeof r, err));
+    commit(e, path);
+    edit_expect(path, "rows", "1.0 2.0\n");
+}
+
+static void an_array_that_is_removed_cannot_change(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "g4.asdf", false);
+    const int16_t h[4] = { 1, 2, 3, 4 };
+    const int64_t q[3] = { 1, 2, 3 };
+    cip_edit *e = begin(path, NULL);
+    cip_file *f;
+    OK(cip_edit_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_append(e, "packed", h, sizeof h, err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    OK(cip_edit_write(e, "few", NULL, q, sizeof q, err));
+    OK(cip_edit_remove(e, "few", err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    assert_int_equal(cip_file_narray(f), 1);
+    cip_file_close(f);
+}
+
 static void checksums_follow_the_options(void **state)
 {
     (void)state;
@@ -273,6 +324,66 @@ static void masks_and_external_data_stand_in_the_way(void **state)
     edit_expect(path, "m", "1 -- 1\n");
 }
 
+/* n bytes with a tree of this text and blocks of 2, 3 and 4 bytes. */
+static const char *by_hand(const char *name, const char *tree)
+{
+    static char text[2048];
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%%YAML 1.1\n"
+                                "%%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n%s...\n",
+                                tree);
+    for (uint8_t i = 2; i < 5; i++) {
+        const uint8_t head[54] = { 0xd3, 'B', 'L', 'K', 0, 48, [21] = i, [29] = i, [37] = i };
+        memcpy(text + n, head, sizeof head);
+        memset(text + n + sizeof head, 10 * i, i);
+        n += sizeof head + i;
+    }
+    return scratch_write(&s, name, text, n);
+}
+
+static void sources_from_the_end_mean_the_blocks_of_the_file(void **state)
+{
+    (void)state;
+    const char *path = by_hand(
+        "n.asdf",
+        "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: little, shape: [2]}\n"
+        "b: !core/ndarray-1.1.0 {source: -2, datatype: uint8, byteorder: little, shape: [3]}\n"
+        "b2: !core/ndarray-1.1.0 {source: -2, datatype: uint8, byteorder: little, shape: [3]}\n"
+        "c: !core/ndarray-1.1.0 {source: -1, datatype: uint8, byteorder: little, shape: [4]}\n");
+    const int64_t four[] = { 4 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_resize(e, "b", 1, four, err)); /* a block of its own */
+    OK(cip_edit_resize(e, "a", 1, four, err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    commit(e, path);
+    edit_expect(path, "a", "20 20 0 0\n");
+    edit_expect(path, "b", "30 30 30 0\n");
+    edit_expect(path, "b2", "30 30 30\n");
+    edit_expect(path, "c", "40 40 40 40\n");
+}
+
+static void what_an_alias_shares_is_not_changed_for_the_others(void **state)
+{
+    (void)state;
+    const char *path = by_hand(
+        "o.asdf",
+        "q: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: little, shape: &s "
+        "[2]}\n"
+        "r: !core/ndarray-1.1.0 {source: 2, datatype: uint8, byteorder: little, shape: *s}\n"
+        "t: !core/ndarray-1.1.0 &t {source: 1, datatype: uint8, byteorder: little, shape: "
+        "[3]}\n"
+        "u: !core/ndarray-1.1.0 {<<: *t, source: 2}\n");
+    const uint8_t row = 7;
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_append(e, "r", &row, 1, err));
+    OK(cip_edit_append(e, "u", &row, 1, err));
+    commit(e, path);
+    edit_expect(path, "q", "20 20\n");
+    edit_expect(path, "r", "40 40 7\n");
+    edit_expect(path, "t", "30 30 30\n");
+    edit_expect(path, "u", "40 40 40 7\n");
+}
+
 /* More bytes than are kept in memory. */
 static void large_changes_go_through_a_scratch_file(void **state)
 {
@@ -313,8 +424,12 @@ int main(void)
         cmocka_unit_test(rows_of_another_file),
         cmocka_unit_test(a_new_shape_keeps_elements_in_their_places),
         cmocka_unit_test(changes_of_one_array_follow_each_other),
+        cmocka_unit_test(an_array_whose_place_changed_waits_for_the_next_update),
+        cmocka_unit_test(an_array_that_is_removed_cannot_change),
         cmocka_unit_test(checksums_follow_the_options),
         cmocka_unit_test(masks_and_external_data_stand_in_the_way),
+        cmocka_unit_test(sources_from_the_end_mean_the_blocks_of_the_file),
+        cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
         cmocka_unit_test(large_changes_go_through_a_scratch_file),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -237,6 +237,7 @@ struct cip_layout {
     void (*clear)(cip_layout *layout);
     uint32_t flags; /* cip_open_flags */
     uint64_t generation;
+    _Atomic bool may_change; /* the file may change under this layout: reads look whether it did */
 };
 
 /* What the caller of open asked for. */

@@ -56,36 +56,6 @@ cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *s
     return cip_yaml_edit_set(e, path, value, err);
 }
 
-/* --- users of a block
- * ------------------------------------------------------------------------------ */
-
-typedef struct count {
-    int64_t block, nblock;
-    size_t n;
-} count;
-
-static int count_user(void *user, const cip_visit *v)
-{
-    count *c = user;
-    int64_t i;
-    if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
-        return 0;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (source != NULL && cip_node_as_int(source, &i) && (i < 0 ? i + c->nblock : i) == c->block)
-        c->n++;
-    return 0;
-}
-
-cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err)
-{
-    cip_yaml_edit *e;
-    count c = { (int64_t)block, (int64_t)u->n, 0 };
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_tree_walk(cip_yaml_edit_root(e), u->env, count_user, &c, err));
-    *n = c.n;
-    return CIP_OK;
-}
-
 /* --- changes of the tree
  * --------------------------------------------------------------------------- */
 
@@ -221,6 +191,10 @@ cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
                         "the last block is streamed, so no other can follow; freeze it first");
+    bool changed = false;
+    if (u->n == u->f->blocks.n) /* sources from the end would mean others from now on ... */
+        CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
+    u->anew = u->anew || changed; /* ... and to readers before the update is whole */
     if (u->n == u->cap) {
         asdf_ublock *grown;
         CIP_TRY(CIP_ARENA_NEW(u->arena, &grown, 2 * u->cap, err));

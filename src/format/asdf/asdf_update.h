@@ -30,6 +30,13 @@ typedef struct asdf_payload {
     cip_io *more;
 } asdf_payload;
 
+/* An array whose view is no longer as it was when the file was opened; in the arena. */
+typedef struct asdf_touched {
+    const cip_array *a;
+    bool moved; /* its elements lie elsewhere; otherwise there are only more of them */
+    struct asdf_touched *next;
+} asdf_touched;
+
 /* An inline array that changed; in the arena. */
 typedef struct asdf_uinline asdf_uinline;
 
@@ -49,12 +56,14 @@ typedef struct asdf_update {
     asdf_ublock *b;
     size_t n, cap;
     asdf_uinline *inlines;
+    asdf_touched *touched;
 } asdf_update;
 
 enum {
     ASDF_UPDATE_PATCH_MAX =
-        32 << 20,                 /* bytes changed in place and kept in memory; more: a shadow */
-    ASDF_UPDATE_OPS_MAX = 1 << 16 /* runs of them */
+        32 << 20,                    /* bytes changed in place and kept in memory; more: a shadow */
+    ASDF_UPDATE_OPS_MAX = 1 << 16,   /* runs of them */
+    ASDF_UPDATE_INSIDE_MAX = 1 << 20 /* of the last block's payload, stored where it was */
 };
 
 extern const cip_updater cip_asdf_updater;
@@ -67,6 +76,16 @@ cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *er
 /* Sets `step` of the array's node: path/step. */
 cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
                                const cip_node *value, cip_err *err);
+/* Sources that count from the end of the file's blocks, by their numbers. *changed: there were
+ * some. */
+cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err);
+/* The text with block i of the file called to[i], for all n of them. */
+cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed,
+                                    cip_err *err);
+/* Whether the array's description still is where it was. */
+bool cip_asdf_update_has(asdf_update *u, const cip_array *a);
+/* Notes that an array changed its place or length; then its view says no more where it is. */
+cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved, cip_err *err);
 /* How many ndarrays of the tree name the block, external ones and masks included. */
 cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err);
 /* Puts another text in the tree's place. */

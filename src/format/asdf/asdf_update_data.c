@@ -167,11 +167,25 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
                     "the data lie in another file; change that file");
 }
 
+/* Whether the array still is where it was when the file was opened; `size`: and as long. */
+static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip_err *err)
+{
+    if (!cip_asdf_update_has(u, a))
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "the array was removed or replaced in this update");
+    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
+        if ((t->a == a || (a->node != NULL && t->a->node == a->node)) && (size || t->moved))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the array's shape or place changed in this update; commit it first");
+    return CIP_OK;
+}
+
 cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *at,
                                  const cip_feed *feed, cip_err *err)
 {
     asdf_update *u = state;
     CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, false, err));
     if (is_inline(a))
         return cip_asdf_inline_write(u, a, at, feed, err);
     put p = { u, (size_t)a->storage.block };
@@ -325,13 +339,14 @@ static bool grows_by_itself(const cip_array *a)
            cip_node_is_string(shape->item[0], "*");
 }
 
-static cip_status new_length(asdf_update *u, const cip_array *a, int64_t n, cip_err *err)
+/* The whole shape, as a part of it may belong to another array by an alias. */
+static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     cip_node *node;
     if (grows_by_itself(a))
         return CIP_OK;
-    CIP_TRY(cip_node_new_int(u->arena, n, &node, err));
-    return cip_asdf_update_key(u, a, "shape/0", node, err);
+    CIP_TRY(shape_node(u, a->view.ndim, shape, false, &node, err));
+    return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
 static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, cip_err *err)
@@ -355,6 +370,7 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
     cip_status st;
     size_t users = 0, block = (size_t)a->storage.block;
     cip_node *node;
+    CIP_GO(cip_asdf_update_touch(u, a, true, err));
     CIP_GO(cip_asdf_update_users(u, block, &users, err));
     if (users != 1 || u->b[block].rows != NULL) {
         CIP_GO(cip_asdf_update_new_block(u, u->b[block].head.code, &block, err));
@@ -419,16 +435,18 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     int64_t shape[CIP_MAX_NDIM];
     uint64_t nelem, end;
     CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, true, err));
     CIP_TRY(no_mask(a, err));
     CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
     if (is_inline(a))
         return cip_asdf_inline_append(u, a, nelem, (int64_t)nrow, feed, err);
+    CIP_TRY(cip_asdf_update_touch(u, a, false, err));
     if (nelem == 0)
-        return new_length(u, a, shape[0], err);
+        return new_length(u, a, shape, err);
     if (!ends_block(u, a, nelem / nrow * a->dtype->itemsize, &end))
         return append_anew(u, a, nelem, shape, feed, err);
     asdf_ublock *b = &u->b[a->storage.block];
-    CIP_TRY(new_length(u, a, shape[0], err));
+    CIP_TRY(new_length(u, a, shape, err));
     if (b->shadow != NULL)
         CIP_TRY(cip_scratch_resize(b->shadow, end, err));
     else if (cip_asdf_is_raw(&b->head))
@@ -442,7 +460,7 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a)
 {
     return a->layout == l && a->st == CIP_OK && strcmp(a->storage.kind, "streamed") == 0 &&
            (size_t)a->storage.block + 1 == l->nblock && strcmp(a->storage.codec, "none") == 0 &&
-           grows_by_itself(a) && cip_view_is_contiguous(&a->view);
+           grows_by_itself(a) && cip_view_is_contiguous(&a->view) && no_mask(a, NULL) == CIP_OK;
 }
 
 /* --- another shape, another array
@@ -497,9 +515,12 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
     uint64_t nelem, nbytes;
     cip_io *content;
     CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, true, err));
     CIP_TRY(no_mask(a, err));
-    if (is_inline(a))
+    if (is_inline(a)) {
+        CIP_TRY(cip_asdf_update_touch(u, a, true, err));
         return cip_asdf_inline_resize(u, a, shape, err);
+    }
     CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
     if (!cip_shape_nelem(to.ndim, to.shape, &nelem) ||
         cip_mul_overflow(nelem, to.itemsize, &nbytes))

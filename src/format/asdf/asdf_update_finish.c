@@ -47,39 +47,16 @@ static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_e
     return CIP_OK;
 }
 
-/* The text with block i of the file called to[i]; *changed says whether that made a difference. */
-static cip_status renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed, cip_err *err)
-{
-    cip_yaml_edit *e;
-    cip_buf text = { .mem = &u->env->mem };
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    cip_bytes was = cip_yaml_edit_text(e);
-    cip_status st = cip_asdf_renumber(u->env, was, to, n, &text, err);
-    *changed = st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
-    if (*changed)
-        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
-    cip_buf_clear(&text);
-    return st;
-}
-
-/* With new blocks, sources that count from the end would mean others, and would do so before the
- * update is whole: then the file is made anew. */
+/* Blocks that move, and their sources. */
 static cip_status number_blocks(asdf_update *u, int64_t *to, size_t old, cip_err *err)
 {
     bool changed;
+    size_t n = u->n;
     for (size_t i = 0; i < old; i++)
         to[i] = (int64_t)i;
     for (size_t i = 0; i + 1 < old; i++)
         CIP_TRY(move_outgrown(u, i, &to[i], err));
-    if (u->n == old)
-        return CIP_OK;
-    int64_t *same;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, old, err));
-    for (size_t i = 0; i < old; i++)
-        same[i] = (int64_t)i;
-    CIP_TRY(renumber(u, same, old, &changed, err));
-    u->anew = u->anew || changed;
-    return renumber(u, to, old, &changed, err);
+    return u->n == n ? CIP_OK : cip_asdf_update_renumber(u, to, old, &changed, err);
 }
 
 /* Whether a header is one that is only believed where it was promised: behind the text itself. */
@@ -101,7 +78,7 @@ static bool fits(const placing *p)
         return false;
     if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
         return false;
-    for (size_t i = 0; i + 1 < p->old; i++) {
+    for (size_t i = 0; i + 1 < p->old; i++) { /* the last one may be the end of the file */
         cip_io *more = u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more : NULL;
         inside += more != NULL ? more->size : 0;
     }
@@ -239,6 +216,16 @@ static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payl
     return change(p, b->head.data_off + load->kept, now, (size_t)load->more->size, err);
 }
 
+/* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
+ * has too much in it that is new to be held in memory. */
+static bool makes_tail(const asdf_ublock *b, const asdf_payload *load)
+{
+    if (cip_asdf_is_streamed(&b->head))
+        return load->more != NULL || load->kept != b->head.stored;
+    return load->len > b->head.allocated ||
+           (load->more != NULL && load->more->size > ASDF_UPDATE_INSIDE_MAX);
+}
+
 static cip_status place_old(placing *p, size_t i, cip_err *err)
 {
     asdf_ublock *b = &p->u->b[i];
@@ -248,13 +235,14 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     if (!b->changed)
         return CIP_OK;
     asdf_payload load = cip_asdf_update_payload(b);
-    bool streamed = cip_asdf_is_streamed(&b->head), last = i + 1 == p->old;
+    bool tail = i + 1 == p->old && makes_tail(b, &load);
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
+    if (tail)
+        piece.allocated = piece.used;
     cip_asdf_header_bytes(&piece, b->head.header_size, head);
-    if (!streamed)
+    if (!cip_asdf_is_streamed(&b->head))
         CIP_TRY(change(p, b->head.offset, head, sizeof head, err));
-    bool other = load.more != NULL || load.kept != b->head.stored;
-    if (!last || (streamed ? !other : load.len <= b->head.allocated))
+    if (!tail)
         return write_inside(p, b, &load, err);
     start_tail(p, b->head.data_off + load.kept);
     return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);

@@ -162,6 +162,8 @@ static cip_status put_one(asdf_update *u, const asdf_uinline *x, cip_err *err)
     const cip_array *a = x->a;
     const cip_node *data, *shape;
     cip_yaml_edit *e;
+    if (!cip_asdf_update_has(u, a)) /* removed or replaced since */
+        return CIP_OK;
     CIP_TRY(cip_asdf_inline_node(u->arena, a->dtype, a->view.ndim, x->shape, x->data, NULL, &data,
                                  err));
     u->tree_changed = true;

@@ -28,21 +28,23 @@ static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
     return CIP_OK;
 }
 
-/* Sources that count from the end by their numbers. */
-static cip_status fix_sources(asdf_update *u, cip_err *err)
+/* The rows of its arrays are counted, so none may have been added or taken. */
+static cip_status check_rows(const asdf_update *u, size_t block, cip_err *err)
 {
-    cip_yaml_edit *e;
-    int64_t *same;
-    cip_buf text = { .mem = &u->env->mem };
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, u->n, err));
-    for (size_t i = 0; i < u->n; i++)
-        same[i] = (int64_t)i;
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    cip_status st = cip_asdf_renumber(u->env, cip_yaml_edit_text(e), same, u->n, &text, err);
-    if (st == CIP_OK)
-        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
-    cip_buf_clear(&text);
-    return st;
+    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
+        if (t->a->storage.block == (int64_t)block)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.80s' changed its length in this update; commit it first",
+                            t->a->path);
+    return CIP_OK;
+}
+
+static cip_status touch_all(asdf_update *u, size_t block, cip_err *err)
+{
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (u->l->array[i]->storage.block == (int64_t)block)
+            CIP_TRY(cip_asdf_update_touch(u, u->l->array[i], false, err));
+    return CIP_OK;
 }
 
 cip_status cip_asdf_update_freeze(void *state, cip_err *err)
@@ -54,11 +56,15 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
     if (!cip_asdf_is_raw(&b->head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, b->head.offset,
                         "a streamed block with a compression code");
+    bool changed;
+    size_t block = u->n - 1;
+    CIP_TRY(check_rows(u, block, err));
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     b->head.allocated = 0;
     b->changed = b->summed = true;
-    CIP_TRY(fix_shapes(u, u->n - 1, err));
-    return fix_sources(u, err);
+    CIP_TRY(fix_shapes(u, block, err));
+    CIP_TRY(touch_all(u, block, err));
+    return cip_asdf_update_absolute(u, &changed, err);
 }
 
 /* --- defrag --------------------------------------------------------------------------------------
@@ -77,9 +83,9 @@ static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
 cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
 {
     asdf_update *u = state;
-    cip_yaml_edit *e;
     int64_t *to, next = 0;
-    cip_buf text = { .mem = &u->env->mem };
+    bool changed;
+    CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
     for (size_t i = 0; i < u->n; i++) {
         size_t users;
@@ -92,11 +98,6 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
     if (u->f->has_gaps)
         cip_report_add(report, CIP_NOTE, CIP_OK, u->f->blocks_from, 0, "blocks",
                        "bytes between blocks are dropped");
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    cip_status st = cip_asdf_renumber(u->env, cip_yaml_edit_text(e), to, u->n, &text, err);
-    if (st == CIP_OK)
-        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
-    cip_buf_clear(&text);
     u->anew = u->compact = true;
-    return st;
+    return cip_asdf_update_renumber(u, to, u->n, &changed, err);
 }

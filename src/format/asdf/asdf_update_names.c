@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Names within an update: which arrays name a block, what blocks are called, and which arrays are
+ * no longer what they were when the file was opened. */
+#include <string.h>
+
+#include "format/asdf/asdf_update.h"
+
+/* Sources that count from the end mean the blocks of the file, whatever the update has added. */
+typedef struct count {
+    int64_t block, nblock;
+    size_t n;
+} count;
+
+static int count_user(void *user, const cip_visit *v)
+{
+    count *c = user;
+    int64_t i;
+    if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
+        return 0;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (source != NULL && cip_node_as_int(source, &i) && (i < 0 ? i + c->nblock : i) == c->block)
+        c->n++;
+    return 0;
+}
+
+cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err)
+{
+    cip_yaml_edit *e;
+    count c = { (int64_t)block, (int64_t)u->f->blocks.n, 0 };
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_tree_walk(cip_yaml_edit_root(e), u->env, count_user, &c, err));
+    *n = c.n;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed,
+                                    cip_err *err)
+{
+    cip_yaml_edit *e;
+    cip_buf text = { .mem = &u->env->mem };
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    cip_bytes was = cip_yaml_edit_text(e);
+    cip_status st = cip_asdf_renumber(u->env, was, to, n, &text, err);
+    *changed = st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
+    if (*changed)
+        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
+{
+    size_t n = u->f->blocks.n;
+    int64_t *same;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, n, err));
+    for (size_t i = 0; i < n; i++)
+        same[i] = (int64_t)i;
+    return cip_asdf_update_renumber(u, same, n, changed, err);
+}
+
+bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
+{
+    if (u->tree == NULL || !u->tree_changed)
+        return true;
+    const cip_node *n = cip_yaml_edit_get(u->tree, a->path, NULL);
+    return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
+           cip_asdf_is_ndarray(n->tag, NULL);
+}
+
+cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved, cip_err *err)
+{
+    asdf_touched *t;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &t, 1, err));
+    *t = (asdf_touched){ a, moved, u->touched };
+    u->touched = t;
+    return CIP_OK;
+}
