@@ -280,13 +280,10 @@ static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user
         snprintf(line, sizeof line, "write %zu bytes at %" PRIu64 "\n", op->after.len, op->offset);
         CIP_TRY(say(fn, user, line, err));
     }
-    if (!r->has_tail)
+    if (!r->has_tail || r->anew)
         return CIP_OK;
-    if (r->anew)
-        snprintf(line, sizeof line, "a new file of %" PRIu64 " bytes\n", r->tail_len);
-    else
-        snprintf(line, sizeof line, "a new end of %" PRIu64 " bytes from %" PRIu64 "\n",
-                 r->tail_len, r->tail_off);
+    snprintf(line, sizeof line, "a new end of %" PRIu64 " bytes from %" PRIu64 "\n", r->tail_len,
+             r->tail_off);
     return say(fn, user, line, err);
 }
 

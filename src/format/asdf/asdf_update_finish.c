@@ -300,18 +300,6 @@ static cip_status check_blocks(const placing *p, cip_err *err)
     return CIP_OK;
 }
 
-/* A changed text ends elsewhere, and its padding lies between it and the first block. Readers look
- * there for a header that they can believe; right behind the text they take any. */
-static cip_status check_first(const placing *p, cip_err *err)
-{
-    const asdf_file *f = p->u->f;
-    if (p->old == 0 || cip_asdf_block_plausible(&f->blocks.at[0], f->layout->io->size))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, f->blocks.at[0].offset,
-                    "the header of block 0 is such that it is found only right behind the tree, "
-                    "which cannot be changed therefore; see `cippus verify`");
-}
-
 static bool is_damaged(const asdf_update *u)
 {
     for (size_t i = 0; i < u->f->blocks.n; i++)
@@ -437,8 +425,6 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     CIP_TRY(cip_asdf_inline_finish(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
         return CIP_OK;
-    if (u->tree_changed || u->anew)
-        CIP_TRY(check_first(&p, err));
     CIP_TRY(cip_asdf_update_look(u, err));
     for (size_t i = 0; i < u->n; i++)
         CIP_TRY(cip_asdf_update_encode(u, i, err));
