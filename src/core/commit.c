@@ -29,9 +29,7 @@ static cip_status check_options(const cip_edit_options *in, cip_edit_options *ou
 static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
-    struct stat st;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && realpath(path, real) != NULL)
-        path = real;
+    path = cip_place_follow(path, real);
     CIP_TRY(cip_mem_copy(&c->env->mem, path, strlen(path), &c->path, err));
     CIP_TRY(cip_place_open(&c->env->mem, path, &c->place, err));
     CIP_TRY(cip_place_beside(&c->place, ".cip-tmp", &c->tmp, err));

@@ -8,22 +8,26 @@
 #include "cippus/edit.h"
 #include "io/out.h"
 #include "io/patch.h"
+#include "io/store.h"
 
 /* --- new files ------------------------------------------------------------------------------ */
 
 typedef struct cip_replace cip_replace;
 
-/* A new file beside `path`, under a name of its own (mode, owner and extended attributes as the
- * file that it replaces). What is written to cip_replace_out, which can be rewritten, cut and
+/* A new file for the place (which is taken over, also on failure), in its folder under the name
+ * `temp` until it is complete (NULL: a name of its own), with mode, owner and extended attributes
+ * of the file that it replaces. What is written to cip_replace_out, which can be rewritten, cut and
  * moved, goes into it. */
-cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_level level, cip_replace **out,
-                             cip_err *err);
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
+                          bool break_links, cip_replace **out, cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);
-/* Applies the patch (may be NULL), syncs, takes the place of `path`, syncs the folder. Without
+/* Applies the patch (may be NULL), syncs, takes its place, syncs the folder. Without
  * `overwrite`, BUSY when the name exists. */
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err);
 /* Whether it has taken its place: also when the sync behind that failed. */
 bool cip_replace_placed(const cip_replace *r);
+/* Removes it from the place that it has taken, if any. */
+void cip_replace_take_back(cip_replace *r);
 /* Frees; removes the new file if it never took its place. NULL is fine. */
 void cip_replace_end(cip_replace *r);
 

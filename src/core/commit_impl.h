@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of the commit share with each other and with `recover`, and nobody else. */
+ * What the files of the commit share with each other, with `recover` and the output, and
+ * nobody else. */
 #ifndef CIP_CORE_COMMIT_IMPL_H
 #define CIP_CORE_COMMIT_IMPL_H
 
@@ -69,10 +70,6 @@ cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);
 /* Completes or clears away what an interrupted update left. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 
-/* A replacement of the file at `place` (which is taken over, also on failure), under the name
- * `temp` in its folder until it is complete; NULL: a name of its own. */
-cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
-                          bool break_links, cip_replace **out, cip_err *err);
 /* The descriptor of the new file, for bytes that do not come through its output. */
 int cip_replace_descriptor(const cip_replace *r);
 

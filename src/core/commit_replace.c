@@ -163,15 +163,6 @@ done:
     return st;
 }
 
-cip_status cip_replace_begin(cip_mem *mem, const char *path, cip_level level, cip_replace **out,
-                             cip_err *err)
-{
-    cip_place place;
-    *out = NULL;
-    CIP_TRY(cip_place_open(mem, path, &place, err));
-    return cip_replace_at(mem, place, NULL, level, false, out, err);
-}
-
 cip_out *cip_replace_out(cip_replace *r)
 {
     return &r->out;
@@ -185,6 +176,12 @@ int cip_replace_descriptor(const cip_replace *r)
 bool cip_replace_placed(const cip_replace *r)
 {
     return r->placed;
+}
+
+void cip_replace_take_back(cip_replace *r)
+{
+    if (r->placed)
+        cip_store_unlink(&r->place, r->place.name, NULL);
 }
 
 static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)

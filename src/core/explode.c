@@ -43,7 +43,7 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     cip_output *out = NULL;
     const cip_format *format = f->format;
     const cip_spec spec = { .tree_slack = o->tree_slack, .align = o->align };
-    CIP_GO(cip_output_begin(&f->env.mem, path, o->level, o->overwrite, &out, err));
+    CIP_GO(cip_output_begin(&f->env, path, o->level, o->overwrite, &out, err));
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));
     else

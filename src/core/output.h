@@ -8,12 +8,15 @@
 
 typedef struct cip_output cip_output;
 
-/* BUSY when the name exists and is not to be overwritten; the commit looks again. */
-cip_status cip_output_begin(cip_mem *mem, const char *path, cip_level level, bool overwrite,
+/* Links are followed once, for the file and those beside it. BUSY when the name exists and is not
+ * to be overwritten, or when somebody updates the file that would be; the commit looks again. A
+ * file that is to be overwritten is locked for writers until the end. */
+cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
                             cip_output **out, cip_err *err);
 /* Where it is written to: can be rewritten, cut and moved, has a name and gives members. */
 cip_out *cip_output_out(cip_output *o);
-/* The files beside it take their places, then the file itself. `patch` may be NULL. */
+/* The files beside it take their places, then the file itself; nothing but a file of its very name
+ * is replaced. `patch` may be NULL. */
 cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err);
 /* Frees; what did not take its place is removed. NULL is fine. */
 void cip_output_end(cip_output *o);

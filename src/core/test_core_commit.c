@@ -485,8 +485,11 @@ static void what_goes_out_can_be_rewritten_cut_and_moved(void **state)
     uint64_t seed = 5;
     size_t n = 0;
     cip_replace *r;
+    cip_place place;
     write_old();
-    assert_int_equal(cip_replace_begin(&env.mem, path(), CIP_LEVEL_PROCESS, &r, NULL), CIP_OK);
+    assert_int_equal(cip_place_open(&env.mem, path(), &place, NULL), CIP_OK);
+    assert_int_equal(cip_replace_at(&env.mem, place, NULL, CIP_LEVEL_PROCESS, false, &r, NULL),
+                     CIP_OK);
     cip_out *out = cip_replace_out(r);
     for (int i = 0; i < 400; i++) {
         size_t len = next(&seed) % (i % 5 == 0 ? sizeof bytes : 20000), off;

@@ -188,7 +188,7 @@ static cip_status start(cip_writer *w, const char *path, cip_err *err)
     CIP_TRY(choose_format(w, path, err));
     CIP_TRY(fill_spec(w, err));
     CIP_TRY(cip_mem_copy(&w->env.mem, path, strlen(path), &w->path, err));
-    cip_status st = cip_output_begin(&w->env.mem, path, w->o.level, w->o.overwrite, &w->file, err);
+    cip_status st = cip_output_begin(&w->env, path, w->o.level, w->o.overwrite, &w->file, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
     return w->spec.late ? begin_sink(w, NULL, err) : CIP_OK;

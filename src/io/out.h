@@ -23,7 +23,8 @@ typedef struct cip_out {
     const char *name;
     cip_status (*member)(void *member_user, const char *name, struct cip_out **out, cip_err *err);
     /* Optional, with member: whether a file of this name is there, which may be of the file that
-     * this one replaces: as long as that shows, its members have to stay as they are. */
+     * this one replaces, or of any other: it stays as it is. NULL: a name that is taken is an
+     * error. */
     bool (*taken)(void *member_user, const char *name);
     void *member_user;
 } cip_out;

@@ -26,14 +26,19 @@ static cip_status fail_name(cip_err *err, const char *verb, const char *name)
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
+const char *cip_place_follow(const char *path, char real[PATH_MAX])
+{
+    struct stat st;
+    bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    return link && realpath(path, real) != NULL ? real : path;
+}
+
 cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err)
 {
     char real[PATH_MAX];
-    struct stat st;
     cip_place p = { .mem = mem, .dir = -1 };
     char *folder = NULL;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && realpath(path, real) != NULL)
-        path = real;
+    path = cip_place_follow(path, real);
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     if (*name == '\0')
@@ -54,6 +59,19 @@ cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_er
     if (st_copy == CIP_OK)
         *out = p;
     return st_copy;
+}
+
+cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *out, cip_err *err)
+{
+    cip_place q = { .mem = p->mem, .dir = -1 };
+    CIP_TRY(cip_mem_copy(p->mem, name, strlen(name), &q.name, err));
+    q.dir = fcntl(p->dir, F_DUPFD_CLOEXEC, 0);
+    if (q.dir == -1) {
+        cip_mem_put(p->mem, q.name);
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the output's folder");
+    }
+    *out = q;
+    return CIP_OK;
 }
 
 void cip_place_close(cip_place *p)

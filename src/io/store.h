@@ -5,6 +5,7 @@
 #ifndef CIP_IO_STORE_H
 #define CIP_IO_STORE_H
 
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "io/io.h"
@@ -16,9 +17,13 @@ typedef struct cip_place {
     char *name; /* without a slash */
 } cip_place;
 
+/* `path`, or where it leads when it is a symbolic link that leads somewhere. */
+const char *cip_place_follow(const char *path, char real[PATH_MAX]);
 /* The place of `path`; a symbolic link is followed first, so that what is there is changed and not
  * the link. The file need not exist, its folder must. ARG for a path without a name. */
 cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err);
+/* That of another name in the same folder, by descriptor. */
+cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *out, cip_err *err);
 /* A zeroed one with dir -1, or one that was closed, is fine. */
 void cip_place_close(cip_place *p);
 /* ".NAME" and the suffix, from the place's memory. LIMIT when no file can have so long a name. */

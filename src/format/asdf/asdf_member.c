@@ -11,45 +11,50 @@ static bool is_char_of_uri(unsigned char c)
            strchr("-._~", c) != NULL;
 }
 
-static cip_status build_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri, char **name,
-                             cip_err *err)
+/* Into an empty buffer, with a NUL. */
+static cip_status write_name(const cip_out *out, size_t i, bool as_uri, cip_buf *b, cip_err *err)
 {
     const char *dot = strrchr(out->name, '.');
     size_t n = dot != NULL && dot != out->name ? (size_t)(dot - out->name) : strlen(out->name);
-    cip_buf b = { .mem = a->mem };
-    cip_status st = CIP_OK;
-    for (size_t k = 0; k < n && st == CIP_OK; k++) {
+    for (size_t k = 0; k < n; k++) {
         unsigned char c = (unsigned char)out->name[k];
-        st = cip_buf_addf(&b, err, as_uri && !is_char_of_uri(c) ? "%%%02X" : "%c", c);
+        CIP_TRY(cip_buf_addf(b, err, as_uri && !is_char_of_uri(c) ? "%%%02X" : "%c", c));
     }
-    if (st == CIP_OK)
-        st = cip_buf_addf(&b, err, "%04zu.asdf", i);
-    if (st == CIP_OK)
-        st = cip_arena_copy(a, b.ptr, b.len, name, err);
-    cip_buf_clear(&b);
-    return st;
+    CIP_TRY(cip_buf_addf(b, err, "%04zu.asdf", i));
+    return cip_buf_nul(b, err);
 }
 
-/* The first number that no file has yet: those before it are of the file that is replaced. */
-static cip_status first_free(cip_arena *a, const cip_out *out, size_t *first, cip_err *err)
+/* The i-th number, from 0, that no file has yet: the others may be of the file that is replaced, or
+ * of any other. */
+static cip_status free_number(const cip_out *out, size_t i, cip_buf *b, size_t *number,
+                              cip_err *err)
 {
-    char *name;
-    *first = 0;
+    *number = i;
     if (out->taken == NULL)
         return CIP_OK;
-    CIP_TRY(build_name(a, out, 0, false, &name, err));
-    while (out->taken(out->member_user, name))
-        CIP_TRY(build_name(a, out, ++*first, false, &name, err));
-    return CIP_OK;
+    *number = 0;
+    for (size_t nfree = 0;; ++*number) {
+        b->len = 0;
+        CIP_TRY(write_name(out, *number, false, b, err));
+        if (!out->taken(out->member_user, (const char *)b->ptr) && nfree++ == i)
+            return CIP_OK;
+    }
 }
 
 cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
                                 char **name, cip_err *err)
 {
-    size_t first = 0;
+    size_t number = 0;
+    cip_status st;
+    cip_buf b = { .mem = a->mem };
     if (out->name == NULL || out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an output with a name, beside which external data can lie");
-    CIP_TRY(first_free(a, out, &first, err));
-    return build_name(a, out, first + i, as_uri, name, err);
+    CIP_GO(free_number(out, i, &b, &number, err));
+    b.len = 0;
+    CIP_GO(write_name(out, number, as_uri, &b, err));
+    st = cip_arena_copy(a, b.ptr, strlen((const char *)b.ptr), name, err);
+done:
+    cip_buf_clear(&b);
+    return st;
 }
