@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New files that appear together: the members first, the file that names them last. A member never
  * takes the place of one that is there, and nothing that was there is removed: whose it is cannot
- * be known. */
+ * be known. A file that is replaced is under the writers' lock all the while. */
 #include "core/output.h"
 
 #include <fcntl.h>
@@ -19,6 +19,7 @@ struct cip_output {
     char *path;      /* with no link in its last step */
     cip_place place; /* of it; members lie in the same folder */
     cip_replace *file;
+    cip_commit *old; /* the file that is replaced, locked; NULL: none, or it cannot be locked */
     cip_replace **member;
     size_t n, cap;
 };
@@ -27,6 +28,47 @@ static bool is_there(const cip_place *p, const char *name)
 {
     struct stat there;
     return fstatat(p->dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool can_have_journal(const cip_place *p)
+{
+    return strlen(p->name) + sizeof ".cip-journal" <= NAME_MAX;
+}
+
+/* A journal whose file is gone would make a new one of that name unreadable; it may be needed where
+ * its file is now. */
+static cip_status check_journal(const cip_place *p, cip_err *err)
+{
+    char *name = NULL;
+    if (!can_have_journal(p))
+        return CIP_OK;
+    CIP_TRY(cip_place_beside(p, ".cip-journal", &name, err));
+    cip_status st = CIP_OK;
+    if (is_there(p, name))
+        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                      "'%.100s' is in the way: the rest of an update of another file of this name; "
+                      "remove it, or put it beside its file",
+                      name);
+    cip_mem_put(p->mem, name);
+    return st;
+}
+
+/* Whoever updates the file finishes first. One that cannot be written, and so not be updated by us,
+ * may be replaced nevertheless. */
+static cip_status lock_old(cip_output *o, cip_err *err)
+{
+    const cip_edit_options how = { .size = sizeof how, .level = o->level };
+    cip_err own = CIP_ERR_INIT;
+    cip_status st = CIP_ERR_NOT_FOUND;
+    if (o->old != NULL)
+        return CIP_OK;
+    if (o->overwrite && can_have_journal(&o->place) && is_there(&o->place, o->place.name))
+        st = cip_commit_lock(o->env, o->path, &how, &o->old, &own);
+    if (st == CIP_ERR_NOT_FOUND || st == CIP_ERR_READONLY)
+        return check_journal(&o->place, err);
+    if (st != CIP_OK && err != NULL)
+        *err = own;
+    return st;
 }
 
 /* --- members ------------------------------------------------------------------------------------
@@ -41,7 +83,11 @@ static cip_status open_member(cip_output *o, const char *name, cip_replace **out
     if (is_there(&o->place, name))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
     CIP_TRY(cip_place_sibling(&o->place, name, &place, err));
-    return cip_replace_at(&o->env->mem, place, NULL, o->level, false, out, err);
+    cip_status st = check_journal(&place, err);
+    if (st == CIP_OK)
+        return cip_replace_at(&o->env->mem, place, NULL, o->level, false, out, err);
+    cip_place_close(&place);
+    return st;
 }
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
@@ -95,7 +141,7 @@ static cip_status open_output(cip_output *o, cip_err *err)
     to->member = new_member;
     to->member_user = o;
     to->taken = o->overwrite ? is_taken : NULL;
-    return CIP_OK;
+    return lock_old(o, err);
 }
 
 cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
@@ -123,8 +169,19 @@ cip_out *cip_output_out(cip_output *o)
     return cip_replace_out(o->file);
 }
 
+/* What an interrupted update left is completed before the file goes: at every instant the name
+ * shows the old file or the new one, and no journal lies beside that. */
+static cip_status settle_old(cip_output *o, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
+    cip_status st = o->old != NULL ? cip_commit_recover(o->old, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
+}
+
 static cip_status place_all(cip_output *o, const cip_patch *patch, cip_err *err)
 {
+    CIP_TRY(settle_old(o, err));
     for (size_t i = 0; i < o->n; i++)
         CIP_TRY(cip_replace_commit(o->member[i], NULL, false, err));
     return cip_replace_commit(o->file, patch, o->overwrite, err);
@@ -146,6 +203,7 @@ void cip_output_end(cip_output *o)
     for (size_t i = 0; i < o->n; i++)
         cip_replace_end(o->member[i]);
     cip_replace_end(o->file);
+    cip_commit_end(o->old); /* and with it the lock */
     cip_place_close(&o->place);
     cip_mem_put(mem, o->member);
     cip_mem_put(mem, o->path);
