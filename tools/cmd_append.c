@@ -157,10 +157,17 @@ static int update_rows(stream *s)
     return rc;
 }
 
+/* What only an update can do. */
+static bool needs_update(const opts *o)
+{
+    return o->dry_run || o->history != NULL || o->md5 != NULL || o->break_links ||
+           o->tree_slack >= 0;
+}
+
 static int append_rows(const opts *o, const char *path, const char *input)
 {
     stream s = { .o = o, .path = path, .input = input };
-    bool refused = o->dry_run || o->history != NULL;
+    bool refused = needs_update(o);
     s.fd = strcmp(input, "-") == 0 ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
     int rc = s.fd < 0 ? failed(input, strerror(errno)) : stream_start(&s);
     if (rc == EXIT_FINE)
