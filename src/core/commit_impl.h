@@ -67,6 +67,9 @@ cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err);
 cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err);
 /* Cuts the file and removes the tmp, in this order. */
 cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);
+/* Removes what lies under the names of a tmp and of a new file, and of the journal if asked to,
+ * whatever it is; not what a link points to, nor a folder with something in it (BUSY). */
+cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err);
 /* Completes or clears away what an interrupted update left. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 

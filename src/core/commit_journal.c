@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Journals from the writer's side: written under another name, sealed by a rename, applied,
  * undone, cleared away. The table of design section 2 is cip_commit_recover. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,9 +136,11 @@ static cip_status clear_name(cip_commit *c, const char *name, bool *any, cip_err
     if (fstatat(c->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return CIP_OK;
     if (!S_ISREG(st.st_mode) || (st.st_uid != c->st.st_uid && st.st_uid != geteuid()))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "'%.100s' is in the way: it is a link, no file, or belongs to someone else",
-                        name);
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "'%.100s' is in the way: it is a link, no file, or belongs to someone else; "
+            "see 'cippus recover --discard'",
+            name);
     *any = true;
     return cip_store_unlink(&c->place, name, err);
 }
@@ -148,6 +151,31 @@ static cip_status clear_names(cip_commit *c, cip_err *err)
     CIP_TRY(clear_name(c, c->tmp, &any, err));
     CIP_TRY(clear_name(c, c->fresh, &any, err));
     return any ? cip_commit_sync_names(c, err) : CIP_OK;
+}
+
+/* Whatever it is, and whoever's; a link goes, not what it points to. */
+static cip_status force_away(cip_commit *c, const char *name, cip_err *err)
+{
+    if (unlinkat(c->place.dir, name, 0) == 0 || errno == ENOENT)
+        return CIP_OK;
+    int errnum = errno;
+    if (unlinkat(c->place.dir, name, AT_REMOVEDIR) == 0)
+        return CIP_OK;
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "'%.120s' is a folder with something in it", name);
+    char what[160];
+    snprintf(what, sizeof what, "cannot remove '%.120s'", name);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err)
+{
+    CIP_TRY(force_away(c, c->tmp, err));
+    CIP_TRY(force_away(c, c->fresh, err));
+    if (journal)
+        CIP_TRY(force_away(c, c->journal, err));
+    return cip_commit_sync_names(c, err);
 }
 
 static cip_status refuse(const char *why, cip_err *err)

@@ -87,15 +87,13 @@ static cip_status apply(cip_commit *c, const cip_recover_info *found, cip_err *e
 static cip_status discard(cip_commit *c, const cip_recover_info *found, const cip_patch *p,
                           cip_err *err)
 {
-    if (found->state == NOTHING || found->state == UNSEALED)
-        return cip_commit_recover(c, err);
-    if (found->state == APPLIES) {
-        CIP_TRY(cip_commit_take_readers(c, err));
-        return cip_commit_undo(c, p, err);
-    }
-    CIP_TRY(cip_store_unlink(&c->place, c->journal, err));
-    CIP_TRY(cip_store_unlink(&c->place, c->tmp, err));
-    return cip_commit_sync_names(c, err);
+    if (found->state == UNSEALED) /* before its tmp goes, which says so */
+        CIP_TRY(cip_commit_cut(c, p->new_len, err));
+    if (found->state != APPLIES)
+        return cip_commit_throw_away(c, found->state != NOTHING, err);
+    CIP_TRY(cip_commit_take_readers(c, err));
+    CIP_TRY(cip_commit_throw_away(c, false, err)); /* its name is needed */
+    return cip_commit_undo(c, p, err);
 }
 
 static cip_status act(cip_env *env, const char *path, int what, cip_recover_info *out, cip_err *err)

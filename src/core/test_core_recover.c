@@ -188,6 +188,65 @@ static void a_link_in_the_journals_place_is_not_trusted(void **state)
     assert_true(is_there("other"));
 }
 
+static void what_is_in_the_way_of_updates_is_thrown_away(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    put("0123456789", "other", 10);
+    assert_int_equal(symlink("other", scratch_path(&dir, ".x.cip-tmp")), 0);
+    assert_int_equal(mkdir(scratch_path(&dir, ".x.cip-new"), 0755), 0);
+    assert_int_equal(recover(CIP_RECOVER_APPLY, &info), CIP_ERR_CORRUPT);
+    assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
+    assert_false(is_there(".x.cip-tmp"));
+    assert_false(is_there(".x.cip-new"));
+    assert_true(is_there("other"));
+    assert_int_equal(recover(CIP_RECOVER_APPLY, &info), CIP_OK);
+    holds("0123456789");
+}
+
+static void a_folder_in_the_way_goes_if_it_is_empty(void **state)
+{
+    (void)state;
+    cip_recover_info info = { .size = sizeof info };
+    cip_err err = CIP_ERR_INIT;
+    put("01AB456789", ".x.cip-journal", 10); /* undone by way of the tmp's name */
+    assert_int_equal(mkdir(scratch_path(&dir, ".x.cip-tmp"), 0755), 0);
+    scratch_write(&dir, ".x.cip-tmp/in", "", 0);
+    assert_int_equal(cip_recover(scratch_path(&dir, "x"), CIP_RECOVER_DISCARD, &info, &err),
+                     CIP_ERR_BUSY);
+    assert_string_equal(err.text, "'.x.cip-tmp' is a folder with something in it");
+    assert_true(is_there(".x.cip-journal"));
+    assert_int_equal(unlink(scratch_path(&dir, ".x.cip-tmp/in")), 0);
+    assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
+    assert_false(is_there(".x.cip-tmp"));
+    assert_false(is_there(".x.cip-journal"));
+    holds("0123456789");
+}
+
+static void a_journal_that_is_a_folder_is_thrown_away(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    put("0123456789", "other", 10);
+    assert_int_equal(mkdir(scratch_path(&dir, ".x.cip-journal"), 0755), 0);
+    assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
+    assert_int_equal(info.state, 3);
+    assert_false(is_there(".x.cip-journal"));
+}
+
+static void an_unsealed_update_goes_with_what_is_in_the_way(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    put("0123456789+", ".x.cip-tmp", 12);
+    assert_int_equal(symlink("x", scratch_path(&dir, ".x.cip-new")), 0);
+    assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
+    assert_int_equal(info.state, 4);
+    holds("0123456789");
+    assert_false(is_there(".x.cip-tmp"));
+    assert_false(is_there(".x.cip-new"));
+}
+
 static void readers_keep_an_update_from_being_undone(void **state)
 {
     (void)state;
@@ -232,6 +291,10 @@ int main(void)
         cmocka_unit_test_setup(an_unsealed_update_is_cut_off_either_way, clean),
         cmocka_unit_test_setup(an_update_that_does_not_fit_is_only_thrown_away, clean),
         cmocka_unit_test_setup(a_link_in_the_journals_place_is_not_trusted, clean),
+        cmocka_unit_test_setup(what_is_in_the_way_of_updates_is_thrown_away, clean),
+        cmocka_unit_test_setup(a_folder_in_the_way_goes_if_it_is_empty, clean),
+        cmocka_unit_test_setup(a_journal_that_is_a_folder_is_thrown_away, clean),
+        cmocka_unit_test_setup(an_unsealed_update_goes_with_what_is_in_the_way, clean),
         cmocka_unit_test_setup(readers_keep_an_update_from_being_undone, clean),
         cmocka_unit_test_setup(a_wrong_call_is_refused, clean),
     };
