@@ -62,7 +62,8 @@ cip_status cip_store_rename(const cip_place *p, const char *from, const char *to
 cip_status cip_store_unlink(const cip_place *p, const char *name, cip_err *err);
 
 /* Gives the new file `fd` the owner (where we may), mode and extended attributes (those that can be
- * read and set) of the file `like`, whose stat is *st. */
+ * read and set) of the file `like`, whose stat is *st. Where even the group is not ours to give,
+ * the mode has nothing for it, and for others no more than it had. */
 cip_status cip_store_take_after(cip_mem *mem, int fd, int like, const struct stat *st,
                                 cip_err *err);
 

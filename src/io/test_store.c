@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <grp.h>
 #include <string.h>
 #include <sys/xattr.h>
 
@@ -247,6 +248,43 @@ static void a_new_file_takes_after_the_old(void **state)
     cip_place_close(&p);
 }
 
+/* The mode that a file of user and group 65534 gets after one of 0:group with `mode`, made by that
+ * user, who is in group 4242 as well; 0: that could not be tried. */
+static mode_t mode_after(gid_t group, mode_t mode, gid_t *got)
+{
+    const gid_t groups[] = { 4242 };
+    struct stat st = { .st_uid = 0, .st_gid = group, .st_mode = S_IFREG | mode };
+    cip_place p = place_of("given");
+    int fd = open_rw(&p, "given");
+    cip_status status = CIP_ERR_IO;
+    bool able = geteuid() == 0 && fchown(fd, 65534, 65534) == 0 && setgroups(1, groups) == 0;
+    if (able && setegid(65534) == 0 && seteuid(65534) == 0)
+        status = cip_store_take_after(&env.mem, fd, -1, &st, NULL);
+    if (able)
+        able = seteuid(0) == 0 && setegid(0) == 0 && setgroups(0, NULL) == 0;
+    assert_int_equal(fstat(fd, &st), 0);
+    close(fd);
+    unlinkat(p.dir, "given", 0);
+    cip_place_close(&p);
+    *got = st.st_gid;
+    return able && status == CIP_OK ? st.st_mode & 07777 : 0;
+}
+
+static void another_group_gets_no_rights_of_the_old_one(void **state)
+{
+    (void)state;
+    gid_t group;
+    mode_t mode = mode_after(0, 0664, &group);
+    if (mode == 0)
+        skip(); /* takes a superuser */
+    assert_int_equal(mode, 0604);
+    assert_int_equal(group, 65534);
+    assert_int_equal(mode_after(0, 02775, &group), 0705);
+    assert_int_equal(mode_after(0, 0646, &group), 0604);
+    assert_int_equal(mode_after(4242, 0664, &group), 0664); /* the group alone */
+    assert_int_equal(group, 4242);
+}
+
 static void locks_are_of_open_files(void **state)
 {
     (void)state;
@@ -280,6 +318,7 @@ int main(void)
         cmocka_unit_test(runs_move_both_ways),
         cmocka_unit_test(ranges_are_copied_from_anything),
         cmocka_unit_test(a_new_file_takes_after_the_old),
+        cmocka_unit_test(another_group_gets_no_rights_of_the_old_one),
         cmocka_unit_test(locks_are_of_open_files),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
