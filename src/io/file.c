@@ -24,6 +24,7 @@ typedef struct file_io {
     struct timespec changed; /* as of open */
     cip_folder *folder;      /* NULL: no members */
     char *inside;            /* the file's own folder relative to it */
+    cip_folder *behind;      /* that of the file to which a symbolic link led, or NULL */
     pthread_mutex_t lock;    /* guards map; a leaf */
     void *map;               /* of the whole file, or NULL */
 } file_io;
@@ -143,13 +144,14 @@ static cip_status file_map(cip_io *io, const uint8_t **ptr, cip_err *err)
     return st;
 }
 
-static cip_status open_outside(const file_io *f, const char *name, cip_io **out, cip_err *err)
+static cip_status open_outside(const file_io *f, cip_folder *folder, const char *name, cip_io **out,
+                               cip_err *err)
 {
     cip_env *env = f->io.env;
     cip_buf path = { .mem = &env->mem };
     cip_status st;
     if (name[0] != '/')
-        CIP_GO(cip_buf_addf(&path, err, "%s%s", cip_folder_path(f->folder), f->inside));
+        CIP_GO(cip_buf_addf(&path, err, "%s%s", cip_folder_path(folder), f->inside));
     CIP_GO(cip_buf_addf(&path, err, "%s", name));
     CIP_GO(cip_io_open_file(env, (const char *)path.ptr, out, err));
 done:
@@ -157,24 +159,43 @@ done:
     return st;
 }
 
-static cip_status file_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
-                              cip_err *err)
+static cip_status open_in(const file_io *f, cip_folder *folder, const char *name, uint32_t flags,
+                          cip_io **out, cip_err *err)
 {
-    const file_io *f = (const file_io *)io;
-    cip_buf path = { .mem = &io->env->mem }, inside = { .mem = &io->env->mem };
+    cip_env *env = f->io.env;
+    cip_buf path = { .mem = &env->mem }, inside = { .mem = &env->mem };
     cip_status st;
     int fd = -1;
     if ((flags & CIP_IO_EXTERNAL) != 0)
-        return open_outside(f, name, out, err);
+        return open_outside(f, folder, name, out, err);
     CIP_GO(cip_buf_addf(&path, err, "%s%s", f->inside, name));
     const char *text = (const char *)path.ptr;
     const char *slash = strrchr(text, '/');
     CIP_GO(cip_buf_addf(&inside, err, "%.*s", slash != NULL ? (int)(slash + 1 - text) : 0, text));
-    CIP_GO(cip_folder_open_beneath(f->folder, text, text, &fd, err));
-    CIP_GO(cip_file_new(io->env, fd, text, f->folder, (const char *)inside.ptr, out, err));
+    CIP_GO(cip_folder_open_beneath(folder, text, text, &fd, err));
+    CIP_GO(cip_file_new(env, fd, text, folder, (const char *)inside.ptr, out, err));
 done:
     cip_buf_clear(&path);
     cip_buf_clear(&inside);
+    return st;
+}
+
+/* What is not beside a link may be beside the file that it leads to. */
+static cip_status file_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                              cip_err *err)
+{
+    const file_io *f = (const file_io *)io;
+    cip_err own = CIP_ERR_INIT, why = CIP_ERR_INIT;
+    cip_status st = open_in(f, f->folder, name, flags, out, &own);
+    cip_status behind = CIP_ERR_NOT_FOUND;
+    if (st == CIP_ERR_NOT_FOUND && f->behind != NULL)
+        behind = open_in(f, f->behind, name, flags, out, &why);
+    if (behind != CIP_ERR_NOT_FOUND) {
+        st = behind;
+        own = why;
+    }
+    if (st != CIP_OK && err != NULL)
+        *err = own;
     return st;
 }
 
@@ -192,6 +213,7 @@ static void file_close(cip_io *io)
     pthread_mutex_destroy(&f->lock);
     close(f->fd);
     cip_folder_drop(f->folder);
+    cip_folder_drop(f->behind);
     cip_mem_put(&io->env->mem, f->inside);
     cip_io_free(io);
 }
@@ -262,6 +284,21 @@ done:
     return st;
 }
 
+/* Closes it on failure. */
+static cip_status look_behind(const char *path, cip_io **io, cip_err *err)
+{
+    char real[PATH_MAX];
+    const char *to = cip_place_follow(path, real);
+    if (to == path)
+        return CIP_OK;
+    cip_status st = cip_folder_new(&(*io)->env->mem, to, &((file_io *)*io)->behind, err);
+    if (st != CIP_OK) {
+        cip_io_close(*io);
+        *io = NULL;
+    }
+    return st;
+}
+
 cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err)
 {
     cip_folder *folder = NULL;
@@ -281,6 +318,8 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     else
         close(fd);
     cip_folder_drop(folder);
+    if (st == CIP_OK)
+        st = look_behind(path, out, err);
     return st;
 }
 

@@ -86,7 +86,8 @@ cip_status cip_io_unchanged(cip_io *io, cip_err *err);
 cip_status cip_io_lock(cip_io *io, cip_err *err);
 void cip_io_unlock(cip_io *io);
 
-/* A member beside the file, by a URI reference relative to it (a fragment is left out): its path is
+/* A member beside the file (opened by a symbolic link: beside that, or what it leads to), by a URI
+ * reference relative to it (a fragment is left out): its path is
  * percent-decoded once, then refused (CORRUPT) with a NUL, an encoded slash, a backslash, and
  * without CIP_IO_EXTERNAL also when it is absolute, a file: URI or leaves by "..". Opened beneath
  * the folder of the file without following links out of it (openat2 RESOLVE_BENEATH |

@@ -299,6 +299,27 @@ static void members_within_open(void **state)
     }
 }
 
+static void what_is_not_beside_a_link_may_be_beside_its_file(void **state)
+{
+    (void)state;
+    cip_io *io, *member;
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_io_open_file(&env, scratch_path(&dir, "in/sub/link_back"), &io, NULL),
+                     CIP_OK);
+    for (uint32_t flags = 0; flags <= CIP_IO_EXTERNAL; flags++) {
+        assert_int_equal(cip_io_open_member(io, "target", flags, &member, NULL), CIP_OK);
+        cip_io_close(member);
+        assert_int_equal(cip_io_open_member(io, "m0000.asdf", flags, &member, NULL), CIP_OK);
+        assert_int_equal(member->size, 8);
+        cip_io_close(member);
+        assert_int_equal(cip_io_open_member(io, "nowhere", flags, &member, &err),
+                         CIP_ERR_NOT_FOUND);
+        assert_null(member);
+    }
+    assert_int_equal(cip_io_open_member(io, "../out", 0, &member, NULL), CIP_ERR_CORRUPT);
+    cip_io_close(io);
+}
+
 static void links_that_leave_are_refused(void **state)
 {
     (void)state;
@@ -540,7 +561,7 @@ static void each_failing_allocation_is_reported_and_nothing_leaks(void **state)
         cip_io *io = NULL, *member = NULL, *other = NULL;
         cip_status st;
         assert_int_equal(cip_env_init(&e, NULL, &a, NULL, NULL), CIP_OK);
-        CIP_GO(cip_io_open_file(&e, scratch_path(&dir, "in/main"), &io, NULL));
+        CIP_GO(cip_io_open_file(&e, scratch_path(&dir, "in/sub/link_back"), &io, NULL));
         CIP_GO(cip_io_open_member(io, "sub/target", 0, &member, NULL));
         CIP_GO(cip_io_open_member(member, "../main", CIP_IO_EXTERNAL, &other, NULL));
     done:
@@ -565,6 +586,7 @@ int main(void)
         cmocka_unit_test(folders_and_nothing_are_no_members),
         cmocka_unit_test(a_long_reference_is_still_explained),
         cmocka_unit_test(members_within_open),
+        cmocka_unit_test(what_is_not_beside_a_link_may_be_beside_its_file),
         cmocka_unit_test(links_that_leave_are_refused),
         cmocka_unit_test(what_is_no_file_is_no_member),
         cmocka_unit_test(outside_is_refused_or_allowed),

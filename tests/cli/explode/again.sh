@@ -12,4 +12,4 @@ cippus explode "$SAMPLES/roman.asdf" x.asdf || echo $?
 echo old >x.asdf
 cippus explode "$SAMPLES/roman.asdf" x.asdf --overwrite && list x* && cat x0000.asdf && cippus verify --deep x.asdf
 ln -s elsewhere/z.asdf y.asdf && echo old >elsewhere/z.asdf
-cippus explode "$SAMPLES/roman.asdf" y.asdf --overwrite && list y* elsewhere && cippus verify --deep elsewhere/z.asdf
+cippus explode "$SAMPLES/roman.asdf" y.asdf --overwrite && list y* elsewhere && cippus verify --deep elsewhere/z.asdf && cippus verify --deep y.asdf
