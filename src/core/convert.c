@@ -12,6 +12,7 @@
 
 #include "core/output.h"
 #include "core/sink_run.h"
+#include "core/spec_text.h"
 #include "io/scratch.h"
 
 static cip_status check_options(const cip_convert_options *in, cip_convert_options *out,
@@ -42,37 +43,6 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
     if (job->format->sink == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written yet",
                         job->format->title);
-    return CIP_OK;
-}
-
-/* "name" or "name:level". */
-static cip_status parse_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err)
-{
-    if (text == NULL)
-        return CIP_OK;
-    size_t len = strcspn(text, ":");
-    char *name, *end = NULL;
-    CIP_TRY(cip_arena_copy(a, text, len, &name, err));
-    spec->codec = name;
-    if (text[len] == '\0')
-        return CIP_OK;
-    long level = strtol(text + len + 1, &end, 10);
-    if (end == text + len + 1 || *end != '\0' || level < -100 || level > 100)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a codec as NAME:LEVEL, found '%.60s'", text);
-    spec->level = (int)level;
-    return CIP_OK;
-}
-
-static cip_status parse_byteorder(const char *text, cip_spec *spec, cip_err *err)
-{
-    spec->big = -1;
-    if (text == NULL)
-        return CIP_OK;
-    if (strcmp(text, "little") != 0 && strcmp(text, "big") != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the byte order 'little' or 'big', found '%.60s'", text);
-    spec->big = text[0] == 'b';
     return CIP_OK;
 }
 
@@ -226,12 +196,12 @@ done:
 static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec *spec,
                             cip_err *err)
 {
-    CIP_TRY(parse_codec(o->codec, a, spec, err));
+    CIP_TRY(cip_spec_codec(o->codec, a, spec, err));
     spec->version = o->version;
     spec->checksum = o->checksum;
     spec->tree_slack = o->tree_slack;
     spec->align = o->align;
-    return parse_byteorder(o->byteorder, spec, err);
+    return cip_spec_byteorder(o->byteorder, spec, err);
 }
 
 static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const cip_sink_job *job)
