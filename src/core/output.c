@@ -122,13 +122,13 @@ static bool is_taken(void *user, const char *name)
 static cip_status place_output(cip_output *o, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
-    struct stat there;
     cip_mem *mem = &o->env->mem;
-    if (!o->overwrite && lstat(path, &there) == 0)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
     path = cip_place_follow(path, real);
     CIP_TRY(cip_mem_copy(mem, path, strlen(path), &o->path, err));
-    return cip_place_open(mem, path, &o->place, err);
+    CIP_TRY(cip_place_open(mem, path, &o->place, err));
+    if (!o->overwrite && is_there(&o->place, o->place.name))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
+    return CIP_OK;
 }
 
 static cip_status open_output(cip_output *o, cip_err *err)
