@@ -83,8 +83,8 @@ CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 /** Gives up. NULL is fine. */
 CIP_API void cip_edit_abort(cip_edit *e);
 
-/** Appends whole rows to an array that grows at the end of its file (a streamed block, a RawArray)
- * without any other change: rows in the machine's byte order. Readers see them at their next open.
+/** Appends whole rows to an array that grows at the end of its file (a streamed block, here or in a
+ * file beside this one) without any other change: rows in the machine's byte order. Readers see them at their next open.
  * A crash keeps the rows written. The writers' lock is taken at the first call and held until the
  * file is closed. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,

@@ -3,71 +3,126 @@
  * each call is an update. */
 #include "core/edit_impl.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 
-/* --- at the end of the file
- * ----------------------------------------------------------------------- */
+/* --- at the end of a file ------------------------------------------------------------------------
+ */
+
+/* Rows on their way to the end of the file that an array's stream lies in. */
+typedef struct cip_appender {
+    cip_commit *commit;
+    const cip_array *array;
+    struct cip_appender *next;
+} cip_appender;
+
+void cip_appenders_end(cip_file *f)
+{
+    while (f->appenders != NULL) {
+        cip_appender *p = f->appenders;
+        f->appenders = p->next;
+        cip_commit_end(p->commit);
+        cip_mem_put(&f->env.mem, p);
+    }
+}
+
+/* The name under which the file can be opened for writing: its own, or that of the very file that
+ * is open beside it. */
+static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], cip_err *err)
+{
+    char link[64];
+    if (in == f->layout->io) {
+        snprintf(name, PATH_MAX, "%s", f->io->name);
+        return CIP_OK;
+    }
+    uint64_t off = 0;
+    int fd = in->ops->descriptor != NULL ? in->ops->descriptor(in, &off) : -1;
+    if (fd < 0 || off != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the data lie in something that is no file");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, name, PATH_MAX - 1);
+    if (n < 0)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "finding the file of the rows");
+    name[n] = '\0';
+    return CIP_OK;
+}
 
 /* Bytes that a writer left who was cut off in the middle of a row. */
-static cip_status cut_torn_row(cip_file *f, uint64_t end, cip_err *err)
+static cip_status cut_torn_row(cip_file *f, cip_appender *p, const char *name, uint64_t end,
+                               cip_err *err)
 {
     const cip_edit_options o = { .size = sizeof o };
     cip_revision r = { .patch = { .arena = { .mem = &f->env.mem } } };
     r.has_tail = true;
     r.tail_off = end;
-    cip_status st = cip_commit_apply(f->appender, &r, err);
-    cip_commit_end(f->appender);
-    f->appender = NULL;
+    cip_status st = cip_commit_apply(p->commit, &r, err);
+    cip_commit_end(p->commit);
+    p->commit = NULL;
     cip_revision_clear(&r);
-    return st != CIP_OK ? st : cip_commit_begin(&f->env, f->io->name, &o, &f->appender, err);
+    return st != CIP_OK ? st : cip_commit_begin(&f->env, name, &o, &p->commit, err);
 }
 
-/* Whole rows end the file, and it is still the one that was opened. */
-static cip_status look(cip_file *f, const cip_array *a, cip_err *err)
-{
-    uint64_t first, end;
-    if (!cip_commit_same(f->appender, f->io))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "the file changed since it was opened; open it again");
-    CIP_TRY(cip_view_bounds(&a->view, &first, &end, err));
-    end = f->io->size - (a->space->len - cip_max_u64(end, a->view.off));
-    return end == f->io->size ? CIP_OK : cut_torn_row(f, end, err);
-}
-
-static cip_status start(cip_file *f, const cip_array *a, cip_err *err)
+/* The lock of the file `in`, which must still be what was opened, and whole rows at its end. */
+static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t nbytes,
+                             cip_err *err)
 {
     const cip_edit_options o = { .size = sizeof o };
-    if (f->appender != NULL && f->appended == a)
-        return CIP_OK;
-    if (f->appender != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "rows are being added to '%.80s', which ends the file", f->appended->path);
-    cip_io_unlock(f->io);
-    CIP_TRY(cip_commit_begin(&f->env, f->io->name, &o, &f->appender, err));
-    cip_status st = look(f, a, err);
-    f->appended = a;
-    if (st != CIP_OK) {
-        cip_commit_end(f->appender);
-        f->appender = NULL;
-    }
-    return st;
+    char name[PATH_MAX];
+    uint64_t first, end;
+    CIP_TRY(name_of(f, in, name, err));
+    if (in == f->layout->io)
+        cip_io_unlock(f->io);
+    CIP_TRY(cip_commit_begin(&f->env, name, &o, &p->commit, err));
+    if (!cip_commit_same(p->commit, in))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "the file changed since it was opened; open it again");
+    CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));
+    end = in->size - (nbytes - cip_max_u64(end, p->array->view.off));
+    return end == in->size ? CIP_OK : cut_torn_row(f, p, name, end, err);
 }
 
-static cip_status write_rows(cip_file *f, const cip_cast *cast, const uint8_t *rows, uint64_t nelem,
-                             cip_err *err)
+static cip_status start(cip_file *f, const cip_array *a, cip_io *in, uint64_t nbytes,
+                        cip_commit **out, cip_err *err)
+{
+    cip_appender *p;
+    for (p = f->appenders; p != NULL; p = p->next)
+        if (p->array == a)
+            break;
+    if (p == NULL) {
+        CIP_TRY(CIP_NEW(&f->env.mem, &p, 1, err));
+        p->array = a;
+        cip_status st = begin_rows(f, p, in, nbytes, err);
+        if (st != CIP_OK) {
+            cip_commit_end(p->commit);
+            cip_mem_put(&f->env.mem, p);
+            return st;
+        }
+        p->next = f->appenders;
+        f->appenders = p;
+    }
+    *out = p->commit;
+    return CIP_OK;
+}
+
+static cip_status write_rows(cip_file *f, cip_commit *to, const cip_cast *cast, const uint8_t *rows,
+                             uint64_t nelem, cip_err *err)
 {
     cip_cast_stats stats = { 0, 0 };
     uint64_t size = cast->to->itemsize, from = cast->from->itemsize;
     if (cip_cast_is_copy(cast))
-        return cip_commit_append(f->appender, rows, (size_t)(nelem * size), err);
+        return cip_commit_append(to, rows, (size_t)(nelem * size), err);
     void *buf;
     CIP_TRY(cip_mem_zeroed(&f->env.mem, (size_t)nelem, (size_t)size, &buf, err));
     cip_cast_run(cast, (size_t)nelem, rows, (int64_t)from, buf, (int64_t)size, 0, &stats);
     cip_status st = cip_cast_check(cast, &stats, err); /* before the first byte is written */
     if (st == CIP_OK)
-        st = cip_commit_append(f->appender, buf, (size_t)(nelem * size), err);
+        st = cip_commit_append(to, buf, (size_t)(nelem * size), err);
     cip_mem_put(&f->env.mem, buf);
     return st;
 }
@@ -114,8 +169,10 @@ static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype
 {
     const cip_updater *u = f->format->update;
     const cip_dtype *native = cip_array_native_dtype(a, err);
-    uint64_t nrow;
+    uint64_t nrow, there;
     cip_cast cast;
+    cip_io *in;
+    cip_commit *to;
     if (native == NULL)
         return err != NULL ? (cip_status)err->code : CIP_ERR_TYPE;
     if (dtype == NULL)
@@ -127,13 +184,13 @@ static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)
         return CIP_OK;
-    if (u->grows == NULL || !u->grows(f->layout, a)) {
+    if (u->grows == NULL || !u->grows(f->layout, a, &in, &there)) {
         CIP_TRY(cip_cast_make(dtype, native, CIP_OVERFLOW_ERROR, &cast, err));
         return cast_and_update(f, a, &cast, rows, nelem, err);
     }
     CIP_TRY(cip_cast_make(dtype, a->dtype, CIP_OVERFLOW_ERROR, &cast, err));
-    CIP_TRY(start(f, a, err));
-    return write_rows(f, &cast, rows, nelem, err);
+    CIP_TRY(start(f, a, in, there, &to, err));
+    return write_rows(f, to, &cast, rows, nelem, err);
 }
 
 cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, const void *rows,
@@ -157,5 +214,7 @@ cip_status cip_sync(cip_file *file, cip_err *err)
 {
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    return file->appender == NULL ? CIP_OK : cip_commit_sync(file->appender, err);
+    for (cip_appender *p = file->appenders; p != NULL; p = p->next)
+        CIP_TRY(cip_commit_sync(p->commit, err));
+    return CIP_OK;
 }

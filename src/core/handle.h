@@ -21,10 +21,12 @@ struct cip_file {
         size_t array;
     } * by_node; /* sorted by address */
     size_t nnode;
-    struct cip_commit *appender; /* rows are added at the end of the file, or NULL */
-    const cip_array *appended;   /* ... to this array */
-    bool updated;                /* cip_append changed the file under this handle */
+    struct cip_appender *appenders; /* rows are added at the ends of files */
+    bool updated;                   /* cip_append changed the file under this handle */
 };
+
+/* Ends what cip_append began. */
+void cip_appenders_end(cip_file *f);
 
 /* A file with its env and nothing opened yet. */
 cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *err);

@@ -76,7 +76,7 @@ void cip_file_close(cip_file *f)
 {
     if (f == NULL)
         return;
-    cip_commit_end(f->appender);
+    cip_appenders_end(f);
     cip_mem_put(&f->env.mem, f->by_node);
     cip_strmap_clear(&f->by_path);
     cip_layout_free(f->layout);

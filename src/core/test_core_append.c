@@ -126,6 +126,26 @@ static void a_masked_stream_does_not_outgrow_its_mask(void **state)
     edit_expect(path, "a", "-- 2\n");
 }
 
+static void streams_in_files_beside_grow_at_once(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "h.asdf", true), *apart = scratch_path(&s, "apart.asdf");
+    const double r[] = { 1, 2, 3, 4 };
+    cip_file *f;
+    OK(cip_explode(path, apart, NULL, err));
+    OK(cip_open(apart, NULL, &f, err));
+    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
+    OK(cip_append(f, "rows", NULL, r, 16, err));
+    OK(cip_sync(f, err));
+    edit_expect(apart, "rows", "1.0 2.0\n3.0 4.0\n1.0 2.0\n");
+    cip_file_close(f);
+    OK(cip_open(apart, NULL, &f, err)); /* and again, later */
+    OK(cip_append(f, "rows", NULL, r, 16, err));
+    cip_file_close(f);
+    edit_expect(apart, "rows", "1.0 2.0\n3.0 4.0\n1.0 2.0\n1.0 2.0\n");
+    edit_verify(apart);
+}
+
 static void arrays_that_end_no_file_grow_by_updates(void **state)
 {
     (void)state;
@@ -167,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_value_that_does_not_fit_writes_nothing),
         cmocka_unit_test(a_torn_row_is_cut_before_the_next),
         cmocka_unit_test(a_masked_stream_does_not_outgrow_its_mask),
+        cmocka_unit_test(streams_in_files_beside_grow_at_once),
         cmocka_unit_test(arrays_that_end_no_file_grow_by_updates),
         cmocka_unit_test(a_file_that_another_changed_is_busy),
     };

@@ -133,8 +133,9 @@ typedef struct cip_updater {
     cip_status (*defrag)(void *u, cip_report *report, cip_err *err);
     cip_status (*finish)(void *u, cip_revision *r, cip_err *err);
     void (*end)(void *u);
-    /* Whether whole rows of the array may simply be written to the end of the file. */
-    bool (*grows)(const cip_layout *l, const cip_array *a);
+    /* Whether whole rows of the array may simply be written to the end of a file: this one or one
+     * beside it, *in, which holds *nbytes bytes of the array's space now. */
+    bool (*grows)(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 } cip_updater;
 
 /* What goes into files of its own. */

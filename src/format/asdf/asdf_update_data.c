@@ -456,11 +456,32 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     return add_rows(u, a, nelem, feed, b->rows, err);
 }
 
-bool cip_asdf_grows(const cip_layout *l, const cip_array *a)
+/* The file whose end is the array's block, if that is streamed and raw: this one, or (in an
+ * exploded form) one with that block alone. */
+static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, cip_space **space)
 {
-    return a->layout == l && a->st == CIP_OK && strcmp(a->storage.kind, "streamed") == 0 &&
-           (size_t)a->storage.block + 1 == l->nblock && strcmp(a->storage.codec, "none") == 0 &&
-           grows_by_itself(a) && cip_view_is_contiguous(&a->view) && no_mask(a, NULL) == CIP_OK;
+    if (a->layout != l || a->st != CIP_OK || cip_space_resolve(a->space, space, NULL) != CIP_OK)
+        return NULL;
+    bool external = strcmp(a->storage.kind, "external") == 0;
+    const cip_layout *in = external ? (*space)->layout : l;
+    size_t block = external ? 0 : (size_t)a->storage.block;
+    if (in->nblock == 0 || block + 1 != in->nblock || (external && in == l))
+        return NULL;
+    const cip_block_info *b = &in->block[block].info;
+    return (b->flags & ASDF_STREAMED) != 0 && strcmp(b->codec, "none") == 0 ? in : NULL;
+}
+
+bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes)
+{
+    cip_space *space;
+    if (!grows_by_itself(a) || !cip_view_is_contiguous(&a->view) || no_mask(a, NULL) != CIP_OK)
+        return false;
+    const cip_layout *where = streamed_in(l, a, &space);
+    if (where == NULL)
+        return false;
+    *in = where->io;
+    *nbytes = space->len;
+    return true;
 }
 
 /* --- another shape, another array
