@@ -384,6 +384,52 @@ static void what_an_alias_shares_is_not_changed_for_the_others(void **state)
     edit_expect(path, "u", "40 40 40 7\n");
 }
 
+static void a_quantity_is_changed_where_its_value_lies(void **state)
+{
+    (void)state;
+    const char *path = by_hand(
+        "p.asdf",
+        "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: little, shape: [2]}\n"
+        "q: !unit/quantity-1.1.0 {unit: m, value: !core/ndarray-1.1.0 {source: 1, datatype: uint8, "
+        "byteorder: little, shape: [3]}}\n");
+    const uint8_t v[2] = { 7, 8 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "q", "[1:]", v, 2, err));
+    OK(cip_edit_append(e, "q", v, 2, err));
+    commit(e, path);
+    edit_expect(path, "a", "20 20\n");
+    edit_expect(path, "q", "30 7 8 7 8\n");
+}
+
+/* Stored bytes of `packed` after it was changed with this codec asked for. */
+static uint64_t stored_with(const char *codec)
+{
+    const char *path = edit_file(&s, "q.asdf", false);
+    static int16_t v[4000 * 4];
+    cip_file *f;
+    for (int i = 0; i < 16000; i++)
+        v[i] = (int16_t)(i * (i % 7) * 31 % 997 + i % 11);
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.codec = codec));
+    OK(cip_edit_append(e, "packed", v, sizeof v, err));
+    commit(e, path);
+    OK(cip_open(path, NULL, &f, err));
+    uint64_t n = 0;
+    for (size_t i = 0; i < cip_file_nblock(f); i++)
+        if (strcmp(cip_file_block(f, i)->codec, "zlib") == 0)
+            n = cip_file_block(f, i)->stored_nbytes;
+    cip_file_close(f);
+    remove(path);
+    return n;
+}
+
+static void a_level_counts_for_the_codec_it_belongs_to(void **state)
+{
+    (void)state;
+    uint64_t usual = stored_with(NULL), quick = stored_with("zlib:1");
+    assert_true(usual != 0 && quick != usual);
+    assert_int_equal(stored_with("lz4:1"), usual);
+}
+
 /* More bytes than are kept in memory. */
 static void large_changes_go_through_a_scratch_file(void **state)
 {
@@ -430,6 +476,8 @@ int main(void)
         cmocka_unit_test(masks_and_external_data_stand_in_the_way),
         cmocka_unit_test(sources_from_the_end_mean_the_blocks_of_the_file),
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
+        cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
+        cmocka_unit_test(a_level_counts_for_the_codec_it_belongs_to),
         cmocka_unit_test(large_changes_go_through_a_scratch_file),
     };
     return cmocka_run_group_tests(tests, start, stop);

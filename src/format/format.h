@@ -125,9 +125,6 @@ typedef struct cip_updater {
     cip_status (*append)(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
     cip_status (*resize)(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
-    /* A new array at `path`. */
-    cip_status (*add)(void *u, const char *path, const cip_spec_array *array, const cip_feed *feed,
-                      cip_err *err);
     cip_status (*freeze)(void *u, cip_err *err);
     /* Drops what nothing names; each is told to the report. */
     cip_status (*defrag)(void *u, cip_report *report, cip_err *err);

@@ -254,7 +254,6 @@ const cip_updater cip_asdf_updater = {
     .write = cip_asdf_update_write,
     .append = cip_asdf_update_append,
     .resize = cip_asdf_update_resize,
-    .add = cip_asdf_update_add,
     .freeze = cip_asdf_update_freeze,
     .defrag = cip_asdf_update_defrag,
     .finish = cip_asdf_update_finish,

@@ -108,8 +108,6 @@ cip_status cip_asdf_update_write(void *u, const cip_array *a, const cip_nd *at,
 cip_status cip_asdf_update_append(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                                   cip_err *err);
 cip_status cip_asdf_update_resize(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
-cip_status cip_asdf_update_add(void *u, const char *path, const cip_spec_array *array,
-                               const cip_feed *feed, cip_err *err);
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 /* Opens `seen` anew, with all that was written so far. */
 cip_status cip_asdf_update_look(asdf_update *u, cip_err *err);
