@@ -15,6 +15,8 @@ cip_status cip_scratch_new(cip_env *env, const char *beside, cip_io **out, cip_e
  * cip_scratch_resize has made room for them; growing is one thread's business. */
 cip_status cip_scratch_write(cip_io *scratch, uint64_t off, const void *p, size_t n, cip_err *err);
 cip_status cip_scratch_resize(cip_io *scratch, uint64_t n, cip_err *err);
+/* n bytes of `from` at `off` to its end, in pieces. `from` may be any io but itself. */
+cip_status cip_scratch_add(cip_io *scratch, cip_io *from, uint64_t off, uint64_t n, cip_err *err);
 /* It as an output that starts at its present end and can do all that an output can. */
 cip_out cip_scratch_out(cip_io *scratch);
 

@@ -4,6 +4,7 @@
 #define CIP_SPACE_READ_H
 
 #include "array/cast.h"
+#include "io/out.h"
 #include "space/layout.h"
 
 /* How a read may work. */
@@ -47,6 +48,9 @@ cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const 
 cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
                             int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
                             cip_err *err);
+
+/* All bytes in order to an output, the same way. */
+cip_status cip_space_write_out(const cip_read_how *how, cip_space *s, cip_out *out, cip_err *err);
 
 /* Whether the elements an array's view addresses all lie in its space: RANGE naming both otherwise.
  * Resolves a lazy space. */

@@ -51,3 +51,29 @@ cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
     cip_scratch_give(rd.scratch, &room);
     return st;
 }
+
+typedef struct taker {
+    cip_out *out;
+    cip_err *err;
+    cip_status st;
+} taker;
+
+static int take(void *user, const uint8_t *p, size_t n)
+{
+    taker *t = user;
+    t->st = cip_out_write(t->out, p, n, t->err);
+    return t->st != CIP_OK;
+}
+
+cip_status cip_space_write_out(const cip_read_how *how, cip_space *s, cip_out *out, cip_err *err)
+{
+    enum { OUT_PIECE = 1 << 20 };
+    cip_err why = CIP_ERR_INIT;
+    taker t = { out, err, CIP_OK };
+    cip_status st = cip_space_stream(how, s, OUT_PIECE, take, &t, &why);
+    if (t.st != CIP_OK)
+        return t.st;
+    if (st != CIP_OK && err != NULL)
+        *err = why;
+    return st;
+}

@@ -25,37 +25,6 @@ cip_status cip_asdf_update_look(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-typedef struct sink {
-    cip_out out;
-    cip_err *err;
-    cip_status st;
-} sink;
-
-static int take(void *user, const uint8_t *p, size_t n)
-{
-    sink *s = user;
-    s->st = cip_out_write(&s->out, p, n, s->err);
-    return s->st != CIP_OK;
-}
-
-/* n bytes of an io at off, to the end of a scratch file. */
-static cip_status copy_range(asdf_update *u, cip_io *from, uint64_t off, uint64_t n, cip_io *to,
-                             cip_err *err)
-{
-    cip_status st = CIP_OK;
-    void *buf;
-    cip_out out = cip_scratch_out(to);
-    CIP_TRY(cip_mem_get(&u->env->mem, PIECE, &buf, err));
-    for (uint64_t at = 0; at < n && st == CIP_OK; at += PIECE) {
-        size_t now = (size_t)cip_min_u64(PIECE, n - at);
-        CIP_GO(cip_io_read(from, off + at, buf, now, err));
-        CIP_GO(cip_out_write(&out, buf, now, err));
-    }
-done:
-    cip_mem_put(&u->env->mem, buf);
-    return st;
-}
-
 static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
 {
     const cip_block *cb = &u->l->block[block];
@@ -65,9 +34,8 @@ static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
             *err = *cb->why;
         return cb->info.state;
     }
-    sink s = { cip_scratch_out(to), err, CIP_OK };
-    cip_status st = cip_space_stream(&how, cb->data, PIECE, take, &s, err);
-    return s.st != CIP_OK ? s.st : st;
+    cip_out out = cip_scratch_out(to);
+    return cip_space_write_out(&how, cb->data, &out, err);
 }
 
 cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
@@ -80,7 +48,7 @@ cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
     cip_status st;
     if (cip_asdf_is_raw(&b->head)) {
         CIP_GO(cip_asdf_update_look(u, err));
-        st = copy_range(u, u->seen, b->head.data_off, b->kept, shadow, err);
+        st = cip_scratch_add(shadow, u->seen, b->head.data_off, b->kept, err);
     } else {
         st = decode(u, block, shadow, err);
     }

@@ -340,26 +340,15 @@ static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *pie
     if (load.kept == 0 || load.more == NULL)
         return CIP_OK;
     cip_io *whole;
-    void *buf = NULL;
-    enum { PIECE = 1 << 20 };
     CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &whole, err));
-    cip_out out = cip_scratch_out(whole);
-    CIP_GO(cip_mem_get(&u->env->mem, PIECE, &buf, err));
-    for (uint64_t at = 0; at < load.len;) {
-        bool old = at < load.kept;
-        uint64_t n = cip_min_u64(PIECE, (old ? load.kept : load.len) - at);
-        CIP_GO(old ? cip_io_read(u->seen, b->head.data_off + at, buf, (size_t)n, err)
-                   : cip_io_read(load.more, at - load.kept, buf, (size_t)n, err));
-        CIP_GO(cip_out_write(&out, buf, (size_t)n, err));
-        at += n;
-    }
+    CIP_GO(cip_scratch_add(whole, u->seen, b->head.data_off, load.kept, err));
+    CIP_GO(cip_scratch_add(whole, load.more, 0, load.more->size, err));
     piece->io = whole;
     piece->off = 0;
     cip_io_close(b->whole);
     b->whole = whole;
     whole = NULL;
 done:
-    cip_mem_put(&u->env->mem, buf);
     cip_io_close(whole);
     return st;
 }

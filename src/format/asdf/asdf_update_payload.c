@@ -50,11 +50,6 @@ static cip_status to_encoder(void *user, const void *p, size_t n, cip_err *err)
     return cip_encoder_write(user, p, n, err);
 }
 
-static cip_status to_out(void *user, const void *p, size_t n, cip_err *err)
-{
-    return cip_out_write(user, p, n, err);
-}
-
 /* Both scratch files (either may be NULL), one behind the other, encoded to a new one. */
 static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip_io *two,
                          cip_io **out, cip_err *err)
@@ -82,12 +77,11 @@ done:
 }
 
 /* Rows behind the shadow, so that there is one run of bytes. */
-static cip_status join_rows(asdf_update *u, asdf_ublock *b, cip_err *err)
+static cip_status join_rows(asdf_ublock *b, cip_err *err)
 {
     if (b->shadow == NULL || b->rows == NULL)
         return CIP_OK;
-    cip_out out = cip_scratch_out(b->shadow);
-    CIP_TRY(each_of(u->env, b->rows, to_out, &out, err));
+    CIP_TRY(cip_scratch_add(b->shadow, b->rows, 0, b->rows->size, err));
     cip_io_close(b->rows);
     b->rows = NULL;
     return CIP_OK;
@@ -101,7 +95,7 @@ cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
         return CIP_OK;
     if (!raw && b->rows != NULL && b->shadow == NULL && !in_chunks(b->head.code))
         CIP_TRY(cip_asdf_update_shadow(u, block, err));
-    CIP_TRY(join_rows(u, b, err));
+    CIP_TRY(join_rows(b, err));
     b->raw_len = b->rows != NULL ? b->rows->size : 0;
     if (b->shadow != NULL)
         b->raw_len = b->shadow->size;

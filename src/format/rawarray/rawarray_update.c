@@ -90,43 +90,11 @@ static cip_status look(update *u, cip_err *err)
     return CIP_OK;
 }
 
-/* n bytes of an io at `off`, to the end of a scratch file. */
-static cip_status copy_range(update *u, cip_io *from, uint64_t off, uint64_t n, cip_io *to,
-                             cip_err *err)
-{
-    cip_status st = CIP_OK;
-    void *buf;
-    cip_out out = cip_scratch_out(to);
-    CIP_TRY(cip_mem_get(&u->env->mem, PIECE, &buf, err));
-    for (uint64_t at = 0; at < n; at += PIECE) {
-        size_t now = (size_t)cip_min_u64(PIECE, n - at);
-        CIP_GO(cip_io_read(from, off + at, buf, now, err));
-        CIP_GO(cip_out_write(&out, buf, now, err));
-    }
-done:
-    cip_mem_put(&u->env->mem, buf);
-    return st;
-}
-
-typedef struct taker {
-    cip_out out;
-    cip_err *err;
-    cip_status st;
-} taker;
-
-static int take(void *user, const uint8_t *p, size_t n)
-{
-    taker *t = user;
-    t->st = cip_out_write(&t->out, p, n, t->err);
-    return t->st != CIP_OK;
-}
-
 static cip_status decode(update *u, cip_io *to, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
-    taker t = { cip_scratch_out(to), err, CIP_OK };
-    cip_status st = cip_space_stream(&how, u->l->block[0].data, PIECE, take, &t, err);
-    return t.st != CIP_OK ? t.st : st;
+    cip_out out = cip_scratch_out(to);
+    return cip_space_write_out(&how, u->l->block[0].data, &out, err);
 }
 
 static cip_status make_shadow(update *u, cip_err *err)
@@ -140,10 +108,10 @@ static cip_status make_shadow(update *u, cip_err *err)
         CIP_GO(decode(u, shadow, err));
     } else {
         CIP_GO(look(u, err));
-        CIP_GO(copy_range(u, u->seen, u->was.data_off, u->kept, shadow, err));
+        CIP_GO(cip_scratch_add(shadow, u->seen, u->was.data_off, u->kept, err));
     }
     if (u->rows != NULL)
-        CIP_GO(copy_range(u, u->rows, 0, u->rows->size, shadow, err));
+        CIP_GO(cip_scratch_add(shadow, u->rows, 0, u->rows->size, err));
     u->shadow = shadow;
     u->anew = true;
     return CIP_OK;
