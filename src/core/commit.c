@@ -10,21 +10,9 @@
 #include <unistd.h>
 
 #include "core/commit_impl.h"
+#include "core/take_options.h"
 
 enum { TRIES = 16 };
-
-static cip_status check_options(const cip_edit_options *in, cip_edit_options *out, cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_edit_options.size between 1 and %zu, found %zu", sizeof *out,
-                        in->size);
-    memcpy(out, in, in->size);
-    return CIP_OK;
-}
 
 static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
 {
@@ -86,7 +74,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     cip_commit *c = NULL;
     cip_status st;
     *out = NULL;
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
     CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
     c->env = env;
     c->fd = c->place.dir = -1;

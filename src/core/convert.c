@@ -13,23 +13,8 @@
 #include "core/output.h"
 #include "core/sink_run.h"
 #include "core/spec_text.h"
+#include "core/take_options.h"
 #include "io/scratch.h"
-
-static cip_status check_options(const cip_convert_options *in, cip_convert_options *out,
-                                cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    out->size = sizeof *out;
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_convert_options.size between 1 and %zu, found %zu",
-                        sizeof *out, in->size);
-    memcpy(out, in, in->size);
-    out->size = sizeof *out;
-    return CIP_OK;
-}
 
 static cip_status choose_format(const char *out, const cip_convert_options *o, cip_sink_job *job,
                                 cip_err *err)
@@ -245,7 +230,7 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an input and an output, found NULL");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
     cip_arena arena = { .mem = &in->layout->env->mem };
     cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };
     conversion c = { .in = in, .o = &o, .job = &job };
@@ -261,7 +246,7 @@ cip_status cip_convert(const char *in, const char *out, const cip_convert_option
 {
     cip_convert_options o;
     cip_file *f;
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
     CIP_TRY(cip_open(in, o.input, &f, err));
     cip_status st = cip_convert_file(f, out, &o, err);
     cip_file_close(f);

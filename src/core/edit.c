@@ -7,22 +7,10 @@
 #include <string.h>
 
 #include "core/spec_text.h"
+#include "core/take_options.h"
 #include "tree/edit.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
-
-static cip_status check_options(const cip_edit_options *in, cip_edit_options *out, cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    if (in != NULL && (in->size == 0 || in->size > sizeof *out))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_edit_options.size between 1 and %zu, found %zu", sizeof *out,
-                        in->size);
-    if (in != NULL)
-        memcpy(out, in, in->size);
-    out->size = sizeof *out;
-    return CIP_OK;
-}
 
 static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
 {
@@ -67,7 +55,7 @@ static cip_status open_edit(const char *path, const cip_file *same, const cip_ed
     if (out == NULL || path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
     CIP_TRY(cip_file_prepare(o.open, &f, err));
     o.open = NULL; /* the caller's again */
     cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);

@@ -4,21 +4,7 @@
 
 #include "core/output.h"
 #include "core/sink_run.h"
-
-static cip_status check_options(const cip_explode_options *in, cip_explode_options *out,
-                                cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    out->size = sizeof *out;
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_explode_options.size between 1 and %zu, found %zu",
-                        sizeof *out, in->size);
-    memcpy(out, in, in->size);
-    return CIP_OK;
-}
+#include "core/take_options.h"
 
 static cip_status find_arrays(const cip_file *f, const cip_explode_options *o, cip_arena *a,
                               cip_explosion *how, cip_err *err)
@@ -66,7 +52,7 @@ static cip_status run(const char *in, const char *out, const cip_explode_options
                         "expected an input and an output, found NULL");
     if (strcmp(out, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_explode_options, opts, &o, err));
     CIP_TRY(cip_open(in, o.input, &f, err));
     cip_arena arena = { .mem = &f->env.mem };
     if (f->format->explode == NULL || f->format->implode == NULL)

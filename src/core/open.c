@@ -9,6 +9,7 @@
 
 #include "core/commit.h"
 #include "core/handle.h"
+#include "core/take_options.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
@@ -20,19 +21,6 @@ static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size
         return realloc(ptr, new_size);
     free(ptr);
     return NULL;
-}
-
-static cip_status check_options(const cip_open_options *in, cip_open_options *out, cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_open_options.size between 1 and %zu, found %zu", sizeof *out,
-                        in->size);
-    memcpy(out, in, in->size);
-    return CIP_OK;
 }
 
 static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
@@ -260,7 +248,7 @@ cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_er
 {
     cip_open_options o;
     *out = NULL;
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     return handle_new(&o, out, err);
 }
 
@@ -288,7 +276,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     cip_status st =
         strcmp(path, "-") == 0 ? open_stdin(&o, &f, &own) : open_path(path, &o, &f, &own);
     if (st != CIP_OK && err != NULL)
@@ -304,7 +292,7 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     *file = NULL;
     if (methods == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
     return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);
@@ -318,7 +306,7 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     *file = NULL;
     if (ptr == NULL && nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found NULL");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
     return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);

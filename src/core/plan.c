@@ -2,6 +2,8 @@
  * Working out a read: the field, the selection, the cast; and walking it in parts. */
 #include "core/plan.h"
 
+#include "core/take_options.h"
+
 #include <string.h>
 
 #include "base/endian.h"
@@ -11,14 +13,7 @@ enum { PIECE_BYTES = 8 << 20 };
 
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err)
 {
-    memset(out, 0, sizeof *out);
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_read_args.size between 1 and %zu, found %zu", sizeof *out,
-                        in->size);
-    memcpy(out, in, in->size);
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_read_args, in, out, err));
     if (out->selection != NULL && out->slices != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a selection as text or as numbers, found both");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/handle.h"
+#include "core/take_options.h"
 #include "tree/yaml.h"
 
 typedef struct printer {
@@ -86,17 +87,11 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
                           const cip_tree_print_options *opts, cip_write_fn *fn, void *user,
                           cip_err *err)
 {
-    cip_tree_print_options o = { 0 };
+    cip_tree_print_options o;
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file and a function, found NULL");
-    if (opts != NULL) {
-        if (opts->size == 0 || opts->size > sizeof o)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected cip_tree_print_options.size between 1 and %zu, found %zu",
-                            sizeof o, opts->size);
-        memcpy(&o, opts, opts->size);
-    }
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_tree_print_options, opts, &o, err));
     if (node == NULL)
         node = f->layout->tree;
     if (node == NULL)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/handle.h"
+#include "core/take_options.h"
 
 /* Reading is all that is wanted. */
 static int count_bytes(void *user, const uint8_t *p, size_t n)
@@ -129,16 +130,10 @@ static cip_status cannot_open(cip_status st, const cip_err *why, cip_finding_fn 
 cip_status cip_verify_with(const char *path, const cip_verify_options *opts, cip_finding_fn *fn,
                            void *user, cip_err *err)
 {
-    cip_verify_options o = { .size = sizeof o };
+    cip_verify_options o;
     cip_file *f;
     cip_err why = CIP_ERR_INIT;
-    if (opts != NULL) {
-        if (opts->size == 0 || opts->size > sizeof o)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected cip_verify_options.size between 1 and %zu, found %zu",
-                            sizeof o, opts->size);
-        memcpy(&o, opts, opts->size);
-    }
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_verify_options, opts, &o, err));
     cip_status st = cip_open(path, o.open, &f, &why);
     if (st != CIP_OK)
         return cannot_open(st, &why, fn, user, err);

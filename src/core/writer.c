@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A new file from its creation to its commit: options, the sink, the order in which it gets its
  * arrays, and the name that the file takes at the very end. */
+#include "core/take_options.h"
 #include "core/writer.h"
 
 #include <stdio.h>
@@ -69,19 +70,6 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
 
 /* --- options ------------------------------------------------------------------------------------
  */
-
-static cip_status check_options(const cip_write_options *in, cip_write_options *out, cip_err *err)
-{
-    memset(out, 0, sizeof *out);
-    if (in == NULL)
-        return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *out)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_write_options.size between 1 and %zu, found %zu", sizeof *out,
-                        in->size);
-    memcpy(out, in, in->size);
-    return CIP_OK;
-}
 
 static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
 {
@@ -202,7 +190,7 @@ cip_status cip_create(const char *path, const cip_write_options *opts, cip_write
     *writer = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
-    CIP_TRY(check_options(opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
     CIP_TRY(writer_new(&o, &w, err));
     cip_status st = start(w, path, err);
     if (st != CIP_OK)

@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "core/spec_text.h"
+#include "core/take_options.h"
 #include "core/writer.h"
 
 /* --- entries ------------------------------------------------------------------------------------
@@ -60,15 +61,11 @@ static cip_status parse_where(const char *text, cip_where *out, cip_err *err)
 static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_options *opts,
                                cip_err *err)
 {
-    cip_array_options o = { 0 };
+    cip_array_options o;
     cip_spec how = { .codec = NULL };
     if (opts == NULL)
         return CIP_OK;
-    if (opts->size == 0 || opts->size > sizeof o)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_array_options.size between 1 and %zu, found %zu", sizeof o,
-                        opts->size);
-    memcpy(&o, opts, opts->size);
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
     cip_spec_array *s = &e->spec;
     CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
     s->codec = how.codec;
