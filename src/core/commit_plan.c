@@ -21,8 +21,8 @@ typedef struct range {
 typedef struct finder {
     cip_commit *c;
     cip_commit_plan *p;
-    range *todo; /* where the two may differ */
-    size_t ntodo, cap;
+    range *suspect; /* where the two may differ */
+    size_t nsuspect, cap;
     range *run; /* where they do, in rising order */
     size_t nrun, run_cap;
     uint64_t nbytes; /* in the runs */
@@ -42,11 +42,12 @@ static cip_status push(cip_mem *mem, range **list, size_t *n, size_t *cap, range
     return CIP_OK;
 }
 
-static cip_status add_todo(finder *f, uint64_t from, uint64_t to, cip_err *err)
+static cip_status add_suspect(finder *f, uint64_t from, uint64_t to, cip_err *err)
 {
     to = cip_min_u64(to, cip_min_u64(f->c->io->size, f->p->after->size));
-    return from < to ? push(&f->c->env->mem, &f->todo, &f->ntodo, &f->cap, (range){ from, to }, err)
-                     : CIP_OK;
+    return from < to
+               ? push(&f->c->env->mem, &f->suspect, &f->nsuspect, &f->cap, (range){ from, to }, err)
+               : CIP_OK;
 }
 
 /* Whether a piece is the file's own bytes in their old place, told by the descriptor: it may be of
@@ -59,19 +60,19 @@ static bool stays(const cip_commit *c, const cip_segment *s, uint64_t at)
 }
 
 /* Changes, and the pieces that are not the file's own bytes in their old place. */
-static cip_status list_todo(finder *f, cip_err *err)
+static cip_status list_suspects(finder *f, cip_err *err)
 {
     const cip_revision *r = f->p->r;
     uint64_t at = r->anew ? 0 : r->tail_off;
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];
         uint64_t end = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
-        CIP_TRY(add_todo(f, op->offset, end, err));
+        CIP_TRY(add_suspect(f, op->offset, end, err));
     }
     for (size_t i = 0; i < r->nsegment; i++) {
         const cip_segment *s = &r->segment[i];
         if (!stays(f->c, s, at))
-            CIP_TRY(add_todo(f, at, at + s->len, err));
+            CIP_TRY(add_suspect(f, at, at + s->len, err));
         at += s->len;
     }
     return CIP_OK;
@@ -128,13 +129,13 @@ static uint64_t journal_bytes(const finder *f)
 /* Stops when the journal would become too large. */
 static cip_status compare(finder *f, cip_err *err)
 {
-    if (f->ntodo != 0)
-        qsort(f->todo, f->ntodo, sizeof *f->todo, by_start);
+    if (f->nsuspect != 0)
+        qsort(f->suspect, f->nsuspect, sizeof *f->suspect, by_start);
     uint64_t at = 0;
-    for (size_t i = 0; i < f->ntodo; i++) {
-        at = cip_max_u64(at, f->todo[i].from);
-        while (at < f->todo[i].to && journal_bytes(f) <= journal_most(f->c)) {
-            size_t n = (size_t)cip_min_u64(f->todo[i].to - at, PIECE);
+    for (size_t i = 0; i < f->nsuspect; i++) {
+        at = cip_max_u64(at, f->suspect[i].from);
+        while (at < f->suspect[i].to && journal_bytes(f) <= journal_most(f->c)) {
+            size_t n = (size_t)cip_min_u64(f->suspect[i].to - at, PIECE);
             CIP_TRY(compare_piece(f, at, n, err));
             at += n;
         }
@@ -218,7 +219,7 @@ static cip_status find_runs(finder *f, cip_err *err)
     cip_status st;
     CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->old, err));
     CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->new, err));
-    CIP_GO(list_todo(f, err));
+    CIP_GO(list_suspects(f, err));
     /* one that is made anew only needs to know whether there is anything to do */
     if (!f->p->r->anew || f->c->io->size == f->p->after->size)
         CIP_GO(compare(f, err));
@@ -228,7 +229,7 @@ static cip_status find_runs(finder *f, cip_err *err)
 done:
     cip_mem_put(&f->c->env->mem, f->old);
     cip_mem_put(&f->c->env->mem, f->new);
-    cip_mem_put(&f->c->env->mem, f->todo);
+    cip_mem_put(&f->c->env->mem, f->suspect);
     cip_mem_put(&f->c->env->mem, f->run);
     return st;
 }

@@ -109,6 +109,8 @@ cip_status cip_asdf_update_append(void *u, const cip_array *a, uint64_t nrow, co
                                   cip_err *err);
 cip_status cip_asdf_update_resize(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
+/* Whether its first axis is `*`: as long as its data are. */
+bool cip_asdf_update_star(const cip_array *a);
 /* Opens `seen` anew, with all that was written so far. */
 cip_status cip_asdf_update_look(asdf_update *u, cip_err *err);
 /* Decoded bytes of a block as they are now, in a scratch file of its own. */

@@ -3,6 +3,7 @@
  * that gets too much, and in compressed blocks, the block's decoded bytes are kept in a scratch
  * file and changed there. Rows that follow the last byte of a block are only added to it. */
 #include "format/asdf/asdf_update.h"
+#include "format/asdf/asdf_write.h"
 
 #include <string.h>
 
@@ -283,24 +284,7 @@ static bool ends_block(const asdf_update *u, const cip_array *a, uint64_t rowbyt
     return *end == len || (cip_asdf_is_streamed(&b->head) && *end < len && len - *end < rowbytes);
 }
 
-/* `star`: the first axis goes on being as long as its data. */
-static cip_status shape_node(asdf_update *u, int32_t ndim, const int64_t *shape, bool star,
-                             cip_node **out, cip_err *err)
-{
-    CIP_TRY(cip_node_new_seq(u->arena, (size_t)ndim, out, err));
-    for (int32_t i = 0; i < ndim; i++) {
-        cip_node *n;
-        if (i == 0 && star)
-            CIP_TRY(cip_node_new_string(u->arena, "*", 1, &n, err));
-        else
-            CIP_TRY(cip_node_new_int(u->arena, shape[i], &n, err));
-        cip_node_set_item(*out, (size_t)i, n);
-    }
-    (*out)->style = CIP_STYLE_FLOW;
-    return CIP_OK;
-}
-
-static bool grows_by_itself(const cip_array *a)
+bool cip_asdf_update_star(const cip_array *a)
 {
     const cip_node *shape = cip_map_get(a->node, "shape");
     return cip_node_kind(shape) == CIP_NODE_SEQ && shape->len != 0 &&
@@ -310,10 +294,10 @@ static bool grows_by_itself(const cip_array *a)
 /* The whole shape, as a part of it may belong to another array by an alias. */
 static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
-    cip_node *node;
-    if (grows_by_itself(a))
+    const cip_node *node;
+    if (cip_asdf_update_star(a))
         return CIP_OK;
-    CIP_TRY(shape_node(u, a->view.ndim, shape, false, &node, err));
+    CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
     return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
@@ -337,15 +321,16 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
 {
     cip_status st;
     size_t users = 0, block = (size_t)a->storage.block;
-    cip_node *node;
+    cip_node *source;
+    const cip_node *node;
     CIP_GO(cip_asdf_update_touch(u, a, true, err));
     CIP_GO(cip_asdf_update_users(u, block, &users, err));
     if (users != 1 || u->b[block].rows != NULL) {
         CIP_GO(cip_asdf_update_new_block(u, u->b[block].head.code, &block, err));
-        CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &node, err));
-        CIP_GO(cip_asdf_update_key(u, a, "source", node, err));
+        CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
+        CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
     }
-    CIP_GO(shape_node(u, ndim, shape, grows_by_itself(a), &node, err));
+    CIP_GO(cip_asdf_shape_node(u->arena, ndim, shape, cip_asdf_update_star(a), &node, err));
     CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
     CIP_GO(drop_key(u, a, "offset", err));
     CIP_GO(drop_key(u, a, "strides", err));
@@ -442,7 +427,7 @@ static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, ci
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes)
 {
     cip_space *space;
-    if (!grows_by_itself(a) || !cip_view_is_contiguous(&a->view) || no_mask(a, NULL) != CIP_OK)
+    if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) || no_mask(a, NULL) != CIP_OK)
         return false;
     const cip_layout *where = streamed_in(l, a, &space);
     if (where == NULL)

@@ -7,20 +7,13 @@
 /* --- freeze --------------------------------------------------------------------------------------
  */
 
-static bool is_star(const cip_array *a)
-{
-    const cip_node *shape = cip_map_get(a->node, "shape");
-    return cip_node_kind(shape) == CIP_NODE_SEQ && shape->len != 0 &&
-           cip_node_is_string(shape->item[0], "*");
-}
-
 /* `*` becomes the number of rows that are there. */
 static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
         cip_node *n;
-        if (a->st != CIP_OK || a->storage.block != (int64_t)block || !is_star(a))
+        if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
             continue;
         CIP_TRY(cip_node_new_int(u->arena, a->view.shape[0], &n, err));
         CIP_TRY(cip_asdf_update_key(u, a, "shape/0", n, err));
