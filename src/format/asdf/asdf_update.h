@@ -86,8 +86,8 @@ cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n,
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a);
 /* Notes that an array changed its place or length; then its view says no more where it is. */
 cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved, cip_err *err);
-/* How many ndarrays of the tree name the block, external ones and masks included. */
-cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err);
+/* For each block how many ndarrays of the tree name it, masks included; in the arena. */
+cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */
 cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
 /* A new block with no data yet. */

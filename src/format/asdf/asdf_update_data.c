@@ -320,12 +320,13 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
                               const int64_t *shape, cip_io *content, cip_err *err)
 {
     cip_status st;
-    size_t users = 0, block = (size_t)a->storage.block;
+    const size_t *users;
+    size_t block = (size_t)a->storage.block;
     cip_node *source;
     const cip_node *node;
     CIP_GO(cip_asdf_update_touch(u, a, true, err));
-    CIP_GO(cip_asdf_update_users(u, block, &users, err));
-    if (users != 1 || u->b[block].rows != NULL) {
+    CIP_GO(cip_asdf_update_users(u, &users, err));
+    if (users[block] != 1 || u->b[block].rows != NULL) {
         CIP_GO(cip_asdf_update_new_block(u, u->b[block].head.code, &block, err));
         CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
         CIP_GO(cip_asdf_update_key(u, a, "source", source, err));

@@ -7,8 +7,8 @@
 
 /* Sources that count from the end mean the blocks of the file, whatever the update has added. */
 typedef struct count {
-    int64_t block, nblock;
-    size_t n;
+    int64_t old; /* blocks of the file */
+    size_t *n, nblock;
 } count;
 
 static int count_user(void *user, const cip_visit *v)
@@ -18,15 +18,19 @@ static int count_user(void *user, const cip_visit *v)
     if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
         return 0;
     const cip_node *source = cip_map_get(v->node, "source");
-    if (source != NULL && cip_node_as_int(source, &i) && (i < 0 ? i + c->nblock : i) == c->block)
-        c->n++;
+    if (source == NULL || !cip_node_as_int(source, &i))
+        return 0;
+    i += i < 0 ? c->old : 0;
+    if (i >= 0 && (uint64_t)i < c->nblock)
+        c->n[i]++;
     return 0;
 }
 
-cip_status cip_asdf_update_users(asdf_update *u, size_t block, size_t *n, cip_err *err)
+cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
 {
     cip_yaml_edit *e;
-    count c = { (int64_t)block, (int64_t)u->f->blocks.n, 0 };
+    count c = { .old = (int64_t)u->f->blocks.n, .nblock = u->n };
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &c.n, u->n, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_tree_walk(cip_yaml_edit_root(e), u->env, count_user, &c, err));
     *n = c.n;

@@ -77,15 +77,15 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
 {
     asdf_update *u = state;
     int64_t *to, next = 0;
+    const size_t *users;
     bool changed;
     CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
+    CIP_TRY(cip_asdf_update_users(u, &users, err));
     for (size_t i = 0; i < u->n; i++) {
-        size_t users;
-        CIP_TRY(cip_asdf_update_users(u, i, &users, err));
-        u->b[i].dropped = users == 0;
-        to[i] = users != 0 ? next++ : -1;
-        if (users == 0)
+        u->b[i].dropped = users[i] == 0;
+        to[i] = users[i] != 0 ? next++ : -1;
+        if (users[i] == 0)
             CIP_TRY(tell(u, i, report));
     }
     if (u->f->has_gaps)
