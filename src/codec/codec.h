@@ -39,6 +39,15 @@ typedef struct cip_stored {
     const uint8_t *const *ptr;
 } cip_stored;
 
+/* A place within a chunk's stored bytes where decoding may start anew. */
+typedef struct cip_mark {
+    uint64_t in_bits;  /* stored bits before it (of a byte: in the codec's own order) */
+    uint64_t raw;      /* raw bytes before it */
+    size_t window_len; /* the last raw bytes before it that decoding looks back to */
+    const uint8_t *window;
+} cip_mark;
+enum { CIP_MARK_WINDOW = 32 << 10 }; /* the longest */
+
 /* Decoding a chunk piece by piece in order, with bounded memory: for chunks that have no inner
  * structure. A state belongs to one thread at a time. */
 typedef struct cip_stream_codec {
@@ -50,6 +59,15 @@ typedef struct cip_stream_codec {
     cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
                        size_t *out_len, bool *end, cip_err *err);
     void (*finish)(void *state); /* NULL is fine */
+    /* Optional pair: marks. mark: asks that the next step ends as soon as it reaches a place for
+     * one (`want`), or whether the last step ended at one: then *out says where (its window is
+     * borrowed until the next call) and the result is true. resume: begin at a mark; the input
+     * starts with the byte that holds bit in_bits. Raw bytes and failures are those of a decoder
+     * that came from the beginning; a mark that is a lie gives other bytes or CORRUPT, never more.
+     */
+    bool (*mark)(void *state, bool want, cip_mark *out);
+    cip_status (*resume)(const void *args, const cip_codec_env *env, const cip_mark *from,
+                         void **state, cip_err *err);
 } cip_stream_codec;
 
 typedef struct cip_codec {
