@@ -48,4 +48,6 @@ static void absent_finish(void *state)
     (void)state;
 }
 
-const cip_stream_codec cip_absent_stream = { absent_begin, absent_step, absent_finish };
+const cip_stream_codec cip_absent_stream = { .begin = absent_begin,
+                                             .step = absent_step,
+                                             .finish = absent_finish };
