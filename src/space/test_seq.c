@@ -82,7 +82,9 @@ static void plain_finish(void *state)
         cip_mem_put(s->mem, s);
 }
 
-static const cip_stream_codec plain_stream = { plain_begin, plain_step, plain_finish };
+static const cip_stream_codec plain_stream = { .begin = plain_begin,
+                                               .step = plain_step,
+                                               .finish = plain_finish };
 
 static cip_status plain_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                                uint8_t *dst, size_t dst_len, cip_err *err)
@@ -363,7 +365,9 @@ static cip_status stuck_step(void *state, const uint8_t *in, size_t *in_len, boo
 static void a_decoder_that_is_stuck_is_left(void **state)
 {
     (void)state;
-    static const cip_stream_codec stream = { plain_begin, stuck_step, plain_finish };
+    static const cip_stream_codec stream = { .begin = plain_begin,
+                                             .step = stuck_step,
+                                             .finish = plain_finish };
     static const cip_codec stuck = { .name = "stuck", .decode = plain_decode, .stream = &stream };
     cip_err err = CIP_ERR_INIT;
     with_cache(100);
@@ -392,7 +396,9 @@ static cip_status triple_step(void *state, const uint8_t *in, size_t *in_len, bo
 static void input_that_was_left_comes_again_with_more(void **state)
 {
     (void)state;
-    static const cip_stream_codec stream = { plain_begin, triple_step, plain_finish };
+    static const cip_stream_codec stream = { .begin = plain_begin,
+                                             .step = triple_step,
+                                             .finish = plain_finish };
     static const cip_codec triple = { .name = "triple", .decode = plain_decode, .stream = &stream };
     with_cache(100);
     cip_space *s = seq_of(&triple, 999, 999);

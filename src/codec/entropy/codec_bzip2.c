@@ -87,7 +87,9 @@ static void bzip2_finish(void *state)
     cip_mem_put(s->lib.mem, s);
 }
 
-static const cip_stream_codec bzip2_stream = { bzip2_begin, bzip2_step, bzip2_finish };
+static const cip_stream_codec bzip2_stream = { .begin = bzip2_begin,
+                                               .step = bzip2_step,
+                                               .finish = bzip2_finish };
 
 static cip_status bzip2_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                                uint8_t *dst, size_t dst_len, cip_err *err)

@@ -92,7 +92,9 @@ static void lz4f_finish(void *state)
     cip_mem_put(s->mem, s);
 }
 
-static const cip_stream_codec lz4f_stream = { lz4f_begin, lz4f_step, lz4f_finish };
+static const cip_stream_codec lz4f_stream = { .begin = lz4f_begin,
+                                              .step = lz4f_step,
+                                              .finish = lz4f_finish };
 
 static cip_status lz4f_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                               uint8_t *dst, size_t dst_len, cip_err *err)

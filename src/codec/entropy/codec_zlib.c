@@ -90,7 +90,9 @@ static void zlib_finish(void *state)
     cip_mem_put(s->lib.mem, s);
 }
 
-static const cip_stream_codec zlib_stream = { zlib_begin, zlib_step, zlib_finish };
+static const cip_stream_codec zlib_stream = { .begin = zlib_begin,
+                                              .step = zlib_step,
+                                              .finish = zlib_finish };
 
 static cip_status zlib_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                               uint8_t *dst, size_t dst_len, cip_err *err)

@@ -106,7 +106,9 @@ static void zstd_finish(void *state)
     cip_mem_put(s->mem, s);
 }
 
-static const cip_stream_codec zstd_stream = { zstd_begin, zstd_step, zstd_finish };
+static const cip_stream_codec zstd_stream = { .begin = zstd_begin,
+                                              .step = zstd_step,
+                                              .finish = zstd_finish };
 
 static cip_status zstd_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                               uint8_t *dst, size_t dst_len, cip_err *err)

@@ -153,7 +153,9 @@ static void trickle_finish(void *state)
         cip_mem_put(t->mem, t);
 }
 
-static const cip_stream_codec trickle_stream = { trickle_begin, trickle_step, trickle_finish };
+static const cip_stream_codec trickle_stream = { .begin = trickle_begin,
+                                                 .step = trickle_step,
+                                                 .finish = trickle_finish };
 
 static cip_status trickle_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                                  uint8_t *dst, size_t dst_len, cip_err *err)
