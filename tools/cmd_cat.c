@@ -169,6 +169,12 @@ static int check_options(const opts *o)
         return conflict("--points", "--as, --mask or --column-major");
     if (o->points != NULL && !text && strcmp(o->to, "raw") != 0)
         return conflict("--points", "anything but --to text or raw");
+    if (o->follow && (o->block >= 0 || o->points != NULL || o->column_major))
+        return conflict("--follow", "--block, --points or --column-major");
+    if (o->follow && strcmp(o->pos[0], "-") == 0)
+        return conflict("--follow", "standard input");
+    if (o->follow && !text && strcmp(o->to, "raw") != 0 && strcmp(o->to, "csv") != 0)
+        return conflict("--follow", "anything but --to text, raw or csv");
     return 0;
 }
 
@@ -191,7 +197,9 @@ int cmd_cat(const opts *o)
         return rc;
     if (o->block >= 0)
         return cat_block(o);
-    rc = target_open(o, &t);
+    if (o->follow)
+        return cat_follow(o);
+    rc = target_open(o, false, &t);
     if (rc != EXIT_FINE)
         return rc;
     rc = o->points != NULL ? cat_points(&t, o) : cat_array(&t, o);

@@ -100,7 +100,7 @@ int cmd_stat(const opts *o)
     target t;
     if (o->npos == 1)
         return stat_all(o);
-    int rc = target_open(o, &t);
+    int rc = target_open(o, false, &t);
     if (rc != EXIT_FINE)
         return rc;
     fputs(o->json ? "[" : "", stdout);

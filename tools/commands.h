@@ -25,6 +25,9 @@ int cmd_stat(const opts *o);
 int cmd_tree(const opts *o);
 int cmd_verify(const opts *o);
 
+/* `cat --follow`: does not return before it is interrupted or something fails. */
+int cat_follow(const opts *o);
+
 /* The table of blocks: `info --blocks` and `tree --blocks`. */
 void print_blocks(const cip_file *f, bool json);
 
@@ -37,8 +40,9 @@ typedef struct target {
     cip_read_args args; /* selection, field, reversed, ...; the rest is the command's */
 } target;
 
-/* Opens and finds; EXIT_FINE, or the exit status after a complaint. Free with target_close. */
-int target_open(const opts *o, target *t);
+/* Opens and finds; EXIT_FINE, or the exit status after a complaint. Free with target_close.
+ * `quiet`: without the file's warnings. */
+int target_open(const opts *o, bool quiet, target *t);
 void target_close(target *t);
 
 #endif

@@ -15,7 +15,9 @@ static const command commands[] = {
     { "tree", "FILE [PATH]", "The metadata tree, an array in one line; or a search in it.",
       cmd_tree, 1, 2, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
-      cmd_cat, 1, 3, "to dtype as points block stored mask column-major from shape byteorder" },
+      cmd_cat, 1, 3,
+      "to dtype as points block stored mask column-major follow from shape "
+      "byteorder" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
       cmd_stat, 1, 3, "json column-major from shape dtype byteorder" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",

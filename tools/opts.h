@@ -19,7 +19,7 @@ typedef struct opts {
     const char *find, *type, *value;               /* tree */
     const char *to, *dtype, *as, *points;          /* cat */
     int64_t block;                                 /* cat; -1: none */
-    bool stored, mask, column_major;               /* cat, stat */
+    bool stored, mask, column_major, follow;       /* cat, stat */
     bool deep;                                     /* verify */
     const char *format, *codec, *path, *byteorder; /* convert */
     bool accept_loss, overwrite;                   /* convert */

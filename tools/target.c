@@ -35,7 +35,7 @@ static const cip_dtype *dtype_option(const cip_file *f, const char *option, cons
     return NULL;
 }
 
-int target_open(const opts *o, target *t)
+int target_open(const opts *o, bool quiet, target *t)
 {
     cip_err err = CIP_ERR_INIT;
     const char *path, *slice, *field;
@@ -46,7 +46,8 @@ int target_open(const opts *o, target *t)
     if (t->file == NULL)
         return rc;
     rc = EXIT_FINE;
-    t->nwarning = print_warnings(o->pos[0], t->file, 0);
+    if (!quiet)
+        t->nwarning = print_warnings(o->pos[0], t->file, 0);
     t->args.size = sizeof t->args;
     t->args.selection = slice;
     t->args.reversed = o->column_major;
