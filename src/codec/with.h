@@ -16,5 +16,11 @@
 #ifndef CIP_WITH_ZSTD
 #define CIP_WITH_ZSTD 1
 #endif
+#ifndef CIP_WITH_SNAPPY
+#define CIP_WITH_SNAPPY 1 /* in Blosc1 chunks */
+#endif
+#ifndef CIP_WITH_ZFP
+#define CIP_WITH_ZFP 1 /* in Blosc2 chunks */
+#endif
 
 #endif
