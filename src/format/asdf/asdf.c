@@ -29,7 +29,10 @@ static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_
         *first = f->blocks_from;
         return CIP_OK;
     }
-    return cip_asdf_block_search(f->layout->io, f->blocks_from, first, err);
+    bool early = cip_asdf_is_early(f->header.file);
+    return cip_asdf_block_search(f->layout->io, f->blocks_from,
+                                 early ? cip_asdf_believe_early : cip_asdf_believe_form,
+                                 &cip_asdf_form_1_0, first, err);
 }
 
 /* Bytes that mean nothing to us, between two blocks or behind the last. */
@@ -46,7 +49,7 @@ static void meet_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
 
 static cip_status walk_blocks(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
 {
-    asdf_walk walk = { .gap = meet_gap, .user = f };
+    asdf_walk walk = { .blocks.form = f->blocks.form, .gap = meet_gap, .user = f };
     cip_status st = cip_asdf_walk(f->env, w, first, &walk, err);
     f->blocks = walk.blocks; /* freed with the file, whatever happened */
     f->blocks_end = walk.end;
@@ -68,8 +71,11 @@ static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, c
     uint64_t first;
     CIP_TRY(find_first(f, w, &first, err));
     f->blocks_end = f->blocks_from;
+    f->blocks.form = &cip_asdf_form_1_0;
     if (first == UINT64_MAX)
         return CIP_OK;
+    if (cip_asdf_is_early(f->header.file))
+        CIP_TRY(cip_asdf_form_find(f->layout->io, first, &f->blocks.form, err));
     CIP_TRY(cip_asdf_index_find(f->env, tail, first, &f->index, err));
     CIP_TRY(cip_asdf_index_check(f->env, w, first, &f->index, &f->blocks, err));
     if (f->index.state != ASDF_INDEX_GOOD)

@@ -12,9 +12,11 @@ enum {
     ASDF_HEAD = 64 << 10,        /* read at once when opening; holds most trees */
     ASDF_PREAMBLE_MAX = 1 << 20, /* header line, comments and padding before the tree */
     ASDF_MAGIC_LEN = 4,
-    ASDF_HEADER_LEN = 54,    /* magic, header_size and the fields of 1.0 */
-    ASDF_STREAMED = 1,       /* the only flag */
+    ASDF_HEADER_LEN = 54,    /* magic, header_size and the fields of 1.0; no form has more */
+    ASDF_STREAMED = 1,       /* the only flag of 1.0 */
+    ASDF_ENCODED = 2,        /* of layout B of 0.1: an encoding chain stands before the data */
     ASDF_CHECKSUM_LEN = 16,  /* MD5 */
+    ASDF_ENCODING_LEN = 16,  /* a name in a block header of layout A of 0.1 */
     ASDF_EXTERNAL_DEPTH = 8, /* files that name files that name files */
     ASDF_RECORD_DEPTH = 32   /* records in records */
 };
@@ -48,6 +50,11 @@ typedef struct asdf_version {
 bool cip_asdf_version_parse(const char *text, size_t len, asdf_version *out);
 /* One of 1.0.0 ... 1.6.0. */
 bool cip_asdf_standard_known(asdf_version v);
+/* Whether a version, of the file or the standard, is one of before 1.0: 0.1 and what follows it. */
+static inline bool cip_asdf_is_early(asdf_version v)
+{
+    return v.major == 0 && v.minor == 1;
+}
 
 typedef enum asdf_found {
     ASDF_NOTHING = 0, /* the file ends after the comments */
@@ -80,33 +87,50 @@ cip_status cip_asdf_header_read(cip_layout *l, cip_bytes text, bool whole, asdf_
 
 /* Where the fields of a block header lie, counted from the magic; 0: there is no such field. */
 typedef struct asdf_block_form {
-    uint16_t header_size; /* the least */
+    const char *name;     /* "A" to "D": layouts of 0.1; D is also that of 1.0 */
+    uint16_t header_size; /* the least: what follows the magic and header_size itself */
     uint8_t flags, code, allocated, used, data_size, checksum;
+    uint8_t checksum_len; /* 16, or 8: half an MD5, of which nobody says how it was made */
+    uint8_t encoding;     /* layout A: ASDF_ENCODING_LEN bytes of a name */
+    uint32_t known_flags;
 } asdf_block_form;
-extern const asdf_block_form cip_asdf_form_1_0;
+extern const asdf_block_form cip_asdf_form_1_0; /* and D, E */
+extern const asdf_block_form cip_asdf_form_a, cip_asdf_form_b, cip_asdf_form_c;
+
+/* Bytes of a header up to its last field. */
+static inline size_t cip_asdf_header_len(const asdf_block_form *form)
+{
+    return ASDF_MAGIC_LEN + 2 + (size_t)form->header_size;
+}
 
 typedef struct asdf_block {
+    const asdf_block_form *form;
     uint64_t offset; /* of the magic */
     uint16_t header_size;
     uint32_t flags;
     uint8_t code[4];
-    uint64_t allocated, used, data_size; /* as stored */
-    uint8_t checksum[ASDF_CHECKSUM_LEN];
-    uint64_t data_off; /* of the payload */
-    uint64_t stored;   /* payload bytes that are there: `used`, or all up to the end of the file */
-    uint64_t end;      /* where the next block may start */
-    cip_status state;  /* CIP_OK, or what is wrong with the header */
-    bool end_sure;     /* `end` is where the header says, and lies in the file */
+    uint8_t encoding[ASDF_ENCODING_LEN]; /* layout A */
+    uint64_t allocated, used, data_size; /* as stored; data_size = used where there is no field */
+    uint8_t checksum[ASDF_CHECKSUM_LEN]; /* form->checksum_len bytes of it */
+    uint64_t data_off;                   /* of the payload */
+    uint64_t stored;  /* payload bytes that are there: `used`, or all up to the end of the file */
+    uint64_t end;     /* where the next block may start */
+    cip_status state; /* CIP_OK, or what is wrong with the header */
+    bool end_sure;    /* `end` is where the header says, and lies in the file */
 } asdf_block;
 
 /* A growing list. */
 typedef struct asdf_blocks {
-    asdf_block *at; /* of the env's memory */
+    const asdf_block_form *form; /* of all of them; NULL: 1.0 */
+    asdf_block *at;              /* of the env's memory */
     size_t n, cap;
 } asdf_blocks;
+static inline const asdf_block_form *cip_asdf_blocks_form(const asdf_blocks *list)
+{
+    return list->form != NULL ? list->form : &cip_asdf_form_1_0;
+}
 
-/* The fields from the bytes at `offset`; fewer than ASDF_HEADER_LEN is TRUNCATED. Judges nothing.
- */
+/* The fields from the bytes at `offset`; fewer than the form has is TRUNCATED. Judges nothing. */
 cip_status cip_asdf_block_parse(const asdf_block_form *form, cip_bytes in, uint64_t offset,
                                 asdf_block *out, cip_err *err);
 /* Works out data_off, stored, end and state for a file of `size` bytes; the state is returned, the
@@ -118,21 +142,44 @@ static inline bool cip_asdf_is_streamed(const asdf_block *b)
 {
     return (b->flags & ASDF_STREAMED) != 0;
 }
+/* Whether an encoding chain stands before the data. */
+static inline bool cip_asdf_is_encoded(const asdf_block *b)
+{
+    return (b->flags & b->form->known_flags & ASDF_ENCODED) != 0;
+}
+/* Whether the payload is the data as they are. */
 static inline bool cip_asdf_is_raw(const asdf_block *b)
 {
-    return b->code[0] == 0 && b->code[1] == 0 && b->code[2] == 0 && b->code[3] == 0;
+    return b->code[0] == 0 && b->code[1] == 0 && b->code[2] == 0 && b->code[3] == 0 &&
+           b->encoding[0] == 0 && !cip_asdf_is_encoded(b);
 }
 
-/* The first plausible header at or behind `from`; UINT64_MAX when there is none. */
-cip_status cip_asdf_block_search(cip_io *io, uint64_t from, uint64_t *at, cip_err *err);
+/* Asked whether a block header can be believed: the bytes at `at`, ASDF_HEADER_LEN of them unless
+ * the file ends before. */
+typedef bool asdf_believe_fn(const void *user, cip_io *io, cip_bytes in, uint64_t at);
+/* Believes plausible headers of the form `user`. */
+asdf_believe_fn cip_asdf_believe_form;
+/* The first magic at or behind `from` with a header that `believe` takes; UINT64_MAX when there is
+ * none. */
+cip_status cip_asdf_block_search(cip_io *io, uint64_t from, asdf_believe_fn *believe,
+                                 const void *user, uint64_t *at, cip_err *err);
+
+/* --- asdf_form.c: which form a file of 0.1 has (section 12) ----------------------------------- */
+
+/* The form of the file's blocks from the header of its first, at `at`: an exact header_size
+ * decides, unless only another form makes sense; of a larger one, the form that makes sense over
+ * the next few blocks. B, the document's, where none does. */
+cip_status cip_asdf_form_find(cip_io *io, uint64_t at, const asdf_block_form **out, cip_err *err);
+/* Believes a header that is plausible in one of the forms; `user` is not used. */
+asdf_believe_fn cip_asdf_believe_early;
 
 /* --- asdf_walk.c: from block to block -------------------------------------------------------- */
 
 /* What a walk met besides blocks. */
 typedef struct asdf_walk {
-    asdf_blocks blocks;
-    uint64_t end;      /* behind the last block; where the blocks would start if there are none */
-    bool index_at_end; /* the header line of an index stands there */
+    asdf_blocks blocks; /* its form is set before */
+    uint64_t end;       /* behind the last block; where the blocks would start if there are none */
+    bool index_at_end;  /* the header line of an index stands there */
     /* Called for what lies between two blocks, and for what lies behind the last (`next`
      * UINT64_MAX) when it is more than NULs and does not start with an index; may be NULL. */
     void (*gap)(void *user, uint64_t from, uint64_t to, uint64_t next);
@@ -191,7 +238,7 @@ typedef struct asdf_file {
     bool has_tree;
     uint64_t tree_off, tree_len; /* the text, end marker included */
     uint64_t blocks_from;        /* behind the tree */
-    asdf_blocks blocks;          /* as many as layout->block */
+    asdf_blocks blocks;          /* as many as layout->block; with the form of all */
     asdf_index index;
     uint64_t blocks_end; /* behind the last block */
     bool has_gaps;       /* between blocks */
@@ -268,6 +315,8 @@ cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_spa
 /* The dtype of a `datatype` node (section 4.2). */
 cip_status cip_asdf_datatype(asdf_file *f, const cip_node *node, bool big, const cip_dtype **out,
                              cip_err *err);
+/* The `datatype` of a mapping, `dtype` in files of 0.1; or NULL. */
+const cip_node *cip_asdf_datatype_of(const asdf_file *f, const cip_node *map);
 /* "big" or "little". */
 cip_status cip_asdf_byteorder(const cip_node *node, bool *big, cip_err *err);
 /* Bytes of a record with the padding that a C compiler would put into it; for records of fewer than
@@ -342,6 +391,8 @@ bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im
  * `words`: nword 32-bit words, least significant first. */
 cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nword, bool negative,
                                  cip_buf *out, cip_err *err);
+/* "A" to "E": which layout of 0.1 a file has; D where there is no tree to tell it from E. */
+const char *cip_asdf_layout_name(const asdf_file *f);
 /* The facts for `info`. */
 cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
 
@@ -349,9 +400,11 @@ cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
 
 /* A block as it is to be stored. */
 typedef struct asdf_piece {
-    uint32_t flags; /* ASDF_STREAMED: the last one; its sizes and sum are not stored */
+    const asdf_block_form *form; /* NULL: 1.0 */
+    uint32_t flags;              /* ASDF_STREAMED: the last one; its sizes and sum are not stored */
     uint8_t code[4];
-    uint64_t allocated; /* at least `used`; the rest is zeros */
+    uint8_t encoding[ASDF_ENCODING_LEN]; /* layout A */
+    uint64_t allocated;                  /* at least `used`; the rest is zeros */
     uint64_t used, data_size;
     uint8_t checksum[ASDF_CHECKSUM_LEN];
     cip_bytes extra; /* header bytes behind the known fields */
@@ -388,8 +441,13 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
                                cip_err *err);
 /* The text of an index for n blocks; none for n 0. */
 cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err);
-/* The 54 bytes of a header, `header_size` as given. */
-void cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size, uint8_t out[ASDF_HEADER_LEN]);
+/* The bytes of a header in the piece's form, `header_size` as given; how many they are. */
+size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
+                             uint8_t out[ASDF_HEADER_LEN]);
+static inline const asdf_block_form *cip_asdf_form_of(const asdf_piece *b)
+{
+    return b->form != NULL ? b->form : &cip_asdf_form_1_0;
+}
 
 /* --- asdf_sources.c: sources within the text of a tree -----------------------------------------
  */

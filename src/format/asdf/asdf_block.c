@@ -8,6 +8,7 @@
 #include "base/num.h"
 
 const asdf_block_form cip_asdf_form_1_0 = {
+    .name = "D",
     .header_size = 48,
     .flags = 6,
     .code = 10,
@@ -15,25 +16,69 @@ const asdf_block_form cip_asdf_form_1_0 = {
     .used = 22,
     .data_size = 30,
     .checksum = 38,
+    .checksum_len = ASDF_CHECKSUM_LEN,
+    .known_flags = ASDF_STREAMED,
+};
+
+const asdf_block_form cip_asdf_form_c = {
+    .name = "C",
+    .header_size = 40,
+    .flags = 6,
+    .code = 10,
+    .allocated = 14,
+    .used = 22,
+    .data_size = 30,
+    .checksum = 38,
+    .checksum_len = 8,
+    .known_flags = ASDF_STREAMED,
+};
+
+const asdf_block_form cip_asdf_form_b = {
+    .name = "B",
+    .header_size = 36,
+    .flags = 6,
+    .allocated = 10,
+    .used = 18,
+    .data_size = 26,
+    .checksum = 34,
+    .checksum_len = 8,
+    .known_flags = ASDF_STREAMED | ASDF_ENCODED,
+};
+
+const asdf_block_form cip_asdf_form_a = {
+    .name = "A",
+    .header_size = 44,
+    .flags = 6,
+    .allocated = 10,
+    .used = 18,
+    .checksum = 26,
+    .checksum_len = 8,
+    .encoding = 34,
+    .known_flags = ASDF_STREAMED,
 };
 
 cip_status cip_asdf_block_parse(const asdf_block_form *form, cip_bytes in, uint64_t offset,
                                 asdf_block *out, cip_err *err)
 {
     const uint8_t *p = in.ptr;
-    if (in.len < ASDF_HEADER_LEN)
+    if (in.len < cip_asdf_header_len(form))
         return cip_fail(err, CIP_ERR_TRUNCATED, offset,
-                        "expected a block header of %d bytes, found %zu", ASDF_HEADER_LEN, in.len);
+                        "expected a block header of %zu bytes, found %zu",
+                        cip_asdf_header_len(form), in.len);
     *out = (asdf_block){
+        .form = form,
         .offset = offset,
         .header_size = cip_load_u16(p + 4, true),
         .flags = cip_load_u32(p + form->flags, true),
         .allocated = cip_load_u64(p + form->allocated, true),
         .used = cip_load_u64(p + form->used, true),
-        .data_size = cip_load_u64(p + form->data_size, true),
     };
-    memcpy(out->code, p + form->code, sizeof out->code);
-    memcpy(out->checksum, p + form->checksum, sizeof out->checksum);
+    out->data_size = form->data_size != 0 ? cip_load_u64(p + form->data_size, true) : out->used;
+    if (form->code != 0)
+        memcpy(out->code, p + form->code, sizeof out->code);
+    if (form->encoding != 0)
+        memcpy(out->encoding, p + form->encoding, sizeof out->encoding);
+    memcpy(out->checksum, p + form->checksum, form->checksum_len);
     return CIP_OK;
 }
 
@@ -65,16 +110,17 @@ cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err)
     b->stored = 0;
     b->end_sure = true;
     b->state = CIP_OK;
-    if (size - b->offset < ASDF_HEADER_LEN) {
+    size_t least = cip_asdf_header_len(b->form);
+    if (size - b->offset < least) {
         b->state = CIP_ERR_TRUNCATED;
         return cip_fail(err, CIP_ERR_TRUNCATED, b->offset,
-                        "expected a block header of %d bytes, found %" PRIu64, ASDF_HEADER_LEN,
+                        "expected a block header of %zu bytes, found %" PRIu64, least,
                         size - b->offset);
     }
-    b->data_off = b->end = b->offset + ASDF_HEADER_LEN;
-    if (b->header_size < cip_asdf_form_1_0.header_size) {
+    b->data_off = b->end = b->offset + least;
+    if (b->header_size < b->form->header_size) {
         cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
-                 "expected a header_size of at least %d, found %d", cip_asdf_form_1_0.header_size,
+                 "expected a header_size of at least %d, found %d", b->form->header_size,
                  b->header_size);
         return bad_header(b, CIP_ERR_CORRUPT);
     }
@@ -92,7 +138,7 @@ cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err)
     }
     if (b->used > b->allocated) {
         b->end += cip_min_u64(b->allocated, left);
-        cip_fail(err, CIP_ERR_CORRUPT, b->offset + cip_asdf_form_1_0.used,
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset + b->form->used,
                  "expected a used size within the allocated %" PRIu64 ", found %" PRIu64,
                  b->allocated, b->used);
         return bad_header(b, CIP_ERR_CORRUPT);
@@ -111,7 +157,7 @@ bool cip_asdf_block_plausible(const asdf_block *b, uint64_t size)
     cip_status st = cip_asdf_block_judge(&judged, size, NULL);
     if (st != CIP_OK && st != CIP_ERR_TRUNCATED)
         return false;
-    if (judged.data_off > size || (b->flags & ~(uint32_t)ASDF_STREAMED) != 0)
+    if (judged.data_off > size || (b->flags & ~b->form->known_flags) != 0)
         return false;
     for (int i = 0; i < 4; i++)
         if (b->code[i] != 0 && (b->code[i] < 0x20 || b->code[i] > 0x7e))
@@ -119,31 +165,42 @@ bool cip_asdf_block_plausible(const asdf_block *b, uint64_t size)
     return cip_asdf_is_streamed(b) || !cip_asdf_is_raw(b) || b->data_size == b->used;
 }
 
+bool cip_asdf_believe_form(const void *user, cip_io *io, cip_bytes in, uint64_t at)
+{
+    asdf_block b;
+    return cip_asdf_block_parse(user, in, at, &b, NULL) == CIP_OK &&
+           cip_asdf_block_plausible(&b, io->size);
+}
+
+/* How a search goes about it. */
+typedef struct search {
+    cip_io *io;
+    asdf_believe_fn *believe;
+    const void *user;
+} search;
+
 /* Whether a believable header starts at `at`; `in`: the bytes from there on that are at hand. */
-static cip_status header_at(cip_io *io, cip_bytes in, uint64_t at, bool *yes, cip_err *err)
+static cip_status header_at(const search *s, cip_bytes in, uint64_t at, bool *yes, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
-    asdf_block b;
     if (in.len < sizeof head) { /* only at the end of a piece */
-        CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &in.len, err));
+        CIP_TRY(cip_io_read_some(s->io, at, head, sizeof head, &in.len, err));
         in.ptr = head;
     }
-    *yes = in.len >= sizeof head &&
-           cip_asdf_block_parse(&cip_asdf_form_1_0, (cip_bytes){ in.ptr, sizeof head }, at, &b,
-                                NULL) == CIP_OK &&
-           cip_asdf_block_plausible(&b, io->size);
+    in.len = in.len < sizeof head ? in.len : sizeof head;
+    *yes = s->believe(s->user, s->io, in, at);
     return CIP_OK;
 }
 
 /* Looks at the magics of a piece of the file; *at is set when one is believed. */
-static cip_status search_piece(cip_io *io, cip_bytes piece, uint64_t off, uint64_t *at,
+static cip_status search_piece(const search *s, cip_bytes piece, uint64_t off, uint64_t *at,
                                cip_err *err)
 {
     const uint8_t *p = piece.ptr, *end = piece.ptr + piece.len;
     while ((p = memmem(p, (size_t)(end - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL) {
         bool yes;
         cip_bytes rest = { p, (size_t)(end - p) };
-        CIP_TRY(header_at(io, rest, off + (uint64_t)(p - piece.ptr), &yes, err));
+        CIP_TRY(header_at(s, rest, off + (uint64_t)(p - piece.ptr), &yes, err));
         if (yes) {
             *at = off + (uint64_t)(p - piece.ptr);
             return CIP_OK;
@@ -153,17 +210,19 @@ static cip_status search_piece(cip_io *io, cip_bytes piece, uint64_t off, uint64
     return CIP_OK;
 }
 
-cip_status cip_asdf_block_search(cip_io *io, uint64_t from, uint64_t *at, cip_err *err)
+cip_status cip_asdf_block_search(cip_io *io, uint64_t from, asdf_believe_fn *believe,
+                                 const void *user, uint64_t *at, cip_err *err)
 {
     enum { FIRST = 4096, PIECE = 1 << 20 };
+    const search s = { io, believe, user };
     cip_status st = CIP_OK;
     uint8_t *buf = NULL;
     uint64_t found = UINT64_MAX;
     size_t n, want = FIRST; /* padding is mostly short */
-    while (found == UINT64_MAX && from < io->size && io->size - from >= ASDF_HEADER_LEN) {
+    while (found == UINT64_MAX && from < io->size && io->size - from > ASDF_MAGIC_LEN) {
         CIP_GO(cip_mem_resize(&io->env->mem, (void **)&buf, want, err));
         CIP_GO(cip_io_read_some(io, from, buf, want, &n, err));
-        CIP_GO(search_piece(io, (cip_bytes){ buf, n }, from, &found, err));
+        CIP_GO(search_piece(&s, (cip_bytes){ buf, n }, from, &found, err));
         from += n - (ASDF_MAGIC_LEN - 1);
         want = want * 4 < PIECE ? want * 4 : PIECE; /* so that short gaps cost little */
     }

@@ -109,6 +109,12 @@ static cip_status sub_shape(reader *r, const cip_node *node, cip_field *out, cip
 static cip_status any(reader *r, const cip_node *n, bool big, int depth, const cip_dtype **out,
                       cip_err *err);
 
+const cip_node *cip_asdf_datatype_of(const asdf_file *f, const cip_node *map)
+{
+    const cip_node *n = cip_map_get(map, "datatype");
+    return n == NULL && cip_asdf_is_early(f->header.file) ? cip_map_get(map, "dtype") : n;
+}
+
 /* One item of a record: a datatype alone, or a mapping with name, datatype, byteorder, shape. */
 static cip_status field(reader *r, const cip_node *n, bool big, int depth, cip_field *out,
                         cip_err *err)
@@ -117,7 +123,7 @@ static cip_status field(reader *r, const cip_node *n, bool big, int depth, cip_f
     if (n->type != CIP_NODE_MAP)
         return any(r, n, big, depth, &out->dtype, err);
     const cip_node *name = cip_map_get(n, "name"), *order = cip_map_get(n, "byteorder");
-    const cip_node *type = cip_map_get(n, "datatype"), *shape = cip_map_get(n, "shape");
+    const cip_node *type = cip_asdf_datatype_of(r->f, n), *shape = cip_map_get(n, "shape");
     if (type == NULL)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a datatype in each field");
     if (name != NULL && name->text == NULL)

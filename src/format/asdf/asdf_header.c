@@ -134,11 +134,8 @@ static cip_status check_version(cip_layout *l, asdf_header *h, cip_bytes word, c
     if (!parsed && !force)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, 6,
                         "expected a file format version such as 1.0.0, found '%.40s'", h->version);
-    if (parsed && h->file.major == 0 && h->file.minor == 1)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, 6,
-                        "expected file format version 1, found %.40s: the layouts before 1.0 are "
-                        "not supported yet",
-                        h->version);
+    if (parsed && cip_asdf_is_early(h->file))
+        return CIP_OK;
     if (parsed && h->file.major != 1 && !force)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, 6, "expected file format version 1, found %.40s",
                         h->version);
@@ -291,7 +288,8 @@ static void look_for_bare_tree(const scan *s, asdf_header *h)
 
 static void warn_of_lines(cip_layout *l, const scan *s, const asdf_header *h)
 {
-    if (h->has_standard && !cip_asdf_standard_known(h->standard))
+    if (h->has_standard && !cip_asdf_standard_known(h->standard) &&
+        !(cip_asdf_is_early(h->file) && cip_asdf_is_early(h->standard)))
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "header",
                  "the standard's version %.40s is not known; what is known is read",
                  h->standard_text);

@@ -178,8 +178,9 @@ void cip_asdf_index_clear(cip_env *env, asdf_index *x)
 /* --- checking ------------------------------------------------------------------------------- */
 
 /* Without looking at the file: as many as there are, rising, far enough apart, first and last. */
-static bool check_numbers(asdf_index *x, uint64_t first)
+static bool check_numbers(asdf_index *x, uint64_t first, const asdf_block_form *form)
 {
+    size_t least = cip_asdf_header_len(form);
     if (x->state != ASDF_INDEX_GOOD)
         return false;
     if (x->n == 0)
@@ -188,9 +189,9 @@ static bool check_numbers(asdf_index *x, uint64_t first)
         bad(x, "expected %" PRIu64 ", where the first block is, found %" PRIu64, first,
             x->entry[0]);
     for (size_t i = 1; i < x->n && x->state == ASDF_INDEX_GOOD; i++)
-        if (x->entry[i] <= x->entry[i - 1] || x->entry[i] - x->entry[i - 1] < ASDF_HEADER_LEN)
-            bad(x, "expected entry %zu to be at least %d behind %" PRIu64 ", found %" PRIu64, i,
-                ASDF_HEADER_LEN, x->entry[i - 1], x->entry[i]);
+        if (x->entry[i] <= x->entry[i - 1] || x->entry[i] - x->entry[i - 1] < least)
+            bad(x, "expected entry %zu to be at least %zu behind %" PRIu64 ", found %" PRIu64, i,
+                least, x->entry[i - 1], x->entry[i]);
     if (x->state == ASDF_INDEX_GOOD && x->entry[x->n - 1] >= x->at)
         bad(x, "expected the last entry to be before the index, found %" PRIu64,
             x->entry[x->n - 1]);
@@ -216,20 +217,23 @@ static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, si
     return CIP_OK;
 }
 
-/* Takes the block of entry i; false when its header cannot be believed. One whose sizes contradict
- * each other costs only its own data: the list says where the next one is. */
-static bool take_header(asdf_index *x, size_t i, const uint8_t *raw, uint64_t size, asdf_block *b)
+/* Takes the block of entry i, of the form that *b has; false when its header cannot be believed.
+ * One whose sizes contradict each other costs only its own data: the list says where the next one
+ * is. */
+static bool take_header(asdf_index *x, size_t i, const uint8_t *raw, const asdf_window *w,
+                        asdf_block *b)
 {
+    const asdf_block_form *form = b->form;
     cip_err why = CIP_ERR_INIT;
     if (memcmp(raw, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0) {
         bad(x, "expected a block at %" PRIu64 ", where entry %zu points", x->entry[i], i);
         return false;
     }
     cip_bytes in = { raw, ASDF_HEADER_LEN };
-    cip_status st = cip_asdf_block_parse(&cip_asdf_form_1_0, in, x->entry[i], b, &why);
+    cip_status st = cip_asdf_block_parse(form, in, x->entry[i], b, &why);
     if (st == CIP_OK)
-        st = cip_asdf_block_judge(b, size, &why);
-    bool lies = b->header_size >= cip_asdf_form_1_0.header_size && b->used > b->allocated;
+        st = cip_asdf_block_judge(b, w->io->size, &why);
+    bool lies = b->header_size >= form->header_size && b->used > b->allocated;
     if (st == CIP_OK || (st == CIP_ERR_CORRUPT && lies && i + 1 < x->n))
         return true;
     bad(x, "expected a sound block header at entry %zu", i);
@@ -269,8 +273,8 @@ static cip_status check_batch(cip_env *env, asdf_window *w, asdf_index *x, size_
     CIP_GO(CIP_NEW(&env->mem, &range, n, err));
     CIP_GO(read_headers(w, x, i, n, raw, range, err));
     for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
-        asdf_block b;
-        if (!take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w->io->size, &b))
+        asdf_block b = { .form = cip_asdf_blocks_form(list) };
+        if (!take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b))
             break;
         CIP_GO(check_end(w, x, &b, i + k, err));
         CIP_GO(cip_asdf_blocks_add(env, list, &b, err));
@@ -287,7 +291,7 @@ cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t first, as
     if (x->state == ASDF_INDEX_NONE)
         return CIP_OK;
     cip_status st = CIP_OK;
-    if (check_numbers(x, first))
+    if (check_numbers(x, first, cip_asdf_blocks_form(list)))
         for (size_t i = 0; i < x->n && st == CIP_OK && x->state == ASDF_INDEX_GOOD; i += BATCH)
             st = check_batch(env, w, x, i, list, err);
     if (st != CIP_OK || x->state != ASDF_INDEX_GOOD)

@@ -14,13 +14,13 @@ typedef struct parts {
     const cip_node *source, *data, *mask, *datatype, *byteorder, *shape, *offset, *strides;
 } parts;
 
-static parts split(const cip_node *n)
+static parts split(const asdf_file *f, const cip_node *n)
 {
     return (parts){
         .source = cip_map_get(n, "source"),
         .data = cip_map_get(n, "data"),
         .mask = cip_map_get(n, "mask"),
-        .datatype = cip_map_get(n, "datatype"),
+        .datatype = cip_asdf_datatype_of(f, n),
         .byteorder = cip_map_get(n, "byteorder"),
         .shape = cip_map_get(n, "shape"),
         .offset = cip_map_get(n, "offset"),
@@ -33,11 +33,15 @@ static parts split(const cip_node *n)
 
 static bool is_tag(const char *tag, const char *name, const char **version)
 {
-    static const char prefix[] = ASDF_TAGS "core/";
-    size_t n = strlen(name);
-    if (tag == NULL || strncmp(tag, prefix, sizeof prefix - 1) != 0)
+    static const char *const prefix[] = { ASDF_TAGS "core/", ASDF_TAGS "0.1.0/core/" };
+    size_t n = strlen(name), i = 0;
+    if (tag == NULL)
         return false;
-    const char *s = tag + sizeof prefix - 1;
+    while (i < 2 && strncmp(tag, prefix[i], strlen(prefix[i])) != 0)
+        i++;
+    if (i == 2)
+        return false;
+    const char *s = tag + strlen(prefix[i]);
     if (strncmp(s, name, n) != 0)
         return false;
     if (s[n] != '\0' && (s[n] != '-' || s[n + 1] < '0' || s[n + 1] > '9')) /* ndarray-chunk-1.0.0 */
@@ -71,14 +75,17 @@ static cip_status check_tag(asdf_file *f, const cip_node *n, cip_err *err)
     asdf_version v;
     if (!cip_asdf_is_ndarray(n->tag, &text)) /* a bare list as a mask */
         return CIP_OK;
+    bool early = cip_asdf_is_early(f->header.file);
     if (text[0] == '\0') {
-        if (first_time(f, ASDF_WARNED_TAG))
+        if (!early && first_time(f, ASDF_WARNED_TAG))
             cip_warn(f->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "tree",
                      "expected a version in the tag core/ndarray; it is read as 1.0.0");
         return CIP_OK;
     }
-    bool known = cip_asdf_version_parse(text, strlen(text), &v) && v.major == 1 && v.minor <= 2 &&
-                 v.patch == 0;
+    bool parsed = cip_asdf_version_parse(text, strlen(text), &v);
+    if (parsed && early && cip_asdf_is_early(v))
+        return CIP_OK;
+    bool known = parsed && v.major == 1 && v.minor <= 2 && v.patch == 0;
     if (!known && (f->layout->flags & CIP_OPEN_FORCE) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected core/ndarray of version 1.0.0 to 1.2.0, found %.40s", text);
@@ -349,7 +356,7 @@ static cip_status describe(asdf_file *f, const cip_node *n, bool masked, cip_arr
     parts p = { .data = n };
     CIP_TRY(check_tag(f, n, err));
     if (n->type == CIP_NODE_MAP)
-        p = split(n);
+        p = split(f, n);
     else if (n->type != CIP_NODE_SEQ)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
                         "expected a mapping or a list as an ndarray, found %s",

@@ -11,8 +11,6 @@
 enum {
     SLACK_LEAST = 4 << 10, /* room behind a tree, or a quarter of it */
     ALIGN = 64,
-    FIELDS = 48, /* header_size without anything else in it */
-    PREFIX = 6,  /* magic and header_size */
     TEXT_MAX = 256 << 20
 };
 
@@ -30,10 +28,11 @@ uint64_t cip_asdf_slack(int64_t slack, uint64_t n)
 static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena *a, cip_bytes *out,
                              cip_err *err)
 {
-    size_t n = b->header_size > FIELDS ? (size_t)b->header_size - FIELDS : 0;
+    uint16_t fields = b->form->header_size;
+    size_t n = b->header_size > fields ? (size_t)b->header_size - fields : 0;
     uint8_t *p;
     CIP_TRY(cip_arena_get(a, n, (void **)&p, err));
-    CIP_TRY(cip_io_read(f->layout->io, b->offset + ASDF_HEADER_LEN, p, n, err));
+    CIP_TRY(cip_io_read(f->layout->io, b->offset + cip_asdf_header_len(b->form), p, n, err));
     while (n != 0 && p[n - 1] == 0)
         n--;
     *out = (cip_bytes){ p, n };
@@ -55,7 +54,8 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
         return cip_fail(err, b->state, b->offset,
                         "expected whole blocks, found block %zu damaged; see `cippus verify`", i);
     CIP_TRY(read_extra(f, b, a, &extra, err));
-    *out = (asdf_piece){ .flags = b->flags,
+    *out = (asdf_piece){ .form = b->form,
+                         .flags = b->flags,
                          .allocated = cip_asdf_room(f, b),
                          .used = b->stored,
                          .data_size = cip_asdf_is_raw(b) ? b->stored : b->data_size,
@@ -63,6 +63,7 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
                          .io = f->layout->io,
                          .off = b->data_off };
     memcpy(out->code, b->code, sizeof out->code);
+    memcpy(out->encoding, b->encoding, sizeof out->encoding);
     memcpy(out->checksum, b->checksum, sizeof out->checksum);
     return CIP_OK;
 }
@@ -103,19 +104,26 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
 /* --- putting it together ------------------------------------------------------------------------
  */
 
-void cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size, uint8_t out[ASDF_HEADER_LEN])
+size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
+                             uint8_t out[ASDF_HEADER_LEN])
 {
+    const asdf_block_form *form = cip_asdf_form_of(b);
     memset(out, 0, ASDF_HEADER_LEN);
     memcpy(out, ASDF_MAGIC, ASDF_MAGIC_LEN);
     cip_store_u16(out + 4, header_size, true);
-    cip_store_u32(out + 6, b->flags, true);
-    memcpy(out + 10, b->code, sizeof b->code);
-    if ((b->flags & ASDF_STREAMED) != 0)
-        return;
-    cip_store_u64(out + 14, b->allocated, true);
-    cip_store_u64(out + 22, b->used, true);
-    cip_store_u64(out + 30, b->data_size, true);
-    memcpy(out + 38, b->checksum, ASDF_CHECKSUM_LEN);
+    cip_store_u32(out + form->flags, b->flags, true);
+    if (form->code != 0)
+        memcpy(out + form->code, b->code, sizeof b->code);
+    if (form->encoding != 0)
+        memcpy(out + form->encoding, b->encoding, sizeof b->encoding);
+    if ((b->flags & ASDF_STREAMED) == 0) {
+        cip_store_u64(out + form->allocated, b->allocated, true);
+        cip_store_u64(out + form->used, b->used, true);
+        if (form->data_size != 0)
+            cip_store_u64(out + form->data_size, b->data_size, true);
+        memcpy(out + form->checksum, b->checksum, form->checksum_len);
+    }
+    return cip_asdf_header_len(form);
 }
 
 cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err)
@@ -159,7 +167,7 @@ static bool is_plain(const asdf_piece *b)
     bool printable = true;
     for (size_t i = 0; i < sizeof b->code; i++)
         printable = printable && (b->code[i] == 0 || (b->code[i] >= 0x20 && b->code[i] < 0x7f));
-    return printable && (b->flags & ~(uint32_t)ASDF_STREAMED) == 0;
+    return printable && (b->flags & ~cip_asdf_form_of(b)->known_flags) == 0;
 }
 
 static bool has_room(const asdf_pieces *p)
@@ -179,7 +187,8 @@ static cip_status lay_text(laying *l, cip_err *err)
     if (!has_room(p))
         return CIP_OK;
     uint64_t room = cip_asdf_slack(p->slack, p->tree.len);
-    room += to_align(l, l->pos + room + ASDF_HEADER_LEN + p->block[0].extra.len);
+    size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0]));
+    room += to_align(l, l->pos + room + header + p->block[0].extra.len);
     return lay_fill(l, ' ', room, err);
 }
 
@@ -187,13 +196,14 @@ static cip_status lay_block(laying *l, size_t i, cip_err *err)
 {
     const asdf_piece *b = &l->p->block[i];
     uint8_t head[ASDF_HEADER_LEN];
-    uint64_t pad = to_align(l, l->pos + ASDF_HEADER_LEN + b->extra.len);
-    uint64_t size = FIELDS + b->extra.len + pad;
+    const asdf_block_form *form = cip_asdf_form_of(b);
+    uint64_t pad = to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
+    uint64_t size = form->header_size + b->extra.len + pad;
     if (size > UINT16_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected an alignment that a header of 65535 bytes can give");
-    cip_asdf_header_bytes(b, (uint16_t)size, head);
-    CIP_TRY(lay_bytes(l, head, sizeof head, err));
+    size_t n = cip_asdf_header_bytes(b, (uint16_t)size, head);
+    CIP_TRY(lay_bytes(l, head, n, err));
     CIP_TRY(lay_bytes(l, b->extra.ptr, b->extra.len, err));
     CIP_TRY(lay_fill(l, 0, pad, err));
     if (b->used != 0)

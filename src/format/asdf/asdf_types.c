@@ -167,6 +167,16 @@ static cip_status software(asdf_file *f, const char *key, const cip_node *n, cip
                                version != NULL ? " " : "", version != NULL ? version : "");
 }
 
+/* D and E differ in their tags alone. */
+const char *cip_asdf_layout_name(const asdf_file *f)
+{
+    static const char d_tags[] = ASDF_TAGS "0.1.0/";
+    const cip_node *t = f->layout->tree;
+    bool d_root = t != NULL && t->tag != NULL && strncmp(t->tag, d_tags, strlen(d_tags)) == 0;
+    const asdf_block_form *form = cip_asdf_blocks_form(&f->blocks);
+    return form != &cip_asdf_form_1_0 || t == NULL || d_root ? form->name : "E";
+}
+
 /* A list of the older files, a mapping with `entries` and `extensions` of the newer. */
 static cip_status history(asdf_file *f, const cip_node *n, cip_err *err)
 {
@@ -247,6 +257,8 @@ cip_status cip_asdf_facts(asdf_file *f, cip_err *err)
     cip_layout *l = f->layout;
     if (f->header.has_standard)
         CIP_TRY(cip_layout_add_fact(l, "standard", err, "%s", f->header.standard_text));
+    if (cip_asdf_is_early(f->header.file) && f->blocks.n != 0)
+        CIP_TRY(cip_layout_add_fact(l, "layout", err, "%s", cip_asdf_layout_name(f)));
     CIP_TRY(tree_facts(f, err));
     CIP_TRY(block_facts(f, err));
     for (size_t i = 0; i < f->header.ncomment && i < COMMENTS_MAX; i++)

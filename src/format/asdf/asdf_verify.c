@@ -47,8 +47,8 @@ static void check_header(const asdf_file *f, size_t i, cip_report *rep)
                        cb->why->text);
     if (b->state == CIP_OK && !cip_asdf_is_streamed(b) && cip_asdf_is_raw(b) &&
         b->data_size != b->used)
-        cip_report_fixable(rep, CIP_BAD, CIP_ERR_CORRUPT, b->offset + cip_asdf_form_1_0.data_size,
-                           8, part.text,
+        cip_report_fixable(rep, CIP_BAD, CIP_ERR_CORRUPT, b->offset + b->form->data_size, 8,
+                           part.text,
                            "expected a data_size of %" PRIu64 " like the used size, found %" PRIu64,
                            b->used, b->data_size);
 }
@@ -79,7 +79,7 @@ static void check_index(const asdf_file *f, const asdf_walk *walk, cip_report *r
 static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 {
     asdf_window w = { .io = f->layout->io };
-    asdf_walk walk = { .gap = note_gap, .user = rep };
+    asdf_walk walk = { .blocks.form = f->blocks.form, .gap = note_gap, .user = rep };
     cip_status st = CIP_OK;
     if (f->blocks.n != 0)
         st = cip_asdf_walk(f->env, &w, f->blocks.at[0].offset, &walk, err);
@@ -99,6 +99,7 @@ static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 typedef struct outcome {
     bool sum_right;  /* of the stored bytes */
     bool sum_legacy; /* of the decoded ones: what writers did before 2026 */
+    int half;        /* of 64 bits: 1 the first half of the stored bytes' MD5, 2 the second */
     cip_status stored, decoded;
     cip_err err;
 } outcome;
@@ -114,6 +115,34 @@ static int add_to_sum(void *user, const uint8_t *p, size_t n)
     if (user != NULL)
         cip_sum_add(user, p, n);
     return 0;
+}
+
+/* A checksum of which nobody says how it was made: half an MD5 perhaps. */
+static cip_status hash_half(const hashing *h, size_t i, outcome *o, cip_err *err)
+{
+    const asdf_block *b = &h->f->blocks.at[i];
+    const cip_read_how how = { .layout = h->f->layout };
+    uint8_t got[CIP_SUM_MAX];
+    cip_sum *sum;
+    size_t n = b->form->checksum_len;
+    CIP_TRY(cip_sum_new(&h->f->env->mem, CIP_SUM_MD5, &sum, err));
+    cip_space *s = h->f->layout->block[i].stored;
+    o->stored = cip_space_stream(&how, s, PIECE, add_to_sum, sum, &o->err);
+    cip_sum_take(sum, got);
+    cip_sum_free(sum);
+    if (o->stored == CIP_OK)
+        o->half = memcmp(got, b->checksum, n) == 0       ? 1
+                  : memcmp(got + n, b->checksum, n) == 0 ? 2
+                                                         : 0;
+    return CIP_OK;
+}
+
+static bool has_half(const asdf_file *f, size_t i)
+{
+    static const uint8_t none[ASDF_CHECKSUM_LEN];
+    const asdf_block *b = &f->blocks.at[i];
+    return b->form->checksum_len != ASDF_CHECKSUM_LEN && b->state == CIP_OK &&
+           !cip_asdf_is_streamed(b) && memcmp(b->checksum, none, sizeof none) != 0;
 }
 
 /* Streams a space through a checksum (NULL: just decodes it) and compares. */
@@ -137,6 +166,8 @@ static cip_status hash_block(const hashing *h, size_t i, outcome *o, cip_err *er
     bool has_sum = b->sum_id != CIP_SUM_NONE && h->f->blocks.at[i].state == CIP_OK;
     cip_sum *sum = NULL;
     o->sum_right = !has_sum;
+    if (has_half(h->f, i))
+        CIP_TRY(hash_half(h, i, o, err));
     if (has_sum) {
         CIP_TRY(cip_sum_new(&h->f->env->mem, (cip_sum_id)b->sum_id, &sum, err));
         o->stored = stream(h, b->stored, sum, want, &o->sum_right, &o->err);
@@ -157,19 +188,42 @@ static cip_status hash_job(void *arg, size_t i, cip_err *err)
     return hash_block(h, i, &h->slot[i], err);
 }
 
+static const char *const half_words[] = {
+    "the 64-bit checksum is no half of the MD5 of the used bytes: unverifiable",
+    "the 64-bit checksum is the first half of the MD5 of the used bytes",
+    "the 64-bit checksum is the second half of the MD5 of the used bytes",
+};
+
+/* Whether the file may be of the batch of March 2015 whose MD5s are of nothing that is there:
+ * layout D, before there were indexes. */
+static bool may_be_wrong_batch(const asdf_file *f)
+{
+    return cip_asdf_is_early(f->header.file) && f->index.state == ASDF_INDEX_NONE &&
+           cip_asdf_layout_name(f)[0] == 'D';
+}
+
 static void report_block(const asdf_file *f, size_t i, const outcome *o, cip_report *rep)
 {
     const asdf_block *b = &f->blocks.at[i];
-    uint64_t at = b->offset + cip_asdf_form_1_0.checksum;
+    uint64_t at = b->offset + b->form->checksum;
     part_name part = block_name(i);
     cip_status st = o->stored != CIP_OK ? o->stored : o->decoded;
     if (st != CIP_OK)
         cip_report_add(rep, CIP_BAD, st, o->err.offset, 0, part.text, "%s", o->err.text);
-    if (o->stored != CIP_OK || o->sum_right)
+    if (o->stored != CIP_OK)
+        return;
+    if (has_half(f, i))
+        cip_report_add(rep, CIP_NOTE, CIP_OK, at, b->form->checksum_len, part.text, "%s",
+                       half_words[o->half]);
+    if (o->sum_right)
         return;
     if (o->sum_legacy)
         cip_report_fixable(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
                            "the checksum is of the decoded bytes, as older writers had it");
+    else if (may_be_wrong_batch(f))
+        cip_report_add(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
+                       "the MD5 that is stored is neither of the used nor of the decoded bytes, as "
+                       "in some files of March 2015: unverifiable");
     else
         cip_report_add(rep, CIP_BAD, CIP_ERR_CHECKSUM, at, ASDF_CHECKSUM_LEN, part.text,
                        "expected the MD5 that is stored, found another");

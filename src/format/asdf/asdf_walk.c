@@ -26,7 +26,7 @@ cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block
 void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list)
 {
     cip_mem_put(&env->mem, list->at);
-    *list = (asdf_blocks){ 0 };
+    *list = (asdf_blocks){ .form = list->form };
 }
 
 /* Adds the block whose magic stands at `at`. */
@@ -37,8 +37,9 @@ static cip_status take_block(cip_env *env, asdf_window *win, uint64_t at, asdf_w
     cip_bytes in;
     asdf_block b;
     CIP_TRY(cip_asdf_peek(win, at, ASDF_HEADER_LEN, near ? ASDF_HEAD : 4096, &in, err));
-    if (cip_asdf_block_parse(&cip_asdf_form_1_0, in, at, &b, NULL) != CIP_OK)
-        b = (asdf_block){ .offset = at };
+    const asdf_block_form *form = cip_asdf_blocks_form(&w->blocks);
+    if (cip_asdf_block_parse(form, in, at, &b, NULL) != CIP_OK)
+        b = (asdf_block){ .form = form, .offset = at };
     cip_asdf_block_judge(&b, win->io->size, NULL); /* its state says what is wrong */
     return cip_asdf_blocks_add(env, &w->blocks, &b, err);
 }
@@ -91,7 +92,8 @@ static cip_status next_block(asdf_window *win, asdf_walk *w, uint64_t end, uint6
     CIP_TRY(index_at(win, end, &w->index_at_end, err));
     if (w->index_at_end)
         return CIP_OK;
-    CIP_TRY(cip_asdf_block_search(win->io, end, next, err));
+    CIP_TRY(cip_asdf_block_search(win->io, end, cip_asdf_believe_form,
+                                  cip_asdf_blocks_form(&w->blocks), next, err));
     if (w->blocks.n == 0 || w->gap == NULL)
         return CIP_OK;
     if (*next == UINT64_MAX)

@@ -42,9 +42,12 @@ static void header_fields_are_where_the_document_says(void **state)
 
 static asdf_block sound(void)
 {
-    return (asdf_block){
-        .offset = 100, .header_size = 48, .allocated = 40, .used = 30, .data_size = 30
-    };
+    return (asdf_block){ .form = &cip_asdf_form_1_0,
+                         .offset = 100,
+                         .header_size = 48,
+                         .allocated = 40,
+                         .used = 30,
+                         .data_size = 30 };
 }
 
 static void headers_are_judged_by_the_file_they_are_in(void **state)

@@ -94,7 +94,7 @@ FILES = {
     "bad-shape": asdf("a: " + nda(0, "int32", "[7]"), block(SIX)),
     "bad-zlib": asdf(A, block(SIX, b"zlib", zlib.compress(SIX)[:-5])),
     "bad-lz4": asdf(A, block(SIX, b"lz4\0", lz4(SIX, 2**31 - 1))),
-    "unsupported-version-0": asdf(A, block(SIX), first=b"#ASDF 0.1.0\n"),
+    "good-version-0": asdf(A, block(SIX), first=b"#ASDF 0.1.0\n"),
     "unsupported-version-2": asdf(A, block(SIX), first=b"#ASDF 2.0.0\n"),
     "unsupported-code": asdf(A, block(SIX, b"quux")),
     "unsupported-blosc": asdf(A, block(SIX, b"blsc")),
