@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A row of tiles along the first axis is a run of the array's bytes. It is collected, then taken
+ * apart: a part of it that lies in memory is cut into tiles. Without a scratch file the part is the
+ * whole row; otherwise it is cut along as many axes as make it fit. */
+#include "space/tiler.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "cippus/dtype.h"
+#include "io/scratch.h"
+
+struct cip_tiler {
+    cip_env *env;
+    cip_tile_fn *fn;
+    void *user;
+    int32_t ndim;
+    int64_t shape[CIP_MAX_NDIM], tile[CIP_MAX_NDIM], grid[CIP_MAX_NDIM];
+    uint64_t itemsize, tile_nbytes;
+    uint64_t below[CIP_MAX_NDIM + 1]; /* bytes of the array below one step of an axis */
+    int32_t cut;                      /* parts have one tile's length along the axes up to it */
+    uint64_t nrow, row;               /* rows of tiles; the one that is collected */
+    uint64_t have, want;              /* bytes of it */
+    uint8_t *part, *out;
+    cip_io *scratch; /* or NULL: a row is a part */
+    uint64_t index;
+};
+
+/* --- sizes --------------------------------------------------------------------------------------
+ */
+
+static cip_status check(const cip_tiling *t, cip_err *err)
+{
+    bool good = t->ndim >= 0 && t->ndim <= CIP_MAX_NDIM && t->itemsize != 0;
+    for (int32_t i = 0; good && i < t->ndim; i++)
+        good = t->shape[i] >= 0 && t->tile[i] > 0;
+    return good ? CIP_OK
+                : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                           "expected tiles of at least one element along up to %d axes",
+                           CIP_MAX_NDIM);
+}
+
+cip_status cip_tiling_nbytes(const cip_tiling *t, uint64_t *nbytes, cip_err *err)
+{
+    uint64_t n = t->itemsize;
+    bool over = false, empty = false;
+    CIP_TRY(check(t, err));
+    for (int32_t i = 0; i < t->ndim; i++)
+        empty = empty || t->shape[i] == 0;
+    for (int32_t i = 0; i < t->ndim && !empty; i++)
+        over = over ||
+               cip_mul_overflow(n, cip_div_up((uint64_t)t->shape[i], (uint64_t)t->tile[i]), &n) ||
+               cip_mul_overflow(n, t->tile[i], &n);
+    if (over || n > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tiles of over 2^63 bytes");
+    *nbytes = empty ? 0 : n;
+    return CIP_OK;
+}
+
+static int64_t clipped(const cip_tiler *t, int32_t axis, int64_t at)
+{
+    int64_t left = t->shape[axis] - at * t->tile[axis];
+    return left < t->tile[axis] ? left : t->tile[axis];
+}
+
+/* Bytes of a part that has one tile's length along the axes up to `cut`. */
+static uint64_t part_nbytes(const cip_tiler *t, int32_t cut)
+{
+    uint64_t n = t->itemsize;
+    for (int32_t i = 0; i < t->ndim; i++)
+        n *= (uint64_t)(i <= cut && t->tile[i] < t->shape[i] ? t->tile[i] : t->shape[i]);
+    return n;
+}
+
+static void start_row(cip_tiler *t)
+{
+    t->have = 0;
+    t->want = t->ndim == 0 ? t->itemsize : (uint64_t)clipped(t, 0, (int64_t)t->row) * t->below[1];
+}
+
+/* Sizes; the products are of what cip_tiling_nbytes found to be fine. */
+static void measure(cip_tiler *t, const cip_tiling *how, uint64_t memory)
+{
+    t->ndim = how->ndim;
+    t->itemsize = t->tile_nbytes = how->itemsize;
+    t->nrow = 1;
+    for (int32_t i = 0; i < t->ndim; i++) {
+        t->shape[i] = how->shape[i];
+        t->tile[i] = how->tile[i];
+        t->grid[i] = (int64_t)cip_div_up((uint64_t)t->shape[i], (uint64_t)t->tile[i]);
+        t->tile_nbytes *= (uint64_t)t->tile[i];
+    }
+    t->below[t->ndim] = t->itemsize;
+    for (int32_t i = t->ndim; i > 0; i--)
+        t->below[i - 1] = t->below[i] * (uint64_t)t->shape[i - 1];
+    if (t->ndim != 0)
+        t->nrow = (uint64_t)t->grid[0];
+    while (t->cut + 1 < t->ndim && part_nbytes(t, t->cut) > memory)
+        t->cut++;
+}
+
+cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
+                         const char *scratch_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
+                         cip_err *err)
+{
+    cip_status st;
+    uint64_t all;
+    size_t part, tile;
+    cip_tiler *t = NULL;
+    *out = NULL;
+    CIP_TRY(cip_tiling_nbytes(how, &all, err));
+    CIP_TRY(CIP_NEW(&env->mem, &t, 1, err));
+    t->env = env;
+    t->fn = fn;
+    t->user = user;
+    if (all == 0) {
+        *out = t;
+        return CIP_OK;
+    }
+    measure(t, how, memory != 0 ? memory : CIP_TILER_MEMORY);
+    if (!cip_to_size(part_nbytes(t, t->cut), &part) || !cip_to_size(t->tile_nbytes, &tile))
+        CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tiles of %" PRIu64 " bytes",
+                        t->tile_nbytes));
+    CIP_GO(cip_mem_get(&env->mem, part, (void **)&t->part, err));
+    CIP_GO(cip_mem_get(&env->mem, tile, (void **)&t->out, err));
+    if (t->cut > 0)
+        CIP_GO(cip_scratch_new(env, scratch_beside, &t->scratch, err));
+    start_row(t);
+    *out = t;
+    t = NULL;
+    st = CIP_OK;
+done:
+    cip_tiler_free(t);
+    return st;
+}
+
+/* --- a part -------------------------------------------------------------------------------------
+ */
+
+/* Steps to the next of `n` places in C order within axes [first, last]; false: that was the last.
+ */
+static bool step(int64_t *at, const int64_t *n, int32_t first, int32_t last)
+{
+    for (int32_t i = last; i >= first; i--) {
+        if (++at[i] < n[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* Cuts the tile at `at` out of the part, whose steps along the axes are `stride` bytes. */
+static cip_status cut_tile(cip_tiler *t, const int64_t *at, const uint64_t *stride, cip_err *err)
+{
+    int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
+    const int32_t last = t->ndim - 1;
+    bool whole = true;
+    for (int32_t i = 0; i < t->ndim; i++) {
+        valid[i] = clipped(t, i, at[i]);
+        whole = whole && valid[i] == t->tile[i];
+    }
+    if (!whole)
+        memset(t->out, 0, (size_t)t->tile_nbytes);
+    size_t run = (size_t)(t->itemsize * (uint64_t)(t->ndim != 0 ? valid[last] : 1));
+    do {
+        uint64_t from = 0, to = 0;
+        for (int32_t i = 0; i < t->ndim; i++) {
+            uint64_t start = i <= t->cut ? 0 : (uint64_t)(at[i] * t->tile[i]);
+            from += (start + (uint64_t)in[i]) * stride[i];
+            to = to * (uint64_t)t->tile[i] + (uint64_t)in[i];
+        }
+        memcpy(t->out + to * t->itemsize, t->part + from, run);
+    } while (step(in, valid, 0, last - 1));
+    return t->fn(t->user, t->index++, (cip_bytes){ t->out, (size_t)t->tile_nbytes }, valid, err);
+}
+
+/* All tiles of the part at `at`. */
+static cip_status cut_part(cip_tiler *t, int64_t *at, cip_err *err)
+{
+    uint64_t stride[CIP_MAX_NDIM], n = t->itemsize;
+    for (int32_t i = t->ndim - 1; i >= 0; i--) {
+        stride[i] = n;
+        n *= (uint64_t)(i <= t->cut ? clipped(t, i, at[i]) : t->shape[i]);
+    }
+    do {
+        CIP_TRY(cut_tile(t, at, stride, err));
+    } while (step(at, t->grid, t->cut + 1, t->ndim - 1));
+    return CIP_OK;
+}
+
+/* The part at `at` from the scratch file, which holds the row. */
+static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
+{
+    int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
+    uint8_t *to = t->part;
+    for (int32_t i = 0; i <= t->cut; i++)
+        valid[i] = clipped(t, i, at[i]);
+    size_t run = (size_t)((uint64_t)valid[t->cut] * t->below[t->cut + 1]);
+    do {
+        uint64_t from = 0;
+        for (int32_t i = 0; i <= t->cut; i++) {
+            int64_t start = i == 0 ? 0 : at[i] * t->tile[i];
+            from += (uint64_t)(start + in[i]) * t->below[i + 1];
+        }
+        CIP_TRY(cip_io_read(t->scratch, from, to, run, err));
+        to += run;
+    } while (step(in, valid, 0, t->cut - 1));
+    return CIP_OK;
+}
+
+static cip_status cut_row(cip_tiler *t, cip_err *err)
+{
+    int64_t at[CIP_MAX_NDIM] = { 0 };
+    at[0] = (int64_t)t->row;
+    do {
+        if (t->scratch != NULL)
+            CIP_TRY(load_part(t, at, err));
+        CIP_TRY(cut_part(t, at, err));
+    } while (step(at, t->grid, 1, t->cut));
+    return CIP_OK;
+}
+
+/* --- bytes --------------------------------------------------------------------------------------
+ */
+
+cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
+{
+    const uint8_t *from = p;
+    while (n != 0) {
+        if (t->row == t->nrow)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected the end of the array, found %zu bytes more", n);
+        size_t k = (size_t)cip_min_u64(n, t->want - t->have);
+        if (t->scratch != NULL)
+            CIP_TRY(cip_scratch_write(t->scratch, t->have, from, k, err));
+        else
+            memcpy(t->part + t->have, from, k);
+        from += k;
+        n -= k;
+        t->have += k;
+        if (t->have < t->want)
+            return CIP_OK;
+        CIP_TRY(cut_row(t, err));
+        if (++t->row < t->nrow)
+            start_row(t);
+    }
+    return CIP_OK;
+}
+
+cip_status cip_tiler_finish(cip_tiler *t, cip_err *err)
+{
+    if (t->row == t->nrow)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected %" PRIu64 " bytes more of a row of tiles, found the end",
+                    t->want - t->have);
+}
+
+void cip_tiler_free(cip_tiler *t)
+{
+    if (t == NULL)
+        return;
+    cip_io_close(t->scratch);
+    cip_mem_put(&t->env->mem, t->part);
+    cip_mem_put(&t->env->mem, t->out);
+    cip_mem_put(&t->env->mem, t);
+}
