@@ -4,6 +4,7 @@
 #ifndef CIP_SPACE_TILER_H
 #define CIP_SPACE_TILER_H
 
+#include "base/cursor.h"
 #include "base/env.h"
 
 /* Borrowed while the tiler lives. */
