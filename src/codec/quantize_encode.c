@@ -185,10 +185,10 @@ static cip_status plan_bits(plan *p, const range *r, int bits, cip_err *err)
 {
     const int fine = bits < DBL_MANT_DIG ? bits : DBL_MANT_DIG;
     const double top = ldexp(1, fine - 1);
-    double scale = half_of(r) / (top - 0.5);
+    const double scale = (r->max - r->min) / (2 * top - 1);
     if (!isfinite(scale))
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected values less than 2^1024 apart for 1 bit each");
+                        "expected values less than 2^1024 apart for a number of bits");
     p->head.bits = (uint8_t)bits;
     p->head.scale = scale > 0 ? scale : DBL_TRUE_MIN;
     p->from = r->min;
@@ -208,9 +208,7 @@ static double decoded(const plan *p, double q, bool wide)
 /* The integer for a value; one step nearer to the middle where a reader would get no number. */
 static double quantized(const plan *p, double v, bool wide)
 {
-    double far = v - p->from;
-    double steps = isfinite(far) ? far / p->head.scale : (v / 2 - p->from / 2) / p->head.scale * 2;
-    double q = rint(steps) + p->add;
+    double q = rint((v - p->from) / p->head.scale) + p->add;
     q = fmin(fmax(q, p->least), p->most);
     if (!isfinite(decoded(p, q, wide)))
         q += decoded(p, q, wide) > 0 ? -1 : 1;
