@@ -82,8 +82,8 @@ cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err);
  * and block are those of a b2nd array for the filters and codecs that need them. */
 extern const cip_codec cip_codec_blosc;
 
-/* How a chunk is encoded. Zero-initialise; typesize and nbytes are needed. */
-typedef struct cip_blosc_params {
+/* How a chunk is encoded. Zero-initialise; typesize is needed. */
+typedef struct cip_blosc_spec {
     uint32_t typesize;  /* of the elements; above 255 the chunk says 1 */
     int compcode;       /* cip_blosc_compcode */
     int level;          /* 0 (stored) to 9 */
@@ -95,7 +95,7 @@ typedef struct cip_blosc_params {
     uint8_t filter[CIP_BLOSC_FILTERS], filter_meta[CIP_BLOSC_FILTERS];
     int32_t ndim;         /* for ndcell, ndmean, zfp, ndlz */
     const int64_t *block; /* ndim entries: shape of a block */
-} cip_blosc_params;
+} cip_blosc_spec;
 
 typedef enum cip_blosc_split {
     CIP_BLOSC_SPLIT_AUTO = 0,
@@ -111,10 +111,10 @@ static inline size_t cip_blosc_bound(size_t nbytes)
 /* Encodes raw bytes to one chunk of at most cip_blosc_bound(raw.len) bytes: always the same bytes
  * for the same input and parameters. What does not become smaller is stored as it is. ARG for
  * parameters that do not fit; RANGE when cap is too little; UNSUPPORTED. mem: scratch. */
-cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_params *p, cip_bytes raw, uint8_t *dst,
+cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,
                             size_t cap, size_t *n, cip_err *err);
 /* A special chunk: nbytes of zeros, NaNs, a repeated value (of p->typesize bytes) or nothing. */
-cip_status cip_blosc_encode_special(const cip_blosc_params *p, cip_blosc_special special,
+cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special special,
                                     const void *value, uint32_t nbytes, uint8_t *dst, size_t cap,
                                     size_t *n, cip_err *err);
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Encoding a chunk: block by block through the filters, then stream by stream through the codec,
+ * right behind each other. What would not become smaller than the raw bytes is stored as them. */
+#include "codec/blosc/blosc.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/blosc/blosc_encoder.h"
+
+enum {
+    MIN_BLOSC1 = 128, /* bytes that Blosc1 takes the trouble to compress */
+    SIZE_LEN = 4,     /* of a stream's size, a dictionary's, a block's place */
+    MIN_DICT = 256,
+    DICT_SHARE = 20, /* of the raw bytes */
+    MAX_SAMPLE = 4096
+};
+
+/* One chunk on its way. */
+typedef struct job {
+    cip_blosc_encoder *e;
+    cip_blosc_plan plan;
+    cip_bytes raw;
+    uint8_t *dst;
+    size_t limit, at;    /* where the chunk has to end, where it is */
+    bool full, all_zero; /* it did not fit; nothing but zeros so far */
+    bool dict;
+} job;
+
+/* --- scratch memory -------------------------------------------------------------------------- */
+
+static cip_status ask(cip_blosc_encoder *e, cip_blosc_scratch *s, size_t n, cip_err *err)
+{
+    if (s->len >= n)
+        return CIP_OK;
+    cip_mem_put(e->mem, s->ptr);
+    *s = (cip_blosc_scratch){ NULL, 0 };
+    CIP_TRY(cip_mem_get(e->mem, n, &s->ptr, err));
+    s->len = n;
+    return CIP_OK;
+}
+
+static void give_back(cip_blosc_encoder *e, cip_blosc_scratch *s)
+{
+    cip_mem_put(e->mem, s->ptr);
+    *s = (cip_blosc_scratch){ NULL, 0 };
+}
+
+void cip_blosc_encoder_clear(cip_blosc_encoder *e)
+{
+    cip_blosc_press_clear(&e->press);
+    give_back(e, &e->work[0]);
+    give_back(e, &e->work[1]);
+    give_back(e, &e->spare);
+    give_back(e, &e->all);
+}
+
+/* --- filters --------------------------------------------------------------------------------- */
+
+static cip_bytes block_at(const job *j, cip_bytes of, uint32_t i)
+{
+    size_t off = (size_t)i * j->plan.p.blocksize;
+    return (cip_bytes){ of.ptr + off, cip_min_u64(j->plan.p.blocksize, of.len - off) };
+}
+
+/* Block i after its filters: in one of the two work buffers, or where it is if it has none. */
+static cip_status filter_block(job *j, uint32_t i, cip_bytes *out, cip_err *err)
+{
+    const cip_blosc_spec *p = &j->plan.p;
+    cip_bytes b = block_at(j, j->raw, i);
+    int turn = 0;
+    for (int k = 0; k < CIP_BLOSC_FILTERS; k++) {
+        cip_filter_env env = { .typesize = j->plan.typesize,
+                               .super_typesize = p->typesize,
+                               .version = p->blosc1 ? 2 : 5,
+                               .meta = p->filter_meta[k],
+                               .block = i,
+                               .first = i != 0 ? j->raw.ptr : NULL,
+                               .ndim = p->ndim,
+                               .shape = p->block };
+        if (p->filter[k] == CIP_BLOSC_NOFILTER)
+            continue;
+        cip_blosc_scratch *to = &j->e->work[turn];
+        CIP_TRY(ask(j->e, to, p->blocksize, err));
+        CIP_TRY(cip_filter_apply(p->filter[k], &env, b.ptr, to->ptr, b.len, err));
+        b.ptr = to->ptr;
+        turn = !turn;
+    }
+    *out = b;
+    return CIP_OK;
+}
+
+/* --- streams --------------------------------------------------------------------------------- */
+
+static size_t room(const job *j)
+{
+    return j->limit - j->at;
+}
+
+static void put_u32(job *j, uint32_t v)
+{
+    cip_store_u32(j->dst + j->at, v, false);
+    j->at += SIZE_LEN;
+}
+
+static bool is_run(cip_bytes s)
+{
+    return memcmp(s.ptr, s.ptr + 1, s.len - 1) == 0;
+}
+
+/* A stream of one value: its size says it. */
+static void put_run(job *j, uint8_t value)
+{
+    if (room(j) < SIZE_LEN + 1) {
+        j->full = true;
+        return;
+    }
+    put_u32(j, 0u - value);
+    if (value != 0)
+        j->dst[j->at++] = 1;
+}
+
+/* A stream through the codec, or as it is. What the codec gives may depend on the room it has, so
+ * it always has the same: where the chunk has less left, that of a buffer beside it. */
+static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
+{
+    cip_blosc_encoder *e = j->e;
+    size_t n = 0, cap = s.len - 1;
+    if (room(j) < SIZE_LEN) {
+        j->full = true;
+        return CIP_OK;
+    }
+    bool tight = room(j) - SIZE_LEN < cap;
+    if (tight)
+        CIP_TRY(ask(e, &e->spare, cap, err));
+    uint8_t *to = tight ? e->spare.ptr : j->dst + j->at + SIZE_LEN;
+    CIP_TRY(cip_blosc_press_run(&e->press, s, to, cap, &n, err));
+    const uint8_t *from = n != 0 ? to : s.ptr;
+    n = n != 0 ? n : s.len;
+    if (n > room(j) - SIZE_LEN) {
+        j->full = true;
+        return CIP_OK;
+    }
+    put_u32(j, (uint32_t)n);
+    if (from != j->dst + j->at)
+        memcpy(j->dst + j->at, from, n);
+    j->at += n;
+    return CIP_OK;
+}
+
+static cip_status put_block(job *j, uint32_t i, cip_bytes b, cip_err *err)
+{
+    bool split = j->plan.split && b.len == j->plan.p.blocksize;
+    size_t nstream = split ? j->plan.typesize : 1, len = b.len / nstream;
+    cip_store_u32(j->dst + j->plan.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
+    for (size_t k = 0; k < nstream && !j->full; k++) {
+        cip_bytes s = { b.ptr + k * len, len };
+        bool run = !j->plan.p.blosc1 && is_run(s);
+        j->all_zero = j->all_zero && run && s.ptr[0] == 0;
+        if (run)
+            put_run(j, s.ptr[0]);
+        else
+            CIP_TRY(put_coded(j, s, err));
+    }
+    return CIP_OK;
+}
+
+/* --- dictionaries ---------------------------------------------------------------------------- */
+
+/* Filters all blocks first and trains a dictionary on them: *filtered is set, and the dictionary
+ * stands in the chunk, if one was found. */
+static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
+{
+    cip_blosc_encoder *e = j->e;
+    size_t nbytes = j->raw.len, cap = cip_min_u64(nbytes / DICT_SHARE, CIP_BLOSC_MAX_DICT);
+    if (!cip_blosc_press_takes_dict(&e->press) || cap < MIN_DICT)
+        return CIP_OK;
+    CIP_TRY(ask(e, &e->all, nbytes + cap, err));
+    uint8_t *all = e->all.ptr, *dict = all + nbytes;
+    for (uint32_t i = 0; i < j->plan.nblock; i++) {
+        cip_bytes b;
+        CIP_TRY(filter_block(j, i, &b, err));
+        memcpy(all + (size_t)i * j->plan.p.blocksize, b.ptr, b.len);
+    }
+    *filtered = (cip_bytes){ all, nbytes };
+    size_t stream = j->plan.p.blocksize / (j->plan.split ? j->plan.typesize : 1);
+    size_t n = cip_blosc_train(*filtered, cip_min_u64(stream, MAX_SAMPLE), dict, cap);
+    if (n == 0 || n + SIZE_LEN > room(j))
+        return CIP_OK;
+    CIP_TRY(cip_blosc_press_use_dict(&e->press, (cip_bytes){ dict, n }, err));
+    put_u32(j, (uint32_t)n);
+    memcpy(j->dst + j->at, dict, n);
+    j->at += n;
+    j->dict = true;
+    return CIP_OK;
+}
+
+/* --- the chunk ------------------------------------------------------------------------------- */
+
+static cip_status put_blocks(job *j, cip_err *err)
+{
+    cip_blosc_plan *plan = &j->plan;
+    cip_bytes filtered = { NULL, 0 }, b;
+    size_t table = (size_t)plan->nblock * SIZE_LEN;
+    if (plan->header > j->limit || table > j->limit - plan->header) {
+        j->full = true;
+        return CIP_OK;
+    }
+    j->at = plan->header + table;
+    if (plan->p.dict)
+        CIP_TRY(put_dict(j, &filtered, err));
+    for (uint32_t i = 0; i < plan->nblock && !j->full; i++) {
+        if (filtered.ptr != NULL)
+            b = block_at(j, filtered, i);
+        else
+            CIP_TRY(filter_block(j, i, &b, err));
+        CIP_TRY(put_block(j, i, b, err));
+    }
+    return CIP_OK;
+}
+
+/* The chunk's end: its header, by what became of its blocks. */
+static cip_status put_header(job *j, size_t cap, size_t *n, cip_err *err)
+{
+    const cip_blosc_plan *plan = &j->plan;
+    cip_blosc_marks marks = { .memcpyed = j->full, .dict = j->dict };
+    size_t len = j->at;
+    if (j->full) {
+        len = plan->header + j->raw.len;
+        if (len > cap)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
+        marks.dict = false;
+        if (j->raw.len != 0)
+            memcpy(j->dst + plan->header, j->raw.ptr, j->raw.len);
+    } else if (j->all_zero && plan->nbytes % plan->typesize == 0) {
+        marks = (cip_blosc_marks){ .special = CIP_BLOSC_ZEROS };
+        len = plan->header;
+    }
+    cip_blosc_plan_write(plan, marks, (uint32_t)len, j->dst);
+    *n = len;
+    return CIP_OK;
+}
+
+cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, cip_bytes raw,
+                                 uint8_t *dst, size_t cap, size_t *n, cip_err *err)
+{
+    job j = { .e = e, .raw = raw, .dst = dst, .all_zero = !p->blosc1 };
+    CIP_TRY(cip_blosc_plan_make(p, raw.len, &j.plan, err));
+    CIP_TRY(cip_blosc_press_set(&e->press, p->compcode, p->level != 0 ? p->level : 1, err));
+    j.limit = cip_min_u64(cap, j.plan.header + raw.len - (raw.len != 0));
+    j.full = p->level == 0 || raw.len == 0 || (p->blosc1 && raw.len < MIN_BLOSC1);
+    if (!j.full)
+        CIP_TRY(put_blocks(&j, err));
+    return put_header(&j, cap, n, err);
+}
+
+cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,
+                            size_t cap, size_t *n, cip_err *err)
+{
+    cip_blosc_encoder e = { .mem = mem, .press = { .mem = mem } };
+    cip_status st = cip_blosc_encoder_run(&e, p, raw, dst, cap, n, err);
+    cip_blosc_encoder_clear(&e);
+    return st;
+}
+
+/* --- special chunks -------------------------------------------------------------------------- */
+
+cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special special,
+                                    const void *value, uint32_t nbytes, uint8_t *dst, size_t cap,
+                                    size_t *n, cip_err *err)
+{
+    cip_blosc_plan plan;
+    CIP_TRY(cip_blosc_plan_make(p, nbytes, &plan, err));
+    size_t width = special == CIP_BLOSC_VALUE ? p->typesize : 0, len = plan.header + width;
+    if (special == CIP_BLOSC_NOT_SPECIAL || p->blosc1)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a special chunk of Blosc2");
+    if (special == CIP_BLOSC_NANS && p->typesize != 4 && p->typesize != 8)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a typesize of 4 or 8 for NaNs, found %" PRIu32, p->typesize);
+    if (nbytes % p->typesize != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected whole elements of %" PRIu32 " bytes, found %" PRIu32 " bytes",
+                        p->typesize, nbytes);
+    if (len > cap)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
+    cip_blosc_plan_write(&plan, (cip_blosc_marks){ .special = special }, (uint32_t)len, dst);
+    if (width != 0)
+        memcpy(dst + plan.header, value, width);
+    *n = len;
+    return CIP_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Encoding chunks with scratch memory and contexts that are kept from one to the next. */
+#ifndef CIP_CODEC_BLOSC_BLOSC_ENCODER_H
+#define CIP_CODEC_BLOSC_BLOSC_ENCODER_H
+
+#include "codec/blosc/blosc_press.h"
+
+/* What a chunk is going to look like: its parameters checked, its gaps filled in. */
+typedef struct cip_blosc_plan {
+    cip_blosc_spec p;  /* filter_meta of bytedelta spelled out; blocksize as used */
+    uint32_t nbytes;   /* raw */
+    uint32_t typesize; /* as the header says it: 1 to 255 */
+    uint32_t nblock;   /* of p.blocksize bytes, the last one maybe shorter */
+    uint32_t header;   /* its length: 16 or 32 */
+    bool split;        /* a block is typesize streams; the last one never, if it is shorter */
+} cip_blosc_plan;
+
+/* What a header says beyond its plan. */
+typedef struct cip_blosc_marks {
+    bool memcpyed, dict;
+    cip_blosc_special special;
+} cip_blosc_marks;
+
+/* ARG when the parameters do not fit each other or nbytes. */
+cip_status cip_blosc_plan_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blosc_plan *out,
+                               cip_err *err);
+/* Writes a header of plan->header bytes for a chunk of cbytes. */
+void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uint32_t cbytes,
+                          uint8_t *dst);
+
+typedef struct cip_blosc_scratch {
+    void *ptr;
+    size_t len;
+} cip_blosc_scratch;
+
+/* Belongs to one thread. Zero-initialise with the memory it uses: { .mem = m, .press.mem = m }. */
+typedef struct cip_blosc_encoder {
+    cip_mem *mem;
+    cip_blosc_press press;
+    cip_blosc_scratch work[2]; /* a block between its filters */
+    cip_blosc_scratch spare;   /* a stream that may not fit into the chunk */
+    cip_blosc_scratch all;     /* the filtered chunk, and its dictionary */
+} cip_blosc_encoder;
+
+/* As cip_blosc_encode. */
+cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, cip_bytes raw,
+                                 uint8_t *dst, size_t cap, size_t *n, cip_err *err);
+void cip_blosc_encoder_clear(cip_blosc_encoder *e);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a chunk is going to look like: parameters checked, the size of blocks and their split into
+ * streams chosen, the header written. */
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/blosc/blosc_encoder.h"
+
+enum {
+    VERSION_BLOSC1 = 2,
+    VERSION_BLOSC2 = 5,
+    VERSIONLZ = 1,
+    FORMAT_USER = 6,
+    MAX_AUTO_STREAMS = 16, /* a split into more costs more than it brings */
+    MIN_AUTO_STREAM = 32,  /* bytes */
+    MIN_BLOSC1_STREAM = 128,
+    MIN_BLOSC1_BLOCK = 128,
+    MAX_DEFAULT_BLOCK = 4 << 20,
+    KIB = 1 << 10
+};
+
+static cip_status bad_param(cip_err *err, const char *expected, int64_t found)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s, found %" PRId64, expected,
+                    found);
+}
+
+static bool has_filter(const cip_blosc_spec *p, int id)
+{
+    return memchr(p->filter, id, CIP_BLOSC_FILTERS) != NULL;
+}
+
+/* --- checks ---------------------------------------------------------------------------------- */
+
+/* What is not first has other bytes before it when it is undone than when it was done: delta's
+ * reference is block 0 as it was at first. A filter that loses more than low bits breaks it too. */
+static cip_status check_delta(const cip_blosc_spec *p, cip_err *err)
+{
+    int first = 0;
+    while (first < CIP_BLOSC_FILTERS && p->filter[first] == CIP_BLOSC_NOFILTER)
+        first++;
+    for (int i = first + 1; i < CIP_BLOSC_FILTERS; i++)
+        if (p->filter[i] == CIP_BLOSC_DELTA)
+            return bad_param(err, "delta as the first filter, if at all", i);
+    if (has_filter(p, CIP_BLOSC_DELTA) && has_filter(p, CIP_BLOSC_NDMEAN))
+        return bad_param(err, "no delta beside the filter", CIP_BLOSC_NDMEAN);
+    return CIP_OK;
+}
+
+static cip_status check_blosc1(const cip_blosc_spec *p, cip_err *err)
+{
+    int n = 0;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++) {
+        if (p->filter[i] > CIP_BLOSC_BITSHUFFLE)
+            return bad_param(err, "shuffle, bitshuffle or no filter for Blosc1", p->filter[i]);
+        if (p->filter[i] != CIP_BLOSC_NOFILTER && p->filter_meta[i] != 0)
+            return bad_param(err, "a filter without meta value for Blosc1", p->filter_meta[i]);
+        n += p->filter[i] != CIP_BLOSC_NOFILTER;
+    }
+    if (n > 1)
+        return bad_param(err, "one filter at most for Blosc1", n);
+    if (p->dict)
+        return bad_param(err, "no dictionary for Blosc1", p->dict);
+    if (p->compcode > CIP_BLOSC_ZSTD)
+        return bad_param(err, "a codec that Blosc1 has", p->compcode);
+    return CIP_OK;
+}
+
+static cip_status check(const cip_blosc_spec *p, uint64_t nbytes, cip_err *err)
+{
+    if (nbytes > CIP_BLOSC_MAX_NBYTES)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected at most %d bytes for a Blosc chunk, found %" PRIu64,
+                        CIP_BLOSC_MAX_NBYTES, nbytes);
+    if (p->typesize == 0 || p->typesize > CIP_BLOSC_MAX_BLOCKSIZE)
+        return bad_param(err, "a typesize of 1 to 536866816", p->typesize);
+    if (p->level < 0 || p->level > 9)
+        return bad_param(err, "a level from 0 to 9", p->level);
+    if (p->blocksize > CIP_BLOSC_MAX_BLOCKSIZE)
+        return bad_param(err, "a blocksize up to 536866816", p->blocksize);
+    if (p->split < CIP_BLOSC_SPLIT_AUTO || p->split > CIP_BLOSC_SPLIT_NEVER)
+        return bad_param(err, "a way to split", p->split);
+    CIP_TRY(check_delta(p, err));
+    return p->blosc1 ? check_blosc1(p, err) : CIP_OK;
+}
+
+/* --- blocks and streams ---------------------------------------------------------------------- */
+
+/* Whether streams of one byte of each element pay: the fast codecs find more in them. A Blosc1
+ * before 1.11 takes them for granted. */
+static bool worth_splitting(const cip_blosc_spec *p, uint32_t typesize)
+{
+    if (p->split != CIP_BLOSC_SPLIT_AUTO)
+        return p->split == CIP_BLOSC_SPLIT_ALWAYS;
+    if (typesize > MAX_AUTO_STREAMS)
+        return false;
+    if (p->blosc1)
+        return true;
+    bool fast = p->compcode == CIP_BLOSC_BLOSCLZ || p->compcode == CIP_BLOSC_LZ4 ||
+                (p->compcode == CIP_BLOSC_ZSTD && p->level <= 5);
+    return fast && has_filter(p, CIP_BLOSC_SHUFFLE);
+}
+
+/* Whether blocks of that size can be split. Blosc1 decodes a split only where it would have made
+ * it, whatever its flag says. */
+static bool can_split(const cip_blosc_spec *p, uint32_t typesize, uint32_t blocksize)
+{
+    if (typesize == 1 || blocksize % typesize != 0 || blocksize == 0)
+        return false;
+    if (p->blosc1)
+        return typesize <= MAX_AUTO_STREAMS && blocksize / typesize >= MIN_BLOSC1_STREAM;
+    return p->split == CIP_BLOSC_SPLIT_ALWAYS || blocksize / typesize >= MIN_AUTO_STREAM;
+}
+
+/* Large enough for the codec to find something, small enough for a part of a chunk to be cheap and
+ * for a block to stay in the cache while it is filtered; streams of a split block are 32 to 512
+ * KiB. */
+static uint32_t default_blocksize(const cip_blosc_spec *p, uint32_t typesize, bool split)
+{
+    static const uint16_t whole[10] = { 16, 16, 32, 64, 128, 128, 256, 256, 256, 512 };
+    static const uint16_t streams[10] = { 32, 32, 32, 32, 64, 64, 64, 128, 256, 512 };
+    uint32_t size;
+    if (split && !p->blosc1) {
+        size = streams[p->level] * (uint32_t)KIB * typesize;
+    } else {
+        size = whole[p->level] * (uint32_t)KIB;
+        if (p->compcode == CIP_BLOSC_LZ4HC || p->compcode == CIP_BLOSC_ZLIB ||
+            p->compcode == CIP_BLOSC_ZSTD)
+            size *= 2;
+    }
+    return (uint32_t)cip_min_u64(size, MAX_DEFAULT_BLOCK);
+}
+
+/* Whole elements, by eights where there are as many, for bitshuffle; at most nbytes. */
+static uint32_t fit_blocksize(const cip_blosc_plan *plan, uint32_t wanted)
+{
+    uint32_t ts = plan->typesize, least = plan->p.blosc1 ? MIN_BLOSC1_BLOCK + ts - 1 : ts;
+    uint32_t size = (uint32_t)cip_max_u64(wanted, least);
+    if (size > plan->nbytes)
+        size = plan->nbytes;
+    uint64_t unit = plan->p.blocksize == 0 ? 8 * (uint64_t)plan->p.typesize : ts;
+    if (size < unit)
+        unit = ts;
+    return size > unit ? size - size % (uint32_t)unit : size;
+}
+
+cip_status cip_blosc_plan_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blosc_plan *out,
+                               cip_err *err)
+{
+    CIP_TRY(check(p, nbytes, err));
+    uint32_t ts = p->typesize > CIP_BLOSC_MAX_TYPESIZE ? 1 : p->typesize;
+    bool split = worth_splitting(p, ts);
+    *out = (cip_blosc_plan){ .p = *p,
+                             .nbytes = (uint32_t)nbytes,
+                             .typesize = ts,
+                             .header = p->blosc1 ? CIP_BLOSC_MIN_HEADER : CIP_BLOSC_HEADER };
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++) /* else only a super-chunk's reader knows it */
+        if (p->filter[i] == CIP_BLOSC_BYTEDELTA && p->filter_meta[i] == 0 && p->typesize == ts)
+            out->p.filter_meta[i] = (uint8_t)ts;
+    uint32_t size = p->blocksize != 0 ? p->blocksize : default_blocksize(p, ts, split);
+    out->p.blocksize = size = fit_blocksize(out, size);
+    out->nblock = size != 0 ? (uint32_t)cip_div_up(nbytes, size) : 0;
+    out->split = split && can_split(p, ts, size);
+    return CIP_OK;
+}
+
+/* --- the header ------------------------------------------------------------------------------ */
+
+static uint8_t format_of(int compcode)
+{
+    static const uint8_t formats[] = { 0, 1, 1, 2, 3, 4 };
+    return compcode <= CIP_BLOSC_ZSTD ? formats[compcode] : FORMAT_USER;
+}
+
+static uint8_t flags_of(const cip_blosc_plan *plan, cip_blosc_marks marks)
+{
+    const cip_blosc_spec *p = &plan->p;
+    unsigned flags = (unsigned)format_of(p->compcode) << 5;
+    if (!p->blosc1 || has_filter(p, CIP_BLOSC_SHUFFLE))
+        flags |= 0x01;
+    if (!p->blosc1 || has_filter(p, CIP_BLOSC_BITSHUFFLE))
+        flags |= 0x04; /* with the other one: extended */
+    if (has_filter(p, CIP_BLOSC_DELTA))
+        flags |= 0x08;
+    if (marks.memcpyed)
+        flags |= 0x02;
+    if (!plan->split)
+        flags |= 0x10;
+    return (uint8_t)flags;
+}
+
+void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uint32_t cbytes,
+                          uint8_t *dst)
+{
+    const cip_blosc_spec *p = &plan->p;
+    dst[0] = p->blosc1 ? VERSION_BLOSC1 : VERSION_BLOSC2;
+    dst[1] = VERSIONLZ;
+    dst[2] = flags_of(plan, marks);
+    dst[3] = (uint8_t)plan->typesize;
+    cip_store_u32(dst + 4, plan->nbytes, false);
+    cip_store_u32(dst + 8, p->blocksize != 0 ? p->blocksize : 1, false); /* readers refuse 0 */
+    cip_store_u32(dst + 12, cbytes, false);
+    if (p->blosc1)
+        return;
+    memcpy(dst + 16, p->filter, CIP_BLOSC_FILTERS);
+    dst[22] = (uint8_t)p->compcode;
+    dst[23] = p->codec_meta;
+    memcpy(dst + 24, p->filter_meta, CIP_BLOSC_FILTERS);
+    dst[30] = 0;
+    dst[31] =
+        (uint8_t)((unsigned)marks.special << 4 | (marks.dict ? 1u : 0u) | (CIP_HOST_BIG ? 2u : 0u));
+}
