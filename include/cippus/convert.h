@@ -17,7 +17,8 @@ typedef struct cip_convert_options {
     const char *byteorder;   /* "little", "big"; NULL: the format's default */
     bool accept_loss;        /* go on where the output cannot hold all of the input */
     bool overwrite;          /* an existing output is replaced (at the end, in one step) */
-    cip_finding_fn *on_loss; /* told each loss, accepted or not */
+    cip_finding_fn *on_loss; /* told each loss, accepted or not; and, as a note once it is known,
+                                the largest error of each array whose values change */
     cip_progress_fn *progress;
     void *user;                    /* of both */
     const cip_open_options *input; /* how to open the input; NULL: the defaults */
@@ -28,15 +29,17 @@ typedef struct cip_convert_options {
     uint64_t align;      /* data start at a multiple of this; 0: the format's default */
     cip_level level;     /* what the output survives once it is there */
     bool resolve_refs;   /* arrays that are references become arrays */
+    const char *encode;  /* ASDF 0.1: the encoding chain of all arrays, in place of a codec */
 } cip_convert_options;
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)
 
 /** Writes all of `in` as `out` ("-": standard output). From a format to the same one, what arrays
  * alone do not show is kept too (order, comments, blocks that nothing names), unless `path`,
- * `byteorder`, `version`, `storage` or `resolve_refs` ask for more. Nothing is under the name `out`
- * before it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing is
- * written. BUSY when `out` exists and is not to be overwritten. */
+ * `byteorder`, `version`, `encode`, `storage` or `resolve_refs` ask for more, or the version is one
+ * that is written only where it is asked for (ASDF 0.1 becomes 1.x). Nothing is under the name
+ * `out` before it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing
+ * is written. BUSY when `out` exists and is not to be overwritten. */
 CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
                                cip_err *err);
 /** The same from an open file. */

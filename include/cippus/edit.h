@@ -19,7 +19,11 @@ typedef struct cip_edit_options {
     int64_t tree_slack;   /* of a tree that has to move; 0: the default, -1: none */
     const char *history;  /* a history entry that says what was done; NULL: none */
     const cip_open_options *open; /* how to read it: limits, threads, ...; NULL: the defaults */
-    bool break_links; /* a file with several names (hard links) may be replaced under this one */
+    bool break_links;   /* a file with several names (hard links) may be replaced under this one */
+    const char *encode; /* ASDF 0.1: the encoding chain of changed arrays; NULL: as they are */
+    bool accept_loss;   /* changed arrays may be stored by a lossy chain, their own or that one */
+    cip_finding_fn *on_note; /* told what the largest error is then, at the commit */
+    void *user;              /* of on_note */
 } cip_edit_options;
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)

@@ -4,6 +4,7 @@
 #define CIPPUS_WRITE_H
 
 #include "cippus/file.h"
+#include "cippus/finding.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +20,7 @@ typedef enum cip_level {
 typedef struct cip_write_options {
     size_t size;           /* sizeof(cip_write_options) */
     const char *format;    /* a format's name; NULL: by the file's name */
-    const char *version;   /* of the format: an ASDF standard, "1.6.0" */
+    const char *version;   /* of the format: an ASDF standard, "1.6.0" (or "0.1.0") */
     const char *codec;     /* of arrays: "lz4", "zlib:9", "none"; NULL: the format's default */
     const char *byteorder; /* "little", "big"; NULL: the format's default */
     const char *checksum;  /* "md5" (of the stored bytes), "legacy" (of the decoded ones), "none" */
@@ -30,6 +31,11 @@ typedef struct cip_write_options {
     unsigned threads; /* as in cip_open_options */
     const cip_limits *limits;
     const cip_allocator *allocator;
+    const char *encode;      /* ASDF 0.1: the encoding chain of arrays, in place of a codec:
+                                "[[tile, {shape: [32, 32]}], zlib]" */
+    bool accept_loss;        /* what the format cannot hold is left out, a chain may be lossy */
+    cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
+    void *user;              /* of on_note */
 } cip_write_options;
 
 #define CIP_WRITE_OPTIONS(...) CIP_OPTIONS(cip_write_options, __VA_ARGS__)
@@ -41,13 +47,15 @@ typedef struct cip_array_options {
     const char *storage;         /* "internal" (the default), "inline", "external", "streamed" */
     int64_t chunk[CIP_MAX_NDIM]; /* chunk shape; all zero: the format's choice */
     const uint8_t *mask;         /* one byte an element in C order, nonzero: missing; NULL: none */
+    const char *encode;          /* as in cip_write_options, of a file of ASDF 0.1 */
 } cip_array_options;
 
 #define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)
 
 /** A file being written. It is used from one thread at a time (slabs excepted). A call that failed
  * makes all later ones and the commit fail with its error, so that a program may look at the
- * commit's status alone. What the format cannot hold is refused (UNSUPPORTED), never left out. */
+ * commit's status alone. What the format cannot hold is refused (UNSUPPORTED), never left out but
+ * where the options accept that. */
 typedef struct cip_writer cip_writer;
 /** An array that is filled by boxes. Borrowed from its writer. */
 typedef struct cip_slab cip_slab;

@@ -184,6 +184,8 @@ static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec
     CIP_TRY(cip_spec_codec(o->codec, a, spec, err));
     spec->version = o->version;
     spec->checksum = o->checksum;
+    spec->encode = o->encode;
+    spec->accept_loss = o->accept_loss;
     spec->tree_slack = o->tree_slack;
     spec->align = o->align;
     return cip_spec_byteorder(o->byteorder, spec, err);
@@ -192,7 +194,8 @@ static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec
 static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const cip_sink_job *job)
 {
     return in->format == job->format && job->format->rewrite != NULL && o->path == NULL &&
-           o->byteorder == NULL && o->version == NULL && o->storage == NULL && !o->resolve_refs;
+           o->byteorder == NULL && o->version == NULL && o->encode == NULL && o->storage == NULL &&
+           !o->resolve_refs && !in->layout->outdated;
 }
 
 /* A file that is called YAML is to be just that. */
@@ -212,6 +215,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
     job->spec.source_format = c->in->format->name;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
+    CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));
     CIP_TRY(parse_storage(c->o->storage, &where, err));
     if (where == CIP_WHERE_DEFAULT)
         where = where_of_name(out);
@@ -233,8 +237,13 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
     cip_arena arena = { .mem = &in->layout->env->mem };
     cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };
+    cip_report notes;
+    cip_report_init(&notes, &job.env->mem, false, o.on_loss, o.user);
+    job.spec.env = job.env;
+    job.spec.notes = &notes;
     conversion c = { .in = in, .o = &o, .job = &job };
     cip_status st = convert(&c, out, &arena, err);
+    cip_report_clear(&notes);
     for (size_t i = 0; i < job.nplan; i++)
         cip_plan_clear(&job.plan[i]);
     cip_arena_clear(&arena);

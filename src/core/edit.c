@@ -19,13 +19,21 @@ static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
 
 static cip_status start_format(cip_edit *e, cip_err *err)
 {
-    cip_spec how = { .big = -1, .checksum = e->o.checksum, .tree_slack = e->o.tree_slack };
+    cip_spec how = { .env = &e->file->env,
+                     .big = -1,
+                     .checksum = e->o.checksum,
+                     .encode = e->o.encode,
+                     .accept_loss = e->o.accept_loss,
+                     .notes = &e->notes,
+                     .tree_slack = e->o.tree_slack };
     e->ops = e->file->format->update;
     if (e->ops == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
                         e->file->format->title);
     CIP_TRY(cip_spec_codec(e->o.codec, &e->arena, &how, err));
     CIP_TRY(cip_spec_checksum(e->o.checksum, err));
+    if (e->file->format->sink != NULL)
+        CIP_TRY(cip_spec_encode(e->file->format, e->o.encode, err));
     return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
 }
 
@@ -35,6 +43,7 @@ static cip_status start(cip_edit *e, const char *path, const cip_file *same, cip
     cip_io *io;
     CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
     CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.encode, err));
     CIP_TRY(keep_text(&e->arena, &e->o.history, err));
     CIP_TRY(cip_commit_begin(env, path, &e->o, &e->commit, err));
     cip_io *under = cip_commit_io(e->commit);
@@ -65,6 +74,7 @@ static cip_status open_edit(const char *path, const cip_file *same, const cip_ed
     }
     e->file = f;
     e->o = o;
+    cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
     e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
     st = start(e, path, same, err);
     if (st != CIP_OK)
@@ -104,6 +114,7 @@ void cip_edit_abort(cip_edit *e)
         e->ops->end(e->state);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
+    cip_report_clear(&e->notes);
     cip_arena_clear(&e->arena);
     cip_mem_put(&f->env.mem, e);
     cip_file_close(f);

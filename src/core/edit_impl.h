@@ -14,6 +14,7 @@ struct cip_edit {
     void *state;
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
+    cip_report notes;
     bool packed;   /* defrag was asked for */
     bool finished; /* rev is made */
 };

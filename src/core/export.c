@@ -80,6 +80,7 @@ static cip_status export_format(cip_plan_read *p, const cip_format *format, take
     cip_out out = { .write = sink_write, .user = t };
     cip_sink_job job = { .format = format, .plan = p, .env = env };
     job.spec.narray = 1;
+    job.spec.env = env;
     job.spec.big = -1;
     job.spec.source_format = p->array->layout->format;
     if (format->sink == NULL || (format->sink->caps & CIP_SINK_PATCHES) != 0)

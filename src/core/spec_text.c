@@ -35,6 +35,14 @@ cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_spec_encode(const cip_format *format, const char *text, cip_err *err)
+{
+    if (text == NULL || (format->sink->caps & CIP_SINK_ENCODE) != 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s has no encoding chains",
+                    format->title);
+}
+
 cip_status cip_spec_checksum(const char *text, cip_err *err)
 {
     if (text == NULL || strcmp(text, "md5") == 0 || strcmp(text, "legacy") == 0 ||

@@ -41,13 +41,14 @@ cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, 
 }
 
 typedef struct first_loss {
-    size_t n;
+    size_t n, impossible;
     char text[200];
 } first_loss;
 
 static int on_loss(void *user, const cip_finding *f)
 {
     first_loss *l = user;
+    l->impossible += f->severity > CIP_WARN;
     if (l->n++ == 0)
         snprintf(l->text, sizeof l->text, "%s", f->text);
     return 0;
@@ -62,7 +63,7 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     cip_report_clear(&rep);
-    if (st != CIP_OK || l.n == 0)
+    if (st != CIP_OK || l.n == 0 || (w->o.accept_loss && l.impossible == 0))
         return st;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s",
                     w->format->title, l.text, l.n > 1 ? " (and more)" : "");
@@ -111,6 +112,11 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     s->align = o->align;
     s->late = (w->format->sink->caps & CIP_SINK_LATE) != 0;
     CIP_TRY(cip_spec_codec(o->codec, &w->arena, s, err));
+    CIP_TRY(cip_spec_encode(w->format, o->encode, err));
+    CIP_TRY(copy_text(w, o->encode, &s->encode, err));
+    s->accept_loss = o->accept_loss;
+    s->env = &w->env;
+    s->notes = &w->notes;
     CIP_TRY(copy_text(w, o->version, &s->version, err));
     return copy_text(w, o->checksum, &s->checksum, err);
 }
@@ -145,6 +151,7 @@ static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_e
         return st;
     }
     w->arena.mem = &w->env.mem;
+    cip_report_init(&w->notes, &w->env.mem, false, o->on_note, o->user);
     w->tree.arena = &w->arena;
     w->last = &w->first;
     *out = w;
@@ -275,6 +282,7 @@ void cip_writer_abort(cip_writer *w)
         cip_io_close(e->scratch);
     cip_output_end(w->file);
     cip_mem_put(&w->env.mem, w->path);
+    cip_report_clear(&w->notes);
     cip_arena_clear(&w->arena);
     cip_env_clear(&w->env);
     cip_pool_free(w->own_pool);

@@ -45,6 +45,7 @@ struct cip_writer {
     const cip_format *format;
     cip_arena arena;
     cip_spec spec;
+    cip_report notes;
     cip_build tree;
     cip_entry *first, **last;
     size_t nentry, narray; /* narray: without masks */

@@ -71,6 +71,12 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     s->codec = how.codec;
     s->level = how.level;
     CIP_TRY(parse_where(o.storage, &s->where, err));
+    CIP_TRY(cip_spec_encode(w->format, o.encode, err));
+    if (o.encode != NULL) {
+        char *copy;
+        CIP_TRY(cip_arena_copy(&w->arena, o.encode, strlen(o.encode), &copy, err));
+        s->encode = copy;
+    }
     s->masked = o.mask != NULL;
     if (!(w->format->sink->caps & CIP_SINK_TREE) && s->where > CIP_WHERE_INTERNAL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

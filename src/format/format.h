@@ -39,22 +39,29 @@ typedef struct cip_spec_array {
     cip_where where;
     const char *codec; /* NULL: the spec's */
     int level;
+    const char *encode; /* an encoding chain in its place (CIP_SINK_ENCODE); NULL: the spec's */
 } cip_spec_array;
 
 /* All that is to be written, and how. */
 typedef struct cip_spec {
+    cip_env *env;         /* that everything is done in */
     const cip_node *tree; /* or NULL */
     size_t narray;
     const cip_spec_array *array;
     const char *codec; /* NULL: the format's default */
     int level;
-    int big; /* byte order: 0 little, 1 big, -1 the format's default */
+    const char *encode; /* an encoding chain in its place (CIP_SINK_ENCODE), or NULL */
+    bool accept_loss;   /* also one that gives other values back */
+    int big;            /* byte order: 0 little, 1 big, -1 the format's default */
     const char *source_format;
     const char *version;  /* of the format (ASDF: the standard); NULL: its default */
     const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */
     int64_t tree_slack;   /* as in cip_write_options */
     uint64_t align;
     bool late; /* arrays and tree come later (cip_sink.add, .tree): CIP_SINK_LATE */
+    /* Told what turns out while data are written: the largest error of a lossy chain (CIP_NOTE, the
+     * part is the array's path); NULL: not wanted. */
+    cip_report *notes;
 } cip_spec;
 
 /* How the sink wants an array's data. */
@@ -98,7 +105,8 @@ enum {
     CIP_SINK_ONE_ARRAY = 1, /* holds exactly one array */
     CIP_SINK_PATCHES = 2,   /* changes what was written: a pipe gets it through a scratch file */
     CIP_SINK_LATE = 4,      /* arrays and tree may come one by one */
-    CIP_SINK_TREE = 8       /* holds any tree */
+    CIP_SINK_TREE = 8,      /* holds any tree */
+    CIP_SINK_ENCODE = 16    /* data may go through an encoding chain, given as text */
 };
 
 /* Updates: changes are collected and end as one revision of the file. The layout was opened from

@@ -110,6 +110,7 @@ static cip_status read_all(asdf_file *f, asdf_window *w, asdf_window *tail, uint
 {
     CIP_TRY(cip_asdf_text_read(f, w, parts, err));
     f->layout->version = f->header.version;
+    f->layout->outdated = cip_asdf_is_early(f->header.file);
     CIP_TRY(read_blocks(f, w, tail, err));
     CIP_TRY(cip_asdf_make_blocks(f, err));
     if ((parts & ASDF_OPEN_ARRAYS) == 0)

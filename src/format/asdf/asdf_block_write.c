@@ -6,18 +6,19 @@
 #include "base/num.h"
 #include "format/asdf/asdf_write.h"
 
-enum { FIELDS = 48, PREFIX = 6 };
+enum { PREFIX = 6 };
 
 static cip_status put_header(asdf_blockw *b, cip_err *err)
 {
     static const uint8_t zeros[256];
     uint8_t head[ASDF_HEADER_LEN];
-    uint64_t pad = (b->out->n + ASDF_HEADER_LEN) % b->align;
+    b->head.form = b->form != NULL ? b->form : &cip_asdf_form_1_0;
+    uint64_t pad = (b->out->n + cip_asdf_header_len(b->head.form)) % b->align;
     pad = pad == 0 ? 0 : b->align - pad;
     b->at = b->out->n;
-    b->header_size = (uint16_t)(FIELDS + pad);
-    cip_asdf_header_bytes(&b->head, b->header_size, head);
-    CIP_TRY(cip_out_write(b->out, head, sizeof head, err));
+    b->header_size = (uint16_t)(b->head.form->header_size + pad);
+    size_t len = cip_asdf_header_bytes(&b->head, b->header_size, head);
+    CIP_TRY(cip_out_write(b->out, head, len, err));
     for (size_t n; pad != 0; pad -= n) {
         n = (size_t)cip_min_u64(pad, sizeof zeros);
         CIP_TRY(cip_out_write(b->out, zeros, n, err));
@@ -65,8 +66,8 @@ cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
     cip_asdf_blockw_clear(b);
     if ((b->head.flags & ASDF_STREAMED) != 0)
         return CIP_OK;
-    cip_asdf_header_bytes(&b->head, b->header_size, head);
-    return cip_out_rewrite(b->out, b->at, head, sizeof head, err);
+    size_t len = cip_asdf_header_bytes(&b->head, b->header_size, head);
+    return cip_out_rewrite(b->out, b->at, head, len, err);
 }
 
 cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)

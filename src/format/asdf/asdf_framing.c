@@ -142,3 +142,17 @@ cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err)
                         "expected the checksum md5, legacy or none, found '%.40s'", text);
     return CIP_OK;
 }
+
+cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *out, cip_err *err)
+{
+    CIP_TRY(cip_asdf_sum(text, out, err));
+    if (!s->early)
+        return CIP_OK;
+    if (text != NULL && *out != ASDF_SUM_NONE)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the checksum none for ASDF 0.1.0, which has no other, found "
+                        "'%.40s'",
+                        text);
+    *out = ASDF_SUM_NONE;
+    return CIP_OK;
+}

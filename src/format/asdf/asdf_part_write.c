@@ -25,7 +25,7 @@ static cip_status put_spaces(cip_out *out, uint64_t n, cip_err *err)
 /* What is missing until the payload of a block at pos is aligned. */
 static uint64_t missing(const asdf_part *p, uint64_t pos)
 {
-    uint64_t over = (pos + ASDF_HEADER_LEN) % p->align;
+    uint64_t over = (pos + cip_asdf_header_len(p->form)) % p->align;
     return over == 0 ? 0 : p->align - over;
 }
 
@@ -51,12 +51,13 @@ static cip_status stretch(cip_buf *text, uint64_t n, cip_err *err)
 static cip_status place(const asdf_part *p, cip_buf *text, uint64_t *room, cip_err *err)
 {
     uint64_t slack = cip_asdf_slack(p->slack, text->len);
+    bool comments = p->form == &cip_asdf_form_1_0;
     *room = 0;
     if (slack != 0) {
         *room = slack + missing(p, text->len + slack);
         return CIP_OK;
     }
-    uint64_t n = missing(p, text->len);
+    uint64_t n = comments ? missing(p, text->len) : 0;
     return stretch(text, n == 1 ? 1 + p->align : n, err);
 }
 
@@ -117,7 +118,7 @@ cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
 cip_status cip_asdf_part_end(asdf_part *p, cip_err *err)
 {
     cip_buf text = { .mem = &p->env->mem };
-    if (p->n == 0 || p->streamed)
+    if (p->n == 0 || p->streamed || p->form != &cip_asdf_form_1_0)
         return CIP_OK;
     cip_status st = cip_asdf_index_text(p->at, p->n, false, &text, err);
     if (st == CIP_OK)

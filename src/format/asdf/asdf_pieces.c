@@ -197,7 +197,8 @@ static cip_status lay_block(laying *l, size_t i, cip_err *err)
     const asdf_piece *b = &l->p->block[i];
     uint8_t head[ASDF_HEADER_LEN];
     const asdf_block_form *form = cip_asdf_form_of(b);
-    uint64_t pad = to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
+    bool exact = form != &cip_asdf_form_1_0 && l->p->align == 0; /* its length tells the form */
+    uint64_t pad = exact ? 0 : to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
     uint64_t size = form->header_size + b->extra.len + pad;
     if (size > UINT16_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
@@ -218,7 +219,8 @@ static cip_status lay_index(laying *l, const uint64_t *at, cip_mem *mem, cip_err
 {
     const asdf_pieces *p = l->p;
     cip_buf text = { .mem = mem };
-    if (p->n == 0 || (p->block[p->n - 1].flags & ASDF_STREAMED) != 0)
+    if (p->n == 0 || (p->block[p->n - 1].flags & ASDF_STREAMED) != 0 ||
+        cip_asdf_form_of(&p->block[0]) != &cip_asdf_form_1_0)
         return CIP_OK;
     cip_status st = cip_asdf_index_text(at, p->n, p->crlf, &text, err);
     if (st == CIP_OK)

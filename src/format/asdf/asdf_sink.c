@@ -16,7 +16,9 @@ static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *er
     cip_buf text = { .mem = &w->env->mem };
     CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, false, &name, err));
     cip_out *main = w->main.out;
-    w->beside = (asdf_part){ .env = w->env, .align = w->main.align, .slack = w->main.slack };
+    w->beside = (asdf_part){
+        .env = w->env, .form = w->main.form, .align = w->main.align, .slack = w->main.slack
+    };
     CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));
     cip_status st = cip_asdf_head_text(w->standard, &text, err);
     if (st == CIP_OK)
@@ -35,8 +37,10 @@ static asdf_part *part_of(asdf_writer *w, const asdf_target *t)
 static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err)
 {
     asdf_part *p = part_of(w, t);
+    /* a header of 0.1 is as long as its fields, from which its layout is told, unless asked for */
+    const uint64_t align = w->standard->early && w->spec.align == 0 ? 1 : w->main.align;
     w->block = (asdf_blockw){
-        .env = w->env, .out = p->out, .align = w->main.align, .how = t->how, .sum = w->sum
+        .env = w->env, .out = p->out, .form = p->form, .align = align, .how = t->how, .sum = w->sum
     };
     return cip_asdf_blockw_begin(&w->block, t->where == CIP_WHERE_STREAMED ? ASDF_STREAMED : 0,
                                  err);
@@ -159,9 +163,10 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
-    CIP_TRY(cip_asdf_standard(spec->version, &w->standard, err));
-    CIP_TRY(cip_asdf_sum(spec->checksum, &w->sum, err));
+    CIP_TRY(cip_asdf_standard_of(spec, &w->standard, err));
+    CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
     CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));
+    w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
     cip_status st = start(w, plan, err);
     if (st != CIP_OK)
         clear(w);
@@ -226,7 +231,7 @@ static cip_status finish(void *state, cip_patch *patch, cip_err *err)
 }
 
 const cip_sink cip_asdf_sink = {
-    .caps = CIP_SINK_PATCHES | CIP_SINK_LATE | CIP_SINK_TREE,
+    .caps = CIP_SINK_PATCHES | CIP_SINK_LATE | CIP_SINK_TREE | CIP_SINK_ENCODE,
     .check = cip_asdf_sink_check,
     .begin = begin,
     .chunk = chunk,

@@ -2,6 +2,7 @@
  * What of a spec ASDF cannot hold. */
 #include <string.h>
 
+#include "base/strmap.h"
 #include "format/asdf/asdf_sink.h"
 
 bool cip_asdf_is_rawarray(const cip_spec *spec)
@@ -31,6 +32,50 @@ static void check_tree(const cip_spec *spec, cip_report *loss)
     }
 }
 
+/* --- tags ---------------------------------------------------------------------------------------
+ */
+
+typedef struct tag_walk {
+    const asdf_standard *s;
+    cip_report *loss;
+    cip_strmap seen;
+    cip_status st;
+    cip_err *err;
+} tag_walk;
+
+/* Each tag once. */
+static int visit_tag(void *user, const cip_visit *v)
+{
+    tag_walk *w = user;
+    const char *tag = v->node != NULL ? v->node->tag : NULL;
+    size_t was = SIZE_MAX;
+    if (v->again || tag == NULL || !cip_asdf_tag_is_lost(w->s, tag))
+        return v->again;
+    w->st =
+        cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)tag, strlen(tag) }, 1, &was, w->err);
+    if (w->st == CIP_OK && was == SIZE_MAX)
+        cip_report_add(w->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path,
+                       "the tag %.120s is lost: ASDF %s has none like it", tag, w->s->version);
+    return w->st == CIP_OK ? 0 : 2;
+}
+
+static cip_status check_tags(const asdf_standard *s, const cip_spec *spec, cip_report *loss,
+                             cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    tag_walk w = { .s = s, .loss = loss, .seen = { .mem = &spec->env->mem }, .err = err };
+    if (!s->early || spec->tree == NULL)
+        return CIP_OK;
+    cip_status st = cip_tree_walk(spec->tree, spec->env, visit_tag, &w, &why);
+    cip_strmap_clear(&w.seen);
+    if (w.st != CIP_OK)
+        return w.st;
+    return st == CIP_OK ? st : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+/* --- arrays -------------------------------------------------------------------------------------
+ */
+
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where)
 {
     if (where == CIP_WHERE_INLINE && a->ndim == 0 && a->dtype->kind != CIP_RECORD)
@@ -57,8 +102,9 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
 {
     const asdf_standard *s;
     size_t nstreamed = 0;
-    CIP_TRY(cip_asdf_standard(spec->version, &s, err));
+    CIP_TRY(cip_asdf_standard_of(spec, &s, err));
     check_tree(spec, loss);
+    CIP_TRY(check_tags(s, spec, loss, err));
     for (size_t i = 0; i < spec->narray; i++) {
         nstreamed += spec->array[i].where == CIP_WHERE_STREAMED;
         check_array(s, spec, i, loss);

@@ -70,11 +70,11 @@ static cip_status ndarray_node(asdf_writer *w, cip_arena *a, const asdf_target *
     asdf_list l = { .a = a };
     const cip_node *type, *shape;
     cip_node *map;
-    char *tag;
+    const char *tag;
     CIP_TRY(cip_asdf_type_node(a, t->stored, &type, err));
     CIP_TRY(cip_asdf_shape_node(a, t->s->ndim, t->s->shape, t->where == CIP_WHERE_STREAMED, &shape,
                                 err));
-    CIP_TRY(cip_arena_printf(a, &tag, err, ASDF_TAGS "core/ndarray-%s", w->standard->ndarray));
+    CIP_TRY(cip_asdf_core_tag(w->standard, "ndarray", w->standard->ndarray, a, &tag, err));
     CIP_TRY(source_key(w, t, &l, err));
     CIP_TRY(mask_key(w, t, &l, err));
     CIP_TRY(cip_asdf_list_add(&l, "datatype", type, err));

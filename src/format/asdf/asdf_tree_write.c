@@ -60,8 +60,17 @@ static cip_status copy_scalar(copier *c, const cip_node *from, const cip_node **
 {
     static const char uri[] = CORE_URI;
     cip_node *to;
+    const char *tag;
     char *text;
     *out = from;
+    CIP_TRY(cip_asdf_standard_tag(c->s, from->tag, &c->arena, &tag, err));
+    if (tag != from->tag) {
+        CIP_TRY(CIP_ARENA_NEW(&c->arena, &to, 1, err));
+        *to = *from;
+        to->tag = tag;
+        *out = to;
+        return CIP_OK;
+    }
     if (cip_node_kind(from) == CIP_NODE_INT || cip_node_kind(from) == CIP_NODE_BIGINT)
         return cip_asdf_integer_node(&c->arena, c->s, from, out, err);
     if (cip_node_kind(from) != CIP_NODE_STRING || strncmp(from->text, uri, sizeof uri - 1) != 0)
@@ -107,7 +116,8 @@ static cip_status software(copier *c, cip_node **out, cip_err *err)
     asdf_list l = { .a = &c->arena };
     CIP_TRY(cip_asdf_list_text(&l, "name", "cippus", err));
     CIP_TRY(cip_asdf_list_text(&l, "version", CIP_VERSION_STRING, err));
-    return cip_asdf_list_map(&l, ASDF_TAGS "core/software-1.0.0", CIP_STYLE_FLOW, out, err);
+    return cip_asdf_list_map(&l, c->s->early ? NULL : ASDF_TAGS "core/software-1.0.0",
+                             CIP_STYLE_FLOW, out, err);
 }
 
 /* {extensions: [...]}: the one that defines the tags of the standard. */
@@ -241,15 +251,13 @@ static cip_status make_root(copier *c, const cip_node *from, cip_node **out, cip
 {
     asdf_list l = { .a = &c->arena };
     const cip_node *root = cip_node_kind(from) == CIP_NODE_MAP ? from : NULL;
-    char *tag;
     CIP_TRY(front(c, root, &l, err));
     size_t n = l.n;
     for (size_t i = 0; i < cip_node_len(root); i++)
         n += root_value(c, &root->pair[i]) != NULL;
     CIP_TRY(cip_node_new_map(&c->arena, n, out, err));
     (*out)->style = CIP_STYLE_BLOCK;
-    CIP_TRY(cip_arena_printf(&c->arena, &tag, err, ASDF_TAGS "core/asdf-%s", c->s->asdf));
-    (*out)->tag = tag;
+    CIP_TRY(cip_asdf_core_tag(c->s, "asdf", c->s->asdf, &c->arena, &(*out)->tag, err));
     if (root != NULL) {
         (*out)->anchor = root->anchor;
         if (root->tag != NULL)
@@ -259,15 +267,31 @@ static cip_status make_root(copier *c, const cip_node *from, cip_node **out, cip
     return copy_pairs(c, root, &l, *out, err);
 }
 
+/* What takes a node's place, with the tags of 0.1.0 where that is written. */
+static cip_status swapped(copier *c, const asdf_swap *swap, const cip_node **to, cip_err *err)
+{
+    *to = swap->to;
+    return c->s->early ? copy(c, swap->to, 0, to, err) : CIP_OK;
+}
+
+static cip_status remember_swap(copier *c, const asdf_swap *swap, cip_err *err)
+{
+    const cip_node *to;
+    CIP_TRY(swapped(c, swap, &to, err));
+    return remember(c, swap->from, to, err);
+}
+
 /* New nodes by their paths; the whole of a file without a tree is called `data`. */
 static cip_status add_new(copier *c, cip_node **root, const asdf_swap *swap, size_t n, cip_err *err)
 {
     cip_build b = { .arena = &c->arena, .root = *root };
+    const cip_node *to;
     for (size_t i = 0; i < n; i++) {
         if (swap[i].from != NULL || swap[i].path == NULL)
             continue;
         const char *path = swap[i].path[0] != '\0' ? swap[i].path : "data";
-        CIP_TRY(cip_build_set(&b, path, swap[i].to, err));
+        CIP_TRY(swapped(c, &swap[i], &to, err));
+        CIP_TRY(cip_build_set(&b, path, to, err));
     }
     *root = b.root;
     return CIP_OK;
@@ -276,13 +300,13 @@ static cip_status add_new(copier *c, cip_node **root, const asdf_swap *swap, siz
 cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
                               const asdf_swap *swap, size_t nswap, cip_buf *out, cip_err *err)
 {
-    const cip_yaml_write how = { .handle_prefix = ASDF_TAGS, .document = true };
+    const cip_yaml_write how = { .handle_prefix = cip_asdf_tag_prefix(s), .document = true };
     copier c = { .env = env, .s = s, .arena = { .mem = &env->mem }, .seen = { .mem = &env->mem } };
     cip_node *made;
     cip_status st = CIP_OK;
     for (size_t i = 0; i < nswap; i++)
         if (swap[i].from != NULL)
-            CIP_GO(remember(&c, swap[i].from, swap[i].to, err));
+            CIP_GO(remember_swap(&c, &swap[i], err));
     CIP_GO(make_root(&c, root, &made, err));
     CIP_GO(add_new(&c, &made, swap, nswap, err));
     st = cip_yaml_emit(env, made, &how, out, err);
@@ -294,5 +318,7 @@ done:
 
 cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err)
 {
+    if (s->early)
+        return cip_buf_addf(out, err, "#ASDF %s\n", s->version);
     return cip_buf_addf(out, err, "#ASDF 1.0.0\n#ASDF_STANDARD %s\n", s->version);
 }

@@ -16,13 +16,24 @@ typedef struct asdf_standard {
     const char *version, *asdf, *ndarray, *integer; /* of the tags */
     bool metadata;                                  /* `history` is a mapping with extensions */
     bool half;                                      /* float16 */
+    bool early; /* 0.1.0: layout B, tags without versions under a prefix with one */
 } asdf_standard;
 
 /* NULL: the one that is written by default. ARG for one that does not exist. */
 cip_status cip_asdf_standard(const char *version, const asdf_standard **out, cip_err *err);
-/* A tag as the standard has it: those of core types whose version changed; others as they are. */
+/* The one that a spec asks for: by its version, or 0.1.0 for an encoding chain. */
+cip_status cip_asdf_standard_of(const cip_spec *spec, const asdf_standard **out, cip_err *err);
+/* What the handle `!` of its trees stands for. */
+const char *cip_asdf_tag_prefix(const asdf_standard *s);
+/* The tag of a core type. */
+cip_status cip_asdf_core_tag(const asdf_standard *s, const char *name, const char *version,
+                             cip_arena *a, const char **out, cip_err *err);
+/* A tag as the standard has it: those of core types whose version changed, and all of ASDF from
+ * 0.1.0 and to it (NULL where that has none); others as they are. */
 cip_status cip_asdf_standard_tag(const asdf_standard *s, const char *tag, cip_arena *a,
                                  const char **out, cip_err *err);
+/* Whether a tag's meaning is lost in the standard. */
+bool cip_asdf_tag_is_lost(const asdf_standard *s, const char *tag);
 
 /* --- asdf_datatype_write.c ----------------------------------------------------------------------
  */
@@ -80,6 +91,8 @@ cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip
 typedef enum asdf_sum { ASDF_SUM_STORED = 0, ASDF_SUM_DECODED, ASDF_SUM_NONE } asdf_sum;
 /* "md5" (and NULL), "legacy", "none". */
 cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err);
+/* The same in a file of the standard: 0.1.0 has no checksums (UNSUPPORTED if one is asked for). */
+cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *out, cip_err *err);
 
 /* --- asdf_block_write.c -------------------------------------------------------------------------
  */
@@ -87,8 +100,9 @@ cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err);
 /* A block while it is written. Zero-initialise. */
 typedef struct asdf_blockw {
     cip_env *env;
-    cip_out *out; /* borrowed */
-    uint64_t at;  /* of its magic */
+    cip_out *out;                /* borrowed */
+    const asdf_block_form *form; /* NULL: that of 1.0 */
+    uint64_t at;                 /* of its magic */
     uint64_t align;
     asdf_piece head; /* but for io and off */
     uint16_t header_size;
@@ -176,6 +190,8 @@ cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool
 typedef struct asdf_part {
     cip_env *env;
     cip_out *out;
+    const asdf_block_form *form; /* of its blocks: others than that of 1.0 go without an index and
+                                    comments */
     uint64_t align;
     int64_t slack;
     uint64_t *at; /* the blocks' magics; of the env's memory */
@@ -191,7 +207,7 @@ cip_status cip_asdf_part_text(asdf_part *p, cip_buf *head_and_tree, bool blocks,
 cip_status cip_asdf_part_block(asdf_part *p, cip_err *err);
 /* The tree last, into the room in front. */
 cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *head_and_tree, cip_err *err);
-/* The index. */
+/* The index, where the form has one. */
 cip_status cip_asdf_part_end(asdf_part *p, cip_err *err);
 void cip_asdf_part_clear(asdf_part *p);
 
