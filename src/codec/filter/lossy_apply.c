@@ -15,7 +15,7 @@ static void clear_low(size_t width, int zero, const uint8_t *src, uint8_t *dst, 
     uint8_t keep[8];
     for (size_t j = 0; j < width; j++) { /* the lowest byte first */
         int bits = zero - 8 * (int)j;
-        keep[j] = bits <= 0 ? 0xff : bits >= 8 ? 0 : (uint8_t)(0xff << bits);
+        keep[j] = (uint8_t)(bits <= 0 ? 0xff : bits >= 8 ? 0 : 0xff << bits);
     }
     for (size_t i = 0; i < done; i += width)
         for (size_t j = 0; j < width; j++)
