@@ -104,12 +104,12 @@ typedef enum cip_blosc_split {
 } cip_blosc_split;
 
 /* Stored bytes of a chunk of nbytes, at most. */
-static inline size_t cip_blosc_bound(size_t nbytes)
+static inline size_t cip_blosc_stored_bound(size_t nbytes)
 {
     return nbytes + CIP_BLOSC_HEADER;
 }
-/* Encodes raw bytes to one chunk of at most cip_blosc_bound(raw.len) bytes: always the same bytes
- * for the same input and parameters. What does not become smaller is stored as it is. ARG for
+/* Encodes raw bytes to one chunk of at most cip_blosc_stored_bound(raw.len) bytes: always the same
+ * bytes for the same input and parameters. What does not become smaller is stored as it is. ARG for
  * parameters that do not fit; RANGE when cap is too little; UNSUPPORTED. mem: scratch. */
 cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,
                             size_t cap, size_t *n, cip_err *err);
@@ -117,6 +117,22 @@ cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw
 cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special special,
                                     const void *value, uint32_t nbytes, uint8_t *dst, size_t cap,
                                     size_t *n, cip_err *err);
+
+/* --- names (blosc_text.c)
+ * -------------------------------------------------------------------------
+ */
+
+/* The number of a codec, or of a filter, by its name; -1: there is none. */
+int cip_blosc_codec_id(const char *name);
+int cip_blosc_filter_id_of(const char *name, size_t len);
+/* Filters as text in the order they are applied: "delta+shuffle", "trunc_prec:10+bitshuffle", a
+ * number where there is no name; "none". They are put into the last slots. ARG. */
+cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FILTERS],
+                                   uint8_t meta[CIP_BLOSC_FILTERS], cip_err *err);
+enum { CIP_BLOSC_FILTERS_TEXT = 96 };
+void cip_blosc_filters_print(const uint8_t filter[CIP_BLOSC_FILTERS],
+                             const uint8_t meta[CIP_BLOSC_FILTERS],
+                             char text[CIP_BLOSC_FILTERS_TEXT]);
 
 /* --- BloscLZ (blosclz.c) ------------------------------------------------------------------------
  */

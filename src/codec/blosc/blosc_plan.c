@@ -156,7 +156,7 @@ cip_status cip_blosc_plan_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blo
                              .typesize = ts,
                              .header = p->blosc1 ? CIP_BLOSC_MIN_HEADER : CIP_BLOSC_HEADER };
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++) /* else only a super-chunk's reader knows it */
-        if (p->filter[i] == CIP_BLOSC_BYTEDELTA && p->filter_meta[i] == 0 && p->typesize == ts)
+        if (p->filter[i] == CIP_BLOSC_BYTEDELTA && p->filter_meta[i] == 0)
             out->p.filter_meta[i] = (uint8_t)ts;
     uint32_t size = p->blocksize != 0 ? p->blocksize : default_blocksize(p, ts, split);
     out->p.blocksize = size = fit_blocksize(out, size);
