@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codec/blosc/blosc.h"
 #include "codec/entropy/entropy.h"
 #include "codec/with.h"
 
@@ -36,13 +37,15 @@ static const row rows[] = {
 #if CIP_WITH_LZ4
     { &cip_codec_lz4, cip_lz4_version },     { &cip_codec_lz4f, cip_lz4_version },
 #else
-    ABSENT("lz4"),   ABSENT("lz4f"),
+    ABSENT("lz4"),
+    ABSENT("lz4f"),
 #endif
 #if CIP_WITH_ZSTD
     { &cip_codec_zstd, cip_zstd_version },
 #else
     ABSENT("zstd"),
 #endif
+    { &cip_codec_blosc, cip_blosc_version },
 };
 
 enum { NROW = sizeof rows / sizeof rows[0] };

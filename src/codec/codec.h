@@ -80,8 +80,9 @@ typedef struct cip_codec {
     /* Optional pair. plan: which stored ranges are needed for the wanted pieces, given the first
      * bytes of the chunk
      * (`head`, at least min(total, head_len) bytes); appended to need[0..*nneed) with room for
-     * max_need; LIMIT when there are more (then all is read). decode_spans: just the wanted pieces,
-     * of a chunk of raw_len bytes. */
+     * max_need; LIMIT when there are more (then all is read); TRUNCATED when a longer head is
+     * needed, whose length is then that of the one need. decode_spans: just the wanted pieces, of a
+     * chunk of raw_len bytes. */
     size_t head_len;
     cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
                        const cip_want *want, size_t nwant, cip_need *need, size_t max_need,
@@ -104,6 +105,7 @@ typedef struct cip_codec {
  *   "lz4"    up to 12     one raw block; under 3 the fast encoder, below 0 faster still
  *   "lz4f"   the same     LZ4 frames, concatenated; encodes only into bound(n) bytes
  *   "zstd"   up to 22, 3  frames, concatenated
+ *   "blosc"               a chunk of Blosc1 or Blosc2; decodes only (codec/blosc/blosc.h)
  * No frames at all are 0 bytes; what follows the frames is CORRUPT. NULL: unknown to us. */
 const cip_codec *cip_codec_find(const char *name);
 /* Whether this build has it; a codec that was left out answers UNSUPPORTED to everything. */

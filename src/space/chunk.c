@@ -138,28 +138,46 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
     return CIP_OK;
 }
 
-static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step *step,
-                            const cip_chunk *c, const cip_want *piece, size_t n, cip_need *need,
-                            size_t *nneed, cip_err *err)
+/* What a codec is asked and what it answers. */
+typedef struct asked {
+    const cip_want *piece;
+    size_t n;
+    size_t head; /* stored bytes that it is shown */
+    cip_need *need;
+    size_t nneed;
+} asked;
+
+static cip_status ask_with_head(const cip_rd *rd, const cip_space *s, const cip_step *step,
+                                const cip_chunk *c, asked *a, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_room room;
-    size_t head = (size_t)cip_min_u64(step->codec->head_len, c->at.len);
-    *nneed = 0;
-    CIP_TRY(cip_scratch_take(rd->scratch, head, &room, err));
-    cip_err found = CIP_ERR_INIT;
-    cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, head, &found);
+    a->nneed = 0;
+    CIP_TRY(cip_scratch_take(rd->scratch, a->head, &room, err));
+    cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, a->head, err);
     if (st == CIP_OK)
-        st = step->codec->plan(step->args, &env, (cip_bytes){ room.ptr, head }, c->raw_len, piece,
-                               n, need, NEEDS, nneed, &found);
+        st = step->codec->plan(step->args, &env, (cip_bytes){ room.ptr, a->head }, c->raw_len,
+                               a->piece, a->n, a->need, NEEDS, &a->nneed, err);
     cip_scratch_give(rd->scratch, &room);
+    return st;
+}
+
+static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step *step,
+                            const cip_chunk *c, asked *a, cip_err *err)
+{
+    cip_err found = CIP_ERR_INIT;
+    a->head = (size_t)cip_min_u64(step->codec->head_len, c->at.len);
+    cip_status st = ask_with_head(rd, s, step, c, a, &found);
+    if (st == CIP_ERR_TRUNCATED && a->nneed == 1 && a->need[0].len > a->head &&
+        cip_to_size(cip_min_u64(a->need[0].len, c->at.len), &a->head))
+        st = ask_with_head(rd, s, step, c, a, &found);
     if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
-        need[0] = (cip_need){ 0, c->at.len };
-        *nneed = 1;
+        a->need[0] = (cip_need){ 0, c->at.len };
+        a->nneed = 1;
         return CIP_OK;
     }
     CIP_TRY(cip_err_give(err, &found, st));
-    return tidy_needs(need, nneed, c->at.len, err);
+    return tidy_needs(a->need, &a->nneed, c->at.len, err);
 }
 
 static cip_status fetch_needs(const cip_rd *rd, const cip_chunk *c, const cip_need *need, size_t n,
@@ -188,13 +206,13 @@ static cip_status read_planned(const cip_rd *rd, cip_space *s, const cip_step *s
     cip_need need[NEEDS];
     const uint8_t *ptr[NEEDS];
     cip_room room = { NULL, 0 };
-    size_t nneed;
+    asked a = { .piece = piece, .n = n, .need = need };
     cip_status st;
     CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    CIP_TRY(ask_codec(rd, s, step, c, piece, n, need, &nneed, err));
-    CIP_GO(fetch_needs(rd, c, need, nneed, &room, ptr, err));
+    CIP_TRY(ask_codec(rd, s, step, c, &a, err));
+    CIP_GO(fetch_needs(rd, c, need, a.nneed, &room, ptr, err));
     cip_codec_env env = cip_rd_codec_env(rd, s);
-    cip_stored stored = { .total = c->at.len, .n = nneed, .at = need, .ptr = ptr };
+    cip_stored stored = { .total = c->at.len, .n = a.nneed, .at = need, .ptr = ptr };
     st = step->codec->decode_spans(step->args, &env, &stored, c->raw_len, piece, n, err);
 done:
     cip_scratch_give(rd->scratch, &room);

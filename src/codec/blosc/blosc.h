@@ -81,6 +81,8 @@ cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err);
  * encode is not here (cip_blosc_encode). env.typesize is the super-chunk's (0: the chunk's), ndim
  * and block are those of a b2nd array for the filters and codecs that need them. */
 extern const cip_codec cip_codec_blosc;
+/* Which of the libraries that can be left out chunks are decoded with. */
+const char *cip_blosc_version(void);
 
 /* How a chunk is encoded. Zero-initialise; typesize is needed. */
 typedef struct cip_blosc_spec {

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One block of a chunk: its streams through the codec, then its filters undone from the last to the
+ * first. The destination takes turns with one more block of memory, so that the last filter writes
+ * into it. */
+#include "codec/blosc/blosc_decode.h"
+
+#include <string.h>
+
+enum {
+    VERSION_BLOSC1 = 2,
+    BLOSC1_MAX_SPLITS = 16,
+    BLOSC1_MIN_SPLIT = 128, /* bytes of a stream, in blocks that are not the last */
+    RUN_MAX = 255,
+    TOKEN_RUN = 1
+};
+
+/* Whether slot i changes anything. */
+static bool slot_acts(const cip_blosc_head *h, int i)
+{
+    uint32_t width = h->filter_meta[i] != 0 ? h->filter_meta[i] : h->typesize;
+    switch (h->filter[i]) {
+    case CIP_BLOSC_NOFILTER:
+    case CIP_BLOSC_TRUNC_PREC:
+    case CIP_BLOSC_INT_TRUNC:
+        return false;
+    case CIP_BLOSC_SHUFFLE:
+        return width > 1;
+    default:
+        return true;
+    }
+}
+
+cip_status cip_blosc_blocks_open(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes dict,
+                                 cip_blosc_blocks *out, cip_err *err)
+{
+    cip_blosc_blocks b = { .env = env, .h = h };
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        b.delta = b.delta || (h->filter[i] == CIP_BLOSC_DELTA && !h->vl);
+    CIP_TRY(cip_blosc_lib_open(&b.lib, env, h, dict, err));
+    *out = b;
+    return CIP_OK;
+}
+
+void cip_blosc_blocks_close(cip_blosc_blocks *b)
+{
+    cip_blosc_lib_close(&b->lib);
+    if (b->room != NULL)
+        cip_mem_put(b->env->mem, b->room);
+    b->room = NULL;
+}
+
+/* --- streams --------------------------------------------------------------------------------- */
+
+/* A stream of one byte repeated: `size` is that byte with its sign turned, or 0. */
+static cip_status run_stream(const cip_blosc_head *h, int64_t size, cip_cursor *c, uint8_t *dst,
+                             size_t n, cip_err *err)
+{
+    if (h->version <= VERSION_BLOSC1 || size < -RUN_MAX)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected the size of a Blosc stream, found %" PRId64, size);
+    if (size < 0) {
+        uint8_t token = cip_get_u8(c);
+        if (c->bad || token != TOKEN_RUN)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected a run of bytes in a Blosc stream, found token %d", token);
+    }
+    memset(dst, (int)-size, n);
+    return CIP_OK;
+}
+
+static cip_status one_stream(cip_blosc_blocks *b, cip_cursor *c, uint8_t *dst, size_t n,
+                             cip_err *err)
+{
+    int64_t size = (int32_t)cip_get_u32(c);
+    if (!c->bad && size <= 0)
+        return run_stream(b->h, size, c, dst, n, err);
+    cip_bytes in = cip_get_bytes(c, (size_t)size);
+    if (c->bad)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a Blosc stream of %" PRId64 " bytes, found %zu left in its block",
+                        size, cip_cursor_left(c));
+    if (in.len != n)
+        return cip_blosc_lib_decode(&b->lib, in, dst, n, err);
+    memcpy(dst, in.ptr, n);
+    return CIP_OK;
+}
+
+static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstream, uint8_t *dst,
+                          size_t n, cip_err *err)
+{
+    cip_cursor c = cip_cursor_le(stored);
+    size_t each = n / nstream;
+    if (n % nstream != 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a Blosc block of a multiple of %" PRIu32 " bytes, found %zu",
+                        nstream, n);
+    for (uint32_t k = 0; k < nstream; k++)
+        CIP_TRY(one_stream(b, &c, dst + k * each, each, err));
+    return CIP_OK;
+}
+
+/* Blosc1 before 1.11 never said that it does not split: it went by the sizes. From 1.11 on it can
+ * be told to split against them. */
+static bool blosc1_splits(const cip_blosc_head *h)
+{
+    return h->typesize <= BLOSC1_MAX_SPLITS && h->blocksize / h->typesize >= BLOSC1_MIN_SPLIT;
+}
+
+static cip_status all_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
+                              cip_err *err)
+{
+    const cip_blosc_head *h = b->h;
+    cip_err found = CIP_ERR_INIT;
+    bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
+    bool doubtful = split && h->version <= VERSION_BLOSC1 && !blosc1_splits(h);
+    if (!doubtful)
+        return streams(b, stored, split ? h->typesize : 1, dst, n, err);
+    cip_status st = streams(b, stored, 1, dst, n, &found);
+    if (st == CIP_OK || streams(b, stored, h->typesize, dst, n, NULL) == CIP_OK)
+        return CIP_OK;
+    if (err != NULL)
+        *err = found;
+    return st;
+}
+
+/* --- blocks of variable length --------------------------------------------------------------- */
+
+cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err)
+{
+    cip_cursor c = cip_cursor_le(stored);
+    int64_t size = (int32_t)cip_get_u32(&c);
+    if (c.bad || size < 0 || (uint64_t)size > left)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a Blosc block of at most %" PRIu64 " bytes, found %" PRId64, left,
+                        size);
+    *n = (size_t)size;
+    return CIP_OK;
+}
+
+static cip_status vl_block(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
+                           cip_err *err)
+{
+    cip_bytes in = { stored.ptr + 4, stored.len - 4 };
+    if (in.len != n)
+        return cip_blosc_lib_decode(&b->lib, in, dst, n, err);
+    if (n != 0)
+        memcpy(dst, in.ptr, n);
+    return CIP_OK;
+}
+
+/* --- filters --------------------------------------------------------------------------------- */
+
+static cip_status take_room(cip_blosc_blocks *b, size_t n, cip_err *err)
+{
+    void *room = b->room;
+    if (n <= b->room_len)
+        return CIP_OK;
+    CIP_TRY(cip_mem_resize(b->env->mem, &room, n, err));
+    b->room = room;
+    b->room_len = n;
+    return CIP_OK;
+}
+
+cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *block, uint8_t *dst,
+                                  size_t n, cip_err *err)
+{
+    const cip_blosc_head *h = b->h;
+    int slot[CIP_BLOSC_FILTERS], nslot = 0;
+    for (int i = CIP_BLOSC_FILTERS - 1; i >= 0; i--)
+        if (slot_acts(h, i))
+            slot[nslot++] = i;
+    if (nslot != 0)
+        CIP_TRY(take_room(b, n, err));
+    uint8_t *from = nslot % 2 != 0 ? b->room : dst, *to = nslot % 2 != 0 ? dst : b->room;
+    CIP_TRY(h->vl ? vl_block(b, block->stored, from, n, err)
+                  : all_streams(b, block->stored, from, n, err));
+    for (int k = 0; k < nslot; k++) {
+        const cip_filter_env env = { .typesize = h->typesize,
+                                     .super_typesize = b->env->typesize,
+                                     .version = h->version,
+                                     .meta = h->filter_meta[slot[k]],
+                                     .block = block->number,
+                                     .first = block->first,
+                                     .ndim = b->env->ndim,
+                                     .shape = b->env->block };
+        uint8_t *swap = from;
+        CIP_TRY(cip_filter_undo(h->filter[slot[k]], &env, from, to, n, err));
+        from = to;
+        to = swap;
+    }
+    return CIP_OK;
+}

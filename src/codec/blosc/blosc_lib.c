@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The streams of a chunk through their codec. What a library needs to work is made once for all
+ * streams; libdeflate and libzstd take their memory from the C library (12 and 160 KiB). */
+#include "codec/blosc/blosc_decode.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "codec/entropy/entropy.h"
+
+#if CIP_WITH_ZLIB
+#include <libdeflate.h>
+#endif
+#if CIP_WITH_LZ4
+#include <lz4.h>
+#endif
+#if CIP_WITH_ZSTD
+#include <zstd.h>
+#endif
+#if CIP_WITH_SNAPPY
+#include <snappy-c.h>
+#endif
+
+static cip_status no_memory(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a codec");
+}
+
+static cip_status bad_stream(const cip_blosc_lib *lib, size_t n, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a stream of %s of %zu decoded bytes, found a damaged one",
+                    cip_blosc_codec_name(lib->compcode), n);
+}
+
+/* Goes over a stream that a library refused again, to say what is wrong with it. That it ends too
+ * early is damage: the chunk is all there. */
+static cip_status explain(const cip_blosc_lib *lib, const cip_codec *codec, cip_bytes src,
+                          uint8_t *dst, size_t n, cip_err *err)
+{
+    cip_status st = codec->decode(NULL, lib->env, src, dst, n, err);
+    if (st == CIP_ERR_TRUNCATED || st == CIP_OK)
+        return bad_stream(lib, n, err);
+    return st;
+}
+
+static cip_status blosclz_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                                 cip_err *err)
+{
+    size_t got;
+    (void)lib;
+    CIP_TRY(cip_blosclz_decode(src, dst, n, &got, err));
+    return got == n ? CIP_OK : cip_fail_short(err, n, got);
+}
+
+#if CIP_WITH_LZ4
+static cip_status lz4_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                             cip_err *err)
+{
+    int got; /* chunks and blocks are under 2 GiB */
+    if (lib->dict.len == 0)
+        got = LZ4_decompress_safe((const char *)src.ptr, (char *)dst, (int)src.len, (int)n);
+    else
+        got =
+            LZ4_decompress_safe_usingDict((const char *)src.ptr, (char *)dst, (int)src.len, (int)n,
+                                          (const char *)lib->dict.ptr, (int)lib->dict.len);
+    if (got == (int)n)
+        return CIP_OK;
+    return lib->dict.len == 0 ? explain(lib, &cip_codec_lz4, src, dst, n, err)
+                              : bad_stream(lib, n, err);
+}
+#endif
+
+#if CIP_WITH_ZLIB
+static cip_status zlib_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                              cip_err *err)
+{
+    size_t took, got;
+    enum libdeflate_result r =
+        libdeflate_zlib_decompress_ex(lib->ctx, src.ptr, src.len, dst, n, &took, &got);
+    if (r == LIBDEFLATE_SUCCESS && got == n)
+        return CIP_OK;
+    return explain(lib, &cip_codec_zlib, src, dst, n, err);
+}
+#endif
+
+#if CIP_WITH_ZSTD
+static cip_status zstd_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                              cip_err *err)
+{
+    size_t got;
+    if (lib->prepared_dict == NULL)
+        got = ZSTD_decompressDCtx(lib->ctx, dst, n, src.ptr, src.len);
+    else
+        got = ZSTD_decompress_usingDDict(lib->ctx, dst, n, src.ptr, src.len, lib->prepared_dict);
+    if (got == n)
+        return CIP_OK;
+    return lib->prepared_dict == NULL ? explain(lib, &cip_codec_zstd, src, dst, n, err)
+                                      : bad_stream(lib, n, err);
+}
+
+static cip_status zstd_open(cip_blosc_lib *lib, cip_err *err)
+{
+    lib->ctx = ZSTD_createDCtx();
+    if (lib->ctx == NULL)
+        return no_memory(err);
+    if (lib->dict.len == 0)
+        return CIP_OK;
+    lib->prepared_dict = ZSTD_createDDict(lib->dict.ptr, lib->dict.len);
+    if (lib->prepared_dict == NULL) /* almost never for want of memory */
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a zstd dictionary, found %zu damaged bytes", lib->dict.len);
+    return CIP_OK;
+}
+#endif
+
+#if CIP_WITH_SNAPPY
+static cip_status snappy_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                                cip_err *err)
+{
+    size_t len;
+    if (snappy_uncompressed_length((const char *)src.ptr, src.len, &len) != SNAPPY_OK)
+        return bad_stream(lib, n, err);
+    if (len != n)
+        return cip_fail_short(err, n, len);
+    if (snappy_uncompress((const char *)src.ptr, src.len, (char *)dst, &len) != SNAPPY_OK)
+        return bad_stream(lib, n, err);
+    return CIP_OK;
+}
+#endif
+
+cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, const cip_blosc_head *h,
+                              cip_bytes dict, cip_err *err)
+{
+    *lib = (cip_blosc_lib){ .env = env,
+                            .compcode = h->compcode,
+                            .meta = h->codec_meta,
+                            .typesize = h->typesize,
+                            .dict = dict };
+    cip_status st = CIP_OK;
+#if CIP_WITH_ZLIB
+    if (h->compcode == CIP_BLOSC_ZLIB) {
+        lib->ctx = libdeflate_alloc_decompressor();
+        st = lib->ctx != NULL ? CIP_OK : no_memory(err);
+    }
+#endif
+#if CIP_WITH_ZSTD
+    if (h->compcode == CIP_BLOSC_ZSTD)
+        st = zstd_open(lib, err);
+#endif
+    if (st != CIP_OK)
+        cip_blosc_lib_close(lib);
+    return st;
+}
+
+void cip_blosc_lib_close(cip_blosc_lib *lib)
+{
+#if CIP_WITH_ZLIB
+    if (lib->compcode == CIP_BLOSC_ZLIB && lib->ctx != NULL)
+        libdeflate_free_decompressor(lib->ctx);
+#endif
+#if CIP_WITH_ZSTD
+    if (lib->compcode == CIP_BLOSC_ZSTD) {
+        ZSTD_freeDDict(lib->prepared_dict);
+        ZSTD_freeDCtx(lib->ctx);
+    }
+#endif
+    lib->ctx = lib->prepared_dict = NULL;
+}
+
+cip_status cip_blosc_lib_decode(cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                                cip_err *err)
+{
+    switch (lib->compcode) {
+    case CIP_BLOSC_BLOSCLZ:
+        return blosclz_stream(lib, src, dst, n, err);
+    case CIP_BLOSC_NDLZ:
+        return cip_ndlz_decode(lib->meta, src, dst, n, err);
+#if CIP_WITH_LZ4
+    case CIP_BLOSC_LZ4:
+    case CIP_BLOSC_LZ4HC:
+        return lz4_stream(lib, src, dst, n, err);
+#endif
+#if CIP_WITH_SNAPPY
+    case CIP_BLOSC_SNAPPY:
+        return snappy_stream(lib, src, dst, n, err);
+#endif
+#if CIP_WITH_ZLIB
+    case CIP_BLOSC_ZLIB:
+        return zlib_stream(lib, src, dst, n, err);
+#endif
+#if CIP_WITH_ZSTD
+    case CIP_BLOSC_ZSTD:
+        return zstd_stream(lib, src, dst, n, err);
+#endif
+#if CIP_WITH_ZFP
+    case CIP_BLOSC_ZFP_ACC:
+    case CIP_BLOSC_ZFP_PREC:
+    case CIP_BLOSC_ZFP_RATE:
+        return cip_blosc_zfp_decode(lib, src, dst, n, err);
+#endif
+    default: /* cip_blosc_known lets no other through */
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a stream of codec %d",
+                        lib->compcode);
+    }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The table of a chunk's blocks. Writers with threads append blocks as they are done, so that a
+ * block's end is found by sorting. */
+#include "codec/blosc/blosc_decode.h"
+
+#include <stdlib.h>
+
+#include "base/endian.h"
+
+static uint32_t entry(const cip_blosc_table *t, uint32_t j)
+{
+    return cip_load_u32(t->at + 4 * (size_t)j, false);
+}
+
+size_t cip_blosc_table_end(const cip_blosc_head *h)
+{
+    return h->header + 4 * (size_t)h->nblock;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static cip_status check_entries(const cip_blosc_table *t, uint64_t begin, bool *in_order,
+                                cip_err *err)
+{
+    uint32_t before = 0;
+    *in_order = true;
+    for (uint32_t j = 0; j < t->n; j++) {
+        uint32_t at = entry(t, j);
+        if (at < begin || at >= t->cbytes)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected Blosc block %" PRIu32 " between %" PRIu64 " and %" PRIu32
+                            " in its chunk, found it at %" PRIu32,
+                            j, begin, t->cbytes, at);
+        *in_order = *in_order && at > before;
+        before = at;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uint8_t *at,
+                                cip_blosc_table *out, cip_err *err)
+{
+    cip_blosc_table t = { .at = at + h->header, .n = h->nblock, .cbytes = h->cbytes, .mem = mem };
+    bool in_order;
+    CIP_TRY(check_entries(&t, cip_blosc_table_end(h), &in_order, err));
+    if (!in_order && h->vl)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected rising positions of blocks of variable length");
+    if (!in_order) {
+        CIP_TRY(CIP_NEW(mem, &t.sorted, t.n, err));
+        for (uint32_t j = 0; j < t.n; j++)
+            t.sorted[j] = entry(&t, j);
+        qsort(t.sorted, t.n, sizeof t.sorted[0], compare);
+    }
+    *out = t;
+    return CIP_OK;
+}
+
+/* The least position above `at`, or the chunk's end. */
+static uint32_t next_above(const cip_blosc_table *t, uint32_t at)
+{
+    uint32_t lo = 0, hi = t->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (t->sorted[mid] > at)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo < t->n ? t->sorted[lo] : t->cbytes;
+}
+
+cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j)
+{
+    uint32_t at = entry(t, j), end;
+    if (t->sorted != NULL)
+        end = next_above(t, at);
+    else
+        end = j + 1 < t->n ? entry(t, j + 1) : t->cbytes;
+    return (cip_need){ at, end - at };
+}
+
+uint32_t cip_blosc_table_first(const cip_blosc_table *t)
+{
+    return t->sorted != NULL ? t->sorted[0] : entry(t, 0);
+}
+
+void cip_blosc_table_close(cip_blosc_table *t)
+{
+    cip_mem_put(t->mem, t->sorted);
+    t->sorted = NULL;
+}

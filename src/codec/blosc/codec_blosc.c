@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A Blosc chunk as a codec: all of it, or just the wanted pieces from the header, the table of
+ * blocks and the blocks that are touched. Both ways see the same bytes of each block, so that they
+ * agree about damaged chunks too. */
+#include "codec/blosc/blosc_decode.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/with.h"
+
+#if CIP_WITH_ZFP
+#include <zfp.h>
+#endif
+
+enum { HEAD = 4096 }; /* the header and a table of about a thousand blocks */
+
+/* A chunk being decoded: its bytes as far as they are at hand. */
+typedef struct chunk {
+    const cip_codec_env *env;
+    cip_blosc_head h;
+    const cip_stored *stored;
+    cip_blosc_table table;
+    cip_blosc_blocks blocks;
+    uint8_t *first; /* decoded block 0 for delta, or NULL */
+    uint8_t *part;  /* where a block goes of which not all is wanted, part_len bytes */
+    size_t part_len;
+} chunk;
+
+/* A raw block. */
+typedef struct place {
+    uint32_t number;
+    uint64_t off;
+    size_t len;
+} place;
+
+static cip_status parse(cip_bytes head, uint64_t total, uint64_t raw_len, cip_blosc_head *h,
+                        cip_err *err)
+{
+    CIP_TRY(cip_blosc_head_parse(head, h, err));
+    if (h->nbytes != raw_len)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a Blosc chunk of %" PRIu64 " decoded bytes, found %" PRIu32,
+                        raw_len, h->nbytes);
+    if (total < h->cbytes)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected a Blosc chunk of %" PRIu32 " stored bytes, found %" PRIu64,
+                        h->cbytes, total);
+    return cip_blosc_known(h, err);
+}
+
+/* Whether it has a table of blocks. */
+static bool has_blocks(const cip_blosc_head *h)
+{
+    return h->nblock != 0;
+}
+
+/* The last bytes that may hold a dictionary: it lies between the table and the first block. */
+static uint64_t dict_end(const cip_blosc_head *h, const cip_blosc_table *t)
+{
+    return cip_min_u64(cip_blosc_table_end(h) + 4 + CIP_BLOSC_MAX_DICT, cip_blosc_table_first(t));
+}
+
+/* Stored bytes that `plan` asked for. */
+static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, cip_err *err)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t skip = want.off - s->at[i].off;
+        if (want.off >= s->at[i].off && skip <= s->at[i].len && want.len <= s->at[i].len - skip) {
+            *out = (cip_bytes){ s->ptr[i] + skip, (size_t)want.len };
+            return CIP_OK;
+        }
+    }
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected the stored bytes that were asked for, found none at %" PRIu64,
+                    want.off);
+}
+
+static cip_status read_dict(const chunk *c, cip_bytes *dict, cip_err *err)
+{
+    uint64_t begin = cip_blosc_table_end(&c->h), end = dict_end(&c->h, &c->table);
+    cip_bytes in;
+    *dict = (cip_bytes){ NULL, 0 };
+    if (!c->h.dict)
+        return CIP_OK;
+    CIP_TRY(at_hand(c->stored, (cip_need){ begin, end - begin }, &in, err));
+    cip_cursor at = cip_cursor_le(in);
+    int64_t len = (int32_t)cip_get_u32(&at);
+    if (len >= 1 && len <= CIP_BLOSC_MAX_DICT)
+        *dict = cip_get_bytes(&at, (size_t)len);
+    if (dict->len == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a dictionary of 1 to 32768 bytes before the first block, found "
+                        "%" PRId64,
+                        len);
+    return CIP_OK;
+}
+
+static cip_status open_chunk(chunk *c, cip_err *err)
+{
+    cip_bytes front, dict;
+    CIP_TRY(at_hand(c->stored, (cip_need){ 0, cip_blosc_table_end(&c->h) }, &front, err));
+    CIP_TRY(cip_blosc_table_open(c->env->mem, &c->h, front.ptr, &c->table, err));
+    CIP_TRY(read_dict(c, &dict, err));
+    return cip_blosc_blocks_open(c->env, &c->h, dict, &c->blocks, err);
+}
+
+static void close_chunk(chunk *c)
+{
+    cip_blosc_blocks_close(&c->blocks);
+    if (c->table.mem != NULL)
+        cip_blosc_table_close(&c->table);
+    cip_mem_put(c->env->mem, c->first);
+    cip_mem_put(c->env->mem, c->part);
+}
+
+/* The block behind *at, whose number is UINT32_MAX before the first. */
+static cip_status next_place(const chunk *c, place *at, cip_err *err)
+{
+    const cip_blosc_head *h = &c->h;
+    cip_bytes in;
+    at->off += at->len;
+    uint64_t left = h->nbytes - at->off;
+    if (!h->vl) {
+        at->number = (uint32_t)(at->off / h->blocksize);
+        at->len = (size_t)cip_min_u64(h->blocksize, left);
+        return CIP_OK;
+    }
+    at->number++;
+    CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &in, err));
+    return cip_blosc_vl_len(in, left, &at->len, err);
+}
+
+static cip_status decode_place(chunk *c, const place *at, const uint8_t *first, uint8_t *dst,
+                               cip_err *err)
+{
+    cip_blosc_block block = { .number = at->number, .first = first };
+    CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &block.stored, err));
+    return cip_blosc_block_decode(&c->blocks, &block, dst, at->len, err);
+}
+
+/* The blocks of variable length must be as long together as the chunk. */
+static cip_status check_end(const chunk *c, uint64_t end, cip_err *err)
+{
+    if (end == c->h.nbytes)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected blocks of %" PRIu32 " bytes together, found %" PRIu64, c->h.nbytes,
+                    end);
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+static cip_status decode_blocks(chunk *c, uint8_t *dst, cip_err *err)
+{
+    place at = { .number = UINT32_MAX };
+    cip_status st;
+    CIP_GO(open_chunk(c, err));
+    for (uint32_t j = 0; j < c->h.nblock; j++) {
+        CIP_GO(next_place(c, &at, err));
+        const uint8_t *first = c->blocks.delta && j != 0 ? dst : NULL;
+        CIP_GO(decode_place(c, &at, first, dst + at.off, err));
+    }
+    st = check_end(c, at.off + at.len, err);
+done:
+    close_chunk(c);
+    return st;
+}
+
+static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                               uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    const cip_need all = { 0, src.len };
+    const cip_stored stored = { src.len, 1, &all, &src.ptr };
+    chunk c = { .env = env, .stored = &stored };
+    (void)args;
+    CIP_TRY(parse(src, src.len, dst_len, &c.h, err));
+    if (has_blocks(&c.h))
+        return decode_blocks(&c, dst, err);
+    if (c.h.special != CIP_BLOSC_NOT_SPECIAL)
+        cip_blosc_special_fill(&c.h, src.ptr, 0, dst, dst_len);
+    else if (dst_len != 0)
+        memcpy(dst, src.ptr + c.h.header, dst_len);
+    return CIP_OK;
+}
+
+/* --- what is needed for a part --------------------------------------------------------------- */
+
+/* The ranges asked for so far. */
+typedef struct needs {
+    cip_need *at;
+    size_t max, *n;
+} needs;
+
+static cip_status add_need(needs *s, uint64_t off, uint64_t len, cip_err *err)
+{
+    cip_need *last = *s->n != 0 ? &s->at[*s->n - 1] : NULL;
+    if (last != NULL && last->off + last->len == off) {
+        last->len += len;
+        return CIP_OK;
+    }
+    if (*s->n == s->max)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "more than %zu pieces of a chunk",
+                        s->max);
+    s->at[(*s->n)++] = (cip_need){ off, len };
+    return CIP_OK;
+}
+
+static cip_status check_wants(const cip_want *want, size_t n, uint64_t raw_len, cip_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (want[i].off > raw_len || want[i].len > raw_len - want[i].off)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
+                            raw_len, want[i].len, want[i].off);
+    return CIP_OK;
+}
+
+/* The first wanted byte at `from` or behind it; false: none. */
+static bool next_wanted(const cip_want *want, size_t n, uint64_t from, uint64_t *off)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = cip_max_u64(want[i].off, from);
+        if (want[i].off + want[i].len > at && (!any || at < *off)) {
+            any = true;
+            *off = at;
+        }
+    }
+    return any;
+}
+
+static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes head,
+                              const cip_want *want, size_t nwant, needs *out, cip_err *err)
+{
+    cip_blosc_table t;
+    uint64_t at = 0;
+    bool first = false;
+    cip_status st;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        first = first || h->filter[i] == CIP_BLOSC_DELTA;
+    CIP_TRY(cip_blosc_table_open(env->mem, h, head.ptr, &t, err));
+    CIP_GO(add_need(out, 0, h->dict ? dict_end(h, &t) : cip_blosc_table_end(h), err));
+    if (first) {
+        cip_need b = cip_blosc_table_block(&t, 0);
+        CIP_GO(add_need(out, b.off, b.len, err));
+    }
+    while (next_wanted(want, nwant, at, &at)) {
+        uint32_t j = (uint32_t)(at / h->blocksize);
+        cip_need b = cip_blosc_table_block(&t, j);
+        if (j != 0 || !first)
+            CIP_GO(add_need(out, b.off, b.len, err));
+        at = ((uint64_t)j + 1) * h->blocksize;
+    }
+    st = CIP_OK;
+done:
+    cip_blosc_table_close(&t);
+    return st;
+}
+
+static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
+                             size_t max_need, size_t *nneed, cip_err *err)
+{
+    cip_blosc_head h;
+    needs out = { need, max_need, nneed };
+    (void)args;
+    CIP_TRY(parse(head, UINT64_MAX, raw_len, &h, err));
+    CIP_TRY(check_wants(want, nwant, raw_len, err));
+    if (h.vl && has_blocks(&h)) /* where blocks begin in the raw chunk is only told in each */
+        return add_need(&out, 0, h.cbytes, err);
+    if (has_blocks(&h)) {
+        if (head.len < cip_blosc_table_end(&h)) {
+            CIP_TRY(add_need(&out, 0, cip_blosc_table_end(&h), err));
+            return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                            "expected a table of %" PRIu32 " blocks, found %zu bytes of its chunk",
+                            h.nblock, head.len);
+        }
+        return plan_blocks(env, &h, head, want, nwant, &out, err);
+    }
+    if (h.special != CIP_BLOSC_NOT_SPECIAL)
+        return add_need(&out, 0, h.cbytes, err);
+    CIP_TRY(add_need(&out, 0, h.header, err));
+    for (size_t i = 0; i < nwant; i++)
+        CIP_TRY(add_need(&out, h.header + want[i].off, want[i].len, err));
+    return CIP_OK;
+}
+
+/* --- a part ---------------------------------------------------------------------------------- */
+
+/* Where all of the block at `at` is wanted in one piece, or NULL. */
+static uint8_t *whole_place(const cip_want *want, size_t nwant, const place *at)
+{
+    for (size_t i = 0; i < nwant; i++)
+        if (want[i].off <= at->off && at->off - want[i].off <= want[i].len &&
+            at->len <= want[i].len - (at->off - want[i].off))
+            return want[i].dst + (at->off - want[i].off);
+    return NULL;
+}
+
+/* A decoded block to all that want some of it. */
+static void hand_out(const cip_want *want, size_t nwant, const place *at, const uint8_t *raw)
+{
+    for (size_t i = 0; i < nwant; i++) {
+        uint64_t lo = cip_max_u64(want[i].off, at->off);
+        uint64_t hi = cip_min_u64(want[i].off + want[i].len, at->off + at->len);
+        uint8_t *to = want[i].dst + (lo - want[i].off);
+        if (lo < hi && to != raw + (lo - at->off))
+            memcpy(to, raw + (lo - at->off), (size_t)(hi - lo));
+    }
+}
+
+static cip_status decode_to(chunk *c, const place *at, const cip_want *want, size_t nwant,
+                            cip_err *err)
+{
+    uint8_t *dst = whole_place(want, nwant, at);
+    if (c->first != NULL && at->number == 0) {
+        hand_out(want, nwant, at, c->first);
+        return CIP_OK;
+    }
+    if (dst == NULL && at->len > c->part_len) {
+        void *part = c->part;
+        CIP_TRY(cip_mem_resize(c->env->mem, &part, at->len, err));
+        c->part = part;
+        c->part_len = at->len;
+    }
+    if (dst == NULL)
+        dst = c->part;
+    CIP_TRY(decode_place(c, at, c->first, dst, err));
+    hand_out(want, nwant, at, dst);
+    return CIP_OK;
+}
+
+static cip_status decode_first(chunk *c, cip_err *err)
+{
+    const place at = { 0, 0, c->h.blocksize };
+    void *room;
+    if (!c->blocks.delta)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(c->env->mem, at.len, &room, err));
+    c->first = room;
+    return decode_place(c, &at, NULL, c->first, err);
+}
+
+static cip_status spans_of_blocks(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
+{
+    uint64_t wanted = 0;
+    cip_status st;
+    CIP_GO(open_chunk(c, err));
+    CIP_GO(decode_first(c, err));
+    while (next_wanted(want, nwant, wanted, &wanted)) {
+        place at = { 0, wanted / c->h.blocksize * c->h.blocksize, 0 };
+        CIP_GO(next_place(c, &at, err));
+        CIP_GO(decode_to(c, &at, want, nwant, err));
+        wanted = at.off + at.len;
+    }
+    st = CIP_OK;
+done:
+    close_chunk(c);
+    return st;
+}
+
+/* All blocks are gone through, for their lengths; none but the touched ones is decoded. */
+static cip_status spans_of_vl(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
+{
+    place at = { .number = UINT32_MAX };
+    uint64_t wanted = 0;
+    bool any = next_wanted(want, nwant, 0, &wanted);
+    cip_status st;
+    CIP_GO(open_chunk(c, err));
+    for (uint32_t j = 0; j < c->h.nblock; j++) {
+        CIP_GO(next_place(c, &at, err));
+        if (!any || wanted >= at.off + at.len)
+            continue;
+        CIP_GO(decode_to(c, &at, want, nwant, err));
+        any = next_wanted(want, nwant, at.off + at.len, &wanted);
+    }
+    st = check_end(c, at.off + at.len, err);
+done:
+    close_chunk(c);
+    return st;
+}
+
+static cip_status spans_without_blocks(const chunk *c, const cip_want *want, size_t nwant,
+                                       cip_err *err)
+{
+    bool special = c->h.special != CIP_BLOSC_NOT_SPECIAL;
+    cip_bytes in = { NULL, 0 };
+    if (special)
+        CIP_TRY(at_hand(c->stored, (cip_need){ 0, c->h.cbytes }, &in, err));
+    for (size_t i = 0; i < nwant; i++) {
+        if (special)
+            cip_blosc_special_fill(&c->h, in.ptr, want[i].off, want[i].dst, want[i].len);
+        if (special || want[i].len == 0)
+            continue;
+        CIP_TRY(at_hand(c->stored, (cip_need){ c->h.header + want[i].off, want[i].len }, &in, err));
+        memcpy(want[i].dst, in.ptr, in.len);
+    }
+    return CIP_OK;
+}
+
+static cip_status blosc_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
+                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+{
+    chunk c = { .env = env, .stored = src };
+    cip_bytes head;
+    (void)args;
+    uint64_t n = cip_min_u64(src->total, CIP_BLOSC_HEADER);
+    if (src->n != 0 && src->at[0].off == 0) /* a chunk may need no more than a short header */
+        n = cip_min_u64(n, src->at[0].len);
+    CIP_TRY(at_hand(src, (cip_need){ 0, n }, &head, err));
+    CIP_TRY(parse(head, src->total, raw_len, &c.h, err));
+    CIP_TRY(check_wants(want, nwant, raw_len, err));
+    if (!has_blocks(&c.h))
+        return spans_without_blocks(&c, want, nwant, err);
+    return c.h.vl ? spans_of_vl(&c, want, nwant, err) : spans_of_blocks(&c, want, nwant, err);
+}
+
+/* libsnappy tells its version to C++ alone. */
+const char *cip_blosc_version(void)
+{
+#if CIP_WITH_SNAPPY && CIP_WITH_ZFP
+    return "with snappy, zfp " ZFP_VERSION_STRING;
+#elif CIP_WITH_SNAPPY
+    return "with snappy, without zfp";
+#elif CIP_WITH_ZFP
+    return "without snappy, with zfp " ZFP_VERSION_STRING;
+#else
+    return "without snappy and zfp";
+#endif
+}
+
+const cip_codec cip_codec_blosc = { .name = "blosc",
+                                    .decode = blosc_decode,
+                                    .head_len = HEAD,
+                                    .plan = blosc_plan,
+                                    .decode_spans = blosc_spans };
