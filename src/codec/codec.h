@@ -43,10 +43,36 @@ typedef struct cip_stored {
 typedef struct cip_mark {
     uint64_t in_bits;  /* stored bits before it (of a byte: in the codec's own order) */
     uint64_t raw;      /* raw bytes before it */
-    size_t window_len; /* the last raw bytes before it that decoding looks back to */
+    size_t window_len; /* what decoding has to know of what came before, the codec's own (zlib: the
+                          last raw bytes, bzip2: level and checksum so far) */
     const uint8_t *window;
 } cip_mark;
-enum { CIP_MARK_WINDOW = 32 << 10 }; /* the longest */
+enum { CIP_MARK_WINDOW = 32 << 10, CIP_SPLIT_WINDOW = 8 }; /* the longest; of a codec that splits */
+
+/* Stored bits [from, to) of `in`: perhaps a piece that decodes alone. */
+typedef struct cip_split_piece {
+    cip_bytes in;
+    uint64_t from, to;
+} cip_split_piece;
+
+/* Pieces of a chunk that decode alone and tell it only by decoding well. Pieces that begin at a
+ * mark. Everything is a guess until `decode` says true. All functions are thread-safe. */
+typedef struct cip_split_codec {
+    size_t in_usual; /* stored bytes of a piece, mostly at most */
+    size_t raw_most; /* raw bytes of a piece that is worth decoding alone */
+    /* Bits at or after *from where a piece may begin or the data may end, rising, at most max;
+     * *from: where to look on. */
+    size_t (*find)(cip_bytes in, uint64_t *from, uint64_t *bit, size_t max);
+    /* Decodes a piece to at most *len bytes (sets how many); `like`: a mark of the same chunk. True
+     * only where a decoder in order that comes to `from` gives these bytes and goes on at `to`;
+     * false for all else, want of memory too. */
+    bool (*decode)(cip_mem *mem, const cip_mark *like, const cip_split_piece *piece, uint8_t *dst,
+                   size_t *len);
+    /* Moves a mark that stands at a piece that was decoded to `raw` bytes behind it; its window
+     * becomes `window`, which may be where it is. */
+    void (*pass)(cip_mark *mark, const cip_split_piece *piece, size_t raw,
+                 uint8_t window[CIP_SPLIT_WINDOW]);
+} cip_split_codec;
 
 /* Decoding a chunk piece by piece in order, with bounded memory: for chunks that have no inner
  * structure. A state belongs to one thread at a time. */
@@ -68,6 +94,7 @@ typedef struct cip_stream_codec {
     bool (*mark)(void *state, bool want, cip_mark *out);
     cip_status (*resume)(const void *args, const cip_codec_env *env, const cip_mark *from,
                          void **state, cip_err *err);
+    const cip_split_codec *split; /* optional, beside marks; its marks are theirs */
 } cip_stream_codec;
 
 typedef struct cip_codec {
