@@ -8,7 +8,7 @@ set_property(GLOBAL PROPERTY CIP_FUZZERS "")  # paths of the fuzz targets' sourc
 set_property(GLOBAL PROPERTY CIP_LIBS "")     # short names of the libraries used (CippusLibraries)
 
 set(cip_definitions _GNU_SOURCE)
-foreach(codec LZ4 ZSTD BZIP2 SNAPPY ZFP)
+foreach(codec LZ4 ZSTD BZIP2 SNAPPY ZFP MSGPACK)
     list(APPEND cip_definitions CIP_WITH_${codec}=$<BOOL:${CIP_WITH_${codec}}>)
 endforeach()
 set(cip_sources_dirs ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
@@ -28,7 +28,7 @@ function(cip_libraries out)
     foreach(name IN LISTS ARGN)
         if(TARGET cip::${name})
             list(APPEND found cip::${name})
-        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|m)$") # m is linked anyway
+        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|msgpack|m)$") # m is linked anyway
             message(FATAL_ERROR "cmake/CippusLibraries.cmake knows no library '${name}'")
         endif()
     endforeach()

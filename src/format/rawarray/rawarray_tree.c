@@ -4,10 +4,8 @@
 
 #include "base/num.h"
 #include "format/rawarray/rawarray.h"
+#include "tree/base64.h"
 #include "tree/utf8.h"
-
-static const char base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 uint64_t cip_ra_tail(const cip_layout *l, const cip_ra_header *h)
 {
@@ -27,48 +25,10 @@ static bool is_text(const uint8_t *p, size_t n)
     return true;
 }
 
-static cip_status encode_base64(const uint8_t *p, size_t n, cip_buf *out, cip_err *err)
-{
-    uint8_t *at;
-    size_t len = (n + 2) / 3 * 4;
-    CIP_TRY(cip_buf_reserve(out, len, &at, err));
-    for (size_t i = 0; i < n; i += 3, at += 4) {
-        uint32_t v = (uint32_t)p[i] << 16;
-        v |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
-        v |= i + 2 < n ? p[i + 2] : 0;
-        at[0] = (uint8_t)base64_digits[v >> 18];
-        at[1] = (uint8_t)base64_digits[v >> 12 & 63];
-        at[2] = i + 1 < n ? (uint8_t)base64_digits[v >> 6 & 63] : '=';
-        at[3] = i + 2 < n ? (uint8_t)base64_digits[v & 63] : '=';
-    }
-    out->len += len;
-    return CIP_OK;
-}
-
-/* What encode_base64 made; other text is CORRUPT. */
-static cip_status decode_base64(const char *text, size_t len, cip_buf *out, cip_err *err)
-{
-    uint32_t v = 0;
-    size_t pad = 0;
-    for (size_t i = 0; i < len; i++) {
-        const char *digit = text[i] == '\0' ? NULL : strchr(base64_digits, text[i]);
-        if (digit == NULL && text[i] != '=')
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected base64, found the byte 0x%02x", (uint8_t)text[i]);
-        pad += digit == NULL;
-        v = v << 6 | (digit == NULL ? 0 : (uint32_t)(digit - base64_digits));
-        if (i % 4 == 3) {
-            const uint8_t b[3] = { (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v };
-            CIP_TRY(cip_buf_add(out, b, pad > 2 ? 0 : 3 - pad, err));
-        }
-    }
-    return CIP_OK;
-}
-
 cip_status cip_ra_metadata(const cip_node *node, cip_buf *out, cip_err *err)
 {
     if (node->type == CIP_NODE_BINARY)
-        return decode_base64(node->text, node->len, out, err);
+        return cip_base64_decode(node->text, node->len, out, err);
     return cip_buf_add(out, node->text, node->len, err);
 }
 
@@ -76,16 +36,7 @@ static cip_status tail_node(cip_arena *a, const uint8_t *p, size_t n, cip_node *
 {
     if (is_text(p, n))
         return cip_node_new_string(a, (const char *)p, n, out, err);
-    cip_buf b = { .mem = a->mem };
-    cip_status st = encode_base64(p, n, &b, err);
-    if (st == CIP_OK)
-        st = cip_node_new_string(a, (const char *)b.ptr, b.len, out, err);
-    cip_buf_clear(&b);
-    if (st == CIP_OK) {
-        (*out)->type = CIP_NODE_BINARY;
-        (*out)->tag = "tag:yaml.org,2002:binary";
-    }
-    return st;
+    return cip_node_new_binary(a, (cip_bytes){ p, n }, out, err);
 }
 
 static cip_status read_tail(cip_layout *l, const cip_ra_header *h, cip_node **out, cip_err *err)
