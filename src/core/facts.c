@@ -17,7 +17,7 @@ const char *cip_file_version(const cip_file *f)
 
 uint64_t cip_file_nbytes(const cip_file *f)
 {
-    return f == NULL ? 0 : f->layout->io->size;
+    return f == NULL ? 0 : f->layout->io->size + f->layout->beside;
 }
 
 size_t cip_file_narray(const cip_file *f)

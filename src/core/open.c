@@ -114,6 +114,9 @@ static cip_status choose_format(cip_file *f, cip_io *io, const char *wanted, cip
     size_t n;
     CIP_TRY(cip_io_read_some(io, 0, head, sizeof head, &n, err));
     f->format = detect(io, (cip_bytes){ head, n }, io->name);
+    if (f->format == NULL && cip_io_is_folder(io))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is a directory, not a file, and of no known format", io->name);
     return f->format != NULL ? CIP_OK : no_format((cip_bytes){ head, n }, err);
 }
 
@@ -207,7 +210,7 @@ static bool has_changed(cip_file *f)
  * waited for. Its journal alone would not do: it says nothing of the update after it. */
 static cip_status open_once(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
 {
-    CIP_TRY(cip_io_open_file(&f->env, path, &f->io, err));
+    CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
     CIP_TRY(apply_journal(f, path, err));
     return open_layout(f, o, err);

@@ -99,6 +99,23 @@ void cip_io_unlock(cip_io *io);
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err);
 
+/* A folder as an io: no bytes of its own, only members, which are opened as those beside a file are
+ * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is no folder. */
+cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err);
+bool cip_io_is_folder(const cip_io *io);
+/* What the path names: a folder or a file. */
+cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);
+
+/* The members with numbers for names as one io: byte b of member i is byte (i << SHIFT) + b, for
+ * members below 2^32 bytes and numbers below 2^31. At most 64 are open at a time. `of` is borrowed;
+ * `flags` as for opening a member; `name` writes the name of member i. */
+enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBER_NAME = 64, CIP_IO_NUMBERED_OPEN = 64 };
+typedef void cip_io_number_name(uint64_t i, char out[CIP_IO_NUMBER_NAME]);
+cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *name, cip_io **out,
+                                cip_err *err);
+/* The size of member i of such an io; NOT_FOUND. */
+cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err);
+
 /* Ready-made: large reads are cut into pieces of at most this for counting and cancelling. */
 enum { CIP_IO_PIECE = 8 << 20 };
 

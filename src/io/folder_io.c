@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A folder as an io: the formats whose file is a folder find their members through it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "io/io_impl.h"
+
+typedef struct folder_io {
+    cip_io io;
+    cip_folder *folder;
+} folder_io;
+
+static cip_status no_bytes(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    (void)n;
+    return cip_fail(err, CIP_ERR_TRUNCATED, r->offset, "'%.120s' is a folder", io->name);
+}
+
+static cip_status open_outside(const folder_io *f, const char *name, cip_io **out, cip_err *err)
+{
+    cip_buf path = { .mem = &f->io.env->mem };
+    cip_status st =
+        cip_buf_addf(&path, err, "%s%s", name[0] != '/' ? cip_folder_path(f->folder) : "", name);
+    if (st == CIP_OK)
+        st = cip_io_open_file(f->io.env, (const char *)path.ptr, out, err);
+    cip_buf_clear(&path);
+    return st;
+}
+
+static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                                cip_err *err)
+{
+    const folder_io *f = (const folder_io *)io;
+    const char *slash = strrchr(name, '/');
+    char *inside;
+    int fd = -1;
+    *out = NULL;
+    if ((flags & CIP_IO_EXTERNAL) != 0)
+        return open_outside(f, name, out, err);
+    CIP_TRY(cip_mem_copy(&io->env->mem, name, slash != NULL ? (size_t)(slash + 1 - name) : 0,
+                         &inside, err));
+    cip_status st = cip_folder_open_beneath(f->folder, name, name, &fd, err);
+    if (st == CIP_OK)
+        st = cip_file_new(io->env, fd, name, f->folder, inside, out, err);
+    cip_mem_put(&io->env->mem, inside);
+    return st;
+}
+
+static void folder_close(cip_io *io)
+{
+    cip_folder_drop(((folder_io *)io)->folder);
+    cip_io_free(io);
+}
+
+static const cip_io_ops folder_ops = {
+    .name = "folder",
+    .read_ranges = no_bytes,
+    .open_member = folder_member,
+    .close = folder_close,
+};
+
+bool cip_io_is_folder(const cip_io *io)
+{
+    return io->ops == &folder_ops;
+}
+
+static bool names_folder(const char *path)
+{
+    struct stat now;
+    return stat(path, &now) == 0 && S_ISDIR(now.st_mode);
+}
+
+cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    cip_buf text = { .mem = &env->mem };
+    cip_folder *folder = NULL;
+    cip_io *io = NULL;
+    cip_status st;
+    *out = NULL;
+    if (!names_folder(path))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
+    CIP_GO(cip_buf_addf(&text, err, "%s/", path));
+    CIP_GO(cip_folder_new(&env->mem, (const char *)text.ptr, &folder, err));
+    CIP_GO(cip_io_new(env, &folder_ops, sizeof(folder_io), path, &io, err));
+    ((folder_io *)io)->folder = cip_folder_keep(folder);
+    *out = io;
+done:
+    cip_folder_drop(folder);
+    cip_buf_clear(&text);
+    return st;
+}
+
+cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    return names_folder(path) ? cip_io_open_folder(env, path, out, err)
+                              : cip_io_open_file(env, path, out, err);
+}
