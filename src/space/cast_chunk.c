@@ -18,6 +18,11 @@ static void cast_all(cip_gather *g, const cip_chunk_part *p, cip_walk_src how, c
     cip_gather_note(g, &stats);
 }
 
+void cip_chunk_cast_placed(cip_gather *g, const cip_chunk_part *p, const uint8_t *src)
+{
+    cast_all(g, p, CIP_SRC_PLACED, src);
+}
+
 /* --- special chunks -------------------------------------------------------------------------- */
 
 /* Whether all elements hold the same bytes of the pattern. */
@@ -104,8 +109,7 @@ static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *e
 
 /* --- only what is touched -------------------------------------------------------------------- */
 
-/* Whether the chunk can be read in pieces for less than all of it. */
-static bool in_pieces(const cip_gather *g, const cip_chunk *c)
+bool cip_chunk_in_pieces(const cip_gather *g, const cip_chunk *c)
 {
     cip_step own;
     const cip_step *step = cip_chunk_only_step(g->s, c, &own);
@@ -170,7 +174,7 @@ cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
     if (is_direct(g, p))
         return cast_direct(g, p, err);
     if (p->w->nested && wanted(p) <= p->chunk->raw_len / 2 &&
-        wanted(p) <= g->rd.tune->pieces_nbytes && in_pieces(g, p->chunk))
+        wanted(p) <= g->rd.tune->pieces_nbytes && cip_chunk_in_pieces(g, p->chunk))
         CIP_TRY(cast_pieces(g, p, &done, err));
     if (done)
         return CIP_OK;

@@ -22,18 +22,27 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
 {
     uint64_t per = 1;
     out->i = 0;
-    out->raw_len = g->itemsize;
+    out->block_len = g->itemsize;
     for (int32_t n = 0; n < g->ndim; n++) {
         int32_t k = nth_fastest(g, n);
         out->i += (uint64_t)coord[k] * per;
         per *= (uint64_t)cip_grid_nchunk(g, k);
         out->first[k] = coord[k] * g->chunk[k];
-        out->stride[k] = (int64_t)out->raw_len;
+        out->stride[k] = (int64_t)out->block_len;
         int64_t len = g->stored != NULL ? g->stored[k] : g->chunk[k];
         if (g->clipped && len > g->shape[k] - out->first[k])
             len = g->shape[k] - out->first[k];
-        out->raw_len *= (uint64_t)len;
+        out->block[k] = g->blocked ? g->block[k] : len;
+        out->block_len *= (uint64_t)out->block[k];
     }
+    out->raw_len = out->block_len;
+    for (int32_t n = 0; g->blocked && n < g->ndim; n++) {
+        int32_t k = nth_fastest(g, n);
+        out->step[k] = (int64_t)out->raw_len;
+        out->raw_len *= (uint64_t)((g->stored != NULL ? g->stored : g->chunk)[k] / g->block[k]);
+    }
+    for (int32_t k = 0; !g->blocked && k < g->ndim; k++)
+        out->step[k] = 0;
 }
 
 /* --- spans ----------------------------------------------------------------------------------- */
@@ -99,6 +108,11 @@ static cip_status add_piece(batch *b, const cip_grid_chunk *c, cip_want w, cip_e
     return CIP_OK;
 }
 
+static int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* How many bytes from array byte `pos` on lie in one piece in a chunk: that chunk, and where in it.
  */
 static uint64_t run_at(const cip_grid *g, uint64_t pos, cip_grid_chunk *c, uint64_t *off)
@@ -113,15 +127,17 @@ static uint64_t run_at(const cip_grid *g, uint64_t pos, cip_grid_chunk *c, uint6
     cip_grid_chunk_at(g, coord, c);
     *off = pos % g->itemsize;
     uint64_t left = g->itemsize - *off;
-    for (int32_t k = 0; k < g->ndim; k++)
-        *off += (uint64_t)((idx[k] - c->first[k]) * c->stride[k]);
+    for (int32_t k = 0; k < g->ndim; k++) {
+        int64_t r = idx[k] - c->first[k];
+        *off += (uint64_t)(r / c->block[k] * c->step[k] + r % c->block[k] * c->stride[k]);
+    }
     int32_t last = g->ndim - 1;
     if (last < 0 || (uint64_t)c->stride[last] != g->itemsize)
         return left;
-    int64_t n = g->shape[last] - c->first[last]; /* elements of it in the chunk */
-    if (n > g->chunk[last])
-        n = g->chunk[last];
-    return left + (uint64_t)(c->first[last] + n - idx[last] - 1) * g->itemsize;
+    int64_t r = idx[last] - c->first[last]; /* elements that follow it in chunk, block and array */
+    int64_t n = min_i64(g->chunk[last] - r, c->block[last] - r % c->block[last]);
+    n = min_i64(n, g->shape[last] - idx[last]);
+    return left + (uint64_t)(n - 1) * g->itemsize;
 }
 
 static cip_status add_want(batch *b, uint64_t pos, const cip_want *w, cip_err *err)
@@ -143,8 +159,8 @@ static size_t guess_pieces(const cip_tuning *t, const cip_grid *g, const cip_wan
 {
     uint64_t run = g->itemsize, nbytes = 0;
     if (g->ndim != 0 && (!g->f_order || g->ndim == 1))
-        run *= (uint64_t)(g->chunk[g->ndim - 1] < g->shape[g->ndim - 1] ? g->chunk[g->ndim - 1]
-                                                                        : g->shape[g->ndim - 1]);
+        run *= (uint64_t)min_i64((g->blocked ? g->block : g->chunk)[g->ndim - 1],
+                                 g->shape[g->ndim - 1]);
     for (size_t i = 0; i < n; i++)
         nbytes += want[i].len;
     return (size_t)cip_min_u64(PIECES_MIN + 2 * n + 2 * (nbytes / run), t->grid_pieces);

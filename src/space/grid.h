@@ -10,7 +10,10 @@ typedef struct cip_grid_chunk {
     uint64_t i;
     uint64_t raw_len;
     int64_t first[CIP_MAX_NDIM];  /* element of the array that its first one is */
-    int64_t stride[CIP_MAX_NDIM]; /* in bytes, within its raw bytes */
+    int64_t stride[CIP_MAX_NDIM]; /* in bytes, within its raw bytes (`blocked`: within a block) */
+    uint64_t block_len;           /* raw bytes of a block; not `blocked`: all is one */
+    int64_t block[CIP_MAX_NDIM];  /* its shape */
+    int64_t step[CIP_MAX_NDIM];   /* in bytes, from block to block */
 } cip_grid_chunk;
 
 /* The chunk at coord[] of the chunk grid (within it). */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A view of a gridded array, chunk by chunk: each axis of the view steps along one axis of the grid
  * (any multiple, either way), or inside an element (fields, their sub-arrays), or not at all. The
- * box of the view that falls into a chunk is a walk of its own. A view that is nothing of the kind
- * (a diagonal) is left to the linear reader. */
+ * box of the view that falls into a chunk is a walk of its own; where chunks are made of blocks, it
+ * is cut once more, and only the blocks that it touches are decoded. A view that is nothing of the
+ * kind (a diagonal) is left to the linear reader. */
 #include "space/grid.h"
 #include "space/reader.h"
 
@@ -15,12 +16,22 @@ typedef struct view_axis {
     int64_t to, pos;
 } view_axis;
 
-/* An axis of the grid: the part that is touched, in runs of the view's steps that share a chunk. */
+/* A range of steps of a view's axis (or one place) on an axis that is cut in pieces of `size`: the
+ * runs of steps that share a piece are its segments. */
+typedef struct cut {
+    const view_axis *v; /* NULL: all is in one piece */
+    int64_t start;      /* where step 0 is */
+    int64_t size;
+    int64_t i0, i1; /* steps */
+    int64_t first;  /* piece of segment 0 */
+    int64_t nseg;
+} cut;
+
+/* An axis of the grid: the part that is touched. */
 typedef struct grid_axis {
     int64_t start; /* where the view begins on it */
     int64_t view;  /* the one view axis that walks over its chunks; -1: all is in one chunk */
-    int64_t first; /* chunk of segment 0 */
-    int64_t nseg;
+    cut chunks;
 } grid_axis;
 
 typedef struct box {
@@ -90,6 +101,12 @@ static void add_axis(box *b, int64_t n, int64_t from, int64_t to, int64_t pos)
         turn(b, v);
 }
 
+/* The shortest pieces that an axis is cut in. */
+static int64_t piece_of(const cip_grid *g, int32_t k)
+{
+    return g->blocked && g->block[k] < g->chunk[k] ? g->block[k] : g->chunk[k];
+}
+
 /* Whether the view stays in the array on every axis, and goes over chunks with at most one of its
  * axes on each. */
 static bool fits(box *b)
@@ -106,10 +123,11 @@ static bool fits(box *b)
             continue;
         }
         grid_axis *a = &b->axis[v->along];
-        if (reach[v->along] != 0 && g->chunk[v->along] < g->shape[v->along])
+        bool is_cut = piece_of(g, v->along) < g->shape[v->along];
+        if (reach[v->along] != 0 && is_cut)
             return false;
         reach[v->along] += (v->n - 1) * v->step;
-        if (g->chunk[v->along] < g->shape[v->along])
+        if (is_cut)
             a->view = j;
     }
     for (int32_t k = 0; k < g->ndim; k++)
@@ -118,59 +136,71 @@ static bool fits(box *b)
     return b->inside <= g->itemsize && inside <= g->itemsize - b->inside;
 }
 
+static cut cut_at(const view_axis *v, int64_t start, int64_t size, int64_t i0, int64_t i1)
+{
+    cut c = { .v = v, .start = start, .size = size, .i0 = i0, .i1 = i1, .nseg = 1 };
+    if (v == NULL) {
+        c.first = start / size;
+        return c;
+    }
+    c.first = (start + i0 * v->step) / size;
+    c.nseg = v->step >= size ? i1 - i0 : (start + (i1 - 1) * v->step) / size - c.first + 1;
+    return c;
+}
+
+/* The piece that segment t is, and its steps [*lo, *hi). */
+static int64_t segment(const cut *c, int64_t t, int64_t *lo, int64_t *hi)
+{
+    int64_t step = c->v->step;
+    if (step >= c->size) {
+        *lo = c->i0 + t;
+        *hi = *lo + 1;
+        return (c->start + *lo * step) / c->size;
+    }
+    int64_t from = (c->first + t) * c->size - c->start, to = from + c->size;
+    int64_t i0 = from <= 0 ? 0 : (from + step - 1) / step;
+    *lo = i0 > c->i0 ? i0 : c->i0;
+    *hi = to > (c->i1 - 1) * step ? c->i1 : (to + step - 1) / step;
+    return c->first + t;
+}
+
 static void cut_axes(box *b)
 {
     const cip_grid *g = b->grid;
     for (int32_t k = 0; k < g->ndim; k++) {
         grid_axis *a = &b->axis[k];
-        a->first = a->start / g->chunk[k];
-        a->nseg = 1;
-        if (a->view < 0)
-            continue;
-        const view_axis *v = &b->view[a->view];
-        int64_t last = (a->start + (v->n - 1) * v->step) / g->chunk[k];
-        a->nseg = v->step >= g->chunk[k] ? v->n : last - a->first + 1;
+        const view_axis *v = a->view < 0 ? NULL : &b->view[a->view];
+        a->chunks = cut_at(v, a->start, g->chunk[k], 0, v == NULL ? 0 : v->n);
     }
 }
 
 /* --- a chunk --------------------------------------------------------------------------------- */
 
-/* The view's steps [*i0, *i1) that are segment t of the axis, and their chunk. */
-static int64_t segment(const box *b, int32_t k, int64_t t, int64_t *i0, int64_t *i1)
-{
-    const grid_axis *a = &b->axis[k];
-    const view_axis *v = &b->view[a->view];
-    int64_t chunk = b->grid->chunk[k];
-    if (v->step >= chunk) {
-        *i0 = t;
-        *i1 = t + 1;
-        return (a->start + t * v->step) / chunk;
-    }
-    int64_t lo = (a->first + t) * chunk - a->start, hi = lo + chunk;
-    *i0 = lo <= 0 ? 0 : (lo + v->step - 1) / v->step;
-    *i1 = hi > (v->n - 1) * v->step ? v->n : (hi + v->step - 1) / v->step;
-    return a->first + t;
-}
+/* Steps of each axis of the view. */
+typedef struct steps {
+    int64_t lo[CIP_MAX_NDIM], hi[CIP_MAX_NDIM];
+} steps;
 
 /* Which chunk job `i` is, and the view's steps in it. */
-static void place(const box *b, uint64_t i, int64_t *coord, int64_t *lo, int64_t *hi)
+static void place(const box *b, uint64_t i, int64_t *coord, steps *in)
 {
     const cip_grid *g = b->grid;
     for (int32_t j = 0; j < b->nview; j++) {
-        lo[j] = 0;
-        hi[j] = b->view[j].n;
+        in->lo[j] = 0;
+        in->hi[j] = b->view[j].n;
     }
     for (int32_t n = 0; n < g->ndim; n++) {
         int32_t k = g->f_order ? n : g->ndim - 1 - n; /* the jobs in the order of the chunks */
         const grid_axis *a = &b->axis[k];
-        int64_t t = (int64_t)(i % (uint64_t)a->nseg);
-        i /= (uint64_t)a->nseg;
-        coord[k] = a->view < 0 ? a->first : segment(b, k, t, &lo[a->view], &hi[a->view]);
+        int64_t t = (int64_t)(i % (uint64_t)a->chunks.nseg);
+        i /= (uint64_t)a->chunks.nseg;
+        coord[k] = a->view < 0 ? a->chunks.first
+                               : segment(&a->chunks, t, &in->lo[a->view], &in->hi[a->view]);
     }
 }
 
-/* The box as a walk over the chunk's raw bytes. */
-static void walk_of(const box *b, const cip_grid_chunk *c, const int64_t *lo, const int64_t *hi,
+/* The steps as a walk over raw bytes in which element first[] of the array is the first one. */
+static void walk_of(const box *b, const int64_t *first, const int64_t *stride, const steps *in,
                     cip_walk *w)
 {
     cip_axis axis[CIP_MAX_NDIM];
@@ -180,31 +210,213 @@ static void walk_of(const box *b, const cip_grid_chunk *c, const int64_t *lo, co
     w->to_off = b->to_off;
     w->pos0 = b->pos0;
     for (int32_t k = 0; k < b->grid->ndim; k++)
-        w->off += (uint64_t)((b->axis[k].start - c->first[k]) * c->stride[k]);
+        w->off += (uint64_t)((b->axis[k].start - first[k]) * stride[k]);
     for (int32_t j = 0; j < b->nview; j++) {
         const view_axis *v = &b->view[j];
         int64_t step = v->along == NOWHERE  ? 0
                        : v->along == INSIDE ? v->step
-                                            : v->step * c->stride[v->along];
-        axis[j] = (cip_axis){ hi[j] - lo[j], step, v->to, v->pos };
-        w->off += (uint64_t)(lo[j] * step);
-        w->to_off += lo[j] * v->to;
-        w->pos0 += lo[j] * v->pos;
+                                            : v->step * stride[v->along];
+        axis[j] = (cip_axis){ in->hi[j] - in->lo[j], step, v->to, v->pos };
+        w->off += (uint64_t)(in->lo[j] * step);
+        w->to_off += in->lo[j] * v->to;
+        w->pos0 += in->lo[j] * v->pos;
     }
     cip_walk_of_axes(axis, b->nview, b->ordered, w);
+}
+
+/* --- a chunk of blocks ----------------------------------------------------------------------- */
+
+enum { BATCH = 64 };
+
+/* What of a chunk is touched. */
+typedef struct blocks {
+    const box *b;
+    const cip_grid_chunk *at;
+    const cip_chunk *c;
+    const steps *in;
+    cut axis[CIP_MAX_NDIM];
+    uint64_t n; /* blocks that are touched */
+} blocks;
+
+static void cut_blocks(const box *b, const cip_grid_chunk *at, const cip_chunk *c, const steps *in,
+                       blocks *out)
+{
+    *out = (blocks){ .b = b, .at = at, .c = c, .in = in, .n = 1 };
+    for (int32_t k = 0; k < b->grid->ndim; k++) {
+        const grid_axis *a = &b->axis[k];
+        int64_t start = a->start - at->first[k], size = at->block[k];
+        out->axis[k] =
+            a->view < 0 ? cut_at(NULL, start, size, 0, 0)
+                        : cut_at(&b->view[a->view], start, size, in->lo[a->view], in->hi[a->view]);
+        out->n *= (uint64_t)out->axis[k].nseg;
+    }
+}
+
+/* The t-th block that is touched: where its raw bytes begin in the chunk, and the walk over it,
+ * which counts from there. */
+static uint64_t block_at(const blocks *s, uint64_t t, cip_walk *w)
+{
+    int64_t first[CIP_MAX_NDIM];
+    uint64_t off = 0;
+    steps in = *s->in;
+    for (int32_t k = s->b->grid->ndim - 1; k >= 0; k--) {
+        const cut *c = &s->axis[k];
+        int64_t view = s->b->axis[k].view, i = (int64_t)(t % (uint64_t)c->nseg);
+        t /= (uint64_t)c->nseg;
+        int64_t coord = view < 0 ? c->first : segment(c, i, &in.lo[view], &in.hi[view]);
+        first[k] = s->at->first[k] + coord * s->at->block[k];
+        off += (uint64_t)(coord * s->at->step[k]);
+    }
+    walk_of(s->b, first, s->at->stride, &in, w);
+    return off;
+}
+
+/* Casts the t-th one from `raw`, its bytes. */
+static void cast_block(const blocks *s, const cip_walk *w, const uint8_t *raw)
+{
+    cip_chunk_part p = { .i = s->at->i, .chunk = s->c, .w = w, .e1 = w->nsource };
+    cip_chunk_cast_placed(s->b->g, &p, raw);
+}
+
+/* Blocks that are read together, in order. */
+typedef struct batch {
+    size_t n;
+    cip_want want[BATCH];
+    cip_walk walk[BATCH];
+    cip_cache_key key[BATCH];
+} batch;
+
+/* Those of which only a part was wanted may be wanted again. */
+static cip_status keep_block(const blocks *s, batch *m, size_t k, cip_err *err)
+{
+    cip_cache *cache = s->b->g->rd.cache;
+    cip_cache_entry *pin = NULL;
+    uint8_t *bytes = m->want[k].dst;
+    m->want[k].dst = NULL;
+    if (m->walk[k].nsource * s->b->itemsize == m->want[k].len ||
+        m->want[k].len > cip_cache_max(cache) / 2) {
+        cip_mem_put(&s->b->g->rd.env->mem, bytes);
+        return CIP_OK;
+    }
+    CIP_TRY(cip_cache_put(cache, m->key[k], bytes, m->want[k].len, &pin, err));
+    cip_cache_unpin(cache, pin);
+    return CIP_OK;
+}
+
+static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
+{
+    const cip_rd *rd = &s->b->g->rd;
+    cip_status st = CIP_OK;
+    if (m->n != 0)
+        st = cip_chunk_read(rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
+    for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
+        cast_block(s, &m->walk[k], m->want[k].dst);
+        st = keep_block(s, m, k, err);
+    }
+    for (size_t k = 0; k < m->n; k++)
+        cip_mem_put(&rd->env->mem, m->want[k].dst);
+    m->n = 0;
+    return st;
+}
+
+/* From the cache, or into the batch. */
+static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
+{
+    const cip_rd *rd = &s->b->g->rd;
+    cip_cache_entry *pin = NULL;
+    cip_walk *w = &m->walk[m->n];
+    size_t len = (size_t)s->at->block_len, kept;
+    uint64_t off = block_at(s, t, w);
+    cip_cache_key key = { s->b->g->s->id, s->at->i, 1 + off / s->at->block_len };
+    const uint8_t *raw = cip_cache_get(rd->cache, key, &kept, &pin);
+    if (raw != NULL)
+        cast_block(s, w, raw);
+    cip_cache_unpin(rd->cache, pin);
+    if (raw != NULL)
+        return CIP_OK;
+    m->key[m->n] = key;
+    m->want[m->n] = (cip_want){ .off = off, .len = len };
+    CIP_TRY(cip_scratch_get(rd->scratch, len, &m->want[m->n].dst, err));
+    m->n++;
+    return CIP_OK;
+}
+
+/* A few at a time, each block by itself. */
+static cip_status gather_apart(const blocks *s, cip_err *err)
+{
+    uint64_t most = cip_max_u64(s->b->g->rd.tune->pieces_nbytes / s->at->block_len, 1);
+    batch *m;
+    cip_status st = CIP_OK;
+    CIP_TRY(CIP_NEW(&s->b->g->rd.env->mem, &m, 1, err));
+    for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
+        if (m->n == cip_min_u64(most, BATCH))
+            st = read_batch(s, m, err);
+        if (st == CIP_OK)
+            st = add_block(s, m, t, err);
+    }
+    cip_status last = st == CIP_OK ? read_batch(s, m, err) : st;
+    for (size_t k = 0; k < m->n; k++)
+        cip_mem_put(&s->b->g->rd.env->mem, m->want[k].dst);
+    cip_mem_put(&s->b->g->rd.env->mem, m);
+    return last;
+}
+
+/* Special chunks: each block by itself, as its pattern may begin anywhere in it. */
+static cip_status gather_pattern(const blocks *s, cip_err *err)
+{
+    cip_walk w;
+    for (uint64_t t = 0; t < s->n; t++) {
+        uint64_t off = block_at(s, t, &w);
+        w.off += off;
+        cip_chunk_part p = { .i = s->at->i, .chunk = s->c, .w = &w, .e1 = w.nsource };
+        CIP_TRY(cip_chunk_cast(s->b->g, &p, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
+{
+    cip_gather *g = s->b->g;
+    cip_held h;
+    cip_walk w;
+    CIP_TRY(cip_chunk_hold(&g->rd, g->s, s->at->i, s->c, part, &h, err));
+    for (uint64_t t = 0; t < s->n; t++) {
+        uint64_t off = block_at(s, t, &w);
+        cast_block(s, &w, h.ptr + off);
+    }
+    cip_held_drop(&g->rd, &h);
+    return CIP_OK;
+}
+
+static cip_status gather_blocks(const blocks *s, cip_err *err)
+{
+    const cip_gather *g = s->b->g;
+    uint64_t touched = s->n * s->at->block_len; /* at most raw_len */
+    bool large = s->c->raw_len > cip_cache_max(g->rd.cache) / 2;
+    if (s->c->state != CIP_CHUNK_DATA)
+        return gather_pattern(s, err);
+    if (cip_chunk_in_pieces(g, s->c) && (touched <= s->c->raw_len / 2 || large))
+        return gather_apart(s, err);
+    return gather_whole(s, touched < s->c->raw_len, err);
 }
 
 static cip_status run_job(void *arg, size_t i, cip_err *err)
 {
     const box *b = arg;
-    int64_t coord[CIP_MAX_NDIM], lo[CIP_MAX_NDIM], hi[CIP_MAX_NDIM];
+    int64_t coord[CIP_MAX_NDIM];
     cip_grid_chunk at;
     cip_chunk c;
     cip_walk w;
-    place(b, i, coord, lo, hi);
+    steps in;
+    place(b, i, coord, &in);
     cip_grid_chunk_at(b->grid, coord, &at);
     CIP_TRY(cip_chunk_at(b->g->s, at.i, at.raw_len, &c, err));
-    walk_of(b, &at, lo, hi, &w);
+    if (b->grid->blocked) {
+        blocks s;
+        cut_blocks(b, &at, &c, &in, &s);
+        return cip_chunk_fail_in(err, gather_blocks(&s, err), b->g->s, at.i);
+    }
+    walk_of(b, at.first, at.stride, &in, &w);
     cip_chunk_part part = { .i = at.i, .chunk = &c, .w = &w, .e1 = w.nsource };
     return cip_chunk_fail_in(err, cip_chunk_cast(b->g, &part, err), b->g->s, at.i);
 }
@@ -232,7 +444,7 @@ cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, 
         return CIP_OK;
     cut_axes(&b);
     for (int32_t k = 0; k < b.grid->ndim; k++)
-        njob *= (uint64_t)b.axis[k].nseg; /* at most the number of elements */
+        njob *= (uint64_t)b.axis[k].chunks.nseg; /* at most the number of elements */
     *done = true;
     CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
     return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);

@@ -80,15 +80,18 @@ typedef struct cip_table {
  * holds elements [i * chunk[0], (i+1) * chunk[0]) x ... as an array of shape `stored` (>= chunk; =
  * chunk when NULL) in C order (F order with f_order). Edge chunks are padded to full size unless
  * `clipped`: then they hold just what lies inside. The space's linear bytes are the whole array in
- * C order without padding. */
+ * C order without padding. `blocked`: a chunk's bytes are its inner blocks one behind the other, in
+ * C order of the block grid, each complete and in C order; `stored` is then a multiple of `block`,
+ * and neither f_order nor clipped is possible. */
 typedef struct cip_grid {
     uint64_t itemsize;
     int32_t ndim;
     bool f_order;
     bool clipped;
+    bool blocked;
     const int64_t *shape, *chunk;
     const int64_t *stored; /* or NULL */
-    const int64_t *block;  /* inner blocks, or NULL: only handed to the codec */
+    const int64_t *block;  /* inner blocks, or NULL; not `blocked`: only handed to the codec */
 } cip_grid;
 
 /* A stage of a chunk's pipeline: steps are applied in order to decode. Intermediate lengths: each
@@ -222,6 +225,7 @@ struct cip_layout {
     size_t nchild, child_cap;
     cip_io *io; /* the file; closed with the layout when owned */
     bool owns_io;
+    uint64_t beside;      /* bytes of members that belong to the file as well */
     cip_space *file;      /* all of its bytes */
     const char *format;   /* "asdf" */
     const char *version;  /* of the format, as the file says */

@@ -177,5 +177,9 @@ typedef struct cip_chunk_part {
     uint64_t base; /* where the chunk's first byte lies, as the walk counts */
 } cip_chunk_part;
 cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err);
+/* From memory that holds the raw bytes from p->base on. */
+void cip_chunk_cast_placed(cip_gather *g, const cip_chunk_part *p, const uint8_t *src);
+/* Whether the chunk can be read in pieces for less than all of it. */
+bool cip_chunk_in_pieces(const cip_gather *g, const cip_chunk *c);
 
 #endif

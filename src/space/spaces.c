@@ -143,6 +143,15 @@ cip_status cip_space_new_chunked(cip_layout *l, const cip_table *table, uint64_t
     return CIP_OK;
 }
 
+static cip_status check_blocks(const cip_grid *g, int32_t k, int64_t stored, cip_err *err)
+{
+    if (!g->blocked || (g->block[k] > 0 && stored % g->block[k] == 0))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "axis %d: chunks stored as %" PRId64 " in blocks of %" PRId64, (int)k, stored,
+                    g->block[k]);
+}
+
 /* Sizes that cannot be: told before anything is computed from them. */
 static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
 {
@@ -151,6 +160,8 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
     if (g->ndim < 0 || g->ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d dimensions, found %d", CIP_MAX_NDIM, (int)g->ndim);
+    if (g->blocked && (g->block == NULL || g->f_order || g->clipped))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "blocks need C order and full chunks");
     for (int32_t k = 0; k < g->ndim; k++) {
         int64_t st = g->stored != NULL ? g->stored[k] : g->chunk[k];
         if (g->shape[k] < 0 || g->chunk[k] <= 0 || st < g->chunk[k])
@@ -158,6 +169,7 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
                             "axis %d: length %" PRId64 ", chunks of %" PRId64
                             ", stored as %" PRId64,
                             (int)k, g->shape[k], g->chunk[k], st);
+        CIP_TRY(check_blocks(g, k, st, err));
         none = none || g->shape[k] == 0;
         if (cip_mul_overflow(total, (uint64_t)(g->shape[k] != 0 ? g->shape[k] : 1), &total) ||
             cip_mul_overflow(stored, (uint64_t)st, &stored) || total > INT64_MAX ||

@@ -147,7 +147,8 @@ static void plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsi
                        .clipped = fake_chance(f, 3),
                        .shape = p->shape,
                        .chunk = p->chunk };
-    bool wider = !p->g.clipped && fake_chance(f, 3);
+    p->g.blocked = !p->g.clipped && !p->g.f_order && fake_chance(f, 2);
+    bool wider = p->g.blocked || (!p->g.clipped && fake_chance(f, 3));
     p->total = 1;
     for (int32_t k = 0; k < ndim; k++) {
         p->shape[k] = shape[k];
@@ -156,6 +157,8 @@ static void plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsi
             p->chunk[k] = shape[k] / 6 + 1;
         p->stored[k] = p->chunk[k] + (wider ? (int64_t)fake_pick(f, 0, 2) : 0);
         p->block[k] = (int64_t)fake_pick(f, 1, (uint64_t)p->stored[k]);
+        if (p->g.blocked)
+            p->stored[k] = (p->stored[k] + p->block[k] - 1) / p->block[k] * p->block[k];
         p->nchunk[k] = (shape[k] + p->chunk[k] - 1) / p->chunk[k];
         p->total *= (size_t)p->nchunk[k];
     }
@@ -187,6 +190,23 @@ static grid_at locate(const grid_plan *p, size_t i)
     return a;
 }
 
+/* Where element j of the stored chunk is in it. */
+static void place_of(const grid_at *a, size_t j, int64_t *idx)
+{
+    const grid_plan *p = a->p;
+    for (int32_t m = 0; m < p->g.ndim; m++) {
+        int32_t k = p->g.f_order ? m : p->g.ndim - 1 - m;
+        size_t len = (size_t)(p->g.blocked ? p->block[k] : a->len[k]);
+        idx[k] = (int64_t)(j % len);
+        j /= len;
+    }
+    for (int32_t k = p->g.ndim - 1; p->g.blocked && k >= 0; k--) {
+        size_t nblock = (size_t)(a->len[k] / p->block[k]);
+        idx[k] += (int64_t)(j % nblock) * p->block[k];
+        j /= nblock;
+    }
+}
+
 /* Element j of the stored chunk in the array's C order; SIZE_MAX for padding. */
 static size_t element_of(const grid_at *a, size_t j)
 {
@@ -194,10 +214,8 @@ static size_t element_of(const grid_at *a, size_t j)
     const grid_plan *p = a->p;
     bool padding = false;
     size_t c = 0;
-    for (int32_t m = 0; m < p->g.ndim; m++) {
-        int32_t k = p->g.f_order ? m : p->g.ndim - 1 - m;
-        idx[k] = (int64_t)(j % (size_t)a->len[k]);
-        j /= (size_t)a->len[k];
+    place_of(a, j, idx);
+    for (int32_t k = 0; k < p->g.ndim; k++) {
         padding = padding || idx[k] >= p->chunk[k];
         idx[k] += a->coord[k] * p->chunk[k];
         padding = padding || idx[k] >= p->shape[k];
