@@ -9,6 +9,7 @@
 #include "cippus/dtype.h"
 #include "cippus/edit.h"
 #include "cippus/error.h"
+#include "cippus/ext/codec.h"
 #include "cippus/ext/io.h"
 #include "cippus/file.h"
 #include "cippus/finding.h"

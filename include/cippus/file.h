@@ -4,6 +4,7 @@
 #define CIPPUS_FILE_H
 
 #include "cippus/array.h"
+#include "cippus/ext/codec.h"
 #include "cippus/ext/io.h"
 #include "cippus/finding.h"
 #include "cippus/limits.h"
@@ -24,6 +25,9 @@ typedef struct cip_open_options {
     unsigned threads;    /* 0: the process-wide pool; 1: only the caller; n: a pool of its own */
     bool allow_external; /* external files outside the file's folder may be opened */
     bool force;          /* go on where a version or flag is unknown */
+    /** Encodings of the caller, ncodec of them: copied, but for what `user` points to. */
+    const cip_codec_methods *const *codecs;
+    size_t ncodec;
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

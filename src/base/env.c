@@ -53,6 +53,8 @@ cip_status cip_env_init(cip_env *env, const cip_limits *limits, const cip_alloca
     CIP_TRY(cip_limits_resolve(limits, &env->limits, err));
     cip_mem_init(&env->mem, from, env->limits.max_memory);
     env->pool = pool;
+    env->codec = NULL;
+    env->ncodec = 0;
     cip_report_init(&env->warnings, &env->mem, true, NULL, NULL);
     return CIP_OK;
 }

@@ -7,12 +7,15 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/report.h"
+#include "cippus/ext/codec.h"
 
 typedef struct cip_env {
     cip_mem mem;
-    cip_limits limits;   /* every field filled in */
-    cip_pool *pool;      /* may be NULL: one thread */
-    cip_report warnings; /* kept; thread-safe */
+    cip_limits limits;              /* every field filled in */
+    cip_pool *pool;                 /* may be NULL: one thread */
+    cip_report warnings;            /* kept; thread-safe */
+    const cip_codec_methods *codec; /* of the application, ncodec of them; the handle's */
+    size_t ncodec;
 } cip_env;
 
 /* `limits`, `from` may be NULL; `pool` is borrowed. ARG when limits->size is 0 or too large. */

@@ -23,10 +23,15 @@ struct cip_file {
     size_t nnode;
     struct cip_appender *appenders; /* rows are added at the ends of files */
     bool updated;                   /* cip_append changed the file under this handle */
+    cip_codec_methods *codec;       /* env.ncodec of them */
 };
 
 /* Ends what cip_append began. */
 void cip_appenders_end(cip_file *f);
+
+/* Copies the caller's encodings into the file's env; drops them again. */
+cip_status cip_file_take_codecs(cip_file *f, const cip_open_options *o, cip_err *err);
+void cip_file_drop_codecs(cip_file *f);
 
 /* A file with its env and nothing opened yet. */
 cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *err);

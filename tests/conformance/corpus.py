@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
-FORMATS = {"asdf", "ra"}
+FORMATS = {"asdf", "asdf-0.1", "ra"}
 UNSUPPORTED = {"blsc", "needs-blosc"}  # files with arrays that must be refused as unsupported, until their codec exists
 
 

@@ -240,9 +240,10 @@ typedef struct asdf_file {
     uint64_t blocks_from;        /* behind the tree */
     asdf_blocks blocks;          /* as many as layout->block; with the form of all */
     asdf_index index;
-    uint64_t blocks_end; /* behind the last block */
-    bool has_gaps;       /* between blocks */
-    uint32_t warned;     /* ASDF_WARNED_*: said once for each file; while opening */
+    uint64_t blocks_end;    /* behind the last block */
+    bool has_gaps;          /* between blocks */
+    uint32_t warned;        /* ASDF_WARNED_*: said once for each file; while opening */
+    struct asdf_user *user; /* of encoded blocks, as many as blocks; NULL: not looked for yet */
     /* Touched while opening and by makers of lazy spaces, of which one runs at a time. */
     asdf_child *children;
     uint32_t nexternal; /* of the root file: files opened so far */
@@ -305,9 +306,9 @@ bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);
  * has some. `stored` is the payload; raw_len UINT64_MAX: not told. */
 cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
                                  uint64_t raw_len, cip_space **out, cip_err *err);
-/* How many bytes a payload decodes to, by decoding it. */
+/* How many bytes a payload decodes to, by decoding it; CORRUPT for more than `max`. */
 cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
-                                  uint64_t *len, cip_err *err);
+                                  uint64_t max, uint64_t *len, cip_err *err);
 
 /* --- asdf_datatype.c, asdf_ndarray.c, asdf_inline.c, asdf_mask.c -------------------------------
  */

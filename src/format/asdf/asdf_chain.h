@@ -24,6 +24,7 @@ typedef struct asdf_stage {
     const char *name;
     const cip_node *args;        /* the mapping as it stands, or NULL */
     const cip_codec *codec;      /* CODEC */
+    const void *codec_args;      /* CODEC: for it */
     int32_t ndim;                /* TILE: entries of shape */
     int64_t shape[CIP_MAX_NDIM]; /* TILE */
     bool has_original;           /* original_shape is there */
@@ -52,7 +53,8 @@ typedef struct asdf_chain_hint {
  * is no chain or has its stages in an order that does not fit; UNSUPPORTED for an unknown encoding,
  * with its name. Nodes are borrowed. */
 cip_status cip_asdf_chain_parse(cip_layout *l, const cip_node *root, asdf_chain *out, cip_err *err);
-/* The same from YAML text such as "[[tile, {shape: [32, 32]}], zlib]"; nodes live in `a`. */
+/* The same from YAML text such as "[[tile, {shape: [32, 32]}], zlib]", to write by: CORRUPT for a
+ * wrong quality or bits, which reading leaves alone. Nodes live in `a`. */
 cip_status cip_asdf_chain_read(cip_env *env, cip_arena *a, cip_bytes text, asdf_chain *out,
                                cip_err *err);
 /* How many of the payload's first bytes are the chain's YAML, end marker included. CORRUPT when
@@ -62,5 +64,22 @@ cip_status cip_asdf_chain_len(cip_bytes payload, size_t *len, cip_err *err);
 cip_status cip_asdf_chain_space(cip_layout *l, const asdf_chain *chain, cip_space *stored,
                                 uint64_t raw_len, const asdf_chain_hint *hint, cip_space **out,
                                 cip_err *err);
+
+/* What the arrays say of a block. */
+typedef struct asdf_user {
+    asdf_chain_hint hint;
+    int64_t shape[CIP_MAX_NDIM];
+    bool covers; /* the array has all bytes of the block */
+    int tries;   /* arrays looked at */
+} asdf_user;
+
+/* --- asdf_encoded.c ------------------------------------------------------------------------- */
+
+/* Fills codec and data of an encoded block, which is whole, from its chain. Any failure but NOMEM
+ * is the block's. */
+cip_status cip_asdf_make_encoded(asdf_file *f, size_t i, cip_block *cb, cip_err *err);
+/* The same for a block whose compression code the application knows. */
+cip_status cip_asdf_make_coded(asdf_file *f, size_t i, const cip_codec_methods *m, cip_block *cb,
+                               cip_err *err);
 
 #endif

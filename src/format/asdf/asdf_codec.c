@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Blocks as spaces: what the compression code means, the payload as it is stored and as it decodes.
  */
-#include "format/asdf/asdf.h"
+#include "format/asdf/asdf_chain.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "codec/codec_app.h"
 
 typedef enum decode_how {
     HOW_RAW,    /* as it is */
@@ -39,20 +41,28 @@ static const code_row *find_row(const uint8_t code[4])
     return NULL;
 }
 
+/* A name of up to len bytes from a header, escaped. */
+static cip_status plain_name(cip_arena *a, const uint8_t *name, size_t len, const char **out,
+                             cip_err *err)
+{
+    char text[4 * ASDF_ENCODING_LEN + 1];
+    size_t n = 0;
+    while (len > 4 && name[len - 1] == 0) /* padding */
+        len--;
+    for (size_t i = 0; i < len; i++) {
+        bool plain = name[i] > 0x20 && name[i] < 0x7f && name[i] != '\\';
+        n += (size_t)snprintf(text + n, sizeof text - n, plain ? "%c" : "\\x%02x", name[i]);
+    }
+    return cip_arena_copy(a, text, n, (char **)out, err);
+}
+
 cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err)
 {
     const code_row *row = find_row(code);
-    char text[17];
-    size_t n = 0;
-    if (row != NULL) {
-        *out = row->name;
-        return CIP_OK;
-    }
-    for (int i = 0; i < 4; i++) {
-        bool plain = code[i] > 0x20 && code[i] < 0x7f && code[i] != '\\';
-        n += (size_t)snprintf(text + n, sizeof text - n, plain ? "%c" : "\\x%02x", code[i]);
-    }
-    return cip_arena_copy(a, text, n, (char **)out, err);
+    if (row == NULL)
+        return plain_name(a, code, 4, out, err);
+    *out = row->name;
+    return CIP_OK;
 }
 
 bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len)
@@ -88,7 +98,7 @@ static cip_status make_late(void *self, cip_space **out, cip_err *err)
     bool counted = cip_asdf_is_streamed(s->block);
     if (s->row->how == HOW_SEQ) {
         CIP_TRY(cip_asdf_count_decoded(s->layout, cip_codec_find(s->row->codec), s->stored,
-                                       &raw_len, err));
+                                       UINT64_MAX, &raw_len, err));
         return new_seq(s, raw_len, out, err);
     }
     return cip_asdf_framed_space(s->layout, s->block, s->stored, counted ? UINT64_MAX : raw_len,
@@ -115,9 +125,6 @@ static cip_status unreadable(const code_row *row, const asdf_block *b, const cha
     if (b->encoding[0] != 0)
         return cip_fail(why, CIP_ERR_UNSUPPORTED, b->offset + b->form->encoding,
                         "expected a block without encoding, found '%s'", name);
-    if (cip_asdf_is_encoded(b))
-        return cip_fail(why, CIP_ERR_UNSUPPORTED, b->offset + b->form->flags,
-                        "expected a block without an encoding chain");
     if (row == NULL)
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at, "expected a known compression, found '%s'",
                         name);
@@ -156,7 +163,7 @@ static void warn_of_block(cip_env *env, const asdf_block *b, const char *part)
         cip_warn(env, CIP_ERR_UNSUPPORTED, b->offset + b->form->flags, part,
                  "unknown flags 0x%" PRIx32, b->flags);
     if (cip_asdf_is_streamed(b)) {
-        if (!cip_asdf_is_raw(b))
+        if (!cip_asdf_is_raw(b) && !cip_asdf_is_encoded(b))
             cip_warn(env, CIP_ERR_CORRUPT, b->offset + b->form->code, part,
                      "a streamed block with compression; it is decoded up to the file's end");
         return;
@@ -204,17 +211,33 @@ static cip_status make_label(cip_layout *l, size_t i, char **out, cip_err *err)
     return cip_arena_printf(&l->arena, out, err, "block %zu", i);
 }
 
+/* The decoded space of a block whose header is sound. Any failure but NOMEM is the block's. */
+static cip_status make_data(asdf_file *f, size_t i, cip_block *cb, cip_err *err)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    const code_row *row = find_row(b->code);
+    const cip_codec_methods *m = cip_app_codec_coded(f->env, b->code);
+    if (cip_asdf_is_encoded(b))
+        return cip_asdf_make_encoded(f, i, cb, err);
+    if (m != NULL)
+        return cip_asdf_make_coded(f, i, m, cb, err);
+    CIP_TRY(unreadable(row, b, cb->info.codec, err));
+    return new_decoded(f, b, row, cb, err);
+}
+
 static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
 {
     cip_layout *l = f->layout;
     asdf_block *b = &f->blocks.at[i];
     cip_block *cb = &l->block[i];
-    const code_row *row = find_row(b->code);
     cip_err why = CIP_ERR_INIT;
     char *label;
     CIP_TRY(make_label(l, i, &label, err));
     fill_info(b, cb);
-    CIP_TRY(cip_asdf_code_name(&l->arena, b->code, &cb->info.codec, err));
+    if (b->encoding[0] != 0) /* of layout A */
+        CIP_TRY(plain_name(&l->arena, b->encoding, sizeof b->encoding, &cb->info.codec, err));
+    else
+        CIP_TRY(cip_asdf_code_name(&l->arena, b->code, &cb->info.codec, err));
     CIP_TRY(cip_space_new_sub(l, l->file, b->data_off, b->stored, &cb->stored, err));
     cb->stored->label = label;
     cip_status st = b->state;
@@ -223,11 +246,12 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
         cip_warn(f->env, st, why.offset, label, "%s", why.text);
     } else {
         warn_of_block(f->env, b, label);
-        st = unreadable(row, b, cb->info.codec, &why);
+        st = make_data(f, i, cb, &why);
     }
+    if (st == CIP_ERR_NOMEM && err != NULL)
+        *err = why;
     if (st != CIP_OK)
-        return refuse_block(l, cb, st, &why, err);
-    CIP_TRY(new_decoded(f, b, row, cb, err));
+        return st == CIP_ERR_NOMEM ? st : refuse_block(l, cb, st, &why, err);
     cb->data->label = label;
     return CIP_OK;
 }

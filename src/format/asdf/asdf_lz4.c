@@ -206,7 +206,7 @@ static cip_status framed(cip_layout *l, const cip_codec *codec, const asdf_block
 {
     cip_pieces pieces = { 0 };
     if (raw_len == UINT64_MAX)
-        CIP_TRY(cip_asdf_count_decoded(l, codec, stored, &raw_len, err));
+        CIP_TRY(cip_asdf_count_decoded(l, codec, stored, UINT64_MAX, &raw_len, err));
     cip_status st = scan_frames(l, codec, b, raw_len, &pieces, err);
     if (st == CIP_OK)
         st = frames_space(l, codec, &pieces, stored, raw_len, out, err);
@@ -238,7 +238,7 @@ typedef struct counter {
     const cip_codec *codec;
     void *state;
     uint8_t *out;
-    uint64_t len;
+    uint64_t len, max;
     bool end;
     cip_status st;
     cip_err *err;
@@ -251,6 +251,9 @@ static cip_status count_piece(counter *c, const uint8_t *p, size_t n, bool last)
         size_t took = n, gave = COUNT_PIECE;
         CIP_TRY(c->codec->stream->step(c->state, p, &took, last, c->out, &gave, &c->end, c->err));
         c->len += gave;
+        if (c->len > c->max)
+            return cip_fail(c->err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected at most %" PRIu64 " decoded bytes, found more", c->max);
         p += took;
         n -= took;
         if (took == 0 && gave == 0)
@@ -268,11 +271,11 @@ static int take_piece(void *user, const uint8_t *p, size_t n)
 }
 
 cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
-                                  uint64_t *len, cip_err *err)
+                                  uint64_t max, uint64_t *len, cip_err *err)
 {
     const cip_codec_env env = { .mem = &l->env->mem };
     const cip_read_how how = { .layout = l };
-    counter c = { .codec = codec, .err = err };
+    counter c = { .codec = codec, .max = max, .err = err };
     cip_err ignored = CIP_ERR_INIT;
     cip_status st;
     CIP_TRY(cip_mem_get(&l->env->mem, COUNT_PIECE, (void **)&c.out, err));

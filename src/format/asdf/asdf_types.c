@@ -219,14 +219,14 @@ static cip_status compression_fact(asdf_file *f, cip_err *err)
     cip_buf text = { .mem = &f->env->mem };
     cip_status st = CIP_OK;
     for (size_t i = 0; i < l->nblock && text.len < 256; i++) {
-        const uint8_t *code = f->blocks.at[i].code;
+        const char *name = l->block[i].info.codec;
         size_t n = 0, k = 0;
-        while (k < i && memcmp(f->blocks.at[k].code, code, 4) != 0)
+        while (k < i && strcmp(l->block[k].info.codec, name) != 0)
             k++;
         if (k < i)
             continue;
         for (k = i; k < l->nblock; k++)
-            n += memcmp(f->blocks.at[k].code, code, 4) == 0;
+            n += strcmp(l->block[k].info.codec, name) == 0;
         CIP_GO(cip_buf_addf(&text, err, "%s%zu %s", text.len != 0 ? ", " : "", n,
                             l->block[i].info.codec));
     }
