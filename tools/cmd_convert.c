@@ -9,15 +9,43 @@
 typedef struct talk {
     progress bar;
     const char *file;
+    bool json;
+    size_t n; /* findings printed */
 } talk;
 
+/* {"findings": [{"kind": "loss" or "note", "path": ..., "text": ...}, ...]} */
+static void json_finding(talk *t, const cip_finding *f)
+{
+    fputs(t->n++ == 0 ? "{\"findings\": [" : ",\n ", stdout);
+    printf("{\"kind\": \"%s\", \"path\": ", f->severity == CIP_NOTE ? "note" : "loss");
+    print_json_string(stdout, f->part != NULL ? f->part : "");
+    fputs(", \"text\": ", stdout);
+    print_json_string(stdout, f->text);
+    putchar('}');
+}
+
+static void json_end(const talk *t)
+{
+    if (t->json)
+        puts(t->n == 0 ? "{\"findings\": []}" : "]}");
+}
+
+/* A loss, or as a note what it came to. */
 static int on_loss(void *user, const cip_finding *f)
 {
     talk *t = user;
     end_progress(&t->bar);
+    if (t->json) {
+        json_finding(t, f);
+        return 0;
+    }
     fputs("cippus: ", stderr);
     print_escaped(stderr, t->file);
-    fputs(": loss: ", stderr);
+    fputs(f->severity == CIP_NOTE ? ": " : ": loss: ", stderr);
+    if (f->severity == CIP_NOTE && f->part != NULL && f->part[0] != '\0') {
+        print_escaped(stderr, f->part);
+        fputs(": ", stderr);
+    }
     print_escaped(stderr, f->text);
     putc('\n', stderr);
     return 0;
@@ -45,31 +73,43 @@ static cip_status convert(const opts *o, int kind, const cip_convert_options *c,
     return st;
 }
 
+/* What the options say of the output; an exit status. */
+static int fill(const opts *o, cip_convert_options *c)
+{
+    bool process = false;
+    int rc = opts_checksum(o, &c->checksum);
+    if (rc == 0)
+        rc = opts_level(o, &process);
+    c->level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    c->version = o->standard;
+    c->storage = o->inlined ? "inline" : NULL;
+    c->resolve_refs = o->resolve_refs;
+    c->tree_slack = opts_tree_slack(o);
+    c->align = o->align;
+    c->format = o->format;
+    c->path = o->path;
+    c->codec = o->codec;
+    c->encode = o->encode;
+    c->byteorder = o->byteorder;
+    c->accept_loss = o->accept_loss;
+    c->overwrite = o->overwrite;
+    return rc;
+}
+
 int cmd_convert(const opts *o)
 {
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[0] };
+    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[0], .json = o->json };
     cip_convert_options c = { .size = sizeof c };
-    bool process = false;
-    int rc = opts_checksum(o, &c.checksum);
-    if (rc == 0)
-        rc = opts_level(o, &process);
+    int rc = fill(o, &c);
     if (rc != 0)
         return rc;
-    c.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
-    c.version = o->standard;
-    c.storage = o->inlined ? "inline" : NULL;
-    c.resolve_refs = o->resolve_refs;
-    c.tree_slack = opts_tree_slack(o);
-    c.align = o->align;
-    c.format = o->format;
-    c.path = o->path;
-    c.codec = o->codec;
-    c.byteorder = o->byteorder;
-    c.accept_loss = o->accept_loss;
-    c.overwrite = o->overwrite;
+    if (o->json && strcmp(o->pos[1], "-") == 0) {
+        fputs("cippus: --json and the output would both be standard output\n", stderr);
+        return EXIT_USAGE;
+    }
     c.on_loss = on_loss;
     c.progress = on_progress;
     c.user = &t;
@@ -85,6 +125,7 @@ int cmd_convert(const opts *o)
     end_progress(&t.bar);
     if (rc != EXIT_FINE)
         return rc;
+    json_end(&t);
     if (strcmp(err.part, "output") == 0)
         return complain(o->pos[1], &err);
     return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);

@@ -24,21 +24,24 @@ static const command commands[] = {
       cmd_verify, 1, -1, "json deep" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
-      "format codec path byteorder from dtype shape standard inline resolve-refs md5 align "
+      "format codec encode path byteorder from dtype shape standard inline resolve-refs md5 align "
       "tree-slack level "
-      "accept-loss overwrite" },
+      "accept-loss overwrite json" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
       3, "string history dry-run level tree-slack break-links json" },
     { "rm", "FILE PATH", "One node of the tree removed in place.", cmd_rm, 2, 2,
       "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
-      "from dtype shape byteorder path history dry-run level tree-slack md5 break-links json" },
+      "encode accept-loss from dtype shape byteorder path history dry-run level tree-slack md5 "
+      "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "from dtype shape byteorder path history dry-run level tree-slack md5 break-links json" },
+      "encode accept-loss from dtype shape byteorder path history dry-run level tree-slack md5 "
+      "break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
-      cmd_resize, 2, 3, "history dry-run level tree-slack md5 break-links json" },
+      cmd_resize, 2, 3,
+      "encode accept-loss history dry-run level tree-slack md5 break-links json" },
     { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
       cmd_edit, 1, 1, "history dry-run level tree-slack break-links json" },
     { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,

@@ -14,27 +14,27 @@ typedef struct opts {
     bool help, json, no_progress, allow_external, force;
     unsigned threads;
     uint64_t max_memory, max_elements;
-    bool blocks, chunks, yaml;                     /* info */
-    uint32_t depth;                                /* tree */
-    const char *find, *type, *value;               /* tree */
-    const char *to, *dtype, *as, *points;          /* cat */
-    int64_t block;                                 /* cat; -1: none */
-    bool stored, mask, column_major, follow;       /* cat, stat */
-    bool deep;                                     /* verify */
-    const char *format, *codec, *path, *byteorder; /* convert */
-    bool accept_loss, overwrite;                   /* convert */
-    const char *level, *md5;                       /* writing */
-    int64_t tree_slack;                            /* writing; -1: not given */
-    uint64_t align;                                /* writing */
-    bool apply, discard;                           /* recover */
-    bool dry_run, break_links, string;             /* updates */
-    const char *standard;                          /* convert */
-    bool inlined, resolve_refs;                    /* convert */
-    const char **paths;                            /* explode: every --path, in order */
-    size_t npath;                                  /* explode */
-    bool bare;                                     /* explode */
-    const char *history;                           /* updates */
-    const char *from, *shape;                      /* raw and csv inputs */
+    bool blocks, chunks, yaml;                              /* info */
+    uint32_t depth;                                         /* tree */
+    const char *find, *type, *value;                        /* tree */
+    const char *to, *dtype, *as, *points;                   /* cat */
+    int64_t block;                                          /* cat; -1: none */
+    bool stored, mask, column_major, follow;                /* cat, stat */
+    bool deep;                                              /* verify */
+    const char *format, *codec, *encode, *path, *byteorder; /* convert */
+    bool accept_loss, overwrite;                            /* convert */
+    const char *level, *md5;                                /* writing */
+    int64_t tree_slack;                                     /* writing; -1: not given */
+    uint64_t align;                                         /* writing */
+    bool apply, discard;                                    /* recover */
+    bool dry_run, break_links, string;                      /* updates */
+    const char *standard;                                   /* convert */
+    bool inlined, resolve_refs;                             /* convert */
+    const char **paths;                                     /* explode: every --path, in order */
+    size_t npath;                                           /* explode */
+    bool bare;                                              /* explode */
+    const char *history;                                    /* updates */
+    const char *from, *shape;                               /* raw and csv inputs */
 } opts;
 
 typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE } opt_kind;

@@ -5,6 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a lossy chain's largest error is; on standard error, so that --json stays what it is. */
+static int update_note(void *user, const cip_finding *f)
+{
+    const opts *o = user;
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, o->pos[0]);
+    fputs(": ", stderr);
+    if (f->part != NULL && f->part[0] != '\0') {
+        print_escaped(stderr, f->part);
+        fputs(": ", stderr);
+    }
+    print_escaped(stderr, f->text);
+    putc('\n', stderr);
+    return 0;
+}
+
 int update_start(const opts *o, cip_edit **edit)
 {
     cip_edit_options e = { .size = sizeof e };
@@ -20,6 +36,10 @@ int update_start(const opts *o, cip_edit **edit)
     e.open = &open;
     e.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
     e.codec = o->codec;
+    e.encode = o->encode;
+    e.accept_loss = o->accept_loss;
+    e.on_note = update_note;
+    e.user = (void *)(uintptr_t)o;
     e.tree_slack = opts_tree_slack(o);
     e.history = o->history;
     e.break_links = o->break_links;

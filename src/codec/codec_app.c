@@ -70,3 +70,33 @@ cip_status cip_app_codec_len(const cip_app_codec *c, cip_bytes src, uint64_t *le
     *len = n;
     return CIP_OK;
 }
+
+bool cip_app_codec_encodes(const cip_app_codec *c)
+{
+    return c->methods->encode != NULL && c->methods->bound != NULL;
+}
+
+cip_status cip_app_codec_encode(const cip_app_codec *c, cip_mem *mem, cip_bytes src, void **dst,
+                                size_t *n, cip_err *err)
+{
+    const cip_codec_methods *m = c->methods;
+    cip_err own = CIP_ERR_INIT;
+    size_t cap = m->bound(m->user, c->args, src.len), got = 0;
+    void *p;
+    CIP_TRY(cip_mem_get(mem, cap, &p, err));
+    int st = (int)m->encode(m->user, c->args, src.ptr, src.len, p, cap, &got, &own);
+    cip_status result = CIP_OK;
+    if (st != CIP_OK)
+        result = failed(st, c, &own, err);
+    else if (got > cap)
+        result = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                          "expected at most %zu bytes of the encoding '%.40s', found %zu", cap,
+                          m->name, got);
+    if (result != CIP_OK) {
+        cip_mem_put(mem, p);
+        return result;
+    }
+    *dst = p;
+    *n = got;
+    return CIP_OK;
+}

@@ -21,5 +21,11 @@ const cip_codec_methods *cip_app_codec_named(const cip_env *env, const char *nam
 const cip_codec_methods *cip_app_codec_coded(const cip_env *env, const uint8_t code[4]);
 /* How many bytes a payload decodes to; UNSUPPORTED when the application cannot tell. */
 cip_status cip_app_codec_len(const cip_app_codec *c, cip_bytes src, uint64_t *len, cip_err *err);
+/* Whether it can be written. */
+bool cip_app_codec_encodes(const cip_app_codec *c);
+/* Encodes all of src: *n bytes at *dst, which is put back to `mem` by the caller. CORRUPT when the
+ * application claims more than the room that it asked for. */
+cip_status cip_app_codec_encode(const cip_app_codec *c, cip_mem *mem, cip_bytes src, void **dst,
+                                size_t *n, cip_err *err);
 
 #endif

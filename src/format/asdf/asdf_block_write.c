@@ -26,16 +26,32 @@ static cip_status put_header(asdf_blockw *b, cip_err *err)
     return CIP_OK;
 }
 
+/* The chain's text, then the line of its stages. */
+static cip_status begin_chain(asdf_blockw *b, cip_err *err)
+{
+    cip_buf text = { .mem = &b->env->mem };
+    cip_status st = cip_asdf_chain_text(b->env, b->chain, b->of, &text, err);
+    if (st == CIP_OK)
+        st = cip_out_write(b->out, text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st != CIP_OK ? st
+                        : cip_asdf_chainw_new(b->env, b->chain, b->of, b->how.level, NULL, b->out,
+                                              &b->chained, err);
+}
+
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
 {
     cip_out *to = b->out;
-    b->head = (asdf_piece){ .flags = flags };
     if ((flags & ASDF_STREAMED) != 0) {
         CIP_TRY(cip_asdf_packing(NULL, 0, &b->how, err));
         b->sum = ASDF_SUM_NONE;
+        b->chain = NULL;
     }
+    b->head = (asdf_piece){ .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0) };
     memcpy(b->head.code, b->how.code, sizeof b->head.code);
     CIP_TRY(put_header(b, err));
+    if (b->chain != NULL)
+        return begin_chain(b, err);
     if (b->sum == ASDF_SUM_STORED) {
         CIP_TRY(cip_summed_new(b->env, CIP_SUM_MD5, b->out, &b->summed, err));
         to = cip_summed_out(b->summed);
@@ -49,19 +65,23 @@ cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_er
 {
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
-    return cip_encoder_write(b->enc, p, n, err);
+    return b->chained != NULL ? cip_asdf_chainw_write(b->chained, p, n, err)
+                              : cip_encoder_write(b->enc, p, n, err);
 }
 
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
-    CIP_TRY(cip_encoder_finish(b->enc, err));
+    CIP_TRY(b->chained != NULL ? cip_asdf_chainw_finish(b->chained, err)
+                               : cip_encoder_finish(b->enc, err));
     if (b->summed != NULL)
         CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
     b->head.used = b->head.allocated = b->out->n - b->at - PREFIX - b->header_size;
-    b->head.data_size = cip_encoder_raw(b->enc);
+    b->head.data_size =
+        b->chained != NULL ? cip_asdf_chainw_raw(b->chained) : cip_encoder_raw(b->enc);
+    b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
     *larger = b->how.framing != NULL && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
     if ((b->head.flags & ASDF_STREAMED) != 0)
@@ -79,9 +99,11 @@ cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)
 void cip_asdf_blockw_clear(asdf_blockw *b)
 {
     cip_encoder_free(b->enc);
+    cip_asdf_chainw_free(b->chained);
     cip_summed_free(b->summed);
     cip_sum_free(b->decoded);
     b->enc = NULL;
+    b->chained = NULL;
     b->summed = NULL;
     b->decoded = NULL;
 }

@@ -39,9 +39,14 @@ static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err
     asdf_part *p = part_of(w, t);
     /* a header of 0.1 is as long as its fields, from which its layout is told, unless asked for */
     const uint64_t align = w->standard->early && w->spec.align == 0 ? 1 : w->main.align;
-    w->block = (asdf_blockw){
-        .env = w->env, .out = p->out, .form = p->form, .align = align, .how = t->how, .sum = w->sum
-    };
+    w->block = (asdf_blockw){ .env = w->env,
+                              .out = p->out,
+                              .form = p->form,
+                              .align = align,
+                              .how = t->how.packing,
+                              .chain = t->how.chain,
+                              .of = &t->of,
+                              .sum = w->sum };
     return cip_asdf_blockw_begin(&w->block, t->where == CIP_WHERE_STREAMED ? ASDF_STREAMED : 0,
                                  err);
 }
@@ -63,6 +68,15 @@ static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
     return CIP_OK;
 }
 
+/* What is not as it was, in numbers. */
+static cip_status tell_worst(asdf_writer *w, const asdf_target *t, cip_err *err)
+{
+    if (t->how.chain == NULL || !cip_asdf_chain_is_lossy(t->how.chain) || w->spec.notes == NULL)
+        return CIP_OK;
+    cip_asdf_tell_worst(w->spec.notes, t->s->path, w->block.worst);
+    return cip_report_status(w->spec.notes, err);
+}
+
 /* `again`: what did not become smaller may be asked for once more, to be stored as it is. */
 static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
 {
@@ -75,10 +89,12 @@ static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
     if (t->where != CIP_WHERE_INLINE && !t->s->is_view) {
         asdf_part *p = part_of(w, t);
         CIP_TRY(cip_asdf_blockw_end(&w->block, &larger, err));
+        CIP_TRY(tell_worst(w, t, err));
         if (larger && again != NULL) {
             *again = true;
             t->left = t->nbytes;
-            CIP_TRY(cip_asdf_packing(NULL, 0, &t->how, err));
+            t->how.chain = NULL;
+            CIP_TRY(cip_asdf_packing(NULL, 0, &t->how.packing, err));
             CIP_TRY(cip_asdf_blockw_undo(&w->block, err));
             return begin_block(w, t, err);
         }
@@ -163,9 +179,9 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
-    CIP_TRY(cip_asdf_standard_of(spec, &w->standard, err));
+    CIP_TRY(cip_asdf_how_of(env, a, spec, &w->how, err));
+    w->standard = w->how.standard;
     CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
-    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));
     w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
     cip_status st = start(w, plan, err);
     if (st != CIP_OK)

@@ -7,12 +7,20 @@
 
 enum { ASDF_BEGUN = 1, ASDF_DONE = 2 };
 
+/* How data are stored. In 0.1.0 a codec stands for a chain, or tells the level of one. */
+typedef struct asdf_how {
+    const asdf_standard *standard;
+    asdf_packing packing;
+    const asdf_chain *chain; /* or NULL; in the arena */
+} asdf_how;
+
 /* An array on its way out. */
 typedef struct asdf_target {
     const cip_spec_array *s;
     const cip_dtype *stored;
     cip_where where;
-    asdf_packing how;
+    asdf_how how;
+    asdf_encoded of;
     uint64_t nbytes, left; /* raw: in all, still to come */
     int64_t block;         /* of internal and streamed ones */
     const char *uri;       /* of external ones */
@@ -27,7 +35,7 @@ typedef struct asdf_writer {
     cip_spec spec;
     const asdf_standard *standard;
     asdf_sum sum;
-    asdf_packing how;
+    asdf_how how; /* of arrays that have none of their own */
     asdf_target **target;
     size_t n, cap;
     int64_t nblock;
@@ -47,6 +55,14 @@ bool cip_asdf_is_rawarray(const cip_spec *spec);
 /* What cannot be said of an array that is stored there, or NULL. */
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where);
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err);
+
+/* --- asdf_sink_chain.c: through which codec or chain */
+cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asdf_how *out,
+                           cip_err *err);
+/* An array's own way, *how on entry that of the file: none for inline, streamed and empty ones, a
+ * lossless one for masks. ARG or UNSUPPORTED where the array cannot go through it. */
+cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
+                              cip_err *err);
 
 /* --- asdf_sink_array.c: an array more; fills *plan. `all`: the n of a spec known from the start */
 cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,

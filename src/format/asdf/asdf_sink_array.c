@@ -78,11 +78,9 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.80s cannot be written: %s",
                         cip_dtype_name(s->dtype), fault);
     t->how = w->how;
-    if (s->codec != NULL)
-        CIP_TRY(cip_asdf_packing(s->codec, s->level, &t->how, err));
+    t->of = (asdf_encoded){ s->ndim, s->shape, t->stored };
     CIP_TRY(count_bytes(t, err));
-    if (t->nbytes == 0)
-        CIP_TRY(cip_asdf_packing(NULL, 0, &t->how, err));
+    CIP_TRY(cip_asdf_array_how(w->env, w->a, t, &t->how, err));
     CIP_TRY(place_target(w, t, err));
     if (w->n == w->cap) {
         size_t cap = w->cap == 0 ? 16 : 2 * w->cap;

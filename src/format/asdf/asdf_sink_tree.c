@@ -120,7 +120,7 @@ static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, 
         bool used = false;
         for (size_t i = 0; i < w->n; i++)
             used = used || (w->target[i]->where != CIP_WHERE_INLINE && !w->target[i]->s->is_view &&
-                            strcmp(w->target[i]->how.name, names[k]) == 0);
+                            strcmp(w->target[i]->how.packing.name, names[k]) == 0);
         asdf_swap x = { .path = "history/extensions/-" };
         if (used)
             CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, names[k], &x.to, err));

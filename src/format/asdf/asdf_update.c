@@ -9,6 +9,8 @@
 
 static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
                                  "{}\n...\n";
+static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+                                 "{}\n...\n";
 
 /* --- the text
  * ------------------------------------------------------------------------------------- */
@@ -30,7 +32,8 @@ cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *er
         CIP_TRY(cip_asdf_text_of(u->f, u->arena, &head, &text, err));
         CIP_TRY(new_text(u, text, err));
     } else if (u->tree == NULL) {
-        text = (cip_bytes){ (const uint8_t *)empty_tree, sizeof empty_tree - 1 };
+        const char *empty = cip_asdf_is_early(u->f->header.file) ? early_tree : empty_tree;
+        text = (cip_bytes){ (const uint8_t *)empty, strlen(empty) };
         CIP_TRY(new_text(u, text, err));
         u->anew = true;
     }
@@ -133,33 +136,36 @@ static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *k
     return pair(a, map, i, key, v, err);
 }
 
-/* An entry without a time, so that the same update gives the same bytes. */
-static cip_status history_entry(cip_arena *a, const char *text, cip_node **out, cip_err *err)
+/* An entry without a time, so that the same update gives the same bytes. `tags`: 0.1 has none. */
+static cip_status history_entry(cip_arena *a, const char *text, bool tags, cip_node **out,
+                                cip_err *err)
 {
     cip_node *software;
     CIP_TRY(cip_node_new_map(a, 2, &software, err));
     CIP_TRY(text_pair(a, software, 0, "name", "cippus", err));
     CIP_TRY(text_pair(a, software, 1, "version", CIP_VERSION_STRING, err));
-    software->tag = ASDF_TAGS "core/software-1.0.0";
+    software->tag = tags ? ASDF_TAGS "core/software-1.0.0" : NULL;
     CIP_TRY(cip_node_new_map(a, 2, out, err));
     CIP_TRY(text_pair(a, *out, 0, "description", text, err));
     CIP_TRY(pair(a, *out, 1, "software", software, err));
-    (*out)->tag = ASDF_TAGS "core/history_entry-1.0.0";
+    (*out)->tag = tags ? ASDF_TAGS "core/history_entry-1.0.0" : NULL;
     return CIP_OK;
 }
 
-/* A list in the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries` later. */
+/* A list in 0.1 and the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries`
+ * later. */
 static cip_status history(void *state, const char *text, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
     cip_node *entry, *list;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(history_entry(u->arena, text, &entry, err));
+    const bool early = cip_asdf_is_early(u->f->header.file);
+    CIP_TRY(history_entry(u->arena, text, !early, &entry, err));
     const cip_node *h = cip_yaml_edit_get(e, "history", NULL);
     const asdf_version *v = &u->f->header.standard;
     bool old = h != NULL ? h->type == CIP_NODE_SEQ
-                         : u->f->header.has_standard && v->major == 1 && v->minor < 2;
+                         : early || (u->f->header.has_standard && v->major == 1 && v->minor < 2);
     const char *path = old ? "history" : "history/entries";
     u->tree_changed = true;
     if (cip_node_kind(cip_yaml_edit_get(e, path, NULL)) == CIP_NODE_SEQ)
@@ -179,14 +185,15 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
     u->n = list->n;
     u->cap = list->n + 1;
     for (size_t i = 0; i < u->n; i++) {
-        u->b[i] = (asdf_ublock){ .head = list->at[i], .kept = list->at[i].stored, .moved_to = -1 };
+        const asdf_block *b = &list->at[i];
+        u->b[i] = (asdf_ublock){ .head = *b, .kept = b->stored, .moved_to = -1 };
+        u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
         u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
     }
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size_t *index,
-                                     cip_err *err)
+cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err)
 {
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
@@ -203,9 +210,14 @@ cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size
         u->cap *= 2;
     }
     asdf_ublock *b = &u->b[u->n];
+    const asdf_ublock *from = &u->b[like];
     *b = (asdf_ublock){ .is_new = true, .changed = true, .moved_to = -1 };
-    b->head.header_size = cip_asdf_form_1_0.header_size;
-    memcpy(b->head.code, code, sizeof b->head.code);
+    b->chain_of = from->chain_of;
+    b->head.form = from->head.form;
+    b->head.header_size = b->head.form->header_size;
+    b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;
+    memcpy(b->head.code, from->head.code, sizeof b->head.code);
+    memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
     CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &b->shadow, err));
     *index = u->n++;
     return CIP_OK;

@@ -21,6 +21,12 @@ typedef struct asdf_ublock {
     cip_io *whole;    /* scratch, made at the end: kept and encoded bytes, in a new file */
     bool summed;      /* a checksum is wanted, though it had none */
     bool dropped;     /* by defrag */
+    int64_t chain_of; /* the block of the file whose encoding chain it goes through, or -1 */
+    /* The array that its decoded bytes are since this update changed its shape; NULL: as in the
+     * file. */
+    const cip_array *array;
+    const int64_t *shape;
+    double worst;     /* made at the end: the largest error of a lossy chain */
     int64_t moved_to; /* the new block that has its data now, or -1 */
 } asdf_ublock;
 
@@ -90,9 +96,8 @@ cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved,
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */
 cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
-/* A new block with no data yet. */
-cip_status cip_asdf_update_new_block(asdf_update *u, const uint8_t code[4], size_t *index,
-                                     cip_err *err);
+/* A new block with no data yet, stored as block `like` is. */
+cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err);
 
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */
@@ -130,6 +135,15 @@ cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int6
                                   cip_err *err);
 /* Puts them into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
+
+/* --- asdf_update_chain.c: encoding chains of 0.1 -----------------------------------------------
+ */
+
+/* Whether the block's data are to go through a chain: its own, or the one that the options name. */
+bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
+/* Its decoded bytes, all in its shadow, to a new scratch file: the chain's text and what it gives.
+ * UNSUPPORTED for a lossy chain that is not accepted. */
+cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **out, cip_err *err);
 
 /* --- asdf_update_finish.c: where everything goes
  * -------------------------------------------------- */

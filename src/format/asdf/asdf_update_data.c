@@ -314,6 +314,18 @@ static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, 
                                                    : cip_fail(err, st, why.offset, "%s", why.text);
 }
 
+/* What the block's bytes are now, for a chain that has to know. */
+static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *shape, size_t block,
+                             cip_err *err)
+{
+    int64_t *copy;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &copy, (size_t)a->view.ndim + 1, err));
+    memcpy(copy, shape, (size_t)a->view.ndim * sizeof *copy);
+    u->b[block].array = a;
+    u->b[block].shape = copy;
+    return CIP_OK;
+}
+
 /* Gives the array elements of its own, packed in C order: in its block when nothing else lies
  * there, otherwise in a new one. `content` is taken over, on failure too. */
 static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
@@ -327,7 +339,7 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
     CIP_GO(cip_asdf_update_touch(u, a, true, err));
     CIP_GO(cip_asdf_update_users(u, &users, err));
     if (users[block] != 1 || u->b[block].rows != NULL) {
-        CIP_GO(cip_asdf_update_new_block(u, u->b[block].head.code, &block, err));
+        CIP_GO(cip_asdf_update_new_block(u, block, &block, err));
         CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
         CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
     }
@@ -340,6 +352,7 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
     u->b[block].kept = 0;
     u->b[block].changed = true;
     content = NULL;
+    st = note_shape(u, a, shape, block, err);
 done:
     cip_io_close(content);
     return st;
@@ -401,6 +414,7 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
         return append_anew(u, a, nelem, shape, feed, err);
     asdf_ublock *b = &u->b[a->storage.block];
     CIP_TRY(new_length(u, a, shape, err));
+    CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
     if (b->shadow != NULL)
         CIP_TRY(cip_scratch_resize(b->shadow, end, err));
     else if (cip_asdf_is_raw(&b->head))

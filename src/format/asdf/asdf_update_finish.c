@@ -34,14 +34,15 @@ static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_e
     size_t index;
     if (!old.changed || cip_asdf_update_payload(&old).len <= old.head.allocated)
         return CIP_OK;
-    CIP_TRY(cip_asdf_update_new_block(u, old.head.code, &index, err));
+    CIP_TRY(cip_asdf_update_new_block(u, block, &index, err));
     asdf_ublock *b = &u->b[index];
     cip_io_close(b->shadow);
     *b = old;
     b->is_new = true;
-    b->head.flags = 0;
+    b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     u->b[block] = (asdf_ublock){ .head = u->f->blocks.at[block],
                                  .kept = u->f->blocks.at[block].stored,
+                                 .chain_of = -1,
                                  .moved_to = (int64_t)index };
     *to = (int64_t)index;
     return CIP_OK;
@@ -239,9 +240,9 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
     if (tail)
         piece.allocated = piece.used;
-    cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
     if (!cip_asdf_is_streamed(&b->head))
-        CIP_TRY(change(p, b->head.offset, head, sizeof head, err));
+        CIP_TRY(change(p, b->head.offset, head, len, err));
     if (!tail)
         return write_inside(p, b, &load, err);
     start_tail(p, b->head.data_off + load.kept);
@@ -262,13 +263,16 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     asdf_piece piece;
     start_tail(p, end_of_old(p));
     CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
-    uint64_t align = u->how.align != 0 ? u->how.align : 64;
-    uint64_t over = (p->pos + ASDF_HEADER_LEN) % align, pad = over != 0 ? align - over : 0;
+    const asdf_block_form *form = b->head.form;
+    bool exact = form != &cip_asdf_form_1_0; /* its length tells the form */
+    uint64_t align = u->how.align != 0 ? u->how.align : exact ? 1 : 64;
+    uint64_t over = (p->pos + cip_asdf_header_len(form)) % align,
+             pad = over != 0 ? align - over : 0;
     static const uint8_t zeros[1 << 15];
     asdf_payload load = cip_asdf_update_payload(b);
     p->at[i] = p->pos;
-    cip_asdf_header_bytes(&piece, (uint16_t)(cip_asdf_form_1_0.header_size + pad), head);
-    CIP_TRY(tail_bytes(p, head, sizeof head, err));
+    size_t len = cip_asdf_header_bytes(&piece, (uint16_t)(form->header_size + pad), head);
+    CIP_TRY(tail_bytes(p, head, len, err));
     CIP_TRY(tail_bytes(p, zeros, (size_t)pad, err));
     CIP_TRY(tail_range(p, u->seen, b->head.data_off, load.kept, err));
     return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
@@ -277,7 +281,8 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
 static cip_status place_index(placing *p, cip_err *err)
 {
     asdf_update *u = p->u;
-    if (u->n == 0 || streams(u) || (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
+    if (u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
+        (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
     start_tail(p, end_of_old(p));
     cip_buf text = { .mem = &u->env->mem };

@@ -87,12 +87,25 @@ static cip_status join_rows(asdf_ublock *b, cip_err *err)
     return CIP_OK;
 }
 
+/* All of it anew. */
+static cip_status encode_chain(asdf_update *u, size_t block, cip_err *err)
+{
+    asdf_ublock *b = &u->b[block];
+    if (b->shadow == NULL)
+        CIP_TRY(cip_asdf_update_shadow(u, block, err));
+    CIP_TRY(join_rows(b, err));
+    b->raw_len = b->shadow->size;
+    return cip_asdf_update_encode_chain(u, block, &b->encoded, err);
+}
+
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     bool raw = cip_asdf_is_raw(&b->head);
     if (!b->changed || b->encoded != NULL)
         return CIP_OK;
+    if (cip_asdf_update_is_chained(u, b))
+        return encode_chain(u, block, err);
     if (!raw && b->rows != NULL && b->shadow == NULL && !in_chunks(b->head.code))
         CIP_TRY(cip_asdf_update_shadow(u, block, err));
     CIP_TRY(join_rows(b, err));
@@ -163,9 +176,15 @@ static cip_status make_sum(asdf_update *u, size_t block, uint8_t out[ASDF_CHECKS
     static const uint8_t none[ASDF_CHECKSUM_LEN] = { 0 };
     const asdf_ublock *b = &u->b[block];
     const char *want = u->how.checksum;
+    bool none_here = b->head.form->checksum_len != ASDF_CHECKSUM_LEN;
     bool had = b->is_new || b->summed || memcmp(b->head.checksum, none, sizeof none) != 0;
     cip_sum *sum;
     memset(out, 0, ASDF_CHECKSUM_LEN);
+    if (none_here && want != NULL && strcmp(want, "none") != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "layout %s of ASDF 0.1 has no checksums", b->head.form->name);
+    if (none_here)
+        return CIP_OK;
     if (want != NULL ? strcmp(want, "none") == 0 : !had)
         return CIP_OK;
     bool decoded = want != NULL && strcmp(want, "legacy") == 0 && !cip_asdf_is_raw(&b->head);
@@ -183,12 +202,13 @@ cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, 
     if (!b->is_new)
         CIP_TRY(cip_asdf_piece_of(u->f, block, u->arena, out, err));
     else
-        *out = (asdf_piece){ .flags = b->head.flags };
+        *out = (asdf_piece){ .form = b->head.form, .flags = b->head.flags };
     if (!b->changed)
         return CIP_OK;
     asdf_payload p = cip_asdf_update_payload(b);
     out->flags = b->head.flags;
     memcpy(out->code, b->head.code, sizeof out->code);
+    memcpy(out->encoding, b->head.encoding, sizeof out->encoding);
     out->used = p.len;
     out->data_size = b->raw_len;
     out->allocated = cip_max_u64(b->is_new ? 0 : b->head.allocated, p.len);

@@ -4,7 +4,7 @@
 #ifndef CIP_FORMAT_ASDF_WRITE_H
 #define CIP_FORMAT_ASDF_WRITE_H
 
-#include "format/asdf/asdf.h"
+#include "format/asdf/asdf_chain_write.h"
 #include "space/encode.h"
 
 extern const cip_sink cip_asdf_sink;
@@ -107,8 +107,12 @@ typedef struct asdf_blockw {
     asdf_piece head; /* but for io and off */
     uint16_t header_size;
     asdf_packing how;
+    const asdf_chain *chain; /* in a codec's place, of form B; or NULL */
+    const asdf_encoded *of;  /* the array that goes through it */
     asdf_sum sum;
     cip_encoder *enc;
+    asdf_chainw *chained;
+    double worst; /* the largest error of the chain, once ended */
     cip_summed *summed;
     cip_sum *decoded; /* ASDF_SUM_DECODED */
 } asdf_blockw;
@@ -117,8 +121,8 @@ typedef struct asdf_blockw {
  * ASDF_STREAMED or 0. */
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err);
-/* Completes the payload and the header; then *larger says that it did not become smaller, and
- * cip_asdf_blockw_undo takes it back. */
+/* Completes the payload and the header; then *larger says that it did not become smaller (of a
+ * codec; a chain stays), and cip_asdf_blockw_undo takes it back. */
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err);
 cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err);
 void cip_asdf_blockw_clear(asdf_blockw *b);
