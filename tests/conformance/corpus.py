@@ -15,7 +15,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
-FORMATS = {"asdf", "asdf-0.1", "ra"}
+FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
+           "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks"}
 UNSUPPORTED = {"blsc", "needs-blosc"}  # files with arrays that must be refused as unsupported, until their codec exists
 
 
@@ -37,7 +38,7 @@ def check(digests, entry):
         found = digests.ask(file, a["path"])
         if may_refuse and found.startswith("! unsupported"):
             refused += 1
-        elif found != a["sha256"]:
+        elif found.startswith("! ") or a["sha256"] not in (None, found):  # None: any content will do
             yield f"{a['path']}: expected {a['sha256']}, found {found or 'a crash'}"
         if "mask_sha256" in a:
             found = digests.ask(file, a["path"], "mask")

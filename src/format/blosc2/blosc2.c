@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Blosc2 files: a contiguous frame, a folder with a sparse frame, or a bare chunk, as one array. */
+#include "format/blosc2/blosc2.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+static const char sparse_index[] = "chunks.b2frame";
+
+/* --- which file it is ------------------------------------------------------------------------- */
+
+/* A folder is ours by its index alone. */
+static bool is_sparse(cip_io *io)
+{
+    uint8_t head[CIP_B2_HEADER_MIN];
+    size_t n = 0;
+    cip_io *member;
+    if (!cip_io_is_folder(io) || cip_io_open_member(io, sparse_index, 0, &member, NULL) != CIP_OK)
+        return false;
+    bool is = cip_io_read_some(member, 0, head, sizeof head, &n, NULL) == CIP_OK &&
+              cip_b2_magic((cip_bytes){ head, n });
+    cip_io_close(member);
+    return is;
+}
+
+static int probe(cip_io *io, cip_bytes head)
+{
+    cip_b2_header h;
+    if (cip_b2_magic(head))
+        return cip_b2_header_read(head, io->size, &h, NULL) == CIP_OK ? 100 : 90;
+    if (is_sparse(io))
+        return 100;
+    return cip_b2_is_chunk(io, head) ? 60 : 0;
+}
+
+/* --- the array -------------------------------------------------------------------------------- */
+
+/* Of items that nothing is known of but their size. */
+static cip_status plain_dtype(cip_layout *l, uint64_t typesize, const cip_dtype **out, cip_err *err)
+{
+    if (typesize != 1)
+        return cip_dtype_opaque(&l->arena, typesize, NULL, out, err);
+    *out = cip_dtype_fixed(CIP_U8, false);
+    return CIP_OK;
+}
+
+static cip_status plain_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
+{
+    uint64_t size = f->h.nbytes % f->h.typesize == 0 ? f->h.typesize : 1;
+    const int64_t shape[1] = { (int64_t)(f->h.nbytes / size) };
+    CIP_TRY(plain_dtype(l, size, &a->dtype, err));
+    return cip_view_c_order(1, shape, size, &a->view, err);
+}
+
+static cip_status nd_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
+{
+    const char *why;
+    CIP_TRY(cip_b2_nd_dtype(&l->arena, &f->nd, f->h.typesize, &a->dtype, &why, err));
+    if (why != NULL)
+        cip_warn(l->env, CIP_ERR_CORRUPT, f->base + f->nd_meta->at, "b2nd", "%s", why);
+    return cip_view_c_order(f->nd.ndim, f->nd.shape, f->h.typesize, &a->view, err);
+}
+
+/* pack_tensor and its like: a flat frame with type and shape in a vlmetalayer. */
+static bool packed_tensor(cip_layout *l, const cip_b2_frame *f, cip_array *a)
+{
+    const cip_node *vlmeta = l->tree == NULL ? NULL : cip_map_get(l->tree, "vlmeta");
+    const cip_node *t = vlmeta == NULL ? NULL : cip_map_get(vlmeta, "__pack_tensor__");
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t n;
+    const cip_dtype *d;
+    cip_nd view;
+    if (t == NULL || t->type != CIP_NODE_SEQ || t->len != 3 || t->item[1]->type != CIP_NODE_SEQ ||
+        t->item[1]->len > CIP_MAX_NDIM || t->item[2]->type != CIP_NODE_STRING)
+        return false;
+    const cip_node *text = t->item[2];
+    for (uint32_t k = 0; k < t->item[1]->len; k++)
+        if (!cip_node_as_int(t->item[1]->item[k], &shape[k]) || shape[k] < 0)
+            return false;
+    if (cip_dtype_parse(&l->arena, text->text, text->len, false, &d, NULL) != CIP_OK ||
+        !cip_shape_nelem((int32_t)t->item[1]->len, shape, &n) ||
+        cip_mul_overflow(n, d->itemsize, &n) || n != f->h.nbytes ||
+        cip_view_c_order((int32_t)t->item[1]->len, shape, d->itemsize, &view, NULL) != CIP_OK)
+        return false;
+    a->dtype = d;
+    a->view = view;
+    return true;
+}
+
+/* The chunk shape that `ls` shows. */
+static cip_status chunk_shape(cip_layout *l, const cip_b2_frame *f, const cip_array *a,
+                              const int64_t **out, cip_err *err)
+{
+    int64_t *shape;
+    bool plain = f->nd_meta == NULL && a->view.ndim == 1 && f->h.chunksize != 0;
+    *out = f->nd_meta != NULL ? f->nd.chunk : NULL;
+    if (!plain || a->view.itemsize == 0 || f->h.chunksize % a->view.itemsize != 0)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &shape, 1, err));
+    shape[0] = (int64_t)(f->h.chunksize / a->view.itemsize);
+    *out = shape;
+    return CIP_OK;
+}
+
+static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
+{
+    cip_array *a;
+    const int64_t *chunk;
+    CIP_TRY(cip_layout_add_array(l, true, &a, err));
+    a->layout = l;
+    a->path = "";
+    if (f->nd_meta != NULL)
+        CIP_TRY(nd_array(l, f, a, err));
+    else if (!packed_tensor(l, f, a))
+        CIP_TRY(plain_array(l, f, a, err));
+    CIP_TRY(chunk_shape(l, f, a, &chunk, err));
+    a->space = f->data;
+    a->storage = (cip_storage){ .kind = f->h.sparse ? "sparse" : "frame",
+                                .codec = cip_b2_codec_name(&f->h),
+                                .nbytes = f->h.cbytes,
+                                .chunk = chunk,
+                                .block = -1 };
+    return CIP_OK;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void clear(cip_layout *l)
+{
+    cip_b2_file *f = l->own;
+    if (f == NULL)
+        return;
+    cip_b2_frame_clear(f->frame);
+    cip_io_close(f->index);
+}
+
+/* The space that the frame's own bytes lie in: the file, or the index of a folder. */
+static cip_status frame_space(cip_layout *l, cip_b2_file *f, cip_space **out, cip_err *err)
+{
+    *out = l->file;
+    if (!cip_io_is_folder(l->io))
+        return CIP_OK;
+    uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
+    CIP_TRY(cip_io_open_member(l->io, sparse_index, flags, &f->index, err));
+    return cip_space_new_file(l, f->index, out, err);
+}
+
+static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
+{
+    cip_space *in;
+    char *version;
+    CIP_TRY(frame_space(l, own, &in, err));
+    CIP_TRY(cip_b2_frame_open(l, in, 0, in->len, &own->frame, err));
+    const cip_b2_frame *f = own->frame;
+    if (f->h.sparse != cip_io_is_folder(l->io) && !f->h.sparse)
+        return cip_fail(err, CIP_ERR_CORRUPT, 0x1A,
+                        "expected a sparse frame in a folder, found a contiguous one");
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
+    l->version = version;
+    f->data->label = "data";
+    l->beside = (own->index != NULL ? own->index->size : 0) + (f->h.sparse ? f->h.cbytes : 0);
+    CIP_TRY(cip_b2_tree(l, f, &l->tree, err));
+    CIP_TRY(add_array(l, f, err));
+    return cip_b2_facts(l, f, err);
+}
+
+static cip_status open_file(cip_layout *l, cip_err *err)
+{
+    uint8_t head[CIP_B2_HEADER_MIN];
+    size_t n;
+    cip_b2_file *own;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &own, 1, err));
+    l->own = own;
+    l->clear = clear;
+    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &n, err));
+    bool frame = cip_io_is_folder(l->io) || cip_b2_magic((cip_bytes){ head, n });
+    return frame ? open_frame(l, own, err) : cip_b2_chunk_open(l, err);
+}
+
+const cip_format cip_format_blosc2 = {
+    .name = "blosc2",
+    .title = "Blosc2",
+    .extensions = "b2nd b2frame b2f b2chunk cdata blosc blosc2",
+    .probe = probe,
+    .open = open_file,
+    .verify = cip_b2_verify,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Blosc2: contiguous and sparse frames, the n-d arrays (b2nd) in them, and bare chunks of Blosc1
+ * and Blosc2. Section numbers are those of README.md. */
+#ifndef CIP_FORMAT_BLOSC2_H
+#define CIP_FORMAT_BLOSC2_H
+
+#include "codec/blosc/blosc.h"
+#include "format/format.h"
+
+enum {
+    CIP_B2_HEADER_MIN = 87,   /* up to the metalayers */
+    CIP_B2_TRAILER_MIN = 25,  /* without vlmetalayers */
+    CIP_B2_MAX_META = 16,     /* metalayers of a header */
+    CIP_B2_MAX_VLMETA = 8192, /* of a trailer */
+    CIP_B2_MAX_NAME = 31,     /* bytes of a metalayer's name; longer ones are read as well */
+    CIP_B2_MAX_NDIM = 16,
+    CIP_B2_MAX_WIDTH = 32 /* bytes of an offset in the index */
+};
+
+/* One metalayer: bytes borrowed from where it was parsed. */
+typedef struct cip_b2_meta {
+    cip_bytes name, value;
+    uint64_t at; /* of the value's first byte, from the beginning of header or trailer */
+} cip_b2_meta;
+
+typedef struct cip_b2_metas {
+    cip_b2_meta *at;
+    size_t n;
+} cip_b2_metas;
+
+/* The fixed part of a frame's header, every field checked by itself and against the others. */
+typedef struct cip_b2_header {
+    uint64_t header_len, frame_len;
+    uint8_t version;      /* 1 to 3 */
+    uint8_t width_code;   /* of offsets: 0 to 3 for 4 to 32 bytes; often a lie */
+    bool variable, vl;    /* as the flags say */
+    bool sparse;          /* chunks lie in files beside */
+    uint8_t codec, level; /* codec: as the nibble says */
+    uint8_t split;        /* 0 always, 1 never, 2 auto, 3 forward-compat */
+    uint64_t nbytes;      /* decoded */
+    uint64_t cbytes;      /* bytes between header and index (sparse: of all chunk files) */
+    uint64_t typesize;    /* at least 1 */
+    uint64_t blocksize;   /* 0: not said */
+    uint64_t chunksize;   /* 0: every chunk has its own */
+    uint8_t filter[CIP_BLOSC_FILTERS], filter_meta[CIP_BLOSC_FILTERS];
+    uint8_t user_codec, codec_meta;
+    bool dict;
+} cip_b2_header;
+
+typedef struct cip_b2_trailer {
+    uint64_t len;
+    uint8_t version;
+    bool wrapped;             /* the document's bin32 lies around the vlmetalayers */
+    uint8_t fingerprint_type; /* 0 none, 1 to 3 for 4, 8, 16 bytes */
+    uint8_t fingerprint[16];
+} cip_b2_trailer;
+
+/* --- blosc2_header.c: bytes to fields ----------------------------------------------------------
+ */
+
+/* Whether a frame begins here. */
+bool cip_b2_magic(cip_bytes in);
+/* The fixed part from the first bytes; `total`: all there are from here on. FORMAT (the magic),
+ * TRUNCATED, CORRUPT, UNSUPPORTED (a future version). */
+cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, cip_err *err);
+/* The metalayers behind it; `in`: all of the header. They live in the arena, their bytes in `in`.
+ */
+cip_status cip_b2_header_metas(cip_bytes in, cip_arena *a, cip_b2_metas *out, cip_err *err);
+/* The trailer's length from the frame's last 23 bytes. */
+cip_status cip_b2_trailer_len(cip_bytes in, const cip_b2_header *h, uint64_t *len, cip_err *err);
+/* All of a trailer. Its length and fingerprint are known also when the vlmetalayers are damaged
+ * (CORRUPT); their bytes lie in `in`. */
+cip_status cip_b2_trailer_read(cip_bytes in, cip_arena *a, cip_b2_trailer *out, cip_b2_metas *metas,
+                               cip_err *err);
+/* The one of that name, or NULL. */
+const cip_b2_meta *cip_b2_meta_find(const cip_b2_metas *m, const char *name);
+/* "lz4" for what a frame's header says of its codec. */
+const char *cip_b2_codec_name(const cip_b2_header *h);
+
+/* --- blosc2_index.c: where the chunks lie ------------------------------------------------------
+ */
+
+/* The index: offsets in the order of the chunks, behind the header. Thread-safe. */
+typedef struct cip_b2_index {
+    cip_layout *layout;
+    cip_space *in; /* that holds the frame */
+    uint64_t base; /* where it begins there */
+    const cip_b2_header *h;
+    cip_space *numbered; /* sparse: the chunk files (io/numbered.h); otherwise NULL */
+    cip_space *space;    /* decoded offsets; NULL when there are no chunks */
+    uint64_t at, len;    /* the index chunk, from base */
+    uint64_t n;          /* chunks */
+    uint32_t width;      /* bytes of an offset */
+    bool constant;       /* all are `value` */
+    uint8_t value[CIP_B2_MAX_WIDTH];
+    pthread_mutex_t ready; /* held while chunk heads are looked at for the first time */
+    _Atomic bool is_ready;
+    bool document;        /* offsets count from the frame's beginning */
+    uint64_t *start;      /* with chunks of different sizes: n + 1 of them */
+    pthread_mutex_t lock; /* guards the page; a leaf */
+    uint8_t *page;
+    uint64_t page_at;
+    size_t page_len;
+} cip_b2_index;
+
+/* One entry, judged. */
+typedef struct cip_b2_entry {
+    uint8_t special; /* cip_blosc_special; otherwise it lies at: */
+    uint64_t at;     /* bytes behind the header (or the number of its file) */
+} cip_b2_entry;
+
+/* `in` and what `h` points to are borrowed. */
+void cip_b2_index_init(cip_b2_index *x, cip_layout *l, cip_space *in, uint64_t base,
+                       const cip_b2_header *h);
+/* Reads the index chunk's head and compares it with header and lengths. `end`: where what may be
+ * chunks and index ends (the trailer), from base. */
+cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err);
+void cip_b2_index_clear(cip_b2_index *x);
+/* The table for spaces. */
+cip_table cip_b2_index_table(cip_b2_index *x);
+/* Entry i. UNSUPPORTED for reserved special values, CORRUPT for offsets outside. */
+cip_status cip_b2_index_entry(cip_b2_index *x, uint64_t i, cip_b2_entry *out, cip_err *err);
+/* The head of chunk i (not a special one), checked against what the frame says of it; and where
+ * its stored bytes lie. */
+cip_status cip_b2_index_head(cip_b2_index *x, uint64_t i, const cip_b2_entry *e,
+                             cip_blosc_head *head, cip_extent *at, cip_err *err);
+/* Decoded bytes that chunk i must have; 0: only its head knows. */
+uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i);
+/* What looking at chunk heads finds out: the document's offsets, sizes of variable chunks. */
+cip_status cip_b2_index_ready(cip_b2_index *x, cip_err *err);
+
+/* --- blosc2_nd.c: n-d arrays -------------------------------------------------------------------
+ */
+
+typedef struct cip_b2_nd {
+    int32_t ndim;
+    int64_t shape[CIP_B2_MAX_NDIM], chunk[CIP_B2_MAX_NDIM], block[CIP_B2_MAX_NDIM];
+    int64_t stored[CIP_B2_MAX_NDIM]; /* chunk rounded up to whole blocks */
+    uint64_t nchunk;
+    bool has_dtype;
+    uint8_t dtype_format; /* 0: numpy's text */
+    cip_bytes dtype;
+} cip_b2_nd;
+
+/* The b2nd (or caterva) metalayer. */
+cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err);
+/* Compares it with the frame it lies in. */
+cip_status cip_b2_nd_check(const cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk,
+                           cip_err *err);
+/* The type of its elements: that of the dtype text where it has `typesize` bytes, otherwise opaque
+ * with *why (NULL: nothing is wrong) saying why. */
+cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, uint64_t typesize,
+                           const cip_dtype **out, const char **why, cip_err *err);
+
+/* --- blosc2_frame.c: a frame as spaces ---------------------------------------------------------
+ */
+
+typedef struct cip_b2_frame {
+    cip_layout *layout;
+    cip_space *in;
+    uint64_t base;
+    cip_b2_header h;
+    cip_bytes header; /* all of it */
+    cip_b2_metas meta;
+    cip_b2_trailer trailer;
+    uint8_t *trailer_bytes; /* or NULL: damaged, said in a warning */
+    cip_b2_metas vlmeta;
+    cip_b2_index index;
+    const cip_b2_meta *nd_meta; /* or NULL */
+    cip_b2_nd nd;
+    cip_io *numbered; /* sparse: owned */
+    cip_space *data;  /* decoded: a GRID with nd, otherwise CHUNKED */
+} cip_b2_frame;
+
+/* Opens the frame whose first byte is byte `off` of the space; it may end before `len` bytes do.
+ * Lives until cip_b2_frame_clear; its memory is the layout's arena. For frames in other formats
+ * (ASDF's bls2 blocks) as well: no other format needs to know what a frame looks like. */
+cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
+                             cip_b2_frame **out, cip_err *err);
+void cip_b2_frame_clear(cip_b2_frame *f);
+
+/* --- the rest ----------------------------------------------------------------------------------
+ */
+
+/* Bare chunks: whether all of the io is one. */
+bool cip_b2_is_chunk(cip_io *io, cip_bytes head);
+cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err);
+
+/* What an open file is: a frame, or with neither a bare chunk. */
+typedef struct cip_b2_file {
+    cip_b2_frame *frame;
+    cip_io *index; /* of a folder: chunks.b2frame, owned */
+} cip_b2_file;
+
+/* Metadata: tree and facts. */
+/* "shuffle, delta(4)": the filters in the order of encoding. */
+cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_t *meta,
+                              cip_err *err);
+cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **out, cip_err *err);
+cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err);
+
+cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+
+extern const cip_format cip_format_blosc2;
+
+#endif

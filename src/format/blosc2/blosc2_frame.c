@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A frame as spaces: header, trailer and index are read and compared; the chunks become one space
+ * of linear or n-d chunks. The frame may lie anywhere in any space. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2.h"
+
+enum { TAIL = 23 };
+
+static cip_read_how how_of(const cip_b2_frame *f)
+{
+    return (cip_read_how){ f->layout, NULL };
+}
+
+/* n bytes of the frame, in the arena. */
+static cip_status read_part(const cip_b2_frame *f, uint64_t at, uint64_t n, uint8_t **out,
+                            cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    size_t size;
+    if (!cip_to_size(n, &size) || n > f->layout->env->mem.limit)
+        return cip_fail(err, CIP_ERR_LIMIT, f->base + at, "%" PRIu64 " bytes of metadata", n);
+    CIP_TRY(cip_arena_get(&f->layout->arena, size, (void **)out, err));
+    return cip_space_read_at(&how, f->in, f->base + at, *out, size, err);
+}
+
+static cip_status read_header(cip_b2_frame *f, uint64_t len, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t first[CIP_B2_HEADER_MIN], *bytes;
+    size_t n = (size_t)cip_min_u64(len, sizeof first);
+    CIP_TRY(cip_space_read_at(&how, f->in, f->base, first, n, err));
+    CIP_TRY(cip_b2_header_read((cip_bytes){ first, n }, len, &f->h, err));
+    CIP_TRY(read_part(f, 0, f->h.header_len, &bytes, err));
+    f->header = (cip_bytes){ bytes, (size_t)f->h.header_len };
+    return cip_b2_header_metas(f->header, &f->layout->arena, &f->meta, err);
+}
+
+/* Damaged vlmetalayers do not keep the data from being read. */
+static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t tail[TAIL];
+    uint64_t len, end = f->h.frame_len;
+    cip_err why = CIP_ERR_INIT;
+    CIP_TRY(cip_space_read_at(&how, f->in, f->base + end - TAIL, tail, TAIL, err));
+    CIP_TRY(cip_b2_trailer_len((cip_bytes){ tail, TAIL }, &f->h, &len, err));
+    CIP_TRY(read_part(f, end - len, len, &f->trailer_bytes, err));
+    cip_status st = cip_b2_trailer_read((cip_bytes){ f->trailer_bytes, (size_t)len },
+                                        &f->layout->arena, &f->trailer, &f->vlmeta, &why);
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st != CIP_OK)
+        cip_warn(f->layout->env, st, f->base + end - len, "trailer",
+                 "%s; the vlmetalayers are left out", why.text);
+    return CIP_OK;
+}
+
+/* Chunk files are named by eight digits. */
+static void number_name(uint64_t i, char out[CIP_IO_NUMBER_NAME])
+{
+    snprintf(out, CIP_IO_NUMBER_NAME, "%08" PRIX64 ".chunk", i);
+}
+
+static cip_status open_numbered(cip_b2_frame *f, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
+    CIP_TRY(cip_io_open_numbered(l->io, flags, number_name, &f->numbered, err));
+    return cip_space_new_file(l, f->numbered, &f->index.numbered, err);
+}
+
+static cip_status find_nd(cip_b2_frame *f, cip_err *err)
+{
+    f->nd_meta = cip_b2_meta_find(&f->meta, "b2nd");
+    if (f->nd_meta == NULL)
+        f->nd_meta = cip_b2_meta_find(&f->meta, "caterva");
+    if (f->nd_meta == NULL)
+        return CIP_OK;
+    cip_status st = cip_b2_nd_read(f->nd_meta->value, &f->nd, err);
+    if (st == CIP_OK)
+        st = cip_b2_nd_check(&f->nd, &f->h, f->index.n, err);
+    return cip_fail_in(err, st, "b2nd");
+}
+
+static cip_status make_data(cip_b2_frame *f, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_table table = cip_b2_index_table(&f->index);
+    if (f->nd_meta == NULL) {
+        CIP_TRY(cip_space_new_chunked(f->layout, &table, f->h.nbytes, &step, 1, &f->data, err));
+        f->data->codec_env.typesize = f->h.typesize;
+        return CIP_OK;
+    }
+    const cip_grid grid = { .itemsize = f->h.typesize,
+                            .ndim = f->nd.ndim,
+                            .blocked = true,
+                            .shape = f->nd.shape,
+                            .chunk = f->nd.chunk,
+                            .stored = f->nd.stored,
+                            .block = f->nd.block };
+    return cip_space_new_grid(f->layout, &grid, &table, &step, 1, &f->data, err);
+}
+
+static cip_status open_frame(cip_b2_frame *f, uint64_t len, cip_err *err)
+{
+    CIP_TRY(cip_fail_in(err, read_header(f, len, err), "header"));
+    CIP_TRY(cip_fail_in(err, read_trailer(f, err), "trailer"));
+    if (f->h.sparse)
+        CIP_TRY(open_numbered(f, err));
+    CIP_TRY(cip_b2_index_open(&f->index, f->h.frame_len - f->trailer.len, err));
+    CIP_TRY(find_nd(f, err));
+    return make_data(f, err);
+}
+
+cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
+                             cip_b2_frame **out, cip_err *err)
+{
+    cip_b2_frame *f = NULL;
+    *out = NULL;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
+    f->layout = l;
+    f->in = in;
+    f->base = off;
+    cip_b2_index_init(&f->index, l, in, off, &f->h);
+    cip_status st = open_frame(f, len, err);
+    if (st == CIP_OK)
+        *out = f;
+    else
+        cip_b2_frame_clear(f);
+    return st;
+}
+
+void cip_b2_frame_clear(cip_b2_frame *f)
+{
+    if (f == NULL)
+        return;
+    cip_b2_index_clear(&f->index);
+    cip_io_close(f->numbered);
+}

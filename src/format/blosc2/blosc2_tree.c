@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A frame's metadata: the metalayers and vlmetalayers as a tree, the rest as facts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2.h"
+#include "tree/base64.h"
+#include "tree/msgpack.h"
+#include "tree/utf8.h"
+
+enum { VALUE_MAX = 16 << 20 }; /* longer values are not put into the tree */
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Values are msgpack, as python-blosc2 writes them, or whatever an application stored. */
+static cip_status value_node(cip_layout *l, cip_bytes in, cip_node **out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_msgpack_read(&l->arena, in, out, &why);
+    if (st == CIP_ERR_NOMEM) {
+        if (err != NULL)
+            *err = why;
+        return st;
+    }
+    return st == CIP_OK ? CIP_OK : cip_node_new_binary(&l->arena, in, out, err);
+}
+
+static cip_status lengths_node(cip_arena *a, const int64_t *len, int32_t ndim, cip_node **out,
+                               cip_err *err)
+{
+    CIP_TRY(cip_node_new_seq(a, (size_t)ndim, out, err));
+    (*out)->style = CIP_STYLE_FLOW;
+    for (int32_t k = 0; k < ndim; k++) {
+        cip_node *n;
+        CIP_TRY(cip_node_new_int(a, len[k], &n, err));
+        cip_node_set_item(*out, (size_t)k, n);
+    }
+    return CIP_OK;
+}
+
+static cip_status set_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
+                           const cip_node *value, cip_err *err)
+{
+    cip_node *k;
+    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
+    cip_node_set_pair(map, i, k, value);
+    return CIP_OK;
+}
+
+static cip_status text_node(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
+{
+    for (size_t i = 0; i < in.len;) {
+        uint32_t cp;
+        unsigned n = cip_utf8_get(in.ptr + i, in.len - i, &cp);
+        if (n == 0)
+            return cip_node_new_binary(a, in, out, err);
+        i += n;
+    }
+    return cip_node_new_string(a, (const char *)in.ptr, in.len, out, err);
+}
+
+static cip_status nd_node(cip_layout *l, const cip_b2_nd *nd, cip_node **out, cip_err *err)
+{
+    const struct {
+        const char *key;
+        const int64_t *len;
+    } list[] = { { "shape", nd->shape }, { "chunkshape", nd->chunk }, { "blockshape", nd->block } };
+    const size_t n = sizeof list / sizeof list[0];
+    cip_arena *a = &l->arena;
+    cip_node *v;
+    CIP_TRY(cip_node_new_map(a, n + (nd->has_dtype ? 1 : 0), out, err));
+    for (size_t i = 0; i < n; i++) {
+        CIP_TRY(lengths_node(a, list[i].len, nd->ndim, &v, err));
+        CIP_TRY(set_pair(a, *out, i, list[i].key, v, err));
+    }
+    if (!nd->has_dtype)
+        return CIP_OK;
+    CIP_TRY(text_node(a, nd->dtype, &v, err));
+    return set_pair(a, *out, n, "dtype", v, err);
+}
+
+static cip_status metas_node(cip_layout *l, const cip_b2_frame *f, cip_node **out, cip_err *err)
+{
+    CIP_TRY(cip_node_new_map(&l->arena, f->meta.n, out, err));
+    for (size_t i = 0; i < f->meta.n; i++) {
+        const cip_b2_meta *m = &f->meta.at[i];
+        cip_node *key, *v;
+        CIP_TRY(text_node(&l->arena, m->name, &key, err));
+        CIP_TRY(m == f->nd_meta ? nd_node(l, &f->nd, &v, err) : value_node(l, m->value, &v, err));
+        cip_node_set_pair(*out, i, key, v);
+    }
+    return CIP_OK;
+}
+
+/* --- vlmetalayers: each value is a chunk ------------------------------------------------------ */
+
+static cip_status decode_value(cip_layout *l, cip_bytes in, uint8_t **raw, size_t *n, cip_err *err)
+{
+    const cip_codec_env env = { .mem = &l->env->mem };
+    cip_blosc_head h;
+    *raw = NULL;
+    CIP_TRY(cip_blosc_head_parse(in, &h, err));
+    if (h.cbytes > in.len)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected a chunk of %" PRIu32 " bytes, found %zu", h.cbytes, in.len);
+    if (h.nbytes > VALUE_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected a value of at most %d bytes, found %" PRIu32, VALUE_MAX,
+                        h.nbytes);
+    CIP_TRY(cip_mem_get(&l->env->mem, h.nbytes, (void **)raw, err));
+    *n = h.nbytes;
+    cip_status st =
+        cip_codec_blosc.decode(NULL, &env, (cip_bytes){ in.ptr, h.cbytes }, *raw, h.nbytes, err);
+    if (st != CIP_OK) {
+        cip_mem_put(&l->env->mem, *raw);
+        *raw = NULL;
+    }
+    return st;
+}
+
+static cip_status vlmeta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2_meta *m,
+                              uint64_t *left, cip_node **out, cip_err *err)
+{
+    uint8_t *raw = NULL;
+    size_t n = 0;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = decode_value(l, m->value, &raw, &n, &why);
+    if (st == CIP_OK && n > *left)
+        st = cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET, "there are too many of them");
+    if (st == CIP_OK) {
+        *left -= n;
+        st = value_node(l, (cip_bytes){ raw, n }, out, err);
+        cip_mem_put(&l->env->mem, raw);
+        return st;
+    }
+    cip_mem_put(&l->env->mem, raw);
+    cip_warn(l->env, st, f->base + f->h.frame_len - f->trailer.len + m->at, "vlmeta",
+             "the value of '%.*s' is left out: %.160s", (int)m->name.len, (const char *)m->name.ptr,
+             why.text);
+    return cip_node_new_null(&l->arena, out, err);
+}
+
+static cip_status vlmetas_node(cip_layout *l, const cip_b2_frame *f, cip_node **out, cip_err *err)
+{
+    uint64_t left = l->env->limits.max_tree_bytes;
+    CIP_TRY(cip_node_new_map(&l->arena, f->vlmeta.n, out, err));
+    for (size_t i = 0; i < f->vlmeta.n; i++) {
+        cip_node *key, *v;
+        CIP_TRY(text_node(&l->arena, f->vlmeta.at[i].name, &key, err));
+        CIP_TRY(vlmeta_node(l, f, &f->vlmeta.at[i], &left, &v, err));
+        cip_node_set_pair(*out, i, key, v);
+    }
+    return CIP_OK;
+}
+
+cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **out, cip_err *err)
+{
+    cip_node *map, *meta, *vlmeta;
+    size_t n = (f->meta.n != 0 ? 1 : 0) + (f->vlmeta.n != 0 ? 1 : 0), i = 0;
+    CIP_TRY(cip_node_new_map(&l->arena, n, &map, err));
+    if (f->meta.n != 0) {
+        CIP_TRY(metas_node(l, f, &meta, err));
+        CIP_TRY(set_pair(&l->arena, map, i++, "meta", meta, err));
+    }
+    if (f->vlmeta.n != 0) {
+        CIP_TRY(vlmetas_node(l, f, &vlmeta, err));
+        CIP_TRY(set_pair(&l->arena, map, i++, "vlmeta", vlmeta, err));
+    }
+    *out = map;
+    return CIP_OK;
+}
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_t *meta,
+                              cip_err *err)
+{
+    char text[256] = "none";
+    size_t n = 0;
+    for (size_t i = 0; i < CIP_BLOSC_FILTERS; i++) {
+        const char *name = cip_blosc_filter_name(filter[i]);
+        if (filter[i] == CIP_BLOSC_NOFILTER)
+            continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s", n == 0 ? "" : ", ");
+        n += name != NULL ? (size_t)snprintf(text + n, sizeof text - n, "%.24s", name)
+                          : (size_t)snprintf(text + n, sizeof text - n, "filter %u", filter[i]);
+        if (meta[i] != 0)
+            n += (size_t)snprintf(text + n, sizeof text - n, "(%u)", meta[i]);
+    }
+    return cip_layout_add_fact(l, "filters", err, "%s", text);
+}
+
+static cip_status fingerprint_fact(cip_layout *l, const cip_b2_trailer *t, cip_err *err)
+{
+    static const size_t nbytes[] = { 0, 4, 8, 16 };
+    char text[2 * 16 + 1] = "";
+    if (t->fingerprint_type == 0)
+        return CIP_OK;
+    size_t n = t->fingerprint_type < 4 ? nbytes[t->fingerprint_type] : 16;
+    for (size_t i = 0; i < n; i++) /* right-aligned */
+        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", t->fingerprint[16 - n + i]);
+    return cip_layout_add_fact(l, "fingerprint", err, "type %u: %s", t->fingerprint_type, text);
+}
+
+static cip_status chunk_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
+{
+    const char *sizes = f->h.chunksize == 0 ? "of different sizes" : NULL;
+    if (sizes != NULL)
+        CIP_TRY(cip_layout_add_fact(l, "chunks", err, "%" PRIu64 " %s", f->index.n, sizes));
+    else
+        CIP_TRY(cip_layout_add_fact(l, "chunks", err, "%" PRIu64 " of %" PRIu64 " bytes",
+                                    f->index.n, f->h.chunksize));
+    if (f->h.blocksize != 0)
+        CIP_TRY(cip_layout_add_fact(l, "blocks", err, "%" PRIu64 " bytes", f->h.blocksize));
+    if (f->h.vl)
+        CIP_TRY(cip_layout_add_fact(l, "variable blocks", err, "yes"));
+    return CIP_OK;
+}
+
+cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
+{
+    static const char *const split[] = { "always", "never", "auto", "forward-compat" };
+    CIP_TRY(cip_layout_add_fact(l, "kind", err, "%s%s", f->h.sparse ? "sparse" : "contiguous",
+                                f->nd_meta != NULL ? " frame, n-d array" : " frame"));
+    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu64, f->h.typesize));
+    CIP_TRY(chunk_facts(l, f, err));
+    CIP_TRY(cip_layout_add_fact(l, "codec", err, "%s, level %u%s", cip_b2_codec_name(&f->h),
+                                f->h.level, f->h.dict ? ", with dictionaries" : ""));
+    CIP_TRY(cip_b2_filter_fact(l, f->h.filter, f->h.filter_meta, err));
+    CIP_TRY(cip_layout_add_fact(l, "split", err, "%s", split[f->h.split]));
+    CIP_TRY(fingerprint_fact(l, &f->trailer, err));
+    if (f->trailer.wrapped || f->index.document)
+        CIP_TRY(cip_layout_add_fact(l, "layout", err, "document"));
+    return CIP_OK;
+}
