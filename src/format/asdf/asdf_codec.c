@@ -29,7 +29,7 @@ static const code_row rows[] = {
     { { 'l', 'z', '4', 0 }, "lz4", HOW_FRAMED, "lz4" },
     { { 'l', 'z', '4', 'f' }, "lz4f", HOW_FRAMED, "lz4f" },
     { { 'z', 's', 't', 'd' }, "zstd", HOW_FRAMED, "zstd" },
-    { { 'b', 'l', 's', 'c' }, "blsc", HOW_BLOSC, NULL },
+    { { 'b', 'l', 's', 'c' }, "blsc", HOW_FRAMED, "blosc" },
     { { 'b', 'l', 's', '2' }, "bls2", HOW_BLOSC, NULL },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Payloads with pieces that decode alone: the `lz4` code's own framing, LZ4 frames and zstd frames.
- * They become chunked spaces, so that a window decodes just what it touches.
+ * Payloads with pieces that decode alone: the `lz4` code's own framing, LZ4 frames, zstd frames and
+ * Blosc chunks. They become chunked spaces, so that a window decodes just what it touches.
  *
  * The framing of `lz4`: N (u32 big-endian), then N bytes: M (u32 little-endian), the decoded size,
  * and a raw LZ4 block of N - 4 bytes. Pieces may be of any size; up to three bytes may follow the
@@ -11,6 +11,7 @@
 
 #include "base/endian.h"
 #include "base/num.h"
+#include "codec/blosc/blosc.h"
 #include "codec/frames.h"
 
 enum {
@@ -123,6 +124,46 @@ done:
     return st;
 }
 
+/* --- `blsc`: Blosc chunks one behind the other, mostly one ------------------------------------ */
+
+static cip_status scan_blosc(const asdf_block *b, cip_space *stored, asdf_window *w,
+                             uint64_t raw_len, chunk_list *list, cip_err *err)
+{
+    for (uint64_t pos = 0; list->raw_len < raw_len && pos < b->stored;) {
+        cip_bytes in;
+        cip_blosc_head h;
+        CIP_TRY(cip_asdf_peek(w, b->data_off + pos,
+                              (size_t)cip_min_u64(CIP_BLOSC_HEADER, b->stored - pos), 0, &in, err));
+        CIP_TRY(cip_blosc_head_parse(in, &h, err));
+        if (h.cbytes > b->stored - pos)
+            return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off + pos,
+                            "expected a Blosc chunk of %" PRIu32 " bytes, found %" PRIu64, h.cbytes,
+                            b->stored - pos);
+        const cip_chunk c = { .at = { .in = stored, .off = pos, .len = h.cbytes },
+                              .raw_len = h.nbytes };
+        if (h.nbytes != 0)
+            CIP_TRY(add_chunk(list, &c, err));
+        pos += h.cbytes;
+    }
+    return CIP_OK;
+}
+
+static cip_status blosc_space(cip_layout *l, const asdf_block *b, cip_space *stored,
+                              uint64_t raw_len, cip_space **out, cip_err *err)
+{
+    asdf_window w = { .io = l->io };
+    chunk_list list = { .env = l->env };
+    cip_status st;
+    CIP_GO(scan_blosc(b, stored, &w, raw_len, &list, err));
+    if (raw_len != UINT64_MAX && list.raw_len != raw_len)
+        CIP_GO(wrong_length(raw_len, list.raw_len, err));
+    CIP_GO(new_chunked(l, &list, cip_codec_find("blosc"), out, err));
+done:
+    cip_asdf_window_clear(&w);
+    cip_mem_put(&l->env->mem, list.at);
+    return st;
+}
+
 /* --- frames --------------------------------------------------------------------------------- */
 
 typedef struct payload {
@@ -219,6 +260,8 @@ cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *
 {
     const cip_codec *codec = cip_codec_find(memcmp(b->code, "zstd", 4) == 0 ? "zstd" : "lz4f");
     bool frame = true;
+    if (memcmp(b->code, "blsc", 4) == 0)
+        return blosc_space(l, b, stored, raw_len, out, err);
     if (memcmp(b->code, "lz4", 4) != 0) /* with its NUL */
         return framed(l, codec, b, stored, raw_len, out, err);
     CIP_TRY(is_lz4_frame(l, b, &frame, err));

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "codec/blosc/blosc.h"
 #include "format/asdf/asdf_testing.h"
 
 #define BYTES                                                                                      \
@@ -396,14 +397,95 @@ static void views_share_the_decoded_bytes_and_are_checked_when_opening(void **st
     free(p.ptr);
 }
 
-static void unknown_and_blosc_codes_cost_their_block_only(void **state)
+/* One Blosc1 chunk in blocks of 512 bytes. */
+static void add_blosc(packed *out, const void *p, size_t n)
+{
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    const cip_blosc_spec spec = {
+        .typesize = 4, .compcode = CIP_BLOSC_BLOSCLZ, .level = 5, .blocksize = 512, .blosc1 = true
+    };
+    packed room = { malloc(cip_blosc_stored_bound(n)), 0 };
+    assert_non_null(room.ptr);
+    assert_int_equal(cip_blosc_encode(&mem, &spec, (cip_bytes){ p, n }, room.ptr,
+                                      cip_blosc_stored_bound(n), &room.len, NULL),
+                     CIP_OK);
+    add(out, room.ptr, room.len);
+    free(room.ptr);
+}
+
+static void blosc_chunks_one_or_more_are_read(void **state)
+{
+    (void)state;
+    packed p = { 0 };
+    one_file f;
+    fill(data, sizeof data);
+    add_blosc(&p, data, 5000);
+    assert_block("blsc", &p, data, 5000);
+    add_blosc(&p, "", 0);
+    add_blosc(&p, data + 5000, 30);
+    assert_block("blsc", &p, data, 5030);
+    open_block(&f, "blsc", &p, 5, true); /* streamed */
+    assert_true(make_gives(&f, "a", data, 5030));
+    one_close(&f);
+    add(&p, "junk", 4); /* what follows is ignored */
+    assert_block("blsc", &p, data, 5030);
+    open_block(&f, "blsc", &p, 5, true);
+    assert_int_equal(make_try(&f, "a"), CIP_ERR_TRUNCATED);
+    one_close(&f);
+    free(p.ptr);
+}
+
+static void blosc_windows_decode_only_their_blocks(void **state)
+{
+    (void)state;
+    packed p = { 0 };
+    one_file f;
+    uint8_t got[700];
+    for (size_t i = 0; i < 8000; i++)
+        data[i] = (uint8_t)(i / 60);
+    add_blosc(&p, data, 8000);
+    assert_true(p.len < 4000);
+    uint32_t first = cip_load_u32(p.ptr + 16, false); /* of the table: block 0 */
+    memset(p.ptr + first, 0xff, 8);
+    open_block(&f, "blsc", &p, 8000, false);
+    const cip_read_how how = { f.layout, NULL };
+    const cip_array *a = make_find(&f, "a");
+    assert_int_equal(cip_space_read_at(&how, a->space, 900, got, sizeof got, &f.err), CIP_OK);
+    assert_memory_equal(got, data + 900, sizeof got);
+    assert_int_equal(cip_space_read_at(&how, a->space, 400, got, sizeof got, &f.err),
+                     CIP_ERR_CORRUPT);
+    one_close(&f);
+    free(p.ptr);
+}
+
+static void blosc_chunks_that_lie_are_refused(void **state)
+{
+    (void)state;
+    packed p = { 0 };
+    fill(data, sizeof data);
+    add_blosc(&p, data, 5000);
+    assert_fails("blsc", &p, 4999, CIP_ERR_CORRUPT, "expected 4999 decoded bytes, found 5000");
+    assert_fails("blsc", &p, 5001, CIP_ERR_CORRUPT, "expected 5001 decoded bytes, found 5000");
+    p.len--;
+    assert_fails("blsc", &p, 5000, CIP_ERR_TRUNCATED, "found");
+    p.len = 15;
+    assert_fails("blsc", &p, 5000, CIP_ERR_TRUNCATED, "header of 16 bytes, found 15");
+    p.len = 0;
+    assert_fails("blsc", &p, 5000, CIP_ERR_CORRUPT, "expected 5000 decoded bytes, found 0");
+    add(&p, "\2\1\3\0", 4); /* typesize 0 */
+    add(&p, "\0\1\0\0\0\1\0\0\x10\0\0\0", 12);
+    assert_fails("blsc", &p, 256, CIP_ERR_CORRUPT, "typesize");
+    free(p.ptr);
+}
+
+static void codes_that_are_not_read_cost_their_block_only(void **state)
 {
     (void)state;
     static const struct {
         const char *code, *why;
     } rows[] = {
         { "quux", "expected a known compression, found 'quux'" },
-        { "blsc", "compression 'blsc' needs a Blosc codec" },
         { "bls2", "compression 'bls2' needs a Blosc codec" },
         { "\xff\x1b[0", "found '\\xff\\x1b[0'" },
     };
@@ -445,7 +527,10 @@ int main(void)
         cmocka_unit_test(frames_become_chunks_where_they_can),
         cmocka_unit_test(streamed_payloads_are_decoded_to_the_end_of_the_file),
         cmocka_unit_test(views_share_the_decoded_bytes_and_are_checked_when_opening),
-        cmocka_unit_test(unknown_and_blosc_codes_cost_their_block_only),
+        cmocka_unit_test(blosc_chunks_one_or_more_are_read),
+        cmocka_unit_test(blosc_windows_decode_only_their_blocks),
+        cmocka_unit_test(blosc_chunks_that_lie_are_refused),
+        cmocka_unit_test(codes_that_are_not_read_cost_their_block_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

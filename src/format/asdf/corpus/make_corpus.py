@@ -14,6 +14,7 @@ YAML = b"%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
 SIX = struct.pack("<6i", *range(6))
 THREE = struct.pack("<3d", *range(3))
 RAW = b"\0\0\0\0"
+BLSC = struct.pack("<4B3i", 2, 1, 2, 4, 24, 24, 40) + SIX  # a Blosc1 chunk, stored as it is
 
 
 def block(data, code=RAW, raw=None, flags=0, allocated=None, used=None, size=None, header=48, more=b""):
@@ -97,7 +98,8 @@ FILES = {
     "good-version-0": asdf(A, block(SIX), first=b"#ASDF 0.1.0\n"),
     "unsupported-version-2": asdf(A, block(SIX), first=b"#ASDF 2.0.0\n"),
     "unsupported-code": asdf(A, block(SIX, b"quux")),
-    "unsupported-blosc": asdf(A, block(SIX, b"blsc")),
+    "unsupported-blosc": asdf(A, block(SIX, b"blsc", BLSC[:2] + b"\xe0" + BLSC[3:])),  # a codec that is none
+    "good-blosc": asdf(A, block(SIX, b"blsc", BLSC)),
 }
 
 TREES = {
