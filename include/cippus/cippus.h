@@ -4,6 +4,7 @@
 #define CIPPUS_CIPPUS_H
 
 #include "cippus/array.h"
+#include "cippus/blosc.h"
 #include "cippus/cast.h"
 #include "cippus/convert.h"
 #include "cippus/dtype.h"

@@ -131,7 +131,7 @@ int cip_blosc_filter_id_of(const char *name, size_t len);
  * number where there is no name; "none". They are put into the last slots. ARG. */
 cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FILTERS],
                                    uint8_t meta[CIP_BLOSC_FILTERS], cip_err *err);
-enum { CIP_BLOSC_FILTERS_TEXT = 96 };
+enum { CIP_BLOSC_FILTERS_TEXT = 128 };
 void cip_blosc_filters_print(const uint8_t filter[CIP_BLOSC_FILTERS],
                              const uint8_t meta[CIP_BLOSC_FILTERS],
                              char text[CIP_BLOSC_FILTERS_TEXT]);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks of Blosc1 and Blosc2 from buffer to buffer, without a file around them. */
+#ifndef CIPPUS_BLOSC_H
+#define CIPPUS_BLOSC_H
+
+#include <stdbool.h>
+
+#include "cippus/error.h"
+#include "cippus/limits.h"
+#include "cippus/options.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** When a block is stored as one stream for each byte of an element. */
+typedef enum cip_blosc_streams {
+    CIP_BLOSC_AUTO = 0, /* where it pays: blosclz, lz4 and quick zstd behind a shuffle */
+    CIP_BLOSC_ALWAYS,   /* wherever the format can */
+    CIP_BLOSC_NEVER
+} cip_blosc_streams;
+
+/** How chunks are made. Zero fields mean the default. */
+typedef struct cip_blosc_params {
+    size_t size;       /* sizeof(cip_blosc_params) */
+    const char *codec; /* "blosclz" (the default), "lz4", "lz4hc", "zlib", "zstd" */
+    int level;         /* 1 to 9; 0: 5; -1: stored, not compressed */
+    uint32_t typesize; /* bytes of an element; 0: 1 */
+    /* What is done to a block first, in order: "shuffle" (the default), "bitshuffle",
+     * "delta+shuffle", "trunc_prec:10+shuffle", "none". A number is the filter's own: bits kept by
+     * trunc_prec and int_trunc (negative: zeroed), width of shuffle and bytedelta. */
+    const char *filter;
+    uint32_t blocksize; /* bytes that are decoded together; 0: chosen by codec, level, typesize */
+    cip_blosc_streams split;
+    bool dict;   /* a dictionary in each chunk, trained on it (zstd, lz4, lz4hc) */
+    bool blosc1; /* chunks that Blosc 1.x reads: no dictionary, "shuffle" or "bitshuffle" at most */
+    const cip_allocator *allocator; /* NULL: the C library's */
+    uint64_t max_memory;            /* bytes held by the context; 0: 2 GiB */
+} cip_blosc_params;
+
+#define CIP_BLOSC_PARAMS(...) CIP_OPTIONS(cip_blosc_params, __VA_ARGS__)
+
+/** Parameters, scratch memory and the codecs' own contexts, kept from one chunk to the next. It
+ * belongs to one thread at a time. */
+typedef struct cip_blosc cip_blosc;
+
+/** A context; `params` NULL: all defaults. Texts are not kept. NULL on failure: ARG when the
+ * parameters do not fit each other, UNSUPPORTED for a codec that this build lacks or cannot write,
+ * NOMEM. */
+CIP_API cip_blosc *cip_blosc_new(const cip_blosc_params *params, cip_err *err);
+/** NULL is fine. */
+CIP_API void cip_blosc_free(cip_blosc *b);
+
+/** Bytes that are enough for a chunk of `nbytes` bytes. */
+CIP_API size_t cip_blosc_bound(size_t nbytes);
+/** Encodes nbytes of `src` (at most 2^31 - 33) as one chunk into `dst`, of which *n says how long
+ * it is: cip_blosc_bound(nbytes) at most. The same bytes for the same input, parameters and
+ * versions of the codecs. `src` is not touched. RANGE when `cap` bytes are too few, ARG, NOMEM,
+ * LIMIT. */
+CIP_API cip_status cip_blosc_compress(cip_blosc *b, const void *src, size_t nbytes, void *dst,
+                                      size_t cap, size_t *n, cip_err *err);
+/** Decodes the chunk at the beginning of n bytes, whatever its parameters, to exactly `nbytes`
+ * bytes (RANGE when it holds another number; cip_blosc_info tells it). What `dst` holds after a
+ * failure is undefined. CORRUPT, TRUNCATED, UNSUPPORTED (with the name of the codec or filter),
+ * NOMEM, LIMIT. */
+CIP_API cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void *dst,
+                                        size_t nbytes, cip_err *err);
+/** Decodes elements first to first + count - 1, and only the blocks that they lie in (and block 0
+ * where delta needs it). An element is as long as the chunk says; where it says 1, because more
+ * than 255 do not fit there, as long as the context's. RANGE when there are not as many. */
+CIP_API cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t first,
+                                   uint64_t count, void *dst, cip_err *err);
+
+/** What a chunk's header says. */
+typedef struct cip_blosc_chunk_info {
+    uint32_t version; /* 1, 2: Blosc1; 3 to 6: Blosc2 */
+    uint32_t typesize;
+    uint64_t nbytes;    /* decoded */
+    uint64_t cbytes;    /* the chunk itself, its header included */
+    uint64_t blocksize; /* 0: blocks of different sizes */
+    uint64_t nblock;
+    const char *codec;   /* its name, "" for one that has none; static storage */
+    int codec_id;        /* as Blosc numbers them; -1: a reserved format */
+    const char *special; /* "zeros", "nans", "value", "uninit", or "" */
+    char filter[128];    /* as cip_blosc_params has it; filters without a name are numbers */
+    bool memcpyed;       /* stored as it is */
+    bool split;
+    bool dict;
+    bool big_endian; /* the writer's byte order, which its elements have */
+} cip_blosc_chunk_info;
+
+/** Reads the header at the beginning of n bytes; those behind it are not looked at. A codec or
+ * filter that this build cannot decode is no failure. TRUNCATED, CORRUPT, UNSUPPORTED (versions and
+ * flags of the future). */
+CIP_API cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out,
+                                  cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
