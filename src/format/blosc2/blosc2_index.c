@@ -48,11 +48,15 @@ static cip_status look_constant(cip_b2_index *x, const cip_blosc_head *head, cip
 {
     bool value = head->special == CIP_BLOSC_VALUE &&
                  (head->cbytes - CIP_BLOSC_HEADER == x->width || x->n == 1);
-    x->constant = value || head->special == CIP_BLOSC_ZEROS;
+    x->constant = value;
     if (!value)
         return CIP_OK;
     const cip_read_how how = how_of(x);
-    return cip_space_read_at(&how, x->space, 0, x->value, x->width, err);
+    CIP_TRY(cip_space_read_at(&how, x->space, 0, x->value, x->width, err));
+    if (x->n > 1 && (x->value[x->width - 1] & 0x80) == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, x->base + x->at,
+                        "expected chunks at places of their own, found %" PRIu64 " at one", x->n);
+    return CIP_OK;
 }
 
 static cip_status make_space(cip_b2_index *x, uint64_t raw_len, cip_err *err)

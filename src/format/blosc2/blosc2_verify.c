@@ -1,9 +1,261 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Checking a frame: what opening looked at is known to be right. */
+ * Checking a frame: every chunk's place, head and codec, that chunks do not overlap, what header
+ * and index say of each other; with DEEP every chunk is decoded whole, padding included. What
+ * opening found (README.md lists both) is not said again. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "cippus/verify.h"
 #include "format/blosc2/blosc2.h"
+
+enum { PLACES_MAX = 1 << 20 }; /* more chunks are not compared with each other */
+
+/* Where a chunk lies, from the frame's beginning. */
+typedef struct place {
+    uint64_t at, len, i;
+} place;
+
+typedef struct check {
+    cip_layout *l;
+    cip_b2_frame *f;
+    cip_report *rep;
+    cip_space *linear; /* DEEP: all chunks one behind the other; otherwise NULL */
+    place *place;
+    size_t nplace, cap;
+    uint64_t ndata;  /* chunks with data so far */
+    uint64_t nbytes; /* stored bytes of them */
+} check;
+
+typedef struct part_name {
+    char text[40];
+} part_name;
+
+static part_name chunk_name(uint64_t i)
+{
+    part_name p;
+    snprintf(p.text, sizeof p.text, "chunk %" PRIu64, i);
+    return p;
+}
+
+static void report_chunk(check *c, uint64_t i, cip_status st, cip_err *why)
+{
+    cip_fail_in(why, st, "%s", chunk_name(i).text);
+    cip_report_err(c->rep, st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD, why);
+}
+
+/* A failure of the check itself, not of the file. */
+static bool is_hard(cip_status st)
+{
+    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY;
+}
+
+/* --- each chunk ------------------------------------------------------------------------------- */
+
+static cip_status decode_chunk(check *c, uint64_t i, const cip_chunk *chunk, cip_err *err)
+{
+    const cip_read_how how = { c->l, c->l->env->pool };
+    cip_mem *mem = &c->l->env->mem;
+    uint8_t *raw;
+    CIP_TRY(cip_mem_get(mem, (size_t)chunk->raw_len, (void **)&raw, err));
+    uint64_t off = c->f->index.start != NULL ? chunk->raw_off : i * c->f->h.chunksize;
+    cip_status st = cip_space_read_at(&how, c->linear, off, raw, (size_t)chunk->raw_len, err);
+    cip_mem_put(mem, raw);
+    cip_report_progress(c->rep, chunk->raw_len);
+    return st;
+}
+
+static cip_status keep_place(check *c, uint64_t i, const cip_extent *at, cip_err *err)
+{
+    if (c->f->index.numbered != NULL || c->nplace == PLACES_MAX)
+        return CIP_OK;
+    if (c->nplace == c->cap) {
+        size_t cap = c->cap == 0 ? 256 : 2 * c->cap;
+        CIP_TRY(cip_mem_resize(&c->l->env->mem, (void **)&c->place, cap * sizeof *c->place, err));
+        c->cap = cap;
+    }
+    c->place[c->nplace++] = (place){ at->off - c->f->base, at->len, i };
+    return CIP_OK;
+}
+
+static void judge_head(check *c, uint64_t i, const cip_blosc_head *h)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_blosc_known(h, &why);
+    if (st != CIP_OK)
+        report_chunk(c, i, st, &why);
+    if (!h->extended)
+        cip_report_add(c->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, chunk_name(i).text,
+                       "a chunk with a short header, which libblosc2 does not read in frames");
+    if (h->big)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, chunk_name(i).text,
+                       "written on a big-endian machine: its elements are in that order");
+}
+
+/* One with data. */
+static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_err *err)
+{
+    cip_b2_entry e;
+    cip_blosc_head head;
+    cip_extent at;
+    cip_err why = CIP_ERR_INIT;
+    c->ndata++;
+    c->nbytes += chunk->at.len;
+    cip_report_progress(c->rep, chunk->at.len);
+    CIP_TRY(keep_place(c, i, &chunk->at, err));
+    CIP_TRY(cip_b2_index_entry(&c->f->index, i, &e, err));
+    CIP_TRY(cip_b2_index_head(&c->f->index, i, &e, &head, &at, err));
+    judge_head(c, i, &head);
+    if (c->linear == NULL || cip_blosc_known(&head, NULL) != CIP_OK)
+        return CIP_OK;
+    cip_status st = decode_chunk(c, i, chunk, &why);
+    if (st != CIP_OK && !is_hard(st))
+        report_chunk(c, i, st, &why);
+    return is_hard(st) ? cip_fail(err, st, why.offset, "%s", why.text) : CIP_OK;
+}
+
+static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
+{
+    cip_chunk chunk = { .run = 0 };
+    cip_err why = CIP_ERR_INIT;
+    cip_table table = cip_b2_index_table(&c->f->index);
+    cip_status st = table.at(table.self, i, 1, &chunk, &why);
+    *run = 1;
+    if (is_hard(st))
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st != CIP_OK) {
+        report_chunk(c, i, st, &why);
+        return CIP_OK;
+    }
+    if (chunk.state == CIP_CHUNK_MISSING)
+        cip_report_add(c->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, chunk_name(i).text,
+                       "expected a file with its data, found none");
+    if (chunk.state == CIP_CHUNK_DATA)
+        return check_data(c, i, &chunk, err);
+    *run = cip_max_u64(chunk.run, 1);
+    return CIP_OK;
+}
+
+static cip_status check_chunks(check *c, cip_err *err)
+{
+    const cip_b2_index *x = &c->f->index;
+    uint64_t most = x->numbered != NULL ? UINT64_MAX : c->f->h.cbytes / CIP_BLOSC_MIN_HEADER;
+    uint64_t run;
+    for (uint64_t i = 0; i < x->n; i += run) {
+        CIP_TRY(check_chunk(c, i, &run, err));
+        CIP_TRY(cip_report_status(c->rep, err));
+        if (c->ndata > most) {
+            cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, x->base + x->at, x->len, "index",
+                           "expected at most %" PRIu64 " chunks in %" PRIu64
+                           " bytes, found more; the rest is not looked at",
+                           most, c->f->h.cbytes);
+            return CIP_OK;
+        }
+    }
+    return CIP_OK;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int by_place(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* Chunks that overlap, and bytes that belong to none. */
+static void compare_places(check *c)
+{
+    uint64_t end = c->f->h.header_len, holes = 0;
+    const place *p = c->place;
+    if (c->nplace != 0)
+        qsort(c->place, c->nplace, sizeof *c->place, by_place);
+    for (size_t k = 0; k < c->nplace; k++) {
+        if (p[k].at < end && k != 0)
+            cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, c->f->base + p[k].at, p[k].len,
+                           chunk_name(p[k].i).text,
+                           "expected chunks apart, found bytes of chunk %" PRIu64 " in it",
+                           p[k - 1].i);
+        if (p[k].at > end)
+            holes += p[k].at - end;
+        end = cip_max_u64(end, p[k].at + p[k].len);
+    }
+    if (c->f->index.at > end)
+        holes += c->f->index.at - end;
+    if (holes != 0 && c->nplace < PLACES_MAX && c->f->index.numbered == NULL)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->f->base, 0, "chunks",
+                       "%" PRIu64 " bytes belong to no chunk, as updates leave them", holes);
+}
+
+static void compare_lengths(check *c)
+{
+    const cip_b2_frame *f = c->f;
+    const cip_b2_index *x = &f->index;
+    uint64_t block = f->h.typesize;
+    for (int32_t k = 0; k < f->nd.ndim; k++)
+        block *= (uint64_t)f->nd.block[k]; /* checked when opened */
+    if (f->nd_meta != NULL && x->n != 0 && f->h.blocksize != block)
+        cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x35, 4, "header",
+                           "expected blocks of %" PRIu64 " bytes for their shape, found %" PRIu64
+                           ": python-blosc2 does not slice it",
+                           block, f->h.blocksize);
+    if (x->n != 0 && x->width != 4u << f->h.width_code)
+        cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x19, 1, "header",
+                           "expected offsets of %u bytes as the header says, found %" PRIu32,
+                           4u << f->h.width_code, x->width);
+    if (x->numbered != NULL && c->nbytes != f->h.cbytes)
+        cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x27, 8, "header",
+                           "expected %" PRIu64 " bytes in chunk files, found %" PRIu64, f->h.cbytes,
+                           c->nbytes);
+    if (x->document || f->trailer.wrapped)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, f->base, 0, "frame",
+                       "document layout: %s, which libblosc2 does not read",
+                       x->document ? "offsets count from the frame's beginning"
+                                   : "the vlmetalayers lie in a bin32");
+    uint64_t rest = f->in->len - f->base - f->h.frame_len;
+    if (rest != 0 && f->base == 0)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, f->h.frame_len, rest, "frame",
+                       "%" PRIu64 " bytes behind the frame", rest);
+}
+
+/* All raw bytes of the chunks, padding included, whatever the array makes of them. */
+static cip_status make_linear(check *c, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_table table = cip_b2_index_table(&c->f->index);
+    CIP_TRY(cip_space_new_chunked(c->l, &table, c->f->h.nbytes, &step, 1, &c->linear, err));
+    c->linear->codec_env = c->f->data->codec_env;
+    return CIP_OK;
+}
+
+static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_b2_index_ready(&c->f->index, &why);
+    if (is_hard(st))
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st != CIP_OK) {
+        cip_fail_in(&why, st, "index");
+        cip_report_err(c->rep, CIP_BAD, &why);
+        return CIP_OK;
+    }
+    if ((flags & CIP_VERIFY_DEEP) != 0)
+        CIP_TRY(make_linear(c, err));
+    CIP_TRY(check_chunks(c, err));
+    compare_places(c);
+    compare_lengths(c);
+    return CIP_OK;
+}
 
 cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
 {
-    (void)l, (void)flags;
-    return cip_report_status(report, err);
+    const cip_b2_file *own = l->own;
+    check c = { .l = l, .f = own->frame, .rep = report };
+    if (own->frame == NULL) /* a bare chunk: core reads it */
+        return cip_report_status(report, err);
+    cip_status st = verify_frame(&c, flags, err);
+    cip_mem_put(&l->env->mem, c.place);
+    return st == CIP_OK ? cip_report_status(report, err) : st;
 }
