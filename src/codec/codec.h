@@ -55,11 +55,11 @@ typedef struct cip_split_piece {
     uint64_t from, to;
 } cip_split_piece;
 
-/* Pieces of a chunk that decode alone and tell it only by decoding well. Pieces that begin at a
- * mark. Everything is a guess until `decode` says true. All functions are thread-safe. */
+/* Pieces of a chunk that decode alone, of a codec whose marks are their beginnings. Nothing in the
+ * data lists them: a place is a guess until `decode` says true. All functions are thread-safe. */
 typedef struct cip_split_codec {
-    size_t in_usual; /* stored bytes of a piece, mostly at most */
-    size_t raw_most; /* raw bytes of a piece that is worth decoding alone */
+    size_t in_usual, raw_usual; /* stored and raw bytes of a piece, mostly at most */
+    size_t raw_most;            /* raw bytes of a piece that is worth decoding alone */
     /* Bits at or after *from where a piece may begin or the data may end, rising, at most max;
      * *from: where to look on. */
     size_t (*find)(cip_bytes in, uint64_t *from, uint64_t *bit, size_t max);

@@ -5,14 +5,17 @@
  * that all who look into it share that. */
 #include <string.h>
 
-#include "space/reader.h"
+#include "space/seq_parallel.h"
 
 enum { REST_MIN = 64 << 10 };
 
 struct cip_seq {
     cip_mem *mem;
     const cip_stream_codec *codec;
-    void *state;
+    const void *args;
+    cip_codec_env env;
+    void *state;      /* NULL: decoding goes on at the mark of `ahead` */
+    cip_ahead *ahead; /* NULL: not in pieces */
     cip_extent at;
     uint64_t in_pos; /* stored bytes fetched */
     uint8_t *in;
@@ -37,9 +40,11 @@ cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec
     q->at = *at;
     q->in_cap = (size_t)cip_min_u64(at->len, rd->tune->seq_in);
     CIP_GO(cip_mem_get(q->mem, q->in_cap, (void **)&q->in, err));
-    cip_codec_env own = *env;
-    own.mem = q->mem;
-    CIP_GO(q->codec->begin(step->args, &own, &q->state, err));
+    q->args = step->args;
+    q->env = *env;
+    q->env.mem = q->mem;
+    CIP_GO(cip_ahead_new(rd, q->codec, &q->ahead, err));
+    CIP_GO(q->codec->begin(q->args, &q->env, &q->state, err));
     *out = q;
     return CIP_OK;
 done:
@@ -52,6 +57,7 @@ void cip_seq_free(cip_seq *q)
     if (q == NULL)
         return;
     q->codec->finish(q->state);
+    cip_ahead_free(q->ahead);
     cip_mem_put(q->mem, q->in);
     cip_mem_put(q->mem, q);
 }
@@ -78,8 +84,18 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
     return CIP_OK;
 }
 
+/* From here on in order. */
+static cip_status resume(cip_seq *q, cip_err *err)
+{
+    const cip_mark *from = cip_ahead_mark(q->ahead);
+    CIP_TRY(q->codec->resume(q->args, &q->env, from, &q->state, err));
+    q->in_pos = from->in_bits / 8;
+    q->in_at = q->in_len = 0;
+    return CIP_OK;
+}
+
 /* One step of the codec; *n: room, then what it gave. Fetches input as needed; gives something,
- * ends, or fails. */
+ * stands at a wanted mark, ends, or fails. */
 static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, cip_err *err)
 {
     size_t room = *n;
@@ -89,12 +105,16 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             CIP_TRY(refill(rd, q, err));
             continue;
         }
+        cip_mark mark;
         size_t in_n = q->in_len - q->in_at, out_n = room;
         CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
         q->in_at += in_n;
         q->raw_pos += out_n;
         *n = out_n;
-        if (out_n != 0 || q->end)
+        bool stands = q->ahead != NULL && q->codec->mark(q->state, false, &mark);
+        if (stands)
+            cip_ahead_at_mark(q->ahead, &mark);
+        if (out_n != 0 || q->end || stands)
             return CIP_OK;
         if (in_n == 0 && last)
             return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
@@ -104,50 +124,66 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
     }
 }
 
-static cip_status take_into(const cip_rd *rd, cip_seq *q, uint8_t *dst, size_t n, cip_err *err)
+/* At most *n bytes of the `all` that are wanted (*n: how many), by the pieces at once or in order;
+ * none at a mark or at the end. */
+static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *out, size_t *n,
+                          cip_err *err)
 {
-    while (n != 0) {
-        size_t got = n;
-        if (q->end)
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected %zu bytes more, found the end of the data after %" PRIu64, n,
-                            q->raw_pos);
-        CIP_TRY(turn(rd, q, dst, &got, err));
-        dst += got;
-        n -= got;
+    cip_mark mark;
+    if (q->ahead == NULL)
+        return turn(rd, q, out, n, err);
+    if (cip_ahead_run(rd, q->ahead, &q->at, q->raw_pos, all)) {
+        q->codec->finish(q->state);
+        q->state = NULL;
     }
-    return CIP_OK;
+    uint64_t got = *n;
+    cip_ahead_take(rd, q->ahead, out, &got);
+    q->raw_pos += got;
+    if (got != 0) {
+        *n = (size_t)got;
+        return CIP_OK;
+    }
+    if (q->state == NULL)
+        CIP_TRY(resume(q, err));
+    if (cip_ahead_wants_mark(q->ahead, all))
+        q->codec->mark(q->state, true, &mark);
+    return turn(rd, q, out, n, err);
 }
 
 cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, cip_err *err)
 {
-    cip_room room;
+    cip_room room = { NULL, 0 };
     cip_status st = CIP_OK;
-    if (dst != NULL)
-        return take_into(rd, q, dst, (size_t)n, err);
-    if (n == 0)
-        return CIP_OK;
-    CIP_TRY(cip_scratch_take(rd->scratch, rd->tune->seq_skip, &room, err));
-    while (n != 0 && st == CIP_OK) {
-        size_t part = (size_t)cip_min_u64(n, rd->tune->seq_skip);
-        st = take_into(rd, q, room.ptr, part, err);
-        n -= part;
+    if (dst == NULL && n != 0)
+        CIP_TRY(cip_scratch_take(rd->scratch, rd->tune->seq_skip, &room, err));
+    while (n != 0) {
+        size_t got = (size_t)(dst != NULL ? n : cip_min_u64(n, rd->tune->seq_skip));
+        if (q->end)
+            CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " bytes more, found the end of the data after "
+                            "%" PRIu64,
+                            n, q->raw_pos));
+        CIP_GO(advance(rd, q, n, dst != NULL ? dst : room.ptr, &got, err));
+        if (dst != NULL)
+            dst += got;
+        n -= got;
     }
+done:
     cip_scratch_give(rd->scratch, &room);
     return st;
 }
 
 cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err)
 {
-    uint8_t byte;
-    size_t n = 1;
-    if (q->end)
-        return CIP_OK;
     uint64_t len = q->raw_pos;
-    CIP_TRY(turn(rd, q, &byte, &n, err));
-    if (n != 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes, found more", len);
+    while (!q->end) {
+        uint8_t byte;
+        size_t n = 1;
+        CIP_TRY(advance(rd, q, 1, &byte, &n, err));
+        if (n != 0)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " bytes, found more", len);
+    }
     return CIP_OK;
 }
 
@@ -174,7 +210,7 @@ cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len
         if (have == r.cap)
             CIP_GO(grow(rd, &r, have, err));
         size_t n = r.cap - have;
-        CIP_GO(turn(rd, q, r.ptr + have, &n, err));
+        CIP_GO(advance(rd, q, UINT64_MAX, r.ptr + have, &n, err));
         have += n;
     }
     *out = r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * All bytes of a space in order. Several chunks are decoded at once and then handed on in pieces.
  */
-#include "space/reader.h"
+#include "space/seq_parallel.h"
 
 /* Enough for each thread to have a chunk of its own, as far as memory is to be bounded: whole
  * chunks where they are equal. */
@@ -10,6 +10,8 @@ static size_t buffer_size(const cip_rd *rd, const cip_space *s, size_t piece)
     const cip_tuning *t = rd->tune;
     bool chunks = s->kind == CIP_SPACE_CHUNKED || s->kind == CIP_SPACE_GRID;
     uint64_t n = chunks ? t->stream_max / 2 : t->stream_min;
+    if (s->kind == CIP_SPACE_SEQ)
+        n = cip_max_u64(n, cip_ahead_nbytes(rd, s->step[0].codec->stream));
     uint64_t each = s->kind == CIP_SPACE_CHUNKED ? s->table.raw_each : 0;
     if (each != 0 && each <= t->stream_max)
         n = each * cip_pool_threads(rd->pool);

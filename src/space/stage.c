@@ -112,6 +112,26 @@ cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip
     return cip_rd_spans(rd, c->at.in, c->at.off, piece, n, err);
 }
 
+/* Pieces of it at once, if it is long enough for several. */
+static bool splits(const cip_step *step, size_t n)
+{
+    const cip_stream_codec *stream = step->codec->stream;
+    return stream != NULL && stream->split != NULL && n / 2 >= stream->split->raw_usual;
+}
+
+static cip_status decode_split(const cip_rd *rd, const cip_space *s, const cip_step *step,
+                               const cip_extent *at, const cip_want *all, cip_err *err)
+{
+    cip_codec_env env = cip_rd_codec_env(rd, s);
+    cip_seq *q;
+    CIP_TRY(cip_seq_begin(rd, step, &env, at, &q, err));
+    cip_status st = cip_seq_take(rd, q, all->dst, all->len, err);
+    if (st == CIP_OK)
+        st = cip_seq_check_end(rd, q, err);
+    cip_seq_free(q);
+    return st;
+}
+
 static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
                               size_t n, cip_err *err)
 {
@@ -122,6 +142,8 @@ static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c
     cip_want all = { .off = 0, .len = n, .dst = dst };
     if (p.n == 0)
         return cip_chunk_read_stored(rd, c, &all, 1, err);
+    if (p.n == 1 && splits(p.step, n))
+        return decode_split(rd, s, p.step, &c->at, &all, err);
     cip_status st = fetch(rd, &c->at, &room, &in, err);
     if (st == CIP_OK)
         st = run_steps(rd, s, p, in, dst, n, err);

@@ -303,7 +303,8 @@ static void bzip2_pass(cip_mark *mark, const cip_split_piece *piece, size_t raw,
 
 static const cip_split_codec bzip2_split = {
     .in_usual = 920 << 10, /* 900 kB that hardly get smaller */
-    .raw_most = 4 << 20,   /* mostly runs beyond that: quick in order too */
+    .raw_usual = 900000,
+    .raw_most = 2 << 20, /* mostly runs beyond that: quick in order too */
     .find = bzip2_find,
     .decode = bzip2_decode_piece,
     .pass = bzip2_pass,
