@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/test_codec.h"
+
+#include <libdeflate.h>
+#include <zlib.h>
+
+enum { RAW = 200000, MARKS = 4096 };
+
+static uint8_t raw[RAW], coded[2 * RAW], out[RAW + 1];
+
+static uint32_t rnd(uint32_t *s)
+{
+    *s = *s * 1664525u + 1013904223u;
+    return *s >> 8;
+}
+
+/* Runs, near and far repeats, noise, letters. */
+static void make_raw(uint32_t seed)
+{
+    for (size_t i = 0; i < RAW;) {
+        size_t n = 1 + rnd(&seed) % 400, kind = rnd(&seed) % 5;
+        n = n < RAW - i ? n : RAW - i;
+        size_t back = i == 0 ? 0 : 1 + rnd(&seed) % (kind == 1 ? 9 : 32768);
+        back = back < i ? back : i;
+        for (size_t k = 0; k < n; k++, i++)
+            raw[i] = kind <= 1 && back != 0 ? raw[i - back]
+                     : kind == 2            ? 7
+                     : kind == 3            ? (uint8_t)rnd(&seed)
+                                            : (uint8_t)('a' + rnd(&seed) % 16);
+    }
+}
+
+static size_t by_zlib(int level, int strategy, int mem_level)
+{
+    z_stream z = { .next_in = raw, .avail_in = RAW, .next_out = coded, .avail_out = sizeof coded };
+    assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15, mem_level, strategy), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+static size_t by_libdeflate(int level)
+{
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
+    size_t n = libdeflate_zlib_compress(c, raw, RAW, coded, sizeof coded);
+    libdeflate_free_compressor(c);
+    return n;
+}
+
+typedef struct marks {
+    size_t n;
+    cip_mark at[MARKS];
+    uint8_t *window[MARKS];
+} marks;
+
+static void keep_mark(marks *m, const cip_mark *at)
+{
+    if (m->n != 0 && m->at[m->n - 1].raw == at->raw)
+        return;
+    assert_true(m->n < MARKS);
+    m->at[m->n] = *at;
+    m->window[m->n] = malloc(at->window_len + 1);
+    memcpy(m->window[m->n], at->window, at->window_len);
+    m->at[m->n].window = m->window[m->n];
+    m->n++;
+}
+
+static void drop_marks(marks *m)
+{
+    while (m->n != 0)
+        free(m->window[--m->n]);
+}
+
+/* From `from` (NULL: the beginning) to the end in pieces; every block is marked with `m`. */
+static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks *m, size_t *got)
+{
+    test_env t;
+    const cip_stream_codec *z = cip_codec_find("zlib")->stream;
+    const cip_codec_env *env = test_env_open(&t, 0, 0);
+    void *s = NULL;
+    bool end = false;
+    size_t pos = from != NULL ? (size_t)(from->in_bits / 8) : 0;
+    cip_mark mark = { 0 };
+    cip_status st =
+        from != NULL ? z->resume(NULL, env, from, &s, &t.err) : z->begin(NULL, env, &s, &t.err);
+    for (*got = 0; st == CIP_OK && !end;) {
+        size_t nin = 1 + rnd(&seed) % (seed & 1 ? 20 : 9000), nout = 1 + rnd(&seed) % 30000;
+        nin = nin < src.len - pos ? nin : src.len - pos;
+        nout = nout < RAW + 1 - *got ? nout : RAW + 1 - *got;
+        if (m != NULL)
+            z->mark(s, true, NULL);
+        st = z->step(s, src.ptr + pos, &nin, pos + nin == src.len, out + *got, &nout, &end, &t.err);
+        if (st != CIP_OK)
+            break;
+        pos += nin;
+        *got += nout;
+        if (m != NULL && z->mark(s, false, &mark)) {
+            mark.raw = *got;
+            keep_mark(m, &mark);
+        }
+    }
+    z->finish(s);
+    test_env_close(&t);
+    return st;
+}
+
+/* Every mark leads to the same bytes. At least `least` of them. */
+static void check_marks(size_t n, size_t least, uint32_t seed)
+{
+    static marks m;
+    size_t got;
+    const cip_bytes src = { coded, n };
+    assert_int_equal(run(src, NULL, seed, NULL, &got), CIP_OK);
+    assert_int_equal(got, RAW);
+    assert_memory_equal(out, raw, RAW);
+    assert_int_equal(run(src, NULL, seed + 1, &m, &got), CIP_OK);
+    assert_int_equal(got, RAW);
+    assert_memory_equal(out, raw, RAW);
+    assert_true(m.n >= least);
+    for (size_t i = 0; i < m.n; i += 1 + m.n / 20) {
+        size_t left = RAW - m.at[i].raw;
+        assert_true(m.at[i].window_len <= CIP_MARK_WINDOW && m.at[i].window_len <= m.at[i].raw);
+        assert_int_equal(run(src, &m.at[i], seed + (uint32_t)i, NULL, &got), CIP_OK);
+        assert_int_equal(got, left);
+        assert_memory_equal(out, raw + m.at[i].raw, left);
+    }
+    drop_marks(&m);
+}
+
+static void marks_of_every_kind_of_block_lead_to_the_same_bytes(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        make_raw(seed);
+        check_marks(by_zlib(6, Z_DEFAULT_STRATEGY, 1), 100, seed); /* many small blocks */
+        check_marks(by_zlib(6, Z_DEFAULT_STRATEGY, 9), 1, seed);
+        check_marks(by_zlib(9, Z_FIXED, 1), 50, seed);
+        check_marks(by_zlib(0, Z_DEFAULT_STRATEGY, 8), 3, seed); /* stored */
+        check_marks(by_zlib(6, Z_HUFFMAN_ONLY, 2), 100, seed);
+        check_marks(by_zlib(6, Z_RLE, 2), 100, seed);
+        check_marks(by_libdeflate(1), 1, seed);
+        check_marks(by_libdeflate(12), 1, seed);
+    }
+}
+
+static void codes_of_every_length_decode(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    uint32_t seed = 9;
+    for (unsigned v = 0; v < 24; v++) /* Fibonacci: codes as long as there are */
+        for (uint32_t a = 1, b = 1, k = 0; k <= v && n < RAW; k++, b = a + b, a = b - a)
+            for (uint32_t i = 0; k == v && i < a && n < RAW; i++)
+                raw[n++] = (uint8_t)(v * 9);
+    for (size_t i = RAW - 1; i > 0; i--) {
+        size_t k = rnd(&seed) % (i + 1);
+        uint8_t swap = raw[i];
+        raw[i] = raw[k];
+        raw[k] = swap;
+    }
+    check_marks(by_zlib(6, Z_HUFFMAN_ONLY, 9), 1, 1);
+}
+
+/* What zlib says to the same bytes. */
+static cip_status by_inflate(cip_bytes src)
+{
+    z_stream z = { .next_in = (z_const Bytef *)src.ptr, .avail_in = (uInt)src.len };
+    int code = Z_OK;
+    size_t got = 0;
+    assert_int_equal(inflateInit(&z), Z_OK);
+    while (code == Z_OK && got <= RAW) {
+        z.next_out = out;
+        z.avail_out = RAW;
+        code = inflate(&z, Z_NO_FLUSH);
+        got += RAW - z.avail_out;
+    }
+    bool sum = z.msg != NULL && strcmp(z.msg, "incorrect data check") == 0;
+    inflateEnd(&z);
+    return code == Z_STREAM_END   ? CIP_OK
+           : code == Z_NEED_DICT  ? CIP_ERR_UNSUPPORTED
+           : code == Z_DATA_ERROR ? sum ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT
+                                  : CIP_ERR_TRUNCATED;
+}
+
+static void damage_is_judged_as_zlib_does(void **state)
+{
+    (void)state;
+    enum { SMALL = 700 };
+    static uint8_t good[4 * SMALL];
+    size_t seen[CIP_ERR_CANCELLED + 1] = { 0 };
+    uint32_t seed = 5;
+    for (int i = 0; i < 6000; i++) {
+        if (i % 100 == 0)
+            make_raw((uint32_t)i);
+        z_stream z = {
+            .next_in = raw, .avail_in = SMALL, .next_out = good, .avail_out = sizeof good
+        };
+        const int strategy[] = { Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY };
+        deflateInit2(&z, i % 7 == 0 ? 0 : 6, Z_DEFLATED, 15, 1, strategy[i % 3]);
+        deflate(&z, Z_FINISH);
+        deflateEnd(&z);
+        size_t n = z.total_out, got;
+        for (uint32_t k = rnd(&seed) % 3; k != 0; k--)
+            good[rnd(&seed) % (i % 2 != 0 ? n : 90)] ^= (uint8_t)(1u << rnd(&seed) % 8);
+        n -= rnd(&seed) % 8 == 0 ? rnd(&seed) % n : 0;
+        cip_status st = by_inflate((cip_bytes){ good, n });
+        assert_int_equal(run((cip_bytes){ good, n }, NULL, (uint32_t)i, NULL, &got), st);
+        seen[st]++;
+    }
+    assert_true(seen[CIP_OK] > 100 && seen[CIP_ERR_CORRUPT] > 100 && seen[CIP_ERR_TRUNCATED] > 50 &&
+                seen[CIP_ERR_CHECKSUM] > 50);
+}
+
+static void a_mark_that_lies_gives_other_bytes_or_corrupt(void **state)
+{
+    (void)state;
+    static const uint8_t window[CIP_MARK_WINDOW];
+    uint32_t seed = 3;
+    make_raw(1);
+    const cip_bytes src = { coded, by_zlib(6, Z_DEFAULT_STRATEGY, 1) };
+    for (int i = 0; i < 300; i++) {
+        cip_mark m = { .in_bits = 16 + rnd(&seed) % (8 * (src.len - 2)),
+                       .window = window,
+                       .window_len = rnd(&seed) % (CIP_MARK_WINDOW + 1) };
+        size_t got;
+        cip_status st = run(src, &m, seed, NULL, &got);
+        assert_true(st == CIP_OK || st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED);
+    }
+    cip_mark in_head = { .in_bits = 15 };
+    size_t got;
+    assert_int_equal(run(src, &in_head, 1, NULL, &got), CIP_ERR_CORRUPT);
+}
+
+static void a_failing_allocation_is_reported(void **state)
+{
+    (void)state;
+    const cip_stream_codec *z = cip_codec_find("zlib")->stream;
+    for (size_t at = 1; at <= 2; at++) {
+        test_env t;
+        void *s = &t;
+        const cip_codec_env *env = test_env_open(&t, at, 0);
+        assert_int_equal(z->begin(NULL, env, &s, &t.err), CIP_ERR_NOMEM);
+        assert_null(s);
+        test_env_close(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks_of_every_kind_of_block_lead_to_the_same_bytes),
+        cmocka_unit_test(codes_of_every_length_decode),
+        cmocka_unit_test(damage_is_judged_as_zlib_does),
+        cmocka_unit_test(a_mark_that_lies_gives_other_bytes_or_corrupt),
+        cmocka_unit_test(a_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
