@@ -28,4 +28,7 @@ const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dt
  * for a row of another name. */
 bool bench_write_row(const char *row, const char *who, const char *path, bench_turn *out);
 
+/* A run of its own, by the words of the command line: chunks of Blosc against c-blosc2. */
+int bench_blosc(int argc, char **argv);
+
 #endif

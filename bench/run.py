@@ -5,6 +5,7 @@
 usage: bench/run.py --build build/release [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
 """
 import argparse
+import importlib.util
 import json
 import pathlib
 import platform
@@ -90,10 +91,32 @@ def show(row, text, found):
         )
 
 
+def run_blosc(o, files):
+    """Chunks of Blosc against the library of the Python package: one process for all rows, it interleaves them itself."""
+    library = pathlib.Path(importlib.util.find_spec("blosc2").origin).parent / "lib" / "libblosc2.so"
+    words = [o.build.resolve() / "bench_worker", "blosc", library, o.rounds, max(1 << 22, int((16 << 20) * o.scale))]
+    for kind, typesize in (("f4q", 4), ("i2", 2)):
+        words += [kind, typesize, files[kind].resolve()]
+    done = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit("bench: blosc failed")
+    version, *lines = done.stdout.splitlines()
+    print(f"\nblosc: 2 MiB chunks at level 5, one thread, against {version}; MB/s, theirs / ours in time")
+    print(f"  {'':22} {'ratio':>13}  {'encode':>17}  {'decode theirs':>19}  {'decode ours':>19}")
+    out = {}
+    for line in lines:
+        name, raw, ours, theirs, *ns = line.split()
+        raw, (ce, ct, dt, tt, do, to) = int(raw), map(int, ns)
+        pair = lambda a, b: f"{raw / a * 1e3:6.0f} {raw / b * 1e3:6.0f} {b / a:5.2f}"
+        print(f"  {name:22} {raw / int(ours):6.3f} {raw / int(theirs):6.3f}  {pair(ce, ct)}  {pair(dt, tt)}  {pair(do, to)}")
+        out[name] = {"raw": raw, "stored": [int(ours), int(theirs)], "encode": [ce, ct], "decode_theirs": [dt, tt], "decode_ours": [do, to]}
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
-    ap.add_argument("--rows", default=",".join(ROWS))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
@@ -109,6 +132,9 @@ def main():
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
     out = {}
     for row in o.rows.split(","):
+        if row == "blosc":
+            out[row] = run_blosc(o, files)
+            continue
         file, text, ours, peer_rounds = ROWS[row]
         rounds = o.rounds * 20 if row in ("small", "window-raw") else o.rounds
         out[row] = run_row(row, files[file].resolve(), ours, peer_rounds, rounds, c, peer)
