@@ -9,10 +9,9 @@
 #include "codec/codec_app.h"
 
 typedef enum decode_how {
-    HOW_RAW,    /* as it is */
-    HOW_SEQ,    /* one stream, decoded in order */
-    HOW_FRAMED, /* a framing of its own, or frames */
-    HOW_BLOSC   /* known, not readable by this version */
+    HOW_RAW,   /* as it is */
+    HOW_SEQ,   /* one stream, decoded in order */
+    HOW_FRAMED /* a framing of its own, or frames */
 } decode_how;
 
 typedef struct code_row {
@@ -30,7 +29,7 @@ static const code_row rows[] = {
     { { 'l', 'z', '4', 'f' }, "lz4f", HOW_FRAMED, "lz4f" },
     { { 'z', 's', 't', 'd' }, "zstd", HOW_FRAMED, "zstd" },
     { { 'b', 'l', 's', 'c' }, "blsc", HOW_FRAMED, "blosc" },
-    { { 'b', 'l', 's', '2' }, "bls2", HOW_BLOSC, NULL },
+    { { 'b', 'l', 's', '2' }, "bls2", HOW_FRAMED, "blosc" },
 };
 
 static const code_row *find_row(const uint8_t code[4])
@@ -127,10 +126,6 @@ static cip_status unreadable(const code_row *row, const asdf_block *b, const cha
                         "expected a block without encoding, found '%s'", name);
     if (row == NULL)
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at, "expected a known compression, found '%s'",
-                        name);
-    if (row->how == HOW_BLOSC)
-        return cip_fail(why, CIP_ERR_UNSUPPORTED, at,
-                        "compression '%s' needs a Blosc codec, which this version does not have",
                         name);
     if (row->codec != NULL && !cip_codec_available(cip_codec_find(row->codec)))
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at,

@@ -6,6 +6,7 @@
  * and a raw LZ4 block of N - 4 bytes. Pieces may be of any size; up to three bytes may follow the
  * last. Some writers put an LZ4 frame under this code. */
 #include "format/asdf/asdf.h"
+#include "format/blosc2/blosc2.h"
 
 #include <string.h>
 
@@ -255,6 +256,17 @@ static cip_status framed(cip_layout *l, const cip_codec *codec, const asdf_block
     return st;
 }
 
+/* `bls2`: a Blosc2 frame. */
+static cip_status blosc2_space(cip_layout *l, const asdf_block *b, uint64_t raw_len,
+                               cip_space **out, cip_err *err)
+{
+    CIP_TRY(cip_b2_nested_space(l, b->data_off, b->stored, out, err));
+    if (raw_len != UINT64_MAX && (*out)->len != raw_len)
+        return cip_fail(err, CIP_ERR_CORRUPT, b->data_off,
+                        "expected %" PRIu64 " decoded bytes, found %" PRIu64, raw_len, (*out)->len);
+    return CIP_OK;
+}
+
 cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
                                  uint64_t raw_len, cip_space **out, cip_err *err)
 {
@@ -262,6 +274,8 @@ cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *
     bool frame = true;
     if (memcmp(b->code, "blsc", 4) == 0)
         return blosc_space(l, b, stored, raw_len, out, err);
+    if (memcmp(b->code, "bls2", 4) == 0)
+        return blosc2_space(l, b, raw_len, out, err);
     if (memcmp(b->code, "lz4", 4) != 0) /* with its NUL */
         return framed(l, codec, b, stored, raw_len, out, err);
     CIP_TRY(is_lz4_frame(l, b, &frame, err));

@@ -165,17 +165,47 @@ static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
     return cip_b2_facts(l, f, err);
 }
 
+static cip_status new_file(cip_layout *l, cip_b2_file **out, cip_err *err)
+{
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, out, 1, err));
+    l->own = *out;
+    l->clear = clear;
+    return CIP_OK;
+}
+
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     uint8_t head[CIP_B2_HEADER_MIN];
     size_t n;
     cip_b2_file *own;
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &own, 1, err));
-    l->own = own;
-    l->clear = clear;
+    CIP_TRY(new_file(l, &own, err));
     CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &n, err));
     bool frame = cip_io_is_folder(l->io) || cip_b2_magic((cip_bytes){ head, n });
     return frame ? open_frame(l, own, err) : cip_b2_chunk_open(l, err);
+}
+
+cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_space **out,
+                               cip_err *err)
+{
+    cip_io *part;
+    cip_layout *child;
+    cip_b2_file *own;
+    *out = NULL;
+    CIP_TRY(cip_io_open_part(l->io, off, len, &part, err));
+    cip_status st = cip_layout_new_child(l, part, &child, err);
+    if (st != CIP_OK) {
+        cip_io_close(part);
+        return st;
+    }
+    child->owns_io = true;
+    child->format = cip_format_blosc2.name;
+    CIP_TRY(new_file(child, &own, err));
+    CIP_TRY(open_frame(child, own, err));
+    if (own->frame->h.sparse)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, off + 0x1A,
+                        "expected a contiguous frame, found a sparse one");
+    *out = own->frame->data;
+    return CIP_OK;
 }
 
 const cip_format cip_format_blosc2 = {

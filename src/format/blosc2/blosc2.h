@@ -179,6 +179,12 @@ cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_
                              cip_b2_frame **out, cip_err *err);
 void cip_b2_frame_clear(cip_b2_frame *f);
 
+/* The array's linear bytes of a frame that is bytes [off, off + len) of the layout's file, for
+ * formats in whose files frames lie (ASDF's bls2 blocks). It is opened as a file of its own whose
+ * layout is a child of this one. */
+cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_space **out,
+                               cip_err *err);
+
 /* --- the rest ----------------------------------------------------------------------------------
  */
 
