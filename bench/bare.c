@@ -95,6 +95,15 @@ void bare_inflate(const bare_block *b, void *dst)
     libdeflate_free_decompressor(d);
 }
 
+void bare_bzip2(const bare_block *b, void *dst)
+{
+    unsigned n = (unsigned)b->decoded;
+    if (BZ2_bzBuffToBuffDecompress(dst, &n, (char *)b->map + b->offset, (unsigned)b->used, 0, 0) !=
+            BZ_OK ||
+        n != b->decoded)
+        die("libbz2");
+}
+
 void bare_lz4(const bare_block *b, void *dst)
 {
     const uint8_t *p = b->map + b->offset, *end = p + b->used;

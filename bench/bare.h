@@ -23,6 +23,7 @@ void bare_close(bare_block *b);
 size_t bare_yaml(const char *path);
 void bare_pread(int fd, uint64_t offset, void *dst, size_t n);
 void bare_inflate(const bare_block *b, void *dst);
+void bare_bzip2(const bare_block *b, void *dst);
 /* All chunks of an `lz4` block. */
 void bare_lz4(const bare_block *b, void *dst);
 void bare_md5(const bare_block *b, uint8_t out[16]);

@@ -218,6 +218,19 @@ static uint64_t inflate_bare(const char *path, unsigned threads, uint64_t *resul
     return end - start;
 }
 
+static uint64_t bzip2_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    bare_block b = bare_open(path);
+    need(b.decoded);
+    uint64_t start = bench_now();
+    bare_bzip2(&b, buf);
+    uint64_t end = bench_now();
+    *result = bench_digest(buf, b.decoded);
+    bare_close(&b);
+    return end - start;
+}
+
 static uint64_t lz4_bare(const char *path, unsigned threads, uint64_t *result)
 {
     (void)threads;
@@ -348,15 +361,11 @@ static const struct {
     const char *name;
     row_fn *ours, *bare;
 } rows[] = {
-    { "tree", tree_open, tree_bare },
-    { "small", read_small, small_bare },
-    { "view", view_sum, view_bare },
-    { "copy", read_all, copy_bare },
-    { "swap", read_all, swap_bare },
-    { "window-raw", window, window_raw_bare },
-    { "window-lz4", window, window_lz4_bare },
-    { "zlib", read_all, inflate_bare },
-    { "lz4", read_all, lz4_bare },
+    { "tree", tree_open, tree_bare },          { "small", read_small, small_bare },
+    { "view", view_sum, view_bare },           { "copy", read_all, copy_bare },
+    { "swap", read_all, swap_bare },           { "window-raw", window, window_raw_bare },
+    { "window-lz4", window, window_lz4_bare }, { "zlib", read_all, inflate_bare },
+    { "bzp2", read_all, bzip2_bare },          { "lz4", read_all, lz4_bare },
     { "md5", verify_md5, md5_bare },
 };
 

@@ -123,6 +123,7 @@ ROWS = {
     "window-raw": lambda p: window(p, True),
     "window-lz4": lambda p: window(p, False),
     "zlib": whole,
+    "bzp2": whole,
     "lz4": whole,
     "md5": md5,
 }

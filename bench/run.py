@@ -26,6 +26,7 @@ ROWS = {
     "window-raw": ("raw", "100 x 100 window of 1 GiB raw", ["cippus-1"], 5),
     "window-lz4": ("lz4", "100 x 100 window of 1 GiB lz4, cold", ["cippus-1", "cippus-2"], 2),
     "zlib": ("zlib", "decode 256 MiB zlib", ["cippus-1"], 1),
+    "bzp2": ("bzp2", "decode 64 MiB bzp2", ["cippus-1", "cippus-2"], 1),
     "lz4": ("lz4", "decode 1 GiB lz4", ["cippus-1", "cippus-2"], 1),
     "write": ("raw", "write 1 GiB raw, no checksum (the peer: with), no sync", ["cippus-1"], 2),
     "write-md5": ("raw", "write 1 GiB raw with MD5, no sync", ["cippus-1", "cippus-2"], 2),
