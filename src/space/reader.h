@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "space/cache.h"
+#include "space/marks.h"
 #include "space/nd_walk.h"
 #include "space/read.h"
 #include "space/space_scratch.h"
@@ -20,6 +21,7 @@ typedef struct cip_rd {
     cip_cache *cache;
     cip_scratch *scratch;
     struct cip_decoders *decoders;
+    cip_marks *marks;
     const cip_tuning *tune;
     cip_pool *pool; /* NULL: in this thread */
     unsigned depth; /* of the space being read in those that it is part of */
@@ -130,6 +132,11 @@ cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err);
 /* All there is from here on, into a buffer that is the caller's to give back. */
 cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err);
 uint64_t cip_seq_pos(const cip_seq *q);
+/* Marks met from here on are kept for space `id` of `len` bytes. */
+void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len);
+/* To raw position `pos`, not before where it stands: passing over what lies between, or from a
+ * mark that is kept. */
+cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err);
 void cip_seq_free(cip_seq *q);
 
 /* Decoders put aside where a read of a SEQ space ended, for the read that goes on there: a few, the

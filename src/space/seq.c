@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Data without inner structure: decoded from the beginning, with an early stop, in bounded memory.
  * Where a read ends in a large space its decoder is put aside for the read that goes on there, so
- * that going through in pieces costs one pass. A small space is decoded once and kept whole, so
- * that all who look into it share that. */
+ * that going through in pieces costs one pass; and marks are kept on the way (marks.h), from which
+ * a later read begins. A small space is decoded once and kept whole, so that all who look into it
+ * share that. */
 #include <string.h>
 
 #include "space/seq_parallel.h"
@@ -21,7 +22,9 @@ struct cip_seq {
     uint8_t *in;
     size_t in_cap, in_at, in_len; /* in[in_at, in_len) is not used yet */
     uint64_t raw_pos;
-    bool end; /* the data say that nothing follows */
+    bool end;         /* the data say that nothing follows */
+    cip_marks *marks; /* NULL: none are kept */
+    uint64_t marks_id, marks_len, next_mark;
 };
 
 cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
@@ -84,14 +87,76 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
     return CIP_OK;
 }
 
-/* From here on in order. */
-static cip_status resume(cip_seq *q, cip_err *err)
+/* From a mark on in order. */
+static cip_status resume(cip_seq *q, const cip_mark *from, cip_err *err)
 {
-    const cip_mark *from = cip_ahead_mark(q->ahead);
+    if (from->in_bits / 8 > q->at.len)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a mark behind the stored data");
     CIP_TRY(q->codec->resume(q->args, &q->env, from, &q->state, err));
     q->in_pos = from->in_bits / 8;
     q->in_at = q->in_len = 0;
+    q->raw_pos = from->raw;
+    q->end = false;
     return CIP_OK;
+}
+
+void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len)
+{
+    if (q->codec->resume == NULL)
+        return;
+    q->marks = marks;
+    q->marks_id = id;
+    q->marks_len = len;
+    q->next_mark = cip_marks_next(marks, id, len, q->raw_pos);
+}
+
+static void keep_mark(cip_seq *q, const cip_mark *mark)
+{
+    if (q->marks == NULL || mark->raw < q->next_mark)
+        return;
+    cip_marks_put(q->marks, q->marks_id, mark);
+    q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, mark->raw);
+}
+
+/* Whether the step that was taken ended at a mark that somebody asked for. */
+static bool look_for_mark(cip_seq *q)
+{
+    cip_mark mark;
+    if ((q->ahead == NULL && q->marks == NULL) || !q->codec->mark(q->state, false, &mark))
+        return false;
+    if (q->ahead != NULL)
+        cip_ahead_at_mark(q->ahead, &mark);
+    keep_mark(q, &mark);
+    return true;
+}
+
+/* From a mark that is kept; what was decoded ahead goes. */
+static cip_status jump(const cip_rd *rd, cip_seq *q, const cip_mark *to, cip_err *err)
+{
+    cip_ahead_free(q->ahead);
+    q->ahead = NULL;
+    q->codec->finish(q->state);
+    q->state = NULL;
+    CIP_TRY(resume(q, to, err));
+    q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, q->raw_pos);
+    return cip_ahead_new(rd, q->codec, &q->ahead, err);
+}
+
+cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err)
+{
+    cip_mark mark;
+    cip_room room;
+    uint64_t jump_min = rd->tune->mark_jump;
+    if (q->marks != NULL && pos - q->raw_pos > jump_min) {
+        CIP_TRY(cip_scratch_take(rd->scratch, CIP_MARK_WINDOW, &room, err));
+        cip_status st = CIP_OK;
+        if (cip_marks_find(q->marks, q->marks_id, pos, &mark, room.ptr) &&
+            mark.raw > q->raw_pos + jump_min)
+            st = jump(rd, q, &mark, err);
+        cip_scratch_give(rd->scratch, &room);
+        CIP_TRY(st);
+    }
+    return cip_seq_take(rd, q, NULL, pos - q->raw_pos, err);
 }
 
 /* One step of the codec; *n: room, then what it gave. Fetches input as needed; gives something,
@@ -105,15 +170,14 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             CIP_TRY(refill(rd, q, err));
             continue;
         }
-        cip_mark mark;
+        if (q->marks != NULL && q->raw_pos >= q->next_mark)
+            q->codec->mark(q->state, true, NULL);
         size_t in_n = q->in_len - q->in_at, out_n = room;
         CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
         q->in_at += in_n;
         q->raw_pos += out_n;
         *n = out_n;
-        bool stands = q->ahead != NULL && q->codec->mark(q->state, false, &mark);
-        if (stands)
-            cip_ahead_at_mark(q->ahead, &mark);
+        bool stands = look_for_mark(q);
         if (out_n != 0 || q->end || stands)
             return CIP_OK;
         if (in_n == 0 && last)
@@ -135,6 +199,7 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
     if (cip_ahead_run(rd, q->ahead, &q->at, q->raw_pos, all)) {
         q->codec->finish(q->state);
         q->state = NULL;
+        keep_mark(q, cip_ahead_mark(q->ahead));
     }
     uint64_t got = *n;
     cip_ahead_take(rd, q->ahead, out, &got);
@@ -144,7 +209,7 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
         return CIP_OK;
     }
     if (q->state == NULL)
-        CIP_TRY(resume(q, err));
+        CIP_TRY(resume(q, cip_ahead_mark(q->ahead), err));
     if (cip_ahead_wants_mark(q->ahead, all))
         q->codec->mark(q->state, true, &mark);
     return turn(rd, q, out, n, err);
@@ -312,7 +377,7 @@ cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *
     return cip_chunk_hold(rd, s, 0, &c, true, h, err);
 }
 
-/* Goes on from a decoder that stands before, or from the beginning. */
+/* Goes on from a decoder that stands before, from a mark, or from the beginning. */
 static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
                                 const cip_want *want, size_t n, cip_err *err)
 {
@@ -320,10 +385,11 @@ static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
     cip_status st = CIP_OK;
     if (q == NULL)
         CIP_GO(cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, err));
+    cip_seq_keep_marks(q, rd->marks, s->id, s->len);
     for (size_t i = 0; i < n; i++) {
         if (want[i].len == 0)
             continue;
-        CIP_GO(cip_seq_take(rd, q, NULL, want[i].off + shift - q->raw_pos, err));
+        CIP_GO(cip_seq_go(rd, q, want[i].off + shift, err));
         CIP_GO(cip_seq_take(rd, q, want[i].dst, want[i].len, err));
     }
     if (q->raw_pos == s->len)

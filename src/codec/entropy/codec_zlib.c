@@ -20,11 +20,11 @@ enum { AT_HEAD, AT_DATA, AT_TAIL, AT_END };
 
 typedef struct zlib_state {
     cip_mem *mem;
-    cip_inflate *raw;
+    cip_inflate *data;
     int at;
     uint8_t frame[TAIL]; /* the header, then the checksum, as far as they came */
     size_t nframe;
-    uint64_t taken; /* bytes of the stream up to here */
+    uint64_t taken, raw; /* bytes up to here: of the stream, of the data */
     uint32_t sum;
     bool resumed; /* the checksum of what lies before is not known */
     bool at_block;
@@ -46,8 +46,9 @@ static cip_status state_new(const cip_codec_env *env, const cip_mark *from, void
     s->resumed = from->in_bits != 0;
     s->at = s->resumed ? AT_DATA : AT_HEAD;
     s->taken = from->in_bits / 8;
+    s->raw = from->raw;
     cip_status st = cip_inflate_new(env->mem, from->window, from->window_len,
-                                    (unsigned)(from->in_bits % 8), &s->raw, err);
+                                    (unsigned)(from->in_bits % 8), &s->data, err);
     if (st != CIP_OK)
         cip_mem_put(env->mem, s);
     else
@@ -112,15 +113,15 @@ static cip_status step_data(zlib_state *s, const uint8_t *in, size_t nin, size_t
 {
     uint8_t left[8];
     size_t n = nin - *took;
-    cip_inflate_state now = cip_inflate_step(s->raw, in + *took, &n, out, gave);
+    cip_inflate_state now = cip_inflate_step(s->data, in + *took, &n, out, gave);
     *took += n;
     s->sum = libdeflate_adler32(s->sum, out, *gave);
     s->at_block = now == CIP_INFLATE_AT_BLOCK;
     if (now == CIP_INFLATE_BAD && *gave == 0)
-        return zlib_bad(err, cip_inflate_why(s->raw));
+        return zlib_bad(err, cip_inflate_why(s->data));
     if (now == CIP_INFLATE_ENDED) {
         s->at = AT_TAIL;
-        size_t nleft = cip_inflate_left(s->raw, left), used = 0;
+        size_t nleft = cip_inflate_left(s->data, left), used = 0;
         s->nframe = 0;
         collect(s, TAIL, left, nleft, &used);
     }
@@ -143,6 +144,7 @@ static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool
     if (s->at == AT_TAIL && collect(s, TAIL, in, *in_len, &took))
         CIP_TRY(check_tail(s, err));
     s->taken += took;
+    s->raw += gave;
     cip_step_done d = { last, *out_len, took, gave, s->at == AT_END };
     return cip_step_end(d, in_len, out_len, end, err);
 }
@@ -151,13 +153,14 @@ static bool zlib_mark(void *state, bool want, cip_mark *out)
 {
     zlib_state *s = state;
     if (want) {
-        cip_inflate_want_block(s->raw);
+        cip_inflate_want_block(s->data);
         return false;
     }
     if (!s->at_block)
         return false;
-    out->in_bits = 8 * s->taken - cip_inflate_bits_left(s->raw);
-    out->window_len = cip_inflate_window(s->raw, &out->window);
+    out->in_bits = 8 * s->taken - cip_inflate_bits_left(s->data);
+    out->raw = s->raw;
+    out->window_len = cip_inflate_window(s->data, &out->window);
     return true;
 }
 
@@ -166,7 +169,7 @@ static void zlib_finish(void *state)
     zlib_state *s = state;
     if (s == NULL)
         return;
-    cip_inflate_free(s->raw);
+    cip_inflate_free(s->data);
     cip_mem_put(s->mem, s);
 }
 

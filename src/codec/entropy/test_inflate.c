@@ -95,7 +95,7 @@ static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks 
         pos += nin;
         *got += nout;
         if (m != NULL && z->mark(s, false, &mark)) {
-            mark.raw = *got;
+            assert_int_equal(mark.raw, *got);
             keep_mark(m, &mark);
         }
     }

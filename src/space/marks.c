@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * For each space a sorted list. What is full is thinned: the space whose marks take the most loses
+ * every other one, so that what is left lies as evenly as before. */
+#include "space/marks.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+enum { SMALL = 1 << 10, CAP_MIN = 16, MOST = 1024 /* large marks of a space at first */ };
+
+typedef struct entry {
+    cip_mark mark; /* its window is owned */
+} entry;
+
+typedef struct set {
+    struct set *next;
+    uint64_t id;
+    uint64_t gap;
+    uint64_t nbytes; /* of windows and entries */
+    size_t n, cap;
+    entry *at;
+} set;
+
+struct cip_marks {
+    cip_env *env;
+    pthread_mutex_t lock; /* guards all below; a leaf */
+    uint64_t max, gap, nbytes;
+    set *first;
+};
+
+cip_status cip_marks_new(cip_env *env, uint64_t max_bytes, uint64_t gap, cip_marks **out,
+                         cip_err *err)
+{
+    CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
+    (*out)->env = env;
+    (*out)->max = max_bytes;
+    (*out)->gap = gap;
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return CIP_OK;
+}
+
+static uint64_t cost_of(const cip_mark *mark)
+{
+    return sizeof(entry) + mark->window_len;
+}
+
+static void take_out(cip_marks *m, set *s, size_t i)
+{
+    uint64_t n = cost_of(&s->at[i].mark);
+    cip_mem_put(&m->env->mem, (void *)s->at[i].mark.window);
+    s->nbytes -= n;
+    m->nbytes -= n;
+}
+
+static void empty(cip_marks *m, set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        take_out(m, s, i);
+    s->n = 0;
+}
+
+void cip_marks_free(cip_marks *m)
+{
+    if (m == NULL)
+        return;
+    while (m->first != NULL) {
+        set *s = m->first;
+        m->first = s->next;
+        empty(m, s);
+        cip_mem_put(&m->env->mem, s->at);
+        cip_mem_put(&m->env->mem, s);
+    }
+    pthread_mutex_destroy(&m->lock);
+    cip_mem_put(&m->env->mem, m);
+}
+
+/* --- under the lock -------------------------------------------------------------------------- */
+
+static set *set_of(cip_marks *m, uint64_t id)
+{
+    set *s = m->first;
+    while (s != NULL && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static set *set_made(cip_marks *m, uint64_t id, uint64_t len)
+{
+    set *s = set_of(m, id);
+    if (s != NULL || CIP_NEW(&m->env->mem, &s, 1, NULL) != CIP_OK)
+        return s;
+    s->id = id;
+    s->gap = cip_max_u64(m->gap, len / MOST);
+    s->next = m->first;
+    m->first = s;
+    return s;
+}
+
+/* Marks at `raw` or before. */
+static size_t count_to(const set *s, uint64_t raw)
+{
+    size_t low = 0, high = s->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->at[mid].mark.raw <= raw)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static uint64_t gap_of(const set *s, const cip_mark *mark)
+{
+    return mark->window_len <= SMALL ? s->gap / 8 : s->gap;
+}
+
+/* Every other one goes. */
+static void thin(cip_marks *m, set *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (i % 2 == 0)
+            take_out(m, s, i);
+        else
+            s->at[kept++] = s->at[i];
+    }
+    s->n = kept;
+    s->gap *= 2;
+}
+
+static bool make_room(cip_marks *m, uint64_t need)
+{
+    while (need > m->max || m->nbytes > m->max - need) {
+        set *most = NULL;
+        for (set *s = m->first; s != NULL; s = s->next)
+            if (s->n > 1 && (most == NULL || s->nbytes > most->nbytes))
+                most = s;
+        if (most == NULL || need > m->max)
+            return false;
+        thin(m, most);
+    }
+    return true;
+}
+
+static bool has_place(cip_marks *m, set *s)
+{
+    if (s->n < s->cap)
+        return true;
+    size_t cap = s->cap == 0 ? CAP_MIN : 2 * s->cap;
+    if (cip_mem_resize(&m->env->mem, (void **)&s->at, cap * sizeof *s->at, NULL) != CIP_OK)
+        return false;
+    s->cap = cap;
+    return true;
+}
+
+/* Whether a mark there lies far enough from its neighbours. */
+static bool is_wanted(const set *s, size_t i, const cip_mark *mark)
+{
+    uint64_t gap = gap_of(s, mark);
+    return (i == 0 ? mark->raw >= gap / 8 && mark->raw != 0
+                   : mark->raw - s->at[i - 1].mark.raw >= gap) &&
+           (i == s->n || s->at[i].mark.raw - mark->raw >= gap);
+}
+
+static void put(cip_marks *m, set *s, const cip_mark *mark)
+{
+    void *window = NULL;
+    uint64_t need = cost_of(mark);
+    if (!is_wanted(s, count_to(s, mark->raw), mark) || !make_room(m, need) || !has_place(m, s) ||
+        cip_mem_get(&m->env->mem, mark->window_len, &window, NULL) != CIP_OK)
+        return;
+    size_t i = count_to(s, mark->raw); /* there may be fewer now */
+    if (mark->window_len != 0)
+        memcpy(window, mark->window, mark->window_len);
+    memmove(s->at + i + 1, s->at + i, (s->n - i) * sizeof *s->at);
+    s->at[i].mark = *mark;
+    s->at[i].mark.window = window;
+    s->n++;
+    s->nbytes += need;
+    m->nbytes += need;
+}
+
+static void copy_out(const set *s, size_t i, cip_mark *out, uint8_t window[CIP_MARK_WINDOW])
+{
+    *out = s->at[i].mark;
+    if (out->window_len != 0)
+        memcpy(window, out->window, out->window_len);
+    out->window = window;
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw)
+{
+    pthread_mutex_lock(&m->lock);
+    set *s = set_made(m, id, len);
+    uint64_t next = cip_max_u64(raw, m->gap / 8);
+    for (size_t i = s != NULL ? count_to(s, raw) : 0; s != NULL && i != 0 && i <= s->n; i++) {
+        uint64_t gap = gap_of(s, &s->at[i - 1].mark);
+        next = cip_max_u64(raw, s->at[i - 1].mark.raw + gap);
+        if (i == s->n || s->at[i].mark.raw - next >= gap) /* modulo 2^64: it lies before */
+            break;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return next;
+}
+
+void cip_marks_put(cip_marks *m, uint64_t id, const cip_mark *mark)
+{
+    if (mark->window_len > CIP_MARK_WINDOW)
+        return;
+    pthread_mutex_lock(&m->lock);
+    set *s = set_of(m, id);
+    if (s != NULL)
+        put(m, s, mark);
+    pthread_mutex_unlock(&m->lock);
+}
+
+bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
+                    uint8_t window[CIP_MARK_WINDOW])
+{
+    pthread_mutex_lock(&m->lock);
+    set *s = set_of(m, id);
+    size_t i = s != NULL ? count_to(s, pos) : 0;
+    if (i != 0)
+        copy_out(s, i - 1, out, window);
+    pthread_mutex_unlock(&m->lock);
+    return i != 0;
+}
+
+bool cip_marks_at(cip_marks *m, uint64_t id, size_t i, cip_mark *out,
+                  uint8_t window[CIP_MARK_WINDOW])
+{
+    pthread_mutex_lock(&m->lock);
+    set *s = set_of(m, id);
+    bool found = s != NULL && i < s->n;
+    if (found)
+        copy_out(s, i, out, window);
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+void cip_marks_drop(cip_marks *m, uint64_t id)
+{
+    pthread_mutex_lock(&m->lock);
+    set *s = set_of(m, id);
+    if (s != NULL)
+        empty(m, s);
+    pthread_mutex_unlock(&m->lock);
+}
+
+uint64_t cip_marks_nbytes(cip_marks *m)
+{
+    pthread_mutex_lock(&m->lock);
+    uint64_t n = m->nbytes;
+    pthread_mutex_unlock(&m->lock);
+    return n;
+}
+
+size_t cip_marks_count(cip_marks *m)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&m->lock);
+    for (set *s = m->first; s != NULL; s = s->next)
+        n += s->n;
+    pthread_mutex_unlock(&m->lock);
+    return n;
+}
