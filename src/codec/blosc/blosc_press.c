@@ -46,10 +46,17 @@ static cip_status blosclz_open(cip_blosc_press *p, cip_err *err)
     return cip_mem_get(p->mem, CIP_BLOSCLZ_TABLE * sizeof(uint32_t), &p->state, err);
 }
 
+/* Up to this level a stream that saves less than its share is kept raw: it is decoded as quickly as
+ * it is copied. */
+enum { BLOSCLZ_FAST = 6, BLOSCLZ_SHARE = 8 };
+
 static cip_status blosclz_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap,
                               size_t *n, cip_err *err)
 {
     (void)err;
+    size_t worth = src.len - src.len / BLOSCLZ_SHARE;
+    if (p->level <= BLOSCLZ_FAST && cap > worth)
+        cap = worth;
     cip_blosclz_encode(p->level, src, p->state, dst, cap, n);
     return CIP_OK;
 }

@@ -17,18 +17,25 @@ enum {
     LITERALS = 32,           /* of one token */
     TAIL = 8,                /* no match begins so near the end */
     FIRST_LITERALS = 1 << 5, /* the mark in the first token */
-    MIDDLE_LEVEL = 4,        /* from these levels on shorter matches are taken, which cost time */
+    MIDDLE_LEVEL = 4,        /* the next way begins */
     LAZY_LEVEL = 7,
     LAZY_LENGTH = 48 /* what is as long is taken as it is */
 };
+
+/* How a level searches. Short matches save little and cost time, most of all when they are decoded.
+ */
+typedef struct way {
+    int patience;             /* misses before the steps grow, log2 */
+    size_t near_min, far_min; /* shortest matches taken */
+} way;
+static const way ways[3] = { { 4, 7, 12 }, { 5, 6, 10 }, { 7, 4, 7 } };
 
 typedef struct encoder {
     const uint8_t *src;
     size_t n, last; /* no match begins beyond `last` */
     uint32_t *table;
-    int shift;                /* of a hash, down to the table in use */
-    int patience;             /* misses before the steps grow, log2 */
-    size_t near_min, far_min; /* shortest matches taken */
+    int shift; /* of a hash, down to the table in use */
+    const way *way;
     uint8_t *out, *end;
 } encoder;
 
@@ -78,7 +85,7 @@ static inline match look(const encoder *e, size_t at)
         return m;
     const uint8_t *end = e->src + e->n - 1; /* a literal comes last */
     m.len = MIN_MATCH + alike(e->src + m.from + MIN_MATCH, e->src + at + MIN_MATCH, end);
-    if (m.len < (at - m.from > NEAR ? e->far_min : e->near_min))
+    if (m.len < (at - m.from > NEAR ? e->way->far_min : e->way->near_min))
         m.len = 0;
     return m;
 }
@@ -86,7 +93,8 @@ static inline match look(const encoder *e, size_t at)
 /* The next match from *at on. */
 static inline match find(const encoder *e, size_t at)
 {
-    for (size_t misses = (size_t)1 << e->patience; at <= e->last; at += misses++ >> e->patience) {
+    for (size_t misses = (size_t)1 << e->way->patience; at <= e->last;
+         at += misses++ >> e->way->patience) {
         match m = look(e, at);
         if (m.len != 0)
             return m;
@@ -94,12 +102,13 @@ static inline match find(const encoder *e, size_t at)
     return (match){ .len = 0 };
 }
 
-/* Takes a longer one that begins a byte later, as long as there is one. */
+/* Takes one that begins a byte later and is longer by more than that byte, as long as there is one.
+ */
 static match find_better(const encoder *e, match m)
 {
     while (m.len < LAZY_LENGTH && m.at + 1 <= e->last) {
         match next = look(e, m.at + 1);
-        if (next.len <= m.len + (next.at - next.from > NEAR && m.at - m.from <= NEAR ? 2 : 0))
+        if (next.len <= m.len + 1 + (next.at - next.from > NEAR && m.at - m.from <= NEAR ? 2 : 0))
             break;
         m = next;
     }
@@ -192,15 +201,9 @@ void cip_blosclz_encode(int level, cip_bytes src, uint32_t *table, uint8_t *dst,
                   .last = src.len - TAIL,
                   .table = table,
                   .shift = 32 - log,
-                  .patience = level < MIDDLE_LEVEL ? 4
-                              : level < LAZY_LEVEL ? 5
-                                                   : 7,
-                  .near_min = level < MIDDLE_LEVEL ? 6
-                              : level < LAZY_LEVEL ? 5
-                                                   : 4,
-                  .far_min = level < MIDDLE_LEVEL ? 10
-                             : level < LAZY_LEVEL ? 9
-                                                  : 7,
+                  .way = &ways[level < MIDDLE_LEVEL ? 0
+                               : level < LAZY_LEVEL ? 1
+                                                    : 2],
                   .out = dst,
                   .end = dst + cap };
     if (level >= LAZY_LEVEL ? encode(&e, true) : encode(&e, false)) {
