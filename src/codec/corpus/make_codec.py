@@ -55,3 +55,20 @@ frames("lz4", "two-blocks", 24, LZ4F_TWO)
 frames("zstd", "abc", 3, ZSTD_ABC)
 frames("zstd", "several", 6, ZSTD_ABC + SKIPPABLE + ZSTD_ABC)
 frames("zstd", "without-size", 5, ZSTD_RLE)
+
+
+def quantize(name, how, off, length, bits, n, payload, scale=0.5):
+    """fuzz_quantize: float64 (1) and big-endian (2), a part's offset and length, the chunk."""
+    head = struct.pack(">BddQ", bits, -1.5, scale, n)
+    write("fuzz_quantize", name, bytes([how, off, length]), head + payload)
+
+
+quantize("bits-7", 1, 5, 40, 7, 9, bytes(range(250, 256)) + b"\x81\x02")
+quantize("bits-8", 0, 4, 8, 8, 5, b"\x00\x7f\x80\xff\x01")
+quantize("bits-64", 3, 8, 9, 64, 2, bytes(range(16)))
+quantize("bits-0", 2, 200, 100, 0, 1 << 40, b"")
+quantize("bits-1", 1, 0, 255, 1, 33, b"\xaa\x55\xff\x00\x80")
+quantize("nan", 1, 0, 16, 12, 3, b"\x80\x07\xff\xff\xf0", float("nan"))
+quantize("short", 0, 0, 4, 8, 5, b"\x00\x7f")
+quantize("bits-65", 0, 0, 4, 65, 1, bytes(9))
+quantize("huge", 0, 0, 4, 8, 1 << 59, bytes(9))

@@ -70,6 +70,15 @@ static const asdf_block_form *exact(uint16_t header_size)
     return NULL;
 }
 
+/* A's fields are B's but for the memory size, which would be a checksum that happens to be the used
+ * size: a header of B with 8 bytes more. */
+static bool is_b_after_all(cip_io *io, uint64_t at)
+{
+    asdf_block b;
+    return parse_at(io, &cip_asdf_form_b, at, &b) && !cip_asdf_is_streamed(&b) && b.used != 0 &&
+           makes_sense(io, &cip_asdf_form_b, at);
+}
+
 cip_status cip_asdf_form_find(cip_io *io, uint64_t at, const asdf_block_form **out, cip_err *err)
 {
     uint8_t head[6] = { 0 };
@@ -77,6 +86,8 @@ cip_status cip_asdf_form_find(cip_io *io, uint64_t at, const asdf_block_form **o
     CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &n, err));
     uint16_t header_size = (uint16_t)(head[4] << 8 | head[5]);
     const asdf_block_form *first = exact(header_size);
+    if (first == &cip_asdf_form_a && is_b_after_all(io, at))
+        first = &cip_asdf_form_b;
     *out = first != NULL ? first : &cip_asdf_form_b;
     if (first != NULL && makes_sense(io, first, at))
         return CIP_OK;

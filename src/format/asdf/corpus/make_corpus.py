@@ -54,6 +54,37 @@ def lz4(data, size=None):
     return struct.pack(">I", len(body)) + body
 
 
+# The layouts of 0.1: header_size and the fields behind flags.
+EARLY = {"A": (44, "auk n"), "B": (36, "aumk"), "C": (40, "caumk"), "D": (48, "caumK")}
+
+
+def early_block(layout, data, raw=None, flags=0, more=b"", used=None, size=None):
+    raw = data if raw is None else raw
+    header, fields = EARLY[layout]
+    used = len(raw) if used is None else used
+    out = struct.pack(">HI", header + len(more), flags)
+    for f in fields:
+        out += {"a": struct.pack(">Q", used), "u": struct.pack(">Q", used), "k": bytes(8), "K": hashlib.md5(data).digest(),
+                "m": struct.pack(">Q", len(data) if size is None else size), "c": RAW, "n": bytes(16), " ": b""}[f]
+    return b"\xd3BLK" + out + more + raw
+
+
+def early(tree, *blocks, yaml=b"%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"):
+    return b"#ASDF 0.1.0\n" + yaml + tree.encode() + b"...\n" + b"".join(blocks)
+
+
+def early_nda(source=0, datatype="int32", shape="[6]", word="datatype", tag="ndarray"):
+    return "!core/%s {source: %s, %s: %s, byteorder: little, shape: %s}\n" % (tag, source, word, datatype, shape)
+
+
+def quantized(bits, offset, scale, n, payload):
+    return struct.pack(">BddQ", bits, offset, scale, n) + payload
+
+
+def encoded(chain, payload, size, end=b"\n...\n"):
+    return early_block("B", bytes(size), chain.encode() + end + payload, flags=2)
+
+
 A = "a: " + nda()
 AB = A + "b: " + nda(1, "float64", "[3]")
 STAR = "s: !core/ndarray-1.0.0 {source: -1, datatype: int16, byteorder: big, shape: ['*', 2]}\n"
@@ -84,6 +115,24 @@ FILES = {
     "good-zstd": asdf(A, block(SIX, b"zstd", bytes.fromhex("28b52ffd2018c10000") + SIX)),
     "good-streamed-zlib": asdf("s: " + nda(0, "int32", "['*']"), block(SIX, b"zlib", zlib.compress(SIX), flags=1)),
     "good-views": asdf("a: " + nda(0, "int16", "[3, 2]", ", offset: 16, strides: [-8, 4]") + A.replace("a:", "b:"), block(SIX)),
+    "good-0.1-a": early("a: " + early_nda(word="dtype"), early_block("A", SIX)),
+    "good-0.1-b": early("a: " + early_nda(), early_block("B", SIX)),
+    "good-0.1-b-large-header": early("a: " + early_nda() + "b: " + early_nda(1), early_block("B", SIX, more=bytes(64)),
+                                     early_block("B", SIX, more=bytes(64))),
+    "good-0.1-c": early("a: " + early_nda(), early_block("C", SIX)),
+    "good-0.1-d": early("a: " + early_nda(), early_block("D", SIX)),
+    "good-0.1-e": early("a: " + early_nda(tag="ndarray-0.1.0"), early_block("D", SIX),
+                        yaml=b"%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-0.1.0\n"),
+    "good-0.1-streamed": early("a: " + early_nda(-1, shape="['*', 2]"), early_block("B", SIX, flags=1, used=0, size=0)),
+    "good-0.1-zlib": early("a: " + early_nda(), encoded("--- [zlib]", zlib.compress(SIX), 24)),
+    "good-0.1-tile": early("a: " + early_nda(shape="[2, 3]"), encoded("[[tile, {shape: [2, 2]}], zlib]", zlib.compress(
+        struct.pack("<8i", 0, 1, 3, 4, 2, -1, 5, -1)), 24)),
+    "good-0.1-quantize": early("a: " + early_nda(datatype="float32"), encoded(
+        "%YAML 1.1\n--- [[quantize, {dtype: 32, original_shape: [6]}]]", quantized(3, 1, 0.5, 4, b"\x05\x30") +
+        quantized(0, 7, 0, 2, b""), 24)),
+    "bad-0.1-streamed-encoded": early("a: " + early_nda(), early_block("B", SIX, b"[]\n...\n" + SIX, flags=3)),
+    "bad-0.1-quantize": early("a: " + early_nda(datatype="float32"), encoded("quantize", quantized(8, 0, 1, 6, b"12345"), 24)),
+    "unsupported-0.1-chain": early("a: " + early_nda(), encoded("[rot13]", SIX, 24)),
     "bad-magic": b"#ASDG 1.0.0\n",
     "bad-version": asdf(A, block(SIX), first=b"#ASDF 1.x\n"),
     "bad-tree": asdf("a: [1\n", block(SIX)),
@@ -100,6 +149,30 @@ FILES = {
     "unsupported-code": asdf(A, block(SIX, b"quux")),
     "unsupported-blosc": asdf(A, block(SIX, b"blsc", BLSC[:2] + b"\xe0" + BLSC[3:])),  # a codec that is none
     "good-blosc": asdf(A, block(SIX, b"blsc", BLSC)),
+}
+
+# An encoded block over which an array lies: two lengths, the type (4: big-endian), the block.
+TILED = struct.pack("<8f", 0, 1, 3, 4, 2, -1, 5, -1)
+CHAINS = {
+    "empty": ((2, 3, 0), b"[]\n...\n" + SIX),
+    "zlib": ((2, 3, 0), b"--- [zlib]\n...\n" + zlib.compress(SIX)),
+    "zlib-crlf": ((2, 3, 0), b"%YAML 1.1\r\n--- zlib\r\n...\r\n" + zlib.compress(SIX)),
+    "zlib-zlib": ((2, 3, 0), b"[zlib, [zlib, {}]]\n...\n" + zlib.compress(zlib.compress(SIX))),
+    "tile": ((2, 3, 0), b"[[tile, {shape: [2, 2]}]]\n...\n" + TILED),
+    "tile-zlib": ((2, 3, 0), b"[[tile, {shape: [2, 2], original_shape: [2, 3], item_size: 4}], zlib]\n...\n" + zlib.compress(TILED)),
+    "tile-tile": ((2, 3, 0), b"[[tile, {shape: [2]}], [tile, {shape: [4], original_shape: [6], item_size: 4}]]\n...\n" + TILED),
+    "tile-quantize-zlib": ((2, 3, 4), b"[[tile, {shape: [2, 2]}], [quantize, {dtype: 32}], zlib]\n...\n" + zlib.compress(
+        quantized(8, 1, 0.5, 4, b"\x00\x01\xff\x80") + quantized(5, 1, 0.5, 4, b"\x12\x34\x56"))),
+    "quantize": ((3, 1, 1), b"quantize\n...\n" + quantized(64, 0, 1, 3, bytes(range(24)))),
+    "quantize-many": ((200, 200, 0), b"[quantize]\n...\n" + quantized(0, 2, 1, 1 << 40, b"")),
+    "quantize-empty": ((1, 1, 0), b"[quantize, zlib]\n...\n" + zlib.compress(quantized(8, 0, 1, 0, b"") * 400)),
+    "quantize-claims": ((2, 3, 0), b"[quantize]\n...\n" + quantized(8, 0, 1, 1 << 59, b"123456")),
+    "tile-large": ((2, 3, 0), b"[[tile, {shape: [1073741824, 1073741824]}], quantize]\n...\n" + quantized(0, 2, 1, 1 << 60, b"")),
+    "tile-huge": ((2, 3, 0), b"[[tile, {shape: [4611686018427387904, 4]}], zlib]\n...\n" + zlib.compress(SIX)),
+    "order": ((2, 3, 0), b"[zlib, [tile, {shape: [2, 2]}]]\n...\n" + SIX),
+    "bomb": ((2, 3, 0), b"[zlib, zlib]\n...\n" + zlib.compress(bytes(1 << 20))),
+    "unknown": ((2, 3, 0), b"[[tile, {shape: [1, 1]}], frobnicate]\n...\n" + SIX),
+    "no-end": ((2, 3, 0), b"[zlib]\n"),
 }
 
 TREES = {
@@ -128,6 +201,9 @@ def main():
         (HERE / folder).mkdir(exist_ok=True)
         for name, data in files.items():
             (HERE / folder / (name + suffix)).write_bytes(data if isinstance(data, bytes) else data.encode())
+    (HERE / "fuzz_asdf_chain").mkdir(exist_ok=True)
+    for name, (own, data) in CHAINS.items():
+        (HERE / "fuzz_asdf_chain" / name).write_bytes(bytes(own) + data)
     (HERE / "fuzz_asdf_update").mkdir(exist_ok=True)
     for i, (name, data) in enumerate(FILES.items()):  # in front: what is changed
         for how in (i % 16, 32 + i % 16, 48 + 32 * (i % 2)):
