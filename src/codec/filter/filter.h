@@ -9,18 +9,6 @@
 
 #include "codec/blosc/blosc.h"
 
-/* Eight bytes as an 8 x 8 matrix of bits, byte r the row r, its lowest bit the column 0:
- * transposed. Works on little-endian words. */
-static inline uint64_t cip_transpose_8x8(uint64_t x)
-{
-    uint64_t t = (x ^ x >> 7) & UINT64_C(0x00AA00AA00AA00AA);
-    x ^= t ^ t << 7;
-    t = (x ^ x >> 14) & UINT64_C(0x0000CCCC0000CCCC);
-    x ^= t ^ t << 14;
-    t = (x ^ x >> 28) & UINT64_C(0x00000000F0F0F0F0);
-    return x ^ t ^ t << 28;
-}
-
 /* Bytes of the words that delta works on. */
 static inline size_t cip_delta_width(uint32_t typesize)
 {

@@ -7,29 +7,23 @@
 
 #include "base/endian.h"
 
-#define LOW_BITS UINT64_C(0x7F7F7F7F7F7F7F7F)
+#define EVEN UINT64_C(0x00FF00FF00FF00FF) /* every other byte, with room for a sum */
+#define ONES UINT64_C(0x0001000100010001)
 
-/* Eight sums of bytes, no carry from one to the next. */
-static uint64_t add_bytes(uint64_t a, uint64_t b)
-{
-    return ((a & LOW_BITS) + (b & LOW_BITS)) ^ ((a ^ b) & ~LOW_BITS);
-}
-
+/* Eight bytes as four pairs: a product gives the sums of all pairs so far, in which nothing
+ * overflows; the first of a pair has its second one too many. */
 static void running_sum(const uint8_t *restrict src, uint8_t *restrict dst, size_t n)
 {
-    uint64_t sum = 0; /* the last byte, in all eight */
+    uint8_t sum = 0;
     size_t at = 0;
     for (; at + 8 <= n; at += 8) {
-        uint64_t x = cip_load_u64(src + at, false);
-        x = add_bytes(x, x << 8);
-        x = add_bytes(x, x << 16);
-        x = add_bytes(x, x << 32);
-        x = add_bytes(x, sum);
-        cip_store_u64(dst + at, x, false);
-        sum = (x >> 56) * UINT64_C(0x0101010101010101);
+        uint64_t x = cip_load_u64(src + at, false), odd = x >> 8 & EVEN;
+        uint64_t pairs = ((x & EVEN) + odd) * ONES, all = pairs + sum * ONES;
+        cip_store_u64(dst + at, ((all - odd) & EVEN) | (all & EVEN) << 8, false);
+        sum = (uint8_t)(sum + (pairs >> 48));
     }
-    for (uint8_t last = (uint8_t)sum; at < n; at++)
-        dst[at] = last = (uint8_t)(last + src[at]);
+    for (; at < n; at++)
+        dst[at] = sum = (uint8_t)(sum + src[at]);
 }
 
 void cip_unbytedelta(size_t streams, bool restart, const uint8_t *src, uint8_t *dst, size_t n)

@@ -7,20 +7,42 @@
 
 #include "base/endian.h"
 
-/* Running XOR of words of `width` bytes: within eight bytes by doubling steps, then one step from
- * eight to eight. */
-static void running(size_t width, const uint8_t *restrict src, uint8_t *restrict dst, size_t n)
+#define LOW(width) (UINT64_MAX >> (64 - 8 * (width))) /* one word */
+#define ALL(width) (UINT64_MAX / LOW(width))          /* 1 in each word */
+
+/* Running XOR of words of `width` bytes, eight bytes at a time: within them by doubling steps, then
+ * with the last word before, in all places. */
+static inline size_t running(size_t width, const uint8_t *restrict src, uint8_t *restrict dst,
+                             size_t n)
 {
-    uint64_t before = 0;
+    uint64_t last = 0;
     size_t at = 0;
     for (; at + 8 <= n; at += 8) {
         uint64_t x = cip_load_u64(src + at, false);
-        for (unsigned shift = 8 * (unsigned)width; shift < 64; shift *= 2)
+        for (size_t shift = 8 * width; shift < 64; shift *= 2)
             x ^= x << shift;
-        for (unsigned shift = 64 - 8 * (unsigned)width, k = 0; k < 8 / width; k++)
-            x ^= before >> shift << (8 * width * k);
-        before = x;
-        cip_store_u64(dst + at, x, false);
+        cip_store_u64(dst + at, x ^ last * ALL(width), false);
+        last ^= x >> (64 - 8 * width);
+    }
+    return at;
+}
+
+static void undelta_first(size_t width, const uint8_t *restrict src, uint8_t *restrict dst,
+                          size_t n)
+{
+    size_t at;
+    switch (width) {
+    case 1:
+        at = running(1, src, dst, n);
+        break;
+    case 2:
+        at = running(2, src, dst, n);
+        break;
+    case 4:
+        at = running(4, src, dst, n);
+        break;
+    default:
+        at = running(8, src, dst, n);
     }
     for (; at < n; at++)
         dst[at] = at < width ? src[at] : (uint8_t)(src[at] ^ dst[at - width]);
@@ -31,7 +53,7 @@ void cip_undelta(uint32_t typesize, const uint8_t *first, const uint8_t *src, ui
 {
     size_t width = cip_delta_width(typesize), words = n - n % width;
     if (first == NULL)
-        running(width, src, dst, words);
+        undelta_first(width, src, dst, words);
     else
         for (size_t i = 0; i < words; i++)
             dst[i] = src[i] ^ first[i];

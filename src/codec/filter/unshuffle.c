@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { TILE = 256 }; /* elements whose output stays in the first cache while all planes are read */
-
 #define UNSHUFFLE(width)                                                                           \
     static void unshuffle_##width(const uint8_t *restrict src, size_t stride,                      \
                                   uint8_t *restrict dst, size_t count)                             \
@@ -16,19 +14,44 @@ enum { TILE = 256 }; /* elements whose output stays in the first cache while all
                 dst[i * (width) + j] = src[j * stride + i];                                        \
     }
 
+#define PUT(width)                                                                                 \
+    case (width):                                                                                  \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(dst + i * stride, units + i * (width), (width));                                \
+        break
+
+/* Units that lie together to places `stride` apart. */
+static void put_units(const uint8_t *restrict units, size_t width, uint8_t *restrict dst,
+                      size_t stride, size_t count)
+{
+    switch (width) {
+        PUT(1);
+        PUT(2);
+        PUT(4);
+        PUT(8);
+        PUT(16);
+    }
+}
+
 UNSHUFFLE(2)
 UNSHUFFLE(4)
 UNSHUFFLE(8)
 UNSHUFFLE(16)
 
-static void unshuffle_any(const uint8_t *restrict src, size_t stride, size_t width,
-                          uint8_t *restrict dst, size_t count)
+/* Of any other width: units of bytes that do have such a loop, each to its place. */
+static void unshuffle_any(const uint8_t *src, size_t stride, size_t width, uint8_t *restrict dst,
+                          size_t count)
 {
+    enum { TILE = 256, UNIT_MAX = 16 };
+    uint8_t units[TILE * UNIT_MAX];
+    size_t unit = width & (~width + 1); /* the highest power of two in it */
+    unit = unit < UNIT_MAX ? unit : UNIT_MAX;
     for (size_t at = 0; at < count; at += TILE) {
         size_t n = count - at < TILE ? count - at : TILE;
-        for (size_t j = 0; j < width; j++)
-            for (size_t i = 0; i < n; i++)
-                dst[(at + i) * width + j] = src[j * stride + at + i];
+        for (size_t j = 0; j < width; j += unit) {
+            cip_unshuffle_planes(src + j * stride + at, stride, unit, units, n);
+            put_units(units, unit, dst + at * width + j, width, n);
+        }
     }
 }
 
