@@ -29,7 +29,8 @@ static void numbers(int32_t *out, size_t n, int32_t seed)
         out[i] = (int32_t)((uint32_t)i * 2654435761u) % 1000 + seed;
 }
 
-static void make_asdf(const char *dir, int64_t slack)
+/* early: as ASDF 0.1, `packed` in tiles. */
+static void make_asdf(const char *dir, int64_t slack, bool early)
 {
     int32_t v[ROWS * ROW];
     const int64_t shape[] = { ROWS, ROW };
@@ -39,26 +40,34 @@ static void make_asdf(const char *dir, int64_t slack)
                                   .overwrite = true,
                                   .level = CIP_LEVEL_PROCESS,
                                   .threads = 1,
+                                  .version = early ? "0.1.0" : NULL,
                                   .tree_slack = slack };
+    const cip_array_options packed = { .size = sizeof packed,
+                                       .codec = early ? NULL : "zlib",
+                                       .encode =
+                                           early ? "[[tile, {shape: [16, 16]}], zlib]" : NULL };
     numbers(v, ROWS * ROW, 0);
     must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
     must(cip_set_string(w, "meta/name", "M 31", &err), &err);
     must(cip_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
-    must(cip_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v,
-                 CIP_ARRAY_OPTIONS(.codec = "zlib"), &err),
-         &err);
+    must(cip_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v, &packed, &err), &err);
     must(cip_put(w, "data", cip_dtype_of(CIP_I32), 2, shape, v, NULL, &err), &err);
     must(cip_writer_commit(w, &err), &err);
 }
 
 void fault_make_asdf(const char *dir)
 {
-    make_asdf(dir, 300);
+    make_asdf(dir, 300, false);
+}
+
+void fault_make_early_asdf(const char *dir)
+{
+    make_asdf(dir, 300, true);
 }
 
 void fault_make_tight_asdf(const char *dir)
 {
-    make_asdf(dir, -1);
+    make_asdf(dir, -1, false);
 }
 
 typedef cip_status edit_fn(cip_edit *e, cip_err *err);

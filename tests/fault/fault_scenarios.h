@@ -26,6 +26,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_convert_itself, fault_create_external, fault_append, fault_create, fault_explode,
     fault_implode;
 void fault_make_asdf(const char *dir);
+void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);
 void fault_make_external(const char *dir);
 void fault_make_exploded(const char *dir);

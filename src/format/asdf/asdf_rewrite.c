@@ -15,6 +15,7 @@ typedef struct rewriting {
     bool recode, resum;
     asdf_packing how;
     asdf_sum sum;
+    const asdf_block_form *form; /* of all blocks of the output */
     cip_io *scratch;
 } rewriting;
 
@@ -107,10 +108,41 @@ static cip_status recode(rewriting *w, const cip_block *b, asdf_piece *p, cip_er
     return encode(w, b->data, &none, p, err);
 }
 
+/* A block of another layout than the file's. What that cannot say of a payload is decoded; a
+ * checksum is of a payload that stays. */
+static cip_status change_form(rewriting *w, const cip_block *b, asdf_piece *p, cip_err *err)
+{
+    const asdf_packing none = { .name = "none" };
+    const asdf_block_form *from = cip_asdf_form_of(p);
+    static const uint8_t zeros[ASDF_ENCODING_LEN];
+    bool plain = memcmp(p->code, zeros, sizeof p->code) == 0 && (p->flags & ASDF_ENCODED) == 0 &&
+                 memcmp(p->encoding, zeros, sizeof p->encoding) == 0;
+    p->form = w->form;
+    p->extra.len = 0;
+    if (from->checksum_len != w->form->checksum_len)
+        memset(p->checksum, 0, sizeof p->checksum);
+    if (plain || (from->code != 0 && w->form->code != 0))
+        return CIP_OK;
+    if (b->data == NULL) {
+        if (err != NULL)
+            *err = *b->why;
+        return b->info.state;
+    }
+    memset(p->encoding, 0, sizeof p->encoding);
+    p->flags &= ~(uint32_t)ASDF_ENCODED;
+    if (w->scratch == NULL)
+        CIP_TRY(cip_scratch_new(w->env, NULL, &w->scratch, err));
+    CIP_TRY(encode(w, b->data, &none, p, err));
+    memset(p->checksum, 0, sizeof p->checksum);
+    return CIP_OK;
+}
+
 static cip_status piece(rewriting *w, const asdf_place *at, asdf_piece *p, cip_err *err)
 {
     const cip_block *b = &at->f->layout->block[at->i];
     CIP_TRY(cip_asdf_piece_of(at->f, at->i, &w->arena, p, err));
+    if (cip_asdf_form_of(p) != w->form)
+        CIP_TRY(change_form(w, b, p, err));
     bool streamed = (p->flags & ASDF_STREAMED) != 0;
     if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
         return recode(w, b, p, err);
@@ -170,6 +202,8 @@ static cip_status write_gathered(rewriting *w, const asdf_gather *x, asdf_pieces
                                  cip_err *err)
 {
     asdf_piece *p;
+    bool early = cip_asdf_is_early(w->f->header.file);
+    w->form = early && x->n != 0 ? cip_asdf_blocks_form(&x->at[0].f->blocks) : &cip_asdf_form_1_0;
     CIP_TRY(CIP_ARENA_NEW(&w->arena, &p, x->n, err));
     for (size_t i = 0; i < x->n; i++)
         CIP_TRY(piece(w, &x->at[i], &p[i], err));
