@@ -43,6 +43,18 @@ struct asdf_chainw {
     codec_stage codec[ASDF_CHAIN_STAGES];
 };
 
+cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, asdf_chain *out,
+                                cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_bytes in = { (const uint8_t *)text, strlen(text) };
+    cip_status st = cip_asdf_chain_read(env, a, in, out, &why);
+    if (st == CIP_OK)
+        return CIP_OK;
+    return cip_fail(err, st == CIP_ERR_CORRUPT ? CIP_ERR_ARG : st, CIP_NO_OFFSET,
+                    "the encoding chain: %.200s", why.text);
+}
+
 static const asdf_stage *find(const asdf_chain *c, asdf_stage_kind kind)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -12,6 +12,10 @@ typedef struct asdf_encoded {
     const cip_dtype *dtype; /* as it is stored */
 } asdf_encoded;
 
+/* A chain that a caller gives as text. ARG for one that is none; UNSUPPORTED for an unknown
+ * encoding. Nodes live in `a`. */
+cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, asdf_chain *out,
+                                cip_err *err);
 /* Whether what is decoded may differ from what was encoded. */
 bool cip_asdf_chain_is_lossy(const asdf_chain *c);
 /* Whether it is a chain for the array: no more lengths of a tile than axes, quantize for floats,

@@ -8,9 +8,8 @@ static cip_status read_chain(cip_env *env, cip_arena *a, const char *text, asdf_
                              cip_err *err)
 {
     asdf_chain *c;
-    cip_bytes in = { (const uint8_t *)text, strlen(text) };
     CIP_TRY(CIP_ARENA_NEW(a, &c, 1, err));
-    CIP_TRY(cip_asdf_chain_read(env, a, in, c, err));
+    CIP_TRY(cip_asdf_chain_given(env, a, text, c, err));
     how->chain = c;
     return CIP_OK;
 }

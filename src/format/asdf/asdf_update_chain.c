@@ -32,13 +32,16 @@ static cip_status read_text(asdf_update *u, const asdf_block *b, cip_bytes *out,
 static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
 {
     const char *named = u->how.encode;
-    cip_bytes text = { (const uint8_t *)named, named != NULL ? strlen(named) : 0 };
+    cip_bytes text;
     if ((b->head.form->known_flags & ASDF_ENCODED) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a file of ASDF 0.1 in layout B for an encoding chain");
-    if (named == NULL)
+    if (named != NULL) {
+        CIP_TRY(cip_asdf_chain_given(u->env, u->arena, named, out, err));
+    } else {
         CIP_TRY(read_text(u, &u->f->blocks.at[b->chain_of], &text, err));
-    CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
+        CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
+    }
     if (cip_asdf_chain_is_lossy(out) && !u->how.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the chain quantizes: all values of the block would change once more; "
