@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "space/marks.h"
+
 void fake_must(cip_status st, const cip_err *err, const char *file, int line)
 {
     if (st == CIP_OK)
@@ -134,5 +136,11 @@ void fake_tiny_tuning(fake *f)
         .seq_skip = (size_t)fake_pick(f, 1, 100),
         .stream_min = fake_pick(f, 1, 100),
         .stream_max = fake_pick(f, 100, 1000),
+        .mark_gap = fake_pick(f, 8, 100),
+        .mark_bytes = fake_pick(f, 1, 3) << 16,
+        .mark_jump = fake_pick(f, 0, 50),
     };
+    cip_marks_free(f->layout->marks);
+    FAKE_MUST(
+        cip_marks_new(&f->env, f->tuning.mark_bytes, f->tuning.mark_gap, &f->layout->marks, err));
 }
