@@ -9,6 +9,7 @@ The same versions (tests/compat/requirements.txt) make the same bytes.
 import pathlib
 import struct
 import sys
+import zlib
 
 import asdf
 import numpy as np
@@ -84,9 +85,35 @@ def phantom(folder):
     (folder / "phantom.ra").write_bytes(head + image.tobytes() + b"coil: 8 channels\n")
 
 
+def early(folder):
+    """Layout B of ASDF 0.1: an image in tiles, quantized and compressed, and data in an encoding of somebody's own."""
+    image = (np.add.outer(np.arange(50), np.arange(70)) / 4).astype("<f4")
+    padded = np.zeros((64, 96), "<f4")
+    padded[:50, :70] = image
+    chunks = b""
+    for y in range(0, 64, 32):
+        for x in range(0, 96, 32):
+            tile = padded[y:y + 32, x:x + 32]
+            chunks += struct.pack(">BddQ", 12, 10.0, 0.25, tile.size)
+            bits = "".join(format(int(v), "012b") for v in np.rint((tile - 10) * 4).astype(int).ravel() & 0xFFF)
+            chunks += int(bits, 2).to_bytes(len(bits) // 8, "big")
+    own = (np.arange(5)[:, None] * 100 + np.arange(6)).astype("<i2").tobytes()
+    blocks = b""
+    for chain, payload, size in (
+            ("[[tile, {shape: [32, 32], original_shape: [50, 70], item_size: 4}], [quantize, {quality: 4, dtype: 32, "
+             "original_shape: [64, 96]}], zlib]", zlib.compress(chunks), image.nbytes),
+            ("[[xor, {key: 90}], zlib]", zlib.compress(bytes(b ^ 90 for b in own)), len(own))):
+        payload = b"--- " + chain.encode() + b"\n...\n" + payload
+        blocks += b"\xd3BLK" + struct.pack(">HIQQQQ", 36, 2, len(payload), len(payload), size, 0) + payload
+    (folder / "early.asdf").write_bytes(
+        b"#ASDF 0.1.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+        b"image: !core/ndarray {source: 0, datatype: float32, byteorder: little, shape: [50, 70]}\n"
+        b"own: !core/ndarray {source: 1, datatype: int16, byteorder: little, shape: [5, 6]}\n...\n" + blocks)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in (night, roman, stream, phantom):
+    for make in (night, roman, stream, phantom, early):
         make(folder)
 
 

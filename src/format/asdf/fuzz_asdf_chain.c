@@ -22,13 +22,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     size_t kind = data[2] % 4, n = size - OWN;
     uint64_t count = (uint64_t)data[0] * data[1];
-    int len = snprintf(text, sizeof text,
-                       "#ASDF 0.1.0\n%%YAML 1.1\n%%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
-                       "a: !core/ndarray {source: 0, datatype: %s, byteorder: %s, shape: [%d, %d]}\n"
-                       "...\n",
-                       types[kind].name, (data[2] & 4) != 0 ? "big" : "little", data[0], data[1]);
-    const asdf_piece piece = { .form = &cip_asdf_form_b, .flags = ASDF_ENCODED, .allocated = n,
-                               .used = n, .data_size = count * types[kind].size };
+    int len =
+        snprintf(text, sizeof text,
+                 "#ASDF 0.1.0\n%%YAML 1.1\n%%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+                 "a: !core/ndarray {source: 0, datatype: %s, byteorder: %s, shape: [%d, %d]}\n"
+                 "...\n",
+                 types[kind].name, (data[2] & 4) != 0 ? "big" : "little", data[0], data[1]);
+    const asdf_piece piece = { .form = &cip_asdf_form_b,
+                               .flags = ASDF_ENCODED,
+                               .allocated = n,
+                               .used = n,
+                               .data_size = count * types[kind].size };
     size_t nhead = cip_asdf_header_bytes(&piece, cip_asdf_form_b.header_size, head);
     uint8_t *file = malloc((size_t)len + nhead + n);
     if (file == NULL)
