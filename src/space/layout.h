@@ -237,6 +237,9 @@ struct cip_layout {
     size_t narray, array_cap;
     cip_block *block;
     size_t nblock;
+    cip_status (*list_blocks)(cip_layout *layout, cip_err *err); /* optional: makes them when they
+                                                                    are first asked for */
+    _Atomic bool blocks_listed;
     cip_fact *fact;
     size_t nfact, fact_cap;
     void *own; /* the format's own state, in the arena or freed by `clear` */

@@ -162,6 +162,7 @@ static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
     l->beside = (own->index != NULL ? own->index->size : 0) + (f->h.sparse ? f->h.cbytes : 0);
     CIP_TRY(cip_b2_tree(l, f, &l->tree, err));
     CIP_TRY(add_array(l, f, err));
+    l->list_blocks = cip_b2_list_blocks;
     return cip_b2_facts(l, f, err);
 }
 

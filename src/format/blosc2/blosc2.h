@@ -178,6 +178,9 @@ typedef struct cip_b2_frame {
 cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
                              cip_b2_frame **out, cip_err *err);
 void cip_b2_frame_clear(cip_b2_frame *f);
+/* All raw bytes of the chunks one behind the other, padding included, whatever the array makes of
+ * them. */
+cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *err);
 
 /* The array's linear bytes of a frame that is bytes [off, off + len) of the layout's file, for
  * formats in whose files frames lie (ASDF's bls2 blocks). It is opened as a file of its own whose
@@ -205,6 +208,8 @@ cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_
 cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **out, cip_err *err);
 cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err);
 
+/* blosc2_blocks.c: the chunks, for those who look at them one by one. */
+cip_status cip_b2_list_blocks(cip_layout *l, cip_err *err);
 cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
 extern const cip_format cip_format_blosc2;

@@ -133,6 +133,15 @@ cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_
     return st;
 }
 
+cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_table table = cip_b2_index_table((cip_b2_index *)&f->index);
+    CIP_TRY(cip_space_new_chunked(f->layout, &table, f->h.nbytes, &step, 1, out, err));
+    (*out)->codec_env = f->data->codec_env;
+    return CIP_OK;
+}
+
 void cip_b2_frame_clear(cip_b2_frame *f)
 {
     if (f == NULL)

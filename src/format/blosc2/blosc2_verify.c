@@ -220,16 +220,6 @@ static void compare_lengths(check *c)
                        "%" PRIu64 " bytes behind the frame", rest);
 }
 
-/* All raw bytes of the chunks, padding included, whatever the array makes of them. */
-static cip_status make_linear(check *c, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_table table = cip_b2_index_table(&c->f->index);
-    CIP_TRY(cip_space_new_chunked(c->l, &table, c->f->h.nbytes, &step, 1, &c->linear, err));
-    c->linear->codec_env = c->f->data->codec_env;
-    return CIP_OK;
-}
-
 static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
@@ -242,7 +232,7 @@ static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
         return CIP_OK;
     }
     if ((flags & CIP_VERIFY_DEEP) != 0)
-        CIP_TRY(make_linear(c, err));
+        CIP_TRY(cip_b2_frame_linear(c->f, &c->linear, err));
     CIP_TRY(check_chunks(c, err));
     compare_places(c);
     compare_lengths(c);
