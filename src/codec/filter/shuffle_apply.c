@@ -50,6 +50,16 @@ void cip_shuffle_apply(size_t width, const uint8_t *src, uint8_t *dst, size_t n)
 
 /* --- bits ------------------------------------------------------------------------------------ */
 
+enum { GROUP = 64 }; /* elements of which a row's eight bytes come */
+
+/* Bits of `mask` of a, `shift` places further up, against those of b. */
+INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
+{
+    uint64_t t = ((*a >> shift) ^ *b) & mask;
+    *b ^= t;
+    *a ^= t << shift;
+}
+
 /* Bit b of byte i to bit i of byte b. */
 INLINE uint64_t transpose_bits(uint64_t x)
 {
@@ -64,19 +74,18 @@ INLINE uint64_t transpose_bits(uint64_t x)
 /* Byte j of word i to byte i of word j, by halves. */
 INLINE void transpose_bytes(uint64_t w[8])
 {
-    static const uint64_t low[] = { 0x00000000ffffffffu, 0x0000ffff0000ffffu, 0x00ff00ff00ff00ffu };
-    for (int step = 0, gap = 4; gap != 0; step++, gap /= 2)
-        for (int i = 0; i < 8; i++) {
-            if ((i & gap) != 0)
-                continue;
-            uint64_t a = w[i], b = w[i + gap];
-            w[i] = (a & low[step]) | (b & low[step]) << 8 * gap;
-            w[i + gap] = (a >> 8 * gap & low[step]) | (b & ~low[step]);
-        }
+    for (int i = 0; i < 4; i++)
+        exchange(&w[i], &w[i + 4], 32, 0x00000000ffffffffu);
+    for (int i = 0; i < 2; i++) {
+        exchange(&w[i], &w[i + 2], 16, 0x0000ffff0000ffffu);
+        exchange(&w[i + 4], &w[i + 6], 16, 0x0000ffff0000ffffu);
+    }
+    for (int i = 0; i < 8; i += 2)
+        exchange(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
 
 /* 64 bytes of one plane, as many elements, to eight bytes of each of its rows. */
-INLINE void rows_of_64(const uint8_t bytes[64], uint8_t *rows, size_t row_len)
+INLINE void rows_of_64(const uint8_t *bytes, uint8_t *rows, size_t row_len)
 {
     uint64_t w[8];
     for (int i = 0; i < 8; i++)
@@ -89,10 +98,10 @@ INLINE void rows_of_64(const uint8_t bytes[64], uint8_t *rows, size_t row_len)
 INLINE void to_rows(size_t width, const uint8_t *src, uint8_t *dst, size_t nelem)
 {
     size_t row_len = nelem / 8, at = 0;
-    for (; nelem - at >= 64; at += 64)
+    for (; nelem - at >= GROUP; at += GROUP)
         for (size_t j = 0; j < width; j++) {
-            uint8_t bytes[64];
-            for (size_t i = 0; i < 64; i++)
+            uint8_t bytes[GROUP];
+            for (size_t i = 0; i < GROUP; i++)
                 bytes[i] = src[(at + i) * width + j];
             rows_of_64(bytes, dst + 8 * j * row_len + at / 8, row_len);
         }
