@@ -366,6 +366,143 @@ static void an_array_of_no_elements_has_no_bytes(void **state)
     assert_int_equal(nasked, 0);
 }
 
+/* --- chunks of blocks --------------------------------------------------------------------------
+ */
+
+enum { BLOCK = 6, NBLOCK = 8 }; /* a chunk of 8 x 6 bytes in blocks of 2 x 3 */
+
+static unsigned decoded; /* bit i: block i */
+static int ndecoded;
+
+/* Stored byte i stands for raw byte i: what is planned is what is read. */
+static cip_status block_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
+                             size_t max_need, size_t *nneed, cip_err *err)
+{
+    (void)args, (void)env, (void)head, (void)raw_len, (void)err;
+    for (size_t i = 0; i < nwant; i++) {
+        assert_true(i < max_need);
+        assert_int_equal(want[i].off % BLOCK, 0); /* blocks are wanted whole */
+        assert_int_equal(want[i].len, BLOCK);
+        decoded |= 1U << want[i].off / BLOCK;
+        ndecoded++;
+        need[(*nneed)++] = (cip_need){ want[i].off, want[i].len };
+    }
+    return CIP_OK;
+}
+
+static cip_status block_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
+                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+{
+    (void)args, (void)env, (void)src, (void)raw_len, (void)err;
+    for (size_t i = 0; i < nwant; i++)
+        for (size_t k = 0; k < want[i].len; k++)
+            want[i].dst[k] = (uint8_t)(want[i].off + k);
+    return CIP_OK;
+}
+
+static cip_status block_all(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
+                            size_t dst_len, cip_err *err)
+{
+    (void)args, (void)env, (void)src, (void)err;
+    decoded = (1U << NBLOCK) - 1;
+    for (size_t k = 0; k < dst_len; k++)
+        dst[k] = (uint8_t)k;
+    return CIP_OK;
+}
+
+static const cip_codec by_block = {
+    .name = "by block", .decode = block_all, .plan = block_plan, .decode_spans = block_spans
+};
+
+static cip_space *blocked_space(void)
+{
+    static const int64_t all[2] = { 7, 6 }, piece[2] = { 2, 3 }, whole[2] = { 8, 6 };
+    const cip_grid g = { .itemsize = 1,
+                         .ndim = 2,
+                         .blocked = true,
+                         .shape = all,
+                         .chunk = whole,
+                         .stored = whole,
+                         .block = piece };
+    const cip_step step = { .codec = &by_block };
+    const uint8_t *raw = fake_random(&f, NBLOCK * BLOCK);
+    cip_chunk c = { .at = { .len = NBLOCK * BLOCK } };
+    cip_table t;
+    cip_space *s;
+    assert_int_equal(
+        cip_space_new_mem(f.layout, (cip_bytes){ raw, NBLOCK * BLOCK }, &c.at.in, NULL), CIP_OK);
+    assert_int_equal(cip_table_from_array(f.layout, &c, 1, &t, NULL), CIP_OK);
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, &step, 1, &s, NULL), CIP_OK);
+    return s;
+}
+
+/* Element (i, j): block (i / 2, j / 3), and in it (i % 2, j % 3). */
+static uint8_t element(int64_t i, int64_t j)
+{
+    return (uint8_t)((i / 2 * 2 + j / 3) * BLOCK + i % 2 * 3 + j % 3);
+}
+
+static void check_blocks(cip_space *s, int64_t i, int64_t j, int64_t ni, int64_t nj, unsigned want)
+{
+    cip_nd from = { .itemsize = 1, .off = (uint64_t)(i * 6 + j), .ndim = 2 };
+    from.shape[0] = ni;
+    from.shape[1] = nj;
+    from.stride[0] = 6;
+    from.stride[1] = 1;
+    decoded = 0;
+    ndecoded = 0;
+    assert_int_equal(gather(s, &from, NULL), CIP_OK);
+    for (int64_t a = 0; a < ni; a++)
+        for (int64_t b = 0; b < nj; b++)
+            assert_int_equal(out[a * nj + b], element(i + a, j + b));
+    assert_int_equal(decoded, want);
+}
+
+static void a_window_costs_the_blocks_it_touches(void **state)
+{
+    (void)state;
+    check_blocks(blocked_space(), 0, 0, 1, 1, 1);
+    check_blocks(blocked_space(), 1, 2, 2, 2, 0xF);
+    check_blocks(blocked_space(), 6, 4, 1, 2, 1 << 7);
+    check_blocks(blocked_space(), 2, 0, 2, 6, 3 << 2);
+    check_blocks(blocked_space(), 0, 0, 7, 1, 0x55);
+    check_blocks(blocked_space(), 0, 0, 7, 6, 0xFF); /* all of it: at once */
+}
+
+static void blocks_of_which_a_part_was_used_are_kept(void **state)
+{
+    (void)state;
+    cip_space *s = blocked_space();
+    check_blocks(s, 1, 2, 2, 1, 1 | 1 << 2);
+    check_blocks(s, 0, 0, 4, 3, 0);
+    check_blocks(s, 0, 1, 1, 3, 1 << 1);
+    s = blocked_space();
+    check_blocks(s, 2, 3, 2, 3, 1 << 3); /* all of the block: not kept */
+    check_blocks(s, 2, 3, 1, 1, 1 << 3);
+}
+
+static void grids_of_blocks_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    cip_grid g = grid(false, false, false);
+    cip_table t = { .at = ask, .count = count };
+    cip_space *s;
+    const int64_t block[2] = { 3, 2 }, odd[2] = { 2, 2 }, none[2] = { 3, 0 };
+    g.blocked = true;
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_ARG);
+    g.block = block;
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_OK);
+    g.block = odd;
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_CORRUPT);
+    g.block = none;
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_CORRUPT);
+    g.block = block;
+    g.clipped = true;
+    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_ARG);
+    assert_null(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -382,6 +519,9 @@ int main(void)
         TEST(spans_of_any_cut_are_right),
         TEST(the_largest_array_there_can_be_is_read_at_its_end),
         TEST(an_array_of_no_elements_has_no_bytes),
+        TEST(a_window_costs_the_blocks_it_touches),
+        TEST(blocks_of_which_a_part_was_used_are_kept),
+        TEST(grids_of_blocks_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
