@@ -77,7 +77,7 @@ static void print_hex(const uint8_t *p, size_t n)
 /* Bytes of the checksums that we know, by name. */
 static size_t checksum_nbytes(const char *name)
 {
-    return name[0] == '\0' ? 0 : 16;
+    return name[0] == '\0' ? 0 : strcmp(name, "64-bit") == 0 ? 8 : 16;
 }
 
 static void print_block(size_t i, const cip_block_info *b)

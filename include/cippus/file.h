@@ -99,7 +99,7 @@ typedef struct cip_block_info {
     uint64_t decoded_nbytes;
     uint64_t flags;       /* as stored */
     const char *codec;    /* "none", "zlib", ...; bytes that do not print are escaped */
-    const char *checksum; /* "md5" or "" for none stored */
+    const char *checksum; /* "md5", "64-bit" (of whatever kind), or "" for none stored */
     uint8_t checksum_value[32];
     cip_status state; /* OK, or why its data cannot be read */
 } cip_block_info;

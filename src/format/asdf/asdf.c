@@ -75,7 +75,7 @@ static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, c
     if (first == UINT64_MAX)
         return CIP_OK;
     if (cip_asdf_is_early(f->header.file))
-        CIP_TRY(cip_asdf_form_find(f->layout->io, first, &f->blocks.form, err));
+        CIP_TRY(cip_asdf_form_find(w, first, &f->blocks.form, err));
     CIP_TRY(cip_asdf_index_find(f->env, tail, first, &f->index, err));
     CIP_TRY(cip_asdf_index_check(f->env, w, first, &f->index, &f->blocks, err));
     if (f->index.state != ASDF_INDEX_GOOD)

@@ -169,7 +169,8 @@ cip_status cip_asdf_block_search(cip_io *io, uint64_t from, asdf_believe_fn *bel
 /* The form of the file's blocks from the header of its first, at `at`: an exact header_size
  * decides, unless only another form makes sense; of a larger one, the form that makes sense over
  * the next few blocks. B, the document's, where none does. */
-cip_status cip_asdf_form_find(cip_io *io, uint64_t at, const asdf_block_form **out, cip_err *err);
+cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out,
+                              cip_err *err);
 /* Believes a header that is plausible in one of the forms; `user` is not used. */
 asdf_believe_fn cip_asdf_believe_early;
 

@@ -189,7 +189,7 @@ static void fill_info(const asdf_block *b, cip_block *cb)
     if (memcmp(b->checksum, none, sizeof none) == 0 || cip_asdf_is_streamed(b))
         return;
     if (b->form->checksum_len != ASDF_CHECKSUM_LEN) { /* half of something: verify looks at it */
-        cb->info.checksum = "64 bits";
+        cb->info.checksum = "64-bit";
         memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
         return;
     }

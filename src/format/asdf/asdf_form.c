@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/endian.h"
+
 enum { BLOCKS_LOOKED_AT = 8, NULS_LOOKED_AT = 64 };
 
 /* In the order in which they are tried. */
@@ -17,47 +19,46 @@ static const asdf_block_form *const forms[] = {
 enum { NFORM = sizeof forms / sizeof forms[0] };
 
 /* Reads the header at `at` in the form; false when it makes no sense there. */
-static bool parse_at(cip_io *io, const asdf_block_form *form, uint64_t at, asdf_block *b)
+static bool parse_at(asdf_window *w, const asdf_block_form *form, uint64_t at, asdf_block *b)
 {
-    uint8_t head[ASDF_HEADER_LEN];
-    size_t n = 0;
-    if (cip_io_read_some(io, at, head, sizeof head, &n, NULL) != CIP_OK || n < ASDF_MAGIC_LEN ||
-        memcmp(head, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0)
+    cip_bytes in;
+    if (cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK ||
+        in.len < ASDF_MAGIC_LEN || memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0)
         return false;
-    return cip_asdf_believe_form(form, io, (cip_bytes){ head, n }, at) &&
-           cip_asdf_block_parse(form, (cip_bytes){ head, n }, at, b, NULL) == CIP_OK &&
-           cip_asdf_block_judge(b, io->size, NULL) == CIP_OK && b->end_sure;
+    return cip_asdf_believe_form(form, w->io, in, at) &&
+           cip_asdf_block_parse(form, in, at, b, NULL) == CIP_OK &&
+           cip_asdf_block_judge(b, w->io->size, NULL) == CIP_OK && b->end_sure;
 }
 
 /* What may stand behind a block: another, the file's end, NULs, an index. */
 typedef enum behind { BEHIND_JUNK, BEHIND_END, BEHIND_BLOCK } behind;
 
-static behind look_behind(cip_io *io, uint64_t at)
+static behind look_behind(asdf_window *w, uint64_t at)
 {
     static const char index_line[] = "#ASDF BLOCK INDEX";
-    uint8_t text[NULS_LOOKED_AT];
-    size_t n = 0;
-    if (at >= io->size)
+    cip_bytes in;
+    if (at >= w->io->size)
         return BEHIND_END;
-    if (cip_io_read_some(io, at, text, sizeof text, &n, NULL) != CIP_OK)
+    if (cip_asdf_peek(w, at, NULS_LOOKED_AT, ASDF_HEAD, &in, NULL) != CIP_OK)
         return BEHIND_JUNK;
-    if (n >= ASDF_MAGIC_LEN && memcmp(text, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
+    if (in.len >= ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
         return BEHIND_BLOCK;
-    bool nuls = text[0] == 0 && memcmp(text, text + 1, n - 1) == 0;
+    bool nuls = in.ptr[0] == 0 && memcmp(in.ptr, in.ptr + 1, in.len - 1) == 0;
     size_t m = sizeof index_line - 1;
-    return nuls || memcmp(text, index_line, n < m ? n : m) == 0 ? BEHIND_END : BEHIND_JUNK;
+    return nuls || memcmp(in.ptr, index_line, in.len < m ? in.len : m) == 0 ? BEHIND_END
+                                                                            : BEHIND_JUNK;
 }
 
 /* Whether the first blocks make sense in the form. A failing read is met again by the walk. */
-static bool makes_sense(cip_io *io, const asdf_block_form *form, uint64_t at)
+static bool makes_sense(asdf_window *w, const asdf_block_form *form, uint64_t at)
 {
     behind next = BEHIND_BLOCK;
     for (int i = 0; i < BLOCKS_LOOKED_AT && next == BEHIND_BLOCK; i++) {
         asdf_block b;
-        if (!parse_at(io, form, at, &b))
+        if (!parse_at(w, form, at, &b))
             return false;
         at = b.end;
-        next = look_behind(io, at);
+        next = look_behind(w, at);
     }
     return next != BEHIND_JUNK;
 }
@@ -72,27 +73,27 @@ static const asdf_block_form *exact(uint16_t header_size)
 
 /* A's fields are B's but for the memory size, which would be a checksum that happens to be the used
  * size: a header of B with 8 bytes more. */
-static bool is_b_after_all(cip_io *io, uint64_t at)
+static bool is_b_after_all(asdf_window *w, uint64_t at)
 {
     asdf_block b;
-    return parse_at(io, &cip_asdf_form_b, at, &b) && !cip_asdf_is_streamed(&b) && b.used != 0 &&
-           makes_sense(io, &cip_asdf_form_b, at);
+    return parse_at(w, &cip_asdf_form_b, at, &b) && !cip_asdf_is_streamed(&b) && b.used != 0 &&
+           makes_sense(w, &cip_asdf_form_b, at);
 }
 
-cip_status cip_asdf_form_find(cip_io *io, uint64_t at, const asdf_block_form **out, cip_err *err)
+cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out,
+                              cip_err *err)
 {
-    uint8_t head[6] = { 0 };
-    size_t n;
-    CIP_TRY(cip_io_read_some(io, at, head, sizeof head, &n, err));
-    uint16_t header_size = (uint16_t)(head[4] << 8 | head[5]);
+    cip_bytes in;
+    CIP_TRY(cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+    uint16_t header_size = in.len >= 6 ? cip_load_u16(in.ptr + 4, true) : 0;
     const asdf_block_form *first = exact(header_size);
-    if (first == &cip_asdf_form_a && is_b_after_all(io, at))
+    if (first == &cip_asdf_form_a && is_b_after_all(w, at))
         first = &cip_asdf_form_b;
     *out = first != NULL ? first : &cip_asdf_form_b;
-    if (first != NULL && makes_sense(io, first, at))
+    if (first != NULL && makes_sense(w, first, at))
         return CIP_OK;
     for (int i = 0; i < NFORM; i++)
-        if (forms[i]->header_size < header_size && makes_sense(io, forms[i], at)) {
+        if (forms[i]->header_size < header_size && makes_sense(w, forms[i], at)) {
             *out = forms[i];
             return CIP_OK;
         }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "format/asdf/asdf_early_testing.h"
 #include "support/temp_folder.h"
 
 #define EXT(uri)                                                                                   \
@@ -362,6 +362,33 @@ static void files_in_memory_have_no_others(void **state)
     one_close(&f);
 }
 
+static void a_chain_beside_is_completed_by_the_file_that_names_it(void **state)
+{
+    scratch *s = *state;
+    static const char *const sources[] = { "part.asdf", "part.asdf#x", "./part.asdf" };
+    static const uint8_t tiles[] = { 0, 1, 3, 4, 2, 99, 5, 99 };
+    asdf_make part = { 0 };
+    make_text(&part, EARLY_LINE);
+    make_encoded(&part, "[[tile, {shape: [2, 2]}]]\n...\n", tiles, 8, 6);
+    scratch_write(s, "part.asdf", part.ptr, part.len);
+    for (size_t i = 0; i < 3; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        char tree[200];
+        snprintf(tree, sizeof tree,
+                 "a: !core/ndarray {source: '%s', datatype: uint8, byteorder: little, shape: "
+                 "[2, 3]}\n",
+                 sources[i]);
+        make_early_tree(&m, tree);
+        scratch_write(s, "early.asdf", m.ptr, m.len);
+        assert_int_equal(open_path(&f, scratch_path(s, "early.asdf"), 0, NULL), CIP_OK);
+        assert_true(make_gives(&f, "a", "\0\1\2\3\4\5", 6));
+        one_close(&f);
+        make_clear(&m);
+    }
+    make_clear(&part);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +407,7 @@ int main(void)
         cmocka_unit_test(references_through_several_files_are_followed),
         cmocka_unit_test(references_within_a_file_are_followed_16_times),
         cmocka_unit_test(files_in_memory_have_no_others),
+        cmocka_unit_test(a_chain_beside_is_completed_by_the_file_that_names_it),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
