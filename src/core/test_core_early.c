@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ASDF 0.1 through the public calls: written, updated by the chains of its blocks, converted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/edit_testing.h"
+
+static scratch s;
+
+static int start(void **state)
+{
+    (void)state;
+    return scratch_open(&s) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    scratch_close(&s);
+    return 0;
+}
+
+static int note(void *user, const cip_finding *f)
+{
+    assert_int_equal(f->severity, CIP_NOTE);
+    snprintf(user, 200, "%s", f->text);
+    return 0;
+}
+
+static const int64_t shape[] = { 4, 3 };
+static const float values[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+
+/* tiles: float32 [4, 3] in tiles; plain: the same as it is; lossy: the same with 12 bits each. */
+static const char *early_file(const char *name)
+{
+    char text[200] = "";
+    const char *path = scratch_path(&s, name);
+    const cip_write_options o = { .size = sizeof o,
+                                  .overwrite = true,
+                                  .version = "0.1.0",
+                                  .accept_loss = true,
+                                  .on_note = note,
+                                  .user = text };
+    cip_writer *w;
+    OK(cip_create(path, &o, &w, err));
+    OK(cip_put(w, "tiles", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [2, 2]}], zlib]"), err));
+    OK(cip_put(w, "plain", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_put(w, "lossy", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 24}]]"), err));
+    OK(cip_writer_commit(w, err));
+    assert_non_null(strstr(text, "the largest error of a value is "));
+    edit_verify(path);
+    return path;
+}
+
+static void expect_codec(const char *path, const char *array, const char *codec)
+{
+    cip_file *f;
+    cip_array_storage st = { 0 };
+    OK(cip_open(path, NULL, &f, err));
+    assert_string_equal(cip_file_version(f), "0.1.0");
+    OK(cip_array_get_storage(cip_find(f, array, err), &st, err));
+    assert_string_equal(st.codec, codec);
+    cip_file_close(f);
+}
+
+static cip_edit *begin(const char *path, const cip_edit_options *o)
+{
+    cip_edit *e = NULL;
+    OK(cip_edit_open(path, o, &e, err));
+    return e;
+}
+
+static void elements_and_rows_go_through_the_blocks_own_chain(void **state)
+{
+    (void)state;
+    const char *path = early_file("a.asdf");
+    const float x[] = { -1, -2, -3 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "tiles", "[1]", x, sizeof x, err));
+    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "tiles", "0.0 1.0 2.0\n-1.0 -2.0 -3.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
+    e = begin(path, NULL);
+    OK(cip_edit_append(e, "tiles", x, sizeof x, err));
+    OK(cip_edit_append(e, "plain", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    expect_codec(path, "tiles", "tile+zlib");
+    edit_expect(path, "tiles",
+                "0.0 1.0 2.0\n-1.0 -2.0 -3.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n-1.0 -2.0 -3.0\n");
+    edit_expect(path, "plain",
+                "0.0 1.0 2.0\n-1.0 -2.0 -3.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n-1.0 -2.0 -3.0\n");
+}
+
+static void shapes_change_the_chains_arguments(void **state)
+{
+    (void)state;
+    const char *path = early_file("a.asdf");
+    const int64_t to[] = { 3, 5 };
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_resize(e, "tiles", 2, to, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "tiles", "0.0 1.0 2.0 0.0 0.0\n3.0 4.0 5.0 0.0 0.0\n6.0 7.0 8.0 0.0 0.0\n");
+    size_t n;
+    char *bytes = edit_bytes(path, &n);
+    static const char text[] =
+        "--- [[tile, {shape: [2, 2], item_size: 4, original_shape: [3, 5]}], zlib]\n...\n";
+    assert_non_null(memmem(bytes, n, text, sizeof text - 1));
+    free(bytes);
+}
+
+static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
+{
+    (void)state;
+    size_t n, m;
+    char told[200] = "";
+    const char *path = early_file("a.asdf");
+    const float x[] = { 3, 4, 5.5f };
+    char *before = edit_bytes(path, &n);
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "--accept-loss", cip_edit_commit(e, err));
+    char *after = edit_bytes(path, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(before, after, n);
+    free(before);
+    free(after);
+    e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
+    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    assert_non_null(strstr(told, "the largest error of a value is "));
+    expect_codec(path, "lossy", "quantize");
+    e = begin(path, NULL); /* the tree, and other blocks, are changed without it */
+    OK(cip_edit_set(e, "note", "x", err));
+    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+}
+
+static void another_chain_may_be_asked_for(void **state)
+{
+    (void)state;
+    const char *path = early_file("a.asdf");
+    const float x[] = { 3, 4, 5.5f };
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib, zlib]"));
+    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
+    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    expect_codec(path, "plain", "zlib+zlib");
+    expect_codec(path, "lossy", "zlib+zlib");
+    expect_codec(path, "tiles", "tile+zlib");
+    edit_expect(path, "plain", "0.0 1.0 2.0\n3.0 4.0 5.5\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
+    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[[tile, {shape: [1, 1, 1]}]]"));
+    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
+    FAILS(CIP_ERR_ARG, "at most 2 axes", cip_edit_commit(e, err));
+    const char *other = edit_file(&s, "b.asdf", false);
+    e = begin(other, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
+    OK(cip_edit_write(e, "image", "[0, 0:3]", x, sizeof x, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "layout B", cip_edit_commit(e, err));
+}
+
+static void the_file_stays_without_index_and_checksums(void **state)
+{
+    (void)state;
+    size_t n;
+    const char *path = early_file("a.asdf");
+    const float x[] = { 3, 4, 5.5f };
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.history = "moved"));
+    for (int i = 0; i < 400; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "key%d", i);
+        OK(cip_edit_set(e, key, "more than there is room for", err));
+    }
+    OK(cip_edit_append(e, "plain", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    char *bytes = edit_bytes(path, &n);
+    assert_null(memmem(bytes, n, "BLOCK INDEX", 11));
+    assert_non_null(memmem(bytes, n, "history: [{description: moved, software: {name", 46));
+    free(bytes);
+    e = begin(path, CIP_EDIT_OPTIONS(.checksum = "md5"));
+    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "has no checksums", cip_edit_commit(e, err));
+}
+
+static void writing_refuses_what_is_lost_unless_it_is_accepted(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "c.asdf");
+    cip_writer *w;
+    OK(cip_create(path, CIP_WRITE_OPTIONS(.encode = "[quantize]"), &w, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "values are not kept exactly",
+          cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    cip_writer_abort(w);
+    OK(cip_create(path, NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "version 0.1.0",
+          cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
+                  CIP_ARRAY_OPTIONS(.encode = "[zlib]"), err));
+    cip_writer_abort(w);
+    FAILS(CIP_ERR_UNSUPPORTED, "no encoding chains",
+          cip_create(scratch_path(&s, "c.npy"), CIP_WRITE_OPTIONS(.encode = "[zlib]"), &w, err));
+}
+
+static void convert_brings_it_to_the_newest_version(void **state)
+{
+    (void)state;
+    cip_file *f;
+    const char *path = early_file("a.asdf");
+    char out[300];
+    snprintf(out, sizeof out, "%s", scratch_path(&s, "new.asdf"));
+    OK(cip_convert(path, out, CIP_CONVERT_OPTIONS(.overwrite = true), err));
+    OK(cip_open(out, NULL, &f, err));
+    assert_string_equal(cip_file_version(f), "1.0.0");
+    cip_file_close(f);
+    edit_verify(out);
+    edit_expect(out, "tiles", "0.0 1.0 2.0\n3.0 4.0 5.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
+    OK(cip_convert(out, path, CIP_CONVERT_OPTIONS(.overwrite = true, .version = "0.1.0"), err));
+    edit_verify(path);
+    edit_expect(path, "tiles", "0.0 1.0 2.0\n3.0 4.0 5.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_and_rows_go_through_the_blocks_own_chain),
+        cmocka_unit_test(shapes_change_the_chains_arguments),
+        cmocka_unit_test(a_lossy_chain_is_run_again_only_where_that_is_accepted),
+        cmocka_unit_test(another_chain_may_be_asked_for),
+        cmocka_unit_test(the_file_stays_without_index_and_checksums),
+        cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),
+        cmocka_unit_test(convert_brings_it_to_the_newest_version),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
