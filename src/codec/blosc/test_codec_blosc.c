@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks written out by hand or encoded, decoded whole and in pieces: what is read of them, what
+ * memory it takes, and what is said of those that lie. */
+#include "codec/test_codec.h"
+
+#include "base/endian.h"
+#include "codec/blosc/test_blosc.h"
+#include "codec/with.h"
+
+#define C (&cip_codec_blosc)
+
+/* --- chunks by hand -------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    size_t len;
+    uint8_t b[4096];
+} chunk;
+
+static void put32(chunk *c, uint32_t v)
+{
+    cip_store_u32(c->b + c->len, v, false);
+    c->len += 4;
+}
+
+static void put(chunk *c, const void *p, size_t n)
+{
+    memcpy(c->b + c->len, p, n);
+    c->len += n;
+}
+
+/* A header; cbytes is set by `done`. */
+static chunk start(uint8_t version, uint8_t flags, uint8_t typesize, uint32_t nbytes,
+                   uint32_t blocksize)
+{
+    chunk c = { 0 };
+    put(&c, (uint8_t[]){ version, 1, flags, typesize }, 4);
+    put32(&c, nbytes);
+    put32(&c, blocksize);
+    put32(&c, 0);
+    c.len = (flags & 5) == 5 ? 32 : 16;
+    return c;
+}
+
+static cip_bytes done(chunk *c)
+{
+    cip_store_u32(c->b + 12, (uint32_t)c->len, false);
+    return (cip_bytes){ c->b, c->len };
+}
+
+static void assert_gives(cip_bytes in, const void *want, size_t n)
+{
+    blosc_world w;
+    uint8_t *out;
+    cip_err err = CIP_ERR_INIT;
+    blosc_open(&w, in);
+    if (blosc_whole(&w, in, n, &out, &err) != CIP_OK)
+        fail_msg("%s", err.text);
+    if (n != 0)
+        assert_memory_equal(out, want, n);
+    free(out);
+    assert_int_equal(blosc_both_ways_agree(in, 1 << 20), CIP_OK);
+}
+
+static void assert_refused(cip_bytes in, size_t n, cip_status st, const char *why)
+{
+    blosc_world w;
+    uint8_t *out;
+    cip_err err = CIP_ERR_INIT;
+    blosc_open(&w, in);
+    cip_status found = blosc_whole(&w, in, n, &out, &err);
+    if (found != st || strstr(err.text, why) == NULL)
+        fail_msg("expected %d, '%s', found %d, '%s'", (int)st, why, (int)found, err.text);
+    assert_int_not_equal(blosc_both_ways_agree(in, 1 << 20), CIP_OK);
+}
+
+/* --- streams --------------------------------------------------------------------------------- */
+
+static void a_last_block_without_a_whole_element_is_not_filtered(void **state)
+{
+    (void)state;
+    chunk c = start(5, 0x35, 4, 150, 148);
+    uint8_t want[150] = { 0 };
+    c.b[21] = CIP_BLOSC_BITSHUFFLE;
+    put32(&c, 40);
+    put32(&c, 44);
+    put32(&c, 0);
+    put32(&c, 2);
+    put(&c, "\x88\x90", 2);
+    memcpy(want + 148, "\x88\x90", 2);
+    assert_gives(done(&c), want, sizeof want);
+}
+
+static void streams_are_zeros_runs_raw_or_coded(void **state)
+{
+    (void)state;
+    chunk c = start(5, 0x05, 4, 80, 80); /* four streams of 20 bytes, BloscLZ */
+    uint8_t want[80];
+    put32(&c, 36);
+    put32(&c, 0);
+    put32(&c, (uint32_t)-255);
+    put(&c, "\1", 1);
+    put32(&c, 20);
+    put(&c, "twenty bytes of text", 20);
+    put32(&c, 5);
+    put(&c, "\0!\xe0\x0a\0", 5);
+    memset(want, 0, 20);
+    memset(want + 20, 255, 20);
+    memcpy(want + 40, "twenty bytes of text", 20);
+    memset(want + 60, '!', 20);
+    assert_gives(done(&c), want, sizeof want);
+}
+
+static void streams_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t version, flags;
+        uint32_t size;
+        const char *more, *why;
+    } rows[] = {
+        { 5, 5, (uint32_t)-256, "\1", "size of a Blosc stream, found -256" },
+        { 5, 5, INT32_MIN, "\1", "size of a Blosc stream, found -2147483648" },
+        { 5, 5, (uint32_t)-5, "\2", "a run of bytes in a Blosc stream, found token 2" },
+        { 5, 5, (uint32_t)-5, "\3", "found token 3" },
+        { 5, 5, (uint32_t)-5, "", "a run of bytes in a Blosc stream" },
+        { 2, 0, 0, "1", "size of a Blosc stream, found 0" },
+        { 2, 0, (uint32_t)-5, "\1", "size of a Blosc stream, found -5" },
+        { 5, 5, 9, "12345678", "a Blosc stream of 9 bytes, found 8 left" },
+        { 5, 5, INT32_MAX, "1", "a Blosc stream of 2147483647 bytes" },
+        { 5, 5, 3, "\1ab", "expected 8 decoded bytes, found 2" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        chunk c = start(rows[i].version, rows[i].flags | 0x10, 1, 8, 8);
+        put32(&c, (uint32_t)c.len + 4);
+        put32(&c, rows[i].size);
+        put(&c, rows[i].more, strlen(rows[i].more));
+        assert_refused(done(&c), 8, CIP_ERR_CORRUPT, rows[i].why);
+    }
+    chunk c = start(5, 0x05, 4, 10, 10); /* ten bytes are not four streams */
+    put32(&c, 36);
+    for (int i = 0; i < 4; i++)
+        put32(&c, 0);
+    assert_refused(done(&c), 10, CIP_ERR_CORRUPT, "a multiple of 4 bytes, found 10");
+}
+
+static void a_big_endian_nan_has_the_other_order(void **state)
+{
+    (void)state;
+    chunk c = start(5, 0x05, 4, 8, 8);
+    c.b[31] = 0x22;
+    assert_gives(done(&c), "\x7f\xc0\0\0\x7f\xc0\0\0", 8);
+}
+
+static void a_split_against_blosc1s_rule_is_found_out(void **state)
+{
+    (void)state;
+    /* two elements of 4: blocks of 8 bytes are too small to split, but are */
+    chunk c = start(2, 0x01, 4, 8, 8);
+    put32(&c, 20);
+    for (uint8_t j = 0; j < 4; j++) {
+        put32(&c, 2);
+        put(&c, (uint8_t[]){ j, (uint8_t)(j + 4) }, 2);
+    }
+    assert_gives(done(&c), "\0\1\2\3\4\5\6\7", 8);
+    chunk d = start(2, 0x01, 4, 8, 8); /* and one that is not, without saying so */
+    put32(&d, 20);
+    put32(&d, 8);
+    put(&d, "\0\4\1\5\2\6\3\7", 8);
+    assert_gives(done(&d), "\0\1\2\3\4\5\6\7", 8);
+    chunk e = start(2, 0x01, 4, 8, 8); /* neither: what is said is about the first try */
+    put32(&e, 20);
+    put32(&e, 3);
+    put(&e, "\2ab", 3);
+    assert_refused(done(&e), 8, CIP_ERR_CORRUPT, "expected more BloscLZ data");
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+/* Five blocks of four bytes (the last of two) in the order given. */
+static chunk in_order(const uint8_t order[5])
+{
+    chunk c = start(5, 0x15, 1, 18, 4);
+    size_t table = c.len;
+    c.len += 20;
+    for (int i = 0; i < 5; i++) {
+        uint8_t j = order[i];
+        uint32_t n = j == 4 ? 2 : 4;
+        cip_store_u32(c.b + table + 4 * (size_t)j, (uint32_t)c.len, false);
+        put32(&c, n);
+        put(&c, (uint8_t[]){ j, j, j, j }, n);
+    }
+    done(&c);
+    return c;
+}
+
+static void blocks_may_lie_in_any_order(void **state)
+{
+    (void)state;
+    static const uint8_t orders[][5] = { { 0, 1, 2, 3, 4 }, { 4, 3, 2, 1, 0 }, { 2, 4, 0, 3, 1 } };
+    uint8_t want[18];
+    for (size_t i = 0; i < sizeof want; i++)
+        want[i] = (uint8_t)(i / 4);
+    for (size_t i = 0; i < 3; i++) {
+        chunk c = in_order(orders[i]);
+        assert_gives((cip_bytes){ c.b, c.len }, want, sizeof want);
+    }
+}
+
+static void a_block_ends_where_the_next_one_begins(void **state)
+{
+    (void)state;
+    chunk c = in_order((const uint8_t[]){ 2, 4, 0, 3, 1 });
+    uint32_t at = cip_load_u32(c.b + 32 + 4 * 4, false);
+    cip_store_u32(c.b + at, 20, false); /* block 4 claims the others' bytes */
+    assert_refused((cip_bytes){ c.b, c.len }, 18, CIP_ERR_CORRUPT,
+                   "a Blosc stream of 20 bytes, found 2 left");
+}
+
+static void positions_outside_the_chunk_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t wrong[] = { 0, 31, 51, 4096, UINT32_MAX, 0x80000000 };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        chunk c = in_order((const uint8_t[]){ 0, 1, 2, 3, 4 });
+        cip_store_u32(c.b + 32 + 8, wrong[i], false);
+        assert_refused((cip_bytes){ c.b, c.len }, 18, CIP_ERR_CORRUPT,
+                       "expected Blosc block 2 between 52");
+    }
+}
+
+/* --- blocks of variable length --------------------------------------------------------------- */
+
+static chunk variable(void)
+{
+    chunk c = start(6, 0x15, 1, 9, 3);
+    c.b[30] = 1;
+    put32(&c, 44);
+    put32(&c, 52);
+    put32(&c, 56);
+    put32(&c, 4);
+    put(&c, "abcd", 4);
+    put32(&c, 0); /* an empty one */
+    put32(&c, 5);
+    put(&c, "\0e\x20\0", 4); /* "eeee" and one more */
+    c.len -= 4;
+    put(&c, "\0e\x40\0", 4);
+    done(&c);
+    return c;
+}
+
+static void blocks_of_variable_length_decode(void **state)
+{
+    (void)state;
+    chunk c = variable();
+    assert_gives((cip_bytes){ c.b, c.len }, "abcdeeeee", 9);
+}
+
+static void lengths_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        uint32_t v;
+        const char *why;
+    } rows[] = {
+        { 44, 10, "a Blosc block of at most 9 bytes, found 10" },
+        { 44, UINT32_MAX, "found -1" },
+        { 56, 6, "a Blosc block of at most 5 bytes, found 6" },
+        { 44, 3, "decoded bytes" },
+        { 32, 53, "rising positions" },
+        { 36, 44, "rising positions" },
+        { 8, 2, "blocks of 9 bytes together" }, /* the third is the second's end */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        chunk c = variable();
+        cip_store_u32(c.b + rows[i].at, rows[i].v, false);
+        blosc_world w;
+        uint8_t *out;
+        cip_err err = CIP_ERR_INIT;
+        blosc_open(&w, (cip_bytes){ c.b, c.len });
+        assert_int_equal(blosc_whole(&w, (cip_bytes){ c.b, c.len }, 9, &out, &err),
+                         CIP_ERR_CORRUPT);
+        if (i < 3)
+            assert_non_null(strstr(err.text, rows[i].why));
+        blosc_both_ways_agree((cip_bytes){ c.b, c.len }, 1 << 20);
+    }
+}
+
+/* --- dictionaries ---------------------------------------------------------------------------- */
+
+#if CIP_WITH_LZ4
+/* One block of 12 bytes: a match into the dictionary, then five literals. */
+static chunk with_dictionary(uint32_t len)
+{
+    chunk c = start(5, 0x35, 1, 12, 12);
+    c.b[31] = 1;
+    put32(&c, 36 + 4 + 7);
+    put32(&c, len);
+    put(&c, "ABCDEFG", 7);
+    put32(&c, 9);
+    put(&c,
+        "\x03\x07\0\x50"
+        "lmnop",
+        9);
+    done(&c);
+    return c;
+}
+
+static void lz4_takes_a_dictionary_as_what_was_before(void **state)
+{
+    (void)state;
+    chunk c = with_dictionary(7);
+    assert_gives((cip_bytes){ c.b, c.len }, "ABCDEFGlmnop", 12);
+    static const uint32_t wrong[] = { 0, 8, 32769, UINT32_MAX, 1 << 30 };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        c = with_dictionary(wrong[i]);
+        assert_refused((cip_bytes){ c.b, c.len }, 12, CIP_ERR_CORRUPT,
+                       "a dictionary of 1 to 32768");
+    }
+    c = with_dictionary(6); /* too short for the match */
+    assert_refused((cip_bytes){ c.b, c.len }, 12, CIP_ERR_CORRUPT, "a stream of lz4 of 12");
+}
+#endif
+
+/* --- what is read ---------------------------------------------------------------------------- */
+
+enum { BLOCKS = 20, BLOCK = 1000 };
+
+/* 19.5 blocks of 1000 bytes, blosclz and delta or shuffle. */
+static chunk encoded(uint8_t first_filter, uint8_t *raw)
+{
+    static uint8_t room[32768];
+    chunk c = { 0 };
+    test_env t;
+    cip_codec_env *env = test_env_open(&t, 0, 0);
+    cip_blosc_spec spec = {
+        .typesize = 4, .level = 9, .blocksize = BLOCK, .split = CIP_BLOSC_SPLIT_NEVER
+    };
+    spec.filter[4] = first_filter;
+    spec.filter[5] = CIP_BLOSC_SHUFFLE;
+    for (uint32_t i = 0; i < BLOCKS * BLOCK; i++)
+        raw[i] = i % 4 == 0 ? (uint8_t)(i / 160) : 0;
+    assert_int_equal(cip_blosc_encode(env->mem, &spec, (cip_bytes){ raw, 19500 }, room, sizeof room,
+                                      &c.len, &t.err),
+                     CIP_OK);
+    assert_true(c.len < sizeof c.b);
+    memcpy(c.b, room, c.len);
+    test_env_close(&t);
+    return c;
+}
+
+static cip_need block_of(const chunk *c, uint32_t j)
+{
+    uint32_t at = cip_load_u32(c->b + 32 + 4 * j, false);
+    uint32_t end = j == BLOCKS - 1 ? (uint32_t)c->len : cip_load_u32(c->b + 36 + 4 * j, false);
+    return (cip_need){ at, end - at };
+}
+
+static void a_piece_costs_the_table_and_its_blocks(void **state)
+{
+    (void)state;
+    static uint8_t raw[BLOCKS * BLOCK];
+    chunk c = encoded(0, raw);
+    test_env t;
+    cip_codec_env *env = test_env_open(&t, 0, 0);
+    const cip_want want[] = {
+        { 7999, 2, NULL }, { 3000, 1000, NULL }, { 3500, 0, NULL }, { 19499, 1, NULL }
+    };
+    cip_need need[8];
+    size_t n = 0;
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, need, 8, &n, NULL), CIP_OK);
+    cip_need three = block_of(&c, 3), seven = block_of(&c, 7), last = block_of(&c, 19);
+    assert_int_equal(n, 4);
+    assert_int_equal(need[0].off, 0);
+    assert_int_equal(need[0].len, 32 + 4 * BLOCKS);
+    assert_int_equal(need[1].off, three.off);
+    assert_int_equal(need[1].len, three.len);
+    assert_int_equal(need[2].off, seven.off); /* with block 8, which lies behind it */
+    assert_int_equal(need[2].len, seven.len + block_of(&c, 8).len);
+    assert_int_equal(need[3].off, last.off);
+    n = 0;
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, need, 3, &n, NULL),
+        CIP_ERR_LIMIT);
+    n = 0; /* no more of the chunk than its table is shown */
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 112 }, 19500, want, 4, need, 8, &n, NULL),
+                     CIP_OK);
+    n = 0;
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 111 }, 19500, want, 4, need, 8, &n, NULL),
+                     CIP_ERR_TRUNCATED);
+    assert_int_equal(n, 1);
+    assert_int_equal(need[0].len, 112);
+    test_env_close(&t);
+}
+
+static void delta_needs_block_0_too(void **state)
+{
+    (void)state;
+    static uint8_t raw[BLOCKS * BLOCK];
+    chunk c = encoded(CIP_BLOSC_DELTA, raw);
+    uint8_t out[30];
+    blosc_world w;
+    cip_need need[8];
+    size_t n = 0;
+    const cip_want want = { 8010, sizeof out, out };
+    blosc_open(&w, (cip_bytes){ c.b, c.len });
+    assert_int_equal(
+        C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len }, 19500, &want, 1, need, 8, &n, NULL),
+        CIP_OK);
+    assert_int_equal(n, 2); /* block 0 is behind the table */
+    assert_int_equal(need[0].len, block_of(&c, 0).off + block_of(&c, 0).len);
+    assert_int_equal(need[1].off, block_of(&c, 8).off);
+    assert_int_equal(blosc_spans(&w, (cip_bytes){ c.b, c.len }, 19500, &want, 1, NULL), CIP_OK);
+    assert_memory_equal(out, raw + 8010, sizeof out);
+    assert_int_equal(blosc_both_ways_agree((cip_bytes){ c.b, c.len }, 1 << 20), CIP_OK);
+}
+
+static void blocks_that_are_not_wanted_are_not_looked_at(void **state)
+{
+    (void)state;
+    static uint8_t raw[BLOCKS * BLOCK];
+    chunk c = encoded(0, raw);
+    uint8_t out[2500];
+    blosc_world w;
+    const cip_want want = { 3900, sizeof out, out };
+    cip_need bad = block_of(&c, 2);
+    memset(c.b + bad.off, 0xff, bad.len);
+    blosc_open(&w, (cip_bytes){ c.b, c.len });
+    assert_int_equal(blosc_spans(&w, (cip_bytes){ c.b, c.len }, 19500, &want, 1, NULL), CIP_OK);
+    assert_memory_equal(out, raw + 3900, sizeof out);
+    assert_refused((cip_bytes){ c.b, c.len }, 19500, CIP_ERR_CORRUPT, "Blosc stream");
+}
+
+static void stored_and_special_chunks_cost_what_is_wanted(void **state)
+{
+    (void)state;
+    chunk c = start(5, 0x07, 1, 60, 60);
+    put(&c, "sixty bytes of text, stored as they are, for nothing else to", 60);
+    cip_bytes in = done(&c);
+    cip_need need[4];
+    size_t n = 0;
+    const cip_want want[] = { { 30, 4, NULL }, { 0, 3, NULL } };
+    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, in, 60, want, 2, need, 4, &n, NULL),
+                     CIP_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(need[0].len, 32);
+    assert_int_equal(need[1].off, 62);
+    assert_int_equal(need[1].len, 4);
+    assert_int_equal(need[2].off, 32);
+    assert_gives(in, c.b + 32, 60);
+    chunk s = start(5, 0x05, 1, 60, 60);
+    s.b[31] = 0x30;
+    put(&s, "123", 3);
+    n = 0;
+    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), 60, want, 2, need, 4, &n, NULL),
+                     CIP_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(need[0].len, 35);
+}
+
+static void pieces_outside_the_chunk_and_other_lengths_are_refused(void **state)
+{
+    (void)state;
+    chunk c = in_order((const uint8_t[]){ 0, 1, 2, 3, 4 });
+    cip_bytes in = { c.b, c.len };
+    uint8_t out[32];
+    blosc_world w;
+    blosc_open(&w, in);
+    static const struct {
+        uint64_t off;
+        size_t len;
+    } outside[] = { { 18, 1 }, { 17, 2 }, { 0, 19 }, { UINT64_MAX, 2 } };
+    for (size_t i = 0; i < 4; i++) {
+        const cip_want want = { outside[i].off, outside[i].len, out };
+        assert_int_equal(blosc_spans(&w, in, 18, &want, 1, NULL), CIP_ERR_RANGE);
+    }
+    const cip_want good = { 17, 1, out }, none = { 18, 0, NULL };
+    assert_int_equal(blosc_spans(&w, in, 18, &good, 1, NULL), CIP_OK);
+    assert_int_equal(blosc_spans(&w, in, 18, &none, 1, NULL), CIP_OK);
+    assert_int_equal(blosc_spans(&w, in, 17, &good, 1, NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(C->decode(NULL, &w.env, in, out, 17, NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(C->decode(NULL, &w.env, in, out, 19, NULL), CIP_ERR_CORRUPT);
+    const cip_need front = { 0, 40 };
+    const uint8_t *ptr = c.b;
+    const cip_stored part = { c.len, 1, &front, &ptr };
+    assert_int_equal(C->decode_spans(NULL, &w.env, &part, 18, &good, 1, NULL), CIP_ERR_ARG);
+}
+
+static void what_follows_a_chunk_is_ignored(void **state)
+{
+    (void)state;
+    chunk c = in_order((const uint8_t[]){ 4, 1, 2, 3, 0 });
+    uint8_t want[18];
+    for (size_t i = 0; i < sizeof want; i++)
+        want[i] = (uint8_t)(i / 4);
+    memset(c.b + c.len, 0xff, 50);
+    assert_gives((cip_bytes){ c.b, c.len + 50 }, want, sizeof want);
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static void memory_is_bounded_by_two_blocks(void **state)
+{
+    (void)state;
+    static uint8_t raw[BLOCKS * BLOCK], out[BLOCKS * BLOCK];
+    chunk c = encoded(CIP_BLOSC_DELTA, raw);
+    test_env t;
+    cip_codec_env *env = test_env_open(&t, 0, 2 * BLOCK);
+    assert_int_equal(C->decode(NULL, env, (cip_bytes){ c.b, c.len }, out, 19500, &t.err), CIP_OK);
+    assert_memory_equal(out, raw, 19500);
+    test_env_close(&t);
+    env = test_env_open(&t, 0, BLOCK / 2);
+    assert_int_equal(C->decode(NULL, env, (cip_bytes){ c.b, c.len }, out, 19500, &t.err),
+                     CIP_ERR_LIMIT);
+    test_env_close(&t);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static uint8_t raw[BLOCKS * BLOCK];
+    uint8_t out[30], small[18];
+    chunk c = encoded(CIP_BLOSC_DELTA, raw),
+          unordered = in_order((const uint8_t[]){ 4, 1, 2, 3, 0 });
+    const cip_need all[2] = { { 0, c.len }, { 0, unordered.len } };
+    const uint8_t *ptr[2] = { c.b, unordered.b };
+    const cip_want want = { 8010, sizeof out, out };
+    bool good = false;
+    for (size_t fail_at = 1; !good; fail_at++) {
+        test_env t;
+        cip_codec_env *env = test_env_open(&t, fail_at, 0);
+        const cip_stored src = { c.len, 1, &all[0], &ptr[0] };
+        cip_status st = C->decode_spans(NULL, env, &src, 19500, &want, 1, &t.err);
+        if (st == CIP_OK)
+            st = C->decode(NULL, env, (cip_bytes){ unordered.b, unordered.len }, small, 18, &t.err);
+        good = st == CIP_OK;
+        assert_true(good || st == CIP_ERR_NOMEM);
+        assert_true(!good || fail_at > 4);
+        test_env_close(&t);
+    }
+}
+
+/* --- codecs that need a shape ---------------------------------------------------------------- */
+
+/* One block through a user's codec. */
+static chunk user_codec(uint8_t id, uint8_t meta, uint8_t typesize, uint32_t n, const void *p,
+                        size_t len)
+{
+    chunk c = start(5, 0xd5, typesize, n, n);
+    c.b[22] = id;
+    c.b[23] = meta;
+    put32(&c, 36);
+    put32(&c, (uint32_t)len);
+    put(&c, p, len);
+    done(&c);
+    return c;
+}
+
+static void ndlz_tokens_of_side_4_decode(void **state)
+{
+    (void)state;
+    /* a row of cells: literal, filled, the first again, three rows of it, two, two and two; then a
+     * row of smaller ones */
+    static const uint8_t in[] = {
+        2,    6,   0,    0,    0,    26,  0,    0,   0, /* 6 rows, 26 columns */
+        0x00, 'a', 'b',  'c',  'd',  'e', 'f',  'g', 'h',  'i', 'j',  'k', 'l',  'm',
+        'n',  'o', 'p',  0x40, '.',            /* at 26 */
+        0xC0, 27,  0,                          /* at 28: 'a' is at 10, back 18 */
+        0xE0, 30,  0,    '1',  '2',  '3', '4', /* at 31 */
+        0x80, 28,  0,    '5',  '6',  '7', '8',  '9', '0',  '-', '+', /* at 38 */
+        0x28, 39,  0,    31,   0,                                    /* at 49 */
+        0x00, 'q', 'r',  's',  't',  'u', 'v',  'w', 'x',            /* 4 x 2 */
+        0x40, 'A', 0x40, 'B',  0x40, 'C', 0x40, 'D', 0x40, 'E', 0x40, 'F', 0x40, 'G',
+    };
+    uint8_t fixed[sizeof in];
+    memcpy(fixed, in, sizeof in);
+    fixed[29] = 28 - 10; /* all of the first cell */
+    fixed[32] = 31 - 14; /* rows 1, 2, 3 from "efghijklmnop" */
+    fixed[39] = 38 - 10; /* rows 2, 3 from "abcdefgh" */
+    fixed[50] = 49 - 10; /* rows 0, 1 from "abcdefgh" */
+    fixed[52] = 49 - 18; /* rows 2, 3 from "ijklmnop" */
+    static const char want[] = "abcd....abcd12345678abcdqr"
+                               "efgh....efghefgh90-+efghst"
+                               "ijkl....ijklijklabcdijkluv"
+                               "mnop....mnopmnopefghmnopwx"
+                               "AAAABBBBCCCCDDDDEEEEFFFFGG"
+                               "AAAABBBBCCCCDDDDEEEEFFFFGG";
+    chunk c = user_codec(CIP_BLOSC_NDLZ, 4, 1, 156, fixed, sizeof fixed);
+    assert_gives((cip_bytes){ c.b, c.len }, want, 156);
+}
+
+static void ndlz_tokens_of_side_8_decode(void **state)
+{
+    (void)state;
+    uint8_t in[200] = { 2, 8, 0, 0, 0, 24 }, want[192];
+    size_t n = 9;
+    in[n++] = 0;
+    for (uint8_t i = 0; i < 64; i++)
+        in[n++] = (uint8_t)(i + 32);
+    size_t at = n;
+    in[n++] = 21 << 3 | 5; /* rows 5, 6, 7 from row 1 on */
+    in[n++] = (uint8_t)(at - (10 + 8));
+    in[n++] = 0;
+    for (int i = 0; i < 40; i++)
+        in[n++] = 'x';
+    at = n;
+    in[n++] = 17 << 3; /* rows 0, 1 from row 0 on */
+    in[n++] = (uint8_t)(at - 10);
+    in[n++] = 0;
+    for (int i = 0; i < 48; i++)
+        in[n++] = 'y';
+    for (size_t r = 0; r < 8; r++)
+        for (size_t k = 0; k < 8; k++) {
+            want[r * 24 + k] = (uint8_t)(r * 8 + k + 32);
+            want[r * 24 + 8 + k] = (uint8_t)(r < 5 ? 'x' : (r - 4) * 8 + k + 32);
+            want[r * 24 + 16 + k] = (uint8_t)(r >= 2 ? 'y' : r * 8 + k + 32);
+        }
+    chunk c = user_codec(CIP_BLOSC_NDLZ, 8, 1, 192, in, n);
+    assert_gives((cip_bytes){ c.b, c.len }, want, 192);
+}
+
+static void ndlz_data_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t side, rows, cols;
+        const char *more;
+        size_t n;
+        cip_status st;
+        const char *why;
+    } rows[] = {
+        { 5, 4, 4, "\x40x", 2, CIP_ERR_UNSUPPORTED, "side 4 or 8 in NDLZ, found 5" },
+        { 4, 4, 5, "\x40x", 2, CIP_ERR_CORRUPT, "a plane of 16 bytes in NDLZ data, found 4 x 5" },
+        { 4, 4, 4, "", 0, CIP_ERR_CORRUPT, "expected more NDLZ data" },
+        { 4, 4, 4, "\x40", 1, CIP_ERR_CORRUPT, "expected more NDLZ data" },
+        { 4, 4, 4, "\0abc", 4, CIP_ERR_CORRUPT, "expected more NDLZ data" },
+        { 4, 4, 4, "\x01", 1, CIP_ERR_CORRUPT, "a token of NDLZ, found 0x01" },
+        { 4, 4, 4, "\x90\xff\0abcdefgh", 11, CIP_ERR_CORRUPT, "rows of NDLZ further back" },
+        { 4, 4, 4, "\xA8\1\0abcdefgh", 11, CIP_ERR_CORRUPT, "a token of NDLZ, found 0xa8" },
+        { 4, 4, 4, "\xC0\x0a\0", 3, CIP_ERR_CORRUPT, "a cell of NDLZ further back" },
+        { 4, 4, 4, "\xC0\x01\0", 3, CIP_ERR_CORRUPT, "a cell of NDLZ further back" },
+        { 4, 2, 8, "\xE0\x09\0abcd", 7, CIP_ERR_CORRUPT, "a token of NDLZ, found 0xe0" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t in[64] = { 2, rows[i].rows, 0, 0, 0, rows[i].cols };
+        memcpy(in + 9, rows[i].more, rows[i].n);
+        chunk c = user_codec(CIP_BLOSC_NDLZ, rows[i].side, 1, 16, in, 9 + rows[i].n);
+        if (9 + rows[i].n != 16)
+            assert_refused((cip_bytes){ c.b, c.len }, 16, rows[i].st, rows[i].why);
+    }
+}
+
+#if CIP_WITH_ZFP
+static cip_status decode_zfp(const chunk *c, int32_t ndim, const int64_t *block, cip_err *err)
+{
+    uint8_t out[64];
+    test_env t;
+    cip_codec_env *env = test_env_open(&t, 0, 0);
+    env->ndim = ndim;
+    env->block = block;
+    uint32_t n = cip_load_u32(c->b + 4, false);
+    cip_status st = C->decode(NULL, env, (cip_bytes){ c->b, c->len }, out, n, err);
+    test_env_close(&t);
+    return st;
+}
+
+static void zfp_needs_a_shape_that_fits(void **state)
+{
+    (void)state;
+    static const int64_t good[4] = { 4, 4, 1, 1 }, other[4] = { 4, 5, 1, 1 }, zero[2] = { 16, 0 },
+                         huge[2] = { INT64_MAX, 4 };
+    static const uint8_t zeros[32] = { 0 };
+    cip_err err = CIP_ERR_INIT;
+    for (uint8_t id = CIP_BLOSC_ZFP_ACC; id <= CIP_BLOSC_ZFP_RATE; id++) {
+        chunk c = user_codec(id, 50, 4, 64, zeros, 32);
+        assert_int_equal(decode_zfp(&c, 2, good, &err), CIP_OK);
+        assert_int_equal(decode_zfp(&c, 4, good, &err),
+                         id == CIP_BLOSC_ZFP_RATE ? CIP_ERR_CORRUPT : CIP_OK); /* 256 values */
+        assert_int_equal(decode_zfp(&c, 2, other, &err), CIP_ERR_CORRUPT);
+        assert_int_equal(decode_zfp(&c, 2, zero, &err), CIP_ERR_CORRUPT);
+        assert_int_equal(decode_zfp(&c, 2, huge, &err), CIP_ERR_CORRUPT);
+        assert_int_equal(decode_zfp(&c, 0, good, &err), CIP_ERR_UNSUPPORTED);
+        assert_int_equal(decode_zfp(&c, 5, good, &err), CIP_ERR_UNSUPPORTED);
+        assert_int_equal(decode_zfp(&c, 2, NULL, &err), CIP_ERR_UNSUPPORTED);
+        c = user_codec(id, 50, 2, 32, zeros, 30);
+        assert_int_equal(decode_zfp(&c, 2, good, &err), CIP_ERR_CORRUPT);
+        assert_non_null(strstr(err.text, "4 or 8 bytes for zfp, found 2"));
+    }
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_last_block_without_a_whole_element_is_not_filtered),
+        cmocka_unit_test(streams_are_zeros_runs_raw_or_coded),
+        cmocka_unit_test(streams_that_lie_are_refused),
+        cmocka_unit_test(a_big_endian_nan_has_the_other_order),
+        cmocka_unit_test(a_split_against_blosc1s_rule_is_found_out),
+        cmocka_unit_test(blocks_may_lie_in_any_order),
+        cmocka_unit_test(a_block_ends_where_the_next_one_begins),
+        cmocka_unit_test(positions_outside_the_chunk_are_refused),
+        cmocka_unit_test(blocks_of_variable_length_decode),
+        cmocka_unit_test(lengths_that_lie_are_refused),
+#if CIP_WITH_LZ4
+        cmocka_unit_test(lz4_takes_a_dictionary_as_what_was_before),
+#endif
+        cmocka_unit_test(a_piece_costs_the_table_and_its_blocks),
+        cmocka_unit_test(delta_needs_block_0_too),
+        cmocka_unit_test(blocks_that_are_not_wanted_are_not_looked_at),
+        cmocka_unit_test(stored_and_special_chunks_cost_what_is_wanted),
+        cmocka_unit_test(pieces_outside_the_chunk_and_other_lengths_are_refused),
+        cmocka_unit_test(what_follows_a_chunk_is_ignored),
+        cmocka_unit_test(memory_is_bounded_by_two_blocks),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(ndlz_tokens_of_side_4_decode),
+        cmocka_unit_test(ndlz_tokens_of_side_8_decode),
+        cmocka_unit_test(ndlz_data_that_lie_are_refused),
+#if CIP_WITH_ZFP
+        cmocka_unit_test(zfp_needs_a_shape_that_fits),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
