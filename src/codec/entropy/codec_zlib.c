@@ -1,166 +1,174 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * zlib streams (RFC 1950): libdeflate where the decoded size is known, our own decoder in pieces.
- * libdeflate takes its contexts (about 11 KiB to decode, up to 1 MiB to encode) from the C library:
- * its allocator can only be set for the whole process, so they are not counted. */
+ * zlib streams (RFC 1950): libdeflate where the decoded size is known, zlib in pieces. libdeflate
+ * takes its contexts (about 11 KiB to decode, up to 1 MiB to encode) from the C library: its
+ * allocator can only be set for the whole process, so they are not counted. */
 #include "codec/entropy/entropy.h"
 
 #if CIP_WITH_ZLIB
 
 #include <libdeflate.h>
 #include <string.h>
-
-#include "base/endian.h"
-#include "codec/entropy/inflate.h"
+#include <zlib.h>
 
 enum { LEVEL_DEFAULT = 6, LEVEL_MIN = 1, LEVEL_MAX = 12 };
 
 enum { HEAD = 2, TAIL = 4 };
 
-enum { AT_HEAD, AT_DATA, AT_TAIL, AT_END };
-
 typedef struct zlib_state {
-    cip_mem *mem;
-    cip_inflate *data;
-    int at;
-    uint8_t frame[TAIL]; /* the header, then the checksum, as far as they came */
-    size_t nframe;
-    uint64_t taken, raw; /* bytes up to here: of the stream, of the data */
-    uint32_t sum;
-    bool resumed; /* the checksum of what lies before is not known */
-    bool at_block;
+    cip_lib_mem lib;
+    z_stream z;
+    bool end;
+    bool resumed;         /* the data alone: their checksum, of all of them, cannot be told */
+    unsigned skip;        /* resumed: bits of the first byte to be left out */
+    bool tail_begun;      /* resumed: the data are done */
+    unsigned tail;        /* bytes of the checksum that were passed */
+    bool wanted, at_mark; /* a stop where a block begins */
+    uint64_t taken, raw;  /* bytes up to here: of the stream, of the data */
+    uint8_t window[CIP_MARK_WINDOW];
 } zlib_state;
 
-static cip_status zlib_bad(cip_err *err, const char *why)
+static voidpf zlib_get(voidpf self, uInt items, uInt each)
 {
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
+    return cip_lib_get(self, items, each);
 }
 
-static cip_status state_new(const cip_codec_env *env, const cip_mark *from, void **state,
-                            cip_err *err)
+static void zlib_put(voidpf self, voidpf p)
 {
-    zlib_state *s = NULL;
-    *state = NULL;
+    cip_mem_put(((cip_lib_mem *)self)->mem, p);
+}
+
+static cip_status zlib_fail(const zlib_state *s, int code, cip_err *err)
+{
+    const char *why = s->z.msg != NULL ? s->z.msg : "damaged data";
+    switch (code) {
+    case Z_MEM_ERROR:
+        return cip_lib_fail(&s->lib, err);
+    case Z_NEED_DICT:
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a zlib stream without preset dictionary, found one with it");
+    default: /* zlib tells a wrong Adler-32 by its message alone */
+        return cip_fail(
+            err, strcmp(why, "incorrect data check") == 0 ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT,
+            CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
+    }
+}
+
+static cip_status zlib_new(const cip_codec_env *env, int bits, zlib_state **out, cip_err *err)
+{
+    zlib_state *s;
     CIP_TRY(CIP_NEW(env->mem, &s, 1, err));
-    s->mem = env->mem;
-    s->sum = 1;
-    s->resumed = from->in_bits != 0;
-    s->at = s->resumed ? AT_DATA : AT_HEAD;
-    s->taken = from->in_bits / 8;
-    s->raw = from->raw;
-    cip_status st = cip_inflate_new(env->mem, from->window, from->window_len,
-                                    (unsigned)(from->in_bits % 8), &s->data, err);
-    if (st != CIP_OK)
+    s->lib.mem = env->mem;
+    s->z.zalloc = zlib_get;
+    s->z.zfree = zlib_put;
+    s->z.opaque = &s->lib;
+    int code = inflateInit2(&s->z, bits);
+    if (code != Z_OK) {
+        cip_status st = zlib_fail(s, code, err);
         cip_mem_put(env->mem, s);
-    else
-        *state = s;
-    return st;
+        return st;
+    }
+    *out = s;
+    return CIP_OK;
 }
 
 static cip_status zlib_begin(const void *args, const cip_codec_env *env, void **state, cip_err *err)
 {
-    const cip_mark start = { 0 };
     (void)args;
-    return state_new(env, &start, state, err);
+    *state = NULL;
+    return zlib_new(env, MAX_WBITS, (zlib_state **)state, err);
 }
+
+static void zlib_finish(void *state);
 
 /* A mark is always behind the header. */
 static cip_status zlib_resume(const void *args, const cip_codec_env *env, const cip_mark *from,
                               void **state, cip_err *err)
 {
     (void)args;
+    zlib_state *s;
     *state = NULL;
     if (from->in_bits < 8 * HEAD)
-        return zlib_bad(err, "a mark in its header");
-    return state_new(env, from, state, err);
-}
-
-static cip_status check_head(const uint8_t head[HEAD], cip_err *err)
-{
-    if (((unsigned)head[0] << 8 | head[1]) % 31 != 0)
-        return zlib_bad(err, "incorrect header check");
-    if ((head[0] & 0x0f) != 8)
-        return zlib_bad(err, "unknown compression method");
-    if (head[0] >> 4 > 7)
-        return zlib_bad(err, "invalid window size");
-    if ((head[1] & 0x20) != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a zlib stream without preset dictionary, found one with it");
-    return CIP_OK;
-}
-
-static cip_status check_tail(zlib_state *s, cip_err *err)
-{
-    if (!s->resumed && cip_load_u32(s->frame, true) != s->sum)
-        return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
-                        "expected a zlib stream, found incorrect data check");
-    s->at = AT_END;
-    return CIP_OK;
-}
-
-/* Bytes of the header or the checksum; whether it is whole. */
-static bool collect(zlib_state *s, size_t whole, const uint8_t *in, size_t nin, size_t *took)
-{
-    size_t n = (size_t)cip_min_u64(whole - s->nframe, nin - *took);
-    if (n != 0)
-        memcpy(s->frame + s->nframe, in + *took, n);
-    s->nframe += n;
-    *took += n;
-    return s->nframe == whole;
-}
-
-static cip_status step_data(zlib_state *s, const uint8_t *in, size_t nin, size_t *took,
-                            uint8_t *out, size_t *gave, cip_err *err)
-{
-    uint8_t left[8];
-    size_t n = nin - *took;
-    cip_inflate_state now = cip_inflate_step(s->data, in + *took, &n, out, gave);
-    *took += n;
-    s->sum = libdeflate_adler32(s->sum, out, *gave);
-    s->at_block = now == CIP_INFLATE_AT_BLOCK;
-    if (now == CIP_INFLATE_BAD && *gave == 0)
-        return zlib_bad(err, cip_inflate_why(s->data));
-    if (now == CIP_INFLATE_ENDED) {
-        s->at = AT_TAIL;
-        size_t nleft = cip_inflate_left(s->data, left), used = 0;
-        s->nframe = 0;
-        collect(s, TAIL, left, nleft, &used);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a mark behind the header of a zlib stream, found one in it");
+    CIP_TRY(zlib_new(env, -MAX_WBITS, &s, err));
+    s->resumed = true;
+    s->skip = (unsigned)(from->in_bits % 8);
+    s->taken = from->in_bits / 8;
+    s->raw = from->raw;
+    int code = from->window_len == 0
+                   ? Z_OK
+                   : inflateSetDictionary(&s->z, from->window, (uInt)from->window_len);
+    if (code != Z_OK) {
+        zlib_finish(s);
+        return cip_lib_fail(&s->lib, err);
     }
+    *state = s;
     return CIP_OK;
+}
+
+/* Resumed: what follows the data. */
+static int pass_tail(zlib_state *s)
+{
+    while (s->tail < TAIL && s->z.avail_in != 0) {
+        s->z.avail_in--;
+        s->z.next_in++;
+        s->tail++;
+    }
+    return s->tail == TAIL ? Z_STREAM_END : Z_OK;
+}
+
+static int turn(zlib_state *s)
+{
+    if (s->end)
+        return Z_STREAM_END;
+    if (s->tail_begun)
+        return pass_tail(s);
+    if (s->skip != 0 && s->z.avail_in != 0) {
+        inflatePrime(&s->z, (int)(8 - s->skip), *s->z.next_in >> s->skip);
+        s->z.avail_in--;
+        s->z.next_in++;
+        s->skip = 0;
+    }
+    int code = inflate(&s->z, s->wanted ? Z_BLOCK : Z_NO_FLUSH);
+    enum { AT_BLOCK = 128, IN_LAST = 64 }; /* of data_type */
+    s->at_mark = s->wanted && code == Z_OK && (s->z.data_type & (AT_BLOCK | IN_LAST)) == AT_BLOCK;
+    s->wanted = s->wanted && !s->at_mark;
+    s->tail_begun = s->resumed && code == Z_STREAM_END;
+    return s->tail_begun ? pass_tail(s) : code;
 }
 
 static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
                             size_t *out_len, bool *end, cip_err *err)
 {
     zlib_state *s = state;
-    size_t took = 0, gave = 0;
-    if (s->at == AT_HEAD && collect(s, HEAD, in, *in_len, &took)) {
-        CIP_TRY(check_head(s->frame, err));
-        s->at = AT_DATA;
-    }
-    if (s->at == AT_DATA) {
-        gave = *out_len;
-        CIP_TRY(step_data(s, in, *in_len, &took, out, &gave, err));
-    }
-    if (s->at == AT_TAIL && collect(s, TAIL, in, *in_len, &took))
-        CIP_TRY(check_tail(s, err));
-    s->taken += took;
-    s->raw += gave;
-    cip_step_done d = { last, *out_len, took, gave, s->at == AT_END };
+    uInt nin = cip_piece32(*in_len), nout = cip_piece32(*out_len);
+    s->z.next_in = (z_const Bytef *)in;
+    s->z.avail_in = nin;
+    s->z.next_out = out;
+    s->z.avail_out = nout;
+    int code = turn(s);
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) /* the last: no progress */
+        return zlib_fail(s, code, err);
+    s->end = code == Z_STREAM_END;
+    cip_step_done d = { last, nout, nin - s->z.avail_in, nout - s->z.avail_out, s->end };
+    s->taken += d.took;
+    s->raw += d.gave;
     return cip_step_end(d, in_len, out_len, end, err);
 }
 
 static bool zlib_mark(void *state, bool want, cip_mark *out)
 {
+    enum { BITS_LEFT = 7 }; /* of data_type: of the last byte taken */
     zlib_state *s = state;
-    if (want) {
-        cip_inflate_want_block(s->data);
+    uInt n = 0;
+    s->wanted = want;
+    if (want || !s->at_mark)
         return false;
-    }
-    if (!s->at_block)
-        return false;
-    out->in_bits = 8 * s->taken - cip_inflate_bits_left(s->data);
-    out->raw = s->raw;
-    out->window_len = cip_inflate_window(s->data, &out->window);
+    inflateGetDictionary(&s->z, s->window, &n);
+    *out = (cip_mark){ .in_bits = 8 * s->taken - (unsigned)(s->z.data_type & BITS_LEFT),
+                       .raw = s->raw,
+                       .window_len = n,
+                       .window = s->window };
     return true;
 }
 
@@ -169,8 +177,8 @@ static void zlib_finish(void *state)
     zlib_state *s = state;
     if (s == NULL)
         return;
-    cip_inflate_free(s->data);
-    cip_mem_put(s->mem, s);
+    inflateEnd(&s->z);
+    cip_mem_put(s->lib.mem, s);
 }
 
 static const cip_stream_codec zlib_stream = {
@@ -195,7 +203,7 @@ static cip_status zlib_decode(const void *args, const cip_codec_env *env, cip_by
     libdeflate_free_decompressor(d);
     if (r == LIBDEFLATE_SUCCESS && got == dst_len)
         return CIP_OK;
-    /* libdeflate does not tell truncated from damaged: it is gone over again to find out. */
+    /* libdeflate does not tell truncated from damaged: zlib goes over it again to find out. */
     return cip_decode_whole(&zlib_stream, env, src, dst, dst_len, err);
 }
 
@@ -224,7 +232,7 @@ static cip_status zlib_encode(const void *args, const cip_codec_env *env, int le
 
 const char *cip_zlib_version(void)
 {
-    return "libdeflate " LIBDEFLATE_VERSION_STRING;
+    return "libdeflate " LIBDEFLATE_VERSION_STRING ", zlib " ZLIB_VERSION;
 }
 
 const cip_codec cip_codec_zlib = { .name = "zlib",
