@@ -22,6 +22,7 @@ struct cip_seq {
     uint8_t *in;
     size_t in_cap, in_at, in_len; /* in[in_at, in_len) is not used yet */
     uint64_t raw_pos;
+    uint64_t goal;    /* a read goes on up to there, perhaps with gaps */
     bool end;         /* the data say that nothing follows */
     cip_marks *marks; /* NULL: none are kept */
     uint64_t marks_id, marks_len, next_mark;
@@ -118,6 +119,16 @@ static void keep_mark(cip_seq *q, const cip_mark *mark)
     q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, mark->raw);
 }
 
+/* Those of the pieces that were decoded at once, in order. */
+static void keep_marks_ahead(cip_seq *q)
+{
+    size_t n = 0;
+    while (cip_ahead_mark(q->ahead, n) != NULL)
+        n++;
+    while (n-- != 0)
+        keep_mark(q, cip_ahead_mark(q->ahead, n));
+}
+
 /* Whether the step that was taken ended at a mark that somebody asked for. */
 static bool look_for_mark(cip_seq *q)
 {
@@ -139,7 +150,10 @@ static cip_status jump(const cip_rd *rd, cip_seq *q, const cip_mark *to, cip_err
     q->state = NULL;
     CIP_TRY(resume(q, to, err));
     q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, q->raw_pos);
-    return cip_ahead_new(rd, q->codec, &q->ahead, err);
+    CIP_TRY(cip_ahead_new(rd, q->codec, &q->ahead, err));
+    if (q->ahead != NULL)
+        cip_ahead_at_mark(q->ahead, to);
+    return CIP_OK;
 }
 
 cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err)
@@ -196,10 +210,12 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
     cip_mark mark;
     if (q->ahead == NULL)
         return turn(rd, q, out, n, err);
+    if (q->goal > q->raw_pos)
+        all = cip_max_u64(all, q->goal - q->raw_pos);
     if (cip_ahead_run(rd, q->ahead, &q->at, q->raw_pos, all)) {
         q->codec->finish(q->state);
         q->state = NULL;
-        keep_mark(q, cip_ahead_mark(q->ahead));
+        keep_marks_ahead(q);
     }
     uint64_t got = *n;
     cip_ahead_take(rd, q->ahead, out, &got);
@@ -209,7 +225,7 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
         return CIP_OK;
     }
     if (q->state == NULL)
-        CIP_TRY(resume(q, cip_ahead_mark(q->ahead), err));
+        CIP_TRY(resume(q, cip_ahead_mark(q->ahead, 0), err));
     if (cip_ahead_wants_mark(q->ahead, all))
         q->codec->mark(q->state, true, &mark);
     return turn(rd, q, out, n, err);
@@ -386,6 +402,7 @@ static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
     if (q == NULL)
         CIP_GO(cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, err));
     cip_seq_keep_marks(q, rd->marks, s->id, s->len);
+    q->goal = want[n - 1].off + shift + want[n - 1].len;
     for (size_t i = 0; i < n; i++) {
         if (want[i].len == 0)
             continue;

@@ -16,9 +16,10 @@ enum {
 struct cip_ahead {
     cip_mem *mem;
     const cip_split_codec *split;
-    bool at_mark; /* `mark` is where the decoder stands, or goes on */
-    cip_mark mark;
-    uint8_t window[CIP_SPLIT_WINDOW];
+    bool at_mark; /* the decoder stands, or goes on, where the last mark is */
+    /* Where the pieces began, each in front of its piece; the last one behind them all. */
+    cip_mark mark[PIECES + 1];
+    uint8_t window[PIECES + 1][CIP_SPLIT_WINDOW];
     uint64_t raw_each;    /* raw bytes of a piece, about */
     size_t max, most;     /* pieces in a batch: ever; as went well before, and more */
     unsigned skip, pause; /* marks to let pass; after the next failure */
@@ -93,19 +94,21 @@ bool cip_ahead_wants_mark(const cip_ahead *a, uint64_t n)
 
 void cip_ahead_at_mark(cip_ahead *a, const cip_mark *mark)
 {
-    a->at_mark = a->skip == 0 && mark->window_len <= sizeof a->window;
+    if (a->now < a->n) /* what is left lies behind it */
+        return;
+    a->at_mark = a->skip == 0 && mark->window_len <= CIP_SPLIT_WINDOW;
     if (a->skip != 0)
         a->skip--;
     if (!a->at_mark)
         return;
-    memcpy(a->window, mark->window, mark->window_len);
-    a->mark = *mark;
-    a->mark.window = a->window;
+    a->n = a->now = 0;
+    a->mark[0] = *mark;
+    a->mark[0].window = memcpy(a->window[0], mark->window, mark->window_len);
 }
 
-const cip_mark *cip_ahead_mark(const cip_ahead *a)
+const cip_mark *cip_ahead_mark(const cip_ahead *a, size_t i)
 {
-    return &a->mark;
+    return i <= a->n ? &a->mark[a->n - i] : NULL;
 }
 
 /* --- a batch ------------------------------------------------------------------------------------
@@ -123,7 +126,7 @@ typedef struct batch {
 /* Stored bytes from the mark on, until there are places enough; b->n 0: none, or not to be read. */
 static void fetch(const cip_rd *rd, const cip_extent *at, size_t pieces, batch *b)
 {
-    const cip_mark *m = &b->a->mark;
+    const cip_mark *m = &b->a->mark[0];
     uint64_t off = m->in_bits / 8, from = m->in_bits % 8;
     size_t cap = (size_t)cip_min_u64(pieces * b->a->split->in_usual, at->len - off), nplace = 0;
     b->base = 8 * off;
@@ -148,7 +151,7 @@ static cip_status decode_one(void *arg, size_t i, cip_err *err)
     cip_split_piece p = { b->in, b->place[i], b->place[i + 1] };
     a->piece[i].len = a->piece[i].room.cap;
     a->piece[i].good =
-        a->split->decode(a->mem, &a->mark, &p, a->piece[i].room.ptr, &a->piece[i].len);
+        a->split->decode(a->mem, &a->mark[0], &p, a->piece[i].room.ptr, &a->piece[i].len);
     (void)err;
     return CIP_OK;
 }
@@ -157,16 +160,16 @@ static cip_status decode_one(void *arg, size_t i, cip_err *err)
 static void keep_good(const cip_rd *rd, batch *b)
 {
     cip_ahead *a = b->a;
-    uint64_t raw = a->mark.raw;
     while (a->n < b->n && a->piece[a->n].good) {
         cip_split_piece p = { b->in, b->place[a->n], b->place[a->n + 1] };
-        a->split->pass(&a->mark, &p, a->piece[a->n].len, a->window);
+        a->mark[a->n + 1] = a->mark[a->n];
+        a->split->pass(&a->mark[a->n + 1], &p, a->piece[a->n].len, a->window[a->n + 1]);
         a->n++;
     }
     for (size_t i = a->n; i < b->n; i++)
         cip_scratch_give(rd->scratch, &a->piece[i].room);
     if (a->n != 0)
-        a->raw_each = cip_max_u64((a->mark.raw - raw) / a->n, 1);
+        a->raw_each = cip_max_u64((a->mark[a->n].raw - a->mark[0].raw) / a->n, 1);
 }
 
 static void run_batch(const cip_rd *rd, batch *b)
@@ -201,9 +204,13 @@ static void learn(cip_ahead *a, size_t tried)
 bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_t raw, uint64_t n)
 {
     size_t pieces = (size_t)cip_min_u64(a->most, cip_div_up(n, a->raw_each));
-    if (pieces < 2 || a->now < a->n || !a->at_mark || a->mark.raw != raw ||
-        a->mark.in_bits / 8 >= at->len)
+    const cip_mark *from = &a->mark[a->n];
+    if (pieces < 2 || a->now < a->n || !a->at_mark || from->raw != raw ||
+        from->in_bits / 8 >= at->len)
         return false;
+    memcpy(a->window[0], from->window, from->window_len);
+    a->mark[0] = *from;
+    a->mark[0].window = a->window[0];
     batch b = { .a = a };
     a->n = a->now = a->used = 0;
     fetch(rd, at, pieces, &b);

@@ -25,9 +25,10 @@ bool cip_ahead_wants_mark(const cip_ahead *a, uint64_t n);
 /* The decoder stands at a mark of the chunk. */
 void cip_ahead_at_mark(cip_ahead *a, const cip_mark *mark);
 /* Decodes pieces from `raw` on, of the stored bytes at `at`, for n wanted bytes. True: there are
- * some, and decoding goes on at cip_ahead_mark. False: none, or not worth it. */
+ * some, and decoding goes on behind them. False: none, or not worth it. */
 bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_t raw, uint64_t n);
-/* Behind all that was decoded ahead; borrowed until the next run. */
-const cip_mark *cip_ahead_mark(const cip_ahead *a);
+/* Marks, borrowed until the next run: 0 is behind all that was decoded ahead, 1 before the last
+ * piece and so on, down to where the first began; NULL: no more. */
+const cip_mark *cip_ahead_mark(const cip_ahead *a, size_t i);
 
 #endif

@@ -208,6 +208,71 @@ static void a_window_decodes_no_further_than_it_needs(void **state)
     free(raw);
 }
 
+static uint64_t ninput; /* stored bytes taken by decoders in order */
+
+static cip_status counted_step(void *state, const uint8_t *in, size_t *in_len, bool last,
+                               uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+{
+    cip_status st =
+        cip_codec_find("bzip2")->stream->step(state, in, in_len, last, out, out_len, end, err);
+    if (st == CIP_OK)
+        ninput += *in_len;
+    return st;
+}
+
+static void each_block_that_went_by_is_a_mark(void **state)
+{
+    (void)state;
+    size_t len;
+    noise(MANY);
+    uint8_t *coded = encode(&len);
+    counted_stream.step = counted_step;
+    for (int i = 0; i < 2; i++) {
+        open_with(pool, 1);
+        cip_marks_free(f.layout->marks); /* small ones half a block apart */
+        assert_int_equal(
+            cip_marks_new(f.layout->env, 1 << 20, UINT64_C(8) * 50000, &f.layout->marks, NULL),
+            CIP_OK);
+        cip_space *s = space_of(coded, len, nraw);
+        if (i == 0)
+            assert_reads(s, 0, nraw); /* all of it; up to the last block */
+        else
+            assert_reads(s, 900000, 10);
+        int tried = ntried, resumed = nresumed;
+        assert_true(cip_marks_count(f.layout->marks) >= 8);
+        for (uint64_t off = 50000; off < nraw; off += 200000) {
+            ninput = 0;
+            f.tuning.seq_in = f.tuning.mark_jump = 1000;
+            assert_reads(s, nraw - off, 100);
+            assert_true(ninput <= 110000); /* a block */
+        }
+        assert_int_equal(ntried, tried);
+        assert_true(nresumed > resumed + 2);
+        fake_close(&f);
+    }
+    counted_stream.step = cip_codec_find("bzip2")->stream->step;
+    free(coded);
+    free(raw);
+}
+
+static void a_gap_in_a_read_is_gone_through_at_once(void **state)
+{
+    (void)state;
+    size_t len;
+    noise(MANY);
+    uint8_t *coded = encode(&len), b[3][10];
+    open_with(pool, 1);
+    cip_space *s = space_of(coded, len, nraw);
+    const cip_want want[] = { { 10, 10, b[0] }, { 90000, 10, b[1] }, { 380000, 10, b[2] } };
+    assert_int_equal(cip_space_read(&f.how, s, want, 3, NULL), CIP_OK);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(b[i], raw + want[i].off, 10);
+    assert_int_equal(ntried, 4); /* from the beginning on, though the first wants lie near */
+    fake_close(&f);
+    free(coded);
+    free(raw);
+}
+
 static void windows_equal_those_of_one_thread(void **state)
 {
     (void)state;
@@ -354,6 +419,8 @@ int main(void)
         cmocka_unit_test(all_of_it_is_decoded_piece_by_piece),
         cmocka_unit_test(one_thread_decodes_in_order),
         cmocka_unit_test(a_window_decodes_no_further_than_it_needs),
+        cmocka_unit_test(each_block_that_went_by_is_a_mark),
+        cmocka_unit_test(a_gap_in_a_read_is_gone_through_at_once),
         cmocka_unit_test(windows_equal_those_of_one_thread),
         cmocka_unit_test(false_places_are_decoded_in_order),
         cmocka_unit_test(pieces_that_grow_far_are_decoded_in_order),

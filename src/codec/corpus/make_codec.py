@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seeds of fuzz_codec and fuzz_frames beside this file, from the standard library and from
+"""Makes the seeds of fuzz_codec and its neighbours beside this file, from the standard library and from
 frames written out by hand: python3 src/codec/corpus/make_codec.py"""
 import bz2
 import os
@@ -38,6 +38,28 @@ def frames(kind, variant, length, payload):
     write("fuzz_frames", f"{kind}-{variant}", head, payload)
 
 
+def bits(data):
+    return "".join(f"{b:08b}" for b in data)
+
+
+def bzip2_blocks(texts):
+    """One stream with a block for each text, cut out of streams of their own and joined bit by bit."""
+    end, out, crc = f"{0x177245385090:048b}", bits(b"BZh1"), 0
+    for text in texts:
+        own = bits(bz2.compress(text, 1))
+        block = own[32 : own.rindex(end)]
+        crc = (crc << 1 | crc >> 31) & 0xFFFFFFFF ^ int(block[48:80], 2)
+        out += block
+    out += end + f"{crc:032b}"
+    out += "0" * (-len(out) % 8)
+    return bytes(int(out[i : i + 8], 2) for i in range(0, len(out), 8))
+
+
+def with_false_place():
+    """Byte values whose map in the block's head is the beginning of a block."""
+    return bytes(32 + i for i in range(48) if 0x314159265359 >> (47 - i) & 1)
+
+
 codec("zlib", "text", len(TEXT), zlib.compress(TEXT, 9))
 codec("zlib", "stored", len(TEXT), zlib.compress(TEXT, 0))
 codec("zlib", "zeros", 250, zlib.compress(bytes(250)))
@@ -72,3 +94,12 @@ quantize("nan", 1, 0, 16, 12, 3, b"\x80\x07\xff\xff\xf0", float("nan"))
 quantize("short", 0, 0, 4, 8, 5, b"\x00\x7f")
 quantize("bits-65", 0, 0, 4, 65, 1, bytes(9))
 quantize("huge", 0, 0, 4, 8, 1 << 59, bytes(9))
+
+for name, texts in {
+    "empty": [],
+    "one": [TEXT],
+    "several": [TEXT, b"a", b"aaaaaaaaaaaaaaaa", TEXT[::-1]],
+    "false-places": [with_false_place(), with_false_place()[::-1], TEXT],
+    "runs": [bytes(150000), TEXT],
+}.items():
+    write("fuzz_bzip2_blocks", name, b"\x85", bzip2_blocks(texts))

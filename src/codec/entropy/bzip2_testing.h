@@ -26,7 +26,8 @@ static inline void bzip2_must(bool so)
         abort();
 }
 
-/* libbz2 by itself, nout bytes at once; what the last call gave before it failed is in raw too. */
+/* libbz2 by itself, nout bytes at once. What a call gave that fails is lost, more or less of it as
+ * libbz2 likes: *lost is what is in raw all the same. 1 byte at once loses nothing. */
 static inline bzip2_result bzip2_plain(cip_bytes src, size_t room, size_t nout, size_t *lost)
 {
     bzip2_result r = { malloc(room + 1), 0, false, CIP_ERR_TRUNCATED };
@@ -157,9 +158,11 @@ static inline size_t bzip2_check(cip_bytes src, size_t room, const size_t step[2
                                  bzip2_marks *marks)
 {
     size_t ngood = 0, lost;
-    bzip2_result plain = bzip2_plain(src, room, step[1], &lost), r;
+    bzip2_result coarse = bzip2_plain(src, room, step[1], &lost), r;
     r = bzip2_ours(src, room, NULL, (size_t[2]){ src.len + 1, step[1] }, NULL);
-    bzip2_must(plain.cut || r.len >= plain.len - lost); /* it comes as far as libbz2 */
+    bzip2_must(coarse.cut || r.len >= coarse.len - lost); /* it comes as far as libbz2 */
+    free(coarse.raw);
+    bzip2_result plain = bzip2_plain(src, room, 1, &lost);
     bzip2_same(&plain, 0, &r);
     r = bzip2_ours(src, room, NULL, step, marks);
     bzip2_same(&plain, 0, &r);
