@@ -30,13 +30,13 @@ typedef struct job {
 
 /* --- scratch memory -------------------------------------------------------------------------- */
 
-static cip_status ask(cip_blosc_encoder *e, cip_blosc_scratch *s, size_t n, cip_err *err)
+cip_status cip_blosc_scratch_ask(cip_mem *mem, cip_blosc_scratch *s, size_t n, cip_err *err)
 {
     if (s->len >= n)
         return CIP_OK;
-    cip_mem_put(e->mem, s->ptr);
+    cip_mem_put(mem, s->ptr);
     *s = (cip_blosc_scratch){ NULL, 0 };
-    CIP_TRY(cip_mem_get(e->mem, n, &s->ptr, err));
+    CIP_TRY(cip_mem_get(mem, n, &s->ptr, err));
     s->len = n;
     return CIP_OK;
 }
@@ -58,37 +58,42 @@ void cip_blosc_encoder_clear(cip_blosc_encoder *e)
 
 /* --- filters --------------------------------------------------------------------------------- */
 
+cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *plan,
+                                    cip_bytes block, const uint8_t *first, cip_bytes *out,
+                                    cip_err *err)
+{
+    const cip_blosc_spec *p = &plan->p;
+    cip_filter_env env = { .typesize = plan->typesize,
+                           .super_typesize = p->typesize,
+                           .version = p->blosc1 ? 2 : 5,
+                           .first = first,
+                           .ndim = p->ndim,
+                           .shape = p->block };
+    int turn = 0;
+    for (int k = 0; k < CIP_BLOSC_FILTERS; k++) {
+        if (p->filter[k] == CIP_BLOSC_NOFILTER)
+            continue;
+        cip_blosc_scratch *to = &e->work[turn];
+        CIP_TRY(cip_blosc_scratch_ask(e->mem, to, block.len, err));
+        env.meta = p->filter_meta[k];
+        CIP_TRY(cip_filter_apply(p->filter[k], &env, block.ptr, to->ptr, block.len, err));
+        block.ptr = to->ptr;
+        turn = !turn;
+    }
+    *out = block;
+    return CIP_OK;
+}
+
 static cip_bytes block_at(const job *j, cip_bytes of, uint32_t i)
 {
     size_t off = (size_t)i * j->plan.p.blocksize;
     return (cip_bytes){ of.ptr + off, cip_min_u64(j->plan.p.blocksize, of.len - off) };
 }
 
-/* Block i after its filters: in one of the two work buffers, or where it is if it has none. */
 static cip_status filter_block(job *j, uint32_t i, cip_bytes *out, cip_err *err)
 {
-    const cip_blosc_spec *p = &j->plan.p;
-    cip_bytes b = block_at(j, j->raw, i);
-    int turn = 0;
-    for (int k = 0; k < CIP_BLOSC_FILTERS; k++) {
-        cip_filter_env env = { .typesize = j->plan.typesize,
-                               .super_typesize = p->typesize,
-                               .version = p->blosc1 ? 2 : 5,
-                               .meta = p->filter_meta[k],
-                               .block = i,
-                               .first = i != 0 ? j->raw.ptr : NULL,
-                               .ndim = p->ndim,
-                               .shape = p->block };
-        if (p->filter[k] == CIP_BLOSC_NOFILTER)
-            continue;
-        cip_blosc_scratch *to = &j->e->work[turn];
-        CIP_TRY(ask(j->e, to, p->blocksize, err));
-        CIP_TRY(cip_filter_apply(p->filter[k], &env, b.ptr, to->ptr, b.len, err));
-        b.ptr = to->ptr;
-        turn = !turn;
-    }
-    *out = b;
-    return CIP_OK;
+    return cip_blosc_encoder_filter(j->e, &j->plan, block_at(j, j->raw, i),
+                                    i != 0 ? j->raw.ptr : NULL, out, err);
 }
 
 /* --- streams --------------------------------------------------------------------------------- */
@@ -133,7 +138,7 @@ static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
     }
     bool tight = room(j) - SIZE_LEN < cap;
     if (tight)
-        CIP_TRY(ask(e, &e->spare, cap, err));
+        CIP_TRY(cip_blosc_scratch_ask(e->mem, &e->spare, cap, err));
     uint8_t *to = tight ? e->spare.ptr : j->dst + j->at + SIZE_LEN;
     CIP_TRY(cip_blosc_press_run(&e->press, s, to, cap, &n, err));
     const uint8_t *from = n != 0 ? to : s.ptr;
@@ -176,7 +181,7 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
     size_t nbytes = j->raw.len, cap = cip_min_u64(nbytes / DICT_SHARE, CIP_BLOSC_MAX_DICT);
     if (!cip_blosc_press_takes_dict(&e->press) || cap < MIN_DICT)
         return CIP_OK;
-    CIP_TRY(ask(e, &e->all, nbytes + cap, err));
+    CIP_TRY(cip_blosc_scratch_ask(e->mem, &e->all, nbytes + cap, err));
     uint8_t *all = e->all.ptr, *dict = all + nbytes;
     for (uint32_t i = 0; i < j->plan.nblock; i++) {
         cip_bytes b;

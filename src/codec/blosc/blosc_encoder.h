@@ -19,6 +19,7 @@ typedef struct cip_blosc_plan {
 typedef struct cip_blosc_marks {
     bool memcpyed, dict;
     cip_blosc_special special;
+    uint32_t vl_blocks; /* how many blocks of their own lengths there are; 0: a regular chunk */
 } cip_blosc_marks;
 
 /* ARG when the parameters do not fit each other or nbytes. */
@@ -42,6 +43,13 @@ typedef struct cip_blosc_encoder {
     cip_blosc_scratch all;     /* the filtered chunk, and its dictionary */
 } cip_blosc_encoder;
 
+/* Makes the scratch hold n bytes; what was in it is lost. */
+cip_status cip_blosc_scratch_ask(cip_mem *mem, cip_blosc_scratch *s, size_t n, cip_err *err);
+/* A block through the plan's filters: in one of the work buffers, or where it was if there are
+ * none. `first`: block 0 as it is raw, NULL for block 0 itself. */
+cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *plan,
+                                    cip_bytes block, const uint8_t *first, cip_bytes *out,
+                                    cip_err *err);
 /* As cip_blosc_encode. */
 cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, cip_bytes raw,
                                  uint8_t *dst, size_t cap, size_t *n, cip_err *err);

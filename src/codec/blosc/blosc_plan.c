@@ -10,6 +10,7 @@
 enum {
     VERSION_BLOSC1 = 2,
     VERSION_BLOSC2 = 5,
+    VERSION_VL = 6,
     VERSIONLZ = 1,
     FORMAT_USER = 6,
     MAX_AUTO_STREAMS = 16, /* a split into more costs more than it brings */
@@ -194,12 +195,13 @@ void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uin
                           uint8_t *dst)
 {
     const cip_blosc_spec *p = &plan->p;
-    dst[0] = p->blosc1 ? VERSION_BLOSC1 : VERSION_BLOSC2;
+    uint32_t blocksize = p->blocksize != 0 ? p->blocksize : 1; /* readers refuse 0 */
+    dst[0] = p->blosc1 ? VERSION_BLOSC1 : marks.vl_blocks != 0 ? VERSION_VL : VERSION_BLOSC2;
     dst[1] = VERSIONLZ;
     dst[2] = flags_of(plan, marks);
     dst[3] = (uint8_t)plan->typesize;
     cip_store_u32(dst + 4, plan->nbytes, false);
-    cip_store_u32(dst + 8, p->blocksize != 0 ? p->blocksize : 1, false); /* readers refuse 0 */
+    cip_store_u32(dst + 8, marks.vl_blocks != 0 ? marks.vl_blocks : blocksize, false);
     cip_store_u32(dst + 12, cbytes, false);
     if (p->blosc1)
         return;
@@ -207,7 +209,7 @@ void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uin
     dst[22] = (uint8_t)p->compcode;
     dst[23] = p->codec_meta;
     memcpy(dst + 24, p->filter_meta, CIP_BLOSC_FILTERS);
-    dst[30] = 0;
+    dst[30] = marks.vl_blocks != 0;
     dst[31] =
         (uint8_t)((unsigned)marks.special << 4 | (marks.dict ? 1u : 0u) | (CIP_HOST_BIG ? 2u : 0u));
 }

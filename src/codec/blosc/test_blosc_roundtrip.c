@@ -259,6 +259,85 @@ static void special_chunks_decode(void **state)
     }
 }
 
+/* --- blocks of lengths of their own ---------------------------------------------------------- */
+
+enum { NVL = 5, VL_BYTES = 1 + 700 + 64 + 1000 + 3 };
+
+static void cut(const uint8_t *raw, cip_bytes blocks[NVL])
+{
+    static const size_t len[NVL] = { 1, 700, 64, 1000, 3 };
+    for (size_t i = 0; i < NVL; raw += len[i++])
+        blocks[i] = (cip_bytes){ raw, len[i] };
+}
+
+static void blocks_of_their_own_lengths_decode(void **state)
+{
+    world *w = *state;
+    static const char *const filters[] = { "none", "shuffle", "bitshuffle", "shuffle+bytedelta" };
+    static uint8_t raw[VL_BYTES];
+    uint8_t dst[VL_BYTES + 32 + 8 * NVL], back[VL_BYTES];
+    cip_bytes blocks[NVL];
+    cut(raw, blocks);
+    for (int code = 0; code <= CIP_BLOSC_ZSTD; code++)
+        for (uint32_t k = 0; k < 40 && has(w, code); k++) {
+            cip_blosc_spec s = { .typesize = 1 + k % 9, .compcode = code, .level = (int)k % 6 };
+            size_t n;
+            cip_blosc_head h;
+            assert_int_equal(cip_blosc_filters_parse(filters[k % 4], s.filter, s.filter_meta, NULL),
+                             CIP_OK);
+            make(raw, VL_BYTES, s.typesize, k % 5);
+            assert_int_equal(
+                cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL), CIP_OK);
+            assert_int_equal(cip_blosc_head_parse((cip_bytes){ dst, n }, &h, NULL), CIP_OK);
+            assert_true(h.vl && h.version == 6 && h.nblock == NVL && h.nbytes == VL_BYTES);
+            cip_codec_env env = { .mem = &w->mem, .typesize = s.typesize };
+            assert_int_equal(
+                cip_codec_blosc.decode(NULL, &env, (cip_bytes){ dst, n }, back, VL_BYTES, NULL),
+                CIP_OK);
+            assert_memory_equal(back, raw, VL_BYTES);
+            piece(w, &s, (cip_bytes){ dst, n }, raw, VL_BYTES);
+        }
+}
+
+static void blocks_of_their_own_lengths_have_bounds(void **state)
+{
+    world *w = *state;
+    static uint8_t raw[VL_BYTES];
+    uint8_t dst[VL_BYTES + 32 + 8 * NVL], again[sizeof dst];
+    cip_bytes blocks[NVL];
+    cip_blosc_spec s = { .typesize = 4, .level = 5, .filter = { 1 } };
+    size_t n, m = 0;
+    cut(raw, blocks);
+    make(raw, VL_BYTES, 4, 0);
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                     CIP_OK);
+    for (size_t cap = 0; cap < n; cap++) {
+        uint8_t *exact = malloc(cap + 1);
+        assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, exact, cap, &m, NULL),
+                         CIP_ERR_RANGE);
+        free(exact);
+    }
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, again, n, &m, NULL), CIP_OK);
+    assert_true(n == m && memcmp(dst, again, n) == 0);
+    s.dict = true;
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                     CIP_ERR_ARG);
+    s.dict = false;
+    s.blosc1 = true;
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                     CIP_ERR_ARG);
+    s.blosc1 = false;
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, 0, dst, sizeof dst, &n, NULL),
+                     CIP_ERR_ARG);
+    s.filter[0] = CIP_BLOSC_DELTA;
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                     CIP_ERR_ARG);
+    s.filter[0] = 0;
+    blocks[2].len = 0;
+    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                     CIP_ERR_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +346,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(dictionaries_decode, open_world, close_world),
         cmocka_unit_test_setup_teardown(cells_decode, open_world, close_world),
         cmocka_unit_test_setup_teardown(special_chunks_decode, open_world, close_world),
+        cmocka_unit_test_setup_teardown(blocks_of_their_own_lengths_decode, open_world,
+                                        close_world),
+        cmocka_unit_test_setup_teardown(blocks_of_their_own_lengths_have_bounds, open_world,
+                                        close_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
