@@ -56,10 +56,10 @@ static cip_status plain_array(cip_layout *l, const cip_b2_frame *f, cip_array *a
 static cip_status nd_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
 {
     const char *why;
-    CIP_TRY(cip_b2_nd_dtype(&l->arena, &f->nd, f->h.typesize, &a->dtype, &why, err));
+    CIP_TRY(cip_b2_nd_dtype(&l->arena, &f->nd, &a->dtype, &why, err));
     if (why != NULL)
         cip_warn(l->env, CIP_ERR_CORRUPT, f->base + f->nd_meta->at, "b2nd", "%s", why);
-    return cip_view_c_order(f->nd.ndim, f->nd.shape, f->h.typesize, &a->view, err);
+    return cip_view_c_order(f->nd.ndim, f->nd.shape, f->nd.item, &a->view, err);
 }
 
 /* pack_tensor and its like: a flat frame with type and shape in a vlmetalayer. */

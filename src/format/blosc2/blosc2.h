@@ -137,6 +137,7 @@ typedef struct cip_b2_nd {
     int64_t shape[CIP_B2_MAX_NDIM], chunk[CIP_B2_MAX_NDIM], block[CIP_B2_MAX_NDIM];
     int64_t stored[CIP_B2_MAX_NDIM]; /* chunk rounded up to whole blocks */
     uint64_t nchunk;
+    uint64_t item; /* bytes of an element, as the frame has them */
     bool has_dtype;
     uint8_t dtype_format; /* 0: numpy's text */
     cip_bytes dtype;
@@ -144,13 +145,12 @@ typedef struct cip_b2_nd {
 
 /* The b2nd (or caterva) metalayer. */
 cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err);
-/* Compares it with the frame it lies in. */
-cip_status cip_b2_nd_check(const cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk,
-                           cip_err *err);
-/* The type of its elements: that of the dtype text where it has `typesize` bytes, otherwise opaque
+/* Compares it with the frame it lies in; sets `item`. */
+cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk, cip_err *err);
+/* The type of its elements: that of the dtype text where it has `item` bytes, otherwise opaque
  * with *why (NULL: nothing is wrong) saying why. */
-cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, uint64_t typesize,
-                           const cip_dtype **out, const char **why, cip_err *err);
+cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **out,
+                           const char **why, cip_err *err);
 
 /* --- blosc2_frame.c: a frame as spaces ---------------------------------------------------------
  */

@@ -94,14 +94,16 @@ static cip_status make_data(cip_b2_frame *f, cip_err *err)
         f->data->codec_env.typesize = f->h.typesize;
         return CIP_OK;
     }
-    const cip_grid grid = { .itemsize = f->h.typesize,
+    const cip_grid grid = { .itemsize = f->nd.item,
                             .ndim = f->nd.ndim,
                             .blocked = true,
                             .shape = f->nd.shape,
                             .chunk = f->nd.chunk,
                             .stored = f->nd.stored,
                             .block = f->nd.block };
-    return cip_space_new_grid(f->layout, &grid, &table, &step, 1, &f->data, err);
+    CIP_TRY(cip_space_new_grid(f->layout, &grid, &table, &step, 1, &f->data, err));
+    f->data->codec_env.typesize = f->h.typesize;
+    return CIP_OK;
 }
 
 static cip_status open_frame(cip_b2_frame *f, uint64_t len, cip_err *err)

@@ -144,10 +144,20 @@ cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_b2_nd_check(const cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk,
-                           cip_err *err)
+/* Items of over 255 bytes make libblosc2 say a typesize of 1; how long they are shows in the
+ * lengths of blocks and chunks. */
+static uint64_t item_size(const cip_b2_header *h, uint64_t nchunk, uint64_t stored, uint64_t block)
 {
-    uint64_t stored = h->typesize, block = h->typesize;
+    uint64_t bytes = nchunk != 0 ? h->chunksize : h->blocksize;
+    uint64_t items = nchunk != 0 ? stored : block;
+    if (h->typesize != 1 || bytes % items != 0 || bytes / items <= CIP_BLOSC_MAX_TYPESIZE)
+        return h->typesize;
+    return bytes / items;
+}
+
+cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk, cip_err *err)
+{
+    uint64_t stored = 1, block = 1;
     if (nd->nchunk != nchunk)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks for the shape, found %" PRIu64, nd->nchunk,
@@ -157,10 +167,11 @@ cip_status cip_b2_nd_check(const cip_b2_nd *nd, const cip_b2_header *h, uint64_t
             cip_mul_overflow(block, (uint64_t)nd->block[k], &block) || stored > INT32_MAX)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected chunks below 2^31 bytes, found more");
-    if (nchunk != 0 && stored != h->chunksize)
+    nd->item = item_size(h, nchunk, stored, block);
+    if (nchunk != 0 && stored * nd->item != h->chunksize) /* both below 2^31 */
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected chunks of %" PRIu64 " bytes for their shape, found %" PRIu64,
-                        stored, h->chunksize);
+                        stored * nd->item, h->chunksize);
     if (nchunk != 0 && h->nbytes % h->chunksize != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected whole chunks of %" PRIu64 " bytes, found %" PRIu64
@@ -186,15 +197,15 @@ static bool is_hard(cip_status st)
     return st == CIP_ERR_NOMEM;
 }
 
-cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, uint64_t typesize,
-                           const cip_dtype **out, const char **why, cip_err *err)
+cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **out,
+                           const char **why, cip_err *err)
 {
     const cip_dtype *d = NULL;
     cip_err own = CIP_ERR_INIT;
     char *text;
     *why = NULL;
     cip_status st = parse_dtype(a, nd, &d, &own);
-    if (st == CIP_OK && d->itemsize == typesize) {
+    if (st == CIP_OK && d->itemsize == nd->item) {
         *out = d;
         return CIP_OK;
     }
@@ -207,10 +218,10 @@ cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, uint64_t typesize,
         CIP_TRY(cip_arena_printf(a, &text, err,
                                  "expected a dtype of %" PRIu64 " bytes, found %" PRIu64
                                  " in '%s'; items are shown as bytes",
-                                 typesize, d->itemsize, d->name));
+                                 nd->item, d->itemsize, d->name));
     else
         CIP_TRY(
             cip_arena_printf(a, &text, err, "dtype: %.160s; items are shown as bytes", own.text));
     *why = nd->has_dtype ? text : NULL;
-    return cip_dtype_opaque(a, typesize, NULL, out, err);
+    return cip_dtype_opaque(a, nd->item, NULL, out, err);
 }

@@ -193,7 +193,7 @@ static void compare_lengths(check *c)
 {
     const cip_b2_frame *f = c->f;
     const cip_b2_index *x = &f->index;
-    uint64_t block = f->h.typesize;
+    uint64_t block = f->nd.item;
     for (int32_t k = 0; k < f->nd.ndim; k++)
         block *= (uint64_t)f->nd.block[k]; /* checked when opened */
     if (f->nd_meta != NULL && x->n != 0 && f->h.blocksize != block)

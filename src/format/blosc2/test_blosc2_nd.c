@@ -202,6 +202,14 @@ static void the_frames_typesize_is_trusted_over_the_dtype(void **state)
     assert_dtype(4, "", "bytes4", true);
     assert_dtype(8, "|O", "bytes8", true);
     assert_dtype(4, NULL, "bytes4", false);
+    /* items of over 255 bytes: the frame says 1 */
+    made_nd d = { .ndim = 1, .shape = { 5 }, .chunk = { 3 }, .block = { 2 } };
+    one_file f;
+    make_nd(&d, 300, "|V300");
+    d.m.typesize = 1;
+    assert_int_equal(open_nd(&f, &d), CIP_OK);
+    assert_string_equal(f.layout->array[0]->dtype->name, "bytes300");
+    one_close(&f);
 }
 
 static void the_array_is_compared_with_its_frame(void **state)
