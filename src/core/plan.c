@@ -199,18 +199,15 @@ cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n,
     return CIP_OK;
 }
 
-/* No codec that we know expands further (deflate 2^10, zstd 2^15, bzip2 2^16); strides of 0 do. */
-enum { HONEST_EXPANSION_BITS = 17 };
-
 cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err)
 {
     const cip_layout *l = p->array->layout;
-    uint64_t most = l->env->limits.max_elements, honest;
+    uint64_t most = l->env->limits.max_elements, nbytes;
     if (most != 0 && p->nelem > most)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
-    if (most != 0 || cip_mul_overflow(l->io->size, UINT64_C(1) << HONEST_EXPANSION_BITS, &honest) ||
-        p->nelem <= cip_max_u64(honest, UINT64_C(1) << 32) / cip_max_u64(1, p->to->itemsize))
+    bool fits = !cip_mul_overflow(p->nelem, cip_max_u64(1, p->to->itemsize), &nbytes);
+    if (most != 0 || (fits && cip_layout_expects(l, nbytes)))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                     "%" PRIu64 " elements out of a file of %" PRIu64

@@ -51,7 +51,7 @@ static size_t make_file(uint8_t file[512], const char *chain, const char *code, 
                          "a: !core/ndarray%s {source: 0, datatype: uint8, byteorder: "
                          "little, shape: [%d]}\n...\n",
                          chain ? "0.1.0" : "1.0.0", chain ? "0.1.0/" : "",
-                         chain ? "asdf" : "asdf-1.1.0", chain ? "" : "-1.0.0", (int)size);
+                         chain ? "asdf" : "asdf-1.1.0", chain ? "" : "-1.0.0", (int)(size & 0xff));
     size_t text = chain ? strlen(chain) : 0, header = chain ? 36 : 48, sizes = chain ? 10 : 14;
     memset(file + at, 0, 54);
     memcpy(file + at, magic, 4);
@@ -208,6 +208,40 @@ static void running_out_of_memory_leaks_nothing(void **state)
     assert_memory_equal(out, "abc", 3);
 }
 
+/* --- what a file claims ------------------------------------------------------------------------
+ */
+
+static int take_finding(void *user, const cip_finding *f)
+{
+    cip_finding *all = user;
+    for (int i = 0; i < 4; i++)
+        if (all[i].text == NULL) {
+            all[i] = *f;
+            all[i].text = "";
+            break;
+        }
+    return 0;
+}
+
+/* 2^38 floats in a chunk of 25 bytes: values of no bits. */
+static void what_a_file_cannot_stand_for_is_not_decoded_to_verify_it(void **state)
+{
+    (void)state;
+    uint8_t file[512], chunk[25] = { 0 };
+    cip_finding found[4] = { { 0 } };
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    put64(chunk + 17, UINT64_C(1) << 38);
+    size_t n = make_file(file, "[[quantize, {dtype: 32}]]\n...\n", NULL, chunk, sizeof chunk,
+                         UINT64_C(1) << 40);
+    assert_int_equal(cip_open_memory(file, n, NULL, &f, &err), CIP_OK);
+    assert_int_equal(cip_verify_file(f, CIP_VERIFY_DEEP, take_finding, found, &err), CIP_OK);
+    assert_int_equal(found[0].severity, CIP_WARN);
+    assert_int_equal(found[0].code, CIP_ERR_LIMIT);
+    assert_null(found[1].text);
+    cip_file_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +252,7 @@ int main(void)
         cmocka_unit_test(one_behind_another_has_to_tell_its_length),
         cmocka_unit_test(what_is_no_list_of_encodings_is_a_wrong_call),
         cmocka_unit_test(running_out_of_memory_leaks_nothing),
+        cmocka_unit_test(what_a_file_cannot_stand_for_is_not_decoded_to_verify_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

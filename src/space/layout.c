@@ -137,6 +137,15 @@ int cip_layout_depth(const cip_layout *l)
     return depth;
 }
 
+/* Deflate makes 2^10 of a byte, zstd 2^15, bzip2 2^16. */
+bool cip_layout_expects(const cip_layout *l, uint64_t nbytes)
+{
+    enum { BITS = 17 };
+    uint64_t honest;
+    return nbytes <= UINT64_C(1) << 32 ||
+           cip_mul_overflow(l->io->size, UINT64_C(1) << BITS, &honest) || nbytes <= honest;
+}
+
 /* Under the lock. */
 static cip_status list_array(cip_layout *l, cip_array *a, cip_err *err)
 {

@@ -262,6 +262,9 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
 void cip_layout_free(cip_layout *layout);
 /* How many external files deep: 0 for the file itself. */
 int cip_layout_depth(const cip_layout *layout);
+/* Whether the file can honestly stand for so many decoded bytes: 2^17 for each of its own, which no
+ * codec that we know exceeds but by repeating one value, and always 4 GiB. */
+bool cip_layout_expects(const cip_layout *layout, uint64_t nbytes);
 
 /* Spaces, in the layout's arena (these lock it, so that lazy makers may call them). */
 /* All bytes of an io (borrowed): a member beside the file. */

@@ -173,7 +173,8 @@ static cip_status hash_block(const hashing *h, size_t i, outcome *o, cip_err *er
         o->stored = stream(h, b->stored, sum, want, &o->sum_right, &o->err);
     }
     bool try_legacy = o->stored == CIP_OK && !o->sum_right && b->data != b->stored;
-    if (b->data != NULL && (h->deep || try_legacy)) {
+    bool expected = cip_layout_expects(h->f->layout, b->info.decoded_nbytes); /* or core tells */
+    if (b->data != NULL && expected && (h->deep || try_legacy)) {
         bool right = false;
         o->decoded = stream(h, b->data, try_legacy ? sum : NULL, want, &right, &o->err);
         o->sum_legacy = right;
