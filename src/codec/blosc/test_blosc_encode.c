@@ -328,6 +328,10 @@ static void dictionaries_stand_behind_the_table(void **state)
         c = encode(&s, words, 2000); /* too little to train on */
         assert_false(c.head.dict);
         free(c.p);
+        s.blocksize = 8192; /* a single sample */
+        c = encode(&s, words, 6000);
+        assert_true(!c.head.dict && !c.head.memcpyed);
+        free(c.p);
         c = encode(&s, zeros, N);
         assert_true(c.head.special == CIP_BLOSC_ZEROS && !c.head.dict);
         free(c.p);
