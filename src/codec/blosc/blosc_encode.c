@@ -191,7 +191,8 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
     *filtered = (cip_bytes){ all, nbytes };
     size_t stream = j->plan.p.blocksize / (j->plan.split ? j->plan.typesize : 1);
     size_t n = cip_blosc_train(*filtered, cip_min_u64(stream, MAX_SAMPLE), dict, cap);
-    if (n == 0 || n + SIZE_LEN > room(j))
+    j->full = n + SIZE_LEN > room(j);
+    if (n == 0 || j->full)
         return CIP_OK;
     CIP_TRY(cip_blosc_press_use_dict(&e->press, (cip_bytes){ dict, n }, err));
     put_u32(j, (uint32_t)n);

@@ -407,6 +407,20 @@ static void less_room_gives_the_same_chunk_or_none(void **state)
     chunk d = encode_into(&s, noise, 3000, 3031);
     assert_int_equal(d.st, CIP_ERR_RANGE);
     free(d.p);
+    if (!has(CIP_BLOSC_ZSTD))
+        return;
+    s = spec_of(1, CIP_BLOSC_ZSTD, "none");
+    s.dict = true;
+    s.blocksize = 1024;
+    chunk c = encode(&s, words, N);
+    assert_true(c.head.dict);
+    for (size_t cap = 0; cap < c.n;
+         cap += 997) { /* without the dictionary it would fit the sooner */
+        d = encode_into(&s, words, N, cap);
+        assert_int_equal(d.st, CIP_ERR_RANGE);
+        free(d.p);
+    }
+    free(c.p);
 }
 
 static void an_encoder_that_was_used_gives_the_same_bytes(void **state)
