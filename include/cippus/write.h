@@ -36,6 +36,8 @@ typedef struct cip_write_options {
     bool accept_loss;        /* what the format cannot hold is left out, a chain may be lossy */
     cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
     void *user;              /* of on_note */
+    const cip_codec_methods *const *codecs; /* as in cip_open_options: for chains */
+    size_t ncodec;
 } cip_write_options;
 
 #define CIP_WRITE_OPTIONS(...) CIP_OPTIONS(cip_write_options, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Encodings of the application, copied for as long as a file is open. */
+ * Encodings of the application, copied for as long as a file is open or written. */
 #include <string.h>
 
 #include "core/handle.h"
@@ -21,26 +21,25 @@ static cip_status take_one(cip_env *env, const cip_codec_methods *m, cip_codec_m
     return CIP_OK;
 }
 
-cip_status cip_file_take_codecs(cip_file *f, const cip_open_options *o, cip_err *err)
+cip_status cip_app_codecs_take(cip_env *env, const cip_codec_methods *const *codecs, size_t n,
+                               cip_codec_methods **kept, cip_err *err)
 {
-    cip_env *env = &f->env;
-    if (o->ncodec == 0)
+    if (n == 0)
         return CIP_OK;
-    if (o->codecs == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %zu codecs, found NULL",
-                        o->ncodec);
-    CIP_TRY(CIP_NEW(&env->mem, &f->codec, o->ncodec, err));
-    env->codec = f->codec;
-    for (; env->ncodec < o->ncodec; env->ncodec++)
-        CIP_TRY(take_one(env, o->codecs[env->ncodec], &f->codec[env->ncodec], err));
+    if (codecs == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %zu codecs, found NULL", n);
+    CIP_TRY(CIP_NEW(&env->mem, kept, n, err));
+    env->codec = *kept;
+    for (; env->ncodec < n; env->ncodec++)
+        CIP_TRY(take_one(env, codecs[env->ncodec], &(*kept)[env->ncodec], err));
     return CIP_OK;
 }
 
-void cip_file_drop_codecs(cip_file *f)
+void cip_app_codecs_drop(cip_env *env, cip_codec_methods **kept)
 {
-    for (size_t i = 0; i < f->env.ncodec; i++)
-        cip_mem_put(&f->env.mem, (void *)(uintptr_t)f->codec[i].name);
-    cip_mem_put(&f->env.mem, f->codec);
-    f->codec = NULL;
-    f->env.ncodec = 0;
+    for (size_t i = 0; i < env->ncodec; i++)
+        cip_mem_put(&env->mem, (void *)(uintptr_t)(*kept)[i].name);
+    cip_mem_put(&env->mem, *kept);
+    *kept = NULL;
+    env->ncodec = 0;
 }

@@ -29,9 +29,11 @@ struct cip_file {
 /* Ends what cip_append began. */
 void cip_appenders_end(cip_file *f);
 
-/* Copies the caller's encodings into the file's env; drops them again. */
-cip_status cip_file_take_codecs(cip_file *f, const cip_open_options *o, cip_err *err);
-void cip_file_drop_codecs(cip_file *f);
+/* Copies the caller's n encodings into the env, whose they are then; drops them again, after a
+ * failure too. *kept starts as NULL. ARG for one that is incomplete. */
+cip_status cip_app_codecs_take(cip_env *env, const cip_codec_methods *const *codecs, size_t n,
+                               cip_codec_methods **kept, cip_err *err);
+void cip_app_codecs_drop(cip_env *env, cip_codec_methods **kept);
 
 /* A file with its env and nothing opened yet. */
 cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *err);

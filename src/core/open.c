@@ -54,7 +54,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     *out = f;
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)
-        st = cip_file_take_codecs(f, o, err);
+        st = cip_app_codecs_take(&f->env, o->codecs, o->ncodec, &f->codec, err);
     if (st != CIP_OK) {
         cip_file_close(f);
         *out = NULL;
@@ -73,7 +73,7 @@ void cip_file_close(cip_file *f)
     cip_io_close(f->overlay);
     cip_patch_clear(&f->patch);
     cip_io_close(f->io);
-    cip_file_drop_codecs(f);
+    cip_app_codecs_drop(&f->env, &f->codec);
     cip_env_clear(&f->env);
     cip_pool_free(f->own_pool);
     cip_allocator from = f->from;

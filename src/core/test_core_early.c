@@ -192,6 +192,70 @@ static void the_file_stays_without_index_and_checksums(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "has no checksums", cip_edit_commit(e, err));
 }
 
+/* Every byte with the key that stands in the chain, and back; wrong with some keys. */
+static cip_status xor_encode(void *user, const char *args, const void *src, size_t n, void *dst,
+                             size_t cap, size_t *out, cip_err *err)
+{
+    unsigned key = 0;
+    uint8_t *to = dst;
+    assert_int_equal(sscanf(args, "{key: %u}", &key), 1);
+    ++*(int *)user;
+    if (key == 0) {
+        snprintf(err->text, sizeof err->text, "the key is 0");
+        return CIP_ERR_ARG;
+    }
+    *out = key == 99 ? cap + 1 : n;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)(((const uint8_t *)src)[i] ^ key);
+    return CIP_OK;
+}
+
+static size_t xor_bound(void *user, const char *args, size_t n)
+{
+    (void)user;
+    (void)args;
+    return n;
+}
+
+static cip_status put_xor(const cip_codec_methods *m, const char *chain, cip_err *err)
+{
+    const cip_codec_methods *list[] = { m };
+    const cip_write_options o = {
+        .size = sizeof o, .overwrite = true, .encode = chain, .codecs = list, .ncodec = 1
+    };
+    cip_writer *w;
+    cip_create(scratch_path(&s, "x.asdf"), &o, &w, err);
+    cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err);
+    return cip_writer_commit(w, err);
+}
+
+static void an_applications_encoding_is_written_and_updated(void **state)
+{
+    (void)state;
+    int calls = 0;
+    cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "xor",        .user = &calls,
+                            .decode = xor_encode,   .encode = xor_encode, .bound = xor_bound };
+    const cip_codec_methods *list[] = { &m };
+    const cip_open_options open = { .size = sizeof open, .codecs = list, .ncodec = 1 };
+    const float x[] = { 3, 4, 5.5f };
+    cip_file *f;
+    float got[3];
+    OK(put_xor(&m, "[[xor, {key: 90}], zlib]", err));
+    assert_int_equal(calls, 1);
+    const char *path = scratch_path(&s, "x.asdf");
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.open = &open));
+    OK(cip_edit_write(e, "a", "[1]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    OK(cip_open(path, &open, &f, err));
+    OK(cip_read(cip_find(f, "a", err), "[1]", NULL, got, sizeof got, err));
+    assert_memory_equal(got, x, sizeof x);
+    cip_file_close(f);
+    FAILS(CIP_ERR_ARG, "the key is 0", put_xor(&m, "[[xor, {key: 0}]]", err));
+    FAILS(CIP_ERR_CORRUPT, "expected at most 48 bytes", put_xor(&m, "[[xor, {key: 99}]]", err));
+    m.encode = NULL;
+    FAILS(CIP_ERR_UNSUPPORTED, "'xor' cannot be written", put_xor(&m, "[[xor, {key: 90}]]", err));
+}
+
 static void writing_refuses_what_is_lost_unless_it_is_accepted(void **state)
 {
     (void)state;
@@ -236,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_lossy_chain_is_run_again_only_where_that_is_accepted),
         cmocka_unit_test(another_chain_may_be_asked_for),
         cmocka_unit_test(the_file_stays_without_index_and_checksums),
+        cmocka_unit_test(an_applications_encoding_is_written_and_updated),
         cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),
         cmocka_unit_test(convert_brings_it_to_the_newest_version),
     };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/handle.h"
 #include "core/spec_text.h"
 
 /* --- failures -----------------------------------------------------------------------------------
@@ -180,6 +181,7 @@ static cip_status begin_sink(cip_writer *w, cip_plan *plan, cip_err *err)
 static cip_status start(cip_writer *w, const char *path, cip_err *err)
 {
     CIP_TRY(make_pool(w, err));
+    CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
     CIP_TRY(choose_format(w, path, err));
     CIP_TRY(fill_spec(w, err));
     CIP_TRY(cip_mem_copy(&w->env.mem, path, strlen(path), &w->path, err));
@@ -283,6 +285,7 @@ void cip_writer_abort(cip_writer *w)
     cip_output_end(w->file);
     cip_mem_put(&w->env.mem, w->path);
     cip_report_clear(&w->notes);
+    cip_app_codecs_drop(&w->env, &w->codec);
     cip_arena_clear(&w->arena);
     cip_env_clear(&w->env);
     cip_pool_free(w->own_pool);

@@ -46,6 +46,7 @@ struct cip_writer {
     cip_arena arena;
     cip_spec spec;
     cip_report notes;
+    cip_codec_methods *codec; /* env.ncodec of them */
     cip_build tree;
     cip_entry *first, **last;
     size_t nentry, narray; /* narray: without masks */
