@@ -6,6 +6,24 @@
 
 #include "base/endian.h"
 
+void cip_bytes_repeat(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n)
+{
+    size_t have = n < pattern.len ? n : pattern.len;
+    if (pattern.len == 1 && n != 0) {
+        memset(dst, pattern.ptr[0], n);
+        return;
+    }
+    for (size_t k = 0; k < have; k++)
+        dst[k] = pattern.ptr[(off + k) % pattern.len];
+    while (have < n) { /* what is there already, doubled each time */
+        size_t more = have - have % pattern.len;
+        if (more > n - have)
+            more = n - have;
+        memcpy(dst + have, dst, more);
+        have += more;
+    }
+}
+
 cip_cursor cip_cursor_le(cip_bytes in)
 {
     return (cip_cursor){ .in = in };

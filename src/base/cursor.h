@@ -14,6 +14,11 @@ typedef struct cip_bytes {
     size_t len;
 } cip_bytes;
 
+/* Writes n bytes of the pattern repeated for ever, from its byte `off` on. The pattern is not
+ * empty.
+ */
+void cip_bytes_repeat(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n);
+
 typedef struct cip_cursor {
     cip_bytes in;
     size_t pos; /* never beyond in.len */

@@ -39,6 +39,22 @@ static void errors_are_set_once_and_name_their_part(void **state)
     assert_string_equal(cip_status_name((cip_status)16), "unknown status");
 }
 
+static void patterns_are_repeated_from_any_byte_on(void **state)
+{
+    (void)state;
+    static const char text[] = "abcdefg";
+    for (size_t len = 1; len < 8; len++)
+        for (uint64_t off = 0; off < 10; off++)
+            for (size_t n = 0; n < 40; n++) {
+                uint8_t out[41];
+                memset(out, '-', sizeof out);
+                cip_bytes_repeat((cip_bytes){ (const uint8_t *)text, len }, off, out, n);
+                for (size_t k = 0; k < n; k++)
+                    assert_int_equal(out[k], text[(off + k) % len]);
+                assert_int_equal(out[n], '-');
+            }
+}
+
 static void cursor_past_the_end_gives_zeros_and_sticks(void **state)
 {
     (void)state;
@@ -391,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_set_once_and_name_their_part),
+        cmocka_unit_test(patterns_are_repeated_from_any_byte_on),
         cmocka_unit_test(cursor_past_the_end_gives_zeros_and_sticks),
         cmocka_unit_test(numbers_are_checked_and_in_order),
         cmocka_unit_test(memory_is_counted_and_bounded),

@@ -75,25 +75,6 @@ bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, u
     return c->state != CIP_CHUNK_DATA;
 }
 
-/* Bytes `off` on of the pattern repeated for ever. */
-static void fill(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n)
-{
-    if (pattern.len == 1) {
-        memset(dst, pattern.ptr[0], n);
-        return;
-    }
-    size_t first = n < pattern.len ? n : pattern.len;
-    for (size_t k = 0; k < first; k++)
-        dst[k] = pattern.ptr[(off + k) % pattern.len];
-    for (size_t have = first; have < n;) { /* what is there already, doubled each time */
-        size_t more = have - have % pattern.len;
-        if (more > n - have)
-            more = n - have;
-        memcpy(dst + have, dst, more);
-        have += more;
-    }
-}
-
 cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_want *piece,
                              size_t n, bool *special, cip_err *err)
 {
@@ -105,7 +86,7 @@ cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_w
                         "its data are missing");
     if (cip_chunk_pattern(s, c, &pattern, own))
         for (size_t k = 0; k < n; k++)
-            fill(pattern, piece[k].off, piece[k].dst, piece[k].len);
+            cip_bytes_repeat(pattern, piece[k].off, piece[k].dst, piece[k].len);
     return CIP_OK;
 }
 

@@ -551,6 +551,44 @@ static void needs_beyond_the_stored_bytes_are_corrupt(void **state)
     assert_int_equal(read_at(s, 0, b, 1, NULL), CIP_OK);
 }
 
+/* Wants to see as many bytes of the chunk as its argument says. */
+static cip_status hungry_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
+                              size_t max_need, size_t *nneed, cip_err *err)
+{
+    (void)env, (void)raw_len, (void)want, (void)nwant, (void)max_need;
+    last_len = head.len;
+    need[(*nneed)++] = (cip_need){ 0, *(const size_t *)args };
+    if (head.len < *(const size_t *)args)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "expected a longer head");
+    ndecode++;
+    return CIP_OK;
+}
+
+static void a_codec_is_shown_more_of_a_chunk_if_it_asks(void **state)
+{
+    (void)state;
+    static size_t head;
+    const cip_codec hungry = { .name = "hungry",
+                               .decode = plus_one,
+                               .head_len = 2,
+                               .plan = hungry_plan,
+                               .decode_spans = span_nothing };
+    cip_chunk c = { .at = in_file("@ABCD", 5), .raw_len = 5 };
+    uint8_t b[5];
+    cip_space *s = chunked(&c, 1, 5, &hungry);
+    s->step[0].args = &head;
+    for (head = 1; head <= 5; head++) {
+        ndecode = 0;
+        assert_int_equal(read_at(s, 0, b, 1, NULL), CIP_OK);
+        assert_int_equal(ndecode, 1);
+        assert_int_equal(last_len, head); /* what was read then */
+    }
+    for (head = 6; head <= 7; head++)
+        assert_int_equal(read_at(s, 0, b, 1, NULL), CIP_ERR_TRUNCATED);
+    assert_int_equal(last_len, 5);
+}
+
 /* --- in order --------------------------------------------------------------------------------- */
 
 static void a_chunk_that_cannot_be_kept_streams(void **state)
@@ -681,6 +719,7 @@ int main(void)
         TEST(a_window_asks_only_for_its_blocks),
         TEST(too_many_blocks_mean_all_of_them),
         TEST(needs_beyond_the_stored_bytes_are_corrupt),
+        TEST(a_codec_is_shown_more_of_a_chunk_if_it_asks),
         TEST(a_chunk_that_cannot_be_kept_streams),
         TEST(what_has_no_room_whole_streams),
         TEST(a_table_that_does_not_fit_is_left_for_good),
