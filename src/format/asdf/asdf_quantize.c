@@ -93,6 +93,10 @@ static cip_status look(walk *w, cip_bytes *out, cip_err *err)
 
 static cip_status add(walk *w, const entry *e, cip_err *err)
 {
+    const cip_limits *limits = &w->layout->env->limits;
+    if (w->n >= limits->max_blocks)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "more than %" PRIu64 " chunks (max_blocks)", limits->max_blocks);
     if (w->n == w->cap) {
         size_t cap = w->cap == 0 ? 16 : w->cap * 2;
         CIP_TRY(cip_mem_resize(&w->layout->env->mem, (void **)&w->at, cap * sizeof *w->at, err));
