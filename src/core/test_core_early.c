@@ -274,6 +274,41 @@ static void writing_refuses_what_is_lost_unless_it_is_accepted(void **state)
           cip_create(scratch_path(&s, "c.npy"), CIP_WRITE_OPTIONS(.encode = "[zlib]"), &w, err));
 }
 
+static void masks_and_empty_arrays_have_what_fits_them(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "m.asdf");
+    const uint8_t mask[12] = { 0, 1 };
+    const int64_t none[] = { 0, 3 };
+    cip_writer *w;
+    OK(cip_create(path,
+                  CIP_WRITE_OPTIONS(.overwrite = true, .version = "0.1.0", .accept_loss = true), &w,
+                  err));
+    OK(cip_put(
+        w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
+        CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [3, 3]}], quantize, zlib]", .mask = mask),
+        err));
+    OK(cip_put(w, "none", cip_dtype_of(CIP_F32), 2, none, values,
+               CIP_ARRAY_OPTIONS(.encode = "[quantize]"), err));
+    OK(cip_writer_commit(w, err));
+    edit_verify(path);
+    expect_codec(path, "a", "tile+quantize+zlib");
+    expect_codec(path, "none", "none");
+    static const char text[] =
+        "--- [[tile, {shape: [3, 3], item_size: 1, original_shape: [4, 3]}], zlib]\n...\n";
+    size_t n;
+    char *bytes = edit_bytes(path, &n);
+    assert_non_null(memmem(bytes, n, text, sizeof text - 1));
+    free(bytes);
+    const int64_t to[] = { 0, 3 };
+    path = early_file("a.asdf");
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_resize(e, "tiles", 2, to, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    expect_codec(path, "tiles", "tile+zlib");
+}
+
 static void convert_brings_it_to_the_newest_version(void **state)
 {
     (void)state;
@@ -302,6 +337,7 @@ int main(void)
         cmocka_unit_test(the_file_stays_without_index_and_checksums),
         cmocka_unit_test(an_applications_encoding_is_written_and_updated),
         cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),
+        cmocka_unit_test(masks_and_empty_arrays_have_what_fits_them),
         cmocka_unit_test(convert_brings_it_to_the_newest_version),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -222,6 +222,7 @@ cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *fr
     m->spec.is_mask = true;
     m->spec.codec = e->spec.codec;
     m->spec.level = e->spec.level;
+    m->spec.encode = e->spec.encode;
     if (e->spec.where != CIP_WHERE_STREAMED)
         m->spec.where = e->spec.where;
     cip_writer_link(w, m);
