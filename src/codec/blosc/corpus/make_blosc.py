@@ -162,5 +162,18 @@ def make_blosclz():
         write(name, stream, "fuzz_blosclz")
 
 
-for make in (make_blosc2, make_special, make_variable, make_blosc1, make_shaped, make_blosclz):
+def make_encode():
+    """Parameters as fuzz_blosc_encode takes them: codec, level, typesize, filters, blocksize, how (split, blosc1, dict), meta."""
+    words = b"".join(b"exposure %d filter F150W " % (i * i % 89) for i in range(300))
+    for name, codec, level, typesize, filters, blocksize, how, meta, data in (
+        ("blosclz-shuffle", 0, 5, 4, 1, 256, 0, 0, raw(2000)), ("blosclz-blosc1", 0, 7, 2, 2, 512, 64, 0, raw(2000)),
+        ("lz4-delta-split", 1, 5, 4, 4, 256, 1, 0, raw(999)), ("lz4hc-dict", 2, 5, 1, 0, 512, 128, 0, words),
+        ("zlib-bytedelta", 4, 5, 8, 6, 300, 0, 0, raw(1111)), ("zstd-dict", 5, 5, 4, 1, 512, 128, 0, words),
+        ("zstd-trunc-prec", 5, 3, 4, 8, 0, 0, 9, raw(700)), ("zeros", 1, 5, 0, 2, 0, 0, 0, bytes(600)),
+        ("stored", 0, 0, 3, 7, 0, 0, 0, raw(50))):
+        head = struct.pack("<BBBBHBB", codec, level, typesize, filters, blocksize, how, meta)
+        write(name, head + data, "fuzz_blosc_encode")
+
+
+for make in (make_blosc2, make_special, make_variable, make_blosc1, make_shaped, make_blosclz, make_encode):
     make()
