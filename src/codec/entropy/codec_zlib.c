@@ -85,7 +85,7 @@ static cip_status zlib_resume(const void *args, const cip_codec_env *env, const 
                               void **state, cip_err *err)
 {
     (void)args;
-    zlib_state *s;
+    zlib_state *s = NULL; /* for compilers that do not see that it is made */
     *state = NULL;
     if (from->in_bits < 8 * HEAD)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
