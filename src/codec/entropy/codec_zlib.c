@@ -24,7 +24,7 @@ typedef struct zlib_state {
     unsigned tail;        /* bytes of the checksum that were passed */
     bool wanted, at_mark; /* a stop where a block begins */
     uint64_t taken, raw;  /* bytes up to here: of the stream, of the data */
-    uint8_t window[CIP_MARK_WINDOW];
+    uint8_t *window;      /* of a mark; made for the first */
 } zlib_state;
 
 static voidpf zlib_get(voidpf self, uInt items, uInt each)
@@ -164,6 +164,9 @@ static bool zlib_mark(void *state, bool want, cip_mark *out)
     s->wanted = want;
     if (want || !s->at_mark)
         return false;
+    if (s->window == NULL &&
+        cip_mem_get(s->lib.mem, CIP_MARK_WINDOW, (void **)&s->window, NULL) != CIP_OK)
+        return false;
     inflateGetDictionary(&s->z, s->window, &n);
     *out = (cip_mark){ .in_bits = 8 * s->taken - (unsigned)(s->z.data_type & BITS_LEFT),
                        .raw = s->raw,
@@ -178,6 +181,7 @@ static void zlib_finish(void *state)
     if (s == NULL)
         return;
     inflateEnd(&s->z);
+    cip_mem_put(s->lib.mem, s->window);
     cip_mem_put(s->lib.mem, s);
 }
 
