@@ -78,7 +78,7 @@ static void assert_refused(cip_bytes in, size_t n, cip_status st, const char *wh
 static void a_last_block_without_a_whole_element_is_not_filtered(void **state)
 {
     (void)state;
-    chunk c = start(5, 0x35, 4, 150, 148);
+    chunk c = start(5, 0x15, 4, 150, 148);
     uint8_t want[150] = { 0 };
     c.b[21] = CIP_BLOSC_BITSHUFFLE;
     put32(&c, 40);
