@@ -235,6 +235,10 @@ cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, c
     w.resum = spec->checksum != NULL;
     CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w.how, err));
     CIP_TRY(cip_asdf_sum(spec->checksum, &w.sum, err));
+    const asdf_block_form *form = cip_asdf_blocks_form(&w.f->blocks);
+    if ((w.recode || w.resum) && form != &cip_asdf_form_1_0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected blocks of 1.0 to store them anew, found layout %s", form->name);
     cip_status st = rewrite(&w, spec, out, err);
     cip_io_close(w.scratch);
     cip_arena_clear(&w.arena);

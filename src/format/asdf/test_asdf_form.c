@@ -7,6 +7,8 @@
 
 #include "format/asdf/asdf_early_testing.h"
 #include "cippus/verify.h"
+#include "format/asdf/asdf_write.h"
+#include "io/scratch.h"
 
 #define EARLY_INT32 "!core/ndarray {source: 0, datatype: int32, byteorder: little, shape: [6]}\n"
 #define EARLY_FLOAT64 "!core/ndarray {source: 1, dtype: float64, byteorder: little, shape: [3]}\n"
@@ -369,6 +371,28 @@ static void a_wrong_md5_is_unverifiable_only_where_writers_were_wrong(void **sta
     }
 }
 
+static void only_blocks_of_1_0_are_stored_anew(void **state)
+{
+    (void)state;
+    static const cip_spec specs[] = { { .codec = "zlib" }, { .checksum = "md5" }, { .align = 1 } };
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 3; k++) {
+            one_file f;
+            asdf_make m = { 0 };
+            cip_io *io;
+            make_pair_of(&m, forms[i], 0);
+            assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+            assert_int_equal(cip_scratch_new(&f.env, NULL, &io, NULL), CIP_OK);
+            cip_out out = cip_scratch_out(io);
+            bool works = forms[i] == &cip_asdf_form_1_0 || k == 2;
+            assert_int_equal(cip_asdf_rewrite(f.layout, &specs[k], &out, &f.err),
+                             works ? CIP_OK : CIP_ERR_UNSUPPORTED);
+            cip_io_close(io);
+            one_close(&f);
+            make_clear(&m);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +410,7 @@ int main(void)
         cmocka_unit_test(dtype_is_a_word_of_early_files_alone),
         cmocka_unit_test(half_a_checksum_is_compared_and_never_fails),
         cmocka_unit_test(a_wrong_md5_is_unverifiable_only_where_writers_were_wrong),
+        cmocka_unit_test(only_blocks_of_1_0_are_stored_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
