@@ -17,11 +17,11 @@ static const command commands[] = {
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
       "to dtype as points block stored mask column-major follow from shape "
-      "byteorder" },
+      "byteorder sidecar" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, 3, "json column-major from shape dtype byteorder" },
+      cmd_stat, 1, 3, "json column-major from shape dtype byteorder sidecar" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
-      cmd_verify, 1, -1, "json deep" },
+      cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
       "format codec encode path byteorder from dtype shape standard inline resolve-refs md5 align "

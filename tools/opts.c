@@ -48,6 +48,7 @@ const opt_row opt_rows[] = {
     FLAG("mask", mask, "the mask: 1 is missing"),
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
     FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
+    FLAG("sidecar", sidecar, "keep marks for windows into compressed blocks beside the file"),
     FLAG("deep", deep, "decode every chunk and read every array too"),
     TEXT("format", "NAME", format, "the output's format (default: by its name)"),
     TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),

@@ -28,6 +28,10 @@ typedef struct cip_open_options {
     /** Encodings of the caller, ncodec of them: copied, but for what `user` points to. */
     const cip_codec_methods *const *codecs;
     size_t ncodec;
+    /** Keep marks (where decoding of large compressed data may begin anew) in ".NAME.cip-marks"
+     * beside the file: used as far as it fits the data; written again when the file is closed and
+     * there are more, if the folder can be written. Of cip_open alone. */
+    bool sidecar;
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

@@ -23,6 +23,7 @@ struct cip_file {
     size_t nnode;
     struct cip_appender *appenders; /* rows are added at the ends of files */
     bool updated;                   /* cip_append changed the file under this handle */
+    char *marks_path;               /* where marks are kept beside, or NULL */
     cip_codec_methods *codec;       /* env.ncodec of them */
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/commit.h"
 #include "core/handle.h"
+#include "core/marks_file.h"
 #include "core/take_options.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
@@ -67,6 +68,8 @@ void cip_file_close(cip_file *f)
     if (f == NULL)
         return;
     cip_appenders_end(f);
+    cip_marks_file_save(f);
+    cip_mem_put(&f->env.mem, f->marks_path);
     cip_mem_put(&f->env.mem, f->by_node);
     cip_strmap_clear(&f->by_path);
     cip_layout_free(f->layout);
@@ -287,6 +290,8 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
         strcmp(path, "-") == 0 ? open_stdin(&o, &f, &own) : open_path(path, &o, &f, &own);
     if (st != CIP_OK && err != NULL)
         *err = own;
+    if (st == CIP_OK && o.sidecar && strcmp(path, "-") != 0)
+        cip_marks_file_load(f, path);
     return finish_open(f, st, file);
 }
 

@@ -116,6 +116,16 @@ cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *
 /* The size of member i of such an io; NOT_FOUND. */
 cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err);
 
+/* What lies beside a file of ours at ".NAME" and `suffix`: *out is NULL, and all is well, where
+ * there is none, or none that should be looked into: a link, no regular file, over max_nbytes, of
+ * another owner than the file's and us, or writable by more people than the file. Then why[] (256
+ * bytes, "" otherwise) says so. `path`: by which `file` was opened. LIMIT, NOMEM, IO. */
+cip_status cip_io_open_beside(cip_io *file, const char *path, const char *suffix,
+                              uint64_t max_nbytes, cip_io **out, char *why, cip_err *err);
+/* What fstat says of a file; false for ios that are none. */
+struct stat;
+bool cip_io_stat(cip_io *file, struct stat *st);
+
 /* Ready-made: large reads are cut into pieces of at most this for counting and cancelling. */
 enum { CIP_IO_PIECE = 8 << 20 };
 

@@ -13,6 +13,7 @@
 #include "space/cache.h"
 #include "space/marks.h"
 #include "space/reader.h"
+#include "space/sidecar.h"
 #include "space/space_scratch.h"
 
 static void init_locks(cip_layout *l)
@@ -116,6 +117,7 @@ void cip_layout_free(cip_layout *l)
     if (l->parent == NULL) {
         cip_decoders_free(l->decoders);
         cip_marks_free(l->marks);
+        cip_sidecar_free(l->sidecar);
         cip_scratch_free(l->scratch);
         cip_cache_free(l->cache);
     }

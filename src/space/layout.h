@@ -221,6 +221,7 @@ struct cip_layout {
     const struct cip_tuning *tuning; /* how reads go about it */
     struct cip_decoders *decoders;   /* that stand somewhere in a SEQ; shared with children */
     struct cip_marks *marks;         /* where others may begin; shared with children */
+    struct cip_sidecar *sidecar;     /* marks beside the file, or NULL; the root layout's */
     cip_layout *parent;              /* of an external file: who opened it */
     cip_layout **child;
     size_t nchild, child_cap;

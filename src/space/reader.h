@@ -22,6 +22,7 @@ typedef struct cip_rd {
     cip_scratch *scratch;
     struct cip_decoders *decoders;
     cip_marks *marks;
+    struct cip_sidecar *sidecar; /* or NULL */
     const cip_tuning *tune;
     cip_pool *pool; /* NULL: in this thread */
     unsigned depth; /* of the space being read in those that it is part of */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "space/seq_parallel.h"
+#include "space/sidecar.h"
 
 enum { REST_MIN = 64 << 10 };
 
@@ -184,9 +185,11 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             CIP_TRY(refill(rd, q, err));
             continue;
         }
+        size_t in_n = q->in_len - q->in_at, out_n = room;
         if (q->marks != NULL && q->raw_pos >= q->next_mark)
             q->codec->mark(q->state, true, NULL);
-        size_t in_n = q->in_len - q->in_at, out_n = room;
+        else if (q->marks != NULL)
+            out_n = (size_t)cip_min_u64(room, q->next_mark - q->raw_pos);
         CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
         q->in_at += in_n;
         q->raw_pos += out_n;
@@ -397,6 +400,8 @@ cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *
 static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
                                 const cip_want *want, size_t n, cip_err *err)
 {
+    if (rd->sidecar != NULL)
+        cip_sidecar_use(rd, s, want[n - 1].off + shift);
     cip_seq *q = cip_decoders_take(rd->decoders, s->id, want[0].off + shift);
     cip_status st = CIP_OK;
     if (q == NULL)

@@ -11,6 +11,7 @@ cip_rd cip_rd_make(const cip_read_how *how)
                      .scratch = l->scratch,
                      .decoders = l->decoders,
                      .marks = l->marks,
+                     .sidecar = l->sidecar,
                      .tune = l->tuning,
                      .pool = cip_lazy_in_maker() ? NULL : how->pool };
 }
