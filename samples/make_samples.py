@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the samples with the formats' own writers: Python asdf for ASDF, and RawArray's documented bytes.
+"""Makes the samples with the formats' own writers: Python asdf for ASDF, python-blosc2, and RawArray's documented bytes.
 
 usage: .venv/bin/python samples/make_samples.py [FOLDER]
 
@@ -12,6 +12,7 @@ import sys
 import zlib
 
 import asdf
+import blosc2
 import numpy as np
 
 
@@ -85,6 +86,16 @@ def phantom(folder):
     (folder / "phantom.ra").write_bytes(head + image.tobytes() + b"coil: 8 channels\n")
 
 
+def cube(folder):
+    """A cube in chunks and blocks that do not divide it, with metadata."""
+    z, y, x = np.mgrid[0:6, 0:24, 0:30]
+    data = np.round(100 * np.exp(-((x - 15) ** 2 + (y - 12) ** 2) / 80) * (1 + z)).astype("<i2")
+    cparams = blosc2.CParams(codec=blosc2.Codec.LZ4, nthreads=1)
+    array = blosc2.asarray(data, chunks=(4, 16, 16), blocks=(2, 8, 8), cparams=cparams, meta={"axes": ["z", "y", "x"]})
+    array.vlmeta["instrument"] = {"name": "IFU", "gain": 1.8}
+    (folder / "cube.b2nd").write_bytes(array.to_cframe())
+
+
 def early(folder):
     """Layout B of ASDF 0.1: an image in tiles, quantized and compressed, and data in an encoding of somebody's own."""
     image = (np.add.outer(np.arange(50), np.arange(70)) / 4).astype("<f4")
@@ -113,7 +124,7 @@ def early(folder):
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in (night, roman, stream, phantom, early):
+    for make in (night, roman, stream, phantom, early, cube):
         make(folder)
 
 

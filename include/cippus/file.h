@@ -139,7 +139,8 @@ CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *
 /** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
  * NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
-/** The i-th codec of this build, whether it is there, and its library's version. NULL at the end.
+/** The i-th codec of this build (behind them msgpack, which metadata need), whether it is there, and
+ * its library's version. NULL at the end.
  */
 CIP_API const char *cip_codec_name_at(size_t i, bool *available, const char **version);
 /** CIP_VERSION_STRING of the library. */

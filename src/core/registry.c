@@ -4,6 +4,7 @@
 
 #include "cippus/version.h"
 #include "core/handle.h"
+#include "tree/msgpack.h"
 
 const cip_format *cip_format_find(const char *name)
 {
@@ -49,12 +50,22 @@ const char *cip_format_at(size_t i, const char **title, const char **caps)
     return cip_formats[i]->name;
 }
 
+/* No codec, but a library that a build may be without as well: the row behind the codecs. */
+static const char *msgpack_row(bool *available, const char **version)
+{
+    if (available != NULL)
+        *available = cip_msgpack_version()[0] != '\0';
+    if (version != NULL)
+        *version = cip_msgpack_version();
+    return "msgpack";
+}
+
 const char *cip_codec_name_at(size_t i, bool *available, const char **version)
 {
     const char *text = "";
     const cip_codec *c = cip_codec_at(i, &text);
     if (c == NULL)
-        return NULL;
+        return i > 0 && cip_codec_at(i - 1, &text) != NULL ? msgpack_row(available, version) : NULL;
     if (available != NULL)
         *available = cip_codec_available(c);
     if (version != NULL)

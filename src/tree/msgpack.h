@@ -11,7 +11,8 @@
  *
  * What python-blosc2 writes beyond the standard is tagged: the list ["__tuple__", ...] is !tuple;
  * extension types 42 !cframe (BINARY), 43 !reference, 44 !complex (two floats), 45 !set, 46 !array
- * (whatever msgpack is in them); others are BINARY, !ext. UNSUPPORTED in a build without msgpack. */
+ * (whatever msgpack is in them); others are BINARY, !ext. UNSUPPORTED in a build without msgpack.
+ */
 cip_status cip_msgpack_read(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err);
 /* The version of the library, "" without it. */
 const char *cip_msgpack_version(void);
