@@ -140,9 +140,12 @@ static cip_status lz4hc_prime(cip_blosc_press *p, cip_err *err)
 
 #if CIP_WITH_ZLIB
 
+/* libdeflate's level for each of ours: about zlib's ratio at that level or better. */
+static const int zlib_levels[10] = { 1, 1, 1, 2, 3, 4, 6, 7, 9, 10 };
+
 static cip_status zlib_open(cip_blosc_press *p, cip_err *err)
 {
-    p->state = libdeflate_alloc_compressor(p->level);
+    p->state = libdeflate_alloc_compressor(zlib_levels[p->level]);
     return p->state != NULL
                ? CIP_OK
                : cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
