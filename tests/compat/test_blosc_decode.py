@@ -2,6 +2,7 @@
 """Chunks made by python-blosc2 and python-blosc: codecs x filters x typesizes x odd lengths x split
 modes, blocks of arrays for the codecs and filters that need a shape, special chunks, dictionaries,
 blocks of variable length. All go through the program blosc_decode in one run per test."""
+import lzma
 import os
 import pathlib
 import struct
@@ -264,3 +265,17 @@ def test_blosc1_split_against_its_own_rule(check):
             records.append(done.stdout[at:at + 16 + n + m])
             at += 16 + n + m
     check(records)
+
+
+@pytest.mark.parametrize("name, number", [("shuffle", 1), ("bitshuffle", 2)])
+def test_filters_as_c_blosc_applied_them(check, name, number):
+    """The output of the filters alone in 2.20, of the numbers 0 to 999,999, as a chunk of one stored stream."""
+    corpus = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
+    path = corpus / "blosc2" / "compat" / f"{name}-2.20.0.cdata.xz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    filtered = lzma.open(path).read()
+    n = len(filtered)
+    head = struct.pack("<4B3i5x11B", 5, 1, 0x15, 4, n, n, n + 40, number, *[0] * 10)
+    raw = np.arange(1_000_000, dtype="<i4").tobytes()
+    check([record(head + struct.pack("<ii", 36, n) + filtered, raw)])
