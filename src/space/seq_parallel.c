@@ -10,7 +10,8 @@
 enum {
     PIECES = 32,
     PIECES_PER_THREAD = 2, /* so that a slow one keeps no other thread waiting */
-    PAUSE_MAX = 64
+    PAUSE_MAX = 64,
+    SMALL = 16 << 10 /* raw bytes: a piece of fewer is as soon decoded in order */
 };
 
 struct cip_ahead {
@@ -92,6 +93,14 @@ bool cip_ahead_wants_mark(const cip_ahead *a, uint64_t n)
     return a != NULL && n > a->raw_each;
 }
 
+static void set_first(cip_ahead *a, const cip_mark *mark)
+{
+    if (mark->window_len != 0)
+        memmove(a->window[0], mark->window, mark->window_len);
+    a->mark[0] = *mark;
+    a->mark[0].window = a->window[0];
+}
+
 void cip_ahead_at_mark(cip_ahead *a, const cip_mark *mark)
 {
     if (a->now < a->n) /* what is left lies behind it */
@@ -102,8 +111,7 @@ void cip_ahead_at_mark(cip_ahead *a, const cip_mark *mark)
     if (!a->at_mark)
         return;
     a->n = a->now = 0;
-    a->mark[0] = *mark;
-    a->mark[0].window = memcpy(a->window[0], mark->window, mark->window_len);
+    set_first(a, mark);
 }
 
 const cip_mark *cip_ahead_mark(const cip_ahead *a, size_t i)
@@ -118,8 +126,7 @@ typedef struct batch {
     cip_ahead *a;
     cip_room room; /* of the stored bytes */
     cip_bytes in;
-    uint64_t base; /* stored bits before them */
-    size_t n;      /* pieces: between places */
+    size_t n; /* pieces: between places */
     uint64_t place[PIECES + 1];
 } batch;
 
@@ -129,7 +136,6 @@ static void fetch(const cip_rd *rd, const cip_extent *at, size_t pieces, batch *
     const cip_mark *m = &b->a->mark[0];
     uint64_t off = m->in_bits / 8, from = m->in_bits % 8;
     size_t cap = (size_t)cip_min_u64(pieces * b->a->split->in_usual, at->len - off), nplace = 0;
-    b->base = 8 * off;
     if (cip_scratch_take(rd->scratch, cap, &b->room, NULL) != CIP_OK)
         return;
     while (b->in.len < cap && nplace <= pieces) {
@@ -184,21 +190,20 @@ static void run_batch(const cip_rd *rd, batch *b)
     keep_good(rd, b);
 }
 
-/* Where a piece was none the decoder goes on, up to the next mark; where all are, later ones. */
+/* Where a piece was none the decoder goes on, up to the next mark; where all are, or they are not
+ * worth it, up to later ones. */
 static void learn(cip_ahead *a, size_t tried)
 {
-    a->at_mark = a->n == tried && a->n != 0;
+    bool worth = a->n != 0 && a->raw_each >= SMALL;
+    a->at_mark = worth && a->n == tried;
     if (a->at_mark)
         a->most = cip_min_u64(2 * a->most, a->max);
     else
         a->most = cip_max_u64(a->n, 2);
-    a->skip = 0;
-    if (a->n != 0) {
-        a->pause = 1;
-        return;
-    }
-    a->skip = a->pause - 1;
-    a->pause = 2 * a->pause < PAUSE_MAX ? 2 * a->pause : PAUSE_MAX;
+    if (!worth)
+        a->raw_each = a->split->raw_usual;
+    a->skip = worth ? 0 : a->pause - 1;
+    a->pause = worth ? 1 : 2 * a->pause < PAUSE_MAX ? 2 * a->pause : PAUSE_MAX;
 }
 
 bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_t raw, uint64_t n)
@@ -208,9 +213,7 @@ bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_
     if (pieces < 2 || a->now < a->n || !a->at_mark || from->raw != raw ||
         from->in_bits / 8 >= at->len)
         return false;
-    memcpy(a->window[0], from->window, from->window_len);
-    a->mark[0] = *from;
-    a->mark[0].window = a->window[0];
+    set_first(a, from);
     batch b = { .a = a };
     a->n = a->now = a->used = 0;
     fetch(rd, at, pieces, &b);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/framing.h"
 #include "space/seq_parallel.h"
 #include "support/fail_alloc.h"
 #include "support/fake/fake.h"
@@ -334,6 +335,50 @@ static void pieces_that_grow_far_are_decoded_in_order(void **state)
     free(raw);
 }
 
+/* A thousand blocks of ten bytes, joined as an encoder of pieces does it. */
+static uint8_t *tiny_blocks(size_t *len)
+{
+    enum { BLOCKS = 1000, EACH = 10 };
+    const cip_framing *framing = cip_framing_find("bzip2");
+    uint8_t *out = calloc(BLOCKS, 100), piece[1000];
+    uint64_t pos = 0, all = 0;
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    noise(BLOCKS * EACH);
+    for (size_t i = 0; i <= BLOCKS; i++) {
+        uint64_t sum = 0;
+        size_t n;
+        if (i == BLOCKS)
+            n = 8 * framing->tail(all, piece);
+        else
+            assert_int_equal(framing->encode(&mem, 1, i == 0, false,
+                                             (cip_bytes){ raw + i * EACH, EACH }, piece,
+                                             sizeof piece, &n, &sum, NULL),
+                             CIP_OK);
+        for (size_t k = 0; k < n; k++, pos++)
+            out[pos / 8] |= (uint8_t)((piece[k / 8] >> (7 - k % 8) & 1) << (7 - pos % 8));
+        framing->join(&all, sum, EACH);
+    }
+    *len = (size_t)((pos + 7) / 8);
+    return out;
+}
+
+static void tiny_pieces_are_seldom_tried(void **state)
+{
+    (void)state;
+    size_t len;
+    uint8_t *coded = tiny_blocks(&len);
+    open_with(pool, 1);
+    counted_split.raw_usual = 100;
+    assert_reads(space_of(coded, len, nraw), 0, nraw);
+    counted_split.raw_usual = 100000;
+    assert_true(ntried >= 6 && ntried < 200); /* of a thousand */
+    assert_int_equal(ngood, ntried);
+    fake_close(&f);
+    free(coded);
+    free(raw);
+}
+
 /* --- bad data -----------------------------------------------------------------------------------
  */
 
@@ -424,6 +469,7 @@ int main(void)
         cmocka_unit_test(windows_equal_those_of_one_thread),
         cmocka_unit_test(false_places_are_decoded_in_order),
         cmocka_unit_test(pieces_that_grow_far_are_decoded_in_order),
+        cmocka_unit_test(tiny_pieces_are_seldom_tried),
         cmocka_unit_test(damage_is_told_as_by_one_thread),
         cmocka_unit_test(a_lack_of_memory_is_told_or_got_over),
     };
