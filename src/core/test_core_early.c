@@ -309,6 +309,53 @@ static void masks_and_empty_arrays_have_what_fits_them(void **state)
     expect_codec(path, "tiles", "tile+zlib");
 }
 
+/* In place of a file beside: one array `a` of n rows of 3. */
+static void replace_member(const char *name, const char *version, const char *codec, int64_t rows,
+                           int64_t cols)
+{
+    const int64_t dims[] = { rows, cols };
+    float v[24];
+    cip_writer *w;
+    for (int i = 0; i < 24; i++)
+        v[i] = (float)i;
+    OK(cip_create(scratch_path(&s, name),
+                  CIP_WRITE_OPTIONS(.overwrite = true, .version = version, .codec = codec), &w,
+                  err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, dims, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+}
+
+static const char *explode_and_implode(const char *path, const char *member, const char *version,
+                                       const char *codec, int64_t rows, int64_t cols)
+{
+    char from[300], apart[300], whole[300];
+    const cip_explode_options o = { .size = sizeof o, .overwrite = true };
+    snprintf(from, sizeof from, "%s", path);
+    snprintf(apart, sizeof apart, "%s", scratch_path(&s, "x.asdf"));
+    snprintf(whole, sizeof whole, "%s", scratch_path(&s, "y.asdf"));
+    OK(cip_explode(from, apart, &o, err));
+    edit_verify(apart);
+    replace_member(member, version, codec, rows, cols);
+    OK(cip_implode(apart, whole, &o, err));
+    edit_verify(whole);
+    return scratch_path(&s, "y.asdf");
+}
+
+static void imploded_blocks_get_the_layout_of_the_file(void **state)
+{
+    (void)state;
+    const char *path = explode_and_implode(early_file("a.asdf"), "x0001.asdf", NULL, "lz4", 4, 3);
+    expect_codec(path, "tiles", "tile+zlib");
+    expect_codec(path, "plain", "none");
+    edit_expect(path, "plain", "0.0 1.0 2.0\n3.0 4.0 5.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
+    path = edit_file(&s, "c2.asdf", false);
+    path = explode_and_implode(path, "x0000.asdf", "0.1.0", "zlib", 4, 6);
+    edit_expect(path, "image",
+                "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n"
+                "12.0 13.0 14.0 15.0 16.0 17.0\n18.0 19.0 20.0 21.0 22.0 23.0\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+}
+
 static void convert_brings_it_to_the_newest_version(void **state)
 {
     (void)state;
@@ -338,6 +385,7 @@ int main(void)
         cmocka_unit_test(an_applications_encoding_is_written_and_updated),
         cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),
         cmocka_unit_test(masks_and_empty_arrays_have_what_fits_them),
+        cmocka_unit_test(imploded_blocks_get_the_layout_of_the_file),
         cmocka_unit_test(convert_brings_it_to_the_newest_version),
     };
     return cmocka_run_group_tests(tests, start, stop);

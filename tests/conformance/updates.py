@@ -7,7 +7,7 @@ usage: tests/conformance/updates.py COMMAND DIGEST_PROGRAM corpus|hostile [--all
 Each file gets some of the updates, in turn; with --all every one.
 
 corpus: after `set`, a `set` that needs room, `rm`, `defrag` and `convert` to ASDF (files of 0.1 also to 0.1.0, with an encoding
-chain) every array still has its digest of manifest.json.
+chain, exploded and imploded) every array still has its digest of manifest.json.
 hostile: every update ends with exit status 0, 2 or 3; where it is not 0 the file keeps each byte and nothing lies beside it, and
 where it is 0 the array that could be read before reads the same.
 """
@@ -67,14 +67,16 @@ def of_corpus(command, program, entry, folder, turn):
              ["rm", file, "cippus_test/b"], ["defrag", file], ["convert", file, folder / "out.asdf"]]
     if entry["format"] == "asdf-0.1":
         steps += [["convert", "--standard", "0.1.0", "--overwrite", file, folder / "out.asdf"],
-                  ["convert", "--encode", "[[tile, {shape: [3]}], zlib]", "--overwrite", file, folder / "out.asdf"]]
+                  ["convert", "--encode", "[[tile, {shape: [3]}], zlib]", "--overwrite", file, folder / "out.asdf"],
+                  ["explode", file, folder / "apart.asdf"], ["implode", folder / "apart.asdf", folder / "whole.asdf"]]
     for words in steps if ALL else [steps[:3], [steps[0], steps[3]], [steps[0], *steps[4:]]][turn % 3]:
         status, text = run(command, *words)
         if status != 0 and entry["file"] in REFUSED:
             continue
         if status != 0:
             return f"{words[0]}: exit status {status}: {text}", n
-        wrong = list(differing(OWN.digests, folder / "out.asdf" if words[0] == "convert" else file, entry))
+        made = words[0] in ("convert", "explode", "implode")
+        wrong = list(differing(OWN.digests, words[-1] if made else file, entry))
         if wrong:
             return f"after {words[0]}: {wrong[:3]}", n
         n += 1

@@ -149,7 +149,7 @@ static cip_status find_users(asdf_file *f, cip_err *err)
     for (size_t i = 0; i < f->blocks.n; i++)
         f->user[i].hint.ndim = -1;
     s.user = f->user;
-    if (!f->has_tree && l->parent != NULL) {
+    if (tree == NULL && l->parent != NULL) { /* opened for its block alone */
         s.uri = l->uri;
         tree = l->parent->tree;
     }

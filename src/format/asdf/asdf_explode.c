@@ -78,7 +78,7 @@ static cip_status member_text(exploding *x, const asdf_standard *s, cip_buf *hea
                               cip_err *err)
 {
     CIP_TRY(cip_asdf_head_text(s, head, err));
-    if (x->bare)
+    if (x->bare || s->early) /* the arrays that tell of a block are in the file itself */
         return CIP_OK;
     return cip_asdf_tree_text(x->env, s, NULL, NULL, 0, tree, err);
 }

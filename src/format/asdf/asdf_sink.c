@@ -20,8 +20,10 @@ static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *er
         .env = w->env, .form = w->main.form, .align = w->main.align, .slack = w->main.slack
     };
     CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));
+    if (w->standard->early) /* no tree, then no room either */
+        w->beside.slack = -1;
     cip_status st = cip_asdf_head_text(w->standard, &text, err);
-    if (st == CIP_OK)
+    if (st == CIP_OK && !w->standard->early)
         st = cip_asdf_tree_text(w->env, w->standard, NULL, NULL, 0, &text, err);
     if (st == CIP_OK)
         st = cip_asdf_part_text(&w->beside, &text, true, err);
