@@ -31,7 +31,11 @@ struct cip_blosc {
 
 static void keep(keeper *k, void *ptr, size_t len)
 {
-    size_t at = k->turn++ % NKEPT;
+    size_t at = 0;
+    while (at < NKEPT && k->kept[at].ptr != NULL)
+        at++;
+    if (at == NKEPT)
+        at = k->turn++ % NKEPT;
     cip_mem_put(&k->mem, k->kept[at].ptr);
     k->kept[at].ptr = ptr;
     k->kept[at].len = len;
