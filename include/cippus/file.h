@@ -36,9 +36,10 @@ typedef struct cip_open_options {
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)
 
-/** Opens `path` (a file, or "-" for standard input) and reads its metadata, no array data. `opts`
- * and `err` may be NULL. On success *file is the caller's to close, otherwise NULL. Fails with
- *  NOT_FOUND, IO, FORMAT (none fits), UNSUPPORTED, LIMIT, CORRUPT or TRUNCATED. */
+/** Opens `path` (a file, the folder of a sparse frame, or "-" for standard input) and reads its
+ * metadata, no array data. `opts` and `err` may be NULL. On success *file is the caller's to close,
+ * otherwise NULL. Fails with NOT_FOUND, IO, FORMAT (none fits), UNSUPPORTED, LIMIT, CORRUPT or
+ * TRUNCATED. */
 CIP_API cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file,
                             cip_err *err);
 /** The same over the caller's bytes; `methods` is copied, `user` handed to each of them until
@@ -139,8 +140,8 @@ CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *
 /** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
  * NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
-/** The i-th codec of this build (behind them msgpack, which metadata need), whether it is there, and
- * its library's version. NULL at the end.
+/** The i-th codec of this build (behind them msgpack, which metadata need), whether it is there,
+ * and its library's version. NULL at the end.
  */
 CIP_API const char *cip_codec_name_at(size_t i, bool *available, const char **version);
 /** CIP_VERSION_STRING of the library. */

@@ -237,11 +237,12 @@ const cip_array *cip_find_field(const cip_file *f, const char *path, const char 
         return a;
     if (path == NULL || path[0] == '\0' || strcmp(path, "/") == 0)
         return only_array(f, err);
-    if (f->layout->tree != NULL) {
-        a = array_by_tree(f, path, err);
-    } else if (f->layout->narray == 1 && f->layout->array[0]->path[0] == '\0') {
+    if (f->layout->narray == 1 && f->layout->array[0]->path[0] == '\0' &&
+        f->layout->array[0]->dtype->nfield != 0) {
         *field = path[0] == '/' ? path + 1 : path; /* one record array: the path is a field */
         a = f->layout->array[0];
+    } else if (f->layout->tree != NULL) {
+        a = array_by_tree(f, path, err);
     } else {
         cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array is named '%.120s'", path);
     }

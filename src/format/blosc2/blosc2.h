@@ -93,7 +93,7 @@ typedef struct cip_b2_index {
     uint32_t width;      /* bytes of an offset */
     bool constant;       /* all are `value` */
     uint8_t value[CIP_B2_MAX_WIDTH];
-    pthread_mutex_t ready; /* held while chunk heads are looked at for the first time */
+    pthread_mutex_t ready; /* held while all heads are looked at for the first time */
     _Atomic bool is_ready;
     bool document;        /* offsets count from the frame's beginning */
     uint64_t *start;      /* with chunks of different sizes: n + 1 of them */
@@ -126,7 +126,7 @@ cip_status cip_b2_index_head(cip_b2_index *x, uint64_t i, const cip_b2_entry *e,
                              cip_blosc_head *head, cip_extent *at, cip_err *err);
 /* Decoded bytes that chunk i must have; 0: only its head knows. */
 uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i);
-/* What looking at chunk heads finds out: the document's offsets, sizes of variable chunks. */
+/* What only the heads of all chunks say: the sizes of variable ones. */
 cip_status cip_b2_index_ready(cip_b2_index *x, cip_err *err);
 
 /* --- blosc2_nd.c: n-d arrays -------------------------------------------------------------------

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
 
-enum { PAGE = 32 << 10, RUN_LOOK = 64 };
+enum { PAGE = 32 << 10, RUN_LOOK = 64, LOOK_MAX = 4096 /* entries, for one with data */ };
 
 static cip_read_how how_of(const cip_b2_index *x)
 {
@@ -101,6 +101,8 @@ void cip_b2_index_init(cip_b2_index *x, cip_layout *l, cip_space *in, uint64_t b
     atomic_init(&x->is_ready, false);
 }
 
+static bool is_document(cip_b2_index *x);
+
 cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
 {
     const cip_b2_header *h = x->h;
@@ -116,6 +118,8 @@ cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
                         " other bytes",
                         end - x->at);
     cip_status st = h->nbytes == 0 ? CIP_OK : open_index(x, end, err);
+    if (st == CIP_OK && x->n != 0)
+        x->document = is_document(x);
     return cip_fail_in(err, st, "index");
 }
 
@@ -325,12 +329,12 @@ static bool fits(cip_b2_index *x, uint64_t i, bool document, bool *special)
 static bool is_document(cip_b2_index *x)
 {
     bool special = true;
-    uint64_t i = 0;
+    uint64_t i = 0, look = cip_min_u64(x->n, LOOK_MAX);
     if (x->numbered != NULL || x->constant || x->n > x->h->cbytes / CIP_BLOSC_MIN_HEADER)
         return false;
-    while (i < x->n && fits(x, i, false, &special) && special)
+    while (i < look && fits(x, i, false, &special) && special)
         i++;
-    if (i == x->n || fits(x, i, false, &special))
+    if (i == look || fits(x, i, false, &special))
         return false;
     for (; i < x->n; i++)
         if (!fits(x, i, true, &special))
@@ -373,9 +377,7 @@ cip_status cip_b2_index_ready(cip_b2_index *x, cip_err *err)
         return CIP_OK;
     pthread_mutex_lock(&x->ready);
     if (!atomic_load_explicit(&x->is_ready, memory_order_relaxed)) {
-        x->document = is_document(x);
-        if (x->h->chunksize == 0)
-            st = measure(x, err);
+        st = x->h->chunksize == 0 ? measure(x, err) : CIP_OK;
         if (st == CIP_OK)
             atomic_store_explicit(&x->is_ready, true, memory_order_release);
     }

@@ -165,6 +165,7 @@ static void the_documents_form_is_read_and_named(void **state)
     b2_pattern(40, want, 40);
     assert_memory_equal(got, want, 40);
     assert_true(frame_of(&f)->index.document);
+    assert_string_equal(fact(&f, "layout"), "document");
     one_close(&f);
     m = plain;
     m.wrapped = true;
