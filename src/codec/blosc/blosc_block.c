@@ -30,12 +30,18 @@ static bool slot_acts(const cip_blosc_head *h, int i)
     }
 }
 
+bool cip_blosc_has_delta(const cip_blosc_head *h)
+{
+    bool has = false;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        has = has || h->filter[i] == CIP_BLOSC_DELTA;
+    return has && !h->vl;
+}
+
 cip_status cip_blosc_blocks_open(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes dict,
                                  cip_blosc_blocks *out, cip_err *err)
 {
     cip_blosc_blocks b = { .env = env, .h = h };
-    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        b.delta = b.delta || (h->filter[i] == CIP_BLOSC_DELTA && !h->vl);
     CIP_TRY(cip_blosc_lib_open(&b.lib, env, h, dict, err));
     *out = b;
     return CIP_OK;

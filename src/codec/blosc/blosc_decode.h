@@ -65,7 +65,6 @@ typedef struct cip_blosc_blocks {
     cip_blosc_lib lib;
     uint8_t *room; /* where filters work, room_len bytes; NULL until needed */
     size_t room_len;
-    bool delta; /* block 0 is needed for the others */
 } cip_blosc_blocks;
 
 /* A block and what is known of it. */
@@ -75,6 +74,8 @@ typedef struct cip_blosc_block {
     const uint8_t *first; /* decoded block 0, for delta; NULL for block 0 and in VL chunks */
 } cip_blosc_block;
 
+/* Whether the other blocks need block 0. */
+bool cip_blosc_has_delta(const cip_blosc_head *h);
 cip_status cip_blosc_blocks_open(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes dict,
                                  cip_blosc_blocks *out, cip_err *err);
 /* Decodes a block of n raw bytes. */

@@ -154,12 +154,13 @@ static cip_status check_end(const chunk *c, uint64_t end, cip_err *err)
 
 static cip_status decode_blocks(chunk *c, uint8_t *dst, cip_err *err)
 {
+    bool delta = cip_blosc_has_delta(&c->h);
     place at = { .number = UINT32_MAX };
     cip_status st;
     CIP_GO(open_chunk(c, err));
     for (uint32_t j = 0; j < c->h.nblock; j++) {
         CIP_GO(next_place(c, &at, err));
-        const uint8_t *first = c->blocks.delta && j != 0 ? dst : NULL;
+        const uint8_t *first = delta && j != 0 ? dst : NULL;
         CIP_GO(decode_place(c, &at, first, dst + at.off, err));
     }
     st = check_end(c, at.off + at.len, err);
@@ -236,10 +237,8 @@ static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h,
 {
     cip_blosc_table t;
     uint64_t at = 0;
-    bool first = false;
+    bool first = cip_blosc_has_delta(h);
     cip_status st;
-    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        first = first || h->filter[i] == CIP_BLOSC_DELTA;
     CIP_TRY(cip_blosc_table_open(env->mem, h, head.ptr, &t, err));
     CIP_GO(add_need(out, 0, h->dict ? dict_end(h, &t) : cip_blosc_table_end(h), err));
     if (first) {
@@ -336,7 +335,7 @@ static cip_status decode_first(chunk *c, cip_err *err)
 {
     const place at = { 0, 0, c->h.blocksize };
     void *room;
-    if (!c->blocks.delta)
+    if (!cip_blosc_has_delta(&c->h))
         return CIP_OK;
     CIP_TRY(cip_mem_get(c->env->mem, at.len, &room, err));
     c->first = room;
