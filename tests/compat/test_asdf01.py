@@ -61,12 +61,14 @@ def written(cippus, array, folder, *words):
 @pytest.mark.parametrize("dtype", KINDS)
 def test_lossless_chains_decode_equal(cippus, rng, tmp_path, dtype):
     for i, (chain, ndim) in enumerate(itertools.product([None, *LOSSLESS], range(5))):
+        if (i + KINDS.index(dtype)) % 3:  # every chain and rank with a third of the types
+            continue
         shape = tuple(rng.integers(1, (90, 70, 40, 12, 7)[ndim], ndim))
         tile_axes = 0 if chain is None or "tile" not in chain else len(yaml.safe_load(chain)[0][1]["shape"])
         if tile_axes > ndim:
             continue
         data = draw(rng, dtype, shape)
-        order = ["--byteorder", "big"] if i % 3 == 0 else []
+        order = ["--byteorder", "big"] if i % 2 == 0 else []
         words = ["--standard", "0.1.0"] if chain is None else ["--encode", chain]
         file = written(cippus, data, tmp_path, *words, *order)
         found = file.array("data")
