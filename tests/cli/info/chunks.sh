@@ -1,0 +1,2 @@
+cippus info "$SAMPLES/cube.b2nd" | sed "s,$SAMPLES/,,g"
+cippus info --chunks "$SAMPLES/cube.b2nd"

@@ -1,0 +1,2 @@
+mkdir nothing
+cippus ls nothing
