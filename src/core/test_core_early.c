@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/edit_testing.h"
+#include "support/fail_alloc.h"
 
 static scratch s;
 
@@ -143,6 +144,52 @@ static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
     OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
     edit_verify(path);
+}
+
+static cip_status put_with(const cip_allocator *from, const char *path)
+{
+    const float x[] = { 3, 4, 5.5f };
+    const cip_open_options open = { .size = sizeof open, .allocator = from, .threads = 1 };
+    cip_edit *e;
+    cip_status st = cip_edit_open(
+        path, CIP_EDIT_OPTIONS(.open = &open, .level = CIP_LEVEL_PROCESS, .accept_loss = true), &e,
+        NULL);
+    if (st == CIP_OK)
+        st = cip_edit_write(e, "tiles", "[1]", x, sizeof x, NULL);
+    if (st == CIP_OK)
+        st = cip_edit_write(e, "lossy", "[1]", x, sizeof x, NULL);
+    if (st == CIP_OK)
+        return cip_edit_commit(e, NULL);
+    cip_edit_abort(e);
+    return st;
+}
+
+static void every_allocation_of_an_update_may_fail(void **state)
+{
+    (void)state;
+    size_t n, m;
+    const char *path = early_file("a.asdf");
+    char *before = edit_bytes(path, &n);
+    for (size_t at = 1;; at++) {
+        fail_alloc fa = { .fail_at = at };
+        const cip_allocator from = { fail_alloc_resize, &fa };
+        cip_status st = put_with(&from, path);
+        assert_int_equal(fa.held, 0);
+        if (fa.requests < at) {
+            assert_int_equal(st, CIP_OK);
+            break;
+        }
+        if (st == CIP_OK) /* it did without: a warning, or room for more pieces at once */
+            early_file("a.asdf");
+        else
+            assert_int_equal(st, CIP_ERR_NOMEM);
+        char *after = edit_bytes(path, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(before, after, n);
+        free(after);
+    }
+    free(before);
+    expect_codec(path, "tiles", "tile+zlib");
 }
 
 static void another_chain_may_be_asked_for(void **state)
@@ -380,6 +427,7 @@ int main(void)
         cmocka_unit_test(elements_and_rows_go_through_the_blocks_own_chain),
         cmocka_unit_test(shapes_change_the_chains_arguments),
         cmocka_unit_test(a_lossy_chain_is_run_again_only_where_that_is_accepted),
+        cmocka_unit_test(every_allocation_of_an_update_may_fail),
         cmocka_unit_test(another_chain_may_be_asked_for),
         cmocka_unit_test(the_file_stays_without_index_and_checksums),
         cmocka_unit_test(an_applications_encoding_is_written_and_updated),
