@@ -12,7 +12,6 @@ enum {
     CIP_B2_TRAILER_MIN = 25,  /* without vlmetalayers */
     CIP_B2_MAX_META = 16,     /* metalayers of a header */
     CIP_B2_MAX_VLMETA = 8192, /* of a trailer */
-    CIP_B2_MAX_NAME = 31,     /* bytes of a metalayer's name; longer ones are read as well */
     CIP_B2_MAX_NDIM = 16,
     CIP_B2_MAX_WIDTH = 32 /* bytes of an offset in the index */
 };
@@ -163,7 +162,7 @@ typedef struct cip_b2_frame {
     cip_bytes header; /* all of it */
     cip_b2_metas meta;
     cip_b2_trailer trailer;
-    uint8_t *trailer_bytes; /* or NULL: damaged, said in a warning */
+    uint8_t *trailer_bytes;
     cip_b2_metas vlmeta;
     cip_b2_index index;
     const cip_b2_meta *nd_meta; /* or NULL */

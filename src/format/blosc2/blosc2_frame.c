@@ -20,7 +20,7 @@ static cip_status read_part(const cip_b2_frame *f, uint64_t at, uint64_t n, uint
 {
     const cip_read_how how = how_of(f);
     size_t size;
-    if (!cip_to_size(n, &size) || n > f->layout->env->mem.limit)
+    if (!cip_to_size(n, &size))
         return cip_fail(err, CIP_ERR_LIMIT, f->base + at, "%" PRIu64 " bytes of metadata", n);
     CIP_TRY(cip_arena_get(&f->layout->arena, size, (void **)out, err));
     return cip_space_read_at(&how, f->in, f->base + at, *out, size, err);
