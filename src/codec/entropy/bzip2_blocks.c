@@ -4,14 +4,13 @@
  * made for it: a header, a tiny block that fills up to the bit where it begins, the block's own
  * bytes as they are, an end with the checksum. That libbz2 takes all of it to the end proves that
  * the block ends exactly there. */
-#include "codec/with.h"
+#include "codec/entropy/bzip2_blocks.h"
 
 #if CIP_WITH_BZIP2
 
 #include <string.h>
 
 #include "base/endian.h"
-#include "codec/entropy/bzip2_blocks.h"
 
 #define BLOCK UINT64_C(0x314159265359)
 #define END UINT64_C(0x177245385090)

@@ -3,14 +3,13 @@
  * up to the next place where one may begin: when it has given a block and waits there, and then
  * takes the 48 bits for a beginning, one begins there. The checksum of the whole is folded here, so
  * that a decoder that began at a mark knows it too. */
-#include "codec/with.h"
+#include "codec/entropy/bzip2_blocks.h"
 
 #if CIP_WITH_BZIP2
 
 #include <string.h>
 
 #include "base/endian.h"
-#include "codec/entropy/bzip2_blocks.h"
 
 enum { BUF = 16 << 10, HEADER = 4, MAGIC_BITS = 48, PLACE_BITS = 80, WINDOW = 5 };
 

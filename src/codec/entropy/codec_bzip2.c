@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * One bzip2 stream; what follows its end is not read. libbz2 counts in 32 bits, so it is fed in
  * pieces. Its memory (up to 3.6 MiB to decode, 7.6 MiB to encode) is counted. */
-#include "codec/with.h"
+#include "codec/entropy/bzip2_blocks.h"
 
 #if CIP_WITH_BZIP2
-
-#include "codec/entropy/bzip2_blocks.h"
 
 enum { LEVEL_DEFAULT = 9, LEVEL_MIN = 1, LEVEL_MAX = 9, ENCODE_PIECE = 1 << 16 };
 
