@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
+#include <zlib.h>
 
 static void die(const char *what)
 {
@@ -102,6 +103,40 @@ void bare_bzip2(const bare_block *b, void *dst)
             BZ_OK ||
         n != b->decoded)
         die("libbz2");
+}
+
+enum { AT_ONCE = 1 << 30 }; /* of libraries that count in 32 bits */
+
+void bare_inflate_to(const bare_block *b, void *dst, uint64_t n)
+{
+    z_stream z = { 0 };
+    if (inflateInit(&z) != Z_OK || b->used > UINT32_MAX)
+        die("zlib");
+    z.next_in = (Bytef *)b->map + b->offset;
+    z.avail_in = (uInt)b->used;
+    z.next_out = dst;
+    while (n != 0) {
+        uInt piece = (uInt)(n < AT_ONCE ? n : AT_ONCE);
+        z.avail_out = piece;
+        if (inflate(&z, Z_NO_FLUSH) < 0 || z.avail_out != 0)
+            die("zlib");
+        n -= piece;
+    }
+    inflateEnd(&z);
+}
+
+void bare_bzip2_to(const bare_block *b, void *dst, uint64_t n)
+{
+    bz_stream z = { 0 };
+    if (BZ2_bzDecompressInit(&z, 0, 0) != BZ_OK || b->used > UINT32_MAX || n > UINT32_MAX)
+        die("libbz2");
+    z.next_in = (char *)b->map + b->offset;
+    z.avail_in = (unsigned)b->used;
+    z.next_out = dst;
+    z.avail_out = (unsigned)n;
+    if (BZ2_bzDecompress(&z) < 0 || z.avail_out != 0)
+        die("libbz2");
+    BZ2_bzDecompressEnd(&z);
 }
 
 void bare_lz4(const bare_block *b, void *dst)

@@ -23,6 +23,9 @@ void bare_close(bare_block *b);
 size_t bare_yaml(const char *path);
 void bare_pread(int fd, uint64_t offset, void *dst, size_t n);
 void bare_inflate(const bare_block *b, void *dst);
+/* The first n bytes, by zlib and libbz2 in order. */
+void bare_inflate_to(const bare_block *b, void *dst, uint64_t n);
+void bare_bzip2_to(const bare_block *b, void *dst, uint64_t n);
 void bare_bzip2(const bare_block *b, void *dst);
 /* All chunks of an `lz4` block. */
 void bare_lz4(const bare_block *b, void *dst);

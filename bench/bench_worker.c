@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
- * DIGEST STORED". The digest of what was computed is taken outside the timing. With words on the
- * command line: bench_blosc.c. */
+ * DIGEST STORED" (bytes stored, or held by marks). The digest of what was computed is taken outside
+ * the timing. With words on the command line: bench_blosc.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,21 +261,43 @@ static uint64_t swap_bare(const char *path, unsigned threads, uint64_t *result)
 
 enum { SIDE = 100 };
 
-/* Rows and columns [3/8, 3/8 + 100) of a square float32 array. */
-static uint64_t window(const char *path, unsigned threads, uint64_t *result)
+/* Rows and columns [k/8, k/8 + 100) of a square float32 array. */
+static void read_window(const cip_file *f, int64_t k, float win[SIDE][SIDE])
 {
     cip_err err = CIP_ERR_INIT;
     char text[96];
+    int64_t at = cip_array_shape(first_array(f))[0] / 8 * k;
+    snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", at, at + SIDE,
+             at, at + SIDE);
+    if (cip_read(first_array(f), text, NULL, win, sizeof(float) * SIDE * SIDE, &err) != CIP_OK)
+        bench_die("window", &err);
+}
+
+static uint64_t window(const char *path, unsigned threads, uint64_t *result)
+{
     static float win[SIDE][SIDE];
     uint64_t start = bench_now();
     cip_file *f = bench_open(path, threads);
-    int64_t at = cip_array_shape(first_array(f))[0] / 8 * 3;
-    snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", at, at + SIDE,
-             at, at + SIDE);
-    if (cip_read(first_array(f), text, NULL, win, sizeof win, &err) != CIP_OK)
-        bench_die(path, &err);
+    read_window(f, 3, win);
     cip_file_close(f);
     uint64_t end = bench_now();
+    *result = bench_digest(win, sizeof win);
+    return end - start;
+}
+
+static uint64_t marks_nbytes; /* of the last later window */
+
+/* Another window of a file that one was read of before. */
+static uint64_t window_later(const char *path, unsigned threads, uint64_t *result)
+{
+    static float win[SIDE][SIDE];
+    cip_file *f = bench_open(path, threads);
+    read_window(f, 3, win);
+    uint64_t start = bench_now();
+    read_window(f, 2, win);
+    uint64_t end = bench_now();
+    marks_nbytes = cip_file_marks_nbytes(f);
+    cip_file_close(f);
     *result = bench_digest(win, sizeof win);
     return end - start;
 }
@@ -288,9 +310,9 @@ static int64_t side_of(uint64_t nbytes)
     return n;
 }
 
-static void cut(const uint8_t *from, int64_t n, float win[SIDE][SIDE])
+static void cut_at(const uint8_t *from, int64_t n, int64_t k, float win[SIDE][SIDE])
 {
-    int64_t at = n / 8 * 3;
+    int64_t at = n / 8 * k;
     for (int64_t i = 0; i < SIDE; i++)
         memcpy(win[i], from + ((at + i) * n + at) * 4, SIDE * 4);
 }
@@ -308,6 +330,52 @@ static uint64_t window_raw_bare(const char *path, unsigned threads, uint64_t *re
     uint64_t end = bench_now();
     *result = bench_digest(win, sizeof win);
     return end - start;
+}
+
+static void cut(const uint8_t *from, int64_t n, float win[SIDE][SIDE])
+{
+    cut_at(from, n, 3, win);
+}
+
+/* By the plain library in order, no further than the window's end. */
+static uint64_t decode_to_window(const char *path, int64_t k, uint64_t *result,
+                                 void (*decode)(const bare_block *b, void *dst, uint64_t n))
+{
+    static float win[SIDE][SIDE];
+    bare_block b = bare_open(path);
+    need(b.decoded);
+    int64_t n = side_of(b.decoded), at = n / 8 * k;
+    uint64_t start = bench_now();
+    decode(&b, buf, (uint64_t)((at + SIDE - 1) * n + at + SIDE) * 4);
+    cut_at(buf, n, k, win);
+    uint64_t end = bench_now();
+    bare_close(&b);
+    *result = bench_digest(win, sizeof win);
+    return end - start;
+}
+
+static uint64_t window_zlib_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    return decode_to_window(path, 3, result, bare_inflate_to);
+}
+
+static uint64_t later_zlib_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    return decode_to_window(path, 2, result, bare_inflate_to);
+}
+
+static uint64_t window_bzp2_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    return decode_to_window(path, 3, result, bare_bzip2_to);
+}
+
+static uint64_t later_bzp2_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    (void)threads;
+    return decode_to_window(path, 2, result, bare_bzip2_to);
 }
 
 /* What a reader that decodes the whole block pays. */
@@ -361,11 +429,20 @@ static const struct {
     const char *name;
     row_fn *ours, *bare;
 } rows[] = {
-    { "tree", tree_open, tree_bare },          { "small", read_small, small_bare },
-    { "view", view_sum, view_bare },           { "copy", read_all, copy_bare },
-    { "swap", read_all, swap_bare },           { "window-raw", window, window_raw_bare },
-    { "window-lz4", window, window_lz4_bare }, { "zlib", read_all, inflate_bare },
-    { "bzp2", read_all, bzip2_bare },          { "lz4", read_all, lz4_bare },
+    { "tree", tree_open, tree_bare },
+    { "small", read_small, small_bare },
+    { "view", view_sum, view_bare },
+    { "copy", read_all, copy_bare },
+    { "swap", read_all, swap_bare },
+    { "window-raw", window, window_raw_bare },
+    { "window-lz4", window, window_lz4_bare },
+    { "window-zlib", window, window_zlib_bare },
+    { "later-zlib", window_later, later_zlib_bare },
+    { "window-bzp2", window, window_bzp2_bare },
+    { "later-bzp2", window_later, later_bzp2_bare },
+    { "zlib", read_all, inflate_bare },
+    { "bzp2", read_all, bzip2_bare },
+    { "lz4", read_all, lz4_bare },
     { "md5", verify_md5, md5_bare },
 };
 
@@ -388,8 +465,11 @@ int main(int argc, char **argv)
         return bench_blosc(argc, argv);
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
         bench_turn t = { 0, 0, 0 };
-        if (!bench_write_row(row, who, path, &t))
+        marks_nbytes = 0;
+        if (!bench_write_row(row, who, path, &t)) {
             t.ns = run(row, who, path, &t.digest);
+            t.stored = marks_nbytes;
+        }
         printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t.ns, t.digest, t.stored);
         fflush(stdout);
     }

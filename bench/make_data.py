@@ -61,7 +61,7 @@ def make(folder, scale):
     side = max(1024, int(16384 * scale))
     folder.mkdir(parents=True, exist_ok=True)
     name = lambda stem: folder / f"{stem}-{side}.asdf"
-    files = {row: name(row) for row in ("tree", "small", "raw", "lz4", "zlib", "bzp2", "swap")}
+    files = {row: name(row) for row in ("tree", "small", "raw", "lz4", "zlib", "bzp2", "swap", "window-zlib", "window-bzp2")}
     if not files["tree"].exists():
         tree_text(files["tree"], max(500, int(10000 * scale)))
     if not files["small"].exists():
@@ -72,6 +72,10 @@ def make(folder, scale):
         write(files["lz4"], {"data": data}, "lz4")
         write(files["zlib"], {"data": data[: side // 4]}, "zlib")
         write(files["bzp2"], {"data": data[: side // 16]}, "bzp2")
+    if not all(files[f"window-{k}"].exists() for k in ("zlib", "bzp2")):
+        data = f4q(side)
+        write(files["window-zlib"], {"data": data}, "zlib")
+        write(files["window-bzp2"], {"data": np.ascontiguousarray(data[: side // 4, : side // 4])}, "bzp2")
     if not files["swap"].exists():
         write(files["swap"], {"data": np.random.default_rng(2).normal(size=side * side // 8).astype(">f8")})
     return files | kinds(folder, max(1 << 22, int((256 << 20) * scale * scale)))

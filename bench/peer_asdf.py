@@ -54,11 +54,11 @@ def view(path):
         return time.perf_counter_ns() - start, 2**64 - 1
 
 
-def window(path, memmap):
+def window(path, memmap, eighths=3):
     start = time.perf_counter_ns()
     with asdf.open(path, memmap=memmap) as af:
         array = first_array(af)
-        at = array.shape[0] // 8 * 3
+        at = array.shape[0] // 8 * eighths
         cut = np.array(array[at : at + SIDE, at : at + SIDE])
         return time.perf_counter_ns() - start, digest(cut.tobytes())
 
@@ -122,6 +122,8 @@ ROWS = {
     "swap": whole,
     "window-raw": lambda p: window(p, True),
     "window-lz4": lambda p: window(p, False),
+    **{f"window-{codec}": lambda p: window(p, False) for codec in ("zlib", "bzp2")},
+    **{f"later-{codec}": lambda p: window(p, False, 2) for codec in ("zlib", "bzp2")},
     "zlib": whole,
     "bzp2": whole,
     "lz4": whole,

@@ -59,6 +59,9 @@ CIP_API const char *cip_file_version(const cip_file *file);
 /** Bytes of the file. */
 CIP_API uint64_t cip_file_nbytes(const cip_file *file);
 
+/** Bytes held by marks: where decoding of large compressed data may begin anew. */
+CIP_API uint64_t cip_file_marks_nbytes(const cip_file *file);
+
 /** Arrays in the order of the tree. */
 CIP_API size_t cip_file_narray(const cip_file *file);
 CIP_API const cip_array *cip_file_array(const cip_file *file, size_t i);

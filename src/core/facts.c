@@ -4,6 +4,7 @@
 
 #include "base/endian.h"
 #include "core/plan.h"
+#include "space/marks.h"
 
 const char *cip_file_format(const cip_file *f)
 {
@@ -18,6 +19,11 @@ const char *cip_file_version(const cip_file *f)
 uint64_t cip_file_nbytes(const cip_file *f)
 {
     return f == NULL ? 0 : f->layout->io->size + f->layout->beside;
+}
+
+uint64_t cip_file_marks_nbytes(const cip_file *f)
+{
+    return f == NULL ? 0 : cip_marks_nbytes(f->layout->marks);
 }
 
 size_t cip_file_narray(const cip_file *f)
