@@ -2,7 +2,7 @@
 head -c 80000 /dev/zero | cippus convert --from raw --dtype uint8 --shape '*' - x.asdf
 md5sum <x.asdf >old
 cp x.asdf y.asdf
-head -c 2000 /dev/urandom >bytes
+head -c 2000 /dev/zero | tr '\0' x >bytes
 cippus put --from raw --dtype uint8 --shape '*' y.asdf '[70000:72000]' bytes
 md5sum <y.asdf >new
 (ulimit -f 20; cippus put --from raw --dtype uint8 --shape '*' x.asdf '[70000:72000]' bytes) 2>/dev/null && exit 1
