@@ -20,6 +20,8 @@ void bench_die(const char *what, const cip_err *err);
 uint64_t bench_now(void);
 /* Order-dependent, and fast enough for a GiB. */
 uint64_t bench_digest(const void *p, size_t n);
+/* Memory that all rows share, of at least n bytes; touched before. */
+uint8_t *bench_room(size_t n);
 cip_file *bench_open(const char *path, unsigned threads);
 /* The first array as it is, read into memory that is used again. */
 const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dtype);
@@ -28,7 +30,9 @@ const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dt
  * for a row of another name. */
 bool bench_write_row(const char *row, const char *who, const char *path, bench_turn *out);
 
-/* A run of its own, by the words of the command line: chunks of Blosc against c-blosc2. */
+/* Runs of their own, by the words of the command line: chunks and files of Blosc against c-blosc2.
+ */
 int bench_blosc(int argc, char **argv);
+int bench_b2nd(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
  * DIGEST STORED" (bytes stored, or held by marks). The digest of what was computed is taken outside
- * the timing. With words on the command line: bench_blosc.c. */
+ * the timing. With words on the command line: bench_blosc.c, bench_b2nd.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +53,12 @@ static void need(size_t n)
     madvise(buf, n, MADV_HUGEPAGE);
     memset(buf, 1, n);
     buf_nbytes = n;
+}
+
+uint8_t *bench_room(size_t n)
+{
+    need(n);
+    return buf;
 }
 
 cip_file *bench_open(const char *path, unsigned threads)
@@ -462,7 +468,7 @@ int main(int argc, char **argv)
 {
     char row[64], who[64], path[2048];
     if (argc > 1)
-        return bench_blosc(argc, argv);
+        return (strcmp(argv[1], "b2nd") == 0 ? bench_b2nd : bench_blosc)(argc, argv);
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
         bench_turn t = { 0, 0, 0 };
         marks_nbytes = 0;

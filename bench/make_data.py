@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark's files, by Python asdf with fixed seeds. Made once; a file that is there is kept."""
+"""The benchmark's files, by Python asdf and python-blosc2 with fixed seeds. Made once; a file that is there is kept."""
 import asdf
+import blosc2
 import numpy as np
 
 
@@ -57,6 +58,31 @@ def kinds(folder, nbytes):
     return files
 
 
+def blosc2_files(folder, side):
+    """Square f4q arrays as b2nd in shapes and codecs that differ, and a frame of 2 MiB chunks."""
+    cparams = lambda codec, level: {"codec": codec, "clevel": level}
+    small = {"chunks": (1024, 1024), "blocks": (128, 128)}
+    kinds = {
+        "lz4-5": {**small, "cparams": cparams(blosc2.Codec.LZ4, 5)},
+        "zstd-1": {**small, "cparams": cparams(blosc2.Codec.ZSTD, 1)},
+        "default-zstd-5": {"cparams": cparams(blosc2.Codec.ZSTD, 5)},
+    }
+    files = {k: folder / f"{k}-{side}.b2nd" for k in kinds}
+    frame = folder / f"lz4-5-{side}.b2frame"
+    if all(f.exists() for f in [*files.values(), frame]):
+        return files | {"frame": frame}
+    data = f4q(side)
+    for kind, how in kinds.items():
+        part = folder / f"{kind}.part.b2nd"
+        blosc2.asarray(data, urlpath=str(part), mode="w", **how)
+        part.rename(files[kind])
+    part = folder / "part.b2frame"
+    how = {"cparams": {**cparams(blosc2.Codec.LZ4, 5), "typesize": 4}, "contiguous": True, "urlpath": str(part), "mode": "w"}
+    blosc2.SChunk(chunksize=2 << 20, data=data[: side // 2], **how)
+    part.rename(frame)
+    return files | {"frame": frame}
+
+
 def make(folder, scale):
     side = max(1024, int(16384 * scale))
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,4 +104,5 @@ def make(folder, scale):
         write(files["window-bzp2"], {"data": np.ascontiguousarray(data[: side // 4, : side // 4])}, "bzp2")
     if not files["swap"].exists():
         write(files["swap"], {"data": np.random.default_rng(2).normal(size=side * side // 8).astype(">f8")})
+    files["blosc2"] = blosc2_files(folder, side)
     return files | kinds(folder, max(1 << 22, int((256 << 20) * scale * scale)))

@@ -96,16 +96,22 @@ def show(row, text, found):
         )
 
 
-def run_blosc(o, files):
-    """Chunks of Blosc against the library of the Python package: one process for all rows, it interleaves them itself."""
+def against_blosc2(o, what, *words):
+    """One process for all rows, it interleaves them itself against the library of the Python package. Its lines."""
     library = pathlib.Path(importlib.util.find_spec("blosc2").origin).parent / "lib" / "libblosc2.so"
-    words = [o.build.resolve() / "bench_worker", "blosc", library, o.rounds, max(1 << 22, int((16 << 20) * o.scale))]
+    argv = [o.build.resolve() / "bench_worker", what, library, o.rounds, *words]
+    done = subprocess.run(list(map(str, argv)), stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: {what} failed")
+    return done.stdout.splitlines()
+
+
+def run_blosc(o, files):
+    """Chunks of Blosc."""
+    words = [max(1 << 22, int((16 << 20) * o.scale))]
     for kind, typesize in (("f4q", 4), ("i2", 2)):
         words += [kind, typesize, files[kind].resolve()]
-    done = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit("bench: blosc failed")
-    version, *lines = done.stdout.splitlines()
+    version, *lines = against_blosc2(o, "blosc", *words)
     print(f"\nblosc: 2 MiB chunks at level 5, one thread, against {version}; MB/s, theirs / ours in time")
     print(f"  {'':22} {'ratio':>13}  {'encode':>17}  {'decode theirs':>19}  {'decode ours':>19}")
     out = {}
@@ -118,10 +124,38 @@ def run_blosc(o, files):
     return out
 
 
+B2ND = {
+    "open": "open and close",
+    "read": "read all",
+    "windows": "200 windows of 100 x 100 (a frame: slices as long)",
+    "points": "1000 points in one call",
+    "elements": "1000 elements one by one",
+}
+
+
+def run_b2nd(o, files):
+    """b2nd arrays and a frame."""
+    version, *lines = against_blosc2(o, "b2nd", *[f.resolve() for f in files["blosc2"].values()])
+    print(f"\nb2nd: whole files against {version}; ms, ours, theirs, theirs / ours")
+    print("".join(f"  {name}: {text}\n" for name, text in B2ND.items()), end="")
+    out = {}
+    for line in lines:
+        name, *words = line.split()
+        if name == "file":
+            stem = next(k for k, f in files["blosc2"].items() if str(f.resolve()) == words[0])
+            continue
+        nbytes, *ns = map(int, words)
+        pairs = [(f"{t}t", ns[2 * i], ns[2 * i + 1]) for i, t in enumerate((1, 2)) if ns[2 * i]]
+        text = "  ".join(f"{t}: {a / 1e6:9.3f} {b / 1e6:9.3f} {b / a:6.2f}" for t, a, b in pairs)
+        print(f"  {stem:15} {nbytes >> 20:5d} MiB {name:9} {text}")
+        out[f"{stem}-{name}"] = {t: [a, b] for t, a, b in pairs}
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc"]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
@@ -137,8 +171,8 @@ def main():
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
     out = {}
     for row in o.rows.split(","):
-        if row == "blosc":
-            out[row] = run_blosc(o, files)
+        if row in ("blosc", "b2nd"):
+            out[row] = (run_blosc if row == "blosc" else run_b2nd)(o, files)
             continue
         file, text, ours, peer_rounds = ROWS[row]
         rounds = o.rounds * 20 if row in ("small", "window-raw") else o.rounds
