@@ -44,10 +44,10 @@ typedef struct cip_mark {
     uint64_t in_bits;  /* stored bits before it (of a byte: in the codec's own order) */
     uint64_t raw;      /* raw bytes before it */
     size_t window_len; /* what decoding has to know of what came before, the codec's own (zlib: the
-                          last raw bytes, bzip2: level and checksum so far) */
+                          checksum so far and the last raw bytes, bzip2: level and checksum) */
     const uint8_t *window;
 } cip_mark;
-enum { CIP_MARK_WINDOW = 32 << 10, CIP_SPLIT_WINDOW = 8 }; /* the longest; of a codec that splits */
+enum { CIP_MARK_WINDOW = 4 + (32 << 10), CIP_SPLIT_WINDOW = 8 }; /* the longest; of a codec that splits */
 
 /* Stored bits [from, to) of `in`: perhaps a piece that decodes alone. */
 typedef struct cip_split_piece {

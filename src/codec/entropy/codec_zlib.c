@@ -10,22 +10,27 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/endian.h"
+
 enum { LEVEL_DEFAULT = 6, LEVEL_MIN = 1, LEVEL_MAX = 12 };
 
-enum { HEAD = 2, TAIL = 4 };
+enum { HEAD = 2, TAIL = 4, SUM = 4 /* in front of a mark's window: the Adler-32 so far */ };
 
 typedef struct zlib_state {
     cip_lib_mem lib;
     z_stream z;
     bool end;
-    bool resumed;         /* the data alone: their checksum, of all of them, cannot be told */
+    bool resumed;         /* the data alone: their checksum is told here, from that of the mark */
     unsigned skip;        /* resumed: bits of the first byte to be left out */
     bool tail_begun;      /* resumed: the data are done */
-    unsigned tail;        /* bytes of the checksum that were passed */
+    unsigned tail;        /* bytes of the checksum that were taken */
+    uint32_t sum, stored; /* resumed: the checksum so far; the one in the stream, as far as taken */
     bool wanted, at_mark; /* a stop where a block begins */
     uint64_t taken, raw;  /* bytes up to here: of the stream, of the data */
     uint8_t *window;      /* of a mark; made for the first */
 } zlib_state;
+
+static const char bad_sum[] = "incorrect data check"; /* as zlib says it */
 
 static voidpf zlib_get(voidpf self, uInt items, uInt each)
 {
@@ -47,9 +52,8 @@ static cip_status zlib_fail(const zlib_state *s, int code, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a zlib stream without preset dictionary, found one with it");
     default: /* zlib tells a wrong Adler-32 by its message alone */
-        return cip_fail(
-            err, strcmp(why, "incorrect data check") == 0 ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT,
-            CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
+        return cip_fail(err, strcmp(why, bad_sum) == 0 ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT,
+                        CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
     }
 }
 
@@ -87,7 +91,7 @@ static cip_status zlib_resume(const void *args, const cip_codec_env *env, const 
     (void)args;
     zlib_state *s = NULL; /* for compilers that do not see that it is made */
     *state = NULL;
-    if (from->in_bits < 8 * HEAD)
+    if (from->in_bits < 8 * HEAD || from->window_len < SUM)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a mark behind the header of a zlib stream, found one in it");
     CIP_TRY(zlib_new(env, -MAX_WBITS, &s, err));
@@ -95,26 +99,32 @@ static cip_status zlib_resume(const void *args, const cip_codec_env *env, const 
     s->skip = (unsigned)(from->in_bits % 8);
     s->taken = from->in_bits / 8;
     s->raw = from->raw;
-    int code = from->window_len == 0
-                   ? Z_OK
-                   : inflateSetDictionary(&s->z, from->window, (uInt)from->window_len);
+    s->sum = cip_load_u32(from->window, true);
+    int code = from->window_len == SUM ? Z_OK
+                                       : inflateSetDictionary(&s->z, from->window + SUM,
+                                                              (uInt)(from->window_len - SUM));
     if (code != Z_OK) {
+        cip_status st = zlib_fail(s, code, err);
         zlib_finish(s);
-        return cip_lib_fail(&s->lib, err);
+        return st;
     }
     *state = s;
     return CIP_OK;
 }
 
-/* Resumed: what follows the data. */
-static int pass_tail(zlib_state *s)
+/* Resumed: the checksum behind the data. */
+static int take_tail(zlib_state *s)
 {
-    while (s->tail < TAIL && s->z.avail_in != 0) {
+    for (; s->tail < TAIL && s->z.avail_in != 0; s->tail++) {
+        s->stored = s->stored << 8 | *s->z.next_in++;
         s->z.avail_in--;
-        s->z.next_in++;
-        s->tail++;
     }
-    return s->tail == TAIL ? Z_STREAM_END : Z_OK;
+    if (s->tail < TAIL)
+        return Z_OK;
+    if (s->stored == s->sum)
+        return Z_STREAM_END;
+    s->z.msg = (char *)(uintptr_t)bad_sum;
+    return Z_DATA_ERROR;
 }
 
 static int turn(zlib_state *s)
@@ -122,19 +132,22 @@ static int turn(zlib_state *s)
     if (s->end)
         return Z_STREAM_END;
     if (s->tail_begun)
-        return pass_tail(s);
+        return take_tail(s);
     if (s->skip != 0 && s->z.avail_in != 0) {
         inflatePrime(&s->z, (int)(8 - s->skip), *s->z.next_in >> s->skip);
         s->z.avail_in--;
         s->z.next_in++;
         s->skip = 0;
     }
+    const Bytef *out = s->z.next_out;
     int code = inflate(&s->z, s->wanted ? Z_BLOCK : Z_NO_FLUSH);
+    if (s->resumed)
+        s->sum = (uint32_t)adler32(s->sum, out, (uInt)(s->z.next_out - out));
     enum { AT_BLOCK = 128, IN_LAST = 64 }; /* of data_type */
     s->at_mark = s->wanted && code == Z_OK && (s->z.data_type & (AT_BLOCK | IN_LAST)) == AT_BLOCK;
     s->wanted = s->wanted && !s->at_mark;
     s->tail_begun = s->resumed && code == Z_STREAM_END;
-    return s->tail_begun ? pass_tail(s) : code;
+    return s->tail_begun ? take_tail(s) : code;
 }
 
 static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
@@ -167,10 +180,11 @@ static bool zlib_mark(void *state, bool want, cip_mark *out)
     if (s->window == NULL &&
         cip_mem_get(s->lib.mem, CIP_MARK_WINDOW, (void **)&s->window, NULL) != CIP_OK)
         return false;
-    inflateGetDictionary(&s->z, s->window, &n);
+    inflateGetDictionary(&s->z, s->window + SUM, &n);
+    cip_store_u32(s->window, s->resumed ? s->sum : (uint32_t)s->z.adler, true);
     *out = (cip_mark){ .in_bits = 8 * s->taken - (unsigned)(s->z.data_type & BITS_LEFT),
                        .raw = s->raw,
-                       .window_len = n,
+                       .window_len = SUM + n,
                        .window = s->window };
     return true;
 }

@@ -119,10 +119,13 @@ static void check_marks(size_t n, size_t least, uint32_t seed)
     assert_true(m.n >= least);
     for (size_t i = 0; i < m.n; i += 1 + m.n / 20) {
         size_t left = RAW - m.at[i].raw;
-        assert_true(m.at[i].window_len <= CIP_MARK_WINDOW && m.at[i].window_len <= m.at[i].raw);
+        assert_true(m.at[i].window_len <= CIP_MARK_WINDOW && m.at[i].window_len <= 4 + m.at[i].raw);
         assert_int_equal(run(src, &m.at[i], seed + (uint32_t)i, NULL, &got), CIP_OK);
         assert_int_equal(got, left);
         assert_memory_equal(out, raw + m.at[i].raw, left);
+        coded[n - 1] ^= 1; /* the checksum of all, which no mark loses */
+        assert_int_equal(run(src, &m.at[i], seed + (uint32_t)i, NULL, &got), CIP_ERR_CHECKSUM);
+        coded[n - 1] ^= 1;
     }
     drop_marks(&m);
 }
@@ -224,7 +227,7 @@ static void a_mark_that_lies_gives_other_bytes_or_corrupt(void **state)
                        .window_len = rnd(&seed) % (CIP_MARK_WINDOW + 1) };
         size_t got;
         cip_status st = run(src, &m, seed, NULL, &got);
-        assert_true(st == CIP_OK || st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED);
+        assert_true(st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM);
     }
     cip_mark in_head = { .in_bits = 15 };
     size_t got;
@@ -240,6 +243,16 @@ static void a_failing_allocation_is_reported(void **state)
         void *s = &t;
         const cip_codec_env *env = test_env_open(&t, at, 0);
         assert_int_equal(z->begin(NULL, env, &s, &t.err), CIP_ERR_NOMEM);
+        assert_null(s);
+        test_env_close(&t);
+    }
+    static const uint8_t window[CIP_MARK_WINDOW];
+    const cip_mark from = { 99, 1 << 20, sizeof window, window };
+    for (size_t at = 1; at <= 3; at++) { /* the third: for the window */
+        test_env t;
+        void *s = &t;
+        const cip_codec_env *env = test_env_open(&t, at, 0);
+        assert_int_equal(z->resume(NULL, env, &from, &s, &t.err), CIP_ERR_NOMEM);
         assert_null(s);
         test_env_close(&t);
     }
