@@ -28,7 +28,7 @@ static int stop(void **state)
 static int note(void *user, const cip_finding *f)
 {
     assert_int_equal(f->severity, CIP_NOTE);
-    snprintf(user, 200, "%s", f->text);
+    snprintf(user, 200, "%s: %s", f->part, f->text);
     return 0;
 }
 
@@ -54,7 +54,7 @@ static const char *early_file(const char *name)
     OK(cip_put(w, "lossy", cip_dtype_of(CIP_F32), 2, shape, values,
                CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 24}]]"), err));
     OK(cip_writer_commit(w, err));
-    assert_non_null(strstr(text, "the largest error of a value is "));
+    assert_non_null(strstr(text, "lossy: the largest error of a value is "));
     edit_verify(path);
     return path;
 }
@@ -137,7 +137,7 @@ static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
     e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
     OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
-    assert_non_null(strstr(told, "the largest error of a value is "));
+    assert_non_null(strstr(told, "lossy: the largest error of a value is "));
     expect_codec(path, "lossy", "quantize");
     e = begin(path, NULL); /* the tree, and other blocks, are changed without it */
     OK(cip_edit_set(e, "note", "x", err));
@@ -210,9 +210,88 @@ static void another_chain_may_be_asked_for(void **state)
     OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
     FAILS(CIP_ERR_ARG, "at most 2 axes", cip_edit_commit(e, err));
     const char *other = edit_file(&s, "b.asdf", false);
-    e = begin(other, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
-    OK(cip_edit_write(e, "image", "[0, 0:3]", x, sizeof x, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "layout B", cip_edit_commit(e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "layout B",
+          cip_edit_open(other, CIP_EDIT_OPTIONS(.encode = "[zlib]"), &e, err));
+}
+
+static void a_chain_that_nothing_would_go_through_is_refused(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "a.asdf");
+    const cip_write_options o = { .size = sizeof o, .overwrite = true, .version = "0.1.0" };
+    const float x[] = { 3, 4, 5.5f };
+    cip_writer *w;
+    cip_edit *e;
+    OK(cip_create(path, &o, &w, err));
+    OK(cip_put(w, "here", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_writer_commit(w, err));
+    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
+    FAILS(CIP_ERR_UNSUPPORTED, "inline has no encoding chain",
+          cip_edit_write(e, "here", "[1]", x, sizeof x, err));
+    cip_edit_abort(e);
+    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
+    FAILS(CIP_ERR_UNSUPPORTED, "streamed has no encoding chain",
+          cip_edit_append(e, "rows", x, sizeof x, err));
+    cip_edit_abort(e);
+    FAILS(CIP_ERR_UNSUPPORTED, "frobnicate",
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.encode = "[frobnicate]"), &e, err));
+}
+
+/* In the file, the text behind `key` where it first stands as `from` becomes `to`, as long. */
+static void patch(const char *path, const char *key, const char *from, const char *to)
+{
+    size_t n;
+    char *bytes = edit_bytes(path, &n), *at = memmem(bytes, n, key, strlen(key));
+    assert_non_null(at);
+    at = memmem(at, n - (size_t)(at - bytes), from, strlen(from));
+    assert_non_null(at);
+    assert_int_equal(strlen(from), strlen(to));
+    memcpy(at, to, strlen(to));
+    FILE *f = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    free(bytes);
+}
+
+/* The arrays are of another shape than the chains say, or of only some of the bytes. */
+static void a_block_is_encoded_as_its_chain_says(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "a.asdf");
+    const cip_write_options o = { .size = sizeof o,
+                                  .overwrite = true,
+                                  .version = "0.1.0",
+                                  .accept_loss = true,
+                                  .byteorder = "big" };
+    const float x[] = { -1 };
+    char told[200] = "";
+    cip_writer *w;
+    cip_edit *e;
+    OK(cip_create(path, &o, &w, err));
+    OK(cip_put(w, "t", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [2, 2]}], zlib]"), err));
+    OK(cip_put(w, "q", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 24}]]"), err));
+    OK(cip_writer_commit(w, err));
+    patch(path, "\nt:", "shape: [4, 3]", "shape: [12]  ");
+    patch(path, "\nq:", "shape: [4, 3]", "shape: [10]  ");
+    edit_expect(path, "t", "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0\n");
+    e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
+    OK(cip_edit_write(e, "t", "[1:2]", x, sizeof x, err));
+    OK(cip_edit_write(e, "q", "[1:2]", x, sizeof x, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "t", "0.0 -1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0\n");
+    cip_file *f;
+    float y[10] = { 0 };
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_read(cip_find(f, "q", err), NULL, NULL, y, sizeof y, err));
+    cip_file_close(f);
+    for (int i = 0; i < 10; i++)
+        assert_float_equal(y[i], i == 1 ? -1 : (float)i, 1e-5);
 }
 
 static void the_file_stays_without_index_and_checksums(void **state)
@@ -429,6 +508,8 @@ int main(void)
         cmocka_unit_test(a_lossy_chain_is_run_again_only_where_that_is_accepted),
         cmocka_unit_test(every_allocation_of_an_update_may_fail),
         cmocka_unit_test(another_chain_may_be_asked_for),
+        cmocka_unit_test(a_chain_that_nothing_would_go_through_is_refused),
+        cmocka_unit_test(a_block_is_encoded_as_its_chain_says),
         cmocka_unit_test(the_file_stays_without_index_and_checksums),
         cmocka_unit_test(an_applications_encoding_is_written_and_updated),
         cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),

@@ -43,12 +43,45 @@ struct asdf_chainw {
     codec_stage codec[ASDF_CHAIN_STAGES];
 };
 
+/* What nobody takes would be a wrong word that goes unnoticed: {qualty: 100}. */
+static cip_status check_arguments(const asdf_stage *s, cip_err *err)
+{
+    static const char *const known[][5] = {
+        [ASDF_STAGE_TILE] = { "shape", "original_shape", "item_size" },
+        [ASDF_STAGE_QUANTIZE] = { "quality", "bits", "dtype", "original_shape" },
+        [ASDF_STAGE_CODEC] = { NULL }
+    };
+    const size_t n = s->codec != &cip_codec_app ? cip_node_len(s->args) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const cip_node *key = s->args->pair[i].key;
+        const char *const *word = known[s->kind];
+        while (*word != NULL && !cip_node_is_string(key, *word))
+            word++;
+        if (*word == NULL)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "the encoding chain: expected no argument '%.40s' of '%.40s'",
+                            key->type == CIP_NODE_STRING ? key->text : "?", s->name);
+    }
+    if (cip_map_get(s->args, "quality") != NULL && cip_map_get(s->args, "bits") != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "the encoding chain: expected quality or bits, found both");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_chain_has_no_place(bool inlined, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "an array that is %s has no encoding chain", inlined ? "inline" : "streamed");
+}
+
 cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, asdf_chain *out,
                                 cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_bytes in = { (const uint8_t *)text, strlen(text) };
     cip_status st = cip_asdf_chain_read(env, a, in, out, &why);
+    for (size_t i = 0; st == CIP_OK && i < out->n; i++)
+        CIP_TRY(check_arguments(&out->stage[i], err));
     if (st == CIP_OK)
         return CIP_OK;
     return cip_fail(err, st == CIP_ERR_CORRUPT ? CIP_ERR_ARG : st, CIP_NO_OFFSET,

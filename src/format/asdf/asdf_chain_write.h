@@ -16,6 +16,8 @@ typedef struct asdf_encoded {
  * encoding. Nodes live in `a`. */
 cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, asdf_chain *out,
                                 cip_err *err);
+/* UNSUPPORTED: an array that is inline, or else streamed, has no chain. */
+cip_status cip_asdf_chain_has_no_place(bool inlined, cip_err *err);
 /* Whether what is decoded may differ from what was encoded. */
 bool cip_asdf_chain_is_lossy(const asdf_chain *c);
 /* Whether it is a chain for the array: no more lengths of a tile than axes, quantize for floats,

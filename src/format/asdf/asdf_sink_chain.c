@@ -54,9 +54,7 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
                         "expected a file of version 0.1.0 for an encoding chain, found %s",
                         how->standard->version);
     if (s->encode != NULL && (t->where == CIP_WHERE_STREAMED || t->where == CIP_WHERE_INLINE))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "an array that is %s has no encoding chain",
-                        t->where == CIP_WHERE_INLINE ? "inline" : "streamed");
+        return cip_asdf_chain_has_no_place(t->where == CIP_WHERE_INLINE, err);
     if (s->codec != NULL)
         CIP_TRY(cip_asdf_packing(s->codec, s->level, &how->packing, err));
     return how->standard->early ? early(env, a, s->encode, how, err) : CIP_OK;

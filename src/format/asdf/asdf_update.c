@@ -235,6 +235,7 @@ static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void *
                             .new_len = l->io->size };
     u->seen = l->io;
     CIP_TRY(look_at_blocks(u, err));
+    CIP_TRY(cip_asdf_update_take_chain(u, err));
     *state = u;
     return CIP_OK;
 }

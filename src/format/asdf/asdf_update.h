@@ -52,6 +52,7 @@ typedef struct asdf_update {
     cip_env *env;
     cip_arena *arena;
     cip_spec how;
+    const struct asdf_chain *given; /* what how.encode says; or NULL */
     cip_yaml_edit *tree; /* NULL until it is needed */
     bool tree_changed;
     bool anew;       /* the file is to be made anew, whatever would fit */
@@ -139,6 +140,8 @@ cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 /* --- asdf_update_chain.c: encoding chains of 0.1 -----------------------------------------------
  */
 
+/* Takes the chain that the options name. UNSUPPORTED in a file that has none. */
+cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err);
 /* Whether the block's data are to go through a chain: its own, or the one that the options name. */
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
 /* Its decoded bytes, all in its shadow, to a new scratch file: the chain's text and what it gives.

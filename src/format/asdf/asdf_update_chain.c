@@ -11,7 +11,21 @@ enum { PIECE = 1 << 20 };
 
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b)
 {
-    return b->chain_of >= 0 || (u->how.encode != NULL && !cip_asdf_is_streamed(&b->head));
+    return b->chain_of >= 0 || u->given != NULL;
+}
+
+cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
+{
+    asdf_chain *c;
+    if (u->how.encode == NULL)
+        return CIP_OK;
+    if (u->n != 0 && (u->b[0].head.form->known_flags & ASDF_ENCODED) == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a file of ASDF 0.1 in layout B for an encoding chain");
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &c, 1, err));
+    CIP_TRY(cip_asdf_chain_given(u->env, u->arena, u->how.encode, c, err));
+    u->given = c;
+    return CIP_OK;
 }
 
 /* --- the chain ----------------------------------------------------------------------------------
@@ -31,13 +45,9 @@ static cip_status read_text(asdf_update *u, const asdf_block *b, cip_bytes *out,
 
 static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
 {
-    const char *named = u->how.encode;
     cip_bytes text;
-    if ((b->head.form->known_flags & ASDF_ENCODED) == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a file of ASDF 0.1 in layout B for an encoding chain");
-    if (named != NULL) {
-        CIP_TRY(cip_asdf_chain_given(u->env, u->arena, named, out, err));
+    if (u->given != NULL) {
+        *out = *u->given;
     } else {
         CIP_TRY(read_text(u, &u->f->blocks.at[b->chain_of], &text, err));
         CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
@@ -71,47 +81,87 @@ static const cip_array *owner(const asdf_update *u, size_t block, uint64_t nbyte
     return NULL;
 }
 
-/* What the chain itself says of the array, where no array of the tree does. */
-static cip_status told(asdf_update *u, const asdf_chain *c, uint64_t nbytes, asdf_encoded *of,
-                       cip_err *err)
+static cip_status opaque(asdf_update *u, uint64_t itemsize, const cip_dtype **out, cip_err *err)
 {
     cip_dtype *d;
-    int64_t *flat;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &d, 1, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &flat, 1, err));
-    *d = (cip_dtype){ .kind = CIP_OPAQUE, .itemsize = 1 };
-    flat[0] = (int64_t)nbytes;
-    *of = (asdf_encoded){ 1, flat, d };
-    for (size_t i = 0; i < c->n; i++) {
-        const asdf_stage *s = &c->stage[i];
-        bool quantize = s->kind == ASDF_STAGE_QUANTIZE;
-        uint64_t each = quantize ? (uint64_t)s->dtype / 8 : s->item_size;
-        if (!s->has_original || !has_nbytes(s->original_ndim, s->original, each, nbytes))
-            continue;
-        of->ndim = s->original_ndim;
-        of->shape = s->original;
-        d->itemsize = each;
-        if (quantize)
-            d->kind = each == 8 ? CIP_F64 : CIP_F32;
-    }
+    *d = (cip_dtype){ .kind = CIP_OPAQUE, .itemsize = itemsize, .name = "bytes" };
+    *out = d;
     return CIP_OK;
 }
 
+/* What the block's own chain says of the array, as long as the block is as long as it was. *found:
+ * its stages say all, and the same. Floats have the byte order that they are decoded in. */
+static cip_status told(asdf_update *u, const asdf_ublock *b, const asdf_chain *c, asdf_encoded *of,
+                       bool *found, cip_err *err)
+{
+    const asdf_stage *first = NULL;
+    const cip_dtype *type = NULL;
+    bool big = u->f->user != NULL && u->f->user[b->chain_of].hint.big;
+    for (size_t i = 0; i < c->n && c->stage[i].kind != ASDF_STAGE_CODEC; i++) {
+        const asdf_stage *s = &c->stage[i];
+        uint64_t before = type != NULL ? type->itemsize : 0;
+        first = first != NULL ? first : s;
+        if (s->kind == ASDF_STAGE_TILE)
+            CIP_TRY(opaque(u, s->item_size, &type, err));
+        else
+            type = s->dtype == 0 ? NULL : cip_dtype_fixed(s->dtype == 64 ? CIP_F64 : CIP_F32, big);
+        if (type == NULL) /* quantize does not say */
+            return CIP_OK;
+        if (before != 0 && before != type->itemsize)
+            return CIP_OK;
+    }
+    if (first == NULL || !first->has_original || type->itemsize == 0 ||
+        !has_nbytes(first->original_ndim, first->original, type->itemsize, b->raw_len))
+        return CIP_OK;
+    *of = (asdf_encoded){ first->original_ndim, first->original, type };
+    *found = true;
+    return CIP_OK;
+}
+
+/* Bytes, where nothing says what they are. */
+static cip_status flat(asdf_update *u, uint64_t nbytes, asdf_encoded *of, cip_err *err)
+{
+    const cip_dtype *type;
+    int64_t *shape;
+    CIP_TRY(opaque(u, 1, &type, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &shape, 1, err));
+    shape[0] = (int64_t)nbytes;
+    *of = (asdf_encoded){ 1, shape, type };
+    return CIP_OK;
+}
+
+/* `c`: lives as long as *of. */
 static cip_status find_array(asdf_update *u, size_t block, const asdf_chain *c, asdf_encoded *of,
                              cip_err *err)
 {
     const asdf_ublock *b = &u->b[block];
-    const uint64_t nbytes = b->raw_len;
     const cip_array *a = b->array;
-    if (a != NULL && has_nbytes(a->view.ndim, b->shape, a->dtype->itemsize, nbytes)) {
+    bool found = false;
+    if (a != NULL && has_nbytes(a->view.ndim, b->shape, a->dtype->itemsize, b->raw_len)) {
         *of = (asdf_encoded){ a->view.ndim, b->shape, a->dtype };
         return CIP_OK;
     }
-    a = owner(u, block, nbytes);
+    if (u->given == NULL)
+        CIP_TRY(told(u, b, c, of, &found, err));
+    if (found)
+        return CIP_OK;
+    a = owner(u, block, b->raw_len);
     if (a == NULL)
-        return told(u, c, nbytes, of, err);
+        return flat(u, b->raw_len, of, err);
     *of = (asdf_encoded){ a->view.ndim, a->view.shape, a->dtype };
     return CIP_OK;
+}
+
+/* What to call the block's data: the first array that lies there. */
+static const char *path_of(const asdf_update *u, size_t block)
+{
+    if (u->b[block].array != NULL)
+        return u->b[block].array->path;
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (u->l->array[i]->storage.block == (int64_t)block)
+            return u->l->array[i]->path;
+    return NULL;
 }
 
 /* --- encoding -----------------------------------------------------------------------------------
@@ -161,7 +211,7 @@ cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **o
     }
     b->head.flags |= ASDF_ENCODED;
     if (cip_asdf_chain_is_lossy(&c) && u->how.notes != NULL)
-        cip_asdf_tell_worst(u->how.notes, NULL, b->worst);
+        cip_asdf_tell_worst(u->how.notes, path_of(u, block), b->worst);
     *out = made;
     return CIP_OK;
 }

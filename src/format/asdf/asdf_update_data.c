@@ -117,6 +117,15 @@ static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
     return a;
 }
 
+/* A chain that the options name is for blocks of a known length. */
+static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err *err)
+{
+    bool inlined = is_inline(a);
+    if (u->given == NULL || !(inlined || cip_asdf_is_streamed(&u->b[a->storage.block].head)))
+        return CIP_OK;
+    return cip_asdf_chain_has_no_place(inlined, err);
+}
+
 /* An array whose elements lie in a block of this file, or in its tree. *a becomes the one that the
  * tree describes. */
 static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err *err)
@@ -131,7 +140,7 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "it is a reference; change what it leads to");
     if ((*a)->storage.block >= 0 || is_inline(*a))
-        return CIP_OK;
+        return check_chain(u, *a, err);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "the data lie in another file; change that file");
 }

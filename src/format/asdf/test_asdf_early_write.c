@@ -255,8 +255,33 @@ static void chains_are_written_with_what_a_reader_needs(void **state)
     check_chain(true, "[[quantize, {bits: 9}], zlib, zlib]",
                 "--- [[quantize, {bits: 9, dtype: 32, original_shape: [3, 4]}], zlib, "
                 "zlib]\n...\n");
-    check_chain(true, "[[quantize, {bits: 9, dtype: 64, original_shape: [7], note: x}]]",
-                "--- [[quantize, {bits: 9, dtype: 32, original_shape: [3, 4], note: x}]]\n...\n");
+    check_chain(true, "[[quantize, {bits: 9, dtype: 64, original_shape: [7]}]]",
+                "--- [[quantize, {bits: 9, dtype: 32, original_shape: [3, 4]}]]\n...\n");
+}
+
+static void what_else_a_files_chain_says_stays(void **state)
+{
+    (void)state;
+    static const char text[] = "[[tile, {by: me, shape: [2, 2], item_size: 1}], [zlib, {a: 1}]]";
+    made m;
+    one o = one_of(false);
+    made_start(&m, NULL);
+    cip_arena a = { .mem = &m.env.mem };
+    cip_buf out = { .mem = &m.env.mem };
+    const asdf_encoded of = { o.a.ndim, o.a.shape, o.a.dtype };
+    asdf_chain c;
+    assert_int_equal(cip_asdf_chain_read(&m.env, &a,
+                                         (cip_bytes){ (const uint8_t *)text, sizeof text - 1 }, &c,
+                                         NULL),
+                     CIP_OK);
+    assert_int_equal(cip_asdf_chain_text(&m.env, &c, &of, &out, NULL), CIP_OK);
+    static const char want[] = "--- [[tile, {by: me, shape: [2, 2], item_size: 8, original_shape: "
+                               "[3, 4]}], [zlib, {a: 1}]]\n...\n";
+    assert_int_equal(out.len, sizeof want - 1);
+    assert_memory_equal(out.ptr, want, out.len);
+    cip_buf_clear(&out);
+    cip_arena_clear(&a);
+    made_end(&m);
 }
 
 static void a_codec_stands_for_a_chain(void **state)
@@ -359,6 +384,14 @@ static void what_cannot_go_through_is_refused(void **state)
     check_refused(&o, CIP_ERR_UNSUPPORTED, "tiles of tiles");
     o.spec.encode = "[[tile, {shape: [1]}";
     check_refused(&o, CIP_ERR_ARG, "the encoding chain");
+    o.spec.encode = "[[zlib, {level: 9}]]";
+    check_refused(&o, CIP_ERR_ARG, "no argument 'level' of 'zlib'");
+    o.spec.encode = "[[tile, {shape: [2], item_siz: 8}]]";
+    check_refused(&o, CIP_ERR_ARG, "no argument 'item_siz' of 'tile'");
+    o.spec.encode = "[[quantize, {qualty: 100}]]";
+    check_refused(&o, CIP_ERR_ARG, "no argument 'qualty' of 'quantize'");
+    o.spec.encode = "[[quantize, {quality: 4, bits: 9}]]";
+    check_refused(&o, CIP_ERR_ARG, "quality or bits, found both");
     o.spec.encode = "[frobnicate]";
     check_refused(&o, CIP_ERR_UNSUPPORTED, "frobnicate");
     o.spec.encode = "[zlib]";
@@ -409,6 +442,7 @@ int main(void)
         cmocka_unit_test(tags_become_those_of_the_version),
         cmocka_unit_test(tags_without_a_like_are_losses),
         cmocka_unit_test(chains_are_written_with_what_a_reader_needs),
+        cmocka_unit_test(what_else_a_files_chain_says_stays),
         cmocka_unit_test(a_codec_stands_for_a_chain),
         cmocka_unit_test(an_array_has_a_chain_of_its_own_and_empty_ones_none),
         cmocka_unit_test(the_largest_error_is_told_and_may_stop_it),

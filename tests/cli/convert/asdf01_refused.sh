@@ -11,6 +11,7 @@ refused --encode '[[tile, {shape: [2, 2, 2]}], zlib]' counts.npy x.asdf
 refused --encode '[zlib, [tile, {shape: [2]}]]' counts.npy x.asdf
 refused --encode '[frobnicate]' counts.npy x.asdf
 refused --encode '[[quantize, {bits: 65}]]' image.npy x.asdf
+refused --encode '[[quantize, {qualty: 100}]]' image.npy x.asdf
 refused --encode '[zlib]' --standard 1.6.0 counts.npy x.asdf
 refused --encode '[zlib]' counts.npy x.npy
 refused --encode '[zlib]' --codec lz4 counts.npy x.asdf

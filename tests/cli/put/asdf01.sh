@@ -22,3 +22,5 @@ cippus convert --standard 0.1.0 image.npy p.asdf
 cippus put --md5 current p.asdf data '[5:7]' rows.raw || echo $?
 cippus set --history 'looked at again' p.asdf note 3
 cippus tree p.asdf history
+cippus convert --standard 0.1.0 --inline image.npy i.asdf
+cippus put --encode '[zlib]' i.asdf data '[5:7]' rows.raw || echo $?
