@@ -42,7 +42,7 @@ static int on_loss(void *user, const cip_finding *f)
     fputs("cippus: ", stderr);
     print_escaped(stderr, t->file);
     fputs(f->severity == CIP_NOTE ? ": " : ": loss: ", stderr);
-    if (f->severity == CIP_NOTE && f->part != NULL && f->part[0] != '\0') {
+    if (f->part != NULL && f->part[0] != '\0') {
         print_escaped(stderr, f->part);
         fputs(": ", stderr);
     }
