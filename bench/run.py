@@ -25,6 +25,7 @@ ROWS = {
     "swap": ("swap", "256 MiB big-endian float64 to native", ["cippus-1", "cippus-2"], 2),
     "window-raw": ("raw", "100 x 100 window of 1 GiB raw", ["cippus-1"], 5),
     "window-lz4": ("lz4", "100 x 100 window of 1 GiB lz4, cold", ["cippus-1", "cippus-2"], 2),
+    "later-lz4": ("lz4", "another one (bare, peer: cold)", ["cippus-1", "cippus-2"], 2),
     "window-zlib": ("window-zlib", "100 x 100 window of 1 GiB zlib, cold (bare: zlib to its end)", ["cippus-1", "cippus-2"], 1),
     "later-zlib": ("window-zlib", "another one (bare, peer: cold; stored: bytes of marks)", ["cippus-1", "cippus-2"], 1),
     "window-bzp2": ("window-bzp2", "100 x 100 window of 64 MiB bzp2, cold (bare: libbz2 to its end)", ["cippus-1", "cippus-2"], 1),
