@@ -278,44 +278,57 @@ static void cast_block(const blocks *s, const cip_walk *w, const uint8_t *raw)
     cip_chunk_cast_placed(s->b->g, &p, raw);
 }
 
-/* Blocks that are read together, in order. */
+/* Blocks that are read together, in order. Those of which only a part is wanted may be wanted again
+ * and go to the cache; the others' memory is used again. */
 typedef struct batch {
     size_t n;
+    uint64_t t[BATCH];
     cip_want want[BATCH];
-    cip_walk walk[BATCH];
-    cip_cache_key key[BATCH];
+    cip_room room[BATCH]; /* of a block that is all wanted */
 } batch;
 
-/* Those of which only a part was wanted may be wanted again. */
-static cip_status keep_block(const blocks *s, batch *m, size_t k, cip_err *err)
+static cip_cache_key key_of(const blocks *s, uint64_t off)
+{
+    return (cip_cache_key){ s->b->g->s->id, s->at->i, 1 + off / s->at->block_len };
+}
+
+static cip_status keep_block(const blocks *s, cip_want *want, cip_err *err)
 {
     cip_cache *cache = s->b->g->rd.cache;
     cip_cache_entry *pin = NULL;
-    uint8_t *bytes = m->want[k].dst;
-    m->want[k].dst = NULL;
-    if (m->walk[k].nsource * s->b->itemsize == m->want[k].len ||
-        m->want[k].len > cip_cache_max(cache) / 2) {
-        cip_mem_put(&s->b->g->rd.env->mem, bytes);
+    uint8_t *bytes = want->dst;
+    if (want->len > cip_cache_max(cache) / 2)
         return CIP_OK;
-    }
-    CIP_TRY(cip_cache_put(cache, m->key[k], bytes, m->want[k].len, &pin, err));
+    want->dst = NULL;
+    CIP_TRY(cip_cache_put(cache, key_of(s, want->off), bytes, want->len, &pin, err));
     cip_cache_unpin(cache, pin);
     return CIP_OK;
 }
 
-static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
+static void drop_batch(const blocks *s, batch *m)
 {
     const cip_rd *rd = &s->b->g->rd;
-    cip_status st = CIP_OK;
-    if (m->n != 0)
-        st = cip_chunk_read(rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
-    for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
-        cast_block(s, &m->walk[k], m->want[k].dst);
-        st = keep_block(s, m, k, err);
+    for (size_t k = 0; k < m->n; k++) {
+        if (m->room[k].ptr == NULL)
+            cip_mem_put(&rd->env->mem, m->want[k].dst);
+        cip_scratch_give(rd->scratch, &m->room[k]);
     }
-    for (size_t k = 0; k < m->n; k++)
-        cip_mem_put(&rd->env->mem, m->want[k].dst);
     m->n = 0;
+}
+
+static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    cip_walk w;
+    if (m->n != 0)
+        st = cip_chunk_read(&s->b->g->rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
+    for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
+        block_at(s, m->t[k], &w);
+        cast_block(s, &w, m->want[k].dst);
+        if (m->room[k].ptr == NULL)
+            st = keep_block(s, &m->want[k], err);
+    }
+    drop_batch(s, m);
     return st;
 }
 
@@ -324,19 +337,24 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
 {
     const cip_rd *rd = &s->b->g->rd;
     cip_cache_entry *pin = NULL;
-    cip_walk *w = &m->walk[m->n];
+    cip_walk w;
     size_t len = (size_t)s->at->block_len, kept;
-    uint64_t off = block_at(s, t, w);
-    cip_cache_key key = { s->b->g->s->id, s->at->i, 1 + off / s->at->block_len };
-    const uint8_t *raw = cip_cache_get(rd->cache, key, &kept, &pin);
+    uint64_t off = block_at(s, t, &w);
+    const uint8_t *raw = cip_cache_get(rd->cache, key_of(s, off), &kept, &pin);
     if (raw != NULL)
-        cast_block(s, w, raw);
+        cast_block(s, &w, raw);
     cip_cache_unpin(rd->cache, pin);
     if (raw != NULL)
         return CIP_OK;
-    m->key[m->n] = key;
+    m->t[m->n] = t;
+    m->room[m->n] = (cip_room){ NULL, 0 };
     m->want[m->n] = (cip_want){ .off = off, .len = len };
-    CIP_TRY(cip_scratch_get(rd->scratch, len, &m->want[m->n].dst, err));
+    if (w.nsource * s->b->itemsize == len) {
+        CIP_TRY(cip_scratch_take(rd->scratch, len, &m->room[m->n], err));
+        m->want[m->n].dst = m->room[m->n].ptr;
+    } else {
+        CIP_TRY(cip_scratch_get(rd->scratch, len, &m->want[m->n].dst, err));
+    }
     m->n++;
     return CIP_OK;
 }
@@ -345,20 +363,18 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
 static cip_status gather_apart(const blocks *s, cip_err *err)
 {
     uint64_t most = cip_max_u64(s->b->g->rd.tune->pieces_nbytes / s->at->block_len, 1);
-    batch *m;
+    batch m = { .n = 0 };
     cip_status st = CIP_OK;
-    CIP_TRY(CIP_NEW(&s->b->g->rd.env->mem, &m, 1, err));
     for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
-        if (m->n == cip_min_u64(most, BATCH))
-            st = read_batch(s, m, err);
+        if (m.n == cip_min_u64(most, BATCH))
+            st = read_batch(s, &m, err);
         if (st == CIP_OK)
-            st = add_block(s, m, t, err);
+            st = add_block(s, &m, t, err);
     }
-    cip_status last = st == CIP_OK ? read_batch(s, m, err) : st;
-    for (size_t k = 0; k < m->n; k++)
-        cip_mem_put(&s->b->g->rd.env->mem, m->want[k].dst);
-    cip_mem_put(&s->b->g->rd.env->mem, m);
-    return last;
+    if (st == CIP_OK)
+        return read_batch(s, &m, err);
+    drop_batch(s, &m);
+    return st;
 }
 
 /* Special chunks: each block by itself, as its pattern may begin anywhere in it. */

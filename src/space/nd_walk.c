@@ -3,6 +3,8 @@
  * views were checked to lie within. */
 #include "space/nd_walk.h"
 
+#include <string.h>
+
 /* a * b modulo 2^64, as an offset. */
 static int64_t times(int64_t a, int64_t b)
 {
@@ -326,6 +328,30 @@ static void cast_columns(cip_walk_at *at, const cip_walk_cast_args *a, uint64_t 
     advance(at, k - 1, (int64_t)rows);
 }
 
+/* Whole rows that are only copied and lie in one piece on both sides, as far as the axis before
+ * goes; false: it is none of these. */
+static bool copy_rows(cip_walk_at *at, const cip_walk_cast_args *a)
+{
+    const cip_walk *w = at->w;
+    int32_t k = w->nouter - 1;
+    int64_t size = (int64_t)w->itemsize;
+    if (k < 1 || w->ndim != w->nouter || at->idx[k] != 0 || !cip_cast_is_copy(a->cast) ||
+        w->axis[k].to != size || source_stride(w, a->how, k) != size)
+        return false;
+    uint64_t n = (uint64_t)w->axis[k].n, rows = (a->e1 - at->e) / n;
+    uint64_t there = (uint64_t)(w->axis[k - 1].n - at->idx[k - 1]);
+    rows = rows < there ? rows : there;
+    const uint8_t *src = source_at(a, at);
+    uint8_t *dst = a->dst + at->to_off;
+    int64_t down = source_stride(w, a->how, k - 1);
+    for (uint64_t i = 0; i < rows; i++, src += down, dst += w->axis[k - 1].to)
+        memcpy(dst, src, n * w->itemsize);
+    at->e += rows * n;
+    if (rows != 0)
+        advance(at, k - 1, (int64_t)rows);
+    return rows != 0;
+}
+
 static void cast_row(cip_walk_at *at, const cip_walk_cast_args *a, uint64_t n,
                      cip_cast_stats *stats)
 {
@@ -387,6 +413,8 @@ void cip_walk_cast(const cip_walk *w, const cip_walk_cast_args *a, cip_cast_stat
     while (at.e < a->e1) {
         uint64_t left = a->e1 - at.e;
         uint64_t rows = columns(&at, left);
+        if (rows == 0 && copy_rows(&at, a))
+            continue;
         if (rows != 0)
             cast_columns(&at, a, rows, stats);
         else
