@@ -85,13 +85,18 @@ static set *set_of(cip_marks *m, uint64_t id)
     return s;
 }
 
+static uint64_t first_gap(const cip_marks *m, uint64_t len)
+{
+    return cip_max_u64(m->gap, len / MOST);
+}
+
 static set *set_made(cip_marks *m, uint64_t id, uint64_t len)
 {
     set *s = set_of(m, id);
     if (s != NULL || CIP_NEW(&m->env->mem, &s, 1, NULL) != CIP_OK)
         return s;
     s->id = id;
-    s->gap = cip_max_u64(m->gap, len / MOST);
+    s->gap = first_gap(m, len);
     s->next = m->first;
     m->first = s;
     return s;
@@ -164,13 +169,13 @@ static bool is_wanted(const set *s, size_t i, const cip_mark *mark)
            (i == s->n || s->at[i].mark.raw - mark->raw >= gap);
 }
 
-static void put(cip_marks *m, set *s, const cip_mark *mark)
+static bool put(cip_marks *m, set *s, const cip_mark *mark)
 {
     void *window = NULL;
     uint64_t need = cost_of(mark);
     if (!is_wanted(s, count_to(s, mark->raw), mark) || !make_room(m, need) || !has_place(m, s) ||
         cip_mem_get(&m->env->mem, mark->window_len, &window, NULL) != CIP_OK)
-        return;
+        return false;
     size_t i = count_to(s, mark->raw); /* there may be fewer now */
     if (mark->window_len != 0)
         memcpy(window, mark->window, mark->window_len);
@@ -180,6 +185,29 @@ static void put(cip_marks *m, set *s, const cip_mark *mark)
     s->n++;
     s->nbytes += need;
     m->nbytes += need;
+    return true;
+}
+
+/* Where the next one is wanted behind `raw`; `first`: where there is none before. */
+static uint64_t next_in(const set *s, uint64_t raw, uint64_t first)
+{
+    uint64_t next = cip_max_u64(raw, first);
+    for (size_t i = s != NULL ? count_to(s, raw) : 0; s != NULL && i != 0 && i <= s->n; i++) {
+        uint64_t gap = gap_of(s, &s->at[i - 1].mark);
+        next = cip_max_u64(raw, s->at[i - 1].mark.raw + gap);
+        if (i == s->n || s->at[i].mark.raw - next >= gap) /* modulo 2^64: it lies before */
+            break;
+    }
+    return next;
+}
+
+/* A gap of its kind behind the mark before, or behind where it would have been. */
+static uint64_t after_refusal(const set *s, const cip_mark *mark)
+{
+    size_t i = count_to(s, mark->raw);
+    uint64_t gap = gap_of(s, mark), next = i != 0 ? s->at[i - 1].mark.raw + gap : gap / 8;
+    next = next > mark->raw ? next : mark->raw + gap;
+    return cip_max_u64(next, next_in(s, mark->raw, 0));
 }
 
 static void copy_out(const set *s, size_t i, cip_mark *out, uint8_t window[CIP_MARK_WINDOW])
@@ -195,27 +223,25 @@ static void copy_out(const set *s, size_t i, cip_mark *out, uint8_t window[CIP_M
 uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw)
 {
     pthread_mutex_lock(&m->lock);
-    set *s = set_made(m, id, len);
-    uint64_t next = cip_max_u64(raw, m->gap / 8);
-    for (size_t i = s != NULL ? count_to(s, raw) : 0; s != NULL && i != 0 && i <= s->n; i++) {
-        uint64_t gap = gap_of(s, &s->at[i - 1].mark);
-        next = cip_max_u64(raw, s->at[i - 1].mark.raw + gap);
-        if (i == s->n || s->at[i].mark.raw - next >= gap) /* modulo 2^64: it lies before */
-            break;
-    }
+    const set *s = set_of(m, id);
+    uint64_t next = next_in(s, raw, (s != NULL ? s->gap : first_gap(m, len)) / 8);
     pthread_mutex_unlock(&m->lock);
     return next;
 }
 
-void cip_marks_put(cip_marks *m, uint64_t id, const cip_mark *mark)
+uint64_t cip_marks_put(cip_marks *m, uint64_t id, uint64_t len, const cip_mark *mark)
 {
+    uint64_t gap = first_gap(m, len), next = mark->raw + gap;
     if (mark->window_len > CIP_MARK_WINDOW)
-        return;
+        return next;
     pthread_mutex_lock(&m->lock);
-    set *s = set_of(m, id);
-    if (s != NULL)
-        put(m, s, mark);
+    set *s = set_made(m, id, len);
+    if (s != NULL && put(m, s, mark))
+        next = next_in(s, mark->raw, 0);
+    else if (s != NULL)
+        next = after_refusal(s, mark);
     pthread_mutex_unlock(&m->lock);
+    return next;
 }
 
 bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,

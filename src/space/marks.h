@@ -18,10 +18,11 @@ void cip_marks_free(cip_marks *m);
 /* All functions below are thread-safe. */
 
 /* The raw position of space `id` (of `len` bytes) at or behind which a decoder that stands at `raw`
- * is to look for its next mark. To be asked before `put`. */
+ * is to look for its next mark. */
 uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw);
-/* Keeps a copy, or not: where memory is short, where one lies near, where there is no room. */
-void cip_marks_put(cip_marks *m, uint64_t id, const cip_mark *mark);
+/* Keeps a copy, or not: where memory is short, where one lies near, where there is no room. Gives
+ * what `next` would, but behind one that was not kept at least a gap away: making a mark is dear. */
+uint64_t cip_marks_put(cip_marks *m, uint64_t id, uint64_t len, const cip_mark *mark);
 /* The last mark at `pos` or before; its window is copied. False: there is none. */
 bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
                     uint8_t window[CIP_MARK_WINDOW]);

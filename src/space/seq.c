@@ -116,8 +116,7 @@ static void keep_mark(cip_seq *q, const cip_mark *mark)
 {
     if (q->marks == NULL || mark->raw < q->next_mark)
         return;
-    cip_marks_put(q->marks, q->marks_id, mark);
-    q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, mark->raw);
+    q->next_mark = cip_marks_put(q->marks, q->marks_id, q->marks_len, mark);
 }
 
 /* Those of the pieces that were decoded at once, in order. */

@@ -274,8 +274,7 @@ void cip_sidecar_use(const cip_rd *rd, cip_space *s, uint64_t pos)
             return; /* the read itself will say why */
         bool counts = memcmp(found, expected, SUM) == 0;
         if (counts) {
-            cip_marks_next(rd->marks, s->id, s->len, mark.raw);
-            cip_marks_put(rd->marks, s->id, &mark);
+            cip_marks_put(rd->marks, s->id, s->len, &mark);
         } else {
             cip_warn(c->env, CIP_OK, CIP_NO_OFFSET, "marks",
                      "the file beside with marks is stale: the data changed before byte %" PRIu64
