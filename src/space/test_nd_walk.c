@@ -207,6 +207,38 @@ static void rows_can_be_cut_anywhere(void **state)
         }
 }
 
+/* 2 x 3 rows of 10 bytes, with gaps between all of them on both sides; also packed ones. */
+static void rows_in_one_piece_can_be_cut_anywhere(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    const int64_t shape[] = { 2, 3, 10 }, stride[] = { 50, 12, 1 }, out[] = { 45, 11, 1 };
+    uint8_t src[100], dst[80], packed[N];
+    cip_nd a = nd(3, shape, stride, 3, 1), b = nd(3, shape, out, 0, 1);
+    cip_walk w = walk(&a, &b, false);
+    cip_cast c = cast_of(CIP_U8, CIP_U8);
+    assert_int_equal(w.ndim, 3);
+    for (size_t i = 0; i < sizeof src; i++)
+        src[i] = (uint8_t)i;
+    for (size_t i = 0; i < N; i++)
+        packed[i] = src[3 + 50 * (i / 30) + 12 * (i / 10 % 3) + i % 10];
+    for (uint64_t e0 = 0; e0 <= N; e0++)
+        for (uint64_t k = 0; k < 2 * (N + 1 - e0); k++) {
+            uint64_t e1 = e0 + k / 2;
+            uint8_t want[sizeof dst];
+            cip_cast_stats st = { 0, 0 };
+            cip_walk_cast_args args = { e0, e1, CIP_SRC_PLACED, src, 0, &c, dst };
+            if (k % 2 != 0)
+                args = (cip_walk_cast_args){ e0, e1, CIP_SRC_PACKED, packed + e0, 0, &c, dst };
+            memset(dst, 0xEE, sizeof dst);
+            memset(want, 0xEE, sizeof want);
+            for (uint64_t e = e0; e < e1; e++)
+                want[45 * (e / 30) + 11 * (e / 10 % 3) + e % 10] = packed[e];
+            cip_walk_cast(&w, &args, &st);
+            assert_memory_equal(dst, want, sizeof dst);
+        }
+}
+
 static void one_element_serves_all(void **state)
 {
     (void)state;
@@ -311,6 +343,7 @@ int main(void)
         cmocka_unit_test(places_are_found_as_if_by_counting),
         cmocka_unit_test(walking_and_seeking_agree),
         cmocka_unit_test(rows_can_be_cut_anywhere),
+        cmocka_unit_test(rows_in_one_piece_can_be_cut_anywhere),
         cmocka_unit_test(one_element_serves_all),
         cmocka_unit_test(the_first_overflow_is_the_first_of_the_caller),
         cmocka_unit_test(repeated_elements_count_each_time),
