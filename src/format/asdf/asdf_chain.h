@@ -45,8 +45,8 @@ typedef struct asdf_chain {
 typedef struct asdf_chain_hint {
     int32_t ndim; /* -1: nothing is known */
     const int64_t *shape;
-    uint64_t itemsize;
-    bool big; /* order of decoded floats */
+    uint64_t float_size; /* of an element that is a float, or 0 */
+    bool big;            /* order of decoded floats */
 } asdf_chain_hint;
 
 /* Takes a chain apart: a list of names and [name, {args}] pairs, or a bare name. CORRUPT for what
@@ -69,6 +69,7 @@ cip_status cip_asdf_chain_space(cip_layout *l, const asdf_chain *chain, cip_spac
 typedef struct asdf_user {
     asdf_chain_hint hint;
     int64_t shape[CIP_MAX_NDIM];
+    uint64_t itemsize;
     bool covers; /* the array has all bytes of the block */
     int tries;   /* arrays looked at */
 } asdf_user;

@@ -122,6 +122,9 @@ static cip_status tile_space(cip_layout *l, const tiling *t, cip_space *below, c
     tile_table *own;
     if (t->n == 0)
         return cip_space_new_mem(l, (cip_bytes){ (const uint8_t *)"", 0 }, out, err);
+    if (t->n > l->env->limits.max_blocks)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "more than %" PRIu64 " tiles (max_blocks)", l->env->limits.max_blocks);
     if (below->kind != CIP_SPACE_LAZY && below->len != t->n * t->tile_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes of tiles, found %" PRIu64, t->n * t->tile_len,
@@ -217,7 +220,7 @@ static cip_status quantize_space(cip_layout *l, const asdf_stage *s, const level
 {
     uint64_t n, width = (uint64_t)s->dtype / 8;
     if (width == 0)
-        width = hint->itemsize;
+        width = hint->float_size;
     if (width != 4 && width != 8)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a dtype in 'quantize', or an array of floats that uses the "

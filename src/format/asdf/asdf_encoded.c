@@ -64,9 +64,9 @@ done:
 
 /* What is known of the blocks of a file from the arrays that use them. */
 typedef struct survey {
-    asdf_file *f;    /* whose blocks */
-    const char *uri; /* of a file without a tree: what the other file calls it; else NULL */
-    asdf_user *user; /* as many as blocks */
+    asdf_file *f;     /* whose blocks */
+    const char *uri;  /* of a file without a tree: what the other file calls it; else NULL */
+    asdf_user **user; /* as many as blocks */
 } survey;
 
 /* The block that a source means, or -1. */
@@ -98,7 +98,9 @@ static void take_hint(asdf_file *f, const cip_node *n, asdf_user *u)
     u->hint.big = big;
     if (type == NULL || cip_asdf_datatype(f, type, big, &dtype, NULL) != CIP_OK)
         return;
-    u->hint.itemsize = dtype->itemsize;
+    u->itemsize = dtype->itemsize;
+    if (dtype->kind == CIP_F32 || dtype->kind == CIP_F64)
+        u->hint.float_size = dtype->itemsize;
     if (cip_node_kind(shape) != CIP_NODE_SEQ || shape->len > CIP_MAX_NDIM)
         return;
     for (uint32_t i = 0; i < shape->len; i++)
@@ -112,7 +114,7 @@ static bool covers(const asdf_user *u, uint64_t len)
 {
     uint64_t n;
     return u->hint.ndim >= 0 && cip_shape_nelem(u->hint.ndim, u->hint.shape, &n) &&
-           !cip_mul_overflow(n, u->hint.itemsize, &n) && n == len;
+           !cip_mul_overflow(n, u->itemsize, &n) && n == len;
 }
 
 /* The first array that has all of the block's bytes counts, or else the first. */
@@ -127,7 +129,7 @@ static int visit(void *user, const cip_visit *v)
     int64_t i = source != NULL ? block_of(s, source) : -1;
     if (i < 0 || !cip_asdf_is_encoded(&s->f->blocks.at[i]))
         return 0;
-    asdf_user *u = &s->user[i], now = { .tries = u->tries + 1 };
+    asdf_user *u = s->user[i], now = { .tries = u->tries + 1 };
     if (u->covers || u->tries == TRIES)
         return 0;
     take_hint(s->f, v->node, &now);
@@ -145,10 +147,14 @@ static cip_status find_users(asdf_file *f, cip_err *err)
     const cip_layout *l = f->layout;
     survey s = { .f = f };
     const cip_node *tree = l->tree;
-    CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &f->user, f->blocks.n, err));
-    for (size_t i = 0; i < f->blocks.n; i++)
-        f->user[i].hint.ndim = -1;
-    s.user = f->user;
+    CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s.user, f->blocks.n, err));
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        if (!cip_asdf_is_encoded(&f->blocks.at[i]))
+            continue;
+        CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s.user[i], 1, err));
+        s.user[i]->hint.ndim = -1;
+    }
+    f->user = s.user;
     if (tree == NULL && l->parent != NULL) { /* opened for its block alone */
         s.uri = l->uri;
         tree = l->parent->tree;
@@ -172,7 +178,7 @@ static cip_status decoded(asdf_file *f, size_t i, const cip_node *root, size_t t
         CIP_TRY(find_users(f, err));
     CIP_TRY(cip_space_new_sub(l, cb->stored, text_len, cb->stored->len - text_len, &payload, err));
     payload->label = cb->stored->label;
-    return cip_asdf_chain_space(l, &chain, payload, f->blocks.at[i].data_size, &f->user[i].hint,
+    return cip_asdf_chain_space(l, &chain, payload, f->blocks.at[i].data_size, &f->user[i]->hint,
                                 &cb->data, err);
 }
 

@@ -97,7 +97,7 @@ static cip_status told(asdf_update *u, const asdf_ublock *b, const asdf_chain *c
 {
     const asdf_stage *first = NULL;
     const cip_dtype *type = NULL;
-    bool big = u->f->user != NULL && u->f->user[b->chain_of].hint.big;
+    bool big = u->f->user != NULL && u->f->user[b->chain_of]->hint.big;
     for (size_t i = 0; i < c->n && c->stage[i].kind != ASDF_STAGE_CODEC; i++) {
         const asdf_stage *s = &c->stage[i];
         uint64_t before = type != NULL ? type->itemsize : 0;

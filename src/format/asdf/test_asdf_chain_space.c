@@ -332,6 +332,34 @@ static void what_the_chain_leaves_out_the_array_says(void **state)
     }
 }
 
+/* The bits of a float are no integer. */
+static void quantized_values_of_no_dtype_are_floats_of_the_array(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        cip_status st;
+    } rows[] = { { "float32", CIP_OK },
+                 { "int32", CIP_ERR_CORRUPT },
+                 { "uint32", CIP_ERR_CORRUPT } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        uint8_t p[CIP_QUANTIZE_HEAD + 2] = { 0 };
+        char tree[120];
+        const cip_quantize_head h = { 8, 0, 1, 2 };
+        cip_quantize_head_bytes(&h, p);
+        sprintf(tree, "a: !core/ndarray {source: 0, datatype: %s, byteorder: big, shape: [2]}\n",
+                rows[i].type);
+        make_early_tree(&m, tree);
+        make_encoded(&m, "[quantize]\n...\n", p, sizeof p, 8);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(make_try(&f, "a"), rows[i].st);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void no_array_no_shape(void **state)
 {
     (void)state;
@@ -378,7 +406,9 @@ static cip_status fate(const char *chain, const void *p, size_t n, uint64_t memo
                         "little, shape: [3]}\n");
     make_encoded(&m, chain, p, n, memory);
     make_early(&m, (asdf_piece){ .form = &cip_asdf_form_b }, 0, "abc", 3);
-    assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+    const cip_limits limits = { .size = sizeof limits, .max_blocks = 20 };
+    assert_int_equal(one_open_limited(&f, &cip_format_asdf, m.ptr, m.len, 0, NULL, &limits),
+                     CIP_OK);
     cip_status st = make_try(&f, "a");
     *err = f.err;
     assert_true(make_gives(&f, "b", "abc", 3)); /* only that block */
@@ -432,6 +462,9 @@ static void what_is_wrong_costs_that_block_alone(void **state)
           "an original_shape or dtype of others" },
         { "[[quantize, {dtype: 64}]]\n...\n", six, 24, 20, CIP_ERR_CORRUPT,
           "an original_shape or dtype of others" },
+        { "[[tile, {shape: [1]}]]\n...\n", six, 24, 24, CIP_OK, "" },
+        { "[[tile, {shape: [1], item_size: 1, original_shape: [24]}]]\n...\n", six, 24, 24,
+          CIP_ERR_LIMIT, "more than 20 tiles (max_blocks)" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cip_err err;
@@ -672,6 +705,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_chain_gives_its_array_in_any_window),
         cmocka_unit_test(what_the_chain_leaves_out_the_array_says),
+        cmocka_unit_test(quantized_values_of_no_dtype_are_floats_of_the_array),
         cmocka_unit_test(no_array_no_shape),
         cmocka_unit_test(missing_axes_of_tiles_are_whole),
         cmocka_unit_test(what_is_wrong_costs_that_block_alone),
