@@ -89,6 +89,10 @@ static void print_block(size_t i, const cip_block_info *b)
     print_escaped(stdout, b->codec);
     fputs(b->checksum[0] != '\0' ? " " : " -", stdout);
     print_hex(b->checksum_value, checksum_nbytes(b->checksum));
+    if (b->member != NULL) {
+        putchar(' ');
+        print_escaped(stdout, b->member);
+    }
     if (b->state != CIP_OK)
         printf(" (%s)", cip_status_name(b->state));
     putchar('\n');
@@ -109,6 +113,11 @@ static void print_block_json(size_t i, const cip_block_info *b)
     print_json_string(stdout, b->checksum);
     fputs(", \"state\": ", stdout);
     print_json_string(stdout, cip_status_name(b->state));
+    fputs(", \"member\": ", stdout);
+    if (b->member != NULL)
+        print_json_string(stdout, b->member);
+    else
+        fputs("null", stdout);
     putchar('}');
 }
 
@@ -116,9 +125,13 @@ void print_blocks(const cip_file *f, bool json)
 {
     size_t n = cip_file_nblock(f);
     fputs(json ? "[" : "", stdout);
+    bool members = false;
+    for (size_t i = 0; i < n; i++)
+        members = members || cip_file_block(f, i)->member != NULL;
     if (!json && n != 0)
-        puts("block       offset header    allocated       stored      decoded flags codec "
-             "checksum");
+        printf("block       offset header    allocated       stored      decoded flags codec "
+               "checksum%s\n",
+               members ? " member" : "");
     for (size_t i = 0; i < n; i++)
         (json ? print_block_json : print_block)(i, cip_file_block(f, i));
     fputs(json ? "]\n" : "", stdout);

@@ -109,7 +109,8 @@ typedef struct cip_block_info {
     const char *codec;    /* "none", "zlib", ...; bytes that do not print are escaped */
     const char *checksum; /* "md5", "64-bit" (of whatever kind), or "" for none stored */
     uint8_t checksum_value[32];
-    cip_status state; /* OK, or why its data cannot be read */
+    cip_status state;   /* OK, or why its data cannot be read */
+    const char *member; /* the file of the folder that it lies in, or NULL: this file itself */
 } cip_block_info;
 
 /** Blocks in the order of the file; 0 in a format without any. */

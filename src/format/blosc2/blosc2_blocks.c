@@ -25,12 +25,27 @@ static uint64_t shown_offset(const cip_b2_index *x, const cip_extent *at)
     return x->numbered != NULL ? 0 : at->off;
 }
 
+/* Told also of a file that is not there. */
+static cip_status name_member(cip_layout *l, const cip_b2_entry *e, cip_block *b, cip_err *err)
+{
+    char name[CIP_IO_NUMBER_NAME], *kept;
+    cip_b2_member_name(e->at, name);
+    pthread_mutex_lock(&l->lock);
+    cip_status st = cip_arena_printf(&l->arena, &kept, err, "%s", name);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    b->info.member = kept;
+    return CIP_OK;
+}
+
 static cip_status fill_stored(const cip_b2_frame *f, uint64_t i, const cip_b2_entry *e,
                               cip_block *b, cip_err *err)
 {
     cip_blosc_head head;
     cip_extent at;
     cip_b2_index *x = (cip_b2_index *)&f->index;
+    if (x->numbered != NULL)
+        CIP_TRY(name_member(f->layout, e, b, err));
     CIP_TRY(cip_b2_index_head(x, i, e, &head, &at, err));
     b->info.offset = shown_offset(x, &at);
     b->info.header_nbytes = head.header;

@@ -58,17 +58,17 @@ static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
     return CIP_OK;
 }
 
-/* Chunk files are named by eight digits. */
-static void number_name(uint64_t i, char out[CIP_IO_NUMBER_NAME])
+/* Eight digits. */
+void cip_b2_member_name(uint64_t number, char out[CIP_IO_NUMBER_NAME])
 {
-    snprintf(out, CIP_IO_NUMBER_NAME, "%08" PRIX64 ".chunk", i);
+    snprintf(out, CIP_IO_NUMBER_NAME, "%08" PRIX64 ".chunk", number);
 }
 
 static cip_status open_numbered(cip_b2_frame *f, cip_err *err)
 {
     cip_layout *l = f->layout;
     uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
-    CIP_TRY(cip_io_open_numbered(l->io, flags, number_name, &f->numbered, err));
+    CIP_TRY(cip_io_open_numbered(l->io, flags, cip_b2_member_name, &f->numbered, err));
     return cip_space_new_file(l, f->numbered, &f->index.numbered, err);
 }
 
