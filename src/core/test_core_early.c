@@ -278,12 +278,19 @@ static void a_block_is_encoded_as_its_chain_says(void **state)
     OK(cip_writer_commit(w, err));
     patch(path, "\nt:", "shape: [4, 3]", "shape: [12]  ");
     patch(path, "\nq:", "shape: [4, 3]", "shape: [10]  ");
+    patch(path, "--- [[quantize", "bits: 24", "note: ab");
     edit_expect(path, "t", "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0\n");
     e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
     OK(cip_edit_write(e, "t", "[1:2]", x, sizeof x, err));
     OK(cip_edit_write(e, "q", "[1:2]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
     edit_verify(path);
+    size_t n;
+    char *bytes = edit_bytes(path, &n);
+    static const char text[] =
+        "[[quantize, {note: ab, dtype: 32, original_shape: [4, 3], bits: 32}]]\n...\n";
+    assert_non_null(memmem(bytes, n, text, sizeof text - 1));
+    free(bytes);
     edit_expect(path, "t", "0.0 -1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0\n");
     cip_file *f;
     float y[10] = { 0 };

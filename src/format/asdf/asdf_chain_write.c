@@ -213,7 +213,8 @@ static cip_status needed(const asdf_stage *s, const asdf_encoded *of, arguments 
     } else {
         CIP_TRY(add_number(x, "dtype", of->dtype->kind == CIP_F64 ? 64 : 32, err));
         if (cip_map_get(s->args, "quality") == NULL && cip_map_get(s->args, "bits") == NULL)
-            CIP_TRY(add_number(x, "quality", ASDF_QUANTIZE_QUALITY, err));
+            CIP_TRY(s->bits != 0 ? add_number(x, "bits", (uint64_t)s->bits, err)
+                                 : add_number(x, "quality", ASDF_QUANTIZE_QUALITY, err));
     }
     return add_list(x, "original_shape", of->ndim, of->shape, err);
 }

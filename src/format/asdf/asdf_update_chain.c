@@ -7,7 +7,7 @@
 #include "format/asdf/asdf_update.h"
 #include "format/asdf/asdf_write.h"
 
-enum { PIECE = 1 << 20 };
+enum { PIECE = 1 << 20, FINE_BITS_32 = 32, FINE_BITS_64 = 53 };
 
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b)
 {
@@ -43,6 +43,20 @@ static cip_status read_text(asdf_update *u, const asdf_block *b, cip_bytes *out,
     return CIP_OK;
 }
 
+/* A chain of another writer need not say how fine its steps are: they become as fine as makes no
+ * difference to most values, instead of some that nobody chose. */
+static void choose_steps(asdf_chain *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        asdf_stage *s = &c->stage[i];
+        if (s->kind != ASDF_STAGE_QUANTIZE || cip_map_get(s->args, "quality") != NULL ||
+            cip_map_get(s->args, "bits") != NULL)
+            continue;
+        s->quality = 0;
+        s->bits = s->dtype == 32 ? FINE_BITS_32 : FINE_BITS_64;
+    }
+}
+
 static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
 {
     cip_bytes text;
@@ -51,6 +65,7 @@ static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *o
     } else {
         CIP_TRY(read_text(u, &u->f->blocks.at[b->chain_of], &text, err));
         CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
+        choose_steps(out);
     }
     if (cip_asdf_chain_is_lossy(out) && !u->how.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
