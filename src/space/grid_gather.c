@@ -226,7 +226,10 @@ static void walk_of(const box *b, const int64_t *first, const int64_t *stride, c
 
 /* --- a chunk of blocks ----------------------------------------------------------------------- */
 
-enum { BATCH = 64 };
+enum {
+    BATCH = 64,
+    TABLE_ENTRY = 16 /* bytes decoded in the time that an entry of a chunk's table takes */
+};
 
 /* What of a chunk is touched. */
 typedef struct blocks {
@@ -359,14 +362,20 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     return CIP_OK;
 }
 
+static uint64_t batch_size(const blocks *s)
+{
+    uint64_t most = s->b->g->rd.tune->pieces_nbytes / s->at->block_len;
+    return cip_min_u64(cip_max_u64(most, 1), BATCH);
+}
+
 /* A few at a time, each block by itself. */
 static cip_status gather_apart(const blocks *s, cip_err *err)
 {
-    uint64_t most = cip_max_u64(s->b->g->rd.tune->pieces_nbytes / s->at->block_len, 1);
+    uint64_t most = batch_size(s);
     batch m = { .n = 0 };
     cip_status st = CIP_OK;
     for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
-        if (m.n == cip_min_u64(most, BATCH))
+        if (m.n == most)
             st = read_batch(s, &m, err);
         if (st == CIP_OK)
             st = add_block(s, &m, t, err);
@@ -404,16 +413,30 @@ static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status gather_blocks(const blocks *s, cip_err *err)
+/* Whether its blocks are read by themselves. Every batch costs a look at the whole table of blocks;
+ * a chunk much longer than a batch is cheaper so even if all of it is wanted, as what was decoded
+ * is then still in the processor's cache. */
+static bool reads_apart(const blocks *s)
 {
     const cip_gather *g = s->b->g;
-    uint64_t touched = s->n * s->at->block_len; /* at most raw_len */
-    bool large = s->c->raw_len > cip_cache_max(g->rd.cache) / 2;
+    uint64_t raw_len = s->c->raw_len, again = (s->n - 1) / batch_size(s);
+    uint64_t tables = again * (raw_len / s->at->block_len) * TABLE_ENTRY;
+    if (!cip_chunk_in_pieces(g, s->c))
+        return false;
+    if (raw_len > cip_cache_max(g->rd.cache) / 2)
+        return true;
+    if (tables > raw_len / 8)
+        return false;
+    return s->n * s->at->block_len <= raw_len / 2 || raw_len / 2 > g->rd.tune->pieces_nbytes;
+}
+
+static cip_status gather_blocks(const blocks *s, cip_err *err)
+{
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
-    if (cip_chunk_in_pieces(g, s->c) && (touched <= s->c->raw_len / 2 || large))
+    if (reads_apart(s))
         return gather_apart(s, err);
-    return gather_whole(s, touched < s->c->raw_len, err);
+    return gather_whole(s, s->n * s->at->block_len < s->c->raw_len, err);
 }
 
 static cip_status run_job(void *arg, size_t i, cip_err *err)
