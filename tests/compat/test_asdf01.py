@@ -61,7 +61,7 @@ def written(cippus, array, folder, *words):
 @pytest.mark.parametrize("dtype", KINDS)
 def test_lossless_chains_decode_equal(cippus, rng, tmp_path, dtype):
     for i, (chain, ndim) in enumerate(itertools.product([None, *LOSSLESS], range(5))):
-        if (i + KINDS.index(dtype)) % 3:  # every chain and rank with a third of the types
+        if (i + KINDS.index(dtype)) % 4:  # every chain and rank with a quarter of the types
             continue
         shape = tuple(rng.integers(1, (90, 70, 40, 12, 7)[ndim], ndim))
         tile_axes = 0 if chain is None or "tile" not in chain else len(yaml.safe_load(chain)[0][1]["shape"])
@@ -142,12 +142,12 @@ def texts(pairs):
 @pytest.mark.parametrize("names", ["", "zlib", "zlib zlib zlib", "tile", "tile zlib", "tile zlib zlib", "quantize", "quantize zlib",
                                    "tile quantize zlib"])
 def test_chains_of_others_are_read_equal(cippus, rng, tmp_path, dtype, names):
-    for shape, cut in [((70, 45), (32, 32)), ((7, 5, 9), (3, 5, 2)), ((13,), (4,)), ((2, 3), (5, 5))]:
+    for i, (shape, cut) in enumerate([((70, 45), (32, 32)), ((7, 5, 9), (3, 5, 2)), ((13,), (4,)), ((2, 3), (5, 5))]):
         data, kind = draw(rng, dtype, shape), np.dtype(dtype)
         args = {"tile": {"shape": list(cut), "original_shape": list(shape), "item_size": kind.itemsize},
                 "quantize": {"dtype": kind.itemsize * 8, "original_shape": list(shape)}, "zlib": {}}
         pairs = [(n, args[n]) for n in names.split()]
-        for text in texts(pairs):
+        for text in list(texts(pairs))[i % 3::3]:  # each way with some of the shapes
             payload = asdf01.encode(data.tobytes(), pairs, text.encode(), dtype[0] == ">")
             (tmp_path / "x.asdf").write_bytes(assemble(payload, data.nbytes, kind, shape))
             want = asdf01.File(tmp_path / "x.asdf").array("data")
@@ -180,7 +180,7 @@ def test_files_of_each_layout_keep_it_through_updates(cippus, tmp_path):
             continue
         if not before.blocks or not entry["file"].startswith("asdf/era01") or any(b["flags"] & 1 for b in before.blocks):
             continue
-        if not entry["arrays"]:
+        if not entry["arrays"] or [layout for layout, _ in seen].count(before.blocks[0]["layout"]) == 3:
             continue
         file = tmp_path / f"{len(seen)}-{source.name}"
         file.write_bytes(source.read_bytes())

@@ -53,7 +53,7 @@ typedef struct asdf_update {
     cip_arena *arena;
     cip_spec how;
     const struct asdf_chain *given; /* what how.encode says; or NULL */
-    cip_yaml_edit *tree; /* NULL until it is needed */
+    cip_yaml_edit *tree;            /* NULL until it is needed */
     bool tree_changed;
     bool anew;       /* the file is to be made anew, whatever would fit */
     bool compact;    /* and without free space in its blocks */
