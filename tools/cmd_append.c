@@ -160,8 +160,8 @@ static int update_rows(stream *s)
 /* What only an update can do. */
 static bool needs_update(const opts *o)
 {
-    return o->dry_run || o->history != NULL || o->md5 != NULL || o->break_links ||
-           o->tree_slack >= 0;
+    return o->dry_run || o->history != NULL || o->md5 != NULL || o->encode != NULL ||
+           o->break_links || o->tree_slack >= 0;
 }
 
 static int append_rows(const opts *o, const char *path, const char *input)

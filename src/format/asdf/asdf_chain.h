@@ -76,6 +76,10 @@ typedef struct asdf_user {
 
 /* --- asdf_encoded.c ------------------------------------------------------------------------- */
 
+/* The YAML in front of an encoded block's payload, end marker included, read into `a`. CORRUPT as
+ * cip_asdf_chain_len. */
+cip_status cip_asdf_chain_stored(const asdf_file *f, const asdf_block *b, cip_arena *a,
+                                 cip_bytes *out, cip_err *err);
 /* Fills codec and data of an encoded block, which is whole, from its chain. Any failure but NOMEM
  * is the block's. */
 cip_status cip_asdf_make_encoded(asdf_file *f, size_t i, cip_block *cb, cip_err *err);

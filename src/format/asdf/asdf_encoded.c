@@ -13,12 +13,12 @@ enum { FIRST_READ = 4096, NAME_MAX_SHOWN = 40, TRIES = 16 /* arrays looked at fo
 
 /* --- the chain's text ----------------------------------------------------------------------- */
 
-/* The chain's text, read into the arena: a little first, as most are short. */
-static cip_status read_text(const asdf_file *f, const asdf_block *b, cip_bytes *out, cip_err *err)
+/* A little is read first, as most are short. */
+cip_status cip_asdf_chain_stored(const asdf_file *f, const asdf_block *b, cip_arena *a,
+                                 cip_bytes *out, cip_err *err)
 {
     uint8_t *p;
     size_t n = (size_t)cip_min_u64(b->stored, FIRST_READ), len;
-    cip_arena *a = &f->layout->arena;
     CIP_TRY(cip_arena_get(a, n, (void **)&p, err));
     CIP_TRY(cip_io_read(f->layout->io, b->data_off, p, n, err));
     cip_status st = cip_asdf_chain_len((cip_bytes){ p, n }, &len, err);
@@ -193,7 +193,7 @@ cip_status cip_asdf_make_encoded(asdf_file *f, size_t i, cip_block *cb, cip_err 
     if (cip_asdf_is_streamed(b))
         return cip_fail(err, CIP_ERR_CORRUPT, b->offset + b->form->flags,
                         "expected a block that is streamed or encoded, found both");
-    CIP_TRY(read_text(f, b, &text, err));
+    CIP_TRY(cip_asdf_chain_stored(f, b, &l->arena, &text, err));
     CIP_TRY(cip_yaml_parse(f->env, &l->arena, text, &opt, &root, err));
     CIP_TRY(name_of(l, root, &cb->info.codec, err));
     return decoded(f, i, root, text.len, cb, err);

@@ -31,18 +31,6 @@ cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
 /* --- the chain ----------------------------------------------------------------------------------
  */
 
-/* The text in front of the block's payload as the file has it. */
-static cip_status read_text(asdf_update *u, const asdf_block *b, cip_bytes *out, cip_err *err)
-{
-    uint8_t *p;
-    size_t n = (size_t)cip_min_u64(b->stored, ASDF_CHAIN_TEXT_MAX), len;
-    CIP_TRY(cip_arena_get(u->arena, n, (void **)&p, err));
-    CIP_TRY(cip_io_read(u->l->io, b->data_off, p, n, err));
-    CIP_TRY(cip_asdf_chain_len((cip_bytes){ p, n }, &len, err));
-    *out = (cip_bytes){ p, len };
-    return CIP_OK;
-}
-
 /* A chain of another writer need not say how fine its steps are: they become as fine as makes no
  * difference to most values, instead of some that nobody chose. */
 static void choose_steps(asdf_chain *c)
@@ -63,7 +51,7 @@ static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *o
     if (u->given != NULL) {
         *out = *u->given;
     } else {
-        CIP_TRY(read_text(u, &u->f->blocks.at[b->chain_of], &text, err));
+        CIP_TRY(cip_asdf_chain_stored(u->f, &u->f->blocks.at[b->chain_of], u->arena, &text, err));
         CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
         choose_steps(out);
     }

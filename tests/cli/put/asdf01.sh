@@ -24,3 +24,5 @@ cippus set --history 'looked at again' p.asdf note 3
 cippus tree p.asdf history
 cippus convert --standard 0.1.0 --inline image.npy i.asdf
 cippus put --encode '[zlib]' i.asdf data '[5:7]' rows.raw || echo $?
+cippus append --encode '[zlib]' p.asdf data rows.raw
+cippus ls p.asdf
