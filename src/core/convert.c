@@ -219,6 +219,9 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     CIP_TRY(parse_storage(c->o->storage, &where, err));
     if (where == CIP_WHERE_DEFAULT)
         where = where_of_name(out);
+    if (where == CIP_WHERE_INLINE && c->o->encode != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected no encoding chain for data that are all in the tree");
     c->rewrite = where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
     if (!c->rewrite) {
         CIP_TRY(cip_convert_plan(job, c->in, c->o->path, where, c->o->resolve_refs, a, err));

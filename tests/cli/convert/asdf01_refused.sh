@@ -14,6 +14,8 @@ refused --encode '[[quantize, {bits: 65}]]' image.npy x.asdf
 refused --encode '[[quantize, {qualty: 100}]]' image.npy x.asdf
 refused --encode '[zlib]' --standard 1.6.0 counts.npy x.asdf
 refused --encode '[zlib]' counts.npy x.npy
+refused --encode '[zlib]' --inline counts.npy x.asdf
+refused --encode '[zlib]' counts.npy x.yaml
 refused --encode '[zlib]' --codec lz4 counts.npy x.asdf
 refused --standard 0.1.0 --codec lz4 counts.npy x.asdf
 refused --standard 0.1.0 --md5 current counts.npy x.asdf
