@@ -154,6 +154,7 @@ struct cip_space {
                       fit the table (CORRUPT), and used from then on if it serves; or NULL */
     _Atomic bool use_in_order;
     _Atomic bool touched; /* SEQ: something of it was read before */
+    _Atomic bool broken;  /* SEQ: it does not decode to its end; what lies before is given */
 };
 
 typedef enum cip_mask_kind {

@@ -24,8 +24,9 @@ typedef struct cip_rd {
     cip_marks *marks;
     struct cip_sidecar *sidecar; /* or NULL */
     const cip_tuning *tune;
-    cip_pool *pool; /* NULL: in this thread */
-    unsigned depth; /* of the space being read in those that it is part of */
+    cip_pool *pool;            /* NULL: in this thread */
+    const cip_space *in_order; /* a SEQ that is not decoded as a whole, or NULL */
+    unsigned depth;            /* of the space being read in those that it is part of */
 } cip_rd;
 
 /* In a thread that makes a lazy space the pool is left out: a job of it could wait for the lazy
@@ -149,9 +150,10 @@ void cip_decoders_free(cip_decoders *d);
 cip_seq *cip_decoders_take(cip_decoders *d, uint64_t id, uint64_t pos);
 void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q);
 
-/* All bytes of a SEQ space in memory, if it is small enough to be kept and [0, end) is not just a
- * first look at its beginning: h->ptr is NULL otherwise. */
-cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err);
+/* All bytes of a SEQ space in memory, if it is small enough to be kept, [0, end) is not just a
+ * first look at its beginning, and it is not damaged behind that: h->ptr is NULL otherwise, and rd
+ * knows how to read on. */
+cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err);
 
 /* --- elements -----------------------------------------------------------------------------------
  */

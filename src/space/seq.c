@@ -386,13 +386,32 @@ static bool is_first_look(cip_space *s, uint64_t end)
            !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
 }
 
-cip_status cip_seq_hold(const cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err)
+/* Whether what lies before `end` can be had of data that do not decode as a whole; `st`: of the
+ * attempt. What is given must not depend on whether all was tried before. */
+static bool is_damaged_behind(cip_space *s, uint64_t end, cip_status st)
+{
+    if (s->step[0].codec->stream == NULL || end >= s->len)
+        return false;
+    if (cip_is_damage(st))
+        atomic_store_explicit(&s->broken, true, memory_order_relaxed);
+    return atomic_load_explicit(&s->broken, memory_order_relaxed);
+}
+
+cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err)
 {
     cip_chunk c = as_chunk(s);
+    cip_err found = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
     *h = (cip_held){ 0 };
-    if (!is_small(rd, s) || is_first_look(s, end))
+    if (!is_small(rd, s))
         return CIP_OK;
-    return cip_chunk_hold(rd, s, 0, &c, true, h, err);
+    if (!is_damaged_behind(s, end, CIP_OK) && !is_first_look(s, end)) {
+        st = cip_chunk_hold(rd, s, 0, &c, true, h, &found);
+        if (!is_damaged_behind(s, end, st))
+            return cip_err_give(err, &found, st);
+    }
+    rd->in_order = s;
+    return CIP_OK;
 }
 
 /* Goes on from a decoder that stands before, from a mark, or from the beginning. */
@@ -415,7 +434,7 @@ static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
     }
     if (q->raw_pos == s->len)
         CIP_GO(cip_seq_check_end(rd, q, err));
-    if (!is_small(rd, s) && q->raw_pos != s->len) {
+    if ((!is_small(rd, s) || rd->in_order == s) && q->raw_pos != s->len) {
         cip_decoders_give(rd->decoders, s->id, q);
         return CIP_OK;
     }
@@ -450,13 +469,15 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
     uint64_t end = want[n - 1].off + shift + want[n - 1].len;
     cip_err found = CIP_ERR_INIT;
     cip_status st;
+    if (rd->in_order == s || is_damaged_behind(s, end, CIP_OK))
+        return read_in_order(rd, s, shift, want, n, err);
     if (most->len == s->len)
         st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
     else if (is_small(rd, s) ? !is_first_look(s, end) : !streams || most->len >= s->len / 2)
         st = copy_whole(rd, s, shift, want, n, &found);
     else
         return read_in_order(rd, s, shift, want, n, err);
-    if (st == CIP_ERR_LIMIT && streams)
+    if ((st == CIP_ERR_LIMIT && streams) || is_damaged_behind(s, end, st))
         return read_in_order(rd, s, shift, want, n, err);
     return cip_err_give(err, &found, st);
 }

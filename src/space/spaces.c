@@ -33,6 +33,7 @@ static cip_status new_space(cip_layout *l, cip_space_kind kind, uint64_t len, ci
     s->id = atomic_fetch_add_explicit(&root_of(l)->next_id, 1, memory_order_relaxed);
     atomic_init(&s->use_in_order, false);
     atomic_init(&s->touched, false);
+    atomic_init(&s->broken, false);
     return CIP_OK;
 }
 

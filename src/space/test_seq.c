@@ -159,6 +159,64 @@ static void a_first_look_at_its_beginning_stops_early(void **state)
     assert_int_equal(cip_cache_nbytes(f.layout->cache), 1000);
 }
 
+/* As a read of an array does. */
+static cip_status gather(cip_space *s, uint64_t off, size_t n)
+{
+    cip_cast c;
+    cip_nd from = {
+        .itemsize = 1, .ndim = 1, .shape = { (int64_t)n }, .stride = { 1 }, .off = off
+    };
+    cip_nd to = from;
+    uint8_t *out = fake_keep(&f, n);
+    to.off = 0;
+    assert_int_equal(cip_cast_make(cip_dtype_fixed(CIP_U8, false), cip_dtype_fixed(CIP_U8, false),
+                                   CIP_OVERFLOW_ERROR, &c, NULL),
+                     CIP_OK);
+    cip_status st = cip_space_gather(&f.how, s, &from, &c, &to, out, NULL, NULL);
+    if (st == CIP_OK)
+        assert_memory_equal(out, raw + off, n);
+    return st;
+}
+
+static void an_array_at_its_beginning_stops_early_too(void **state)
+{
+    (void)state;
+    cip_space *s = seq_of(&plain, 1000, 1000);
+    f.tuning.seq_in = 10;
+    assert_int_equal(gather(s, 25, 100), CIP_OK);
+    assert_int_equal(ndecoded, 0);
+    assert_int_equal(nstreamed, 125);
+    assert_int_equal(gather(s, 25, 100), CIP_OK);
+    assert_int_equal(ndecoded, 1);
+}
+
+/* Whatever was read before. */
+static void damage_behind_a_window_does_not_matter(void **state)
+{
+    (void)state;
+    for (int arrays = 0; arrays < 2; arrays++) {
+        cip_space *s = seq_of(&plain, 1000, 1001);
+        for (int i = 0; i < 3; i++) {
+            static const struct {
+                uint64_t off;
+                size_t n;
+                cip_status st;
+            } rows[] = { { 25, 100, CIP_OK },
+                         { 500, 400, CIP_OK },
+                         { 0, 1000, CIP_OK },
+                         { 990, 11, CIP_ERR_CORRUPT },
+                         { 0, 1001, CIP_ERR_CORRUPT } };
+            for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+                assert_int_equal(arrays ? gather(s, rows[k].off, rows[k].n)
+                                        : read_at(s, rows[k].off, rows[k].n, NULL),
+                                 rows[k].st);
+        }
+        assert_true(ndecoded <= 7); /* once for it all, and for what goes to the end */
+        cip_space *whole = seq_of(&plain_whole, 1000, 1001);
+        assert_int_equal(gather(whole, 25, 100), CIP_ERR_CORRUPT); /* it cannot be had otherwise */
+    }
+}
+
 static void a_look_further_in_decodes_it_whole(void **state)
 {
     (void)state;
@@ -337,7 +395,7 @@ static void more_bytes_than_told_are_an_error(void **state)
     assert_int_equal(read_at(s, 0, 999, &err), CIP_ERR_CORRUPT);
     with_cache(100);
     s = seq_of(&plain, 1000, 999);
-    assert_int_equal(read_at(s, 0, 998, &err), CIP_ERR_CORRUPT); /* decoded whole */
+    assert_int_equal(read_at(s, 0, 998, &err), CIP_OK); /* tried whole, then in order */
     assert_int_equal(read_at(s, 900, 98, &err), CIP_OK);
     assert_int_equal(read_at(s, 900, 99, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.text, "expected 999 bytes, found more");
@@ -447,6 +505,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_of_it_is_decoded_at_once),
         TEST(a_first_look_at_its_beginning_stops_early),
+        TEST(an_array_at_its_beginning_stops_early_too),
+        TEST(damage_behind_a_window_does_not_matter),
         TEST(a_look_further_in_decodes_it_whole),
         TEST(views_of_one_stream_share_its_decoding),
         TEST(going_through_in_pieces_costs_one_pass),

@@ -241,11 +241,10 @@ typedef struct asdf_file {
     uint64_t blocks_from;        /* behind the tree */
     asdf_blocks blocks;          /* as many as layout->block; with the form of all */
     asdf_index index;
-    uint64_t blocks_end; /* behind the last block */
-    bool has_gaps;       /* between blocks */
-    uint32_t warned;     /* ASDF_WARNED_*: said once for each file; while opening */
-    struct asdf_user *
-        *user; /* as many as blocks, NULL but for encoded ones; NULL: not looked for */
+    uint64_t blocks_end;     /* behind the last block */
+    bool has_gaps;           /* between blocks */
+    uint32_t warned;         /* ASDF_WARNED_*: said once for each file; while opening */
+    struct asdf_user **user; /* of each block that is encoded; NULL: not looked for yet */
     /* Touched while opening and by makers of lazy spaces, of which one runs at a time. */
     asdf_child *children;
     uint32_t nexternal; /* of the root file: files opened so far */
