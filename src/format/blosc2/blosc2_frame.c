@@ -7,33 +7,40 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
 
-enum { TAIL = 23 };
+enum {
+    TAIL = 23,
+    EDGE = 512 /* read at once of both ends of a frame: few have longer headers or trailers */
+};
 
 static cip_read_how how_of(const cip_b2_frame *f)
 {
     return (cip_read_how){ f->layout, NULL };
 }
 
-/* n bytes of the frame, in the arena. */
-static cip_status read_part(const cip_b2_frame *f, uint64_t at, uint64_t n, uint8_t **out,
-                            cip_err *err)
+/* n bytes of the frame, in the arena; `hand` is at hand, what lies at `hand_at`. */
+static cip_status take_part(const cip_b2_frame *f, cip_bytes hand, uint64_t hand_at, uint64_t at,
+                            uint64_t n, uint8_t **out, cip_err *err)
 {
     const cip_read_how how = how_of(f);
     size_t size;
     if (!cip_to_size(n, &size))
         return cip_fail(err, CIP_ERR_LIMIT, f->base + at, "%" PRIu64 " bytes of metadata", n);
     CIP_TRY(cip_arena_get(&f->layout->arena, size, (void **)out, err));
-    return cip_space_read_at(&how, f->in, f->base + at, *out, size, err);
+    if (at < hand_at || at - hand_at > hand.len || n > hand.len - (at - hand_at))
+        return cip_space_read_at(&how, f->in, f->base + at, *out, size, err);
+    memcpy(*out, hand.ptr + (at - hand_at), size);
+    return CIP_OK;
 }
 
 static cip_status read_header(cip_b2_frame *f, uint64_t len, cip_err *err)
 {
     const cip_read_how how = how_of(f);
-    uint8_t first[CIP_B2_HEADER_MIN], *bytes;
+    uint8_t first[EDGE], *bytes;
     size_t n = (size_t)cip_min_u64(len, sizeof first);
+    size_t fixed = (size_t)cip_min_u64(n, CIP_B2_HEADER_MIN);
     CIP_TRY(cip_space_read_at(&how, f->in, f->base, first, n, err));
-    CIP_TRY(cip_b2_header_read((cip_bytes){ first, n }, len, &f->h, err));
-    CIP_TRY(read_part(f, 0, f->h.header_len, &bytes, err));
+    CIP_TRY(cip_b2_header_read((cip_bytes){ first, fixed }, len, &f->h, err));
+    CIP_TRY(take_part(f, (cip_bytes){ first, n }, 0, 0, f->h.header_len, &bytes, err));
     f->header = (cip_bytes){ bytes, (size_t)f->h.header_len };
     return cip_b2_header_metas(f->header, &f->layout->arena, &f->meta, err);
 }
@@ -42,12 +49,13 @@ static cip_status read_header(cip_b2_frame *f, uint64_t len, cip_err *err)
 static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
 {
     const cip_read_how how = how_of(f);
-    uint8_t tail[TAIL];
+    uint8_t last[EDGE];
     uint64_t len, end = f->h.frame_len;
+    size_t n = (size_t)cip_min_u64(end, sizeof last);
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(cip_space_read_at(&how, f->in, f->base + end - TAIL, tail, TAIL, err));
-    CIP_TRY(cip_b2_trailer_len((cip_bytes){ tail, TAIL }, &f->h, &len, err));
-    CIP_TRY(read_part(f, end - len, len, &f->trailer_bytes, err));
+    CIP_TRY(cip_space_read_at(&how, f->in, f->base + end - n, last, n, err));
+    CIP_TRY(cip_b2_trailer_len((cip_bytes){ last + n - TAIL, TAIL }, &f->h, &len, err));
+    CIP_TRY(take_part(f, (cip_bytes){ last, n }, end - n, end - len, len, &f->trailer_bytes, err));
     cip_status st = cip_b2_trailer_read((cip_bytes){ f->trailer_bytes, (size_t)len },
                                         &f->layout->arena, &f->trailer, &f->vlmeta, &why);
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)

@@ -303,6 +303,31 @@ static void metalayers_are_a_tree(void **state)
     free(value.ptr);
 }
 
+/* More than what is read of both ends at once. */
+static void metalayers_may_be_long(void **state)
+{
+    (void)state;
+    b2_make m = plain;
+    uint8_t value[1000];
+    one_file f;
+    for (size_t i = 0; i < sizeof value; i++)
+        value[i] = (uint8_t)(i * 7);
+    m.meta_name[0] = m.vl_name[0] = "long";
+    m.meta[0] = m.vl[0] = value;
+    m.meta_len[0] = m.vl_len[0] = sizeof value;
+    assert_int_equal(open_made(&f, &m), CIP_OK);
+    const cip_b2_frame *frame = frame_of(&f);
+    const cip_b2_metas *both[] = { &frame->meta, &frame->vlmeta };
+    for (int k = 0; k < 2; k++) {
+        const cip_b2_meta *found = cip_b2_meta_find(both[k], "long");
+        assert_non_null(found);
+        assert_int_equal(found->value.len, sizeof value);
+        assert_memory_equal(found->value.ptr, value, sizeof value);
+    }
+    assert_reads(&f, &m);
+    one_close(&f);
+}
+
 static void the_fingerprint_is_shown(void **state)
 {
     (void)state;
@@ -628,6 +653,7 @@ int main(void)
         cmocka_unit_test(a_reserved_special_value_costs_its_chunk_alone),
         cmocka_unit_test(endless_zeros_cost_nothing),
         cmocka_unit_test(metalayers_are_a_tree),
+        cmocka_unit_test(metalayers_may_be_long),
         cmocka_unit_test(the_fingerprint_is_shown),
         cmocka_unit_test(a_packed_tensor_has_its_type_and_shape),
         cmocka_unit_test(a_damaged_trailer_does_not_cost_the_data),
