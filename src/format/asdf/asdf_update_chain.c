@@ -156,11 +156,15 @@ static cip_status find_array(asdf_update *u, size_t block, const asdf_chain *c, 
     return CIP_OK;
 }
 
-/* What to call the block's data: the first array that lies there. */
+/* What to call the block's data: the array that has all of them, or else the first that lies there.
+ */
 static const char *path_of(const asdf_update *u, size_t block)
 {
-    if (u->b[block].array != NULL)
-        return u->b[block].array->path;
+    const cip_array *a = u->b[block].array;
+    if (a == NULL)
+        a = owner(u, block, u->b[block].raw_len);
+    if (a != NULL)
+        return a->path;
     for (size_t i = 0; i < u->l->narray; i++)
         if (u->l->array[i]->storage.block == (int64_t)block)
             return u->l->array[i]->path;
