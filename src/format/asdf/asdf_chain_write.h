@@ -18,6 +18,10 @@ cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, as
                                 cip_err *err);
 /* UNSUPPORTED: an array that is inline, or else streamed, has no chain. */
 cip_status cip_asdf_chain_has_no_place(bool inlined, cip_err *err);
+/* The first stage of a kind, or NULL. */
+const asdf_stage *cip_asdf_chain_find(const asdf_chain *c, asdf_stage_kind kind);
+/* A stage's tile for the array: axes that it does not name are taken whole. */
+void cip_asdf_full_tile(const asdf_stage *s, const asdf_encoded *of, int64_t *tile);
 /* Whether what is decoded may differ from what was encoded. */
 bool cip_asdf_chain_is_lossy(const asdf_chain *c);
 /* Whether it is a chain for the array: no more lengths of a tile than axes, quantize for floats,
@@ -29,6 +33,8 @@ void cip_asdf_chain_lossless(const asdf_chain *c, asdf_chain *out);
  * a reader needs: a tile's whole shape, original_shape, item_size, dtype. */
 cip_status cip_asdf_chain_text(cip_env *env, const asdf_chain *c, const asdf_encoded *of,
                                cip_buf *out, cip_err *err);
+
+/* --- asdf_chain_write.c: what goes through ---------------------------------------------------- */
 
 typedef struct asdf_chainw asdf_chainw;
 
