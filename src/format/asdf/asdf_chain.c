@@ -218,7 +218,7 @@ static cip_status check_writing(const asdf_chain *c, cip_err *err)
         if (cip_map_get(s->args, "bits") != NULL && s->bits == 0)
             return wrong(s, "1 to 64 as bits", err);
         if (quality != NULL && (!cip_node_as_double(quality, &q) || !isfinite(q) || q <= 0))
-            return wrong(s, "a quality over 0", err);
+            return wrong(s, "a quality over 0, such as 4 or 1.0e+3,", err);
     }
     return CIP_OK;
 }
