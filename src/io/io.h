@@ -110,6 +110,7 @@ cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_er
  * members below 2^32 bytes and numbers below 2^31. At most 64 are open at a time. `of` is borrowed;
  * `flags` as for opening a member; `name` writes the name of member i. */
 enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBER_NAME = 64, CIP_IO_NUMBERED_OPEN = 64 };
+#define CIP_IO_NUMBERS (UINT64_C(1) << 31)
 typedef void cip_io_number_name(uint64_t i, char out[CIP_IO_NUMBER_NAME]);
 cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *name, cip_io **out,
                                 cip_err *err);

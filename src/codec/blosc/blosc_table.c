@@ -41,6 +41,17 @@ static cip_status check_entries(const cip_blosc_table *t, uint64_t begin, bool *
     return CIP_OK;
 }
 
+/* Where blocks shared a place, a small chunk could make us decode the same bytes without end. */
+static cip_status check_apart(const cip_blosc_table *t, cip_err *err)
+{
+    for (uint32_t j = 1; t->sorted != NULL && j < t->n; j++)
+        if (t->sorted[j] == t->sorted[j - 1])
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected Blosc blocks at places of their own, found two at %" PRIu32,
+                            t->sorted[j]);
+    return CIP_OK;
+}
+
 cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uint8_t *at,
                                 cip_blosc_table *out, cip_err *err)
 {
@@ -56,8 +67,12 @@ cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uin
             t.sorted[j] = entry(&t, j);
         qsort(t.sorted, t.n, sizeof t.sorted[0], compare);
     }
-    *out = t;
-    return CIP_OK;
+    cip_status st = check_apart(&t, err);
+    if (st == CIP_OK)
+        *out = t;
+    else
+        cip_blosc_table_close(&t);
+    return st;
 }
 
 /* The least position above `at`, or the chunk's end. */

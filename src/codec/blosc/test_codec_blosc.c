@@ -195,6 +195,15 @@ static chunk in_order(const uint8_t order[5])
     return c;
 }
 
+/* Else a chunk of a megabyte could be a hundred thousand blocks that are all the same megabyte. */
+static void blocks_at_one_place_are_refused(void **state)
+{
+    (void)state;
+    chunk c = in_order((const uint8_t[]){ 0, 1, 2, 3, 4 });
+    memcpy(c.b + 32 + 12, c.b + 32 + 4, 4); /* block 3 where block 1 is */
+    assert_refused((cip_bytes){ c.b, c.len }, 18, CIP_ERR_CORRUPT, "places of their own");
+}
+
 static void blocks_may_lie_in_any_order(void **state)
 {
     (void)state;
@@ -555,6 +564,7 @@ int main(void)
 #endif
         cmocka_unit_test(a_big_endian_nan_has_the_other_order),
         cmocka_unit_test(a_split_against_blosc1s_rule_is_found_out),
+        cmocka_unit_test(blocks_at_one_place_are_refused),
         cmocka_unit_test(blocks_may_lie_in_any_order),
         cmocka_unit_test(a_block_ends_where_the_next_one_begins),
         cmocka_unit_test(positions_outside_the_chunk_are_refused),

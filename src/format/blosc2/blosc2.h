@@ -97,6 +97,7 @@ typedef struct cip_b2_index {
     bool document;        /* offsets count from the frame's beginning */
     uint64_t *start;      /* with chunks of different sizes: n + 1 of them */
     pthread_mutex_t lock; /* guards the page; a leaf */
+    size_t page_size;     /* entries do not straddle pages */
     uint8_t *page;
     uint64_t page_at;
     size_t page_len;

@@ -23,7 +23,7 @@ static cip_status take_part(const cip_b2_frame *f, cip_bytes hand, uint64_t hand
 {
     const cip_read_how how = how_of(f);
     size_t size;
-    if (!cip_to_size(n, &size))
+    if (n > f->layout->env->limits.max_tree_bytes || !cip_to_size(n, &size))
         return cip_fail(err, CIP_ERR_LIMIT, f->base + at, "%" PRIu64 " bytes of metadata", n);
     CIP_TRY(cip_arena_get(&f->layout->arena, size, (void **)out, err));
     if (at < hand_at || at - hand_at > hand.len || n > hand.len - (at - hand_at))

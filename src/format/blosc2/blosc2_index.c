@@ -8,7 +8,13 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
 
-enum { PAGE = 32 << 10, RUN_LOOK = 64, LOOK_MAX = 4096 /* entries, for one with data */ };
+enum {
+    PAGE = 32 << 10,
+    PAGE_MAX = 16 << 20,
+    RUN_LOOK = 64,
+    LOOK_MAX = 4096, /* entries, for one with data */
+    STORED_MAX = 16  /* times its decoded bytes a chunk may take; 9 are possible (blocks of one) */
+};
 
 static cip_read_how how_of(const cip_b2_index *x)
 {
@@ -29,7 +35,7 @@ static cip_status count_chunks(cip_b2_index *x, uint64_t index_nbytes, cip_err *
                 x->width = w;
     } else {
         x->n = index_nbytes / x->width;
-        if (x->n > h->cbytes / CIP_BLOSC_MIN_HEADER)
+        if (x->n > h->cbytes / CIP_BLOSC_MIN_HEADER) /* of a sparse frame nobody checks cbytes */
             return cip_fail(err, CIP_ERR_CORRUPT, x->base + x->at,
                             "expected at most %" PRIu64 " chunks in %" PRIu64
                             " bytes, found offsets of %" PRIu64,
@@ -57,6 +63,20 @@ static cip_status look_constant(cip_b2_index *x, const cip_blosc_head *head, cip
         return cip_fail(err, CIP_ERR_CORRUPT, x->base + x->at,
                         "expected chunks at places of their own, found %" PRIu64 " at one", x->n);
     return CIP_OK;
+}
+
+/* A page is decoded at once: one block of the index or more, else a block would be decoded for each
+ * of its pages. */
+static cip_status choose_page(cip_b2_index *x, const cip_blosc_head *head, cip_err *err)
+{
+    uint64_t block = head->nblock != 0 ? head->blocksize : 0;
+    x->page_size =
+        (size_t)cip_max_u64(PAGE, cip_div_up(block, CIP_B2_MAX_WIDTH) * CIP_B2_MAX_WIDTH);
+    if (x->page_size <= PAGE_MAX)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, x->base + x->at,
+                    "expected an index in blocks of at most %d bytes, found %" PRIu64, PAGE_MAX,
+                    block);
 }
 
 static cip_status make_space(cip_b2_index *x, uint64_t raw_len, cip_err *err)
@@ -88,6 +108,7 @@ static cip_status open_index(cip_b2_index *x, uint64_t end, cip_err *err)
     CIP_TRY(count_chunks(x, head.nbytes, err));
     if (x->n == 0)
         return CIP_OK;
+    CIP_TRY(choose_page(x, &head, err));
     CIP_TRY(make_space(x, head.nbytes, err));
     return look_constant(x, &head, err);
 }
@@ -102,6 +123,7 @@ void cip_b2_index_init(cip_b2_index *x, cip_layout *l, cip_space *in, uint64_t b
 }
 
 static bool is_document(cip_b2_index *x);
+static cip_status check_count(cip_b2_index *x, cip_err *err);
 
 cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
 {
@@ -118,6 +140,8 @@ cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
                         " other bytes",
                         end - x->at);
     cip_status st = h->nbytes == 0 ? CIP_OK : open_index(x, end, err);
+    if (st == CIP_OK)
+        st = check_count(x, err);
     if (st == CIP_OK && x->n != 0)
         x->document = is_document(x);
     return cip_fail_in(err, st, "index");
@@ -159,7 +183,7 @@ static bool from_page(cip_b2_index *x, uint64_t off, void *dst, size_t n)
 /* Offsets [i, i + n), which lie in one page. */
 static cip_status raw_entries(cip_b2_index *x, uint64_t i, size_t n, uint8_t *dst, cip_err *err)
 {
-    uint64_t off = i * x->width, at = off / PAGE * PAGE;
+    uint64_t off = i * x->width, at = off / x->page_size * x->page_size;
     uint8_t *page = NULL;
     if (x->constant) {
         for (size_t k = 0; k < n; k++)
@@ -168,7 +192,7 @@ static cip_status raw_entries(cip_b2_index *x, uint64_t i, size_t n, uint8_t *ds
     }
     if (from_page(x, off, dst, n * x->width))
         return CIP_OK;
-    size_t len = (size_t)cip_min_u64(PAGE, x->space->len - at);
+    size_t len = (size_t)cip_min_u64(x->page_size, x->space->len - at);
     const cip_read_how how = how_of(x);
     CIP_TRY(cip_mem_get(&x->layout->env->mem, len, (void **)&page, err));
     cip_status st = cip_space_read_at(&how, x->space, at, page, len, err);
@@ -216,7 +240,7 @@ static cip_status check_offset(const cip_b2_index *x, const cip_b2_entry *e, boo
                                cip_err *err)
 {
     uint64_t from = data_from(x, document), room = x->at - from;
-    if (x->numbered != NULL && e->at > UINT32_MAX)
+    if (x->numbered != NULL && e->at >= CIP_IO_NUMBERS)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected the number of a chunk file, found %" PRIu64, e->at);
     if (x->numbered == NULL &&
@@ -242,12 +266,50 @@ cip_status cip_b2_index_entry(cip_b2_index *x, uint64_t i, cip_b2_entry *out, ci
     return CIP_OK;
 }
 
+/* How many entries from i on one look sees. */
+static size_t look_len(const cip_b2_index *x, uint64_t i)
+{
+    uint64_t page_end = (i * x->width / x->page_size + 1) * (x->page_size / x->width);
+    return (size_t)cip_min_u64(RUN_LOOK, cip_min_u64(page_end, x->n) - i);
+}
+
+static cip_status count_data(cip_b2_index *x, uint64_t *out, cip_err *err)
+{
+    uint8_t raw[RUN_LOOK * CIP_B2_MAX_WIDTH];
+    *out = 0;
+    for (uint64_t i = 0, n; i < x->n; i += n) {
+        n = look_len(x, i);
+        CIP_TRY(raw_entries(x, i, (size_t)n, raw, err));
+        for (uint64_t k = 0; k < n; k++)
+            *out += (raw[(k + 1) * x->width - 1] & 0x80) == 0;
+    }
+    return CIP_OK;
+}
+
+/* A small index may say that there are very many chunks, and that they are the same few: then there
+ * are more than what holds them has room for. Chunks that are all special cost nothing. */
+static cip_status check_count(cip_b2_index *x, cip_err *err)
+{
+    uint64_t listed = x->layout->env->limits.max_blocks / 4, files = listed / 4, data;
+    uint64_t room = x->numbered != NULL ? files : x->h->cbytes / CIP_BLOSC_MIN_HEADER;
+    if (x->constant || x->n <= cip_max_u64(files, room))
+        return CIP_OK;
+    if (x->n > cip_max_u64(listed, room))
+        return cip_fail(err, CIP_ERR_LIMIT, x->base + x->at,
+                        "expected at most %" PRIu64 " chunks, found %" PRIu64,
+                        cip_max_u64(listed, room), x->n);
+    CIP_TRY(count_data(x, &data, err));
+    if (data <= room)
+        return CIP_OK;
+    return cip_fail(err, x->numbered != NULL ? CIP_ERR_LIMIT : CIP_ERR_CORRUPT, x->base + x->at,
+                    "expected at most %" PRIu64 " chunks with data, found %" PRIu64, room, data);
+}
+
 /* How many entries from i on are the same special one, as far as one look goes. */
 static uint64_t run_of(cip_b2_index *x, uint64_t i)
 {
     uint8_t raw[RUN_LOOK * CIP_B2_MAX_WIDTH];
-    uint64_t page_end = (i * x->width / PAGE + 1) * (PAGE / x->width);
-    size_t n = (size_t)cip_min_u64(RUN_LOOK, cip_min_u64(page_end, x->n) - i), run = 1;
+    size_t n = look_len(x, i), run = 1;
     if (x->constant)
         return x->n - i;
     if (raw_entries(x, i, n, raw, NULL) != CIP_OK)
@@ -284,6 +346,11 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
                         CIP_NO_OFFSET,
                         "expected a chunk within %" PRIu64 " bytes, found one of %" PRIu32,
                         where.len, head->cbytes);
+    if ((head->cbytes - 64) / STORED_MAX > head->nbytes && head->cbytes > 64)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a chunk about as short as its %" PRIu32
+                        " decoded bytes, found one of %" PRIu32,
+                        head->nbytes, head->cbytes);
     where.len = head->cbytes;
     *at = where;
     return CIP_OK;
@@ -419,7 +486,7 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     if (e.special != CIP_BLOSC_NOT_SPECIAL) {
         out->state = state[e.special];
         out->run = run_of(x, i);
-        bool last_is_short = x->h->nbytes % x->h->chunksize != 0;
+        bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
         if (last_is_short && i + out->run == x->n && out->run > 1)
             out->run--;
         return CIP_OK;

@@ -9,7 +9,10 @@
 #include "tree/msgpack.h"
 #include "tree/utf8.h"
 
-enum { VALUE_MAX = 16 << 20 }; /* longer values are not put into the tree */
+enum {
+    VALUE_MAX = 16 << 20, /* longer values are not put into the tree */
+    ALL_MAX = 64 << 20    /* bytes that all of them may take: many names may stand for one value */
+};
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
@@ -80,14 +83,51 @@ static cip_status nd_node(cip_layout *l, const cip_b2_nd *nd, cip_node **out, ci
     return set_pair(a, *out, n, "dtype", v, err);
 }
 
-static cip_status metas_node(cip_layout *l, const cip_b2_frame *f, cip_node **out, cip_err *err)
+static void spend(uint64_t *left, uint64_t n)
+{
+    *left -= cip_min_u64(*left, n);
+}
+
+/* What came of a value, as far as it is the value's fault: null, and a warning. */
+static cip_status or_null(cip_layout *l, const cip_b2_meta *m, uint64_t at, cip_status st,
+                          const cip_err *why, cip_node **out, cip_err *err)
+{
+    if (st == CIP_OK)
+        return CIP_OK;
+    if (st == CIP_ERR_NOMEM)
+        return cip_fail(err, st, why->offset, "%s", why->text);
+    cip_warn(l->env, st, at + m->at, "metalayers", "the value of '%.*s' is left out: %.160s",
+             (int)m->name.len, (const char *)m->name.ptr, why->text);
+    return cip_node_new_null(&l->arena, out, err);
+}
+
+static cip_status meta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2_meta *m,
+                            uint64_t *left, cip_node **out, cip_err *err)
+{
+    uint64_t before = l->env->mem.used;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
+    if (m == f->nd_meta)
+        return nd_node(l, &f->nd, out, err);
+    if (m->value.len > *left)
+        st = cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                      "expected a value of at most %" PRIu64 " bytes, found %zu", *left,
+                      m->value.len);
+    else
+        st = value_node(l, m->value, out, &why);
+    spend(left, l->env->mem.used - before);
+    return or_null(l, m, f->base, st, &why, out, err);
+}
+
+static cip_status metas_node(cip_layout *l, const cip_b2_frame *f, uint64_t *left, cip_node **out,
+                             cip_err *err)
 {
     CIP_TRY(cip_node_new_map(&l->arena, f->meta.n, out, err));
     for (size_t i = 0; i < f->meta.n; i++) {
         const cip_b2_meta *m = &f->meta.at[i];
         cip_node *key, *v;
         CIP_TRY(text_node(&l->arena, m->name, &key, err));
-        CIP_TRY(m == f->nd_meta ? nd_node(l, &f->nd, &v, err) : value_node(l, m->value, &v, err));
+        CIP_TRY(meta_node(l, f, m, left, &v, err));
         cip_node_set_pair(*out, i, key, v);
     }
     return CIP_OK;
@@ -95,7 +135,9 @@ static cip_status metas_node(cip_layout *l, const cip_b2_frame *f, cip_node **ou
 
 /* --- vlmetalayers: each value is a chunk ------------------------------------------------------ */
 
-static cip_status decode_value(cip_layout *l, cip_bytes in, uint8_t **raw, size_t *n, cip_err *err)
+/* Damaged ones are paid for as well. */
+static cip_status decode_value(cip_layout *l, cip_bytes in, uint64_t *left, uint8_t **raw,
+                               size_t *n, cip_err *err)
 {
     const cip_codec_env env = { .mem = &l->env->mem };
     cip_blosc_head h;
@@ -104,10 +146,13 @@ static cip_status decode_value(cip_layout *l, cip_bytes in, uint8_t **raw, size_
     if (h.cbytes > in.len)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected a chunk of %" PRIu32 " bytes, found %zu", h.cbytes, in.len);
-    if (h.nbytes > VALUE_MAX)
+    uint64_t cost = (uint64_t)h.nbytes + h.cbytes;
+    if (h.nbytes > VALUE_MAX || cost > *left)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected a value of at most %d bytes, found %" PRIu32, VALUE_MAX,
-                        h.nbytes);
+                        "expected values of at most %d bytes and %" PRIu64
+                        " more in all, found %" PRIu32,
+                        VALUE_MAX, *left, h.nbytes);
+    spend(left, cost);
     CIP_TRY(cip_mem_get(&l->env->mem, h.nbytes, (void **)raw, err));
     *n = h.nbytes;
     cip_status st =
@@ -125,30 +170,23 @@ static cip_status vlmeta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2
     uint8_t *raw = NULL;
     size_t n = 0;
     cip_err why = CIP_ERR_INIT;
-    cip_status st = decode_value(l, m->value, &raw, &n, &why);
-    if (st == CIP_OK && n > *left)
-        st = cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET, "there are too many of them");
-    if (st == CIP_OK) {
-        *left -= n;
-        st = value_node(l, (cip_bytes){ raw, n }, out, err);
-        cip_mem_put(&l->env->mem, raw);
-        return st;
-    }
+    uint64_t before = l->env->mem.used;
+    cip_status st = decode_value(l, m->value, left, &raw, &n, &why);
+    if (st == CIP_OK)
+        st = value_node(l, (cip_bytes){ raw, n }, out, &why);
     cip_mem_put(&l->env->mem, raw);
-    cip_warn(l->env, st, f->base + f->h.frame_len - f->trailer.len + m->at, "vlmeta",
-             "the value of '%.*s' is left out: %.160s", (int)m->name.len, (const char *)m->name.ptr,
-             why.text);
-    return cip_node_new_null(&l->arena, out, err);
+    spend(left, l->env->mem.used - before);
+    return or_null(l, m, f->base + f->h.frame_len - f->trailer.len, st, &why, out, err);
 }
 
-static cip_status vlmetas_node(cip_layout *l, const cip_b2_frame *f, cip_node **out, cip_err *err)
+static cip_status vlmetas_node(cip_layout *l, const cip_b2_frame *f, uint64_t *left, cip_node **out,
+                               cip_err *err)
 {
-    uint64_t left = l->env->limits.max_tree_bytes;
     CIP_TRY(cip_node_new_map(&l->arena, f->vlmeta.n, out, err));
     for (size_t i = 0; i < f->vlmeta.n; i++) {
         cip_node *key, *v;
         CIP_TRY(text_node(&l->arena, f->vlmeta.at[i].name, &key, err));
-        CIP_TRY(vlmeta_node(l, f, &f->vlmeta.at[i], &left, &v, err));
+        CIP_TRY(vlmeta_node(l, f, &f->vlmeta.at[i], left, &v, err));
         cip_node_set_pair(*out, i, key, v);
     }
     return CIP_OK;
@@ -158,13 +196,14 @@ cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **ou
 {
     cip_node *map, *meta, *vlmeta;
     size_t n = (f->meta.n != 0 ? 1 : 0) + (f->vlmeta.n != 0 ? 1 : 0), i = 0;
+    uint64_t left = cip_min_u64(ALL_MAX, l->env->limits.max_tree_bytes);
     CIP_TRY(cip_node_new_map(&l->arena, n, &map, err));
     if (f->meta.n != 0) {
-        CIP_TRY(metas_node(l, f, &meta, err));
+        CIP_TRY(metas_node(l, f, &left, &meta, err));
         CIP_TRY(set_pair(&l->arena, map, i++, "meta", meta, err));
     }
     if (f->vlmeta.n != 0) {
-        CIP_TRY(vlmetas_node(l, f, &vlmeta, err));
+        CIP_TRY(vlmetas_node(l, f, &left, &vlmeta, err));
         CIP_TRY(set_pair(&l->arena, map, i++, "vlmeta", vlmeta, err));
     }
     *out = map;

@@ -9,7 +9,10 @@
 #include "cippus/verify.h"
 #include "format/blosc2/blosc2.h"
 
-enum { PLACES_MAX = 1 << 20 }; /* more chunks are not compared with each other */
+enum {
+    PLACES_MAX = 1 << 20, /* more chunks are not compared with each other */
+    BAD_MAX = 1 << 16     /* after so many bad ones no more are looked at */
+};
 
 /* Where a chunk lies, from the frame's beginning. */
 typedef struct place {
@@ -24,6 +27,7 @@ typedef struct check {
     place *place;
     size_t nplace, cap;
     uint64_t ndata;  /* chunks with data so far */
+    uint64_t nbad;   /* chunks that cannot be read */
     uint64_t nbytes; /* stored bytes of them */
 } check;
 
@@ -40,6 +44,7 @@ static part_name chunk_name(uint64_t i)
 
 static void report_chunk(check *c, uint64_t i, cip_status st, cip_err *why)
 {
+    c->nbad++;
     cip_fail_in(why, st, "%s", chunk_name(i).text);
     cip_report_err(c->rep, st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD, why);
 }
@@ -67,7 +72,7 @@ static cip_status decode_chunk(check *c, uint64_t i, const cip_chunk *chunk, cip
 
 static cip_status keep_place(check *c, uint64_t i, const cip_extent *at, cip_err *err)
 {
-    if (c->f->index.numbered != NULL || c->nplace == PLACES_MAX)
+    if (c->nplace == PLACES_MAX)
         return CIP_OK;
     if (c->nplace == c->cap) {
         size_t cap = c->cap == 0 ? 256 : 2 * c->cap;
@@ -125,6 +130,7 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
         return cip_fail(err, st, why.offset, "%s", why.text);
     if (st != CIP_OK) {
         report_chunk(c, i, st, &why);
+        *run = c->f->index.constant ? c->f->index.n - i : 1;
         return CIP_OK;
     }
     if (chunk.state == CIP_CHUNK_MISSING)
@@ -136,22 +142,33 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
     return CIP_OK;
 }
 
+/* Why no more chunks are looked at, or NULL: a small index may name the same ones again and again.
+ */
+static const char *had_enough(const check *c)
+{
+    const cip_b2_index *x = &c->f->index;
+    if (c->nbad >= BAD_MAX)
+        return "too many chunks cannot be read";
+    if (x->numbered == NULL && c->ndata > c->f->h.cbytes / CIP_BLOSC_MIN_HEADER)
+        return "there are more chunks than their bytes have room for";
+    if (x->numbered != NULL && c->nplace == PLACES_MAX)
+        return "there are too many chunk files";
+    return NULL;
+}
+
 static cip_status check_chunks(check *c, cip_err *err)
 {
     const cip_b2_index *x = &c->f->index;
-    uint64_t most = x->numbered != NULL ? UINT64_MAX : c->f->h.cbytes / CIP_BLOSC_MIN_HEADER;
+    const char *why = NULL;
     uint64_t run;
-    for (uint64_t i = 0; i < x->n; i += run) {
+    for (uint64_t i = 0; i < x->n && why == NULL; i += run) {
         CIP_TRY(check_chunk(c, i, &run, err));
         CIP_TRY(cip_report_status(c->rep, err));
-        if (c->ndata > most) {
-            cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, x->base + x->at, x->len, "index",
-                           "expected at most %" PRIu64 " chunks in %" PRIu64
-                           " bytes, found more; the rest is not looked at",
-                           most, c->f->h.cbytes);
-            return CIP_OK;
-        }
+        why = had_enough(c);
     }
+    if (why != NULL)
+        cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, x->base + x->at, x->len, "index",
+                       "%s; the rest is not looked at", why);
     return CIP_OK;
 }
 

@@ -154,6 +154,38 @@ static void a_folder_without_an_index_is_none_of_ours(void **state)
     scratch_close(&d.dir);
 }
 
+static int count_bad(void *user, const cip_finding *f)
+{
+    *(size_t *)user += f->severity == CIP_BAD;
+    return 0;
+}
+
+static void two_chunks_in_one_file_are_found(void **state)
+{
+    (void)state;
+    on_disk d;
+    cip_report rep;
+    size_t bad = 0;
+    write_frame(&d, &sparse);
+    b2_bytes index = b2_build(&sparse);
+    index.ptr[index.len - 35 - 8 * 2] = NCHUNK - 1; /* chunk 3 in the file of chunk 0 */
+    scratch_write(&d.dir, "chunks.b2frame", index.ptr, index.len);
+    assert_int_equal(open_disk(&d, d.dir.dir), CIP_OK);
+    cip_report_init(&rep, &d.env.mem, false, count_bad, &bad);
+    assert_int_equal(cip_format_blosc2.verify(d.layout, 0, &rep, NULL), CIP_OK);
+    assert_int_equal(bad, 1);
+    cip_report_clear(&rep);
+    close_disk(&d);
+    index.ptr[index.len - 35 - 8 * 2 + 3] = 0x80; /* no file has so high a number */
+    scratch_write(&d.dir, "chunks.b2frame", index.ptr, index.len);
+    assert_int_equal(open_disk(&d, d.dir.dir), CIP_OK);
+    assert_int_equal(read_chunk(&d, 3), CIP_ERR_CORRUPT);
+    assert_non_null(strstr(d.err.text, "number of a chunk file"));
+    close_disk(&d);
+    free(index.ptr);
+    scratch_close(&d.dir);
+}
+
 /* --- in memory -------------------------------------------------------------------------------- */
 
 static bool file_of(void *user, uint32_t number, cip_bytes *out)
@@ -202,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_folder_with_a_sparse_frame_is_a_file),
         cmocka_unit_test(chunks_that_are_not_there_cost_themselves_alone),
         cmocka_unit_test(a_link_out_of_the_folder_is_refused),
+        cmocka_unit_test(two_chunks_in_one_file_are_found),
         cmocka_unit_test(a_folder_without_an_index_is_none_of_ours),
         cmocka_unit_test(every_changed_byte_of_the_index_is_survived),
     };
