@@ -16,7 +16,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 
-enum { SIDE_MAX = 8, HEAD = 9 };
+enum { SIDE_MAX = 8 };
 
 typedef struct plane {
     cip_cursor in;

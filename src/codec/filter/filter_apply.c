@@ -3,19 +3,12 @@
 #include <string.h>
 
 #include "codec/filter/apply.h"
-
-/* Bytes that delta takes at once; what is no whole word stays as it is. */
-static size_t delta_word(uint32_t typesize)
-{
-    if (typesize == 1 || typesize == 2 || typesize == 4)
-        return typesize;
-    return typesize % 8 == 0 ? 8 : 1;
-}
+#include "codec/filter/filter.h"
 
 /* In block 0 each word against the one before it, in the others against block 0's. */
 static void delta(const cip_filter_env *env, const uint8_t *src, uint8_t *dst, size_t n)
 {
-    size_t word = delta_word(env->typesize), done = n - n % word, at = 0;
+    size_t word = cip_delta_width(env->typesize), done = n - n % word, at = 0;
     if (env->first == NULL)
         for (at = done < word ? done : word; at < done; at++)
             dst[at] = src[at] ^ src[at - word];
@@ -37,13 +30,6 @@ static void bytedelta(size_t nplane, const uint8_t *src, uint8_t *dst, size_t n)
             dst[i] = (uint8_t)(src[i] - src[i - 1]);
     }
     memcpy(dst + done, src + done, n - done);
-}
-
-static size_t planes(const cip_filter_env *env)
-{
-    if (env->meta != 0)
-        return env->meta;
-    return env->super_typesize != 0 ? env->super_typesize : env->typesize;
 }
 
 static cip_status refuse(int id, cip_err *err)
@@ -71,7 +57,7 @@ cip_status cip_filter_apply(int id, const cip_filter_env *env, const uint8_t *sr
         delta(env, src, dst, n);
         return CIP_OK;
     case CIP_BLOSC_BYTEDELTA:
-        bytedelta(planes(env), src, dst, n);
+        bytedelta(env->meta != 0 ? env->meta : (size_t)cip_filter_typesize(env), src, dst, n);
         return CIP_OK;
     case CIP_BLOSC_TRUNC_PREC:
         return cip_trunc_prec_apply(env, src, dst, n, err);

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "codec/filter/apply.h"
+#include "codec/filter/filter.h"
 
 enum { MAX_DIM = 8 };
 
@@ -25,7 +26,7 @@ static cip_status fail_shape(const char *name, size_t n, cip_err *err)
 static cip_status set_up(cells *c, const char *name, const cip_filter_env *env, size_t n,
                          cip_err *err)
 {
-    size_t len = env->super_typesize != 0 ? env->super_typesize : env->typesize;
+    size_t len = (size_t)cip_filter_typesize(env);
     *c = (cells){ .itemsize = len, .ndim = env->ndim };
     if (env->ndim < 1 || env->ndim > MAX_DIM || env->shape == NULL)
         return fail_shape(name, n, err);
