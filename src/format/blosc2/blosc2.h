@@ -202,7 +202,7 @@ typedef struct cip_b2_file {
 } cip_b2_file;
 
 /* Metadata: tree and facts. */
-/* "shuffle, delta(4)": the filters in the order of encoding. */
+/* The filters as cip_blosc_filters_print has them. */
 cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_t *meta,
                               cip_err *err);
 cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **out, cip_err *err);

@@ -215,18 +215,8 @@ cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **ou
 cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_t *meta,
                               cip_err *err)
 {
-    char text[256] = "none";
-    size_t n = 0;
-    for (size_t i = 0; i < CIP_BLOSC_FILTERS; i++) {
-        const char *name = cip_blosc_filter_name(filter[i]);
-        if (filter[i] == CIP_BLOSC_NOFILTER)
-            continue;
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s", n == 0 ? "" : ", ");
-        n += name != NULL ? (size_t)snprintf(text + n, sizeof text - n, "%.24s", name)
-                          : (size_t)snprintf(text + n, sizeof text - n, "filter %u", filter[i]);
-        if (meta[i] != 0)
-            n += (size_t)snprintf(text + n, sizeof text - n, "(%u)", meta[i]);
-    }
+    char text[CIP_BLOSC_FILTERS_TEXT];
+    cip_blosc_filters_print(filter, meta, text);
     return cip_layout_add_fact(l, "filters", err, "%s", text);
 }
 

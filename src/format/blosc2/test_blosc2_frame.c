@@ -84,6 +84,20 @@ static void a_plain_frame_is_items_of_its_typesize(void **state)
     one_close(&f);
 }
 
+/* As they are given to an encoder: numbers of bits may be negative. */
+static void filters_are_shown_as_text(void **state)
+{
+    (void)state;
+    b2_bytes b = b2_build(&plain);
+    one_file f;
+    b.ptr[0x4B] = CIP_BLOSC_TRUNC_PREC;
+    b.ptr[0x4F + 4] = (uint8_t)-10;
+    assert_int_equal(one_open(&f, &cip_format_blosc2, b.ptr, b.len, 0, NULL), CIP_OK);
+    assert_string_equal(fact(&f, "filters"), "trunc_prec:-10+shuffle");
+    one_close(&f);
+    free(b.ptr);
+}
+
 static void single_bytes_are_numbers(void **state)
 {
     (void)state;
@@ -643,6 +657,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_frame_is_items_of_its_typesize),
+        cmocka_unit_test(filters_are_shown_as_text),
         cmocka_unit_test(single_bytes_are_numbers),
         cmocka_unit_test(versions_gaps_and_other_forms_are_read),
         cmocka_unit_test(offsets_may_have_any_width),
