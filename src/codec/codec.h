@@ -47,7 +47,10 @@ typedef struct cip_mark {
                           checksum so far and the last raw bytes, bzip2: level and checksum) */
     const uint8_t *window;
 } cip_mark;
-enum { CIP_MARK_WINDOW = 4 + (32 << 10), CIP_SPLIT_WINDOW = 8 }; /* the longest; of a codec that splits */
+enum {
+    CIP_MARK_WINDOW = 4 + (32 << 10),
+    CIP_SPLIT_WINDOW = 8
+}; /* the longest; of a codec that splits */
 
 /* Stored bits [from, to) of `in`: perhaps a piece that decodes alone. */
 typedef struct cip_split_piece {

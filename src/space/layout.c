@@ -52,8 +52,8 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
     *out = NULL;
     CIP_GO(new_layout(env, io, &l, err));
     CIP_GO(cip_cache_new(env, env->limits.max_cache, &l->cache, err));
-    CIP_GO(cip_space_scratch_new(env, l->cache, &l->scratch, err));
     CIP_GO(cip_decoders_new(env, &l->decoders, err));
+    CIP_GO(cip_space_scratch_new(env, l->cache, l->decoders, &l->scratch, err));
     CIP_GO(cip_marks_new(env, l->tuning->mark_bytes, l->tuning->mark_gap, &l->marks, err));
     CIP_GO(add_file_space(l, err));
     *out = l;

@@ -268,15 +268,6 @@ bool cip_marks_at(cip_marks *m, uint64_t id, size_t i, cip_mark *out,
     return found;
 }
 
-void cip_marks_drop(cip_marks *m, uint64_t id)
-{
-    pthread_mutex_lock(&m->lock);
-    set *s = set_of(m, id);
-    if (s != NULL)
-        empty(m, s);
-    pthread_mutex_unlock(&m->lock);
-}
-
 uint64_t cip_marks_nbytes(cip_marks *m)
 {
     pthread_mutex_lock(&m->lock);

@@ -21,7 +21,8 @@ void cip_marks_free(cip_marks *m);
  * is to look for its next mark. */
 uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw);
 /* Keeps a copy, or not: where memory is short, where one lies near, where there is no room. Gives
- * what `next` would, but behind one that was not kept at least a gap away: making a mark is dear. */
+ * what `next` would, but behind one that was not kept at least a gap away: making a mark is dear.
+ */
 uint64_t cip_marks_put(cip_marks *m, uint64_t id, uint64_t len, const cip_mark *mark);
 /* The last mark at `pos` or before; its window is copied. False: there is none. */
 bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
@@ -29,8 +30,6 @@ bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
 /* The i-th of a space, in order, the same way. */
 bool cip_marks_at(cip_marks *m, uint64_t id, size_t i, cip_mark *out,
                   uint8_t window[CIP_MARK_WINDOW]);
-/* Forgets a space's. */
-void cip_marks_drop(cip_marks *m, uint64_t id);
 /* Bytes held, marks held (of all spaces). */
 uint64_t cip_marks_nbytes(cip_marks *m);
 size_t cip_marks_count(cip_marks *m);

@@ -139,6 +139,8 @@ void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len)
 /* To raw position `pos`, not before where it stands: passing over what lies between, or from a
  * mark that is kept. */
 cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err);
+/* A read goes on up to there, perhaps with gaps. */
+void cip_seq_aim(cip_seq *q, uint64_t raw_end);
 void cip_seq_free(cip_seq *q);
 
 /* Decoders put aside where a read of a SEQ space ended, for the read that goes on there: a few, the
@@ -146,6 +148,8 @@ void cip_seq_free(cip_seq *q);
 typedef struct cip_decoders cip_decoders;
 cip_status cip_decoders_new(cip_env *env, cip_decoders **out, cip_err *err);
 void cip_decoders_free(cip_decoders *d);
+/* Frees all that are put aside: memory is short. */
+void cip_decoders_drop(cip_decoders *d);
 /* One of space `id` that stands at `pos` or before, now the caller's; NULL. */
 cip_seq *cip_decoders_take(cip_decoders *d, uint64_t id, uint64_t pos);
 void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A few buffers kept between uses. Fresh pages cost more than the copy that fills them, so large
  * ones ask for huge pages. */
-#include "space/space_scratch.h"
-
 #include <sys/mman.h>
 
-#include "base/num.h"
+#include "space/reader.h"
 
 enum { KEPT_MAX = 16, HUGE_PAGE = 2 << 20, ROUND = 4096 };
 static const size_t kept_bytes_max = (size_t)16 << 20;
@@ -13,16 +11,19 @@ static const size_t kept_bytes_max = (size_t)16 << 20;
 struct cip_scratch {
     cip_env *env;
     cip_cache *cache;
+    cip_decoders *decoders;
     pthread_mutex_t lock; /* guards all below; a leaf */
     size_t nkept, kept_bytes;
     cip_room kept[KEPT_MAX];
 };
 
-cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_scratch **out, cip_err *err)
+cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_decoders *decoders,
+                                 cip_scratch **out, cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->env = env;
     (*out)->cache = cache;
+    (*out)->decoders = decoders;
     pthread_mutex_init(&(*out)->lock, NULL);
     return CIP_OK;
 }
@@ -64,6 +65,7 @@ cip_status cip_scratch_get(cip_scratch *s, size_t n, uint8_t **out, cip_err *err
     if (cip_mem_get(&s->env->mem, n, &p, NULL) != CIP_OK) {
         drop_kept(s);
         cip_cache_drop(s->cache);
+        cip_decoders_drop(s->decoders);
         CIP_TRY(cip_mem_get(&s->env->mem, n, &p, err));
     }
     if (n >= HUGE_PAGE)

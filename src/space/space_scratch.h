@@ -14,8 +14,11 @@ typedef struct cip_room {
     size_t cap;
 } cip_room;
 
-/* `cache` is dropped when memory is short. */
-cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_scratch **out, cip_err *err);
+struct cip_decoders;
+
+/* `cache` and `decoders` are dropped when memory is short. */
+cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, struct cip_decoders *decoders,
+                                 cip_scratch **out, cip_err *err);
 void cip_scratch_free(cip_scratch *s);
 /* n bytes, uninitialised; *out is none on failure. LIMIT, NOMEM: after what is kept for later use
  * was given back. */

@@ -73,9 +73,6 @@ static void the_nearest_before_is_found(void **state)
     assert_int_equal(found(&k, ID, UINT64_MAX), 9000);
     assert_int_equal(found(&k, 8, 5000), UINT64_MAX); /* another space */
     assert_int_equal(cip_marks_count(k.m), 3);
-    cip_marks_drop(k.m, ID);
-    assert_int_equal(cip_marks_count(k.m), 0);
-    assert_int_equal(cip_marks_nbytes(k.m), 0);
     kit_close(&k);
 }
 

@@ -368,6 +368,27 @@ static void the_nearest_decoder_before_is_taken(void **state)
     cip_seq_free(got);
 }
 
+static void decoders_put_aside_give_way_when_memory_is_short(void **state)
+{
+    (void)state;
+    with_cache(100);
+    cip_space *s = seq_of(&plain, 1000, 1000);
+    cip_rd rd = cip_rd_make(&f.how);
+    cip_mem *mem = &rd.env->mem;
+    cip_seq *q;
+    uint8_t *more;
+    uint64_t before = mem->used, limit = mem->limit;
+    assert_int_equal(cip_seq_begin(&rd, &s->step[0], &s->codec_env, &s->sub, &q, NULL), CIP_OK);
+    uint64_t held = mem->used - before;
+    cip_decoders_give(f.layout->decoders, s->id, q);
+    mem->limit = mem->used; /* nothing is left */
+    cip_status st = cip_scratch_get(rd.scratch, (size_t)held / 2, &more, NULL);
+    mem->limit = limit;
+    assert_int_equal(st, CIP_OK);
+    assert_null(cip_decoders_take(f.layout->decoders, s->id, 1000));
+    cip_mem_put(mem, more);
+}
+
 /* --- data that do not fit --------------------------------------------------------------------- */
 
 static void fewer_bytes_than_told_are_an_error(void **state)
@@ -515,6 +536,7 @@ int main(void)
         TEST(several_spans_are_one_pass),
         TEST(only_a_few_decoders_are_put_aside),
         TEST(the_nearest_decoder_before_is_taken),
+        TEST(decoders_put_aside_give_way_when_memory_is_short),
         TEST(fewer_bytes_than_told_are_an_error),
         TEST(more_bytes_than_told_are_an_error),
         TEST(what_follows_the_end_of_the_data_does_not_matter),

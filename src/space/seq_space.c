@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Spaces of data without inner structure: read with an early stop, from the decoder or the mark
+ * that is nearest. A small one is decoded once and kept whole, so that all who look into it share
+ * that. */
+#include <string.h>
+
+#include "space/seq_parallel.h"
+#include "space/sidecar.h"
+
+/* The space as one chunk, so that what is known of chunks serves here too. */
+static cip_chunk as_chunk(const cip_space *s)
+{
+    return (cip_chunk){ .at = s->sub, .raw_len = s->len, .run = 1 };
+}
+
+static bool is_small(const cip_rd *rd, const cip_space *s)
+{
+    return s->len <= cip_cache_max(rd->cache) / 2;
+}
+
+/* A window near the beginning is not worth decoding all; if someone looks again it is. */
+static bool is_first_look(cip_space *s, uint64_t end)
+{
+    return s->step[0].codec->stream != NULL && end <= s->len / 8 &&
+           !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
+}
+
+/* Whether what lies before `end` can be had of data that do not decode as a whole; `st`: of the
+ * attempt. What is given must not depend on whether all was tried before. */
+static bool is_damaged_behind(cip_space *s, uint64_t end, cip_status st)
+{
+    if (s->step[0].codec->stream == NULL || end >= s->len)
+        return false;
+    if (cip_is_damage(st))
+        atomic_store_explicit(&s->broken, true, memory_order_relaxed);
+    return atomic_load_explicit(&s->broken, memory_order_relaxed);
+}
+
+cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err)
+{
+    cip_chunk c = as_chunk(s);
+    cip_err found = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
+    *h = (cip_held){ 0 };
+    if (!is_small(rd, s))
+        return CIP_OK;
+    if (!is_damaged_behind(s, end, CIP_OK) && !is_first_look(s, end)) {
+        st = cip_chunk_hold(rd, s, 0, &c, true, h, &found);
+        if (!is_damaged_behind(s, end, st))
+            return cip_err_give(err, &found, st);
+    }
+    rd->in_order = s;
+    return CIP_OK;
+}
+
+/* Goes on from a decoder that stands before, from a mark, or from the beginning. */
+static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
+                                const cip_want *want, size_t n, cip_err *err)
+{
+    if (rd->sidecar != NULL)
+        cip_sidecar_use(rd, s, want[n - 1].off + shift);
+    cip_seq *q = cip_decoders_take(rd->decoders, s->id, want[0].off + shift);
+    cip_status st = CIP_OK;
+    if (q == NULL)
+        CIP_GO(cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, err));
+    cip_seq_keep_marks(q, rd->marks, s->id, s->len);
+    cip_seq_aim(q, want[n - 1].off + shift + want[n - 1].len);
+    for (size_t i = 0; i < n; i++) {
+        if (want[i].len == 0)
+            continue;
+        CIP_GO(cip_seq_go(rd, q, want[i].off + shift, err));
+        CIP_GO(cip_seq_take(rd, q, want[i].dst, want[i].len, err));
+    }
+    if (cip_seq_pos(q) == s->len)
+        CIP_GO(cip_seq_check_end(rd, q, err));
+    if ((!is_small(rd, s) || rd->in_order == s) && cip_seq_pos(q) != s->len) {
+        cip_decoders_give(rd->decoders, s->id, q);
+        return CIP_OK;
+    }
+done:
+    cip_seq_free(q);
+    return st;
+}
+
+static cip_status copy_whole(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                             size_t n, cip_err *err)
+{
+    cip_held h;
+    cip_chunk c = as_chunk(s);
+    CIP_TRY(cip_chunk_hold(rd, s, 0, &c, is_small(rd, s), &h, err));
+    for (size_t i = 0; i < n; i++)
+        if (want[i].len != 0)
+            memcpy(want[i].dst, h.ptr + (want[i].off + shift), want[i].len);
+    cip_held_drop(rd, &h);
+    return CIP_OK;
+}
+
+cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
+                         size_t n, cip_err *err)
+{
+    cip_chunk c = as_chunk(s);
+    bool streams = s->step[0].codec->stream != NULL;
+    const cip_want *most = want;
+    for (size_t i = 1; i < n; i++)
+        most = want[i].len > most->len ? &want[i] : most;
+    if (most->len == 0)
+        return CIP_OK;
+    uint64_t end = want[n - 1].off + shift + want[n - 1].len;
+    cip_err found = CIP_ERR_INIT;
+    cip_status st;
+    if (rd->in_order == s || is_damaged_behind(s, end, CIP_OK))
+        return read_in_order(rd, s, shift, want, n, err);
+    if (most->len == s->len)
+        st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
+    else if (is_small(rd, s) ? !is_first_look(s, end) : !streams || most->len >= s->len / 2)
+        st = copy_whole(rd, s, shift, want, n, &found);
+    else
+        return read_in_order(rd, s, shift, want, n, err);
+    if ((st == CIP_ERR_LIMIT && streams) || is_damaged_behind(s, end, st))
+        return read_in_order(rd, s, shift, want, n, err);
+    return cip_err_give(err, &found, st);
+}
