@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 PYTHON = ROOT / ".venv" / "bin" / "python"
 RELEASE = ROOT / "build" / "release"
+PROGRAMS = ROOT / "build" / "dev" / "tests"
 JOBS = str(os.cpu_count() or 1)
 CASE = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] (.*)$")
 
@@ -109,10 +110,10 @@ def program(name, command, env=None):
     return tally_program(name, output, "FAILED" if status else "OK")
 
 
-def build(preset):
+def build(preset, *targets):
     for kind, command in (
         ("configure", ["cmake", "--preset", preset]),
-        ("build", ["cmake", "--build", "--preset", preset]),
+        ("build", ["cmake", "--build", "--preset", preset, *(f"--target={t}" for t in targets)]),
     ):
         status, _ = run(f"{preset}-{kind}", command, show=False)
         if status != 0:
@@ -172,13 +173,14 @@ def step_packaging():
 
 def step_python():
     tally = build("release")
+    tally.include(build("dev", "blosc_decode"))  # what the tests run beside the command
     if tally.failures:
         return tally
     report = LOGS / "python.xml"
     report.unlink(missing_ok=True)
     folders = [f for f in ("tests/compat", "tests/support") if (ROOT / f).exists()]
     command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    status, _ = run("python", command + folders, env={"CIPPUS": str(RELEASE / "cippus")})
+    status, _ = run("python", command + folders, env={"CIPPUS": str(RELEASE / "cippus"), "CIPPUS_PROGRAMS": str(PROGRAMS)})
     for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else []:
         bad = case.find("failure") is not None or case.find("error") is not None
         skipped = case.find("skipped") is not None

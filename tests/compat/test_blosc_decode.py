@@ -24,8 +24,8 @@ BYTEDELTA_OLD = 34
 
 @pytest.fixture(scope="module")
 def check():
-    command = pathlib.Path(os.environ.get("CIPPUS") or ROOT / "build" / "release" / "cippus")
-    program = command.parent / "tests" / "blosc_decode"
+    programs = os.environ.get("CIPPUS_PROGRAMS") or ROOT / "build" / "dev" / "tests"
+    program = pathlib.Path(programs) / "blosc_decode"
     assert program.exists(), f"no program {program}"
 
     def run(records):
