@@ -119,6 +119,11 @@ typedef struct cip_codec {
                        size_t *nneed, cip_err *err);
     cip_status (*decode_spans)(const void *args, const cip_codec_env *env, const cip_stored *src,
                                uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err);
+    /* Optional, with plan: the raw bytes [*lo, *hi) that are decoded together with the one at
+     * `off`, whatever is wanted of them; *lo == *hi where a part costs its part, or where it is not
+     * told. */
+    cip_status (*unit)(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
+                       uint64_t *lo, uint64_t *hi, cip_err *err);
     /* Optional: sequential decoding. */
     const cip_stream_codec *stream;
     /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its

@@ -108,12 +108,13 @@ static bool fits(cip_cache *c, uint64_t need)
     return need <= c->max && now <= c->max - need;
 }
 
-/* Counts the bytes in, unless they do not fit. */
-static bool reserve(cip_cache *c, uint64_t need)
+/* Counts the bytes in, unless they do not fit. `alone`: more than the cache may hold fits where
+ * nothing else is kept. */
+static bool reserve(cip_cache *c, uint64_t need, bool alone)
 {
     uint64_t now = atomic_load_explicit(&c->nbytes, memory_order_relaxed);
     do
-        if (need > c->max || now > c->max - need)
+        if (need > c->max ? !alone || now != 0 : now > c->max - need)
             return false;
     while (!atomic_compare_exchange_weak_explicit(&c->nbytes, &now, now + need,
                                                   memory_order_relaxed, memory_order_relaxed));
@@ -190,7 +191,7 @@ void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin)
 static void make_room_anywhere(cip_cache *c, cip_cache_key key, uint64_t need)
 {
     size_t own = hash(key) % NSHARD;
-    for (size_t i = 0; i < NSHARD && need <= c->max && !fits(c, need); i++) {
+    for (size_t i = 0; i < NSHARD && !fits(c, need); i++) {
         shard *s = &c->shard[(own + i) % NSHARD];
         pthread_mutex_lock(&s->lock);
         make_room(c, s, need);
@@ -198,9 +199,11 @@ static void make_room_anywhere(cip_cache *c, cip_cache_key key, uint64_t need)
     }
 }
 
-cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
-                         cip_cache_entry **pin, cip_err *err)
+static cip_status put(cip_cache *c, cip_cache_key key, cip_bytes data, bool alone,
+                      cip_cache_entry **pin, cip_err *err)
 {
+    uint8_t *bytes = (uint8_t *)data.ptr;
+    size_t len = data.len;
     cip_cache_entry *e = NULL;
     *pin = NULL;
     cip_status st = CIP_NEW(&c->env->mem, &e, 1, err);
@@ -209,14 +212,27 @@ cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t
         return st;
     }
     *e = (cip_cache_entry){ .key = key, .bytes = bytes, .len = len, .pins = 1 };
-    make_room_anywhere(c, key, len);
+    if (len <= c->max || alone)
+        make_room_anywhere(c, key, len);
     shard *s = shard_of(c, key);
     pthread_mutex_lock(&s->lock);
-    if (*slot_of(s, key) == NULL && reserve(c, len))
+    if (*slot_of(s, key) == NULL && reserve(c, len, alone))
         put_in(s, e);
     pthread_mutex_unlock(&s->lock);
     *pin = e;
     return CIP_OK;
+}
+
+cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
+                         cip_cache_entry **pin, cip_err *err)
+{
+    return put(c, key, (cip_bytes){ bytes, len }, false, pin, err);
+}
+
+cip_status cip_cache_put_large(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
+                               cip_cache_entry **pin, cip_err *err)
+{
+    return put(c, key, (cip_bytes){ bytes, len }, c->max != 0, pin, err);
 }
 
 uint64_t cip_cache_nbytes(cip_cache *c)

@@ -4,6 +4,7 @@
 #ifndef CIP_SPACE_CACHE_H
 #define CIP_SPACE_CACHE_H
 
+#include "base/cursor.h"
 #include "base/env.h"
 
 typedef struct cip_cache cip_cache;
@@ -25,6 +26,10 @@ void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin);
  * someone was faster the bytes are only held until unpinned. *pin is never NULL on success. */
 cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
                          cip_cache_entry **pin, cip_err *err);
+/* The same; what is larger than all of the cache is kept too, but alone: the next entry takes its
+ * place. */
+cip_status cip_cache_put_large(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
+                               cip_cache_entry **pin, cip_err *err);
 /* Drops all that is not pinned: when memory is short. */
 void cip_cache_drop(cip_cache *c);
 /* Bytes held, for tests. */

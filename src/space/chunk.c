@@ -8,7 +8,7 @@
 #include "base/endian.h"
 #include "space/reader.h"
 
-enum { NEEDS = 256 };
+enum { NEEDS = 256, UNIT_HEAD = 64 };
 
 cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i)
 {
@@ -200,6 +200,53 @@ done:
     return st;
 }
 
+/* The decoded unit [lo, hi) of chunk i, from the cache or for it. */
+static cip_status hold_unit(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                            cip_want unit, cip_held *h, cip_err *err)
+{
+    cip_step own;
+    /* Beside the chunk itself and the blocks of a grid, which are counted from the other end. */
+    cip_cache_key key = { .space = s->id, .chunk = i, .block = UINT64_MAX - unit.off };
+    size_t len;
+    *h = (cip_held){ 0 };
+    h->ptr = cip_cache_get(rd->cache, key, &len, &h->pin);
+    if (h->ptr != NULL)
+        return CIP_OK;
+    CIP_TRY(cip_scratch_get(rd->scratch, unit.len, &unit.dst, err));
+    cip_status st = read_planned(rd, s, cip_chunk_only_step(s, c, &own), c, &unit, 1, err);
+    if (st != CIP_OK) {
+        cip_mem_put(&rd->env->mem, unit.dst);
+        return st;
+    }
+    h->ptr = unit.dst;
+    st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h->pin, err);
+    return st;
+}
+
+/* A small part of what is decoded together: all of that is kept, as whoever reads on wants the rest
+ * of it. *done false: the piece is no such part. */
+static cip_status read_from_unit(const cip_rd *rd, cip_space *s, const cip_step *step, uint64_t i,
+                                 const cip_chunk *c, const cip_want *piece, bool *done,
+                                 cip_err *err)
+{
+    uint8_t head[UNIT_HEAD];
+    uint64_t lo, hi;
+    size_t n = (size_t)cip_min_u64(cip_min_u64(step->codec->head_len, sizeof head), c->at.len);
+    cip_held h;
+    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
+    CIP_TRY(cip_rd_at(rd, c->at.in, c->at.off, head, n, err));
+    CIP_TRY(step->codec->unit(step->args, (cip_bytes){ head, n }, c->raw_len, piece->off, &lo, &hi,
+                              err));
+    if (piece->len > (hi - lo) / 2 || piece->len > hi - piece->off)
+        return CIP_OK;
+    cip_want unit = { .off = lo, .len = (size_t)(hi - lo) };
+    CIP_TRY(hold_unit(rd, s, i, c, unit, &h, err));
+    memcpy(piece->dst, h.ptr + (piece->off - lo), piece->len);
+    cip_held_drop(rd, &h);
+    *done = true;
+    return CIP_OK;
+}
+
 /* From the chunk's beginning, no further than the last piece. */
 static cip_status read_in_order(const cip_rd *rd, cip_space *s, const cip_step *step,
                                 const cip_chunk *c, const cip_want *piece, size_t n, cip_err *err)
@@ -263,8 +310,12 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     if (copy_from_cache(rd, s, i, c, piece, n))
         return CIP_OK;
     bool whole = n == 1 && piece->len == c->raw_len;
-    if (step != NULL && step->codec->plan != NULL && wanted(piece, n) <= c->raw_len / 2)
-        return read_planned(rd, s, step, c, piece, n, err);
+    if (step != NULL && step->codec->plan != NULL && wanted(piece, n) <= c->raw_len / 2) {
+        bool done = false;
+        if (n == 1 && step->codec->unit != NULL)
+            CIP_TRY(read_from_unit(rd, s, step, i, c, piece, &done, err));
+        return done ? CIP_OK : read_planned(rd, s, step, c, piece, n, err);
+    }
     bool streams = step != NULL && step->codec->stream != NULL;
     if (!whole && streams && c->raw_len > cip_cache_max(rd->cache) / 2)
         return read_in_order(rd, s, step, c, piece, n, err);

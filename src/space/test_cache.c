@@ -111,6 +111,31 @@ static void a_large_entry_empties_every_shard(void **state)
     cip_cache_free(c);
 }
 
+static void what_is_larger_than_the_cache_is_kept_alone_where_asked(void **state)
+{
+    (void)state;
+    cip_cache *c = new_cache(100);
+    cip_cache_entry *pin;
+    const cip_cache_key large = { .chunk = 5 }, small = { .chunk = 6 };
+    uint8_t *bytes = NULL;
+    put_and_leave(c, small, 50, 1);
+    assert_int_equal(cip_mem_zeroed(&env.mem, 101, 1, (void **)&bytes, NULL), CIP_OK);
+    assert_int_equal(cip_cache_put_large(c, large, bytes, 101, &pin, NULL), CIP_OK);
+    cip_cache_unpin(c, pin);
+    assert_true(is_there(c, large));
+    assert_false(is_there(c, small));
+    put_and_leave(c, small, 50, 1); /* and now this one */
+    assert_false(is_there(c, large));
+    assert_true(is_there(c, small));
+    cip_cache_free(c);
+    c = new_cache(0); /* keeps nothing */
+    assert_int_equal(cip_mem_zeroed(&env.mem, 1, 1, (void **)&bytes, NULL), CIP_OK);
+    assert_int_equal(cip_cache_put_large(c, large, bytes, 1, &pin, NULL), CIP_OK);
+    cip_cache_unpin(c, pin);
+    assert_false(is_there(c, large));
+    cip_cache_free(c);
+}
+
 static void many_entries_come_and_go(void **state)
 {
     (void)state;
@@ -220,6 +245,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_put_is_found_under_its_whole_key, setup, teardown),
         cmocka_unit_test_setup_teardown(the_bound_on_bytes_holds_to_the_last_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(a_large_entry_empties_every_shard, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_larger_than_the_cache_is_kept_alone_where_asked,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(many_entries_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_pinned_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_asked_for_outlives_what_was_not, setup, teardown),

@@ -286,6 +286,21 @@ static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_byt
     return CIP_OK;
 }
 
+/* A block; those of variable length say only by themselves how long they are. */
+static cip_status blosc_unit(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
+                             uint64_t *lo, uint64_t *hi, cip_err *err)
+{
+    cip_blosc_head h;
+    (void)args;
+    *lo = *hi = off;
+    CIP_TRY(parse(head, UINT64_MAX, raw_len, &h, err));
+    if (h.vl || !has_blocks(&h))
+        return CIP_OK;
+    *lo = off - off % h.blocksize;
+    *hi = cip_min_u64(*lo + h.blocksize, raw_len);
+    return CIP_OK;
+}
+
 /* --- a part ---------------------------------------------------------------------------------- */
 
 /* Where all of the block at `at` is wanted in one piece, or NULL. */
@@ -434,4 +449,5 @@ const cip_codec cip_codec_blosc = { .name = "blosc",
                                     .decode = blosc_decode,
                                     .head_len = HEAD,
                                     .plan = blosc_plan,
-                                    .decode_spans = blosc_spans };
+                                    .decode_spans = blosc_spans,
+                                    .unit = blosc_unit };
