@@ -220,3 +220,12 @@ void cip_node_set_pair(cip_node *map, size_t i, const cip_node *key, const cip_n
     assert(map->type == CIP_NODE_MAP && i < map->len);
     ((cip_pair *)map->pair)[i] = (cip_pair){ key, value };
 }
+
+cip_status cip_node_set_key(cip_arena *a, cip_node *map, size_t i, const char *key,
+                            const cip_node *value, cip_err *err)
+{
+    cip_node *k;
+    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
+    cip_node_set_pair(map, i, k, value);
+    return CIP_OK;
+}

@@ -74,6 +74,9 @@ cip_status cip_node_new_seq(cip_arena *a, size_t n, cip_node **out, cip_err *err
 cip_status cip_node_new_map(cip_arena *a, size_t n, cip_node **out, cip_err *err);
 void cip_node_set_item(cip_node *seq, size_t i, const cip_node *item);
 void cip_node_set_pair(cip_node *map, size_t i, const cip_node *key, const cip_node *value);
+/* The same with a key that is made of text. */
+cip_status cip_node_set_key(cip_arena *a, cip_node *map, size_t i, const char *key,
+                            const cip_node *value, cip_err *err);
 
 /* Paths: appends one escaped step ("/", "~" -> "~1", "~0") to b; the first step gets no leading "/"
  * unless it is empty (key "" gives "/"). */

@@ -186,7 +186,6 @@ static cip_status needed(const asdf_stage *s, const asdf_encoded *of, arguments 
 /* The given arguments in their order, those that are needed in their place or behind. */
 static cip_status merge(const asdf_stage *s, const arguments *x, cip_node **out, cip_err *err)
 {
-    cip_node *key;
     bool used[KEYS_MAX] = { false };
     size_t given = cip_node_kind(s->args) == CIP_NODE_MAP ? cip_node_len(s->args) : 0, n = 0;
     size_t fresh = x->n;
@@ -206,8 +205,7 @@ static cip_status merge(const asdf_stage *s, const arguments *x, cip_node **out,
     for (size_t k = 0; k < x->n; k++) {
         if (used[k])
             continue;
-        CIP_TRY(cip_node_new_string(x->a, x->key[k], strlen(x->key[k]), &key, err));
-        cip_node_set_pair(*out, n++, key, x->value[k]);
+        CIP_TRY(cip_node_set_key(x->a, *out, n++, x->key[k], x->value[k], err));
     }
     return CIP_OK;
 }

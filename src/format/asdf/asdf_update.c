@@ -119,21 +119,12 @@ static cip_status remove_node(void *state, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status pair(cip_arena *a, cip_node *map, size_t i, const char *key,
-                       const cip_node *value, cip_err *err)
-{
-    cip_node *k;
-    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
-    cip_node_set_pair(map, i, k, value);
-    return CIP_OK;
-}
-
 static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
                             const char *text, cip_err *err)
 {
     cip_node *v;
     CIP_TRY(cip_node_new_string(a, text, strlen(text), &v, err));
-    return pair(a, map, i, key, v, err);
+    return cip_node_set_key(a, map, i, key, v, err);
 }
 
 /* An entry without a time, so that the same update gives the same bytes. `tags`: 0.1 has none. */
@@ -147,7 +138,7 @@ static cip_status history_entry(cip_arena *a, const char *text, bool tags, cip_n
     software->tag = tags ? ASDF_TAGS "core/software-1.0.0" : NULL;
     CIP_TRY(cip_node_new_map(a, 2, out, err));
     CIP_TRY(text_pair(a, *out, 0, "description", text, err));
-    CIP_TRY(pair(a, *out, 1, "software", software, err));
+    CIP_TRY(cip_node_set_key(a, *out, 1, "software", software, err));
     (*out)->tag = tags ? ASDF_TAGS "core/history_entry-1.0.0" : NULL;
     return CIP_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A frame's metadata: the metalayers and vlmetalayers as a tree, the rest as facts. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
@@ -42,15 +41,6 @@ static cip_status lengths_node(cip_arena *a, const int64_t *len, int32_t ndim, c
     return CIP_OK;
 }
 
-static cip_status set_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
-                           const cip_node *value, cip_err *err)
-{
-    cip_node *k;
-    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
-    cip_node_set_pair(map, i, k, value);
-    return CIP_OK;
-}
-
 static cip_status text_node(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
 {
     for (size_t i = 0; i < in.len;) {
@@ -75,12 +65,12 @@ static cip_status nd_node(cip_layout *l, const cip_b2_nd *nd, cip_node **out, ci
     CIP_TRY(cip_node_new_map(a, n + (nd->has_dtype ? 1 : 0), out, err));
     for (size_t i = 0; i < n; i++) {
         CIP_TRY(lengths_node(a, list[i].len, nd->ndim, &v, err));
-        CIP_TRY(set_pair(a, *out, i, list[i].key, v, err));
+        CIP_TRY(cip_node_set_key(a, *out, i, list[i].key, v, err));
     }
     if (!nd->has_dtype)
         return CIP_OK;
     CIP_TRY(text_node(a, nd->dtype, &v, err));
-    return set_pair(a, *out, n, "dtype", v, err);
+    return cip_node_set_key(a, *out, n, "dtype", v, err);
 }
 
 static void spend(uint64_t *left, uint64_t n)
@@ -200,11 +190,11 @@ cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **ou
     CIP_TRY(cip_node_new_map(&l->arena, n, &map, err));
     if (f->meta.n != 0) {
         CIP_TRY(metas_node(l, f, &left, &meta, err));
-        CIP_TRY(set_pair(&l->arena, map, i++, "meta", meta, err));
+        CIP_TRY(cip_node_set_key(&l->arena, map, i++, "meta", meta, err));
     }
     if (f->vlmeta.n != 0) {
         CIP_TRY(vlmetas_node(l, f, &left, &vlmeta, err));
-        CIP_TRY(set_pair(&l->arena, map, i++, "vlmeta", vlmeta, err));
+        CIP_TRY(cip_node_set_key(&l->arena, map, i++, "vlmeta", vlmeta, err));
     }
     *out = map;
     return CIP_OK;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The header and the trailing metadata as a tree, and such metadata back to bytes. */
-#include <string.h>
-
 #include "base/num.h"
 #include "format/rawarray/rawarray.h"
 #include "tree/base64.h"
@@ -53,15 +51,6 @@ static cip_status read_tail(cip_layout *l, const cip_ra_header *h, cip_node **ou
     return st;
 }
 
-static cip_status set_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
-                           const cip_node *value, cip_err *err)
-{
-    cip_node *k;
-    CIP_TRY(cip_node_new_string(a, key, strlen(key), &k, err));
-    cip_node_set_pair(map, i, k, value);
-    return CIP_OK;
-}
-
 static cip_status dims_node(cip_arena *a, const cip_ra_header *h, cip_node **out, cip_err *err)
 {
     CIP_TRY(cip_node_new_seq(a, (size_t)h->ndim, out, err));
@@ -89,13 +78,13 @@ cip_status cip_ra_tree(cip_layout *l, const cip_ra_header *h, const cip_node **o
     CIP_TRY(cip_node_new_map(a, n + 1 + (tail ? 1 : 0), &map, err));
     for (size_t i = 0; i < n; i++) {
         CIP_TRY(cip_node_new_uint(a, number[i].value, &v, err));
-        CIP_TRY(set_pair(a, map, i, number[i].key, v, err));
+        CIP_TRY(cip_node_set_key(a, map, i, number[i].key, v, err));
     }
     CIP_TRY(dims_node(a, h, &v, err));
-    CIP_TRY(set_pair(a, map, n, "dims", v, err));
+    CIP_TRY(cip_node_set_key(a, map, n, "dims", v, err));
     if (tail) {
         CIP_TRY(read_tail(l, h, &v, err));
-        CIP_TRY(set_pair(a, map, n + 1, "metadata", v, err));
+        CIP_TRY(cip_node_set_key(a, map, n + 1, "metadata", v, err));
     }
     *out = map;
     return CIP_OK;
