@@ -39,15 +39,7 @@ static int on_loss(void *user, const cip_finding *f)
         json_finding(t, f);
         return 0;
     }
-    fputs("cippus: ", stderr);
-    print_escaped(stderr, t->file);
-    fputs(f->severity == CIP_NOTE ? ": " : ": loss: ", stderr);
-    if (f->part != NULL && f->part[0] != '\0') {
-        print_escaped(stderr, f->part);
-        fputs(": ", stderr);
-    }
-    print_escaped(stderr, f->text);
-    putc('\n', stderr);
+    print_told(t->file, f->severity == CIP_NOTE ? "" : "loss: ", f);
     return 0;
 }
 

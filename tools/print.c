@@ -155,6 +155,19 @@ size_t print_warnings(const char *name, const cip_file *f, size_t first)
     return i;
 }
 
+void print_told(const char *name, const char *kind, const cip_finding *f)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, name);
+    fprintf(stderr, ": %s", kind);
+    if (f->part != NULL && f->part[0] != '\0') {
+        print_escaped(stderr, f->part);
+        fputs(": ", stderr);
+    }
+    print_escaped(stderr, f->text);
+    putc('\n', stderr);
+}
+
 int write_stdout(void *user, const void *bytes, size_t n)
 {
     (void)user;

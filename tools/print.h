@@ -25,6 +25,9 @@ int complain(const char *file, const cip_err *err);
 /* The file's warnings from number `first` on, one line each, to stderr; returns how many there are.
  */
 size_t print_warnings(const char *name, const cip_file *f, size_t first);
+/* What a call told on its way, to stderr: "cippus: NAME: KIND PART: TEXT", its part if it has one;
+ * `kind` is "" or ends with a blank. */
+void print_told(const char *name, const char *kind, const cip_finding *f);
 /* "warning", "damage", ...: a finding's severity in words, and in JSON. */
 const char *severity_name(cip_severity s);
 

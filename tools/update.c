@@ -9,15 +9,7 @@
 static int update_note(void *user, const cip_finding *f)
 {
     const opts *o = user;
-    fputs("cippus: ", stderr);
-    print_escaped(stderr, o->pos[0]);
-    fputs(": ", stderr);
-    if (f->part != NULL && f->part[0] != '\0') {
-        print_escaped(stderr, f->part);
-        fputs(": ", stderr);
-    }
-    print_escaped(stderr, f->text);
-    putc('\n', stderr);
+    print_told(o->pos[0], "", f);
     return 0;
 }
 
