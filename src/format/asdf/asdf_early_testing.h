@@ -26,6 +26,8 @@ static inline size_t make_early(asdf_make *m, asdf_piece p, size_t more, const v
     p.data_size = p.data_size != 0 ? p.data_size : p.used;
     size_t len =
         cip_asdf_header_bytes(&p, (uint16_t)(cip_asdf_form_of(&p)->header_size + more), head);
+    if (len > sizeof head)
+        abort();
     size_t at = make_bytes(m, head, len);
     make_bytes(m, zeros, more);
     make_bytes(m, data, n);

@@ -140,7 +140,7 @@ static uint64_t place_of(const made_nd *d, const int64_t *idx)
 static void assert_all_elements(const made_nd *d)
 {
     one_file f;
-    size_t len;
+    size_t len = 0;
     int64_t idx[4] = { 0 };
     if (open_nd(&f, d) != CIP_OK)
         fail_msg("%s", f.err.text);
