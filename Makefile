@@ -4,9 +4,12 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 STEPS ?=
+FULL ?=
+SEED ?= 1
+ALL ?=
 ARGS ?=
 
-.PHONY: all setup demo test bench fault fuzz check coverage install clean
+.PHONY: all setup demo test quick bench fault fuzz check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -23,9 +26,14 @@ setup-%:
 demo: all
 	@CIPPUS=build/release/cippus sh samples/demo.sh
 
-# All tests; STEPS="dev check" for some of them. The last line counts.
+# All tests; STEPS="dev check" for some of them. Sweeps try a sample that SEED draws, with FULL=1
+# everything. The last line counts.
 test: setup
-	@python3 scripts/test.py $(STEPS)
+	@CIP_FULL=$(FULL) CIP_SEED=$(SEED) python3 scripts/test.py $(STEPS)
+
+# The inner loop: unit tests of the modules that changed since HEAD, of all with ALL=1.
+quick: setup
+	@ALL=$(ALL) python3 scripts/test.py quick
 
 # ARGS goes to the benchmark's own command line.
 bench: all setup-bench
@@ -35,7 +43,7 @@ bench: all setup-bench
 fault: setup-build
 	cmake -S . -B build/fault -G Ninja -DCMAKE_BUILD_TYPE=Release -DCIP_WERROR=ON -DCIP_EXAMPLES=OFF
 	cmake --build build/fault --target test_fault
-	@CIP_FAULT=full build/fault/tests/test_fault | grep -E 'old or new|FAILED|PASSED'
+	@CIP_FULL=1 build/fault/tests/test_fault | grep -E 'old or new|FAILED|PASSED'
 
 # SECONDS bounds the fuzzing of all targets together.
 fuzz: setup-build setup-fuzz

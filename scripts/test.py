@@ -8,6 +8,11 @@ Steps: dev (unit, property and command tests, fuzz corpora, with ASan and UBSan)
 threads), release (command tests on the optimised build), packaging, python (tests/compat and the
 scripts' own tests), check. Counted are test cases: those that cmocka, or another runner in its
 words, names in its output; a program that names none counts as one.
+
+Only when named: quick, the unit tests of the modules that changed since HEAD, and the command's
+tests when it or they changed, built without sanitizers; ALL=1 in the environment: of all modules.
+
+Sweeps try a sample that is drawn by the seed $CIP_SEED; CIP_FULL=1 has them try everything.
 """
 import os
 import pathlib
@@ -129,16 +134,15 @@ def case_state(case):
     return "OK" if case.get("status") == "run" else "SKIPPED"
 
 
-def ctest(preset):
-    tally = build(preset)
-    if tally.failures:
-        return tally
+def ctest(preset, *tests):
+    """Runs all tests of a build, or those that the words `tests` of ctest choose."""
     report = LOGS / f"{preset}.xml"
     report.unlink(missing_ok=True)
     size = str(1 << 24)  # the output is kept whole: it names the cases
     sizes = ["--test-output-size-passed", size, "--test-output-size-failed", size]
-    command = ["ctest", "--preset", preset, "-j", JOBS, "--output-junit", report, *sizes]
+    command = ["ctest", *(tests or ["--preset", preset]), "-j", JOBS, "--output-junit", report, *sizes]
     status, _ = run(f"{preset}-ctest", command)
+    tally = Tally()
     suite = xml.etree.ElementTree.parse(report).getroot() if report.exists() else []
     for case in suite:
         name = f"{preset}/{case.get('name')}"
@@ -148,19 +152,45 @@ def ctest(preset):
     return tally
 
 
+def built_and_tested(preset):
+    tally = build(preset)
+    if not tally.failures:
+        tally.include(ctest(preset))
+    return tally
+
+
+def command_tests(preset, *parts):
+    runner = ROOT / "tests/support/cli_runner.py"
+    return program(f"{preset}-cli", [sys.executable, runner, ROOT / "build" / preset / "cippus", *parts])
+
+
 def step_dev():
-    return ctest("dev")
+    return built_and_tested("dev")
 
 
 def step_tsan():
-    return ctest("tsan")
+    return built_and_tested("tsan")
 
 
 def step_release():
     tally = build("release")
     if not tally.failures:
-        runner = ROOT / "tests/support/cli_runner.py"
-        tally.include(program("release-cli", [sys.executable, runner, RELEASE / "cippus"]))
+        tally.include(command_tests("release"))
+    return tally
+
+
+def step_quick():
+    folders, verbs = (["src"], [""]) if os.environ.get("ALL") else affected(changed_files())
+    if not folders and not verbs:
+        print("nothing that has tests differs from HEAD; ALL=1 runs the units of all modules")
+        return Tally()
+    tally = build("quick", *(f"{folder}/all" for folder in folders), *(["cippus"] if verbs else []))
+    if tally.failures:
+        return tally
+    for folder in folders:
+        tally.include(ctest("quick", "--test-dir", ROOT / "build/quick" / folder, "--output-on-failure"))
+    if verbs:
+        tally.include(command_tests("quick", *filter(None, verbs)))
     return tally
 
 
@@ -197,11 +227,57 @@ def step_check():
     return tally
 
 
+def git_lines(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def changed_files():
+    return git_lines("diff", "--name-only", "HEAD") + git_lines("ls-files", "--others", "--exclude-standard")
+
+
+def module_of(file):
+    """The folder of src/ or tests/ whose CMakeLists.txt builds the file's tests, or None."""
+    for folder in pathlib.PurePosixPath(file).parents:
+        if str(folder) in ("src", "tests", "tests/cli", "."):
+            return None
+        if folder.parts[0] in ("src", "tests") and (ROOT / folder / "CMakeLists.txt").exists():
+            return str(folder)
+    return None
+
+
+def including(header):
+    """The files that include a header of src/ by its name from there."""
+    files = [f for f in git_lines("ls-files", "src", "tests") if f.endswith((".c", ".h")) and (ROOT / f).exists()]
+    return [f for f in files if f'#include "{header}"' in (ROOT / f).read_text(errors="replace")]
+
+
+def affected(files):
+    """(folders of tests, verbs of the command) that changes of these files may break: a file's own module,
+    those that include a changed header, and everything where the build or a public header changed."""
+    folders, verbs = set(), set()
+    for file in files:
+        if file.startswith(("include/", "cmake/", "tests/support/", "src/CMakeLists")) or "/" not in file and "CMake" in file:
+            return ["src"], [""]
+        if file.startswith("tools/"):
+            verb = re.fullmatch(r"tools/cmd_(\w+)\.c", file)
+            verbs.add(f"/{verb[1]}/" if verb else "")
+        if file.startswith("tests/cli/"):
+            verbs.add(str(pathlib.PurePosixPath(file).with_suffix(".sh")))
+        users = [file]
+        if file.startswith("src/") and file.endswith(".h"):
+            users += including(file.removeprefix("src/"))
+        folders |= {module_of(user) for user in users} - {None}
+    if "" in verbs:
+        verbs = {""}
+    return sorted(folders), sorted(verbs)
+
+
 STEPS = {
     name.removeprefix("step_"): function
     for name, function in list(globals().items())
     if name.startswith("step_")
 }
+ORDINARY = [name for name in STEPS if name != "quick"]
 
 
 def step(name):
@@ -214,7 +290,7 @@ def step(name):
 
 
 def main():
-    chosen = sys.argv[1:] or list(STEPS)
+    chosen = sys.argv[1:] or ORDINARY
     unknown = [name for name in chosen if name not in STEPS]
     if unknown:
         sys.exit(f"unknown step {unknown[0]}; there are: {' '.join(STEPS)}")

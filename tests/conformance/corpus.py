@@ -14,7 +14,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
+sys.path.insert(0, str(ROOT / "tests/support"))
+import effort  # noqa: E402
+
+CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
            "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks"}
 

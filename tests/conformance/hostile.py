@@ -21,7 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
+CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 GOLDEN = HERE / "hostile.golden"
 FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
            "b2nd-sparse"}
@@ -33,7 +33,7 @@ OVERRULED = {
 
 
 def complete_copy(folder):
-    """The stored corpus leaves out links and empty folders."""
+    """The hostile files with the links and empty folders that the stored corpus leaves out; a complete copy has them."""
     shutil.copytree(CORPUS / "hostile", folder / "hostile", symlinks=True)
     rest = json.loads((CORPUS / "completed-by-copy.json").read_text())
     for name in rest["empty_dirs"]:
@@ -43,7 +43,8 @@ def complete_copy(folder):
         if link["link"].startswith("hostile/"):
             path = folder / link["link"]
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to(link["target"])
+            if not path.is_symlink():
+                path.symlink_to(link["target"])
 
 
 def run(command, case, folder):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Updates of every file of the corpus: what was not changed stays as it was, and what is refused stays whole.
 
-usage: tests/conformance/updates.py COMMAND DIGEST_PROGRAM corpus|hostile [--all]
+usage: tests/conformance/updates.py COMMAND DIGEST_PROGRAM corpus|hostile
 
-Each file gets some of the updates, in turn; with --all every one.
+Each file gets some of the updates, in turn (CIP_SEED says which); with CIP_FULL=1 every one.
 
 corpus: after `set`, a `set` that needs room, `rm`, `defrag` and `convert` to ASDF (files of 0.1 also to 0.1.0, with an encoding
 chain, exploded and imploded) every array still has its digest of manifest.json.
@@ -23,6 +23,7 @@ import threading
 
 import corpus
 import hostile
+from corpus import effort
 
 # Trees in which nothing can be set, and why.
 REFUSED = {
@@ -30,7 +31,6 @@ REFUSED = {
     "generated/asdf01/enc_unknown.asdf": "an array with an unknown encoding is not converted",
 }
 OWN = threading.local()
-ALL = "--all" in sys.argv
 
 
 def run(command, verb, *words):
@@ -69,7 +69,7 @@ def of_corpus(command, program, entry, folder, turn):
         steps += [["convert", "--standard", "0.1.0", "--overwrite", file, folder / "out.asdf"],
                   ["convert", "--encode", "[[tile, {shape: [3]}], zlib]", "--overwrite", file, folder / "out.asdf"],
                   ["explode", file, folder / "apart.asdf"], ["implode", folder / "apart.asdf", folder / "whole.asdf"]]
-    for words in steps if ALL else [steps[:3], [steps[0], steps[3]], [steps[0], *steps[4:]]][turn % 3]:
+    for words in steps if effort.FULL else [steps[:3], [steps[0], steps[3]], [steps[0], *steps[4:]]][(turn + effort.SEED) % 3]:
         status, text = run(command, *words)
         if status != 0 and entry["file"] in REFUSED:
             continue
@@ -91,7 +91,7 @@ def of_hostile(command, entry, folder, turn):
     zeros.write_bytes(bytes(4096))
     for i, words in enumerate([["set", "FILE", "cippus_test", "1"], ["rm", "FILE", path or "a"], ["put", "FILE", path, "[0:1]", zeros],
                                ["append", "FILE", path, zeros], ["resize", "FILE", path, "3"], ["freeze", "FILE"], ["defrag", "FILE"]]):
-        if not ALL and (i + turn) % 7 > 1:
+        if not effort.FULL and (i + turn + effort.SEED) % 7 > 1:
             continue
         file = beside(source, folder / str(i))
         old, names = file.read_bytes(), sorted(os.listdir(file.parent))

@@ -2,7 +2,7 @@
  * Changes of files, crashed at every point and failed at every operation: cippus shows the old file
  * or the new one. A row of the table for each way to change a file.
  *
- *     test_fault [NAME]      with CIP_FAULT=full in the environment: many more images (make fault)
+ *     test_fault [NAME]      with CIP_FULL=1 in the environment: many more images (make fault)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 
 #include "fault/fault_run.h"
 #include "fault/fault_scenarios.h"
+#include "support/effort.h"
 
 static const fault_effort modest = {
     .nsubset = 4, .ntorn = 8, .every = 7, .rec_nsubset = 1, .rec_ntorn = 2
@@ -26,8 +27,7 @@ static const fault_effort full = {
 
 static const fault_effort *effort(void)
 {
-    const char *how = getenv("CIP_FAULT");
-    return how != NULL && strcmp(how, "full") == 0 ? &full : &modest;
+    return test_full() ? &full : &modest;
 }
 
 static void crashes(void **state)

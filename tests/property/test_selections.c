@@ -12,6 +12,7 @@
 
 #include "base/pool.h"
 #include "naive.h"
+#include "support/effort.h"
 #include "support/fake/fake.h"
 
 enum { MAX_AXES = 5, PER_SPACE = 40, BYTES_MAX = 6000 };
@@ -456,15 +457,9 @@ static void check_stream(subject *s, uint64_t seed)
     free(c.bytes);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void random_selections_are_as_the_naive_model_has_them(void **state)
 {
-    uint64_t n = number_from("CIP_SELECTIONS", 100000), first = number_from("CIP_SEED", 1);
+    uint64_t n = test_full() ? 1000000 : 100000, first = test_seed();
     uint64_t done = 0;
     cip_pool *pool;
     (void)state;

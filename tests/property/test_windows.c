@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Random windows of arrays of any shape in data of every codec, against the decoded whole: through
- * marks, put-aside decoders, chunks, from several threads. CIP_WINDOWS: how many (100,000 is the
- * whole), CIP_SEED: the first seed. */
+ * checkpoints, decoders kept open, chunks, from several threads. A full run tries 100,000. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 
 #include "array/cast.h"
 #include "space/marks.h"
+#include "support/effort.h"
 #include "support/fake/fake.h"
 
 enum { PER_SPACE = 200, MAX_BYTES = 60000 };
@@ -131,19 +131,13 @@ static void check_window(subject *s, uint64_t seed)
         fail_msg("seed %" PRIu64 ": a window of %s differs", seed, codecs[seed % NCODEC]);
 }
 
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void random_windows_are_those_of_the_decoded_whole(void **state)
 {
     (void)state;
-    uint64_t n = number_from("CIP_WINDOWS", 3000), done = 0;
+    uint64_t n = test_full() ? 100000 : 3000, done = 0;
     cip_pool *pool;
     assert_int_equal(cip_pool_new(3, &pool, NULL), CIP_OK);
-    for (uint64_t seed = number_from("CIP_SEED", 1); done < n; seed++) {
+    for (uint64_t seed = test_seed(); done < n; seed++) {
         subject s;
         const cip_codec *c = cip_codec_find(codecs[seed % NCODEC]);
         if (c != NULL && !cip_codec_available(c))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * YAML edits on every tree there is: scalars replaced, keys inserted, nodes removed, and all events
  * of libyaml outside the edit as they were. The comparison is written anew here and knows nothing
- * of the library's own. Arguments: `full` tries every node of every tree, `-v` shows refusals. */
+ * of the library's own. CIP_FULL=1 tries every node of every tree; the argument `-v` shows
+ * refusals. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <yaml.h>
 
 #include "support/corpus.h"
+#include "support/effort.h"
 #include "tree/edit.h"
 
 typedef struct event {
@@ -24,11 +26,11 @@ typedef struct events {
 enum { MAX_TEXT = 64 << 20 };
 
 static struct {
-    bool full, loud;
+    bool loud;
     size_t texts, done[3], refused[3], wrong[3];
     uint64_t seed;
     const char *file;
-} run = { .seed = 20260101 };
+} run = { .seed = 0 };
 
 static const char *const kinds[] = { "replaced", "inserted", "removed" };
 
@@ -422,13 +424,13 @@ static void try_text(cip_bytes text)
     cip_yaml_edit *e = start(&s);
     cip_yaml_edit_free(e);
     if (e != NULL && read_events(text, &s.old) && s.old.n > 1) {
-        const size_t each = text.len > (1 << 20) ? run.full : text.len > 20000 ? 2 : 5;
+        const size_t each = text.len > (1 << 20) ? test_full() : text.len > 20000 ? 2 : 5;
         run.texts++;
         if (is_start(&s.old.at[0].ev))
             try_insert(&s, 0);
-        for (size_t i = 0; run.full && text.len < 100000 && i < s.old.n; i++)
+        for (size_t i = 0; test_full() && text.len < 100000 && i < s.old.n; i++)
             try_event(&s, i);
-        for (size_t i = 0; i < (run.full ? 4 * each : each); i++)
+        for (size_t i = 0; i < (test_full() ? 4 * each : each); i++)
             try_event(&s, random_below(s.old.n));
     }
     events_clear(&s.old);
@@ -494,9 +496,9 @@ static int visit(const char *name, const struct stat *st, int type, struct FTW *
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        run.full |= strcmp(argv[i], "full") == 0;
         run.loud |= strcmp(argv[i], "-v") == 0;
     }
+    run.seed = test_seed();
     const char *corpus = test_corpus();
     nftw(CIP_SOURCE_DIR "/src", visit, 32, FTW_PHYS);
     if (corpus != NULL)

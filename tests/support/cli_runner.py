@@ -23,7 +23,7 @@ MARK = {"OK": "[       OK ]", "FAILED": "[  FAILED  ]", "SKIPPED": "[  SKIPPED ]
 
 
 def corpus():
-    folder = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus")
+    folder = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
     return str(folder) if (folder / "manifest.json").exists() else ""
 
 

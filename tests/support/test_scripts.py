@@ -166,3 +166,27 @@ def test_a_command_test_compares_streams_and_status(script, text, beside, state)
 def test_setup_is_quick_and_silent_when_nothing_is_missing():
     done = subprocess.run([ROOT / "scripts/setup"], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "files, folders, verbs",
+    [
+        ([], [], []),
+        (["README.md", "docs/guide/safety.md", "bench/run.py"], [], []),
+        (["src/base/err.c"], ["src/base"], []),
+        (["src/codec/filter/shuffle.c", "src/format/asdf/asdf.c"], ["src/codec", "src/format/asdf"], []),
+        (["tests/property/naive.c"], ["tests/property"], []),
+        (["include/cippus/file.h"], ["src"], [""]),
+        (["CMakeLists.txt"], ["src"], [""]),
+        (["tools/cmd_set.c"], [], ["/set/"]),
+        (["tools/cmd_set.c", "tools/opts.c"], [], [""]),
+        (["tests/cli/cat/raw.out"], [], ["tests/cli/cat/raw.sh"]),
+    ],
+)
+def test_quick_knows_what_a_change_may_break(files, folders, verbs):
+    assert load("scripts/test.py").affected(files) == (folders, verbs)
+
+
+def test_quick_runs_the_users_of_a_changed_header():
+    folders, verbs = load("scripts/test.py").affected(["src/space/encode.h"])
+    assert {"src/space", "src/format/asdf"} <= set(folders) and "src/tree" not in folders and not verbs
