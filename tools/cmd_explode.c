@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus explode and implode: blocks in files of their own, and back. */
+#include <stdint.h>
 #include <string.h>
 
 #include "commands.h"
@@ -7,6 +8,12 @@
 
 typedef cip_status verb(const char *in, const char *out, const cip_explode_options *opts,
                         cip_err *err);
+
+static int on_loss(void *user, const cip_finding *f)
+{
+    print_told(user, f->severity == CIP_NOTE ? "" : "loss: ", f);
+    return 0;
+}
 
 static int run(const opts *o, verb *fn)
 {
@@ -26,6 +33,9 @@ static int run(const opts *o, verb *fn)
     x.tree_slack = opts_tree_slack(o);
     x.align = o->align;
     x.input = &open;
+    x.accept_loss = o->accept_loss;
+    x.on_loss = on_loss;
+    x.user = (void *)(uintptr_t)o->pos[0];
     cip_status st = fn(o->pos[0], o->pos[1], &x, &err);
     if (st == CIP_OK)
         return EXIT_FINE;

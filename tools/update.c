@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a lossy chain's largest error is; on standard error, so that --json stays what it is. */
+/* What a lossy chain's largest error is, and losses; on standard error, so that --json stays what
+ * it is. */
 static int update_note(void *user, const cip_finding *f)
 {
     const opts *o = user;
-    print_told(o->pos[0], "", f);
+    print_told(o->pos[0], f->severity == CIP_NOTE ? "" : "loss: ", f);
     return 0;
 }
 

@@ -57,13 +57,17 @@ typedef struct cip_explode_options {
     int64_t tree_slack; /* as for converting */
     uint64_t align;
     const cip_open_options *input; /* how to open the input; NULL: the defaults */
+    bool accept_loss;        /* go on where what the file says of its data would not stay true */
+    cip_finding_fn *on_loss; /* told each such loss, accepted or not, and notes */
+    void *user;              /* of on_loss */
 } cip_explode_options;
 
 #define CIP_EXPLODE_OPTIONS(...) CIP_OPTIONS(cip_explode_options, __VA_ARGS__)
 
 /** Writes `in` as `out` with data in files beside it ("OUT0000.asdf", ...): payloads as they are
  * stored, of the tree's text only the places of data change. The files are put under their names
- * together, `out` last. UNSUPPORTED for formats without such a form. */
+ * together, `out` last. UNSUPPORTED for formats without such a form, and for a loss that is not
+ * accepted. */
 CIP_API cip_status cip_explode(const char *in, const char *out, const cip_explode_options *opts,
                                cip_err *err);
 /** The other way: data in other files become data of `out`. `path` and `bare` do not matter. */

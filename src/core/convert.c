@@ -57,7 +57,7 @@ typedef struct losses {
 static int on_loss(void *user, const cip_finding *f)
 {
     losses *l = user;
-    if (l->n++ == 0)
+    if (f->severity != CIP_NOTE && l->n++ == 0)
         snprintf(l->first, sizeof l->first, "%s", f->text);
     return l->o->on_loss != NULL ? l->o->on_loss(l->o->user, f) : 0;
 }
@@ -199,11 +199,10 @@ static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const 
 }
 
 /* A file that is called YAML is to be just that. */
-static cip_where where_of_name(const char *out)
+static bool is_yaml(const char *out)
 {
     const char *dot = strrchr(out, '.');
-    bool yaml = dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-    return yaml ? CIP_WHERE_INLINE : CIP_WHERE_DEFAULT;
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
 static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
@@ -214,11 +213,15 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     bool alone = c->o->path != NULL && (job->format->sink->caps & CIP_SINK_TREE) != 0;
     job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
     job->spec.source_format = c->in->format->name;
+    if (c->in->format == job->format)
+        job->spec.from = c->in->layout;
+    job->spec.whole = job->spec.from != NULL && c->o->path == NULL;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));
     CIP_TRY(parse_storage(c->o->storage, &where, err));
-    if (where == CIP_WHERE_DEFAULT)
-        where = where_of_name(out);
+    if (where == CIP_WHERE_DEFAULT && is_yaml(out))
+        where = CIP_WHERE_INLINE;
+    job->spec.text_only = where == CIP_WHERE_INLINE && is_yaml(out);
     if (where == CIP_WHERE_INLINE && c->o->encode != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected no encoding chain for data that are all in the tree");

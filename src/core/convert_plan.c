@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Which arrays of a file convert writes: each node of the tree once, masks as arrays of their own,
  * references only when they are to be resolved. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/strmap.h"
@@ -27,6 +28,13 @@ static cip_where where_of(const planner *p, const cip_array *a)
     return kept && inlined ? CIP_WHERE_INLINE : p->where;
 }
 
+/* The block of the input that the array's own data lie in. */
+static int64_t block_of(const planner *p, const cip_array *a, bool mask)
+{
+    const cip_array *of = mask && a->mask.array != NULL ? a->mask.array : a;
+    return of->layout == p->in->layout ? of->storage.block : -1;
+}
+
 /* A mask of its own is a plan too. */
 static cip_status make_plan(planner *p, const cip_array *a, const char *field, bool mask,
                             cip_err *err)
@@ -40,6 +48,7 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
                                                        .dtype = plan->to,
                                                        .ndim = plan->from.ndim,
                                                        .shape = plan->from.shape,
+                                                       .block = block_of(p, a, mask),
                                                        .mask = -1,
                                                        .is_mask = mask,
                                                        .where = where_of(p, a) };
@@ -181,6 +190,68 @@ static cip_status plan_each(planner *p, const cip_array *a, cip_err *err)
     return was == SIZE_MAX ? add(p, a, NULL, node, err) : CIP_OK;
 }
 
+/* --- order --------------------------------------------------------------------------------------
+ */
+
+typedef struct rank {
+    int64_t block;
+    size_t i;
+} rank;
+
+static int by_block(const void *a, const void *b)
+{
+    const rank *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* What is written for an array in the place of its block comes in the blocks' order; a view behind
+ * the array it shows, all else behind the blocks. */
+static cip_status rank_arrays(const planner *p, rank *r, size_t n, cip_err *err)
+{
+    size_t nblock = p->in->layout->nblock;
+    bool *given;
+    CIP_TRY(CIP_ARENA_NEW(p->a, &given, nblock, err));
+    for (size_t i = 0; i < n; i++) {
+        const cip_spec_array *s = &p->spec[i];
+        bool has = !s->is_view && s->where != CIP_WHERE_INLINE && s->block >= 0 &&
+                   (uint64_t)s->block < nblock && !given[s->block];
+        if (has)
+            given[s->block] = true;
+        r[i] = (rank){ has ? s->block : INT64_MAX, i };
+    }
+    if (n > 1)
+        qsort(r, n, sizeof *r, by_block);
+    return CIP_OK;
+}
+
+static cip_status order_by_block(planner *p, cip_err *err)
+{
+    cip_sink_job *job = p->job;
+    size_t n = job->spec.narray, *to;
+    rank *r;
+    cip_spec_array *spec;
+    cip_plan_read *plan;
+    CIP_TRY(CIP_ARENA_NEW(p->a, &r, n, err));
+    CIP_TRY(CIP_ARENA_NEW(p->a, &to, n, err));
+    CIP_TRY(CIP_ARENA_NEW(p->a, &spec, n, err));
+    CIP_TRY(CIP_ARENA_NEW(p->a, &plan, n, err));
+    CIP_TRY(rank_arrays(p, r, n, err));
+    for (size_t i = 0; i < n; i++)
+        to[r[i].i] = i;
+    for (size_t i = 0; i < n; i++) {
+        spec[i] = p->spec[r[i].i];
+        plan[i] = job->plan[r[i].i];
+        spec[i].mask = spec[i].mask >= 0 ? (int32_t)to[spec[i].mask] : -1;
+        spec[i].of = spec[i].is_view ? (int32_t)to[spec[i].of] : 0;
+        spec[i].shape = plan[i].from.shape;
+    }
+    job->plan = plan;
+    job->spec.array = p->spec = spec;
+    return CIP_OK;
+}
+
 static cip_status plan_all(planner *p, size_t n, cip_err *err)
 {
     const cip_layout *l = p->in->layout;
@@ -190,7 +261,7 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
                         p->job->format->title, n);
     for (size_t i = 0; i < n; i++)
         CIP_TRY(plan_each(p, l->array[i], err));
-    return CIP_OK;
+    return p->job->spec.whole ? order_by_block(p, err) : CIP_OK;
 }
 
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,

@@ -28,7 +28,14 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     cip_status st;
     cip_output *out = NULL;
     const cip_format *format = f->format;
-    const cip_spec spec = { .tree_slack = o->tree_slack, .align = o->align };
+    cip_report notes;
+    cip_report_init(&notes, &f->env.mem, false, o->on_loss, o->user);
+    const cip_spec spec = { .env = &f->env,
+                            .big = -1,
+                            .accept_loss = o->accept_loss,
+                            .notes = &notes,
+                            .tree_slack = o->tree_slack,
+                            .align = o->align };
     CIP_GO(cip_output_begin(&f->env, path, o->level, o->overwrite, &out, err));
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));
@@ -37,6 +44,7 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     st = cip_output_commit(out, NULL, err);
 done:
     cip_output_end(out);
+    cip_report_clear(&notes);
     return st;
 }
 

@@ -30,6 +30,7 @@ typedef struct cip_spec_array {
     bool masked; /* the source has a mask */
     /* What follows is for formats with a tree (others ignore it). */
     const cip_node *node; /* the node of the tree that it stands for; NULL: by its path */
+    int64_t block;        /* of spec.from, that its data lie in, or -1 */
     int32_t of;           /* of views: the array (an earlier one) whose data they show */
     bool is_view;
     cip_nd view;  /* of views: within the bytes of that array, packed in C order */
@@ -54,6 +55,11 @@ typedef struct cip_spec {
     bool accept_loss;   /* also one that gives other values back */
     int big;            /* byte order: 0 little, 1 big, -1 the format's default */
     const char *source_format;
+    /* The file of the same format that all of it comes from, or NULL. whole: all of that goes into
+     * the output, what no array shows too; then arrays come in the order of their blocks. */
+    cip_layout *from;
+    bool whole;
+    bool text_only;       /* the output is to be text and nothing else, as its name says */
     const char *version;  /* of the format (ASDF: the standard); NULL: its default */
     const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */
     int64_t tree_slack;   /* as in cip_write_options */

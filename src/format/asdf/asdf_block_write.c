@@ -8,21 +8,34 @@
 
 enum { PREFIX = 6 };
 
-static cip_status put_header(asdf_blockw *b, cip_err *err)
+cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
+                                 cip_err *err)
 {
     static const uint8_t zeros[256];
     uint8_t head[ASDF_HEADER_LEN];
-    b->head.form = b->form != NULL ? b->form : &cip_asdf_form_1_0;
-    uint64_t pad = (b->out->n + cip_asdf_header_len(b->head.form)) % b->align;
-    pad = pad == 0 ? 0 : b->align - pad;
-    b->at = b->out->n;
-    b->header_size = (uint16_t)(b->head.form->header_size + pad);
-    size_t len = cip_asdf_header_bytes(&b->head, b->header_size, head);
-    CIP_TRY(cip_out_write(b->out, head, len, err));
+    const asdf_block_form *form = cip_asdf_form_of(p);
+    const size_t known = cip_asdf_header_len(form) + p->extra.len;
+    uint64_t pad = (out->n + known) % align;
+    pad = pad == 0 ? 0 : align - pad;
+    if (form->header_size + p->extra.len + pad > UINT16_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected an alignment that a header of 65535 bytes can give");
+    *at = out->n;
+    size_t len = cip_asdf_header_bytes(p, (uint16_t)(form->header_size + p->extra.len + pad), head);
+    CIP_TRY(cip_out_write(out, head, len, err));
+    CIP_TRY(cip_out_write(out, p->extra.ptr, p->extra.len, err));
     for (size_t n; pad != 0; pad -= n) {
         n = (size_t)cip_min_u64(pad, sizeof zeros);
-        CIP_TRY(cip_out_write(b->out, zeros, n, err));
+        CIP_TRY(cip_out_write(out, zeros, n, err));
     }
+    return CIP_OK;
+}
+
+static cip_status put_header(asdf_blockw *b, cip_err *err)
+{
+    b->head.form = b->form;
+    CIP_TRY(cip_asdf_piece_header(&b->head, b->align, b->out, &b->at, err));
+    b->header_size = (uint16_t)(b->out->n - b->at - PREFIX);
     return CIP_OK;
 }
 

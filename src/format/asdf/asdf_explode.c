@@ -159,6 +159,33 @@ done:
     return st;
 }
 
+/* Blocks that no ndarray names stay, and are told; where others before them go they get other
+ * numbers, which what names them does not know. */
+static cip_status check_staying(exploding *x, cip_err *err)
+{
+    const cip_node *root = x->f->layout->tree;
+    size_t *names, n = x->f->blocks.n;
+    bool moved = false, gone = false, *unnamed;
+    asdf_block_list list;
+    asdf_foreign foreign = { .found = false };
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &names, n, err));
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &unnamed, n, err));
+    CIP_TRY(cip_asdf_count_names(x->env, root, n, names, n, err));
+    for (size_t i = 0; i < n; i++) {
+        unnamed[i] = names[i] == 0;
+        moved = moved || (gone && unnamed[i]);
+        gone = gone || x->goes[i];
+    }
+    cip_asdf_list_blocks(unnamed, n, &list);
+    if (list.count != 0 && x->spec->notes != NULL)
+        cip_report_add(x->spec->notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "blocks",
+                       "blocks that no array names stay in the file: %s", list.text);
+    if (moved)
+        CIP_TRY(cip_asdf_find_foreign(x->env, root, &foreign, err));
+    return foreign.found ? cip_asdf_lose(x->spec, foreign.path, err, ASDF_FOREIGN_LOSS, foreign.tag)
+                         : CIP_OK;
+}
+
 static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
 {
     asdf_pieces all = { .slack = x->spec->tree_slack, .align = x->spec->align };
@@ -169,6 +196,7 @@ static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->number, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->uri, n, err));
     CIP_TRY(mark(x, how, all.tree, err));
+    CIP_TRY(check_staying(x, err));
     CIP_TRY(write_members(x, err));
     return write_main(x, &all, err);
 }
@@ -264,15 +292,18 @@ void cip_asdf_gather_clear(asdf_gather *x)
     x->at = NULL;
 }
 
+void cip_asdf_freeze_piece(asdf_piece *p)
+{
+    p->flags &= ~(uint32_t)ASDF_STREAMED;
+    p->allocated = p->data_size = p->used;
+    memset(p->checksum, 0, sizeof p->checksum);
+}
+
 void cip_asdf_freeze_pieces(asdf_piece *p, size_t n)
 {
-    for (size_t i = 0; i + 1 < n; i++) {
-        if ((p[i].flags & ASDF_STREAMED) == 0)
-            continue;
-        p[i].flags &= ~(uint32_t)ASDF_STREAMED;
-        p[i].allocated = p[i].data_size = p[i].used;
-        memset(p[i].checksum, 0, sizeof p[i].checksum);
-    }
+    for (size_t i = 0; i + 1 < n; i++)
+        if ((p[i].flags & ASDF_STREAMED) != 0)
+            cip_asdf_freeze_piece(&p[i]);
 }
 
 cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)

@@ -8,17 +8,6 @@
 #include "io/scratch.h"
 #include "space/read.h"
 
-typedef struct rewriting {
-    asdf_file *f;
-    cip_env *env;
-    cip_arena arena;
-    bool recode, resum;
-    asdf_packing how;
-    asdf_sum sum;
-    const asdf_block_form *form; /* of all blocks of the output */
-    cip_io *scratch;
-} rewriting;
-
 /* Where streamed bytes go. */
 typedef struct feed {
     cip_encoder *enc; /* or NULL */
@@ -37,9 +26,9 @@ static int take(void *user, const uint8_t *p, size_t n)
     return x->st != CIP_OK;
 }
 
-static cip_status stream(rewriting *w, cip_space *s, feed *x, cip_err *err)
+static cip_status stream(asdf_recoding *w, cip_space *s, feed *x, cip_err *err)
 {
-    const cip_read_how how = { w->f->layout, w->env->pool };
+    const cip_read_how how = { w->layout, w->env->pool };
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_space_stream(&how, s, CIP_IO_PIECE, take, x, &why);
     if (x->st == CIP_OK && st != CIP_OK && err != NULL)
@@ -48,7 +37,7 @@ static cip_status stream(rewriting *w, cip_space *s, feed *x, cip_err *err)
 }
 
 /* MD5 of a space's bytes. */
-static cip_status sum_of(rewriting *w, cip_space *s, uint8_t *out, cip_err *err)
+static cip_status sum_of(asdf_recoding *w, cip_space *s, uint8_t *out, cip_err *err)
 {
     feed x = { .err = err };
     CIP_TRY(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
@@ -60,7 +49,7 @@ static cip_status sum_of(rewriting *w, cip_space *s, uint8_t *out, cip_err *err)
 }
 
 /* The decoded bytes through an encoder into the scratch file; *p says what came of it. */
-static cip_status encode(rewriting *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
+static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
                          cip_err *err)
 {
     cip_status st;
@@ -93,7 +82,7 @@ done:
     return st;
 }
 
-static cip_status recode(rewriting *w, const cip_block *b, asdf_piece *p, cip_err *err)
+static cip_status recode(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
 {
     asdf_packing none;
     if (w->scratch == NULL)
@@ -110,7 +99,7 @@ static cip_status recode(rewriting *w, const cip_block *b, asdf_piece *p, cip_er
 
 /* A block of another layout than the file's. What that cannot say of a payload is decoded; a
  * checksum is of a payload that stays. */
-static cip_status change_form(rewriting *w, const cip_block *b, asdf_piece *p, cip_err *err)
+static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
 {
     const asdf_packing none = { .name = "none" };
     const asdf_block_form *from = cip_asdf_form_of(p);
@@ -137,10 +126,10 @@ static cip_status change_form(rewriting *w, const cip_block *b, asdf_piece *p, c
     return CIP_OK;
 }
 
-static cip_status piece(rewriting *w, const asdf_place *at, asdf_piece *p, cip_err *err)
+cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p, cip_err *err)
 {
     const cip_block *b = &at->f->layout->block[at->i];
-    CIP_TRY(cip_asdf_piece_of(at->f, at->i, &w->arena, p, err));
+    CIP_TRY(cip_asdf_piece_of(at->f, at->i, w->arena, p, err));
     if (cip_asdf_form_of(p) != w->form)
         CIP_TRY(change_form(w, b, p, err));
     bool streamed = (p->flags & ASDF_STREAMED) != 0;
@@ -198,28 +187,29 @@ bool cip_asdf_is_crlf(cip_bytes head)
     return nl != NULL && nl != head.ptr && nl[-1] == '\r';
 }
 
-static cip_status write_gathered(rewriting *w, const asdf_gather *x, asdf_pieces *all, cip_out *out,
-                                 cip_err *err)
+static cip_status write_gathered(asdf_recoding *w, const asdf_gather *x, asdf_pieces *all,
+                                 cip_out *out, cip_err *err)
 {
     asdf_piece *p;
-    bool early = cip_asdf_is_early(w->f->header.file);
+    bool early = cip_asdf_is_early(x->f->header.file);
     w->form = early && x->n != 0 ? cip_asdf_blocks_form(&x->at[0].f->blocks) : &cip_asdf_form_1_0;
-    CIP_TRY(CIP_ARENA_NEW(&w->arena, &p, x->n, err));
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &p, x->n, err));
     for (size_t i = 0; i < x->n; i++)
-        CIP_TRY(piece(w, &x->at[i], &p[i], err));
+        CIP_TRY(cip_asdf_recode(w, &x->at[i], &p[i], err));
     cip_asdf_freeze_pieces(p, x->n);
     all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
     all->n = x->n;
     all->block = p;
-    return cip_asdf_pieces_write(w->f, all, out, err);
+    return cip_asdf_pieces_write(x->f, all, out, err);
 }
 
 /* Data in other files come along: their names may mean nothing where the output lies. */
-static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_err *err)
+static cip_status rewrite(asdf_recoding *w, asdf_file *f, const cip_spec *spec, cip_out *out,
+                          cip_err *err)
 {
     asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
-    asdf_gather x = { .f = w->f, .a = &w->arena };
-    CIP_TRY(cip_asdf_text_of(w->f, &w->arena, &all.head, &all.tree, err));
+    asdf_gather x = { .f = f, .a = w->arena };
+    CIP_TRY(cip_asdf_text_of(f, w->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
     cip_status st = cip_asdf_gather(&x, all.tree, err);
     if (st == CIP_OK)
@@ -228,19 +218,36 @@ static cip_status rewrite(rewriting *w, const cip_spec *spec, cip_out *out, cip_
     return st;
 }
 
+cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,
+                                   asdf_recoding *w, cip_err *err)
+{
+    *w = (asdf_recoding){ .layout = l, .env = l->env, .arena = a };
+    w->recode = spec->codec != NULL;
+    w->resum = spec->checksum != NULL;
+    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));
+    return cip_asdf_sum(spec->checksum, &w->sum, err);
+}
+
+void cip_asdf_recoding_clear(asdf_recoding *w)
+{
+    cip_io_close(w->scratch);
+    w->scratch = NULL;
+}
+
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
 {
-    rewriting w = { .f = cip_asdf_of(l), .env = l->env, .arena = { .mem = &l->env->mem } };
-    w.recode = spec->codec != NULL;
-    w.resum = spec->checksum != NULL;
-    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w.how, err));
-    CIP_TRY(cip_asdf_sum(spec->checksum, &w.sum, err));
-    const asdf_block_form *form = cip_asdf_blocks_form(&w.f->blocks);
+    cip_arena arena = { .mem = &l->env->mem };
+    asdf_file *f = cip_asdf_of(l);
+    asdf_recoding w;
+    cip_status st;
+    CIP_GO(cip_asdf_recoding_begin(l, &arena, spec, &w, err));
+    const asdf_block_form *form = cip_asdf_blocks_form(&f->blocks);
     if ((w.recode || w.resum) && form != &cip_asdf_form_1_0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected blocks of 1.0 to store them anew, found layout %s", form->name);
-    cip_status st = rewrite(&w, spec, out, err);
-    cip_io_close(w.scratch);
-    cip_arena_clear(&w.arena);
+        CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected blocks of 1.0 to store them anew, found layout %s", form->name));
+    st = rewrite(&w, f, spec, out, err);
+done:
+    cip_asdf_recoding_clear(&w);
+    cip_arena_clear(&arena);
     return st;
 }

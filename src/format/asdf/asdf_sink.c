@@ -39,12 +39,10 @@ static asdf_part *part_of(asdf_writer *w, const asdf_target *t)
 static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err)
 {
     asdf_part *p = part_of(w, t);
-    /* a header of 0.1 is as long as its fields, from which its layout is told, unless asked for */
-    const uint64_t align = w->standard->early && w->spec.align == 0 ? 1 : w->main.align;
     w->block = (asdf_blockw){ .env = w->env,
                               .out = p->out,
                               .form = p->form,
-                              .align = align,
+                              .align = cip_asdf_block_align(w),
                               .how = t->how.packing,
                               .chain = t->how.chain,
                               .of = &t->of,
@@ -63,7 +61,11 @@ static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
     if (t->where == CIP_WHERE_EXTERNAL)
         CIP_TRY(begin_beside(w, t, err));
     asdf_part *p = part_of(w, t);
+    if (p == &w->main)
+        CIP_TRY(cip_asdf_copy_kept(w, t->block, err));
     CIP_TRY(cip_asdf_part_block(p, err));
+    if (p == &w->main && p->n != (size_t)t->block + 1)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in their blocks' order");
     CIP_TRY(begin_block(w, t, err));
     p->streamed = t->where == CIP_WHERE_STREAMED;
     p->at[p->n - 1] = w->block.at;
@@ -141,6 +143,8 @@ static bool is_yaml(const cip_out *out)
 static cip_status start(asdf_writer *w, cip_plan *plan, cip_err *err)
 {
     const cip_spec *s = &w->spec;
+    CIP_TRY(cip_asdf_number_blocks(w->a, s, &w->kept, err));
+    w->nblock = (int64_t)w->kept.next;
     for (size_t i = 0; i < s->narray && !s->late; i++)
         w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
     for (size_t i = 0; i < s->narray && !s->late; i++)
@@ -243,6 +247,7 @@ static cip_status finish(void *state, cip_patch *patch, cip_err *err)
     asdf_writer *w = state;
     (void)patch;
     CIP_TRY(advance(w, w->n, err));
+    CIP_TRY(cip_asdf_copy_kept(w, INT64_MAX, err));
     if (w->tree_last)
         CIP_TRY(cip_asdf_write_text(w, err));
     return cip_asdf_part_end(&w->main, err);

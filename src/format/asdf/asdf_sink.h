@@ -29,6 +29,17 @@ typedef struct asdf_target {
     int state;
 } asdf_target;
 
+/* The blocks of spec.from, where they are numbered as there. */
+typedef struct asdf_kept {
+    size_t n;    /* of them; 0: nothing is kept */
+    int64_t *to; /* the number that each has in the output, or -1 */
+    bool *kept;  /* no array shows it: it goes along as it is stored, where the output has blocks */
+    bool *given; /* an array has its number */
+    size_t next; /* numbers that are taken */
+    bool moved;  /* one that is kept has another number */
+    size_t done; /* written, or arrays' */
+} asdf_kept;
+
 typedef struct asdf_writer {
     cip_env *env;
     cip_arena *a;
@@ -39,6 +50,7 @@ typedef struct asdf_writer {
     asdf_target **target;
     size_t n, cap;
     int64_t nblock;
+    asdf_kept kept;
     size_t nexternal;
     bool tree_last;
     bool yaml; /* arrays are inline where nothing else is said */
@@ -48,8 +60,23 @@ typedef struct asdf_writer {
     size_t open; /* the array that data are taken for; SIZE_MAX: none */
 } asdf_writer;
 
+/* Of payloads. A header of 0.1 is as long as its fields, from which its layout is told, unless
+ * another alignment is asked for. */
+static inline uint64_t cip_asdf_block_align(const asdf_writer *w)
+{
+    return w->standard->early && w->spec.align == 0 ? 1 : w->main.align;
+}
+
 /* What a RawArray's tree says lies in the array itself, but for its metadata. */
 bool cip_asdf_is_rawarray(const cip_spec *spec);
+
+/* --- asdf_kept.c */
+cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept *out, cip_err *err);
+/* The number of an array's block: that of the one it was in, for the first array that was. */
+int64_t cip_asdf_take_number(asdf_writer *w, const cip_spec_array *s);
+cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err);
+/* Writes those that are kept and whose numbers are less than `before`. */
+cip_status cip_asdf_copy_kept(asdf_writer *w, int64_t before, cip_err *err);
 
 /* --- asdf_sink_check.c */
 /* What cannot be said of an array that is stored there, or NULL. */

@@ -33,7 +33,7 @@ static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
         t->uri = uri;
         return CIP_OK;
     default:
-        t->block = w->nblock++;
+        t->block = cip_asdf_take_number(w, t->s);
         return CIP_OK;
     }
 }

@@ -133,6 +133,7 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
     CIP_TRY(cip_asdf_standard_of(spec, &s, err));
     check_tree(spec, loss);
     CIP_TRY(check_tags(s, spec, loss, err));
+    CIP_TRY(cip_asdf_check_kept(spec, loss, err));
     for (size_t i = 0; i < spec->narray; i++) {
         nstreamed += spec->array[i].where == CIP_WHERE_STREAMED;
         check_array(s, spec, i, loss);

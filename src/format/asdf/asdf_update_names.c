@@ -4,36 +4,17 @@
 #include <string.h>
 
 #include "format/asdf/asdf_update.h"
+#include "format/asdf/asdf_write.h"
 
 /* Sources that count from the end mean the blocks of the file, whatever the update has added. */
-typedef struct count {
-    int64_t old; /* blocks of the file */
-    size_t *n, nblock;
-} count;
-
-static int count_user(void *user, const cip_visit *v)
-{
-    count *c = user;
-    int64_t i;
-    if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
-        return 0;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (source == NULL || !cip_node_as_int(source, &i))
-        return 0;
-    i += i < 0 ? c->old : 0;
-    if (i >= 0 && (uint64_t)i < c->nblock)
-        c->n[i]++;
-    return 0;
-}
-
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
 {
     cip_yaml_edit *e;
-    count c = { .old = (int64_t)u->f->blocks.n, .nblock = u->n };
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &c.n, u->n, err));
+    size_t *count;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &count, u->n, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_tree_walk(cip_yaml_edit_root(e), u->env, count_user, &c, err));
-    *n = c.n;
+    CIP_TRY(cip_asdf_count_names(u->env, cip_yaml_edit_root(e), u->f->blocks.n, count, u->n, err));
+    *n = count;
     return CIP_OK;
 }
 

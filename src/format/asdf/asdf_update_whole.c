@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of the file as a whole: a streamed block gets its size, and what nothing names goes. */
 #include "format/asdf/asdf_update.h"
+#include "format/asdf/asdf_write.h"
 
 #include <string.h>
 
@@ -72,6 +73,32 @@ static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
     return CIP_OK;
 }
 
+/* A file whose blocks no array names at all, as those beside an exploded one. */
+static cip_status check_used(const asdf_update *u, const size_t *users, cip_err *err)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (users[i] != 0)
+            return CIP_OK;
+    return u->n == 0 ? CIP_OK
+                     : cip_asdf_lose(&u->how, "blocks", err,
+                                     "expected arrays that name blocks, found none: the blocks may "
+                                     "be what other files read");
+}
+
+/* Blocks that go may be named by what is under tags that we do not know, and so may those behind,
+ * which get other numbers. */
+static cip_status check_names(const asdf_update *u, const size_t *users, cip_err *err)
+{
+    asdf_foreign x;
+    size_t i = 0;
+    while (i < u->n && users[i] != 0)
+        i++;
+    if (i == u->n)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_find_foreign(u->env, cip_yaml_edit_root(u->tree), &x, err));
+    return x.found ? cip_asdf_lose(&u->how, x.path, err, ASDF_FOREIGN_LOSS, x.tag) : CIP_OK;
+}
+
 /* Blocks are counted by users of the tree as it is now. */
 cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
 {
@@ -82,6 +109,8 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
     CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
     CIP_TRY(cip_asdf_update_users(u, &users, err));
+    CIP_TRY(check_used(u, users, err));
+    CIP_TRY(check_names(u, users, err));
     for (size_t i = 0; i < u->n; i++) {
         u->b[i].dropped = users[i] == 0;
         to[i] = users[i] != 0 ? next++ : -1;

@@ -117,6 +117,10 @@ typedef struct asdf_blockw {
     cip_sum *decoded; /* ASDF_SUM_DECODED */
 } asdf_blockw;
 
+/* The header of a block at the end of the output, of such a size that the payload is aligned; *at:
+ * where its magic is. */
+cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
+                                 cip_err *err);
 /* Starts one at the end of the output, its payload aligned. The others' `how` and `sum`; flags:
  * ASDF_STREAMED or 0. */
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
@@ -152,11 +156,62 @@ cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err
 
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
 
+/* A block of this file or another. */
+typedef struct asdf_place {
+    const asdf_file *f;
+    size_t i;
+} asdf_place;
+
+/* Blocks of open files as they are stored in another: with the codec and checksum that a spec asks
+ * for, in the layout `form`. What is encoded anew lies in a scratch file until it is cleared. */
+typedef struct asdf_recoding {
+    cip_layout *layout;
+    cip_env *env;
+    cip_arena *arena; /* borrowed */
+    bool recode, resum;
+    asdf_packing how;
+    asdf_sum sum;
+    const asdf_block_form *form; /* of all blocks of the output */
+    cip_io *scratch;
+} asdf_recoding;
+cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,
+                                   asdf_recoding *w, cip_err *err);
+cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p, cip_err *err);
+void cip_asdf_recoding_clear(asdf_recoding *w);
+
 /* Writes it all to `out`; f: the file that pieces come from. */
 cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_out *out,
                                  cip_err *err);
 /* Whether its first line ends so. */
 bool cip_asdf_is_crlf(cip_bytes head);
+
+/* --- asdf_foreign.c: what may name blocks besides ndarrays --------------------------------------
+ */
+
+/* A node under a tag that we do not know. */
+typedef struct asdf_foreign {
+    bool found;
+    char path[128], tag[128]; /* cut off where they are longer */
+} asdf_foreign;
+#define ASDF_FOREIGN_LOSS                                                                          \
+    "what is tagged '%.100s' may name blocks by their numbers, which do not stay the same"
+/* The first such node of a tree (which may be NULL). */
+cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreign *out,
+                                 cip_err *err);
+/* For each of nblock blocks how many ndarrays of the tree name it, masks included; sources below 0
+ * count from `from_end`. */
+cip_status cip_asdf_count_names(cip_env *env, const cip_node *root, size_t from_end, size_t *n,
+                                size_t nblock, cip_err *err);
+/* The numbers of some blocks for a message: "0, 3 to 6"; cut off where there are many runs. */
+typedef struct asdf_block_list {
+    size_t count;
+    char text[96];
+    bool full;
+} asdf_block_list;
+void cip_asdf_list_blocks(const bool *in, size_t n, asdf_block_list *out);
+/* Tells spec->notes of a loss; UNSUPPORTED unless losses are accepted. */
+cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, const char *fmt, ...)
+    CIP_PRINTF(4, 5);
 
 /* --- asdf_explode.c, asdf_member.c: data in files beside ----------------------------------------
  */
@@ -164,12 +219,6 @@ bool cip_asdf_is_crlf(cip_bytes head);
 cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                             cip_out *out, cip_err *err);
 cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
-/* A block of this file or another. */
-typedef struct asdf_place {
-    const asdf_file *f;
-    size_t i;
-} asdf_place;
-
 /* The blocks that a file needs: its own, then the first ones of the other files that its ndarrays
  * name; and its tree's text with their numbers. Zero-initialise with f and a. */
 typedef struct asdf_gather {
@@ -181,7 +230,9 @@ typedef struct asdf_gather {
 } asdf_gather;
 cip_status cip_asdf_gather(asdf_gather *x, cip_bytes tree, cip_err *err);
 void cip_asdf_gather_clear(asdf_gather *x);
-/* Only the last of n blocks may go on growing; others get the size that they have. */
+/* A streamed block gets the size that it has. */
+void cip_asdf_freeze_piece(asdf_piece *p);
+/* Only the last of n blocks may go on growing. */
 void cip_asdf_freeze_pieces(asdf_piece *p, size_t n);
 /* "NAME0001.asdf" beside the output NAME.asdf; with escapes as a URI. */
 cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
