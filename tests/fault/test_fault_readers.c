@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fault/fault_scenarios.h"
+#include "support/effort.h"
 #include "support/temp_folder.h"
 
 enum { READERS = 2, STATES = 2 };
@@ -45,6 +45,20 @@ static int teardown(void **state)
     return munmap(s, sizeof *s);
 }
 
+/* True once there were as many changes, and reads by each reader, as a run is to have, however long
+ * a loaded machine takes for them; or once a reader saw something wrong. */
+static bool had_enough(void)
+{
+    const size_t each = test_full() ? 2000 : 80;
+    bool enough = s->nchange >= each;
+    for (int i = 0; i < READERS; i++) {
+        if (s->wrong[i][0] != '\0')
+            return true;
+        enough &= s->nread[i] >= each;
+    }
+    return enough;
+}
+
 static void read_on(const char *path, int who)
 {
     uint64_t seen;
@@ -61,14 +75,15 @@ static void read_on(const char *path, int who)
     _exit(0);
 }
 
-static void write_on(const char *path, fault_change *const change[STATES], int seconds)
+static void write_on(const char *path, fault_change *const change[STATES])
 {
-    time_t end = time(NULL) + seconds;
     cip_err err = CIP_ERR_INIT;
-    for (int i = 0; time(NULL) < end;) {
+    for (int i = 0; !had_enough();) {
         cip_status st = change[i % STATES](path, CIP_LEVEL_PROCESS, 1, &err);
-        if (st != CIP_OK && st != CIP_ERR_BUSY)
+        if (st != CIP_OK && st != CIP_ERR_BUSY) {
+            s->stop = 1;
             fail_msg("the change fails: %s", err.text);
+        }
         i += st == CIP_OK;
         s->nchange += st == CIP_OK;
         s->nbusy += st == CIP_ERR_BUSY;
@@ -93,7 +108,7 @@ static void run(const char *path, void (*make)(const char *), fault_change *cons
         if (reader[i] == 0)
             read_on(path, i);
     }
-    write_on(path, change, 2);
+    write_on(path, change);
     s->stop = 1;
     int status[READERS];
     for (int i = 0; i < READERS; i++)
@@ -102,11 +117,9 @@ static void run(const char *path, void (*make)(const char *), fault_change *cons
         assert_int_equal(status[i], 0);
         if (s->wrong[i][0] != '\0')
             fail_msg("%s", s->wrong[i]);
-        assert_true(s->nread[i] > 10);
     }
     print_message("%zu changes (%zu times busy), %zu and %zu reads\n", s->nchange, s->nbusy,
                   s->nread[0], s->nread[1]);
-    assert_true(s->nchange > 10);
 }
 
 static void readers_of_a_journal_see_one_state(void **state)
@@ -146,9 +159,8 @@ static cip_status add_rows(const char *path, cip_err *err)
 {
     int32_t row[WIDTH];
     cip_file *f;
-    time_t end = time(NULL) + 2;
     cip_status st = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, err);
-    for (int32_t i = FIRST; st == CIP_OK && time(NULL) < end && i < 100000; i++) {
+    for (int32_t i = FIRST; st == CIP_OK && !had_enough(); i++) {
         for (int k = 0; k < WIDTH; k++)
             row[k] = i;
         st = cip_append(f, NULL, NULL, row, sizeof row, err);
@@ -211,7 +223,6 @@ static void readers_of_a_stream_see_whole_rows(void **state)
     assert_int_equal(st, CIP_OK);
     for (int i = 0; i < READERS; i++)
         assert_string_equal(s->wrong[i], "");
-    assert_true(s->nchange > 10 && s->nread[0] > 10);
 }
 
 int main(void)
