@@ -61,7 +61,8 @@ static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_re
     if (st == CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);
-    cip_report_err(rep, too_much ? CIP_WARN : CIP_BAD, &err);
+    bool elsewhere = st == CIP_ERR_NOT_FOUND || st == CIP_ERR_UNSUPPORTED;
+    cip_report_err(rep, too_much || elsewhere ? CIP_WARN : CIP_BAD, &err);
 }
 
 /* What opening tolerated is a finding too. */

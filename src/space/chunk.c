@@ -82,8 +82,8 @@ cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_w
     uint8_t own[8];
     *special = c->state != CIP_CHUNK_DATA;
     if (c->state == CIP_CHUNK_MISSING)
-        return cip_fail(err, c->why != CIP_OK ? c->why : CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "its data are missing");
+        return cip_fail(err, c->why != CIP_OK ? c->why : CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "%s",
+                        c->lack != NULL ? c->lack : "its data are missing");
     if (cip_chunk_pattern(s, c, &pattern, own))
         for (size_t k = 0; k < n; k++)
             cip_bytes_repeat(pattern, piece[k].off, piece[k].dst, piece[k].len);

@@ -51,6 +51,7 @@ typedef struct cip_chunk {
     uint64_t run;
     uint8_t state; /* cip_chunk_state */
     cip_status why;
+    const char *lack;     /* MISSING: why, in words that live as long as the table; or NULL */
     const uint8_t *value; /* VALUE: value_len bytes, borrowed from the layout; raw byte p of the
                              chunk is value[p % value_len] */
     uint32_t value_len;

@@ -53,6 +53,13 @@ static cip_status plain_array(cip_layout *l, const cip_b2_frame *f, cip_array *a
     return cip_view_c_order(1, shape, size, &a->view, err);
 }
 
+static cip_status flat_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
+{
+    bool tensor;
+    CIP_TRY(cip_b2_tensor(l, f, a, &tensor, err));
+    return tensor ? CIP_OK : plain_array(l, f, a, err);
+}
+
 static cip_status nd_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
 {
     const char *why;
@@ -60,32 +67,6 @@ static cip_status nd_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, c
     if (why != NULL)
         cip_warn(l->env, CIP_ERR_CORRUPT, f->base + f->nd_meta->at, "b2nd", "%s", why);
     return cip_view_c_order(f->nd.ndim, f->nd.shape, f->nd.item, &a->view, err);
-}
-
-/* pack_tensor and its like: a flat frame with type and shape in a vlmetalayer. */
-static bool packed_tensor(cip_layout *l, const cip_b2_frame *f, cip_array *a)
-{
-    const cip_node *vlmeta = l->tree == NULL ? NULL : cip_map_get(l->tree, "vlmeta");
-    const cip_node *t = vlmeta == NULL ? NULL : cip_map_get(vlmeta, "__pack_tensor__");
-    int64_t shape[CIP_MAX_NDIM];
-    uint64_t n;
-    const cip_dtype *d;
-    cip_nd view;
-    if (t == NULL || t->type != CIP_NODE_SEQ || t->len != 3 || t->item[1]->type != CIP_NODE_SEQ ||
-        t->item[1]->len > CIP_MAX_NDIM || t->item[2]->type != CIP_NODE_STRING)
-        return false;
-    const cip_node *text = t->item[2];
-    for (uint32_t k = 0; k < t->item[1]->len; k++)
-        if (!cip_node_as_int(t->item[1]->item[k], &shape[k]) || shape[k] < 0)
-            return false;
-    if (cip_dtype_parse(&l->arena, text->text, text->len, false, &d, NULL) != CIP_OK ||
-        !cip_shape_nelem((int32_t)t->item[1]->len, shape, &n) ||
-        cip_mul_overflow(n, d->itemsize, &n) || n != f->h.nbytes ||
-        cip_view_c_order((int32_t)t->item[1]->len, shape, d->itemsize, &view, NULL) != CIP_OK)
-        return false;
-    a->dtype = d;
-    a->view = view;
-    return true;
 }
 
 /* The chunk shape that `ls` shows. */
@@ -112,15 +93,22 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
     a->path = "";
     if (f->nd_meta != NULL)
         CIP_TRY(nd_array(l, f, a, err));
-    else if (!packed_tensor(l, f, a))
-        CIP_TRY(plain_array(l, f, a, err));
+    else
+        CIP_TRY(flat_array(l, f, a, err));
     CIP_TRY(chunk_shape(l, f, a, &chunk, err));
     a->space = f->data;
-    a->storage = (cip_storage){ .kind = f->h.sparse ? "sparse" : "frame",
-                                .codec = cip_b2_codec_name(&f->h),
-                                .nbytes = f->h.cbytes,
+    const cip_b2_held *held = &f->index.held;
+    a->storage = (cip_storage){ .kind = held->kind != NULL ? held->kind
+                                        : f->h.sparse      ? "sparse"
+                                                           : "frame",
+                                .codec = held->none ? "none" : cip_b2_codec_name(&f->h),
+                                .nbytes = f->index.n != 0 ? f->h.cbytes : 0,
                                 .chunk = chunk,
                                 .block = -1 };
+    if (!held->none || held->cache)
+        return CIP_OK;
+    cip_err why = CIP_ERR_INIT;
+    cip_array_refuse(a, cip_b2_held_fail(held, &why), &why);
     return CIP_OK;
 }
 
@@ -152,15 +140,17 @@ static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
     char *version;
     CIP_TRY(frame_space(l, own, &in, err));
     CIP_TRY(cip_b2_frame_open(l, in, 0, in->len, &own->frame, err));
-    const cip_b2_frame *f = own->frame;
+    cip_b2_frame *f = own->frame;
     if (f->h.sparse != cip_io_is_folder(l->io) && !f->h.sparse)
         return cip_fail(err, CIP_ERR_CORRUPT, 0x1A,
                         "expected a sparse frame in a folder, found a contiguous one");
     CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
     l->version = version;
     f->data->label = "data";
-    l->beside = (own->index != NULL ? own->index->size : 0) + (f->h.sparse ? f->h.cbytes : 0);
+    l->beside = (own->index != NULL ? own->index->size : 0) +
+                (f->h.sparse && f->index.n != 0 ? f->h.cbytes : 0);
     CIP_TRY(cip_b2_tree(l, f, &l->tree, err));
+    CIP_TRY(cip_b2_held_find(l, f, &f->index.held, err));
     CIP_TRY(add_array(l, f, err));
     l->list_blocks = cip_b2_list_blocks;
     return cip_b2_facts(l, f, err);
@@ -205,6 +195,9 @@ cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_sp
     if (own->frame->h.sparse)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, off + 0x1A,
                         "expected a contiguous frame, found a sparse one");
+    const cip_b2_held *held = &own->frame->index.held;
+    if (held->none && !held->cache)
+        return cip_b2_held_fail(held, err);
     *out = own->frame->data;
     return CIP_OK;
 }

@@ -76,6 +76,30 @@ const cip_b2_meta *cip_b2_meta_find(const cip_b2_metas *m, const char *name);
 /* "lz4" for what a frame's header says of its codec. */
 const char *cip_b2_codec_name(const cip_b2_header *h);
 
+/* --- blosc2_held.c: frames that do not hold all of their array ---------------------------------
+ */
+
+/* What of the array lies in the frame. Borrowed from the layout's tree. */
+typedef struct cip_b2_held {
+    const char *kind;  /* "lazyexpr", "proxy" ...; NULL: the frame holds its data, as most do */
+    const char *what;  /* in words */
+    bool cache;        /* chunks may have been fetched: */
+    bool none;         /* no chunk is here, or nothing says which are */
+    cip_bytes fetched; /* per_chunk bits a chunk, least significant first; NULL: what is no special
+                          chunk was */
+    uint64_t per_chunk;
+} cip_b2_held;
+
+extern const char cip_b2_held_missing[]; /* why a chunk of a cache is not there */
+
+typedef struct cip_b2_frame cip_b2_frame;
+/* From metalayers and the layout's tree. */
+cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *out, cip_err *err);
+/* Whether chunk i is here whole; `special`: cip_blosc_special of its entry. */
+bool cip_b2_held_chunk(const cip_b2_held *h, uint64_t i, uint8_t special);
+/* Fails as reading a chunk that is not here does: UNSUPPORTED, or of a cache NOT_FOUND. */
+cip_status cip_b2_held_fail(const cip_b2_held *h, cip_err *err);
+
 /* --- blosc2_index.c: where the chunks lie ------------------------------------------------------
  */
 
@@ -90,6 +114,7 @@ typedef struct cip_b2_index {
     uint64_t at, len;    /* the index chunk, from base */
     uint64_t n;          /* chunks */
     uint32_t width;      /* bytes of an offset */
+    cip_b2_held held;    /* set before chunks are read */
     bool constant;       /* all are `value` */
     uint8_t value[CIP_B2_MAX_WIDTH];
     pthread_mutex_t ready; /* held while all heads are looked at for the first time */
@@ -155,7 +180,7 @@ cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **
 /* --- blosc2_frame.c: a frame as spaces ---------------------------------------------------------
  */
 
-typedef struct cip_b2_frame {
+struct cip_b2_frame {
     cip_layout *layout;
     cip_space *in;
     uint64_t base;
@@ -165,12 +190,13 @@ typedef struct cip_b2_frame {
     cip_b2_trailer trailer;
     uint8_t *trailer_bytes;
     cip_b2_metas vlmeta;
+    bool vlmeta_read; /* false: damaged, and left out */
     cip_b2_index index;
     const cip_b2_meta *nd_meta; /* or NULL */
     cip_b2_nd nd;
     cip_io *numbered; /* sparse: owned */
     cip_space *data;  /* decoded: a GRID with nd, otherwise CHUNKED */
-} cip_b2_frame;
+};
 
 /* Opens the frame whose first byte is byte `off` of the space; it may end before `len` bytes do.
  * Lives until cip_b2_frame_clear; its memory is the layout's arena. For frames in other formats
@@ -187,6 +213,14 @@ cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *
  * layout is a child of this one. */
 cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_space **out,
                                cip_err *err);
+
+/* --- blosc2_tensor.c --------------------------------------------------------------------------
+ */
+
+/* Type and shape that pack_tensor noted, into the array; *is false (and a warning, where the note
+ * cannot be used) otherwise. */
+cip_status cip_b2_tensor(cip_layout *l, const cip_b2_frame *f, cip_array *a, bool *is,
+                         cip_err *err);
 
 /* --- the rest ----------------------------------------------------------------------------------
  */

@@ -69,9 +69,10 @@ static cip_status fill_block(const cip_b2_frame *f, cip_space *linear, uint64_t 
     CIP_TRY(cip_space_new_sub(f->layout, linear, from, b->info.decoded_nbytes, &b->data, err));
     CIP_TRY(cip_b2_index_entry(x, i, &e, err));
     if (e.special == CIP_BLOSC_NOT_SPECIAL)
-        return fill_stored(f, i, &e, b, err);
-    b->info.codec = special_name[e.special];
-    return CIP_OK;
+        CIP_TRY(fill_stored(f, i, &e, b, err));
+    else
+        b->info.codec = special_name[e.special];
+    return cip_b2_held_chunk(&x->held, i, e.special) ? CIP_OK : cip_b2_held_fail(&x->held, err);
 }
 
 /* A chunk that cannot be read is listed with the reason. */

@@ -60,6 +60,7 @@ static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
                                         &f->layout->arena, &f->trailer, &f->vlmeta, &why);
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)
         return cip_fail(err, st, why.offset, "%s", why.text);
+    f->vlmeta_read = st == CIP_OK;
     if (st != CIP_OK)
         cip_warn(f->layout->env, st, f->base + end - len, "trailer",
                  "%s; the vlmetalayers are left out", why.text);

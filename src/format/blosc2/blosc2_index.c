@@ -129,17 +129,19 @@ cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
 {
     const cip_b2_header *h = x->h;
     x->at = h->header_len;
+    if (h->nbytes == 0 && x->at == end) /* emptied: cbytes may be what it was before */
+        return CIP_OK;
+    if (h->nbytes == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, x->base + 0x1E,
+                        "expected a trailer where no data have chunks, found %" PRIu64
+                        " other bytes",
+                        end - x->at);
     if (!h->sparse && h->cbytes > end - x->at)
         return cip_fail(err, CIP_ERR_CORRUPT, x->base + 0x27,
                         "expected chunks of at most %" PRIu64 " bytes, found %" PRIu64, end - x->at,
                         h->cbytes);
     x->at += h->sparse ? 0 : h->cbytes;
-    if (h->nbytes == 0 && x->at != end)
-        return cip_fail(err, CIP_ERR_CORRUPT, x->base + 0x1E,
-                        "expected a trailer where no data have chunks, found %" PRIu64
-                        " other bytes",
-                        end - x->at);
-    cip_status st = h->nbytes == 0 ? CIP_OK : open_index(x, end, err);
+    cip_status st = open_index(x, end, err);
     if (st == CIP_OK)
         st = check_count(x, err);
     if (st == CIP_OK && x->n != 0)
@@ -473,6 +475,27 @@ static bool is_absent(const cip_b2_index *x, const cip_b2_entry *e)
     return st == CIP_ERR_NOT_FOUND || (st == CIP_OK && len == 0);
 }
 
+/* How many chunks from i on, of a run of equal entries, are here (or are not) as chunk i is. */
+static uint64_t held_run(const cip_b2_index *x, uint64_t i, uint8_t special, uint64_t run)
+{
+    bool held = cip_b2_held_chunk(&x->held, i, special);
+    uint64_t n = 1;
+    if (x->held.kind == NULL || x->held.none)
+        return run;
+    run = cip_min_u64(run, RUN_LOOK);
+    while (n < run && cip_b2_held_chunk(&x->held, i + n, special) == held)
+        n++;
+    return n;
+}
+
+/* Of equal entries, how many chunks are told of at once; the last chunk may be shorter. */
+static uint64_t told_run(cip_b2_index *x, uint64_t i, uint8_t special)
+{
+    uint64_t run = held_run(x, i, special, run_of(x, i));
+    bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
+    return last_is_short && i + run == x->n && run > 1 ? run - 1 : run;
+}
+
 static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_err *err)
 {
     static const uint8_t state[] = { [CIP_BLOSC_ZEROS] = CIP_CHUNK_ZERO,
@@ -485,12 +508,16 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     out->raw_len = x->start != NULL ? x->start[i + 1] - x->start[i] : cip_b2_index_expected(x, i);
     if (e.special != CIP_BLOSC_NOT_SPECIAL) {
         out->state = state[e.special];
-        out->run = run_of(x, i);
-        bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
-        if (last_is_short && i + out->run == x->n && out->run > 1)
-            out->run--;
+        out->run = told_run(x, i, e.special);
+    }
+    if (!cip_b2_held_chunk(&x->held, i, e.special)) {
+        out->state = CIP_CHUNK_MISSING;
+        out->why = cip_b2_held_fail(&x->held, NULL);
+        out->lack = x->held.cache ? cip_b2_held_missing : NULL;
         return CIP_OK;
     }
+    if (e.special != CIP_BLOSC_NOT_SPECIAL)
+        return CIP_OK;
     if (is_absent(x, &e)) {
         out->state = CIP_CHUNK_MISSING;
         out->why = CIP_ERR_NOT_FOUND;

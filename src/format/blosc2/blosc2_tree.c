@@ -237,11 +237,20 @@ static cip_status chunk_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err
     return CIP_OK;
 }
 
+static cip_status held_fact(cip_layout *l, const cip_b2_held *h, cip_err *err)
+{
+    if (h->kind == NULL)
+        return CIP_OK;
+    return cip_layout_add_fact(l, "holds", err, "%s (%s): %s", h->what, h->kind,
+                               h->none ? "no data" : "the chunks that were fetched");
+}
+
 cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
 {
     static const char *const split[] = { "always", "never", "auto", "forward-compat" };
     CIP_TRY(cip_layout_add_fact(l, "kind", err, "%s%s", f->h.sparse ? "sparse" : "contiguous",
                                 f->nd_meta != NULL ? " frame, n-d array" : " frame"));
+    CIP_TRY(held_fact(l, &f->index.held, err));
     CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu64, f->h.typesize));
     CIP_TRY(chunk_facts(l, f, err));
     CIP_TRY(cip_layout_add_fact(l, "codec", err, "%s, level %u%s", cip_b2_codec_name(&f->h),

@@ -26,9 +26,11 @@ typedef struct check {
     cip_space *linear; /* DEEP: all chunks one behind the other; otherwise NULL */
     place *place;
     size_t nplace, cap;
-    uint64_t ndata;  /* chunks with data so far */
-    uint64_t nbad;   /* chunks that cannot be read */
-    uint64_t nbytes; /* stored bytes of them */
+    uint64_t ndata;   /* chunks with data so far */
+    uint64_t nbad;    /* chunks that cannot be read */
+    uint64_t nbytes;  /* stored bytes of them */
+    uint64_t nabsent; /* chunks that are not held here */
+    uint64_t nunset;  /* chunks that nobody wrote */
 } check;
 
 typedef struct part_name {
@@ -133,13 +135,31 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
         *run = c->f->index.constant ? c->f->index.n - i : 1;
         return CIP_OK;
     }
-    if (chunk.state == CIP_CHUNK_MISSING)
+    if (chunk.state == CIP_CHUNK_MISSING && c->f->index.held.kind != NULL)
+        c->nabsent += cip_max_u64(chunk.run, 1);
+    else if (chunk.state == CIP_CHUNK_MISSING)
         cip_report_add(c->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, chunk_name(i).text,
                        "expected a file with its data, found none");
     if (chunk.state == CIP_CHUNK_DATA)
         return check_data(c, i, &chunk, err);
     *run = cip_max_u64(chunk.run, 1);
+    c->nunset += chunk.state == CIP_CHUNK_UNINIT ? *run : 0;
     return CIP_OK;
+}
+
+/* Of a lazy array core says it, as of every array that is not readable. */
+static void report_held(check *c)
+{
+    const cip_b2_held *h = &c->f->index.held;
+    if (h->kind != NULL && h->cache)
+        cip_report_add(c->rep, c->nabsent != 0 ? CIP_WARN : CIP_NOTE,
+                       c->nabsent != 0 ? CIP_ERR_NOT_FOUND : CIP_OK, CIP_NO_OFFSET, 0, "chunks",
+                       "%s (%s): %" PRIu64 " of %" PRIu64 " chunks are not in this file", h->what,
+                       h->kind, c->nabsent, c->f->index.n);
+    if (c->nunset != 0)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "chunks",
+                       "%" PRIu64 " of %" PRIu64 " chunks were never written: they read as zeros",
+                       c->nunset, c->f->index.n);
 }
 
 /* Why no more chunks are looked at, or NULL: a small index may name the same ones again and again.
@@ -201,7 +221,8 @@ static void compare_places(check *c)
     }
     if (c->f->index.at > end)
         holes += c->f->index.at - end;
-    if (holes != 0 && c->nplace < PLACES_MAX && c->f->index.numbered == NULL)
+    if (holes != 0 && c->f->index.held.kind == NULL && c->nplace < PLACES_MAX &&
+        c->f->index.numbered == NULL)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->f->base, 0, "chunks",
                        "%" PRIu64 " bytes belong to no chunk, as updates leave them", holes);
 }
@@ -218,11 +239,15 @@ static void compare_lengths(check *c)
                            "expected blocks of %" PRIu64 " bytes for their shape, found %" PRIu64
                            ": python-blosc2 does not slice it",
                            block, f->h.blocksize);
+    if (x->n == 0 && f->h.cbytes != 0)
+        cip_report_fixable(c->rep, CIP_NOTE, CIP_OK, f->base + 0x27, 8, "header",
+                           "%" PRIu64 " bytes of chunks that are no more: the array was emptied",
+                           f->h.cbytes);
     if (x->n != 0 && x->width != 4u << f->h.width_code)
         cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x19, 1, "header",
                            "expected offsets of %u bytes as the header says, found %" PRIu32,
                            4u << f->h.width_code, x->width);
-    if (x->numbered != NULL && c->nbytes != f->h.cbytes)
+    if (x->numbered != NULL && x->n != 0 && c->nbytes != f->h.cbytes)
         cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x27, 8, "header",
                            "expected %" PRIu64 " bytes in chunk files, found %" PRIu64, f->h.cbytes,
                            c->nbytes);
@@ -251,6 +276,7 @@ static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
     if ((flags & CIP_VERIFY_DEEP) != 0)
         CIP_TRY(cip_b2_frame_linear(c->f, &c->linear, err));
     CIP_TRY(check_chunks(c, err));
+    report_held(c);
     compare_places(c);
     compare_lengths(c);
     return CIP_OK;

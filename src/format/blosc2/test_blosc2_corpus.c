@@ -137,6 +137,114 @@ static void metadata_of_the_library_are_a_tree(void **state)
     one_close(&f);
 }
 
+static cip_status read_span(one_file *f, uint64_t from, double *got, size_t n)
+{
+    const cip_read_how how = { f->layout, NULL };
+    return cip_space_read_at(&how, f->layout->array[0]->space, from * sizeof *got, got,
+                             n * sizeof *got, &f->err);
+}
+
+static void data_that_a_frame_does_not_hold_are_refused_by_name(void **state)
+{
+    (void)state;
+    if (cip_msgpack_version()[0] == '\0')
+        skip();
+    static const char *const kind[] = { "lazyexpr", "lazyudf", "lazyarray",
+                                        "c2array",  "hdf5",    "unknown" };
+    for (size_t i = 0; i < sizeof kind / sizeof kind[0]; i++) {
+        one_file f;
+        char name[40];
+        snprintf(name, sizeof name, "held-%s.b2nd", kind[i]);
+        if (open_name(&f, name) != CIP_OK)
+            fail_msg("%s: %s", name, f.err.text);
+        const char *said = strcmp(kind[i], "unknown") == 0 ? "b2o" : kind[i];
+        assert_string_equal(f.layout->array[0]->storage.kind, said);
+        assert_int_equal(f.layout->array[0]->st, CIP_ERR_UNSUPPORTED);
+        assert_non_null(strstr(f.layout->array[0]->why->text, said));
+        assert_null(f.layout->array[0]->space);
+        one_close(&f);
+    }
+}
+
+/* held: bit i for chunk i of three of 8, 8 and 4 doubles. */
+static void assert_held(const char *name, unsigned held)
+{
+    one_file f;
+    double got[8];
+    if (open_name(&f, name) != CIP_OK)
+        fail_msg("%s: %s", name, f.err.text);
+    for (size_t i = 0; i < 3; i++) {
+        size_t n = i < 2 ? 8 : 4;
+        cip_status st = read_span(&f, 8 * i, got, n);
+        if (st != ((held >> i & 1) != 0 ? CIP_OK : CIP_ERR_NOT_FOUND))
+            fail_msg("%s: chunk %zu: %s", name, i, cip_status_name(st));
+        for (size_t k = 0; st == CIP_OK && k < n; k++)
+            assert_true(got[k] == (double)(8 * i + k));
+    }
+    assert_int_equal(read_span(&f, 0, got, 1) == CIP_OK, (held & 1) != 0);
+    one_close(&f);
+}
+
+static void of_a_cache_only_the_chunks_that_were_fetched_are_read(void **state)
+{
+    (void)state;
+    if (cip_msgpack_version()[0] == '\0')
+        skip();
+    assert_held("held-proxy-none.b2nd", 0);
+    assert_held("held-proxy-some.b2nd", 2);
+    assert_held("held-proxy-old.b2nd", 2);
+    assert_held("held-proxy-blocks.b2nd", 2);
+    assert_held("held-proxy-dirty.b2nd", 0);
+    assert_held("held-proxy-short.b2nd", 0);
+    assert_held("held-remote.b2nd", 2);
+}
+
+static void an_array_that_was_emptied_is_read(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "emptied.b2nd", "emptied.b2frame" };
+    for (size_t i = 0; i < 2; i++) {
+        one_file f;
+        size_t len = 1;
+        if (open_name(&f, name[i]) != CIP_OK)
+            fail_msg("%s: %s", name[i], f.err.text);
+        free(one_read(&f, 0, &len));
+        assert_int_equal(len, 0);
+        assert_int_equal(f.layout->array[0]->storage.nbytes, 0);
+        one_close(&f);
+    }
+}
+
+static void packed_records_keep_their_type(void **state)
+{
+    (void)state;
+    if (cip_msgpack_version()[0] == '\0')
+        skip();
+    static const char *const name[] = { "tensor-record.b2frame", "tensor-record-aligned.b2frame" };
+    for (size_t i = 0; i < 2; i++) {
+        one_file f;
+        assert_int_equal(open_name(&f, name[i]), CIP_OK);
+        const cip_dtype *d = f.layout->array[0]->dtype;
+        assert_string_equal(d->name, "{x: int16, y: float64[2], n: {k: uint8, z: ascii3}}");
+        assert_int_equal(d->itemsize, i == 0 ? 22 : 32);
+        assert_int_equal(f.env.warnings.count[CIP_WARN], 0);
+        one_close(&f);
+    }
+}
+
+static void a_packed_type_that_is_not_understood_is_warned_of(void **state)
+{
+    (void)state;
+    if (cip_msgpack_version()[0] == '\0')
+        skip();
+    one_file f;
+    assert_int_equal(open_name(&f, "tensor-unknown.b2frame"), CIP_OK);
+    assert_int_equal(f.env.warnings.count[CIP_WARN], 1);
+    assert_string_equal(cip_report_get(&f.env.warnings, 0)->part, "__pack_tensor__");
+    assert_int_equal(f.layout->array[0]->dtype->kind, CIP_OPAQUE);
+    one_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +252,11 @@ int main(void)
         cmocka_unit_test(frames_of_the_library_are_read),
         cmocka_unit_test(what_the_library_packs_is_what_it_was),
         cmocka_unit_test(metadata_of_the_library_are_a_tree),
+        cmocka_unit_test(data_that_a_frame_does_not_hold_are_refused_by_name),
+        cmocka_unit_test(of_a_cache_only_the_chunks_that_were_fetched_are_read),
+        cmocka_unit_test(an_array_that_was_emptied_is_read),
+        cmocka_unit_test(packed_records_keep_their_type),
+        cmocka_unit_test(a_packed_type_that_is_not_understood_is_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the folders fuzz_* beside this script with python-blosc2 (see README). good-*.b2nd and good-*.b2frame hold
 arange in their type, so that a test knows what to find."""
+import os
 import pathlib
 import shutil
 import tempfile
 
 import blosc2
 import numpy as np
+from blosc2.b2objects import make_b2object_carrier, write_b2object_payload
 
 HERE = pathlib.Path(__file__).parent
 FRAME, SPARSE, ND = (HERE / name for name in ("fuzz_blosc2_frame", "fuzz_blosc2_sparse", "fuzz_b2nd"))
@@ -71,6 +73,88 @@ def arrays():
     array("16d", np.arange(2, dtype="u1").reshape((1,) * 15 + (2,)), (1,) * 15 + (2,), (1,) * 15 + (2,))
 
 
+def dsl_double(x):
+    return x + x
+
+
+def plain_double(inputs, output, offset):
+    output[:] = inputs[0] * 2
+
+
+class Server:
+    """As much of a C2Array as a reference to it needs; no server is asked."""
+
+    path, urlbase = "@public/x.b2nd", "https://example.org/"
+    shape, chunks, blocks, dtype, cparams = (20,), (8,), (4,), np.dtype("<f8"), blosc2.CParams(nthreads=1)
+
+
+def reference():
+    a = make_b2object_carrier("c2array", Server.shape, Server.dtype, chunks=Server.chunks, blocks=Server.blocks)
+    write_b2object_payload(a, blosc2.Ref.c2array_ref(Server.path, Server.urlbase).to_dict())
+    return a.to_cframe()
+
+
+def cache(fetched=None, vlmeta=None, meta=None):
+    """A proxy's cache of arange(20) with the chunks that are listed."""
+    meta = meta or {"proxy-source": {"source_kind": "local", "local_abspath": "a.b2nd", "urlpath": None,
+                                     "caterva2_env": False}}
+    a = blosc2.empty((20,), dtype="<f8", chunks=(8,), blocks=(4,), meta=meta)
+    for i in fetched or ():
+        a[8 * i:8 * i + 8] = np.arange(20, dtype="<f8")[8 * i:8 * i + 8]
+    for key, value in (vlmeta or {}).items():
+        a.schunk.vlmeta[key] = value
+    return a.to_cframe()
+
+
+def held():
+    """Frames that hold none, or not all, of their array."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as tmp:
+        os.chdir(tmp)
+        kw = {"chunks": (8,), "blocks": (4,), "mode": "w"}
+        a, b = (blosc2.asarray(np.arange(20, dtype="<f8"), urlpath=f"{n}.b2nd", **kw) for n in "ab")
+        blosc2.lazyexpr("a + b * 2", {"a": a, "b": b}).save("held-lazyexpr.b2nd")
+        blosc2.lazyudf(blosc2.dsl_kernel(dsl_double), (a,), dtype=np.float64).save(urlpath="held-lazyudf.b2nd")
+        blosc2.lazyudf(plain_double, (a,), dtype=np.float64).save(urlpath="held-lazyarray.b2nd")
+        blosc2.Proxy(a, urlpath="held-proxy-none.b2nd", mode="w")
+        blosc2.Proxy(a, urlpath="held-proxy-some.b2nd", mode="w").fetch(slice(8, 16))
+        for path in pathlib.Path(tmp).glob("held-*"):
+            shutil.copy(path, FRAME)
+        os.chdir(here)
+    frame = {"c2array": reference(), "proxy-old": cache([1]),
+             "proxy-blocks": cache([0, 1], {"proxy-fetched-blocks": bytes([0b011101]), "proxy-fetched-bpc": 2}),
+             "proxy-dirty": cache([1], {"proxy-fetched": b"\2", "proxy-dirty": {"pid": 1, "version": 1}}),
+             "proxy-short": cache([1], {"proxy-fetched": b""}),
+             "remote": cache([1], {"proxy-fetched": b"\2"}, {"b2o": {"kind": "remote_array", "version": 1}}),
+             "unknown": cache([1], None, {"b2o": {"kind": "later", "version": 9}}),
+             "hdf5": cache([], {"_ftype": "hdf5", "_dsetname": "x"}, {"m": 1})}
+    for name, data in frame.items():
+        (FRAME / f"held-{name}.b2nd").write_bytes(data)
+
+
+def emptied():
+    """As they lie on disk: a frame made in memory is written anew."""
+    with tempfile.TemporaryDirectory() as tmp:
+        path = pathlib.Path(tmp) / "emptied"
+        blosc2.asarray(np.arange(20), chunks=(8,), blocks=(4,), urlpath=str(path) + ".b2nd").resize((0,))
+        shutil.copy(str(path) + ".b2nd", FRAME)
+        s = blosc2.SChunk(chunksize=64, data=np.arange(20, dtype="<f8"), urlpath=str(path), cparams=cparams(typesize=8))
+        while s.nchunks:
+            s.delete_chunk(0)
+        shutil.copy(path, FRAME / "emptied.b2frame")
+
+
+def tensors():
+    for name, align in ("record", False), ("record-aligned", True):
+        a = np.zeros(5, dtype=np.dtype([("x", "<i2"), ("y", ">f8", (2,)), ("n", [("k", "u1"), ("z", "S3")])], align=align))
+        a["x"] = np.arange(5)
+        a["n"]["z"] = b"abc"
+        (FRAME / f"tensor-{name}.b2frame").write_bytes(blosc2.pack_tensor(a))
+    s = blosc2.SChunk(chunksize=400, data=np.arange(3, dtype="<i4"), contiguous=True, cparams=cparams())
+    s.vlmeta["__pack_tensor__"] = ("numpy", (3,), [("x", "<q9")])
+    (FRAME / "tensor-unknown.b2frame").write_bytes(s.to_cframe())
+
+
 def sparse(name, make):
     with tempfile.TemporaryDirectory() as tmp:
         path = pathlib.Path(tmp) / "frame"
@@ -89,6 +173,9 @@ def main():
         folder.mkdir()
     frames()
     arrays()
+    held()
+    emptied()
+    tensors()
     x = np.arange(40, dtype="<i4")
     sparse("plain", lambda p: blosc2.SChunk(chunksize=80, data=x, contiguous=False, urlpath=p, cparams=cparams()))
     sparse("nd", lambda p: blosc2.asarray(x.reshape(8, 5), chunks=(4, 3), blocks=(2, 2), urlpath=p,
