@@ -17,6 +17,8 @@
 
 enum { WHY = 256, PIECE = 64 << 10 };
 
+static const char SEALED[] = ".cip-journal", UNSEALED[] = ".cip-tmp";
+
 static cip_status fail_journal(cip_err *err, int errnum, const char *path)
 {
     char what[160];
@@ -142,6 +144,23 @@ done:
     return st;
 }
 
+/* Whether a sealed update can make the file as long as it says: the bytes behind the file's end are
+ * in it before its journal is sealed, but for those that the journal itself writes. */
+static cip_status check_growth(cip_io *file, const cip_patch *p, cip_err *err)
+{
+    uint64_t written = 0; /* less than the journal's own size */
+    for (size_t i = 0; i < p->n; i++)
+        if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
+            written += p->op[i].after.len;
+    uint64_t least = p->new_len - cip_min_u64(p->new_len, written);
+    if (file->size >= least)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a file of at least %" PRIu64
+                    " bytes before the update is made, found %" PRIu64,
+                    least, file->size);
+}
+
 /* Decodes and compares. The inode must be the file's; the device is kept for people only: many file
  * systems get another number each time they are mounted, a crash in between or not. */
 static cip_status judge(cip_env *env, cip_bytes in, cip_io *file, const struct stat *st,
@@ -183,6 +202,8 @@ static cip_status find(cip_env *env, const char *path, const char *suffix, cip_i
     cip_status st = read_all(env, fd, name, &p.arena, &in, &own);
     if (st == CIP_OK)
         st = judge(env, in, file, &of_file, &p, &own);
+    if (st == CIP_OK && strcmp(suffix, SEALED) == 0)
+        st = check_growth(file, &p, &own);
     if (st == CIP_OK) {
         cip_patch_clear(patch);
         *patch = p;
@@ -253,7 +274,7 @@ static cip_status find_unsealed(cip_env *env, const char *path, cip_io *file,
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
     cip_err own = CIP_ERR_INIT;
     *state = CIP_JOURNAL_NONE;
-    st = find(env, path, ".cip-tmp", file, state, &p, why, &own);
+    st = find(env, path, UNSEALED, file, state, &p, why, &own);
     if (st == CIP_ERR_IO) /* it gets its mode before it counts */
         return CIP_OK;
     if (st != CIP_OK && err != NULL)
@@ -279,7 +300,7 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
                             cip_patch *patch, char *why, cip_err *err)
 {
     cip_journal_state found;
-    CIP_TRY(find(env, path, ".cip-journal", file, &found, patch, why, err));
+    CIP_TRY(find(env, path, SEALED, file, &found, patch, why, err));
     if (found == CIP_JOURNAL_NONE)
         CIP_TRY(find_unsealed(env, path, file, &found, patch, err));
     *state = found;

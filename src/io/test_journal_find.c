@@ -191,6 +191,36 @@ static void a_shortening_applies_at_each_length_between(void **state)
     }
 }
 
+/* What an update adds lies in the file before its journal is sealed, or in the journal. */
+static void a_length_that_nothing_was_written_for_is_not_its(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t new_len, at; /* of a write of two bytes, none at 0 */
+    } row[] = {
+        { UINT64_C(1) << 62, 0 },
+        { UINT64_C(1) << 62, (UINT64_C(1) << 62) - 2 },
+        { 11, 0 },
+        { 13, 11 },
+        { INT64_MAX, 10 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        cip_patch p = { .arena = { .mem = &env.mem }, .old_len = 10, .new_len = row[i].new_len };
+        cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = row[i].new_len };
+        char why[256];
+        if (row[i].at != 0)
+            assert_int_equal(cip_patch_write(&p, "", row[i].at, none, BYTES("++"), NULL), CIP_OK);
+        assert_int_equal(cip_patch_add(&p, &length, NULL), CIP_OK);
+        scratch_write(&dir, "x", "0123456789", 10);
+        put_journal(p, 0, 0);
+        snprintf(why, sizeof why,
+                 "expected a file of at least %" PRIu64
+                 " bytes before the update is made, found 10",
+                 row[i].new_len - (row[i].at != 0 ? 2 : 0));
+        finds("x", CIP_JOURNAL_ALIEN, why);
+    }
+}
+
 static void long_writes_are_compared_to_the_last_byte(void **state)
 {
     (void)state;
@@ -402,12 +432,10 @@ static void an_append_is_known_by_bytes_that_stay(void **state)
 static void a_sealed_journal_counts_before_an_unsealed_one(void **state)
 {
     (void)state;
-    scratch_write(&dir, "x", "0123456789+", 11);
+    scratch_write(&dir, "x", "0123456789++++", 14);
     put_as(".x.cip-tmp", switching(), 0, 0);
     put_journal(switching(), 0, 0);
-    found f = look("x");
-    assert_int_equal(f.state, CIP_JOURNAL_APPLIES);
-    assert_memory_equal(f.bytes, "01AB456789+\0\0\0", 14);
+    finds("x", CIP_JOURNAL_APPLIES, "01AB456789++++");
 }
 
 static void an_unsealed_update_of_someone_else_is_nothing(void **state)
@@ -559,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup(every_state_that_a_crash_leaves_shows_the_new_bytes, clean),
         cmocka_unit_test_setup(a_file_in_another_state_is_not_its, clean),
         cmocka_unit_test_setup(a_shortening_applies_at_each_length_between, clean),
+        cmocka_unit_test_setup(a_length_that_nothing_was_written_for_is_not_its, clean),
         cmocka_unit_test_setup(long_writes_are_compared_to_the_last_byte, clean),
         cmocka_unit_test_setup(another_files_journal_is_alien, clean),
         cmocka_unit_test_setup(a_damaged_journal_is_alien, clean),
