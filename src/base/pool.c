@@ -29,6 +29,7 @@ struct cip_pool {
     pthread_cond_t idle;  /* a batch's busy count fell to 0 */
     batch *batches;
     bool stop;
+    pid_t owner; /* a child has the pool's memory, but not its threads, and locks as they were */
     unsigned nworker;
     pthread_t worker[];
 };
@@ -112,6 +113,7 @@ cip_status cip_pool_new(unsigned threads, cip_pool **out, cip_err *err)
     cip_pool *p = calloc(1, sizeof *p + want * sizeof(pthread_t));
     if (p == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a pool of threads");
+    p->owner = getpid();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->idle, NULL);
@@ -131,6 +133,10 @@ void cip_pool_free(cip_pool *p)
 {
     if (p == NULL)
         return;
+    if (p->owner != getpid()) {
+        free(p);
+        return;
+    }
     pthread_mutex_lock(&p->lock);
     p->stop = true;
     pthread_cond_broadcast(&p->work);
@@ -152,13 +158,9 @@ cip_pool *cip_pool_shared(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards pool and owner */
     static cip_pool *pool;
-    static pid_t owner; /* after fork the child has the pool's memory but not its threads */
     pthread_mutex_lock(&lock);
-    if (pool == NULL || owner != getpid()) {
-        pool = NULL;
-        if (cip_pool_new(0, &pool, NULL) == CIP_OK)
-            owner = getpid();
-    }
+    if (pool == NULL || pool->owner != getpid())
+        cip_pool_new(0, &pool, NULL);
     cip_pool *p = pool;
     pthread_mutex_unlock(&lock);
     return p;
@@ -185,6 +187,7 @@ static void leave(cip_pool *p, batch *b)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Without threads of its own: in a child as well, where those of the parent are not. */
 static cip_status run_inline(size_t n, cip_job_fn *fn, void *arg, cip_err *err)
 {
     for (size_t i = 0; i < n; i++)
@@ -194,7 +197,7 @@ static cip_status run_inline(size_t n, cip_job_fn *fn, void *arg, cip_err *err)
 
 cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_err *err)
 {
-    if (n <= 1 || inside_job || p == NULL || p->nworker == 0)
+    if (n <= 1 || inside_job || p == NULL || p->nworker == 0 || p->owner != getpid())
         return run_inline(n, fn, arg, err);
     batch b = { .fn = fn, .arg = arg, .n = n, .st = CIP_OK };
     atomic_init(&b.drawn, 0);

@@ -12,7 +12,8 @@ typedef struct cip_pool cip_pool;
 typedef cip_status cip_job_fn(void *arg, size_t i, cip_err *err);
 
 /* A pool of `threads` in all, the caller's included (0: one for each processor; 1: no threads).
- * NOMEM or IO when threads cannot be made. */
+ * NOMEM or IO when threads cannot be made. After a fork the
+ * child may use it and frees its own copy: it runs in the caller there. */
 cip_status cip_pool_new(unsigned threads, cip_pool **out, cip_err *err);
 void cip_pool_free(cip_pool *p);
 /* How many run at once, the caller included; 1 for NULL. */

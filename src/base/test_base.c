@@ -310,6 +310,26 @@ static void nested_runs_do_not_lock_up(void **state)
     cip_pool_free(j.pool);
 }
 
+/* A child has a pool's memory, but none of its threads. */
+static void a_pool_from_before_a_fork_works_and_ends_in_the_child(void **state)
+{
+    (void)state;
+    cip_pool *p;
+    int status = -1;
+    assert_int_equal(cip_pool_new(4, &p, NULL), CIP_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        jobs c = { .fail_from = -1 };
+        alarm(20); /* joining threads that are not there need not end */
+        bool ok = cip_pool_run(p, 100, job, &c, NULL) == CIP_OK && c.done[99] == 1;
+        cip_pool_free(p);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    cip_pool_free(p);
+}
+
 static void the_shared_pool_is_made_anew_after_fork(void **state)
 {
     (void)state;
@@ -418,6 +438,7 @@ int main(void)
         cmocka_unit_test(maps_find_what_was_put),
         cmocka_unit_test(every_job_runs_once_and_the_lowest_error_wins),
         cmocka_unit_test(nested_runs_do_not_lock_up),
+        cmocka_unit_test(a_pool_from_before_a_fork_works_and_ends_in_the_child),
         cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),
         cmocka_unit_test(findings_are_kept_counted_and_passed_on),
         cmocka_unit_test(limits_that_are_zero_get_their_defaults),
