@@ -76,13 +76,13 @@ static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t 
     char name[PATH_MAX];
     uint64_t first, end;
     CIP_TRY(name_of(f, in, name, err));
-    if (in == f->layout->io)
-        cip_io_unlock(f->io);
     CIP_TRY(cip_commit_begin(&f->env, name, &o, &p->commit, err));
     if (!cip_commit_same(p->commit, in))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
     CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));
+    if (in == f->layout->io)
+        cip_io_unlock(f->io); /* our own reading must not keep our writing waiting */
     end = in->size - (nbytes - cip_max_u64(end, p->array->view.off));
     return end == in->size ? CIP_OK : cut_torn_row(f, p, name, end, err);
 }

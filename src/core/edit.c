@@ -37,7 +37,9 @@ static cip_status start_format(cip_edit *e, cip_err *err)
     return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
 }
 
-static cip_status start(cip_edit *e, const char *path, const cip_file *same, cip_err *err)
+/* `same`: what the file must still be, or NULL. */
+static cip_status start(cip_edit *e, const char *path, const cip_file *same, const char *format,
+                        cip_err *err)
 {
     cip_env *env = &e->file->env;
     cip_io *io;
@@ -51,11 +53,11 @@ static cip_status start(cip_edit *e, const char *path, const cip_file *same, cip
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
     CIP_TRY(cip_io_open_part(under, 0, under->size, &io, err));
-    CIP_TRY(cip_file_open_over(e->file, io, same != NULL ? same->format->name : NULL, err));
+    CIP_TRY(cip_file_open_over(e->file, io, format, err));
     return start_format(e, err);
 }
 
-static cip_status open_edit(const char *path, const cip_file *same, const cip_edit_options *opts,
+static cip_status open_edit(const char *path, cip_file *same, const cip_edit_options *opts,
                             cip_edit **out, cip_err *err)
 {
     cip_edit_options o;
@@ -65,7 +67,11 @@ static cip_status open_edit(const char *path, const cip_file *same, const cip_ed
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
     CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
-    CIP_TRY(cip_file_prepare(o.open, &f, err));
+    if (same != NULL)
+        CIP_TRY(cip_file_prepare_like(same, &f, err));
+    else
+        CIP_TRY(cip_file_prepare(o.open, &f, err));
+    const char *format = same != NULL ? same->format->name : o.open != NULL ? o.open->format : NULL;
     o.open = NULL; /* the caller's again */
     cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
     if (st != CIP_OK) {
@@ -76,7 +82,7 @@ static cip_status open_edit(const char *path, const cip_file *same, const cip_ed
     e->o = o;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
     e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
-    st = start(e, path, same, err);
+    st = start(e, path, same, format, err);
     if (st != CIP_OK)
         cip_edit_abort(e);
     else
@@ -100,9 +106,10 @@ cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "only a file that was opened by its name can be changed, not %s",
                         file->io->ops->name);
+    CIP_TRY(open_edit(file->io->name, file, NULL, edit, err));
     file->layout->may_change = true;
-    cip_io_unlock(file->io); /* our own reading need not wait for our writing */
-    return open_edit(file->io->name, file, NULL, edit, err);
+    cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
+    return CIP_OK;
 }
 
 void cip_edit_abort(cip_edit *e)

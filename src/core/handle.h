@@ -22,6 +22,7 @@ struct cip_file {
     } * by_node; /* sorted by address */
     size_t nnode;
     struct cip_appender *appenders; /* rows are added at the ends of files */
+    uint32_t flags;                 /* CIP_OPEN_*, of the layout */
     bool updated;                   /* cip_append changed the file under this handle */
     char *marks_path;               /* where marks are kept beside, or NULL */
     cip_codec_methods *codec;       /* env.ncodec of them */
@@ -38,6 +39,8 @@ void cip_app_codecs_drop(cip_env *env, cip_codec_methods **kept);
 
 /* A file with its env and nothing opened yet. */
 cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *err);
+/* The same with the limits, allocator, threads, codecs and flags of another one. */
+cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err);
 /* Opens it over an io, which is taken over, on failure too. `format` may be NULL. */
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err);
 

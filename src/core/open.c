@@ -52,6 +52,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     }
     f->by_path.mem = &f->env.mem;
     f->patch.arena.mem = &f->env.mem;
+    f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u);
     *out = f;
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)
@@ -165,13 +166,12 @@ const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node)
     return NULL;
 }
 
-static cip_status open_layout(cip_file *f, const cip_open_options *o, cip_err *err)
+static cip_status open_layout(cip_file *f, const char *format, cip_err *err)
 {
     cip_io *io = f->overlay != NULL ? f->overlay : f->io;
-    CIP_TRY(choose_format(f, io, o->format, err));
+    CIP_TRY(choose_format(f, io, format, err));
     CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
-    f->layout->flags =
-        (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u);
+    f->layout->flags = f->flags;
     f->layout->format = f->format->name;
     CIP_TRY(f->format->open(f->layout, err));
     return index_arrays(f, err);
@@ -219,7 +219,7 @@ static cip_status open_once(cip_file *f, const char *path, const cip_open_option
     CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
     CIP_TRY(apply_journal(f, path, err));
-    return open_layout(f, o, err);
+    return open_layout(f, o->format, err);
 }
 
 /* Whether what was opened may be a mixture: an update ended meanwhile. An overlay shows the same
@@ -250,7 +250,7 @@ static cip_status open_stdin(const cip_open_options *o, cip_file **f, cip_err *e
 {
     CIP_TRY(handle_new(o, f, err));
     CIP_TRY(cip_io_open_fd(&(*f)->env, STDIN_FILENO, "-", &(*f)->io, err));
-    return open_layout(*f, o, err);
+    return open_layout(*f, o->format, err);
 }
 
 cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
@@ -261,11 +261,33 @@ cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_er
     return handle_new(&o, out, err);
 }
 
+cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
+{
+    const cip_codec_methods **list;
+    *out = NULL;
+    CIP_TRY(CIP_NEW(&like->env.mem, &list, like->env.ncodec, err));
+    for (size_t i = 0; i < like->env.ncodec; i++)
+        list[i] = &like->env.codec[i];
+    const cip_open_options o = {
+        .size = sizeof o,
+        .limits = &like->env.limits,
+        .allocator = like->from.resize != NULL ? &like->from : NULL,
+        .threads =
+            like->own_pool == NULL && like->env.pool != NULL ? 0 : cip_pool_threads(like->own_pool),
+        .allow_external = (like->flags & CIP_OPEN_EXTERNAL) != 0,
+        .force = (like->flags & CIP_OPEN_FORCE) != 0,
+        .codecs = list,
+        .ncodec = like->env.ncodec,
+    };
+    cip_status st = handle_new(&o, out, err);
+    cip_mem_put(&like->env.mem, list);
+    return st;
+}
+
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err)
 {
-    const cip_open_options o = { .size = sizeof o, .format = format };
     f->io = io;
-    return open_layout(f, &o, err);
+    return open_layout(f, format, err);
 }
 
 static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)
@@ -306,7 +328,7 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
-    return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);
+    return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
 }
 
 cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
@@ -320,5 +342,5 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
-    return finish_open(f, st == CIP_OK ? open_layout(f, &o, err) : st, file);
+    return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
 }

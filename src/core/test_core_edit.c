@@ -7,7 +7,12 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/edit_impl.h"
 #include "core/edit_testing.h"
+#include "core/handle.h"
 
 static scratch s;
 
@@ -191,6 +196,117 @@ static void limits_hold_for_updates_too(void **state)
           cip_edit_open(path, CIP_EDIT_OPTIONS(.open = &(cip_open_options){ .size = 0 }), &e, err));
 }
 
+/* Whether somebody reads the file under the readers' byte. */
+static bool is_read_locked(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool locked = cip_store_lock(fd, CIP_LOCK_READERS, false) == CIP_LOCK_TAKEN;
+    close(fd);
+    return locked;
+}
+
+static void a_begin_that_fails_leaves_the_file_read(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "fail.asdf", true);
+    cip_file *f;
+    cip_edit *other, *e;
+    const double row[2] = { 1, 2 };
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_edit_open(path, NULL, &other, err));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_edit_begin(f, &e, err));
+    assert_true(is_read_locked(path));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_append(f, "rows", NULL, row, sizeof row, err));
+    assert_true(is_read_locked(path));
+    cip_edit_abort(other);
+    OK(cip_edit_begin(f, &e, err));
+    assert_false(is_read_locked(path));
+    cip_edit_abort(e);
+    cip_file_close(f);
+}
+
+static void an_update_is_within_the_limits_of_its_file(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "in.asdf", false);
+    cip_limits limits = CIP_LIMITS_INIT;
+    cip_file *f;
+    cip_edit *e;
+    limits.max_depth = 8;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
+    cip_edit_abort(e);
+    OK(cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits), &f, err));
+    OK(cip_edit_begin(f, &e, err));
+    FAILS(CIP_ERR_LIMIT, "", cip_edit_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
+    cip_edit_abort(e);
+    cip_file_close(f);
+}
+
+static void *count_resize(void *user, void *ptr, size_t was, size_t n)
+{
+    (void)was;
+    ++*(size_t *)user;
+    if (n != 0)
+        return realloc(ptr, n);
+    free(ptr);
+    return NULL;
+}
+
+static void an_update_takes_memory_where_its_file_does(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "mem.asdf", false);
+    size_t n = 0;
+    const cip_allocator from = { .resize = count_resize, .user = &n };
+    cip_file *f;
+    cip_edit *e;
+    OK(cip_open(path, CIP_OPEN_OPTIONS(.allocator = &from, .threads = 2), &f, err));
+    size_t before = n;
+    OK(cip_edit_begin(f, &e, err));
+    assert_true(n > before + 10);
+    assert_int_equal(cip_pool_threads(e->file->env.pool), 2);
+    cip_edit_abort(e);
+    cip_file_close(f);
+}
+
+static cip_status as_it_is(void *user, const char *args, const void *src, size_t n, void *dst,
+                           size_t cap, size_t *out, cip_err *err)
+{
+    (void)args, (void)err;
+    ++*(int *)user;
+    if (n > cap)
+        return CIP_ERR_CORRUPT;
+    memcpy(dst, src, n);
+    *out = n;
+    return CIP_OK;
+}
+
+static void an_update_knows_the_codecs_and_flags_of_its_file(void **state)
+{
+    (void)state;
+    int called = 0;
+    const cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "turn", .code = "turn",
+                                  .decode = as_it_is, .user = &called };
+    const cip_codec_methods *const list[] = { &m };
+    const cip_open_options *how =
+        CIP_OPEN_OPTIONS(.codecs = list, .ncodec = 1, .allow_external = true, .force = true);
+    const char *path = edit_file(&s, "codec.asdf", false);
+    cip_file *f;
+    cip_edit *e;
+    OK(cip_open(path, how, &f, err));
+    OK(cip_edit_begin(f, &e, err));
+    assert_int_equal(e->file->env.ncodec, 1);
+    assert_string_equal(e->file->env.codec[0].name, "turn");
+    assert_ptr_equal(e->file->env.codec[0].user, &called);
+    assert_int_equal(e->file->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
+    cip_edit_abort(e);
+    cip_file_close(f);
+    OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = how), &e, err));
+    assert_int_equal(e->file->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
+    cip_edit_abort(e);
+}
+
 static void what_describes_data_is_changed_by_way_of_the_data(void **state)
 {
     (void)state;
@@ -355,6 +471,10 @@ int main(void)
         cmocka_unit_test(only_files_by_name_of_formats_that_can),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(limits_hold_for_updates_too),
+        cmocka_unit_test(a_begin_that_fails_leaves_the_file_read),
+        cmocka_unit_test(an_update_is_within_the_limits_of_its_file),
+        cmocka_unit_test(an_update_takes_memory_where_its_file_does),
+        cmocka_unit_test(an_update_knows_the_codecs_and_flags_of_its_file),
         cmocka_unit_test(what_describes_data_is_changed_by_way_of_the_data),
         cmocka_unit_test(removing_an_array_keeps_its_data_until_defrag),
         cmocka_unit_test(defrag_tells_what_it_drops),
