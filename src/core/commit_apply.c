@@ -83,28 +83,45 @@ static cip_status make_switch(cip_commit *c, const cip_patch_op *op, cip_err *er
     return st;
 }
 
-/* Old until the one write, new after it. A tmp that is left says which by the bytes it names. */
-static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
-{
-    bool longer = p->after->size != c->io->size;
-    if (!longer)
-        return make_switch(c, &p->patch.op[0], err);
-    CIP_TRY(add_tail(c, p, err));
-    cip_status st = make_switch(c, &p->patch.op[0], err);
-    if (st != CIP_OK) {
-        cip_commit_cut(c, c->io->size, NULL);
-        return st;
-    }
-    drop_tmp(c, NULL); /* the update is made, with or without it */
-    return CIP_OK;
-}
-
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
 {
     if (cip_store_lock(c->fd, CIP_LOCK_READERS, false) != CIP_LOCK_TAKEN)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                     "the file is being read, and this update writes over bytes in it");
+}
+
+/* Bytes that are read again and again change only while nobody reads them; a header that was read
+ * at open may change under readers. */
+static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    const cip_patch_op *op = &p->patch.op[0];
+    return op->offset + op->after.len > p->r->head ? cip_commit_take_readers(c, err) : CIP_OK;
+}
+
+static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(take_for_switch(c, p, err));
+    cip_status st = make_switch(c, &p->patch.op[0], err);
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return st;
+}
+
+/* Old until the one write, new after it. A tmp that is left says which by the bytes it names. */
+static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    if (p->after->size == c->io->size)
+        return switch_alone(c, p, err);
+    CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(add_tail(c, p, err));
+    cip_status st = switch_alone(c, p, err);
+    if (st != CIP_OK) {
+        cip_commit_cut(c, c->io->size, NULL);
+        return st;
+    }
+    drop_tmp(c, NULL); /* the update is made, with or without it */
+    return CIP_OK;
 }
 
 /* Old until the rename; from then on the journal makes it new for readers, whatever part of it is

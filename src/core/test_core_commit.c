@@ -306,9 +306,10 @@ static void one_writer_at_a_time(void **state)
     cip_commit_end(NULL);
 }
 
-static cip_status apply_at(uint64_t off, const char *text, uint64_t more)
+static cip_status apply_below(uint64_t head, uint64_t off, const char *text, uint64_t more)
 {
     cip_revision r = new_revision();
+    r.head = head;
     cip_commit *c = begin(NULL);
     if (more != 0) {
         r.has_tail = true;
@@ -324,6 +325,11 @@ static cip_status apply_at(uint64_t off, const char *text, uint64_t more)
     return st;
 }
 
+static cip_status apply_at(uint64_t off, const char *text, uint64_t more)
+{
+    return apply_below(0, off, text, more);
+}
+
 static void readers_keep_out_only_what_writes_over_bytes(void **state)
 {
     (void)state;
@@ -331,9 +337,13 @@ static void readers_keep_out_only_what_writes_over_bytes(void **state)
     write_old();
     assert_int_equal(cip_io_open_file(&env, path(), &reader, NULL), CIP_OK);
     assert_int_equal(cip_io_lock(reader, NULL), CIP_OK);
-    assert_int_equal(apply_at(600, "abc", 0), CIP_OK);    /* a switch */
-    assert_int_equal(apply_at(600, "def", 1000), CIP_OK); /* another */
-    assert_int_equal(apply_at(0, NULL, 1000), CIP_OK);    /* an append */
+    assert_int_equal(apply_at(600, "abc", 0), CIP_ERR_BUSY);    /* a switch of data */
+    assert_int_equal(apply_at(600, "def", 1000), CIP_ERR_BUSY); /* another */
+    assert_int_equal(apply_below(602, 600, "abc", 0), CIP_ERR_BUSY);
+    assert_file(old, N);
+    assert_int_equal(apply_below(603, 600, "abc", 0), CIP_OK); /* that nobody reads again */
+    assert_int_equal(apply_below(603, 600, "def", 1000), CIP_OK);
+    assert_int_equal(apply_at(0, NULL, 1000), CIP_OK); /* an append */
     assert_int_equal(apply_at(510, "abcd", 0), CIP_ERR_BUSY);
     assert_int_equal(apply_at(510, "abcd", 10), CIP_ERR_BUSY);
     cip_io_unlock(reader);
@@ -341,6 +351,8 @@ static void readers_keep_out_only_what_writes_over_bytes(void **state)
     assert_int_equal(cip_io_lock(reader, NULL), CIP_OK);
     cip_io_close(reader);
     assert_int_equal(apply_at(510, "efgh", 0), CIP_OK);
+    assert_int_equal(apply_at(600, "ghi", 0), CIP_OK);
+    assert_int_equal(apply_at(600, "jkl", 1000), CIP_OK);
 }
 
 static void an_open_file_is_kept_from_being_written_over(void **state)

@@ -62,6 +62,8 @@ typedef struct cip_revision {
     cip_segment *segment;
     size_t nsegment, segment_cap;
     uint64_t tail_len;
+    uint64_t head; /* bytes before this are read when a file is opened and not again, and all that
+                      the old ones name stays in place: readers need not go when they change */
 } cip_revision;
 
 /* Adds to the tail. `ptr` is copied into the arena; an io's range must lie in it (RANGE). A piece

@@ -450,6 +450,8 @@ static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
                             err));
     r->has_tail = true;
     r->tail_off = end;
+    if (u->kept == u->was.raw_len)
+        r->head = u->was.data_off;
     if (u->rows != NULL)
         CIP_TRY(cip_revision_range(r, u->rows, 0, u->rows->size, err));
     return add_metadata(u, r, err);
