@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus cat: array data, points, masks, blocks. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "input.h"
 #include "print.h"
 
 /* An option that goes with what it does not fit. */
@@ -46,63 +46,6 @@ static int cat_block(const opts *o)
 
 /* --- points --------------------------------------------------------------------------------- */
 
-typedef struct points {
-    int64_t *coord;
-    size_t n, cap; /* numbers, not points */
-} points;
-
-static bool add_number(points *p, int64_t v)
-{
-    if (p->n == p->cap) {
-        size_t cap = p->cap == 0 ? 1024 : p->cap * 2;
-        int64_t *more = realloc(p->coord, cap * sizeof *more);
-        if (more == NULL)
-            return false;
-        p->coord = more;
-        p->cap = cap;
-    }
-    p->coord[p->n++] = v;
-    return true;
-}
-
-/* One line: ndim integers, separated by blanks or commas. False when it is anything else. */
-static bool parse_line(char *line, int ndim, points *p)
-{
-    int n = 0;
-    for (char *at = line;; n++) {
-        at += strspn(at, " \t,\r\n");
-        if (*at == '\0')
-            break;
-        char *end;
-        errno = 0;
-        long long v = strtoll(at, &end, 10);
-        if (end == at || errno != 0 || !add_number(p, v))
-            return false;
-        at = end;
-    }
-    return n == ndim || n == 0;
-}
-
-static bool read_points(const char *path, int ndim, points *p)
-{
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    char *line = NULL;
-    size_t cap = 0, number = 0;
-    bool fine = in != NULL;
-    if (in == NULL)
-        fprintf(stderr, "cippus: %s: %s\n", path, strerror(errno));
-    while (fine && getline(&line, &cap, in) >= 0) {
-        number++;
-        fine = parse_line(line, ndim, p);
-        if (!fine)
-            fprintf(stderr, "cippus: %s: line %zu: expected %d integers\n", path, number, ndim);
-    }
-    free(line);
-    if (in != NULL && in != stdin)
-        fclose(in);
-    return fine;
-}
-
 static bool print_value(const cip_dtype *d, const char *value)
 {
     size_t n = cip_format_element(d, value, NULL, 0);
@@ -125,9 +68,17 @@ static int print_points(const target *t, const points *p, const opts *o)
     const cip_dtype *d = t->args.dtype;
     if (d == NULL)
         d = raw ? cip_array_raw_dtype(t->array, &err) : cip_array_native_dtype(t->array, &err);
-    size_t each = (size_t)cip_dtype_itemsize(d);
-    char *values = d == NULL ? NULL : calloc(n + 1, each + 1);
-    if (values == NULL || cip_read_points(t->array, n, p->coord, d, values, &err) != CIP_OK) {
+    if (d == NULL)
+        return complain(o->pos[0], &err);
+    size_t each = (size_t)cip_dtype_itemsize(d), all;
+    bool fits = !__builtin_mul_overflow(n, each, &all) && all <= most_bytes(o);
+    char *values = fits ? malloc(all + 1) : NULL;
+    if (values == NULL) {
+        fputs("cippus: --points: expected elements that fit into memory; see --max-memory\n",
+              stderr);
+        return EXIT_FAILED;
+    }
+    if (cip_read_points(t->array, n, p->coord, d, values, &err) != CIP_OK) {
         free(values);
         return complain(o->pos[0], &err);
     }
@@ -141,11 +92,11 @@ static int print_points(const target *t, const points *p, const opts *o)
 
 static int cat_points(const target *t, const opts *o)
 {
-    points p = { 0 };
-    int rc = EXIT_FAILED;
+    points p;
     if (t->args.field[0] != '\0' || t->args.selection != NULL)
         return conflict("--points", "a field or slice");
-    if (read_points(o->points, cip_array_ndim(t->array), &p))
+    int rc = points_read(o->points, cip_array_ndim(t->array), o, &p);
+    if (rc == EXIT_FINE)
         rc = print_points(t, &p, o);
     free(p.coord);
     return rc;

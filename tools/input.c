@@ -103,7 +103,7 @@ static int failed(const char *path)
     return EXIT_FAILED;
 }
 
-static uint64_t most_bytes(const opts *o)
+uint64_t most_bytes(const opts *o)
 {
     return o->max_memory != 0 ? o->max_memory : (uint64_t)2 << 30;
 }

@@ -28,6 +28,17 @@ typedef struct loaded {
 int bytes_load(const char *path, const opts *o, loaded *b);
 void bytes_free(loaded *b);
 
+/* The indices of single elements: for each as many as the array has axes. */
+typedef struct points {
+    int64_t *coord;
+    size_t n, cap; /* numbers, not points */
+} points;
+/* The lines of a file ("-": standard input), at most max_memory of them. EXIT_FINE, or the exit
+ * status after a complaint; p->coord is the caller's to free in any case. */
+int points_read(const char *path, int ndim, const opts *o, points *p);
+/* What --max-memory allows. */
+uint64_t most_bytes(const opts *o);
+
 /* --- parts (input_raw.c, input_csv.c) -------------------------------------------------------- */
 
 /* A growing text; `failed` once memory was short. */
