@@ -167,7 +167,8 @@ function(cip_add_fuzzers)
         else()
             continue()
         endif()
-        cip_link_modules(${name} ${modules})
+        get_property(uses GLOBAL PROPERTY CIP_USES_${name}) # of a target outside src/
+        cip_link_modules(${name} ${modules} ${uses})
         set_target_properties(${name} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
     endforeach()

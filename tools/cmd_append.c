@@ -202,7 +202,7 @@ static int append_array(const opts *o, const char *path, const char *input)
 int cmd_append(const opts *o)
 {
     const char *path = o->npos > 2 ? o->pos[1] : "", *input = o->pos[o->npos - 1];
-    int kind = input_kind_of(o, input);
+    const int kind = input_of_update(o, input);
     if (kind < 0)
         return EXIT_USAGE;
     bool pipe = kind == INPUT_KNOWN && strcmp(input, "-") == 0;

@@ -59,7 +59,7 @@ int cmd_put(const opts *o)
 {
     const char *path, *slice, *input = o->pos[o->npos - 1];
     split(o, &path, &slice);
-    int kind = input_kind_of(o, input);
+    const int kind = input_of_update(o, input);
     if (kind < 0)
         return EXIT_USAGE;
     bool plain = kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL && o->byteorder == NULL;

@@ -19,9 +19,13 @@ static bool ends_with(const char *path, const char *suffix)
     return n > k && strcmp(path + n - k, suffix) == 0;
 }
 
-/* Whether the bytes are those of a known format, whatever the name says. */
+/* Whether the bytes are those of a known format, whatever the name says. Of what can be read but
+ * once the name decides. */
 static bool is_known(const opts *o, const char *path)
 {
+    struct stat kind;
+    if (stat(path, &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode))
+        return false;
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_file *f;
@@ -31,7 +35,7 @@ static bool is_known(const opts *o, const char *path)
     return st != CIP_ERR_FORMAT && st != CIP_ERR_NOT_FOUND && st != CIP_ERR_IO;
 }
 
-int input_kind_of(const opts *o, const char *path)
+static int kind_of(const opts *o, const char *path)
 {
     if (o->from != NULL) {
         if (strcmp(o->from, "raw") == 0)
@@ -49,6 +53,29 @@ int input_kind_of(const opts *o, const char *path)
     if ((!raw && !ends_with(path, ".csv")) || is_known(o, path))
         return INPUT_KNOWN;
     return raw ? INPUT_RAW : INPUT_CSV;
+}
+
+int input_kind_of(const opts *o, const char *path)
+{
+    const int kind = kind_of(o, path);
+    if (kind < 0)
+        return kind;
+    if (kind != INPUT_CSV && (o->header || o->no_header))
+        fputs("cippus: --header and --no-header go with csv input\n", stderr);
+    else if (o->header && o->no_header)
+        fputs("cippus: --header does not go with --no-header\n", stderr);
+    else
+        return kind;
+    return -1;
+}
+
+int input_of_update(const opts *o, const char *path)
+{
+    const int kind = input_kind_of(o, path);
+    if (kind < 0 || kind == INPUT_RAW || (o->dtype == NULL && o->byteorder == NULL))
+        return kind;
+    fprintf(stderr, "cippus: --%s goes with raw input\n", o->dtype != NULL ? "dtype" : "byteorder");
+    return -1;
 }
 
 cip_file *input_open(const char *path, const opts *o, int *rc)

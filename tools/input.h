@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files that do not say what they hold: raw bytes and csv. Both are shown to the library as npy: a
- * header of ours in front of the raw file's bytes, or an array made of the csv's lines. */
+ * header of ours in front of the raw file's bytes, or of a temporary file made of the csv's cells.
+ */
 #ifndef CIPPUS_TOOLS_INPUT_H
 #define CIPPUS_TOOLS_INPUT_H
 
@@ -12,6 +13,10 @@ typedef enum input_kind { INPUT_KNOWN, INPUT_RAW, INPUT_CSV } input_kind;
 /* By --from, else raw where --shape is given, else by the name (.raw .bin .dat, .csv) of what is in
  * no known format. -1 after saying that --from is none. */
 int input_kind_of(const opts *o, const char *path);
+
+/* The same for data that go into an array: --dtype and --byteorder say what raw bytes are, and go
+ * with nothing else. */
+int input_of_update(const opts *o, const char *path);
 
 /* Opens `path` ("-": standard input) as what it is: any known format, raw bytes of --dtype (or
  * uint8), --shape and --byteorder (little without it), or csv. Complains and returns NULL with the
@@ -39,7 +44,8 @@ int points_read(const char *path, int ndim, const opts *o, points *p);
 /* What --max-memory allows. */
 uint64_t most_bytes(const opts *o);
 
-/* --- parts (input_raw.c, input_csv.c) -------------------------------------------------------- */
+/* --- parts (input_npy.c, input_raw.c, input_csv.c) ----------------------------------------------
+ */
 
 /* A growing text; `failed` once memory was short. */
 typedef struct strbuf {
@@ -52,6 +58,26 @@ void text_addf(strbuf *t, const char *fmt, ...) CIP_PRINTF(2, 3);
 
 /* The npy header (version 1.0 or 2.0) around a dictionary's inside up to the shape. */
 void npy_header(strbuf *out, const char *descr, int ndim, const int64_t *shape);
+
+/* An npy file that is not there: a header in front of `nbytes` bytes of a file. */
+typedef struct virtual_npy {
+    int fd; /* -1: none yet */
+    strbuf header;
+    uint64_t nbytes;
+} virtual_npy;
+/* Opens it as a file of the library, which frees it in any case. NULL after a complaint about
+ * `path`, with the exit status in *rc. */
+cip_file *virtual_open(virtual_npy *v, const char *path, const opts *o, int *rc);
+void virtual_free(virtual_npy *v);
+
+/* A descriptor that can be read at any place, and how many bytes there are: the file, or a
+ * temporary file that holds what a pipe ("-": standard input) gave. -1 with errno. */
+int bytes_open(const char *path, uint64_t *nbytes);
+/* A temporary file without a name in $TMPDIR or /tmp; -1 with errno. */
+int temporary_file(void);
+/* All of them; false with errno. */
+bool write_bytes(int fd, const void *bytes, size_t n);
+
 /* numpy's descr of a dtype named as the library names them; false after a complaint. */
 bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t *itemsize);
 

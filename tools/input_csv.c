@@ -1,386 +1,518 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Csv as an array (RFC 4180: commas, double quotes): numbers alone make a 1-d or 2-d array, a first
- * line with anything else names the columns of a table. A column is of booleans, integers, floats
- * or strings, whichever all its cells are; an empty cell among numbers is NaN. */
+ * Csv as an array (RFC 4180, parsed by libcsv): a first line without a number names the columns of
+ * a table, otherwise all cells are one 1-d or 2-d array. A column is of booleans, integers, floats
+ * or texts, whichever holds all its cells unchanged; an empty cell among numbers is NaN.
+ *
+ * The file is walked twice: first for the types, widths and number of rows, then for the values,
+ * which go to a temporary file behind an npy header. So memory holds one cell and one row of column
+ * descriptions, however long the file is. */
+#include <csv.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "csv_cell.h"
 #include "input.h"
 #include "print.h"
 
-typedef enum column_type { COL_BOOL, COL_INT, COL_FLOAT, COL_TEXT } column_type;
-
-typedef struct cell {
-    const char *text; /* NUL-terminated */
-    size_t len;
-} cell;
+enum {
+    PIECE = 1 << 16,
+    CSV_FLAGS = CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_APPEND_NULL
+};
 
 typedef struct column {
+    unsigned kinds; /* of all its cells */
     column_type type;
-    size_t width; /* of texts, in code points; at least 1 */
+    uint64_t width; /* of texts, in code points; at least 1 */
+    uint64_t odd; /* the first line with an integer that not every type of numbers holds; 0: none */
+    uint64_t zeros; /* the first line with an integer that has leading zeros; 0: none */
 } column;
 
 typedef struct csv {
     const char *path;
-    loaded in;
-    char *plain; /* cells without quotes, each with a NUL */
-    cell *cells; /* nrow * ncol, the header's first */
-    size_t ncell, cap, nrow, ncol;
+    const opts *o;
+    int fd;
+    uint64_t nbytes;
+    int rc;
+    void (*take)(struct csv *c, const char *text, size_t n);
+    /* Where the walk is: the line, the line breaks in cells of this row, rows and cells before. */
+    uint64_t line, inside, nrow, empty_line;
+    size_t col;
+    int last_end;
+    /* What the first walk found. */
+    size_t ncol, cap;
+    column *cols; /* of an array without names the first holds for all */
+    strbuf first; /* the cells of the first row, a NUL behind each */
     bool header;
-    column *cols;
-    strbuf npy;
+    uint64_t rows; /* without the header */
+    /* What the second one makes. */
+    virtual_npy *npy;
+    uint8_t *out; /* PIECE bytes */
+    size_t nout;
 } csv;
 
-static void csv_free(csv *c)
-{
-    bytes_free(&c->in);
-    free(c->plain);
-    free(c->cells);
-    free(c->cols);
-    free(c->npy.ptr);
-    free(c);
-}
-
-static int failed(const csv *c, size_t line, const char *what)
+static void failed(csv *c, uint64_t line, const char *what)
 {
     fputs("cippus: ", stderr);
     print_escaped(stderr, c->path);
     if (line != 0)
-        fprintf(stderr, ": line %zu", line);
+        fprintf(stderr, ": line %" PRIu64, line);
     fprintf(stderr, ": %s\n", what);
-    return EXIT_FAILED;
+    c->rc = EXIT_FAILED;
 }
 
-static bool add_cell(csv *c, const char *text, size_t len)
+/* --- walking ---------------------------------------------------------------------------------- */
+
+static void on_cell(void *cell, size_t n, void *user)
 {
-    if (c->ncell == c->cap) {
-        size_t cap = c->cap == 0 ? 1024 : 2 * c->cap;
-        cell *more = realloc(c->cells, cap * sizeof *more);
+    csv *c = user;
+    const char *text = cell != NULL ? cell : "";
+    if (c->rc != EXIT_FINE)
+        return;
+    if (c->ncol != 0 && c->col == c->ncol) {
+        failed(c, c->line, "expected as many cells as in the first line, found more");
+        return;
+    }
+    if (n > 0 && memchr(text, '\0', n) != NULL) {
+        failed(c, c->line, "expected text, found a NUL byte");
+        return;
+    }
+    c->take(c, text, n);
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + n - p))) != NULL; p++)
+        c->inside++;
+    c->col++;
+    c->last_end = 0;
+}
+
+static void first_row_done(csv *c);
+
+/* A row ended, or a line without any cell. In a file of one column such a line could be an empty
+ * cell or nothing, so that rows behind it are in doubt. */
+static void on_end(int end, void *user)
+{
+    csv *c = user;
+    if (c->rc != EXIT_FINE)
+        return;
+    const bool crlf = end == '\n' && c->last_end == '\r';
+    c->last_end = end;
+    if (c->col == 0) {
+        if (!crlf && c->empty_line == 0)
+            c->empty_line = c->line;
+        c->line += !crlf;
+        return;
+    }
+    if (c->ncol == 0)
+        first_row_done(c);
+    else if (c->col < c->ncol)
+        failed(c, c->line, "expected as many cells as in the first line, found fewer");
+    if (c->rc == EXIT_FINE && c->ncol == 1 && c->empty_line != 0)
+        failed(c, c->empty_line, "expected a cell, found an empty line (an empty cell is \"\")");
+    c->line += 1 + c->inside;
+    c->inside = 0;
+    c->col = 0;
+    c->nrow++;
+}
+
+/* libcsv would drop blanks around cells; numbers are trimmed as they are read, texts keep theirs.
+ */
+static int no_blank(unsigned char byte)
+{
+    (void)byte;
+    return 0;
+}
+
+static void too_large(csv *c)
+{
+    char why[120];
+    snprintf(why, sizeof why,
+             "expected cells within %" PRIu64 " bytes, found more; see --max-memory",
+             most_bytes(c->o));
+    failed(c, c->line, why);
+}
+
+static void bad_quotes(csv *c, const struct csv_parser *p)
+{
+    failed(c, c->line + c->inside,
+           p->quoted ? "expected a comma or the line's end behind a quoted text"
+                     : "expected quotes around a whole cell, found one within");
+}
+
+/* Gives the next piece at *at to the parser; false at the end or after a complaint. */
+static bool walk_piece(csv *c, struct csv_parser *p, uint64_t *at)
+{
+    static char piece[PIECE];
+    ssize_t got = pread(c->fd, piece, sizeof piece, (off_t)*at);
+    if (got < 0 && errno == EINTR)
+        return true;
+    if (got < 0)
+        failed(c, 0, strerror(errno));
+    if (got <= 0)
+        return false;
+    size_t n = (size_t)got, bom = *at == 0 && n >= 3 && memcmp(piece, "\xef\xbb\xbf", 3) == 0;
+    *at += n;
+    bom *= 3;
+    if (csv_parse(p, piece + bom, n - bom, on_cell, on_end, c) != n - bom && c->rc == EXIT_FINE) {
+        if (csv_error(p) == CSV_EPARSE)
+            bad_quotes(c, p);
+        else
+            failed(c, c->line, "out of memory");
+    }
+    if (c->rc == EXIT_FINE && csv_get_buffer_size(p) > most_bytes(c->o))
+        too_large(c);
+    return c->rc == EXIT_FINE;
+}
+
+/* Shows all cells to `take`. */
+static void walk(csv *c, void (*take)(csv *, const char *, size_t))
+{
+    struct csv_parser p;
+    uint64_t at = 0;
+    c->take = take;
+    c->line = 1;
+    c->inside = c->nrow = c->empty_line = c->col = 0;
+    c->last_end = 0;
+    if (csv_init(&p, CSV_FLAGS) != 0) {
+        failed(c, 0, "out of memory");
+        return;
+    }
+    csv_set_space_func(&p, no_blank);
+    csv_set_blk_size(&p, PIECE);
+    while (walk_piece(c, &p, &at)) {
+    }
+    if (c->rc == EXIT_FINE && csv_fini(&p, on_cell, on_end, c) != 0)
+        failed(c, c->line, "expected a quote behind a quoted text, found the file's end");
+    csv_free(&p);
+}
+
+/* --- types ------------------------------------------------------------------------------------ */
+
+static column *column_of(csv *c)
+{
+    if (c->ncol == 0 && c->col == c->cap) {
+        size_t cap = c->cap == 0 ? 64 : 2 * c->cap;
+        column *more = NULL;
+        if (cap * sizeof *more + c->first.len > most_bytes(c->o))
+            too_large(c);
+        else if ((more = realloc(c->cols, cap * sizeof *more)) == NULL)
+            failed(c, 0, "out of memory");
         if (more == NULL)
-            return false;
-        c->cells = more;
+            return NULL;
+        memset(more + c->cap, 0, (cap - c->cap) * sizeof *more);
+        c->cols = more;
         c->cap = cap;
     }
-    c->cells[c->ncell++] = (cell){ text, len };
+    return &c->cols[c->col];
+}
+
+/* Its code points; false where the bytes are no UTF-8. */
+static bool count_points(const char *text, size_t n, uint64_t *count)
+{
+    uint32_t point;
+    *count = 0;
+    for (size_t at = 0; at < n; (*count)++)
+        if (!cell_code_point(text, n, &at, &point))
+            return false;
     return true;
 }
 
-/* Copies one cell from *p to *to, without its quotes; *p is then at a comma, a line's end or the
- * end. False when a quote is not closed, or something follows it. */
-static bool take_cell(const char **p, const char *end, char **to)
+static void learn_cell(csv *c, const char *text, size_t n)
 {
-    const char *s = *p;
-    bool quoted = s < end && *s == '"';
-    for (s += quoted; s < end; s++) {
-        if (quoted && *s == '"' && (s + 1 == end || s[1] != '"'))
-            break;
-        if (!quoted && (*s == ',' || *s == '\n' || *s == '\r'))
-            break;
-        s += quoted && *s == '"';
-        *(*to)++ = *s;
+    uint64_t width = n; /* all but texts are ASCII */
+    const unsigned kind = cell_kind(text, n);
+    column *col = column_of(c);
+    if (col == NULL)
+        return;
+    if (kind == CELL_TEXT && !count_points(text, n, &width)) {
+        failed(c, c->line, "expected UTF-8");
+        return;
     }
-    if (quoted && s == end)
-        return false;
-    s += quoted;
-    *(*to)++ = '\0';
-    *p = s;
-    return s == end || *s == ',' || *s == '\n' || *s == '\r';
+    if (c->ncol == 0)
+        text_add(&c->first, text, n + 1);
+    col->kinds |= kind;
+    col->width = width > col->width ? width : col->width;
+    if ((kind & (CELL_BIG | CELL_HUGE | CELL_ROUNDED)) != 0 && col->odd == 0)
+        col->odd = c->line;
+    if ((kind & CELL_ZEROS) != 0 && col->zeros == 0)
+        col->zeros = c->line;
 }
 
-/* One line's cells; a line without anything has none. */
-static int take_line(csv *c, const char **p, const char *end, char **to, size_t line)
+/* Names are texts alone; --header and --no-header know better. */
+static bool find_header(const csv *c)
 {
-    const size_t first = c->ncell;
-    while (*p < end && **p != '\n' && **p != '\r') {
-        char *start = *to;
-        if (!take_cell(p, end, to))
-            return failed(c, line, "expected a comma or the line's end behind a quoted text");
-        if (!add_cell(c, start, (size_t)(*to - start) - 1))
-            return failed(c, 0, "out of memory");
-        if (*p == end || **p != ',')
-            break;
-        (*p)++;
-        if (*p == end || **p == '\n' || **p == '\r') { /* an empty last cell */
-            *(*to)++ = '\0';
-            if (!add_cell(c, *to - 1, 0))
-                return failed(c, 0, "out of memory");
-        }
+    unsigned all = 0;
+    for (size_t k = 0; k < c->ncol; k++)
+        all |= c->cols[k].kinds;
+    return c->o->header || (!c->o->no_header && (all & ~(unsigned)CELL_EMPTY) == CELL_TEXT);
+}
+
+static void first_row_done(csv *c)
+{
+    if (c->first.failed) {
+        failed(c, 0, "out of memory");
+        return;
     }
-    if (*p < end)
-        *p += **p == '\r' && *p + 1 < end && (*p)[1] == '\n' ? 2 : 1;
-    const size_t n = c->ncell - first;
-    if (n == 0)
-        return EXIT_FINE;
-    if (c->nrow++ == 0)
-        c->ncol = n;
-    return n == c->ncol ? EXIT_FINE
-                        : failed(c, line, "expected as many cells as in the first line");
+    c->ncol = c->col;
+    c->header = find_header(c);
+    if (c->header)
+        memset(c->cols, 0, c->ncol * sizeof *c->cols);
 }
 
-static int take_cells(csv *c)
+/* Makes the first column stand for all. */
+static void join_columns(csv *c)
 {
-    const char *p = c->in.ptr, *end = p + c->in.n;
-    c->plain = malloc(c->in.n * 2 + 2);
-    if (c->plain == NULL)
-        return failed(c, 0, "out of memory");
-    char *to = c->plain;
-    if (c->in.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-        p += 3;
-    for (size_t line = 1; p < end; line++) {
-        int rc = take_line(c, &p, end, &to, line);
-        if (rc != EXIT_FINE)
-            return rc;
+    column *all = &c->cols[0];
+    for (size_t k = 1; k < c->ncol; k++) {
+        const column *col = &c->cols[k];
+        all->kinds |= col->kinds;
+        all->width = col->width > all->width ? col->width : all->width;
+        if (col->odd != 0 && (all->odd == 0 || col->odd < all->odd))
+            all->odd = col->odd;
+        if (col->zeros != 0 && (all->zeros == 0 || col->zeros < all->zeros))
+            all->zeros = col->zeros;
     }
-    return c->nrow != 0 ? EXIT_FINE : failed(c, 0, "expected lines of cells, found none");
 }
 
-static bool is_bool(const cell *x)
+static void note(const csv *c, uint64_t line, const char *what)
 {
-    static const char *const words[] = { "true", "True", "TRUE", "false", "False", "FALSE" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(x->text, words[i]) == 0)
-            return true;
-    return false;
+    fputs("cippus: note: ", stderr);
+    print_escaped(stderr, c->path);
+    if (line != 0)
+        fprintf(stderr, ": line %" PRIu64, line);
+    fprintf(stderr, ": %s\n", what);
 }
 
-static bool is_int(const cell *x, int64_t *v)
+static void find_types(csv *c)
 {
-    char *end;
-    const char *digits = x->text + (x->text[0] == '-' || x->text[0] == '+');
-    errno = 0;
-    *v = strtoll(x->text, &end, 10);
-    return *digits >= '0' && *digits <= '9' && end == x->text + x->len && errno == 0;
-}
-
-static bool is_float(const cell *x, double *v)
-{
-    char *end;
-    *v = __builtin_nan("");
-    if (x->len == 0)
-        return true;
-    if (strchr("+-.0123456789nNiI", x->text[0]) == NULL || strpbrk(x->text, "xX(") != NULL)
-        return false;
-    *v = strtod(x->text, &end);
-    return end == x->text + x->len;
-}
-
-/* Code points, or SIZE_MAX when it is no UTF-8. */
-static size_t decode(const cell *x, uint32_t *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < x->len; n++) {
-        uint8_t b = (uint8_t)x->text[i++];
-        int more = b < 0x80 ? 0 : b < 0xc2 ? 9 : b < 0xe0 ? 1 : b < 0xf0 ? 2 : b < 0xf5 ? 3 : 9;
-        uint32_t v = more == 0 ? b : b & (0x3fu >> more);
-        if (more > 3)
-            return SIZE_MAX;
-        for (; more > 0; more--) {
-            if (i == x->len || ((uint8_t)x->text[i] & 0xc0) != 0x80)
-                return SIZE_MAX;
-            v = v << 6 | ((uint8_t)x->text[i++] & 0x3f);
-        }
-        if (out != NULL)
-            out[n] = v;
-    }
-    return n;
-}
-
-static column_type type_of(const cell *x)
-{
-    int64_t i;
-    double d;
-    if (is_bool(x))
-        return COL_BOOL;
-    return is_int(x, &i) ? COL_INT : is_float(x, &d) ? COL_FLOAT : COL_TEXT;
-}
-
-/* The type that holds both. */
-static column_type join(column_type x, column_type y)
-{
-    if (x == y)
-        return x;
-    return x == COL_BOOL || y == COL_BOOL ? COL_TEXT : x > y ? x : y;
-}
-
-static int find_types(csv *c)
-{
-    for (size_t k = 0; k < c->ncol; k++) {
-        column_type t = type_of(&c->cells[k]);
-        c->header |= t == COL_TEXT || t == COL_BOOL;
-    }
-    for (size_t k = 0; k < c->ncol; k++) {
+    uint64_t zeros = 0;
+    if (!c->header)
+        join_columns(c);
+    for (size_t k = 0; k < (c->header ? c->ncol : 1) && c->rc == EXIT_FINE; k++) {
+        const char *why;
         column *col = &c->cols[k];
-        col->width = 1;
-        for (size_t r = c->header; r < c->nrow; r++) {
-            const cell *x = &c->cells[r * c->ncol + k];
-            size_t n = decode(x, NULL);
-            if (n == SIZE_MAX)
-                return failed(c, r + 1, "expected UTF-8");
-            col->width = n > col->width ? n : col->width;
-            col->type = r == c->header ? type_of(x) : join(col->type, type_of(x));
-        }
+        col->width = col->width > 0 ? col->width : 1;
+        if (!column_type_of(col->kinds, &col->type, &why))
+            failed(c, col->odd, why);
+        if (col->type != COL_TEXT && col->zeros != 0 && (zeros == 0 || col->zeros < zeros))
+            zeros = col->zeros;
     }
-    return EXIT_FINE;
+    if (c->rc == EXIT_FINE && zeros != 0)
+        note(c, zeros, "a number's leading zeros are not kept");
+    if (c->rc == EXIT_FINE && isatty(STDERR_FILENO))
+        note(c, 0,
+             c->header ? "the first line names the columns (--no-header: it is data)"
+                       : "the first line is data (--header: it names the columns)");
 }
+
+static void learn(csv *c)
+{
+    walk(c, learn_cell);
+    if (c->rc != EXIT_FINE)
+        return;
+    c->rows = c->nrow - c->header;
+    if (c->nrow == 0)
+        failed(c, 0, "expected lines of cells, found none");
+    else if (c->rows == 0)
+        failed(c, 0, "expected rows below the line of names, which give the columns their types");
+    else
+        find_types(c);
+}
+
+/* --- the header of the array ------------------------------------------------------------------ */
 
 static void put_code(strbuf *out, const column *col)
 {
+    static const char *const codes[] = {
+        [COL_BOOL] = "'|b1'", [COL_INT] = "'<i8'", [COL_UINT] = "'<u8'", [COL_FLOAT] = "'<f8'"
+    };
     if (col->type == COL_TEXT)
-        text_addf(out, "'<U%zu'", col->width);
+        text_addf(out, "'<U%" PRIu64 "'", col->width);
     else
-        text_addf(out, "%s",
-                  col->type == COL_BOOL  ? "'|b1'"
-                  : col->type == COL_INT ? "'<i8'"
-                                         : "'<f8'");
+        text_addf(out, "%s", codes[col->type]);
 }
 
-static void put_name(strbuf *out, const cell *x)
+/* A name without the blanks around it; false when nothing is left. */
+static bool put_name(strbuf *out, const char *name)
 {
-    for (size_t i = 0; i < x->len; i++) {
-        if (x->text[i] == '\'' || x->text[i] == '\\')
+    name += strspn(name, " \t");
+    size_t n = strlen(name);
+    while (n > 0 && (name[n - 1] == ' ' || name[n - 1] == '\t'))
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        if (name[i] == '\'' || name[i] == '\\')
             text_add(out, "\\", 1);
-        if (x->text[i] == '\n')
+        if (name[i] == '\n')
             text_add(out, "\\n", 2);
         else
-            text_add(out, x->text + i, 1);
+            text_add(out, name + i, 1);
     }
+    return n > 0;
+}
+
+static void put_columns(csv *c, strbuf *descr)
+{
+    const char *name = c->first.ptr;
+    text_addf(descr, "[");
+    for (size_t k = 0; k < c->ncol; k++) {
+        text_addf(descr, "('");
+        if (!put_name(descr, name)) {
+            failed(c, 1, "expected a name for every column, found an empty one; see --no-header");
+            return;
+        }
+        name += strlen(name) + 1;
+        text_addf(descr, "', ");
+        put_code(descr, &c->cols[k]);
+        text_addf(descr, "), ");
+    }
+    text_addf(descr, "]");
 }
 
 static void put_header(csv *c)
 {
     strbuf descr = { 0 };
-    int64_t shape[2] = { (int64_t)(c->nrow - c->header), (int64_t)c->ncol };
-    if (!c->header) {
+    int64_t shape[2] = { (int64_t)c->rows, (int64_t)c->ncol };
+    if (c->header)
+        put_columns(c, &descr);
+    else
         put_code(&descr, &c->cols[0]);
-        npy_header(&c->npy, descr.failed ? "" : descr.ptr, c->ncol == 1 ? 1 : 2, shape);
-        free(descr.ptr);
-        return;
-    }
-    text_addf(&descr, "[");
-    for (size_t k = 0; k < c->ncol; k++) {
-        text_addf(&descr, "('");
-        put_name(&descr, &c->cells[k]);
-        text_addf(&descr, "', ");
-        put_code(&descr, &c->cols[k]);
-        text_addf(&descr, "), ");
-    }
-    text_addf(&descr, "]");
-    npy_header(&c->npy, descr.failed ? "" : descr.ptr, 1, shape);
+    if (c->rc == EXIT_FINE)
+        npy_header(&c->npy->header, descr.failed ? "" : descr.ptr,
+                   c->header || c->ncol == 1 ? 1 : 2, shape);
+    if (c->rc == EXIT_FINE && (descr.failed || c->npy->header.failed))
+        failed(c, 0, "out of memory");
     free(descr.ptr);
 }
 
-static void put_le(strbuf *out, uint64_t v, size_t n)
+/* A text makes every row as wide: a file may grow 8-fold (1 byte for a cell of 8), beyond that only
+ * up to what memory may be used. */
+static void find_size(csv *c)
 {
-    uint8_t b[8];
-    for (size_t i = 0; i < n; i++)
-        b[i] = (uint8_t)(v >> (8 * i));
-    text_add(out, b, n);
+    uint64_t row = 0, all = 0, most = most_bytes(c->o);
+    bool fits = true;
+    for (size_t k = 0; k < c->ncol; k++) {
+        const column *col = &c->cols[c->header ? k : 0];
+        uint64_t each = col->type == COL_TEXT ? 4 * col->width : col->type == COL_BOOL ? 1 : 8;
+        fits = fits && !__builtin_add_overflow(row, each, &row);
+    }
+    fits = fits && !__builtin_mul_overflow(row, c->rows, &all);
+    if (!fits || (all > most && all / 8 > c->nbytes)) {
+        char why[160];
+        snprintf(why, sizeof why,
+                 "expected an array of at most %" PRIu64
+                 " bytes, found longer texts times more rows; "
+                 "see --max-memory",
+                 most);
+        failed(c, 0, why);
+    }
+    c->npy->nbytes = all;
 }
 
-static void put_text(strbuf *out, const cell *x, size_t width)
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void flush(csv *c)
 {
-    uint32_t *points = calloc(width + 1, sizeof *points);
-    if (points == NULL) {
-        out->failed = true;
+    if (c->rc == EXIT_FINE && !write_bytes(c->npy->fd, c->out, c->nout)) {
+        char why[160];
+        snprintf(why, sizeof why, "temporary file: %s", strerror(errno));
+        failed(c, 0, why);
+    }
+    c->nout = 0;
+}
+
+/* The lowest n bytes, least first. */
+static void put_le(csv *c, uint64_t v, unsigned n)
+{
+    if (c->nout + n > PIECE)
+        flush(c);
+    for (unsigned i = 0; i < n; i++)
+        c->out[c->nout++] = (uint8_t)(v >> (8 * i));
+}
+
+/* False when the text is longer than the column, or no UTF-8. */
+static bool put_text(csv *c, const char *text, size_t n, uint64_t width)
+{
+    uint64_t count = 0;
+    for (size_t at = 0; at < n; count++) {
+        uint32_t point;
+        if (count == width || !cell_code_point(text, n, &at, &point))
+            return false;
+        put_le(c, point, 4);
+    }
+    for (; count < width && c->rc == EXIT_FINE; count++)
+        put_le(c, 0, 4);
+    return true;
+}
+
+static void store_cell(csv *c, const char *text, size_t n)
+{
+    uint64_t bits = 0;
+    if (c->nrow == 0 && c->header)
+        return;
+    const column *col = &c->cols[c->header ? c->col : 0];
+    if (c->nrow - c->header == c->rows)
+        failed(c, c->line, "the file changed while it was read");
+    else if (col->type == COL_TEXT && !put_text(c, text, n, col->width))
+        failed(c, c->line, "the file changed while it was read");
+    else if (col->type != COL_TEXT && !cell_bits(text, n, col->type, &bits))
+        failed(c, c->line,
+               cell_kind(text, n) == CELL_FLOAT ? "expected a number in the range of float64"
+                                                : "the file changed while it was read");
+    else if (col->type != COL_TEXT)
+        put_le(c, bits, col->type == COL_BOOL ? 1 : 8);
+}
+
+static void store(csv *c)
+{
+    c->npy = calloc(1, sizeof *c->npy);
+    c->out = malloc(PIECE);
+    if (c->npy != NULL)
+        c->npy->fd = -1;
+    if (c->npy == NULL || c->out == NULL) {
+        failed(c, 0, "out of memory");
         return;
     }
-    (void)decode(x, points);
-    for (size_t i = 0; i < width; i++)
-        put_le(out, points[i], 4);
-    free(points);
-}
-
-static void put_cell(strbuf *out, const cell *x, const column *col)
-{
-    int64_t i = 0;
-    double d;
-    uint64_t bits;
-    switch (col->type) {
-    case COL_BOOL:
-        put_le(out, x->text[0] == 't' || x->text[0] == 'T', 1);
-        break;
-    case COL_INT:
-        (void)is_int(x, &i);
-        put_le(out, (uint64_t)i, 8);
-        break;
-    case COL_FLOAT:
-        (void)is_float(x, &d);
-        memcpy(&bits, &d, sizeof bits);
-        put_le(out, bits, 8);
-        break;
-    default:
-        put_text(out, x, col->width);
-    }
-}
-
-static int make_npy(csv *c)
-{
-    int rc = take_cells(c);
-    if (rc != EXIT_FINE)
-        return rc;
-    c->cols = calloc(c->ncol, sizeof *c->cols);
-    if (c->cols == NULL)
-        return failed(c, 0, "out of memory");
-    rc = find_types(c);
-    if (rc != EXIT_FINE)
-        return rc;
-    for (size_t k = 1; !c->header && k < c->ncol; k++)
-        c->cols[0].type = join(c->cols[0].type, c->cols[k].type);
-    put_header(c);
-    for (size_t i = c->header * c->ncol; i < c->ncell && !c->npy.failed; i++)
-        put_cell(&c->npy, &c->cells[i], &c->cols[c->header ? i % c->ncol : 0]);
-    return c->npy.failed ? failed(c, 0, "out of memory") : EXIT_FINE;
-}
-
-static cip_status csv_ranges(void *user, const cip_range *range, size_t nrange, cip_err *err)
-{
-    const csv *c = user;
-    (void)err;
-    for (size_t i = 0; i < nrange; i++)
-        memcpy(range[i].dst, c->npy.ptr + range[i].offset, range[i].nbytes);
-    return CIP_OK;
-}
-
-static cip_status csv_size(void *user, uint64_t *nbytes, cip_err *err)
-{
-    (void)err;
-    *nbytes = ((const csv *)user)->npy.len;
-    return CIP_OK;
-}
-
-static void csv_close(void *user)
-{
-    csv_free(user);
+    find_size(c);
+    if (c->rc == EXIT_FINE)
+        put_header(c);
+    if (c->rc != EXIT_FINE)
+        return;
+    c->npy->fd = temporary_file();
+    if (c->npy->fd < 0)
+        failed(c, 0, strerror(errno));
+    else
+        walk(c, store_cell);
+    flush(c);
+    if (c->rc == EXIT_FINE && c->nrow - c->header != c->rows)
+        failed(c, 0, "the file changed while it was read");
 }
 
 cip_file *csv_open(const char *path, const opts *o, int *rc)
 {
-    static const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = csv_ranges,
-                                            .size = csv_size, .close = csv_close };
-    cip_limits limits;
-    cip_open_options open = open_options(o, &limits);
-    cip_err err = CIP_ERR_INIT;
+    csv c = { .path = path, .o = o, .fd = -1 };
     cip_file *f = NULL;
-    csv *c = calloc(1, sizeof *c);
-    *rc = EXIT_FAILED;
-    if (c == NULL)
+    *rc = EXIT_USAGE;
+    if (o->shape != NULL || o->byteorder != NULL) {
+        fprintf(stderr, "cippus: --%s does not go with csv, which has its own\n",
+                o->shape != NULL ? "shape" : "byteorder");
         return NULL;
-    c->path = path;
-    if (o->shape != NULL) {
-        fputs("cippus: --shape does not go with csv, which has its own\n", stderr);
-        *rc = EXIT_USAGE;
-    } else {
-        *rc = bytes_load(path, o, &c->in);
     }
+    c.fd = bytes_open(path, &c.nbytes);
+    if (c.fd < 0)
+        failed(&c, 0, strerror(errno));
+    else
+        learn(&c);
+    if (c.rc == EXIT_FINE)
+        store(&c);
+    *rc = c.rc;
     if (*rc == EXIT_FINE)
-        *rc = make_npy(c);
-    if (*rc != EXIT_FINE) {
-        csv_free(c);
-        return NULL;
-    }
-    open.format = "npy";
-    if (cip_open_io(&methods, c, &open, &f, &err) != CIP_OK)
-        *rc = complain(path, &err);
+        f = virtual_open(c.npy, path, o, rc);
+    else
+        virtual_free(c.npy);
+    if (c.fd >= 0)
+        close(c.fd);
+    free(c.out);
+    free(c.cols);
+    free(c.first.ptr);
     return f;
 }

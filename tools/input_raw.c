@@ -1,78 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Raw bytes as an array: a virtual npy file whose header is made from --dtype and --shape and whose
- * data are read from the file where they lie. What comes through a pipe goes to a temporary file
- * first. */
+ * Raw bytes as an array: a virtual npy file whose header is made from --dtype and --shape. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "input.h"
 #include "print.h"
-
-typedef struct raw {
-    int fd;
-    strbuf header;
-    uint64_t nbytes; /* of the data */
-} raw;
-
-static void raw_close(void *user)
-{
-    raw *r = user;
-    if (r->fd >= 0)
-        close(r->fd);
-    free(r->header.ptr);
-    free(r);
-}
-
-static cip_status raw_size(void *user, uint64_t *nbytes, cip_err *err)
-{
-    const raw *r = user;
-    (void)err;
-    *nbytes = r->header.len + r->nbytes;
-    return CIP_OK;
-}
-
-static cip_status fail(cip_err *err, const char *what)
-{
-    err->code = CIP_ERR_IO;
-    err->offset = CIP_NO_OFFSET;
-    snprintf(err->text, sizeof err->text, "%s", what);
-    return CIP_ERR_IO;
-}
-
-static cip_status read_range(const raw *r, uint64_t at, uint8_t *dst, size_t n, cip_err *err)
-{
-    if (at < r->header.len) {
-        size_t left = r->header.len - (size_t)at, part = n < left ? n : left;
-        memcpy(dst, r->header.ptr + at, part);
-        at += part;
-        dst += part;
-        n -= part;
-    }
-    while (n > 0) {
-        ssize_t got = pread(r->fd, dst, n, (off_t)(at - r->header.len));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return fail(err, got < 0 ? strerror(errno) : "expected more bytes, found the end");
-        at += (uint64_t)got;
-        dst += got;
-        n -= (size_t)got;
-    }
-    return CIP_OK;
-}
-
-static cip_status raw_ranges(void *user, const cip_range *range, size_t nrange, cip_err *err)
-{
-    cip_status st = CIP_OK;
-    for (size_t i = 0; st == CIP_OK && i < nrange; i++)
-        st = read_range(user, range[i].offset, range[i].dst, range[i].nbytes, err);
-    return st;
-}
 
 static int failed(const char *path, const char *why)
 {
@@ -82,51 +16,6 @@ static int failed(const char *path, const char *why)
     print_escaped(stderr, why);
     putc('\n', stderr);
     return EXIT_FAILED;
-}
-
-/* A temporary file without a name that holds what the pipe gave. */
-static int spool(int in)
-{
-    static char piece[1 << 16];
-    FILE *t = tmpfile();
-    int fd = t != NULL ? dup(fileno(t)) : -1;
-    if (t != NULL)
-        fclose(t);
-    for (ssize_t got = 1; fd >= 0 && got != 0;) {
-        got = read(in, piece, sizeof piece);
-        for (ssize_t done = 0; got > 0 && done < got;) {
-            ssize_t put = write(fd, piece + done, (size_t)(got - done));
-            if (put < 0 && errno != EINTR)
-                got = -1;
-            done += put > 0 ? put : 0;
-        }
-        if (got < 0 && errno != EINTR) {
-            close(fd);
-            return -1;
-        }
-    }
-    return fd;
-}
-
-static int open_bytes(const char *path, uint64_t *nbytes)
-{
-    struct stat st;
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO)
-                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-        (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-        int file = S_ISDIR(st.st_mode) ? (errno = EISDIR, -1) : spool(fd);
-        int saved = errno;
-        close(fd);
-        errno = saved;
-        fd = file;
-    }
-    if (fd >= 0 && fstat(fd, &st) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    *nbytes = fd >= 0 ? (uint64_t)st.st_size : 0;
-    return fd;
 }
 
 /* The shape that was given, its `*` found from the bytes there are; all of them without one. */
@@ -151,14 +40,17 @@ static int find_shape(const char *path, const opts *o, uint64_t nbytes, uint64_t
     if (star >= 0 && known != 0 && nbytes % known == 0)
         shape[star] = (int64_t)(nbytes / known);
     else if (star >= 0 || known != nbytes) {
-        snprintf(why, sizeof why, "expected %s%" PRIu64 " bytes for the shape, found %" PRIu64,
-                 star >= 0 ? "a multiple of " : "", known, nbytes);
+        if (star >= 0 && known == 0)
+            return failed("--shape", "expected lengths of at least 1 beside '*'");
+        snprintf(why, sizeof why, "expected %s%" PRIu64 "%s bytes for the shape, found %" PRIu64,
+                 star >= 0 ? "a multiple of " : "", known, known == UINT64_MAX ? " or more" : "",
+                 nbytes);
         return failed(path, why);
     }
     return EXIT_FINE;
 }
 
-static int make_header(const char *path, const opts *o, raw *r)
+static int make_header(const char *path, const opts *o, virtual_npy *r)
 {
     strbuf descr = { 0 };
     uint64_t each;
@@ -177,54 +69,19 @@ static int make_header(const char *path, const opts *o, raw *r)
 
 cip_file *raw_open(const char *path, const opts *o, int *rc)
 {
-    static const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = raw_ranges,
-                                            .size = raw_size, .close = raw_close };
-    cip_limits limits;
-    cip_open_options open = open_options(o, &limits);
-    cip_err err = CIP_ERR_INIT;
-    cip_file *f = NULL;
-    raw *r = calloc(1, sizeof *r);
+    virtual_npy *r = calloc(1, sizeof *r);
     *rc = EXIT_FAILED;
     if (r == NULL)
         return NULL;
-    r->fd = open_bytes(path, &r->nbytes);
+    r->fd = bytes_open(path, &r->nbytes);
     *rc = r->fd < 0 ? failed(path, strerror(errno)) : make_header(path, o, r);
-    if (*rc != EXIT_FINE) {
-        raw_close(r);
-        return NULL;
-    }
-    open.format = "npy";
-    if (cip_open_io(&methods, r, &open, &f, &err) != CIP_OK)
-        *rc = complain(path, &err);
-    return f;
+    if (*rc == EXIT_FINE)
+        return virtual_open(r, path, o, rc);
+    virtual_free(r);
+    return NULL;
 }
 
-/* --- npy headers ------------------------------------------------------------------------------ */
-
-void npy_header(strbuf *out, const char *descr, int ndim, const int64_t *shape)
-{
-    strbuf dict = { 0 };
-    text_add(&dict, "{'descr': ", 10);
-    text_add(&dict, descr, strlen(descr));
-    text_addf(&dict, ", 'fortran_order': False, 'shape': (");
-    for (int i = 0; i < ndim; i++)
-        text_addf(&dict, "%" PRId64 ",", shape[i]);
-    text_addf(&dict, "), }");
-    const bool large = dict.len + 80 > 65535;
-    const size_t front = large ? 12 : 10;
-    while ((front + dict.len + 1) % 64 != 0)
-        text_addf(&dict, " ");
-    text_addf(&dict, "\n");
-    text_add(out, large ? "\x93NUMPY\x02\x00" : "\x93NUMPY\x01\x00", 8);
-    for (size_t i = 0; i < front - 8; i++) {
-        uint8_t b = (uint8_t)(dict.len >> (8 * i));
-        text_add(out, &b, 1);
-    }
-    if (!dict.failed)
-        text_add(out, dict.ptr, dict.len);
-    out->failed |= dict.failed;
-    free(dict.ptr);
-}
+/* --- numpy's names of types ------------------------------------------------------------------- */
 
 /* numpy's code of a kind of fixed width, or NULL. */
 static const char *code_of(cip_kind kind)
@@ -283,19 +140,20 @@ static bool add_descr(const cip_dtype *d, char order, int depth, strbuf *out)
     return true;
 }
 
-static uint64_t packed_size(const cip_dtype *d)
+/* The bytes of an element without padding; false when they are none, or more than 2^63. */
+static bool packed_size(const cip_dtype *d, uint64_t *sum)
 {
-    if (cip_dtype_kind(d) != CIP_RECORD)
-        return cip_dtype_itemsize(d);
-    uint64_t sum = 0;
-    for (size_t i = 0; i < cip_dtype_nfield(d); i++) {
+    *sum = cip_dtype_kind(d) != CIP_RECORD ? cip_dtype_itemsize(d) : 0;
+    for (size_t i = 0; cip_dtype_kind(d) == CIP_RECORD && i < cip_dtype_nfield(d); i++) {
         const cip_field *f = cip_dtype_field(d, i);
-        uint64_t n = packed_size(f->dtype);
+        uint64_t n;
+        bool fits = packed_size(f->dtype, &n);
         for (int k = 0; k < f->ndim; k++)
-            n *= (uint64_t)f->shape[k];
-        sum += n;
+            fits = fits && !__builtin_mul_overflow(n, (uint64_t)f->shape[k], &n);
+        if (!fits || __builtin_add_overflow(*sum, n, sum))
+            return false;
     }
-    return sum;
+    return *sum != 0 && *sum <= INT64_MAX;
 }
 
 /* Any file will do to have a dtype read. */
@@ -328,11 +186,10 @@ bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t
     const cip_dtype *d = f != NULL ? cip_dtype_from_text(f, dtype, &err) : NULL;
     if (d == NULL)
         failed("--dtype", err.text);
-    else if (!add_descr(d, order, 0, descr) || descr->failed || packed_size(d) == 0)
+    else if (!add_descr(d, order, 0, descr) || descr->failed || !packed_size(d, itemsize))
         failed("--dtype", "expected a type that raw bytes can hold");
     else
         fine = true;
-    *itemsize = fine ? packed_size(d) : 0;
     cip_file_close(f);
     free(npy.ptr);
     return fine;

@@ -16,15 +16,16 @@ static const command commands[] = {
       cmd_tree, 1, 2, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
-      "to dtype as points block stored mask column-major follow from shape "
+      "to dtype as points block stored mask column-major follow from shape header no-header "
       "byteorder sidecar" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, 3, "json column-major from shape dtype byteorder sidecar" },
+      cmd_stat, 1, 3, "json column-major from shape header no-header dtype byteorder sidecar" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
-      "format codec encode path byteorder from dtype shape standard inline resolve-refs md5 align "
+      "format codec encode path byteorder from dtype shape header no-header standard inline "
+      "resolve-refs md5 align "
       "tree-slack level "
       "accept-loss overwrite json" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
@@ -33,11 +34,13 @@ static const command commands[] = {
       "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
-      "encode accept-loss from dtype shape byteorder path history dry-run level tree-slack md5 "
+      "encode accept-loss from dtype shape header no-header byteorder path history dry-run level "
+      "tree-slack md5 "
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "encode accept-loss from dtype shape byteorder path history dry-run level tree-slack md5 "
+      "encode accept-loss from dtype shape header no-header byteorder path history dry-run level "
+      "tree-slack md5 "
       "break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
       cmd_resize, 2, 3,

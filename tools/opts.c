@@ -78,6 +78,8 @@ const opt_row opt_rows[] = {
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
     TEXT("from", "KIND", from, "INPUT is raw or csv (default: by its name, else by its bytes)"),
     TEXT("shape", "SHAPE", shape, "of raw input: '100,3', one length may be '*'"),
+    FLAG("header", header, "csv: the first line names the columns, even where it has numbers"),
+    FLAG("no-header", no_header, "csv: the first line is data, even without numbers"),
     { NULL, NULL, NULL, OPT_FLAG, 0 },
 };
 

@@ -12,3 +12,8 @@ ln x.asdf y.asdf
 cippus append x.asdf events rows.raw --break-links || echo $?
 cippus ls x.asdf
 cippus verify --deep x.asdf
+printf '1,2\n' >rows.csv
+for wrong in "--dtype int8" "--byteorder big" "--shape 1,2"; do
+    cippus append x.asdf rows.csv $wrong 2>&1 || echo $?
+    cippus put x.asdf rows.csv $wrong 2>&1 || echo $?
+done

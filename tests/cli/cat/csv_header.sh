@@ -1,0 +1,20 @@
+# A first line names the columns where it has no number; --header and --no-header decide otherwise,
+# and on a terminal the decision is said.
+printf '1, 2\n3,4\n' >n.csv
+cippus cat n.csv
+cippus cat n.csv --header --to csv
+cippus cat n.csv --header ' 2' 2>&1 || cippus cat n.csv --header 2
+printf ' a , "b c"\n' >q.csv && cippus cat q.csv 2>&1 || printf ' a ,"b c" \n' >q.csv
+printf ' a ,"b c"\nx,y\n' >t.csv
+cippus cat t.csv
+cippus cat t.csv --no-header
+printf 'name,2024\nx,1\n' >y.csv
+cippus cat y.csv
+cippus cat y.csv --header
+cippus cat t.csv --header --no-header 2>&1 || echo $?
+cippus cat - --from raw --header <n.csv 2>&1 || echo $?
+on_terminal() {
+    python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' cippus cat "$@" '[:0]' | tr -d '\r'
+}
+on_terminal n.csv
+on_terminal t.csv

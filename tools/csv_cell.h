@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What one cell of a csv file is, and the type that holds all cells of a column without a change.
+ */
+#ifndef CIPPUS_TOOLS_CSV_CELL_H
+#define CIPPUS_TOOLS_CSV_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A cell is one of the first seven; an integer may be the last three as well. */
+enum cell_kind {
+    CELL_EMPTY = 1,      /* nothing, or blanks */
+    CELL_BOOL = 2,       /* true, True, TRUE, ... */
+    CELL_INT = 4,        /* int64 holds it */
+    CELL_BIG = 8,        /* uint64 alone holds it */
+    CELL_HUGE = 16,      /* an integer that neither holds */
+    CELL_FLOAT = 32,     /* with a point or an exponent; nan, inf */
+    CELL_TEXT = 64,      /* anything else */
+    CELL_NEGATIVE = 128, /* an integer below 0 */
+    CELL_ROUNDED = 256,  /* an integer that float64 does not hold exactly */
+    CELL_ZEROS = 512     /* an integer with leading zeros */
+};
+
+typedef enum column_type { COL_BOOL, COL_INT, COL_UINT, COL_FLOAT, COL_TEXT } column_type;
+
+/* Bits of cell_kind. `text` ends with a NUL that `n` does not count, and has no other. */
+unsigned cell_kind(const char *text, size_t n);
+
+/* The type of a column that has cells of these kinds; false, with what was expected in *why, where
+ * none holds them all. */
+bool column_type_of(unsigned kinds, column_type *type, const char **why);
+
+/* The next code point at *at, which moves behind it; false where the bytes are no UTF-8. */
+bool cell_code_point(const char *text, size_t n, size_t *at, uint32_t *point);
+
+/* The 64 bits of a number's value in a column of that type (of a boolean the lowest), NaN for an
+ * empty cell. False where the cell is none of that type, or a float out of range. */
+bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits);
+
+#endif
