@@ -32,7 +32,10 @@ static cip_status frame_encode(const char *name, cip_mem *mem, int level, cip_by
                                              .encode = id##_frame }
 
 FRAMES(lz4f);
+#if !CIP_WITH_ZSTD
 FRAMES(zstd);
+#define cip_framing_zstd zstd_frames
+#endif
 #if !CIP_WITH_ZLIB
 FRAMES(zlib); /* answers UNSUPPORTED */
 #define cip_framing_zlib zlib_frames
@@ -45,7 +48,7 @@ FRAMES(bzip2);
 const cip_framing *cip_framing_find(const char *codec)
 {
     static const cip_framing *const all[] = { &cip_framing_zlib, &cip_framing_bzip2, &lz4f_frames,
-                                              &zstd_frames };
+                                              &cip_framing_zstd };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(all[i]->name, codec) == 0)
             return all[i];

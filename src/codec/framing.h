@@ -6,6 +6,13 @@
 
 #include "codec/codec.h"
 
+/* What a payload that is encoded in order is told at its beginning. */
+typedef struct cip_framing_order {
+    uint64_t total; /* raw bytes in all, or UINT64_MAX */
+    uint64_t piece; /* raw bytes that are encoded apart from others */
+    unsigned threads;
+} cip_framing_order;
+
 /* One const object for each way; thread-safe. */
 typedef struct cip_framing {
     const char *name;          /* of the codec: "zlib" */
@@ -21,10 +28,19 @@ typedef struct cip_framing {
     void (*join)(uint64_t *all, uint64_t sum, uint64_t nraw);
     /* Optional: what follows the last piece (at most 64 bytes). */
     size_t (*tail)(uint64_t all, uint8_t dst[64]);
+    /* Optional, all three: a payload of more than one piece is encoded in order, by threads of the
+     * codec's own, to the same bytes for any number of them; `encode` is for one that is a single
+     * piece. step: takes *in_len bytes at most (sets what it took), gives *out_len at most; `last`:
+     * nothing follows this input; *end: nor any output. */
+    cip_status (*begin)(cip_mem *mem, int level, const cip_framing_order *order, void **state,
+                        cip_err *err);
+    cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
+                       size_t *out_len, bool *end, cip_err *err);
+    void (*finish)(void *state); /* NULL is fine */
 } cip_framing;
 
-/* One RFC 1950 stream, one bzip2 stream, LZ4 frames, zstd frames: "zlib", "bzip2", "lz4f", "zstd".
- * NULL for other names. Formats have framings of their own besides. */
+/* One RFC 1950 stream, one bzip2 stream, LZ4 frames, one zstd frame: "zlib", "bzip2", "lz4f",
+ * "zstd". NULL for other names. Formats have framings of their own besides. */
 const cip_framing *cip_framing_find(const char *codec);
 
 /* Where the last block of a raw deflate stream (RFC 1951) begins and where the stream ends, in bits

@@ -46,6 +46,8 @@ struct cip_encoder {
     uint64_t taken, sum;
     bool begun;             /* a piece was encoded */
     unsigned carry, ncarry; /* bits that do not make a byte yet */
+    uint64_t total;         /* UINT64_MAX: not known */
+    void *state;            /* of a framing that encodes in order, once there is a second piece */
 };
 
 /* --- writing ------------------------------------------------------------------------------------
@@ -210,7 +212,7 @@ done:
 /* As many pieces at once as keep the threads busy, fewer where memory is short. */
 static cip_status get_room(cip_encoder *e, cip_err *err)
 {
-    unsigned threads = cip_pool_threads(e->env->pool);
+    unsigned threads = e->framing->begin != NULL ? 1 : cip_pool_threads(e->env->pool);
     e->bound = e->framing->bound(e->piece);
     if (e->bound == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -242,7 +244,9 @@ cip_status cip_encoder_new(cip_env *env, const cip_framing *framing, int level, 
     *enc = NULL;
     cip_encoder *e;
     CIP_TRY(CIP_NEW(&env->mem, &e, 1, err));
-    *e = (cip_encoder){ .env = env, .framing = framing, .level = level, .out = out };
+    *e = (cip_encoder){
+        .env = env, .framing = framing, .level = level, .out = out, .total = UINT64_MAX
+    };
     cip_status st = CIP_OK;
     if (framing != NULL) {
         if (!cip_to_size(piece != 0 ? piece : framing->piece, &e->piece))
@@ -270,6 +274,49 @@ static cip_status encode_direct(cip_encoder *e, const uint8_t **p, size_t *n, ci
     return CIP_OK;
 }
 
+void cip_encoder_expect(cip_encoder *e, uint64_t total)
+{
+    e->total = total;
+}
+
+/* --- in order -----------------------------------------------------------------------------------
+ */
+
+static cip_status step_on(cip_encoder *e, const uint8_t *p, size_t n, bool last, cip_err *err)
+{
+    bool end = false;
+    while (last ? !end : n != 0) {
+        size_t took = n, gave = e->bound;
+        CIP_TRY(e->framing->step(e->state, p, &took, last, e->dst, &gave, &end, err));
+        if (gave != 0)
+            CIP_TRY(cip_out_write(e->out, e->dst, gave, err));
+        p += took;
+        n -= took;
+    }
+    return CIP_OK;
+}
+
+/* A single piece is kept until it is known to be that. */
+static cip_status write_in_order(cip_encoder *e, const uint8_t *p, size_t n, cip_err *err)
+{
+    const cip_framing_order order = { e->total, e->piece, cip_pool_threads(e->env->pool) };
+    if (e->state == NULL && n <= e->piece - e->nraw) {
+        memcpy(e->raw + e->nraw, p, n);
+        e->nraw += n;
+        return CIP_OK;
+    }
+    if (e->state == NULL) {
+        size_t kept = e->nraw;
+        CIP_TRY(e->framing->begin(&e->env->mem, e->level, &order, &e->state, err));
+        e->nraw = 0;
+        CIP_TRY(step_on(e, e->raw, kept, false, err));
+    }
+    return step_on(e, p, n, false, err);
+}
+
+/* --- all ----------------------------------------------------------------------------------------
+ */
+
 cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *err)
 {
     const uint8_t *at = p;
@@ -278,6 +325,8 @@ cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *e
     e->taken += n;
     if (e->framing == NULL)
         return cip_out_write(e->out, p, n, err);
+    if (e->framing->begin != NULL)
+        return write_in_order(e, p, n, err);
     for (;;) {
         CIP_TRY(encode_direct(e, &at, &n, err));
         size_t k = (size_t)cip_min_u64(n, e->nslot * e->piece - e->nraw);
@@ -309,6 +358,8 @@ cip_status cip_encoder_finish(cip_encoder *e, cip_err *err)
 {
     if (e->framing == NULL)
         return CIP_OK;
+    if (e->state != NULL)
+        return step_on(e, e->raw, 0, true, err);
     size_t n = (size_t)cip_div_up(e->nraw, e->piece);
     if (n == 0 && e->framing->empty_piece) /* more than nothing never leaves nothing for the end */
         n = 1;
@@ -327,6 +378,8 @@ void cip_encoder_free(cip_encoder *e)
 {
     if (e == NULL)
         return;
+    if (e->state != NULL)
+        e->framing->finish(e->state);
     put_buffers(e);
     cip_mem_put(&e->env->mem, e);
 }

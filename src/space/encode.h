@@ -14,6 +14,8 @@ typedef struct cip_encoder cip_encoder;
  * codec's (0: its default; ARG). `out` is borrowed. */
 cip_status cip_encoder_new(cip_env *env, const cip_framing *framing, int level, uint64_t piece,
                            cip_out *out, cip_encoder **enc, cip_err *err);
+/* How many raw bytes there will be in all: before the first of them, where it is known. */
+void cip_encoder_expect(cip_encoder *enc, uint64_t total);
 /* n bytes more; the caller's again when this returns. */
 cip_status cip_encoder_write(cip_encoder *enc, const void *p, size_t n, cip_err *err);
 /* Encodes what is left and ends the payload. */

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "codec/checksum/checksum.h"
+#include "codec/frames.h"
 #include "space/encode.h"
 #include "support/fail_alloc.h"
 
@@ -176,6 +177,64 @@ static void whole_pieces_decode(void **state)
             }
     }
     cip_env_clear(&env);
+}
+
+static cip_status read_sink(void *user, uint64_t off, size_t n, void *dst, cip_err *err)
+{
+    const sink *s = user;
+    (void)err;
+    assert_true(off <= s->got.len && n <= s->got.len - off);
+    memcpy(dst, s->got.ptr + off, n);
+    return CIP_OK;
+}
+
+/* Others read but the first frame. The bytes do not tell how many threads there were. */
+static void zstd_is_one_frame_of_a_known_size(void **state)
+{
+    const cip_framing *f = cip_framing_find("zstd");
+    cip_pool *pool;
+    (void)state;
+    if (!cip_codec_available(cip_codec_find("zstd")))
+        skip();
+    assert_int_equal(cip_pool_new(3, &pool, NULL), CIP_OK);
+    const size_t sizes[] = { f->piece, f->piece + 1, 3 * f->piece + 12345 };
+    for (size_t i = 0; i < 3; i++) {
+        cip_bytes raw = { numbers(sizes[i], 1), sizes[i] };
+        sink s[3];
+        for (int t = 0; t < 3; t++) { /* one thread; three; three with little memory */
+            cip_env env;
+            cip_encoder *e;
+            sink_open(&s[t]);
+            env_open(&env, t == 0 ? NULL : pool, NULL);
+            env.mem.limit = t == 2 ? 40 << 20 : UINT64_MAX;
+            assert_int_equal(cip_encoder_new(&env, f, 0, 0, &s[t].out, &e, NULL), CIP_OK);
+            cip_encoder_expect(e, raw.len);
+            for (size_t at = 0, n; at < raw.len; at += n) {
+                n = raw.len - at < 1000000 ? raw.len - at : 1000000;
+                assert_int_equal(cip_encoder_write(e, raw.ptr + at, n, NULL), CIP_OK);
+            }
+            assert_int_equal(cip_encoder_finish(e, NULL), CIP_OK);
+            cip_encoder_free(e);
+            assert_int_equal(env.mem.used, 0);
+            cip_env_clear(&env);
+        }
+        check_decodes("zstd", &s[0], raw);
+        cip_pieces found = { 0 };
+        assert_int_equal(
+            cip_zstd_scan(&plain, read_sink, &s[0], s[0].got.len, raw.len, 10, &found, NULL),
+            CIP_OK);
+        assert_int_equal(found.n, 1);
+        assert_false(found.sequential);
+        cip_mem_put(&plain, found.piece);
+        for (int t = 1; t < 3; t++) {
+            assert_int_equal(s[t].got.len, s[0].got.len);
+            assert_memory_equal(s[t].got.ptr, s[0].got.ptr, s[0].got.len);
+        }
+        for (int t = 0; t < 3; t++)
+            cip_buf_clear(&s[t].got);
+        free((void *)raw.ptr);
+    }
+    cip_pool_free(pool);
 }
 
 static void raw_bytes_go_out_as_they_are(void **state)
@@ -402,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_sizes_decode_and_threads_do_not_show),
         cmocka_unit_test(whole_pieces_decode),
+        cmocka_unit_test(zstd_is_one_frame_of_a_known_size),
         cmocka_unit_test(raw_bytes_go_out_as_they_are),
         cmocka_unit_test(a_wrong_level_is_told_at_once),
         cmocka_unit_test(zlib_headers_tell_the_level),

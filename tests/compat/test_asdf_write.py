@@ -167,6 +167,9 @@ def test_rewriting_keeps_the_text(cippus, source, tmp_path, codec):
     cippus.run("convert", "--codec", codec, file, tmp_path / "out.asdf")
     old, new = file.read_bytes(), (tmp_path / "out.asdf").read_bytes()
     end = old.index(b"\n...\n") + 5
+    if codec in ("lz4f", "zstd"):  # announced in one line more
+        at = new.index(b"  - !core/extension_metadata-1.0.0 {extension_class: asdf_compression.")
+        new = new[:at] + new[new.index(b"\n", at) + 1:]
     assert new[:end] == old[:end]
     note("rewritten", read_equal(tmp_path / "out.asdf", tree))
 
@@ -180,8 +183,17 @@ def test_threads_do_not_change_the_bytes(cippus, rng, tmp_path):
         one, eight = ((tmp_path / f"{codec}{n}.asdf").read_bytes() for n in "18")
         assert one == eight
         np.testing.assert_array_equal(cippus.array(tmp_path / f"{codec}8.asdf"), data)
-        if codec != "zstd":  # of zstd frames asdf_compression 0.1.0 reads the first
-            note("large", read_equal(tmp_path / f"{codec}8.asdf", {"data": data}))
+        note("large", read_equal(tmp_path / f"{codec}8.asdf", {"data": data}))
+
+
+def test_python_reads_rows_that_came_to_a_compressed_block(cippus, rng, tmp_path):
+    data = np.cumsum(rng.integers(-3, 4, (1_500_000, 2)), axis=0).astype("<i4")
+    np.save(tmp_path / "in.npy", data[:1_400_000])
+    np.save(tmp_path / "rows.npy", data[1_400_000:])
+    for codec in CODECS:
+        cippus.run("convert", "--codec", codec, tmp_path / "in.npy", tmp_path / f"{codec}.asdf")
+        cippus.run("append", tmp_path / f"{codec}.asdf", "data", tmp_path / "rows.npy")
+        note("grown", read_equal(tmp_path / f"{codec}.asdf", {"data": data}))
 
 
 def test_a_pipe_gets_the_same_bytes(cippus, source, tmp_path):

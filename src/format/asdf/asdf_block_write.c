@@ -71,7 +71,10 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
     } else if (b->sum == ASDF_SUM_DECODED) {
         CIP_TRY(cip_sum_new(&b->env->mem, CIP_SUM_MD5, &b->decoded, err));
     }
-    return cip_encoder_new(b->env, b->how.framing, b->how.level, 0, to, &b->enc, err);
+    CIP_TRY(cip_encoder_new(b->env, b->how.framing, b->how.level, 0, to, &b->enc, err));
+    if (b->nbytes != 0)
+        cip_encoder_expect(b->enc, b->nbytes);
+    return CIP_OK;
 }
 
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err)

@@ -7,6 +7,7 @@
 #include "format/asdf/asdf_write.h"
 #include "io/scratch.h"
 #include "space/read.h"
+#include "tree/edit.h"
 
 /* Where streamed bytes go. */
 typedef struct feed {
@@ -62,6 +63,7 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
         CIP_GO(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
     CIP_GO(
         cip_encoder_new(w->env, how->framing, how->level, 0, cip_summed_out(summed), &x.enc, err));
+    cip_encoder_expect(x.enc, data->len);
     CIP_GO(stream(w, data, &x, err));
     CIP_GO(cip_encoder_finish(x.enc, err));
     CIP_GO(cip_summed_finish(summed, p->checksum, err));
@@ -187,8 +189,45 @@ bool cip_asdf_is_crlf(cip_bytes head)
     return nl != NULL && nl != head.ptr && nl[-1] == '\r';
 }
 
-static cip_status write_gathered(asdf_recoding *w, const asdf_gather *x, asdf_pieces *all,
-                                 cip_out *out, cip_err *err)
+/* The extension that a codec beyond the standard needs, among those that the text announces. */
+static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    const asdf_standard *s;
+    const cip_node *node;
+    cip_yaml_edit *e;
+    cip_err why = CIP_ERR_INIT;
+    if (tree->len == 0 || !f->header.has_standard || !cip_asdf_standard_known(f->header.standard))
+        return CIP_OK;
+    CIP_TRY(cip_asdf_standard(f->header.standard_text, &s, err));
+    CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.name, &node, err));
+    if (node == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_yaml_edit_new(w->env, (cip_bytes){ tree->ptr, tree->len }, &opt, &e, err));
+    cip_status st = cip_yaml_edit_set(e, "history/extensions/-", node, &why);
+    if (st == CIP_OK) {
+        cip_bytes now = cip_yaml_edit_text(e);
+        tree->len = 0;
+        st = cip_buf_add(tree, now.ptr, now.len, err);
+    } else if (st != CIP_ERR_NOMEM && st != CIP_ERR_LIMIT && w->notes != NULL) {
+        cip_report_add(w->notes, CIP_NOTE, CIP_OK, why.offset, 0, "history/extensions",
+                       "the codec %s is not announced: %s", w->how.name, why.text);
+        st = CIP_OK;
+    }
+    cip_yaml_edit_free(e);
+    return st;
+}
+
+static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
+{
+    for (size_t i = 0; i < n && w->recode && w->how.framing != NULL; i++)
+        if (memcmp(p[i].code, w->how.code, sizeof p[i].code) == 0)
+            return true;
+    return false;
+}
+
+static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *all, cip_out *out,
+                                 cip_err *err)
 {
     asdf_piece *p;
     bool early = cip_asdf_is_early(x->f->header.file);
@@ -197,6 +236,8 @@ static cip_status write_gathered(asdf_recoding *w, const asdf_gather *x, asdf_pi
     for (size_t i = 0; i < x->n; i++)
         CIP_TRY(cip_asdf_recode(w, &x->at[i], &p[i], err));
     cip_asdf_freeze_pieces(p, x->n);
+    if (uses_codec(w, p, x->n))
+        CIP_TRY(announce(w, x->f, &x->tree, err));
     all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
     all->n = x->n;
     all->block = p;
@@ -221,7 +262,7 @@ static cip_status rewrite(asdf_recoding *w, asdf_file *f, const cip_spec *spec, 
 cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,
                                    asdf_recoding *w, cip_err *err)
 {
-    *w = (asdf_recoding){ .layout = l, .env = l->env, .arena = a };
+    *w = (asdf_recoding){ .layout = l, .env = l->env, .arena = a, .notes = spec->notes };
     w->recode = spec->codec != NULL;
     w->resum = spec->checksum != NULL;
     CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));

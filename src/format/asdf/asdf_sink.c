@@ -46,6 +46,7 @@ static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err
                               .how = t->how.packing,
                               .chain = t->how.chain,
                               .of = &t->of,
+                              .nbytes = t->nbytes,
                               .sum = w->sum };
     return cip_asdf_blockw_begin(&w->block, t->where == CIP_WHERE_STREAMED ? ASDF_STREAMED : 0,
                                  err);

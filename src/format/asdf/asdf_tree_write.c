@@ -161,8 +161,8 @@ static bool is_missing(const cip_node *root, const char *uri)
         return true;
     const cip_node *list =
         history->type == CIP_NODE_MAP ? cip_map_get(history, "extensions") : NULL;
-    if (cip_node_kind(list) != CIP_NODE_SEQ)
-        return false;
+    if (list == NULL || cip_node_kind(list) != CIP_NODE_SEQ)
+        return list == NULL && history->type == CIP_NODE_MAP;
     for (uint32_t i = 0; i < list->len; i++)
         if (cip_node_kind(list->item[i]) == CIP_NODE_MAP &&
             cip_node_is_string(cip_map_get(list->item[i], "extension_uri"), uri))

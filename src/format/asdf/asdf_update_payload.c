@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What is stored of a block after an update. Rows that were added to a block of `lz4` or `zstd`
- * become chunks or frames behind the old ones; other codecs' blocks are encoded anew (`lz4f` too,
- * as others read but its first frame). */
+ * What is stored of a block after an update. Rows that were added to a block of `lz4` become chunks
+ * behind the old ones; other codecs' blocks are encoded anew (`lz4f` and `zstd` too, as others read
+ * but the first frame). */
 #include "format/asdf/asdf_update.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static cip_status each_of(cip_env *env, cip_io *io,
 
 static bool in_chunks(const uint8_t code[4])
 {
-    return memcmp(code, "lz4", 4) == 0 || memcmp(code, "zstd", 4) == 0;
+    return memcmp(code, "lz4", 4) == 0;
 }
 
 static cip_status to_encoder(void *user, const void *p, size_t n, cip_err *err)
@@ -65,6 +65,7 @@ static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip
     CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &made, err));
     cip_out to = cip_scratch_out(made);
     CIP_GO(cip_encoder_new(u->env, how.framing, how.level, 0, &to, &enc, err));
+    cip_encoder_expect(enc, (one != NULL ? one->size : 0) + (two != NULL ? two->size : 0));
     CIP_GO(each_of(u->env, one, to_encoder, enc, err));
     CIP_GO(each_of(u->env, two, to_encoder, enc, err));
     CIP_GO(cip_encoder_finish(enc, err));

@@ -110,6 +110,7 @@ typedef struct asdf_blockw {
     const asdf_chain *chain; /* in a codec's place, of form B; or NULL */
     const asdf_encoded *of;  /* the array that goes through it */
     asdf_sum sum;
+    uint64_t nbytes; /* that will be written; 0: not known */
     cip_encoder *enc;
     asdf_chainw *chained;
     double worst; /* the largest error of the chain, once ended */
@@ -173,6 +174,7 @@ typedef struct asdf_recoding {
     asdf_sum sum;
     const asdf_block_form *form; /* of all blocks of the output */
     cip_io *scratch;
+    cip_report *notes; /* or NULL */
 } asdf_recoding;
 cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,
                                    asdf_recoding *w, cip_err *err);
