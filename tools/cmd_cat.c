@@ -116,8 +116,8 @@ static int check_options(const opts *o)
         return conflict("--block", "--points, --mask or --column-major");
     if (o->mask && (o->dtype != NULL || o->as != NULL))
         return conflict("--mask", "--dtype or --as");
-    if (o->points != NULL && (o->as != NULL || o->mask || o->column_major))
-        return conflict("--points", "--as, --mask or --column-major");
+    if (o->points != NULL && (o->as != NULL || o->mask || o->column_major || o->accept_loss))
+        return conflict("--points", "--as, --mask, --column-major or --accept-loss");
     if (o->points != NULL && !text && strcmp(o->to, "raw") != 0)
         return conflict("--points", "anything but --to text or raw");
     if (o->follow && (o->block >= 0 || o->points != NULL || o->column_major))

@@ -16,7 +16,8 @@ static const command commands[] = {
       cmd_tree, 1, 2, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
-      "to dtype as points block stored mask column-major follow from shape header no-header "
+      "to dtype accept-loss as points block stored mask column-major follow from shape header "
+      "no-header "
       "byteorder sidecar" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
       cmd_stat, 1, 3, "json column-major from shape header no-header dtype byteorder sidecar" },

@@ -57,7 +57,9 @@ const opt_row opt_rows[] = {
     TEXT("path", "PATH", path, "this array only"),
     TEXT("byteorder", "ORDER", byteorder, "little or big"),
     FLAG("accept-loss", accept_loss,
-         "go on where the output cannot hold all of the input, or a chain is lossy"),
+         "go on where the output cannot hold all of the input (fractions are cut off, what is out "
+         "of "
+         "range becomes the nearest value), or a chain is lossy"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
     TEXT("level", "LEVEL", level,
          "what a change survives: power (loss of power, default) or process (its death)"),

@@ -51,6 +51,7 @@ int target_open(const opts *o, bool quiet, target *t)
     t->args.size = sizeof t->args;
     t->args.selection = slice;
     t->args.reversed = o->column_major;
+    t->args.overflow = o->accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     t->array = cip_find_field(t->file, path, &field, &err);
     t->args.field = field;
     if (t->array == NULL)

@@ -43,9 +43,9 @@ CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_stora
 
 /** Reads a selection ("[200:300, 400:500]", NULL or "" for all) as elements of `dtype` (NULL: as
  * they are stored, in the machine's byte order, without padding) into dst, in C order, packed.
- * nbytes is the size of dst and must be what the selection needs, else RANGE naming it. Casts as
- * numpy does; a value that dtype cannot hold is RANGE (cip_read_into has other policies). Any
- * number of threads may read one file. `array` NULL passes on the status in err. */
+ * nbytes is the size of dst and must be what the selection needs, else RANGE naming it. A value
+ * that dtype does not hold exactly is RANGE (cip_read_into has other policies). Any number of
+ * threads may read one file. `array` NULL passes on the status in err. */
 CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
                             void *dst, size_t nbytes, cip_err *err);
 
@@ -67,14 +67,14 @@ typedef struct cip_read_args {
         *strides;     /* of dst in bytes, one for each axis left by the selection; NULL: C order */
     uint8_t *mask;    /* one byte an element (C order): 1 where it is missing; NULL: not wanted */
     unsigned threads; /* 0: as the file; 1: only the caller */
-    cip_overflow overflow;
+    cip_overflow overflow; /* what becomes of values that dtype does not hold exactly */
     const cip_dtype
         *as; /* the stored bytes are taken as this type (of the same itemsize); NULL: as they are */
     bool
         take_mask; /* for cip_export: the mask in place of the elements, as bool, true is missing */
     bool reversed; /* axes in reverse: the selection and result are of the transposed array
                       (a column-major file's dimensions as stored) */
-    uint64_t *noverflow;       /* how many values overflowed; NULL: not wanted */
+    uint64_t *noverflow;       /* how many values `overflow` counts; NULL: not wanted */
     cip_progress_fn *progress; /* cip_export and cip_stat tell elements done; NULL: not wanted */
     void *user;                /* of progress */
 } cip_read_args;

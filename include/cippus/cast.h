@@ -3,11 +3,18 @@
 #ifndef CIPPUS_CAST_H
 #define CIPPUS_CAST_H
 
-/** Policy for values out of range of the type they are read as. NaN and infinities have no integer;
- *  a finite number beyond a smaller float's range overflows; losing digits is no overflow. */
+/** What becomes of a value that the requested type does not hold exactly. It does so where the
+ * value comes out as it went in: integers and bool (which is 0 or 1) hold whole numbers in their
+ * range, texts what is no longer than they are. Floats read as floats are rounded as IEEE 754 does,
+ * which is no loss unless a finite number becomes infinite; integers read as floats have to come
+ * out as they are. An overflow is a value out of range: of NaN and infinities there is no integer.
+ */
 typedef enum cip_overflow {
-    CIP_OVERFLOW_ERROR = 0, /* everything is converted (clamped), and the call fails with RANGE */
-    CIP_OVERFLOW_CLAMP = 1, /* to the nearest value (NaN: 0; floats: infinity) */
+    CIP_OVERFLOW_ERROR = 0, /* every value that is not held exactly counts, and the call fails with
+                               RANGE; in memory all is converted, as by CLAMP */
+    CIP_OVERFLOW_CLAMP = 1, /* the loss is accepted: fractions are cut off, integers rounded to the
+                               nearest float, what is nonzero is true; out of range becomes the
+                               nearest value (NaN: 0; floats: infinity). Overflows alone count */
     CIP_OVERFLOW_WRAP = 2   /* integers modulo 2^width, as C does; the rest as CLAMP */
 } cip_overflow;
 

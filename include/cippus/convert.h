@@ -10,13 +10,14 @@ extern "C" {
 #endif
 
 typedef struct cip_convert_options {
-    size_t size;             /* sizeof(cip_convert_options) */
-    const char *format;      /* of the output; NULL: by the output's name */
-    const char *path;        /* one array only; NULL: all */
-    const char *codec;       /* "name" or "name:level"; NULL: the format's default */
-    const char *byteorder;   /* "little", "big"; NULL: the format's default */
-    bool accept_loss;        /* go on where the output cannot hold all of the input */
-    bool overwrite;          /* an existing output is replaced (at the end, in one step) */
+    size_t size;           /* sizeof(cip_convert_options) */
+    const char *format;    /* of the output; NULL: by the output's name */
+    const char *path;      /* one array only; NULL: all */
+    const char *codec;     /* "name" or "name:level"; NULL: the format's default */
+    const char *byteorder; /* "little", "big"; NULL: the format's default */
+    bool accept_loss;      /* go on where the output cannot hold all of the input, or a value of it
+                              not exactly */
+    bool overwrite;        /* an existing output is replaced (at the end, in one step) */
     cip_finding_fn *on_loss; /* told each loss, accepted or not; and, as a note once it is known,
                                 the largest error of each array whose values change */
     cip_progress_fn *progress;
@@ -75,7 +76,8 @@ CIP_API cip_status cip_implode(const char *in, const char *out, const cip_explod
                                cip_err *err);
 
 /** Writes what `args` selects (dst and strides are ignored) as `to`: "raw" (C order, little-endian,
- * packed), "npy", "text", "csv" or "json". Streams: memory is bounded whatever the size. */
+ * packed), "npy", "text", "csv" or "json". Streams: memory is bounded whatever the size, and of a
+ * part with a value that `args` refuse nothing is written. */
 CIP_API cip_status cip_export(const cip_array *array, const cip_read_args *args, const char *to,
                               cip_write_fn *fn, void *user, cip_err *err);
 

@@ -21,7 +21,9 @@ typedef struct cip_edit_options {
     const cip_open_options *open; /* how to read it: limits, threads, ...; NULL: the defaults */
     bool break_links;   /* a file with several names (hard links) may be replaced under this one */
     const char *encode; /* ASDF 0.1: the encoding chain of changed arrays; NULL: as they are */
-    bool accept_loss;   /* changed arrays may be stored by a lossy chain, their own or that one */
+    bool accept_loss;   /* values that the array's type does not hold exactly are converted all the
+                           same (CIP_OVERFLOW_CLAMP); changed arrays may be stored by a lossy chain,
+                           their own or that one */
     cip_finding_fn *on_note; /* told what the largest error is then, at the commit */
     void *user;              /* of on_note */
 } cip_edit_options;
@@ -61,7 +63,8 @@ CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbyte
  * at `data`: packed, in C order, of the array's dtype in the machine's byte order. */
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
                                   const void *data, size_t nbytes, cip_err *err);
-/** The same from an array of another open file, which is cast; the shapes must be equal. */
+/** The same from an array of another open file, which is cast; the shapes must be equal. RANGE
+ * where the array's type does not hold a value exactly, unless the options accept that. */
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
 /** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */
@@ -88,9 +91,10 @@ CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 CIP_API void cip_edit_abort(cip_edit *e);
 
 /** Appends whole rows to an array that grows at the end of its file (a streamed block, here or in a
- * file beside this one) without any other change: rows in the machine's byte order. Readers see
- * them at their next open. A crash keeps the rows written. The writers' lock is taken at the first
- * call and held until the file is closed. */
+ * file beside this one) without any other change: rows in the machine's byte order. Values
+ * that the array's type does not hold exactly are RANGE. Readers see the rows at their next open. A
+ * crash keeps the rows written. The writers' lock is taken at the first call and held until the
+ * file is closed. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
 /** Makes appended rows survive a loss of power. */

@@ -33,7 +33,8 @@ typedef struct cip_write_options {
     const cip_allocator *allocator;
     const char *encode;      /* ASDF 0.1: the encoding chain of arrays, in place of a codec:
                                 "[[tile, {shape: [32, 32]}], zlib]" */
-    bool accept_loss;        /* what the format cannot hold is left out, a chain may be lossy */
+    bool accept_loss;        /* what the format cannot hold is left out or, of values, comes as near
+                                as it can; a chain may be lossy */
     cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
     void *user;              /* of on_note */
     const cip_codec_methods *const *codecs; /* as in cip_open_options: for chains */

@@ -162,7 +162,7 @@ cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_er
     if (c->policy != CIP_OVERFLOW_ERROR || stats->noverflow == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                    "expected values that %.80s can hold, found %" PRIu64
-                    " that it cannot, the first in element %" PRIu64,
-                    c->to->name, stats->noverflow, stats->first);
+                    "expected values that %.80s holds exactly, found another in element %" PRIu64
+                    "; accept it with --accept-loss",
+                    c->to->name, stats->first);
 }

@@ -19,7 +19,7 @@ typedef struct cip_cast {
 
 /* What a cast met. Zero-initialise; add up with cip_cast_merge. */
 typedef struct cip_cast_stats {
-    uint64_t noverflow; /* values that the target cannot hold; a record may have several */
+    uint64_t noverflow; /* values that the policy counts; a record may have several */
     uint64_t first;     /* index of the first element that has one; only where noverflow > 0 */
 } cip_cast_stats;
 
@@ -40,8 +40,7 @@ bool cip_cast_is_copy(const cip_cast *c);
 /* Whether src == dst with equal strides works (copy or byte swap of equal widths). */
 bool cip_cast_in_place(const cip_cast *c);
 void cip_cast_merge(cip_cast_stats *into, const cip_cast_stats *from);
-/* RANGE naming the first value's index and how many, when policy is CIP_OVERFLOW_ERROR and there
- * were any. */
+/* RANGE naming the first value's index when policy is CIP_OVERFLOW_ERROR and there were any. */
 cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_err *err);
 
 /* n-d: every element of src (at src_base + src->off ...) into dst with the same shape; they do not

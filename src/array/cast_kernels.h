@@ -41,11 +41,12 @@ void cip_cast_any(const cip_cast *c, const cip_run *r, uint64_t base, cip_cast_s
 /* How to cast fields of a record, whose types were found to fit when the record's cast was made. */
 cip_cast cip_cast_of_field(const cip_dtype *from, const cip_dtype *to, cip_overflow policy);
 
-/* n numbers in host order, one behind the other, from one kind to another; how many overflow. */
+/* n numbers in host order, one behind the other, from one kind to another; how many overflow, or
+ * (`exact`) are not held exactly. */
 typedef uint64_t cip_num_kernel(size_t n, const uint8_t *restrict src, uint8_t *restrict dst,
                                 bool wrap);
 /* From int8 ... uint64, float32, float64 to bool and the same; NULL for others. */
-cip_num_kernel *cip_num_kernel_of(cip_kind from, cip_kind to);
+cip_num_kernel *cip_num_kernel_of(cip_kind from, cip_kind to, bool exact);
 
 /* How an n-d copy walks: aligned views; the axis that goes through the cast at once; where another
  * axis is the fastest of the target, that one (otherwise -1) and the elements on a side of the

@@ -42,14 +42,24 @@ typedef struct job {
     const uint8_t *src;
     uint8_t *dst;
     bool wrap;
+    bool exact; /* what is not held exactly counts as what overflows does */
 } job;
 
-static uint64_t narrow_to_half(size_t n, const double *src, uint8_t *dst)
+static bool is_float(cip_kind kind)
+{
+    return kind >= CIP_F16 && kind <= CIP_F64;
+}
+
+/* `exact`: the source are integers, of which a half may also lose low digits. */
+static uint64_t narrow_to_half(size_t n, const double *src, uint8_t *dst, bool exact)
 {
     uint64_t over = 0;
     for (size_t i = 0; i < n; i++) {
         uint16_t h = cip_half_from_double(src[i]);
-        over += (h & 0x7fff) == 0x7c00 && src[i] - src[i] == 0; /* only infinities give NaN here */
+        if (exact)
+            over += (double)cip_half_to_float(h) != src[i];
+        else /* only infinities give NaN here */
+            over += (h & 0x7fff) == 0x7c00 && src[i] - src[i] == 0;
         memcpy(dst + 2 * i, &h, 2);
     }
     return over;
@@ -59,6 +69,7 @@ static uint64_t narrow_to_half(size_t n, const double *src, uint8_t *dst)
 static uint64_t convert_reals(job j)
 {
     block first, second;
+    bool round = is_float(j.from);
     if (j.from == CIP_BOOL) {
         for (size_t i = 0; i < j.n; i++)
             first.u8[i] = j.src[i] != 0;
@@ -72,9 +83,10 @@ static uint64_t convert_reals(job j)
         j.from = CIP_F32;
     }
     if (j.to != CIP_F16)
-        return cip_num_kernel_of(j.from, j.to)(j.n, j.src, j.dst, j.wrap);
-    cip_num_kernel_of(j.from, CIP_F64)(j.n, j.src, second.u8, false);
-    return narrow_to_half(j.n, second.f64, j.dst);
+        return cip_num_kernel_of(j.from, j.to, j.exact)(j.n, j.src, j.dst, j.wrap);
+    /* what a double rounds is far beyond the range of a half */
+    cip_num_kernel_of(j.from, CIP_F64, false)(j.n, j.src, second.u8, false);
+    return narrow_to_half(j.n, second.f64, j.dst, j.exact && !round);
 }
 
 /* The real parts (which 0) or the imaginary ones (1), which are of the given kind. */
@@ -106,12 +118,12 @@ static uint64_t complex_to_real(job j)
     cip_kind part = part_kind(j.from);
     take_part(part, j.n, j.src, 0, real.u8);
     take_part(part, j.n, j.src, 1, imag.u8);
-    cip_num_kernel_of(part, CIP_BOOL)(j.n, imag.u8, flags.u8, false);
-    uint64_t over = convert_reals((job){ part, j.to, j.n, real.u8, j.dst, j.wrap });
+    cip_num_kernel_of(part, CIP_BOOL, false)(j.n, imag.u8, flags.u8, false);
+    uint64_t over = convert_reals((job){ part, j.to, j.n, real.u8, j.dst, j.wrap, j.exact });
     for (size_t i = 0; i < j.n; i++) {
         if (j.to == CIP_BOOL)
             j.dst[i] |= flags.u8[i];
-        else
+        if (j.to != CIP_BOOL || j.exact)
             over += flags.u8[i];
     }
     return over;
@@ -124,7 +136,8 @@ static uint64_t convert(job j)
         return is_complex(j.to) ? real_to_complex(j) : convert_reals(j);
     if (!is_complex(j.to))
         return complex_to_real(j);
-    return convert_reals((job){ part_kind(j.from), part_kind(j.to), 2 * j.n, j.src, j.dst, false });
+    return convert_reals(
+        (job){ part_kind(j.from), part_kind(j.to), 2 * j.n, j.src, j.dst, false, j.exact });
 }
 
 /* The overflows of a job that has some, added to `stats`; its first element has index `base`. */
@@ -168,7 +181,8 @@ void cip_cast_numbers(const cip_cast *c, const cip_run *r, uint64_t base, cip_ca
                   .n = gather.n,
                   .src = read_here ? gather.src : in.u8,
                   .dst = write_here ? scatter.dst : out.u8,
-                  .wrap = c->policy == CIP_OVERFLOW_WRAP };
+                  .wrap = c->policy == CIP_OVERFLOW_WRAP,
+                  .exact = c->policy == CIP_OVERFLOW_ERROR };
         uint64_t over = convert(j);
         if (over > 0)
             count_overflows(j, over, base + i, stats);

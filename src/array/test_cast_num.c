@@ -127,6 +127,16 @@ static bool model(number v, cip_kind from, cip_kind to, bool wrap, number *out)
     return model_float(v.re, to, &out->re) || over;
 }
 
+/* Whether what came of v, `out`, is something else than v was: rounding a float to another is not.
+ */
+static bool is_lost(number v, cip_kind from, cip_kind to, number out)
+{
+    bool was_float = !is_integer(from), floats = was_float && !is_integer(to);
+    if (floats && (is_complex(to) || v.im == 0))
+        return false;
+    return !(v.re == out.re && v.im == out.im);
+}
+
 /* Element i of the test data: limits of all kinds and their neighbours, then anything. */
 static void make_source(const cip_dtype *d, size_t i, uint64_t *seed, uint8_t *p)
 {
@@ -220,6 +230,8 @@ static void check_pair(const cip_dtype *from, const cip_dtype *to, cip_overflow 
     for (int64_t i = 0; i < COUNT; i++) {
         number v = load(from, src + 1 + i * ss), got = load(to, dst + 1 + i * ds), expected;
         bool over = model(v, from->kind, to->kind, policy == CIP_OVERFLOW_WRAP, &expected);
+        if (policy == CIP_OVERFLOW_ERROR)
+            over = over || is_lost(v, from->kind, to->kind, expected);
         if (from->kind == to->kind)
             over = false;
         if (to->kind == CIP_BOOL)

@@ -40,6 +40,7 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
                             cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .field = field, .take_mask = mask };
+    args.overflow = p->job->spec.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     cip_plan_read *plan = &p->job->plan[p->job->nplan];
     CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, plan, err));
     p->job->nplan++;

@@ -24,7 +24,6 @@ static cip_status give(const taker *t, const void *p, size_t n, cip_err *err)
 static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *err)
 {
     cip_status st = CIP_OK;
-    cip_cast_stats stats = { 0, 0 };
     cip_parts it;
     cip_part part;
     void *buf = NULL;
@@ -33,11 +32,10 @@ static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *er
     most = most < p->nelem ? most : p->nelem;
     CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)p->to->itemsize, &buf, err));
     while (cip_parts_next(&it, &part)) {
-        CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
+        CIP_GO(cip_plan_fetch(p, &part, buf, err));
         CIP_GO(give(t, buf, (size_t)(part.nelem * p->to->itemsize), err));
         CIP_GO(cip_plan_progress(p, &done, part.nelem, err));
     }
-    st = cip_cast_check(&p->cast, &stats, err);
 done:
     cip_mem_put(p->arena.mem, buf);
     return st;
@@ -108,13 +106,12 @@ typedef struct texter {
     uint64_t most;        /* elements in a part */
     uint8_t *elem, *mask; /* of a part; mask NULL: none */
     cip_buf out;
-    cip_cast_stats stats;
 } texter;
 
 static cip_status print_part(texter *x, const cip_part *part, const taker *t, cip_err *err)
 {
     const cip_plan_read *p = x->plan;
-    CIP_TRY(cip_plan_fetch(p, part, x->elem, &x->stats, err));
+    CIP_TRY(cip_plan_fetch(p, part, x->elem, err));
     if (x->mask != NULL)
         CIP_TRY(cip_plan_mask(p, part, x->mask, err));
     for (uint64_t i = 0; i < part->nelem; i++) {
@@ -155,8 +152,7 @@ static cip_status export_text(const cip_plan_read *p, cip_print_style style, con
     while (cip_parts_next(&it, &part))
         CIP_GO(print_part(&x, &part, t, err));
     CIP_GO(cip_print_tail(&x.pr, p, &x.out, err));
-    CIP_GO(give(t, x.out.ptr, x.out.len, err));
-    st = cip_cast_check(&p->cast, &x.stats, err);
+    st = give(t, x.out.ptr, x.out.len, err);
 done:
     cip_buf_clear(&x.out);
     cip_mem_put(p->arena.mem, x.mask);

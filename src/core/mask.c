@@ -92,14 +92,13 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     cip_status st;
     cip_plan_read raw = *p;
     void *elems = NULL;
-    cip_cast_stats stats = { 0, 0 };
     assert(p->nfaxis == 0 && p->array->dtype->kind != CIP_RECORD); /* layout.h says so */
     raw.stored = raw.to = p->array->dtype;                         /* whatever they are read as */
     raw.take_mask = false;
     CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
     CIP_GO(
         cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));
-    CIP_GO(cip_plan_fetch(&raw, part, elems, &stats, err));
+    CIP_GO(cip_plan_fetch(&raw, part, elems, err));
     CIP_GO(compare(raw.to, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
 done:
     cip_mem_put(p->arena.mem, elems);

@@ -180,15 +180,26 @@ void cip_plan_clear(cip_plan_read *p)
     cip_arena_clear(&p->arena);
 }
 
-cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
-                          cip_cast_stats *stats, cip_err *err)
+/* The number of the part's first element in the packed result. */
+static uint64_t first_of_part(const cip_plan_read *p, const cip_part *part)
+{
+    uint64_t first = 0;
+    for (int32_t d = 0; d < p->from.ndim; d++)
+        first = first * (uint64_t)p->from.shape[d] + (uint64_t)part->start[d];
+    return first;
+}
+
+cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
 {
     const cip_nd *from = &part->from;
+    cip_cast_stats stats = { 0, 0 };
     cip_nd packed;
     if (p->take_mask)
         return cip_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
-    return cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, stats, err);
+    CIP_TRY(cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, &stats, err));
+    stats.first += first_of_part(p, part);
+    return cip_cast_check(&p->cast, &stats, err);
 }
 
 cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n, cip_err *err)

@@ -47,9 +47,9 @@ typedef struct cip_part {
     uint64_t nelem;
 } cip_part;
 
-/* Reads a part's elements, packed in C order, to dst. */
-cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
-                          cip_cast_stats *stats, cip_err *err);
+/* Reads a part's elements, packed in C order, to dst. RANGE, with the element's number in all of
+ * the selection, where the cast refuses one: so nothing of a part that fails is handed on. */
+cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
 /* The mask of a part's elements: one byte each, 1 is missing. */
 cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
 

@@ -75,7 +75,6 @@ static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_pl
                               cip_err *err)
 {
     cip_status st = CIP_OK;
-    cip_cast_stats stats = { 0, 0 };
     cip_parts it;
     cip_part part;
     void *buf = NULL;
@@ -87,11 +86,10 @@ static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_pl
     cip_parts_start(&it, p, chunk_elems(plan, p));
     for (uint64_t i = 0; cip_parts_next(&it, &part); i++) {
         cip_bytes raw = { buf, (size_t)(part.nelem * each) };
-        CIP_GO(cip_plan_fetch(p, &part, buf, &stats, err));
+        CIP_GO(cip_plan_fetch(p, &part, buf, err));
         CIP_GO(hand_over(r, plan, array, i, raw, err));
         CIP_GO(tell(r, part.nelem * p->stored->itemsize, err));
     }
-    st = cip_cast_check(&p->cast, &stats, err);
 done:
     cip_mem_put(&r->job->env->mem, buf);
     return st;
@@ -101,7 +99,7 @@ static cip_status write_once(run *r, const cip_plan *plan, size_t array, cip_err
 {
     cip_plan_read p = r->job->plan[array]; /* the same elements, as the sink stores them */
     p.to = plan->dtype;
-    CIP_TRY(cip_cast_make(p.take_mask ? p.to : p.stored, p.to, CIP_OVERFLOW_ERROR, &p.cast, err));
+    CIP_TRY(cip_cast_make(p.take_mask ? p.to : p.stored, p.to, p.cast.policy, &p.cast, err));
     if (p.nelem == 0 && plan->chunk_nbytes == UINT64_MAX)
         return hand_over(r, plan, array, 0, (cip_bytes){ (const uint8_t *)"", 0 }, err);
     cip_status st = write_parts(r, plan, array, &p, err);

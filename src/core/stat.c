@@ -136,10 +136,9 @@ static void merge(shape_of what, tally *a, const tally *b)
 
 static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
 {
-    cip_cast_stats ignored = { 0, 0 };
     m->n = (size_t)part->nelem;
     size_t nblock = (size_t)cip_div_up(m->n, BLOCK);
-    CIP_TRY(cip_plan_fetch(&m->plan, part, m->elem, &ignored, err));
+    CIP_TRY(cip_plan_fetch(&m->plan, part, m->elem, err));
     if (m->mask != NULL)
         CIP_TRY(cip_plan_mask(&m->plan, part, m->mask, err));
     CIP_TRY(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));

@@ -91,6 +91,47 @@ static void values_that_do_not_fit_are_told(void **state)
     free(mem);
 }
 
+static void a_value_is_read_exactly_or_refused(void **state)
+{
+    (void)state;
+    const double v[] = { 2, -0.0, 1.5, 3 };
+    const int64_t w[] = { 1, (INT64_C(1) << 53) + 1, 0, -4 };
+    char *mem, *more;
+    cip_file *f = test_open_npy("'<f8'", "(4,)", v, sizeof v, &mem);
+    cip_file *g = test_open_npy("'<i8'", "(4,)", w, sizeof w, &more);
+    cip_err err = CIP_ERR_INIT;
+    int16_t out[4];
+    float narrow[4];
+    double wide[4];
+    uint64_t n = 0;
+    const cip_dtype *i16 = cip_dtype_of(CIP_I16);
+    assert_int_equal(cip_read(cip_file_array(f, 0), NULL, i16, out, sizeof out, &err),
+                     CIP_ERR_RANGE);
+    assert_string_equal(err.text, "expected values that int16 holds exactly, found another in "
+                                  "element 2; accept it with --accept-loss");
+    assert_int_equal(cip_read(cip_file_array(f, 0), "[:2]", i16, out, 4, NULL), CIP_OK);
+    assert_true(out[0] == 2 && out[1] == 0);
+    assert_int_equal(
+        cip_read(cip_file_array(f, 0), NULL, cip_dtype_of(CIP_F32), narrow, sizeof narrow, NULL),
+        CIP_OK);
+    assert_int_equal(cip_read_into(cip_file_array(f, 0),
+                                   CIP_READ_ARGS(.dtype = i16, .dst = out,
+                                                 .overflow = CIP_OVERFLOW_CLAMP, .noverflow = &n),
+                                   NULL),
+                     CIP_OK);
+    assert_true(n == 0 && out[2] == 1 && out[3] == 3);
+    assert_int_equal(
+        cip_read(cip_file_array(g, 0), NULL, cip_dtype_of(CIP_F64), wide, sizeof wide, NULL),
+        CIP_ERR_RANGE);
+    assert_int_equal(cip_read(cip_file_array(g, 0), "[2:]", cip_dtype_of(CIP_F64), wide, 16, NULL),
+                     CIP_OK);
+    assert_true(wide[0] == 0 && wide[1] == -4);
+    cip_file_close(f);
+    cip_file_close(g);
+    free(mem);
+    free(more);
+}
+
 static void destination_strides_are_kept(void **state)
 {
     (void)state;
@@ -372,6 +413,7 @@ int main(void)
         cmocka_unit_test(memory_of_another_size_is_refused),
         cmocka_unit_test(calls_chain_through_null),
         cmocka_unit_test(values_that_do_not_fit_are_told),
+        cmocka_unit_test(a_value_is_read_exactly_or_refused),
         cmocka_unit_test(destination_strides_are_kept),
         cmocka_unit_test(wrong_args_are_refused),
         cmocka_unit_test(reversed_axes_are_the_transposed_array),

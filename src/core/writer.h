@@ -17,6 +17,7 @@ typedef struct cip_source {
     const uint8_t *mem;
     cip_io *io;
     const cip_plan_read *plan;
+    cip_overflow policy; /* of its cast to what is stored */
 } cip_source;
 
 typedef struct cip_entry cip_entry;

@@ -30,25 +30,25 @@ static cip_status walk_linear(walk *w, cip_err *err)
         if (w->out != NULL) {
             cip_cast_run(&w->cast, (size_t)n, p, (int64_t)from->itemsize, w->out,
                          (int64_t)to->itemsize, at, &stats);
+            CIP_TRY(cip_cast_check(&w->cast, &stats, err));
             p = w->out;
         }
         CIP_TRY(w->fn(w->user, (cip_bytes){ p, (size_t)(n * to->itemsize) }, err));
     }
-    return cip_cast_check(&w->cast, &stats, err);
+    return CIP_OK;
 }
 
 static cip_status walk_plan(walk *w, const cip_plan_read *p, cip_err *err)
 {
-    cip_cast_stats stats = { 0, 0 };
     cip_parts it;
     cip_part part;
     cip_parts_start(&it, p, w->most);
     while (cip_parts_next(&it, &part)) {
-        CIP_TRY(cip_plan_fetch(p, &part, w->out, &stats, err));
+        CIP_TRY(cip_plan_fetch(p, &part, w->out, err));
         cip_bytes elems = { w->out, (size_t)(part.nelem * p->to->itemsize) };
         CIP_TRY(w->fn(w->user, elems, err));
     }
-    return cip_cast_check(&p->cast, &stats, err);
+    return CIP_OK;
 }
 
 static cip_status buffer(cip_env *env, uint64_t n, uint64_t each, uint8_t **out, cip_err *err)
@@ -68,7 +68,7 @@ cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *t
     const cip_dtype *from = s->plan != NULL ? s->plan->stored : s->dtype;
     bool mask = s->plan != NULL && s->plan->take_mask;
     w.most = cip_max_u64(1, cip_min_u64(most, s->nelem));
-    CIP_TRY(cip_cast_make(mask ? to : from, to, CIP_OVERFLOW_ERROR, &w.cast, err));
+    CIP_TRY(cip_cast_make(mask ? to : from, to, s->policy, &w.cast, err));
     if (s->io != NULL)
         CIP_GO(buffer(env, w.most, from->itemsize, &w.in, err));
     if (s->plan != NULL || !cip_cast_is_copy(&w.cast))
@@ -141,8 +141,10 @@ static cip_status run_once(feed *f, const cip_source *from, cip_err *err)
     f->chunk = 0;
     if (from->nelem == 0 && f->plan->chunk_nbytes == UINT64_MAX)
         return hand_over(f, (cip_bytes){ (const uint8_t *)"", 0 }, err);
-    return cip_source_walk(&f->w->env, from, f->plan->dtype, chunk_elems(f->plan, from), hand_over,
-                           f, err);
+    cip_source s = *from;
+    s.policy = f->w->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
+    return cip_source_walk(&f->w->env, &s, f->plan->dtype, chunk_elems(f->plan, from), hand_over, f,
+                           err);
 }
 
 cip_status cip_source_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,

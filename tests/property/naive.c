@@ -131,6 +131,15 @@ static bool holds(naive_type t, whole_number v, uint64_t *nearest)
     return v.negative ? v.size <= least : v.size <= most;
 }
 
+/* Whether a float of so many digits has to round it. */
+static bool is_rounded(whole_number v, unsigned digits, cip_overflow policy)
+{
+    uint64_t m = v.size;
+    while (m != 0 && m % 2 == 0)
+        m /= 2;
+    return policy == CIP_OVERFLOW_ERROR && m >> digits != 0;
+}
+
 static bool whole_to(whole_number v, naive_type to, uint8_t *dst, cip_overflow policy)
 {
     uint64_t nearest, bits = v.negative ? 0 - v.size : v.size;
@@ -139,17 +148,17 @@ static bool whole_to(whole_number v, naive_type to, uint8_t *dst, cip_overflow p
         uint32_t b;
         memcpy(&b, &f, 4);
         store(to, dst, b);
-        return false;
+        return is_rounded(v, 24, policy);
     }
     if (to.kind == CIP_F64) {
         double d = v.negative ? (double)(int64_t)bits : (double)bits;
         memcpy(&bits, &d, 8);
         store(to, dst, bits);
-        return false;
+        return is_rounded(v, 53, policy);
     }
     if (to.kind == CIP_BOOL) {
         *dst = v.size != 0;
-        return false;
+        return policy == CIP_OVERFLOW_ERROR && (v.negative || v.size > 1);
     }
     bool fits = holds(to, v, &nearest);
     store(to, dst, policy == CIP_OVERFLOW_WRAP ? bits : nearest);
@@ -173,7 +182,7 @@ static bool float_to(double d, naive_type to, uint8_t *dst, cip_overflow policy)
     }
     if (to.kind == CIP_BOOL) {
         *dst = d != 0;
-        return false;
+        return policy == CIP_OVERFLOW_ERROR && d != 0 && d != 1;
     }
     if (isnan(d)) {
         store(to, dst, 0);
@@ -182,10 +191,11 @@ static bool float_to(double d, naive_type to, uint8_t *dst, cip_overflow policy)
     double t = trunc(d);
     whole_number v = { t < 0, 0 };
     bool huge = fabs(t) >= 18446744073709551616.0;
+    bool cut = policy == CIP_OVERFLOW_ERROR && t != d;
     v.size = huge ? UINT64_MAX : (uint64_t)fabs(t);
     if (policy == CIP_OVERFLOW_WRAP)
         policy = CIP_OVERFLOW_CLAMP;
-    return whole_to(v, to, dst, policy) || huge;
+    return whole_to(v, to, dst, policy) || huge || cut;
 }
 
 bool naive_cast(naive_type from, const uint8_t *src, naive_type to, uint8_t *dst,

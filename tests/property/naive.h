@@ -31,7 +31,7 @@ typedef struct naive_type {
     size_t size;
 } naive_type;
 
-/* Converts one element; whether it overflowed. */
+/* Converts one element; whether the policy counts it. */
 bool naive_cast(naive_type from, const uint8_t *src, naive_type to, uint8_t *dst,
                 cip_overflow policy);
 

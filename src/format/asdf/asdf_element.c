@@ -21,18 +21,21 @@ static cip_status no_value(const cip_dtype *d, const cip_node *n, cip_err *err)
 static cip_status out_of_range(const cip_dtype *d, const cip_node *n, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                    "expected a value that %s can hold, found '%.60s'", cip_dtype_name(d), n->text);
+                    "expected a value that %s holds exactly, found '%.60s'", cip_dtype_name(d),
+                    n->text);
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* One number of type `from` (in the machine's order) as an element of d. */
+/* One number of type `from` (in the machine's order) as an element of d. Any number is true or
+ * false, as the reference reader has it; an integer that a float does not hold is refused. */
 static cip_status cast_number(const cip_dtype *d, const cip_node *n, cip_kind from, const void *v,
                               uint8_t *dst, cip_err *err)
 {
     cip_cast cast;
     cip_cast_stats stats = { 0 };
-    CIP_TRY(cip_cast_make(cip_dtype_of(from), d, CIP_OVERFLOW_CLAMP, &cast, err));
+    cip_overflow policy = d->kind == CIP_BOOL ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
+    CIP_TRY(cip_cast_make(cip_dtype_of(from), d, policy, &cast, err));
     cip_cast_run(&cast, 1, v, 0, dst, 0, 0, &stats);
     return stats.noverflow == 0 ? CIP_OK : out_of_range(d, n, err);
 }
@@ -44,8 +47,6 @@ static bool is_integer(cip_kind k)
 
 static cip_status real(const cip_dtype *d, const cip_node *n, double v, uint8_t *dst, cip_err *err)
 {
-    if (is_integer(d->kind) && v != floor(v)) /* NaN too */
-        return out_of_range(d, n, err);
     return cast_number(d, n, CIP_F64, &v, dst, err);
 }
 
