@@ -165,12 +165,16 @@ void npy_header(strbuf *out, const char *descr, int ndim, const int64_t *shape)
     for (int i = 0; i < ndim; i++)
         text_addf(&dict, "%" PRId64 ",", shape[i]);
     text_addf(&dict, "), }");
-    const bool large = dict.len + 80 > 65535;
-    const size_t front = large ? 12 : 10;
+    bool utf8 = false; /* names of fields; the versions before 3 are Latin-1 */
+    for (size_t i = 0; i < dict.len; i++)
+        utf8 |= (uint8_t)dict.ptr[i] >= 0x80;
+    const char version = utf8 ? 3 : dict.len + 80 > 65535 ? 2 : 1;
+    const size_t front = version > 1 ? 12 : 10;
     while ((front + dict.len + 1) % 64 != 0)
         text_addf(&dict, " ");
     text_addf(&dict, "\n");
-    text_add(out, large ? "\x93NUMPY\x02\x00" : "\x93NUMPY\x01\x00", 8);
+    text_add(out, "\x93NUMPY", 6);
+    text_add(out, (const char[]){ version, 0 }, 2);
     for (size_t i = 0; i < front - 8; i++) {
         uint8_t b = (uint8_t)(dict.len >> (8 * i));
         text_add(out, &b, 1);

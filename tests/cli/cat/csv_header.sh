@@ -18,3 +18,8 @@ on_terminal() {
 }
 on_terminal n.csv
 on_terminal t.csv
+# names are any text
+printf '\303\251,"\360\235\204\236 ""x""",it'"'"'s,b\\c,"d\r\ne"\n1,2,3,4,5\n' >u.csv
+cippus cat u.csv --to csv | cmp u.csv -
+cippus cat u.csv é
+printf '\1\2' >r.raw && cippus cat r.raw --dtype "{'é': uint8, o: uint8}" --to csv
