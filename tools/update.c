@@ -5,12 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a lossy chain's largest error is, and losses; on standard error, so that --json stays what
- * it is. */
+/* What a lossy chain's largest error is, losses, and what a value is stored as; on standard error,
+ * so that --json stays what it is. */
 static int update_note(void *user, const cip_finding *f)
 {
     const opts *o = user;
-    print_told(o->pos[0], f->severity == CIP_NOTE ? "" : "loss: ", f);
+    char text[256];
+    cip_finding told = *f;
+    if (f->severity == CIP_NOTE && f->code == CIP_ERR_TYPE) {
+        snprintf(text, sizeof text, "%s; --string keeps the text", f->text);
+        told.text = text;
+    }
+    print_told(o->pos[0], f->severity == CIP_NOTE ? "" : "loss: ", &told);
     return 0;
 }
 

@@ -24,7 +24,8 @@ typedef struct cip_edit_options {
     bool accept_loss;   /* values that the array's type does not hold exactly are converted all the
                            same (CIP_OVERFLOW_CLAMP); changed arrays may be stored by a lossy chain,
                            their own or that one */
-    cip_finding_fn *on_note; /* told what the largest error is then, at the commit */
+    cip_finding_fn *on_note; /* told what the largest error is then, at the commit; and by
+                              * cip_edit_set_typed */
     void *user;              /* of on_note */
 } cip_edit_options;
 
@@ -48,6 +49,13 @@ CIP_API cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value
 CIP_API cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err);
 CIP_API cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err);
 CIP_API cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err);
+/** YAML as a person types it: a plain `1e-3`, `-.5`, `nan` or `inf`, a string in YAML 1.1, becomes
+ * that number. on_note is told, with code TYPE, of what is stored as something that its text does
+ * not show
+ * (`017` as octal, `12:30` as sexagesimal, `yes`, a date), and with code OK of a string that looks
+ * like a number (`0o17`). Errors as above; CANCELLED by on_note. */
+CIP_API cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text,
+                                      cip_err *err);
 /** Removes a node. Data that nothing names any more stay in the file (`defrag` drops them). */
 CIP_API cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
 

@@ -203,6 +203,17 @@ cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, ci
     return set(e, path, n, err);
 }
 
+cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    const cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_yaml_typed(&e->file->env, &e->arena, text, e->file->format->tag_prefix, &e->notes,
+                           &n, err));
+    return set(e, path, n, err);
+}
+
 cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e == NULL || e->ops->remove != NULL, "removing a value", err));

@@ -4,6 +4,7 @@
 #ifndef CIP_TREE_EDIT_H
 #define CIP_TREE_EDIT_H
 
+#include "base/report.h"
 #include "tree/yaml.h"
 
 /* --- text (design section 5) -------------------------------------------------------------------
@@ -46,6 +47,12 @@ void cip_yaml_edit_free(cip_yaml_edit *e);
  * the handle `!` get `prefix` (may be NULL). CORRUPT. */
 cip_status cip_yaml_value(cip_env *env, cip_arena *a, const char *text, const char *prefix,
                           const cip_node **out, cip_err *err);
+/* The same as people mean it: a plain `1e-3`, `-.5`, `nan` or `inf`, which YAML 1.1 takes for
+ * strings, is that number, in the spelling of YAML 1.1. A note of code TYPE tells of each other
+ * plain scalar that is stored as something that its text does not show (`017`, `12:30`, `yes`,
+ * dates); of code OK, of a string that looks like a number. */
+cip_status cip_yaml_typed(cip_env *env, cip_arena *a, const char *text, const char *prefix,
+                          cip_report *notes, const cip_node **out, cip_err *err);
 /* A value as YAML on one line, for a place in a flow or block collection. */
 cip_status cip_yaml_emit_line(cip_env *env, const cip_node *value, const char *prefix, bool flow,
                               cip_buf *out, cip_err *err);
