@@ -56,7 +56,7 @@ typedef struct strbuf {
 void text_add(strbuf *t, const void *bytes, size_t n);
 void text_addf(strbuf *t, const char *fmt, ...) CIP_PRINTF(2, 3);
 
-/* The npy header (of the lowest version that holds it) around a dictionary's inside up to the shape. */
+/* The npy header, of the lowest version that holds it, around a dictionary up to its shape. */
 void npy_header(strbuf *out, const char *descr, int ndim, const int64_t *shape);
 
 /* An npy file that is not there: a header in front of `nbytes` bytes of a file. */
