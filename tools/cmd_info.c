@@ -47,6 +47,31 @@ static void print_facts(const cip_file *f, const char *path)
     }
 }
 
+static bool is_named_before(const cip_file *f, size_t i, const char *key)
+{
+    const char *earlier, *value;
+    for (size_t k = 0; k < i && cip_file_fact(f, k, &earlier, &value); k++)
+        if (strcmp(earlier, key) == 0)
+            return true;
+    return false;
+}
+
+/* All values of the key of fact i: one as a string, several as a list. */
+static void print_values_json(const cip_file *f, size_t i, const char *key)
+{
+    const char *other, *value;
+    size_t n = 0;
+    for (size_t k = i; cip_file_fact(f, k, &other, &value); k++)
+        n += strcmp(other, key) == 0;
+    fputs(n > 1 ? "[" : "", stdout);
+    for (size_t k = i, left = n; cip_file_fact(f, k, &other, &value); k++)
+        if (strcmp(other, key) == 0) {
+            print_json_string(stdout, value);
+            fputs(--left != 0 ? ", " : "", stdout);
+        }
+    fputs(n > 1 ? "]" : "", stdout);
+}
+
 static void print_facts_json(const cip_file *f, const char *path)
 {
     const char *key, *value;
@@ -60,10 +85,12 @@ static void print_facts_json(const cip_file *f, const char *path)
            ", \"blocks\": %zu, \"facts\": {",
            cip_file_nbytes(f), cip_file_narray(f), decoded_nbytes(f), cip_file_nblock(f));
     for (size_t i = 0; cip_file_fact(f, i, &key, &value); i++) {
+        if (is_named_before(f, i, key))
+            continue;
         fputs(i == 0 ? "" : ", ", stdout);
         print_json_string(stdout, key);
         fputs(": ", stdout);
-        print_json_string(stdout, value);
+        print_values_json(f, i, key);
     }
     fputs("}}", stdout);
 }

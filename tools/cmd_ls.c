@@ -22,7 +22,7 @@ static void print_line(const cip_array *a, int width)
         print_shape(stdout, s.chunk, cip_array_ndim(a));
     }
     printf(" %s ", s.kind);
-    print_escaped(stdout, s.codec);
+    print_escaped(stdout, s.codec[0] != '\0' ? s.codec : "-"); /* not known: it lies elsewhere */
     printf(" %" PRIu64 "%s", s.stored_nbytes, s.masked ? " masked" : "");
     cip_err err = CIP_ERR_INIT;
     if (cip_array_state(a, &err) != CIP_OK) {

@@ -65,7 +65,7 @@ CIP_API uint64_t cip_file_marks_nbytes(const cip_file *file);
 /** Arrays in the order of the tree. */
 CIP_API size_t cip_file_narray(const cip_file *file);
 CIP_API const cip_array *cip_file_array(const cip_file *file, size_t i);
-/** The array at `path` (as cip_tree_get reads paths; "" or NULL: the only one). A step into a
+/** The array at `path` (as cip_tree_get reads paths; "", "." or NULL: the only one). A step into a
  * record's field is not part of it (see cip_read_args.field). NULL with NOT_FOUND, or ARG when
  * there are several. */
 CIP_API const cip_array *cip_find(const cip_file *file, const char *path, cip_err *err);

@@ -241,7 +241,7 @@ const cip_array *cip_find_field(const cip_file *f, const char *path, const char 
         a = longest_array(f, path + 1, field);
     if (a != NULL)
         return a;
-    if (path == NULL || path[0] == '\0' || strcmp(path, "/") == 0)
+    if (path == NULL || path[0] == '\0' || strcmp(path, "/") == 0 || strcmp(path, ".") == 0)
         return only_array(f, err);
     if (f->layout->narray == 1 && f->layout->array[0]->path[0] == '\0' &&
         f->layout->array[0]->dtype->nfield != 0) {
