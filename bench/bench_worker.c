@@ -61,14 +61,20 @@ uint8_t *bench_room(size_t n)
     return buf;
 }
 
-cip_file *bench_open(const char *path, unsigned threads)
+static cip_file *open_with(const char *path, unsigned threads, cip_check check)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
     cip_limits limits = { .size = sizeof limits, .max_memory = UINT64_C(4) << 30 };
-    if (cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits, .threads = threads), &f, &err) != CIP_OK)
+    if (cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits, .threads = threads, .check = check), &f,
+                 &err) != CIP_OK)
         bench_die(path, &err);
     return f;
+}
+
+cip_file *bench_open(const char *path, unsigned threads)
+{
+    return open_with(path, threads, CIP_CHECK_OFF);
 }
 
 static const cip_array *first_array(const cip_file *f)
@@ -182,11 +188,10 @@ static uint64_t view_bare(const char *path, unsigned threads, uint64_t *result)
     return end - start;
 }
 
-static uint64_t read_all(const char *path, unsigned threads, uint64_t *result)
+static uint64_t read_first(const char *path, cip_file *f, uint64_t *result)
 {
     cip_err err = CIP_ERR_INIT;
     uint64_t nbytes = 0;
-    cip_file *f = bench_open(path, threads);
     cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
     need(nbytes);
     uint64_t start = bench_now();
@@ -196,6 +201,16 @@ static uint64_t read_all(const char *path, unsigned threads, uint64_t *result)
     cip_file_close(f);
     *result = bench_digest(buf, nbytes);
     return end - start;
+}
+
+static uint64_t read_all(const char *path, unsigned threads, uint64_t *result)
+{
+    return read_first(path, bench_open(path, threads), result);
+}
+
+static uint64_t read_checked(const char *path, unsigned threads, uint64_t *result)
+{
+    return read_first(path, open_with(path, threads, CIP_CHECK_ON), result);
 }
 
 static uint64_t copy_bare(const char *path, unsigned threads, uint64_t *result)
@@ -437,6 +452,15 @@ static uint64_t md5_bare(const char *path, unsigned threads, uint64_t *result)
     return end - start;
 }
 
+/* The MD5 of the block, then a copy of it. */
+static uint64_t checked_bare(const char *path, unsigned threads, uint64_t *result)
+{
+    uint64_t wrong, sum = md5_bare(path, threads, &wrong);
+    uint64_t copy = copy_bare(path, threads, result);
+    *result += wrong;
+    return sum + copy;
+}
+
 static const struct {
     const char *name;
     row_fn *ours, *bare;
@@ -445,6 +469,7 @@ static const struct {
     { "small", read_small, small_bare },
     { "view", view_sum, view_bare },
     { "copy", read_all, copy_bare },
+    { "copy-checked", read_checked, checked_bare },
     { "swap", read_all, swap_bare },
     { "window-raw", window, window_raw_bare },
     { "window-lz4", window, window_lz4_bare },

@@ -38,9 +38,9 @@ def tree(path):
         return time.perf_counter_ns() - start, n
 
 
-def whole(path, memmap=False):
+def whole(path, memmap=False, check=False):
     start = time.perf_counter_ns()
-    with asdf.open(path, memmap=memmap) as af:
+    with asdf.open(path, memmap=memmap, validate_checksums=check) as af:
         data = np.array(first_array(af))
         data = data.astype(data.dtype.newbyteorder("="), copy=False)
         end = time.perf_counter_ns()
@@ -119,6 +119,7 @@ ROWS = {
     "small": whole,
     "view": view,
     "copy": whole,
+    "copy-checked": functools.partial(whole, check=True),
     "swap": whole,
     "window-raw": lambda p: window(p, True),
     **{f"window-{codec}": lambda p: window(p, False) for codec in ("lz4", "zlib", "bzp2")},

@@ -21,6 +21,7 @@ ROWS = {
     "small": ("small", "open and read a small array", ["cippus-1"], 20),
     "view": ("raw", "1 GiB raw: view and sum", ["cippus-1"], 2),
     "copy": ("raw", "1 GiB raw: copy out", ["cippus-1", "cippus-2"], 2),
+    "copy-checked": ("raw", "1 GiB raw: copy out, compared with its MD5 before", ["cippus-1", "cippus-2"], 1),
     "md5": ("raw", "1 GiB raw: verify its MD5", ["cippus-1"], 1),
     "swap": ("swap", "256 MiB big-endian float64 to native", ["cippus-1", "cippus-2"], 2),
     "window-raw": ("raw", "100 x 100 window of 1 GiB raw", ["cippus-1"], 5),

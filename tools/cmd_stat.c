@@ -85,6 +85,8 @@ static int stat_all(const opts *o)
         const cip_array *a = cip_file_array(f, i);
         if (!has_numbers(a))
             continue;
+        if (o->check)
+            note_unchecked(o->pos[0], f, a);
         if (stat_one(a, &args, o, first) != EXIT_FINE)
             rc = EXIT_FAILED;
         else

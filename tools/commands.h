@@ -44,5 +44,7 @@ typedef struct target {
  * `quiet`: without the file's warnings. */
 int target_open(const opts *o, bool quiet, target *t);
 void target_close(target *t);
+/* Says to stderr when --check has no checksum to compare the array's data with. */
+void note_unchecked(const char *name, const cip_file *f, const cip_array *a);
 
 #endif

@@ -18,9 +18,10 @@ static const command commands[] = {
       cmd_cat, 1, 3,
       "to dtype accept-loss as points block stored mask column-major follow from shape header "
       "no-header "
-      "byteorder sidecar" },
+      "byteorder sidecar check" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, 3, "json column-major from shape header no-header dtype byteorder sidecar" },
+      cmd_stat, 1, 3,
+      "json column-major from shape header no-header dtype byteorder sidecar check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
@@ -28,7 +29,7 @@ static const command commands[] = {
       "format codec encode path byteorder from dtype shape header no-header standard inline "
       "resolve-refs md5 align "
       "tree-slack level "
-      "accept-loss overwrite json" },
+      "accept-loss overwrite check no-check json" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
       3, "string history dry-run level tree-slack break-links json" },
     { "rm", "FILE PATH", "One node of the tree removed in place.", cmd_rm, 2, 2,

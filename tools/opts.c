@@ -49,6 +49,8 @@ const opt_row opt_rows[] = {
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
     FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
     FLAG("sidecar", sidecar, "keep marks for windows into compressed blocks beside the file"),
+    FLAG("check", check, "compare each block with its stored checksum before its data are given"),
+    FLAG("no-check", no_check, "read blocks that are not what their checksums say, too"),
     FLAG("deep", deep, "decode every chunk and read every array too"),
     TEXT("format", "NAME", format, "the output's format (default: by its name)"),
     TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),

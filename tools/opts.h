@@ -11,7 +11,7 @@
 typedef struct opts {
     const char **pos; /* what is not an option */
     int npos;
-    bool help, json, no_progress, allow_external, force, sidecar;
+    bool help, json, no_progress, allow_external, force, sidecar, check, no_check;
     unsigned threads;
     uint64_t max_memory, max_elements;
     bool blocks, chunks, yaml;                              /* info */

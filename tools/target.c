@@ -35,6 +35,18 @@ static const cip_dtype *dtype_option(const cip_file *f, const char *option, cons
     return NULL;
 }
 
+void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
+{
+    cip_array_storage s;
+    if (cip_array_get_storage(a, &s, NULL) != CIP_OK || strcmp(s.kind, "external") == 0)
+        return; /* the other file's blocks are compared */
+    const cip_block_info *b = s.block >= 0 ? cip_file_block(f, (size_t)s.block) : NULL;
+    const cip_finding none = { .part = cip_array_path(a),
+                               .text = "no checksum is stored for its data: nothing is compared" };
+    if (b == NULL || b->checksum[0] == '\0')
+        print_told(name, "note: ", &none);
+}
+
 int target_open(const opts *o, bool quiet, target *t)
 {
     cip_err err = CIP_ERR_INIT;
@@ -56,6 +68,8 @@ int target_open(const opts *o, bool quiet, target *t)
     t->args.field = field;
     if (t->array == NULL)
         rc = complain(o->pos[0], &err);
+    else if (o->check)
+        note_unchecked(o->pos[0], t->file, t->array);
     t->args.dtype = dtype_option(t->file, "--dtype", o->dtype, &rc);
     t->args.as = dtype_option(t->file, "--as", o->as, &rc);
     t->bar.off = o->no_progress;

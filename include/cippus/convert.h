@@ -22,7 +22,8 @@ typedef struct cip_convert_options {
                                 the largest error of each array whose values change */
     cip_progress_fn *progress;
     void *user;                    /* of both */
-    const cip_open_options *input; /* how to open the input; NULL: the defaults */
+    const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
+                                      are compared with their checksums (.check) */
     const char *version;           /* of the output's format: an ASDF standard, "1.5.0" */
     const char *checksum;          /* "md5" (of the stored bytes), "legacy" (decoded), "none" */
     const char *storage; /* of all arrays: "internal", "inline", "external"; NULL: the default */

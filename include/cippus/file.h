@@ -17,6 +17,17 @@ extern "C" {
  *  Read-only, it may be used from many threads at once. Getters take NULL. */
 typedef struct cip_file cip_file;
 
+/** Whether a file is checked while it is read. A checked block is read whole and compared once for
+ * each open file, when the first of its bytes is asked for (a window costs the whole block then):
+ * where it is not what its checksum was made of (the stored or, as older writers did, the decoded
+ * bytes), every read of it fails with CHECKSUM and no byte is given out. Data without a checksum
+ * (inline, streamed, formats that have none) are read as ever; cip_block_info.checksum tells. */
+typedef enum cip_check {
+    CIP_CHECK_DEFAULT = 0, /* off; on where cip_convert opens its input */
+    CIP_CHECK_ON,
+    CIP_CHECK_OFF
+} cip_check;
+
 typedef struct cip_open_options {
     size_t size;                    /* sizeof(cip_open_options) */
     const char *format;             /* a format's name, or NULL to detect it from the bytes */
@@ -32,6 +43,9 @@ typedef struct cip_open_options {
      * beside the file: used as far as it fits the data; written again when the file is closed and
      * there are more, if the folder can be written. Of cip_open alone. */
     bool sidecar;
+    /** Whether data are compared with the checksums that the file stores before they are given out.
+     */
+    cip_check check;
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

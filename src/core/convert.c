@@ -260,9 +260,13 @@ cip_status cip_convert(const char *in, const char *out, const cip_convert_option
                        cip_err *err)
 {
     cip_convert_options o;
+    cip_open_options how;
     cip_file *f;
     CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
-    CIP_TRY(cip_open(in, o.input, &f, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, o.input, &how, err));
+    if (how.check == CIP_CHECK_DEFAULT) /* a copy with checksums of its own would hide damage */
+        how.check = CIP_CHECK_ON;
+    CIP_TRY(cip_open(in, &how, &f, err));
     cip_status st = cip_convert_file(f, out, &o, err);
     cip_file_close(f);
     return st;

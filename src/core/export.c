@@ -176,7 +176,10 @@ static bool text_style(const char *to, cip_print_style *style)
 static cip_status export_planned(cip_plan_read *p, const char *to, taker *t, cip_err *err)
 {
     cip_print_style style;
+    cip_space *space;
     CIP_TRY(cip_plan_check_amount(p, err));
+    /* what cannot be read at all, or is not what its checksum says, fails before a head is out */
+    CIP_TRY(cip_space_resolve(p->array->space, &space, err));
     if (strcmp(to, "raw") == 0)
         return export_raw(p, t, err);
     if (text_style(to, &style))

@@ -52,7 +52,8 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     }
     f->by_path.mem = &f->env.mem;
     f->patch.arena.mem = &f->env.mem;
-    f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u);
+    f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
+               (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u);
     *out = f;
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)
@@ -276,6 +277,7 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
             like->own_pool == NULL && like->env.pool != NULL ? 0 : cip_pool_threads(like->own_pool),
         .allow_external = (like->flags & CIP_OPEN_EXTERNAL) != 0,
         .force = (like->flags & CIP_OPEN_FORCE) != 0,
+        .check = (like->flags & CIP_OPEN_CHECK) != 0 ? CIP_CHECK_ON : CIP_CHECK_OFF,
         .codecs = list,
         .ncodec = like->env.ncodec,
     };

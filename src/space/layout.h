@@ -255,7 +255,8 @@ struct cip_layout {
 /* What the caller of open asked for. */
 enum {
     CIP_OPEN_EXTERNAL = 1, /* external files outside the folder may be opened */
-    CIP_OPEN_FORCE = 2     /* go on where the version or flags are unknown */
+    CIP_OPEN_FORCE = 2,    /* go on where the version or flags are unknown */
+    CIP_OPEN_CHECK = 4     /* blocks are compared with their checksums before they are read */
 };
 
 /* Making a layout; `io` is borrowed unless owns_io is set afterwards. The env outlives it. */

@@ -241,10 +241,11 @@ typedef struct asdf_file {
     uint64_t blocks_from;        /* behind the tree */
     asdf_blocks blocks;          /* as many as layout->block; with the form of all */
     asdf_index index;
-    uint64_t blocks_end;     /* behind the last block */
-    bool has_gaps;           /* between blocks */
-    uint32_t warned;         /* ASDF_WARNED_*: said once for each file; while opening */
-    struct asdf_user **user; /* of each block that is encoded; NULL: not looked for yet */
+    uint64_t blocks_end;      /* behind the last block */
+    bool has_gaps;            /* between blocks */
+    uint32_t warned;          /* ASDF_WARNED_*: said once for each file; while opening */
+    struct asdf_plain *plain; /* of each block, in a file that is checked; otherwise NULL */
+    struct asdf_user **user;  /* of each block that is encoded; NULL: not looked for yet */
     /* Touched while opening and by makers of lazy spaces, of which one runs at a time. */
     asdf_child *children;
     uint32_t nexternal; /* of the root file: files opened so far */
@@ -465,6 +466,40 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
  * the end too. */
 cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
                              cip_buf *out, cip_err *err);
+
+/* --- asdf_sums.c: checksums of blocks ----------------------------------------------------------
+ */
+
+/* What was found for one block. */
+typedef struct asdf_summed {
+    bool sum_right;  /* of the stored bytes; or there is none */
+    bool sum_legacy; /* of the decoded ones: what writers did before 2026 */
+    int half;        /* of 64 bits: 1 the first half of the stored bytes' MD5, 2 the second */
+    cip_status stored, decoded;
+    cip_err err; /* of either */
+} asdf_summed;
+
+/* A block of a file that is checked, as it is. Touched by makers of lazy spaces. */
+typedef struct asdf_plain {
+    const asdf_file *f;
+    size_t i;
+    cip_space *stored, *data;
+    bool compared;
+    cip_status st; /* of comparing */
+    cip_err why;
+} asdf_plain;
+
+/* Computes the checksum of block i by whatever convention it may follow; `deep`: decodes it too.
+ * *out starts zeroed, with CIP_ERR_INIT. What is wrong with the block is in *out, not returned. */
+cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, bool deep, asdf_summed *out,
+                              cip_err *err);
+/* Whether the block is not what its checksum was made of, as far as that can be told. */
+bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *s);
+/* Whether block i has 64 bits of a checksum. */
+bool cip_asdf_has_half_sum(const asdf_file *f, size_t i);
+/* Makes the spaces of all blocks compare a block once, whole, when they are first read: CHECKSUM
+ * for all that reads it where it is wrong. */
+cip_status cip_asdf_guard_blocks(asdf_file *f, cip_err *err);
 
 /* --- asdf_verify.c
  * -------------------------------------------------------------------------------- */

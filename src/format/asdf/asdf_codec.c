@@ -258,5 +258,5 @@ cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err)
     l->nblock = f->blocks.n;
     for (size_t i = 0; i < l->nblock; i++)
         CIP_TRY(make_block(f, i, err));
-    return CIP_OK;
+    return (l->flags & CIP_OPEN_CHECK) != 0 ? cip_asdf_guard_blocks(f, err) : CIP_OK;
 }

@@ -131,6 +131,8 @@ static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *
 cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p, cip_err *err)
 {
     const cip_block *b = &at->f->layout->block[at->i];
+    cip_space *stored;
+    CIP_TRY(cip_space_resolve(b->stored, &stored, err)); /* compared, where the file is checked */
     CIP_TRY(cip_asdf_piece_of(at->f, at->i, w->arena, p, err));
     if (cip_asdf_form_of(p) != w->form)
         CIP_TRY(change_form(w, b, p, err));

@@ -95,98 +95,16 @@ static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 /* --- checksums
  * ---------------------------------------------------------------------------------------- */
 
-/* What was found for one block, in its own slot. */
-typedef struct outcome {
-    bool sum_right;  /* of the stored bytes */
-    bool sum_legacy; /* of the decoded ones: what writers did before 2026 */
-    int half;        /* of 64 bits: 1 the first half of the stored bytes' MD5, 2 the second */
-    cip_status stored, decoded;
-    cip_err err;
-} outcome;
-
 typedef struct hashing {
     asdf_file *f;
     bool deep;
-    outcome *slot;
+    asdf_summed *slot;
 } hashing;
-
-static int add_to_sum(void *user, const uint8_t *p, size_t n)
-{
-    if (user != NULL)
-        cip_sum_add(user, p, n);
-    return 0;
-}
-
-/* A checksum of which nobody says how it was made: half an MD5 perhaps. */
-static cip_status hash_half(const hashing *h, size_t i, outcome *o, cip_err *err)
-{
-    const asdf_block *b = &h->f->blocks.at[i];
-    const cip_read_how how = { .layout = h->f->layout };
-    uint8_t got[CIP_SUM_MAX];
-    cip_sum *sum;
-    size_t n = b->form->checksum_len;
-    CIP_TRY(cip_sum_new(&h->f->env->mem, CIP_SUM_MD5, &sum, err));
-    cip_space *s = h->f->layout->block[i].stored;
-    o->stored = cip_space_stream(&how, s, PIECE, add_to_sum, sum, &o->err);
-    cip_sum_take(sum, got);
-    cip_sum_free(sum);
-    if (o->stored == CIP_OK)
-        o->half = memcmp(got, b->checksum, n) == 0       ? 1
-                  : memcmp(got + n, b->checksum, n) == 0 ? 2
-                                                         : 0;
-    return CIP_OK;
-}
-
-static bool has_half(const asdf_file *f, size_t i)
-{
-    static const uint8_t none[ASDF_CHECKSUM_LEN];
-    const asdf_block *b = &f->blocks.at[i];
-    return b->form->checksum_len != ASDF_CHECKSUM_LEN && b->state == CIP_OK &&
-           !cip_asdf_is_streamed(b) && memcmp(b->checksum, none, sizeof none) != 0;
-}
-
-/* Streams a space through a checksum (NULL: just decodes it) and compares. */
-static cip_status stream(const hashing *h, cip_space *s, cip_sum *sum, const uint8_t *want,
-                         bool *right, cip_err *err)
-{
-    const cip_read_how how = { .layout = h->f->layout };
-    uint8_t got[CIP_SUM_MAX];
-    CIP_TRY(cip_space_stream(&how, s, PIECE, add_to_sum, sum, err));
-    if (sum != NULL) {
-        cip_sum_take(sum, got);
-        *right = memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
-    }
-    return CIP_OK;
-}
-
-static cip_status hash_block(const hashing *h, size_t i, outcome *o, cip_err *err)
-{
-    const cip_block *b = &h->f->layout->block[i];
-    const uint8_t *want = b->info.checksum_value;
-    bool has_sum = b->sum_id != CIP_SUM_NONE && h->f->blocks.at[i].state == CIP_OK;
-    cip_sum *sum = NULL;
-    o->sum_right = !has_sum;
-    if (has_half(h->f, i))
-        CIP_TRY(hash_half(h, i, o, err));
-    if (has_sum) {
-        CIP_TRY(cip_sum_new(&h->f->env->mem, (cip_sum_id)b->sum_id, &sum, err));
-        o->stored = stream(h, b->stored, sum, want, &o->sum_right, &o->err);
-    }
-    bool try_legacy = o->stored == CIP_OK && !o->sum_right && b->data != b->stored;
-    bool expected = cip_layout_expects(h->f->layout, b->info.decoded_nbytes); /* or core tells */
-    if (b->data != NULL && expected && (h->deep || try_legacy)) {
-        bool right = false;
-        o->decoded = stream(h, b->data, try_legacy ? sum : NULL, want, &right, &o->err);
-        o->sum_legacy = right;
-    }
-    cip_sum_free(sum);
-    return CIP_OK;
-}
 
 static cip_status hash_job(void *arg, size_t i, cip_err *err)
 {
     const hashing *h = arg;
-    return hash_block(h, i, &h->slot[i], err);
+    return cip_asdf_sum_block(h->f, i, h->deep, &h->slot[i], err);
 }
 
 static const char *const half_words[] = {
@@ -195,15 +113,7 @@ static const char *const half_words[] = {
     "the 64-bit checksum is the second half of the MD5 of the used bytes",
 };
 
-/* Whether the file may be of the batch of March 2015 whose MD5s are of nothing that is there:
- * layout D, before there were indexes. */
-static bool may_be_wrong_batch(const asdf_file *f)
-{
-    return cip_asdf_is_early(f->header.file) && f->index.state == ASDF_INDEX_NONE &&
-           cip_asdf_layout_name(f)[0] == 'D';
-}
-
-static void report_block(const asdf_file *f, size_t i, const outcome *o, cip_report *rep)
+static void report_block(const asdf_file *f, size_t i, const asdf_summed *o, cip_report *rep)
 {
     const asdf_block *b = &f->blocks.at[i];
     uint64_t at = b->offset + b->form->checksum;
@@ -213,7 +123,7 @@ static void report_block(const asdf_file *f, size_t i, const outcome *o, cip_rep
         cip_report_add(rep, CIP_BAD, st, o->err.offset, 0, part.text, "%s", o->err.text);
     if (o->stored != CIP_OK)
         return;
-    if (has_half(f, i))
+    if (cip_asdf_has_half_sum(f, i))
         cip_report_add(rep, CIP_NOTE, CIP_OK, at, b->form->checksum_len, part.text, "%s",
                        half_words[o->half]);
     if (o->sum_right)
@@ -221,7 +131,7 @@ static void report_block(const asdf_file *f, size_t i, const outcome *o, cip_rep
     if (o->sum_legacy)
         cip_report_fixable(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
                            "the checksum is of the decoded bytes, as older writers had it");
-    else if (may_be_wrong_batch(f))
+    else if (!cip_asdf_sum_is_wrong(f, o))
         cip_report_add(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
                        "the MD5 that is stored is neither of the used nor of the decoded bytes, as "
                        "in some files of March 2015: unverifiable");
