@@ -5,7 +5,9 @@
 #include "cippus/edit.h"
 #include "commands.h"
 
-static const char *const states[] = { "none", "applies", "alien", "distrusted", "unsealed" };
+static const char *const states[] = {
+    "none", "applies", "alien", "distrusted", "unsealed", "lost"
+};
 
 static void print_json(const char *path, const cip_recover_info *i, int what)
 {
@@ -29,6 +31,8 @@ static const char *outcome(int state, int what)
         return "";
     if (what == CIP_RECOVER_APPLY && state == 1)
         return "; completed";
+    if (state == 5)
+        return what == CIP_RECOVER_DISCARD ? "; the file is taken as it is" : "";
     return state == 1 || state == 4 ? "; undone, the file is as it was before" : "; thrown away";
 }
 

@@ -112,7 +112,8 @@ CIP_API cip_status cip_sync(cip_file *file, cip_err *err);
 typedef struct cip_recover_info {
     size_t size;         /* sizeof(cip_recover_info) */
     int state;           /* 0 nothing, 1 an update that applies, 2 one that does not fit the file,
-                            3 one that is not to be trusted, 4 an update that was never sealed */
+                            3 one that is not to be trusted, 4 an update that was never sealed, 5 one
+                            whose journal is not in the file's folder */
     uint64_t nop;        /* operations */
     uint64_t nbytes;     /* bytes that they write */
     uint64_t old_nbytes; /* length of the file before */

@@ -20,9 +20,29 @@ static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
     path = cip_place_follow(path, real);
     CIP_TRY(cip_mem_copy(&c->env->mem, path, strlen(path), &c->path, err));
     CIP_TRY(cip_place_open(&c->env->mem, path, &c->place, err));
-    CIP_TRY(cip_place_beside(&c->place, ".cip-tmp", &c->tmp, err));
-    CIP_TRY(cip_place_beside(&c->place, ".cip-journal", &c->journal, err));
-    return cip_place_beside(&c->place, ".cip-new", &c->fresh, err);
+    return cip_commit_name(c, c->place.name, err);
+}
+
+static cip_status name_one(cip_commit *c, const char *name, const char *suffix, char **out,
+                           cip_err *err)
+{
+    cip_mem_put(&c->env->mem, *out);
+    *out = NULL;
+    return cip_name_beside(&c->env->mem, name, suffix, out, err);
+}
+
+cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err)
+{
+    CIP_TRY(name_one(c, name, ".cip-tmp", &c->tmp, err));
+    CIP_TRY(name_one(c, name, ".cip-journal", &c->journal, err));
+    return name_one(c, name, ".cip-new", &c->fresh, err);
+}
+
+/* What an update left is called after the name that the file had then. */
+static cip_status name_left(cip_commit *c, cip_err *err)
+{
+    CIP_TRY(cip_record_get(c->fd, &c->record, err));
+    return c->record.name[0] != '\0' ? cip_commit_name(c, c->record.name, err) : CIP_OK;
 }
 
 static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
@@ -82,6 +102,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     c->break_links = o.break_links;
     CIP_GO(name_all(c, path, err));
     CIP_GO(open_locked(c, err));
+    CIP_GO(name_left(c, err));
     CIP_GO(cip_commit_reopen(c, err));
     *out = c;
     return CIP_OK;

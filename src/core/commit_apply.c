@@ -56,18 +56,12 @@ static cip_status add_tail(cip_commit *c, const cip_commit_plan *p, cip_err *err
     return st;
 }
 
-static cip_status drop_tmp(cip_commit *c, cip_err *err)
-{
-    CIP_TRY(cip_store_unlink(&c->place, c->tmp, err));
-    return cip_commit_sync_names(c, err); /* or it could come back over later updates */
-}
-
 /* Until the tmp is gone for good the file counts as it was: readers leave out what lies behind the
  * old end, the next writer cuts it. */
 static cip_status by_append(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(add_tail(c, p, err));
-    cip_status st = drop_tmp(c, err);
+    cip_status st = cip_commit_settle(c, c->tmp, err);
     if (st != CIP_OK)
         cip_commit_cut(c, c->io->size, NULL);
     return st;
@@ -120,7 +114,7 @@ static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *er
         cip_commit_cut(c, c->io->size, NULL);
         return st;
     }
-    drop_tmp(c, NULL); /* the update is made, with or without it */
+    cip_commit_settle(c, c->tmp, NULL); /* the update is made, with or without it */
     return CIP_OK;
 }
 

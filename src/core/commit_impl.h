@@ -6,21 +6,23 @@
 
 #include "core/commit.h"
 #include "io/io_impl.h"
+#include "io/record.h"
 #include "io/store.h"
 
 struct cip_commit {
     cip_env *env;
     cip_level level;
     bool break_links;
-    char *path;      /* with no link in its last step */
-    cip_place place; /* of it */
-    char *tmp;       /* names in the folder: ".NAME.cip-tmp" */
-    char *journal;   /* ".NAME.cip-journal" */
-    char *fresh;     /* ".NAME.cip-new": a file that replaces this one */
-    int fd;          /* for writing; holds the writers' lock */
-    struct stat st;  /* as of begin */
-    cip_io *io;      /* the file as it is, with a descriptor of its own */
-    uint64_t end;    /* where cip_commit_append goes on */
+    char *path;        /* with no link in its last step */
+    cip_place place;   /* of it */
+    cip_record record; /* what the file says of it */
+    char *tmp;         /* names in the folder: ".NAME.cip-tmp" */
+    char *journal;     /* ".NAME.cip-journal" */
+    char *fresh;       /* ".NAME.cip-new": a file that replaces this one */
+    int fd;            /* for writing; holds the writers' lock */
+    struct stat st;    /* as of begin */
+    cip_io *io;        /* the file as it is, with a descriptor of its own */
+    uint64_t end;      /* where cip_commit_append goes on */
 };
 
 /* How a revision gets into the file. */
@@ -53,18 +55,25 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
                            cip_commit **out, cip_err *err);
 /* Opens c->io anew, after the file was changed. */
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
+/* Its records, and a file that replaces it, are those called after `name`. */
+cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err);
 /* At the level `power` only. */
 cip_status cip_commit_sync_file(cip_commit *c, cip_err *err);
 cip_status cip_commit_sync_names(cip_commit *c, cip_err *err);
 
 /* The readers' byte for us alone; BUSY. */
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
-/* Writes the patch's journal to the tmp; the name is durable. On failure it is gone. */
+/* Writes the patch's journal to the tmp; the name is durable, and the file points to it. On failure
+ * it is gone. */
 cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err);
 /* Makes the journal's changes and removes it. */
 cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err);
 /* Undoes a sealed journal: the old bytes, the old length. CORRUPT when it has cut off bytes. */
 cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err);
+/* The record says nothing from here on: removes it (`name`), and what points to it. */
+cip_status cip_commit_settle(cip_commit *c, const char *name, cip_err *err);
+/* Takes away what points to a record. */
+cip_status cip_commit_forget(cip_commit *c, cip_err *err);
 /* Cuts the file and removes the tmp, in this order. */
 cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);
 /* Removes what lies under the names of a tmp and of a new file, and of the journal if asked to,

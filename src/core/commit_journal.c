@@ -44,12 +44,60 @@ static cip_status store_tmp(cip_commit *c, cip_bytes bytes, cip_err *err)
     return st;
 }
 
+static cip_status sync_attributes(cip_commit *c, cip_err *err)
+{
+    return c->level == CIP_LEVEL_POWER ? cip_store_sync_all(c->fd, err) : CIP_OK;
+}
+
+/* From before the first byte on the file says, under whatever name it is found, that an update is
+ * being made of it; but for file systems that keep no attributes. */
+static cip_status point(cip_commit *c, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    cip_status st = cip_record_open(c->fd, c->place.name, &c->record, &own);
+    if (st == CIP_ERR_UNSUPPORTED)
+        return CIP_OK;
+    if (st == CIP_OK)
+        st = sync_attributes(c, &own);
+    if (st != CIP_OK) {
+        cip_commit_forget(c, NULL);
+        if (err != NULL)
+            *err = own;
+    }
+    return st;
+}
+
+cip_status cip_commit_forget(cip_commit *c, cip_err *err)
+{
+    if (c->record.state == CIP_RECORD_NONE)
+        return CIP_OK;
+    c->record = (cip_record){ .state = CIP_RECORD_NONE };
+    return cip_record_clear(c->fd, err);
+}
+
+/* First under all names of the file at once; without that, one name would go on showing what the
+ * record says while another one shows the file. */
+cip_status cip_commit_settle(cip_commit *c, const char *name, cip_err *err)
+{
+    if (c->record.state == CIP_RECORD_OPEN) {
+        CIP_TRY(cip_record_settle(c->fd, &c->record, err));
+        CIP_TRY(sync_attributes(c, err));
+    }
+    CIP_TRY(cip_store_unlink(&c->place, name, err));
+    CIP_TRY(cip_commit_sync_names(c, err)); /* or it could come back over later updates */
+    cip_commit_forget(c, NULL);             /* that it is settled may stay */
+    return CIP_OK;
+}
+
 cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err)
 {
     cip_buf bytes = { .mem = &c->env->mem };
     cip_status st;
     CIP_GO(cip_journal_encode(p, (uint64_t)c->st.st_dev, (uint64_t)c->st.st_ino, &bytes, err));
-    st = store_tmp(c, (cip_bytes){ bytes.ptr, bytes.len }, err);
+    CIP_GO(store_tmp(c, (cip_bytes){ bytes.ptr, bytes.len }, err));
+    st = point(c, err);
+    if (st != CIP_OK)
+        cip_store_unlink(&c->place, c->tmp, NULL);
 done:
     cip_buf_clear(&bytes);
     return st;
@@ -99,8 +147,7 @@ cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err)
     CIP_TRY(write_all(c, p, true, err));
     CIP_TRY(resize(c, p->new_len, err));
     CIP_TRY(cip_commit_sync_file(c, err));
-    CIP_TRY(cip_store_unlink(&c->place, c->journal, err));
-    return cip_commit_sync_names(c, err); /* or it could come back over later updates */
+    return cip_commit_settle(c, c->journal, err);
 }
 
 /* With the old bytes back in place the journal says as little as one that was never sealed, and is
@@ -125,8 +172,11 @@ cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err)
 {
     CIP_TRY(resize(c, nbytes, err));
     CIP_TRY(cip_commit_sync_file(c, err));
-    CIP_TRY(cip_store_unlink(&c->place, c->tmp, err));
-    return cip_commit_sync_names(c, err);
+    if (cip_commit_settle(c, c->tmp, NULL) == CIP_OK)
+        return CIP_OK;
+    CIP_TRY(cip_commit_forget(c, err)); /* needs no room; what is left says that nothing was made */
+    CIP_TRY(sync_attributes(c, err));
+    return cip_commit_settle(c, c->tmp, err);
 }
 
 /* Removes what is left under one of our names; refuses to touch what somebody else put there. */
@@ -185,6 +235,20 @@ static cip_status refuse(const char *why, cip_err *err)
     return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
 }
 
+static cip_status clear_left(cip_commit *c, cip_journal_state state, const cip_patch *p,
+                             cip_err *err)
+{
+    if (state == CIP_JOURNAL_APPLIES)
+        return cip_commit_replay(c, p, err);
+    if (state == CIP_JOURNAL_UNSEALED)
+        return cip_commit_cut(c, p->new_len, err);
+    if (state == CIP_JOURNAL_SETTLED)
+        CIP_TRY(cip_store_unlink(&c->place, c->journal, err));
+    if (state == CIP_JOURNAL_SETTLED || c->record.state == CIP_RECORD_OPEN)
+        return cip_commit_settle(c, c->tmp, err);
+    return cip_commit_forget(c, err);
+}
+
 /* Always at the level `power`: that may be what the interrupted update was promised. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err)
 {
@@ -195,12 +259,10 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
     cip_status st;
     c->level = CIP_LEVEL_POWER;
     CIP_GO(cip_journal_find(c->env, c->path, c->io, &state, &p, why, err));
-    if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED)
+    if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
         CIP_GO(refuse(why, err));
-    if (state == CIP_JOURNAL_APPLIES)
-        CIP_GO(cip_commit_replay(c, &p, err));
-    if (state == CIP_JOURNAL_UNSEALED)
-        CIP_GO(cip_commit_cut(c, p.new_len, err));
+    CIP_GO(clear_left(c, state, &p, err));
+    CIP_GO(cip_commit_name(c, c->place.name, err));
     CIP_GO(clear_names(c, err));
     if (state != CIP_JOURNAL_NONE)
         st = cip_commit_reopen(c, err);

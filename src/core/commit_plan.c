@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a revision changes in a file, found by comparing the two, and the safest cheap way to get it
  * there. Bytes that stay equal are never written. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "core/commit_impl.h"
@@ -153,6 +156,57 @@ static void join_sector(finder *f)
     f->nbytes = f->run[0].to - f->run[0].from;
 }
 
+/* --- several names ---------------------------------------------------------------------------- */
+
+/* Whether the file has this many names in its folder. */
+static bool has_names(const cip_commit *c, uint64_t many)
+{
+    int fd = openat(c->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd != -1 ? fdopendir(fd) : NULL;
+    struct stat st;
+    const struct dirent *e;
+    if (dir == NULL) {
+        close(fd); /* -1 is fine */
+        return false;
+    }
+    while (many != 0 && (e = readdir(dir)) != NULL)
+        if ((e->d_type == DT_REG || e->d_type == DT_UNKNOWN) &&
+            fstatat(c->place.dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino)
+            many--;
+    closedir(dir);
+    return many == 0;
+}
+
+/* Whether an update with a record beside the file, if it were cut off, would be found under every
+ * name of it. */
+static bool is_found(const cip_commit *c)
+{
+    struct stat st;
+    return fstat(c->fd, &st) == 0 &&
+           (st.st_nlink <= 1 || (cip_record_able(c->fd) && has_names(c, st.st_nlink)));
+}
+
+static bool keeps_record(const cip_commit_plan *p, const cip_commit *c)
+{
+    return p->way == CIP_WAY_APPEND || p->way == CIP_WAY_JOURNAL ||
+           (p->way == CIP_WAY_SWITCH && p->after->size != c->io->size);
+}
+
+static cip_status choose_for_links(finder *f, cip_err *err)
+{
+    const cip_commit *c = f->c;
+    if (!keeps_record(f->p, c) || is_found(c))
+        return CIP_OK;
+    if (!c->break_links)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the file has several names (hard links), and not under all of them an "
+                        "update that is cut off would be found; --break-links replaces the file "
+                        "under this name");
+    f->p->way = CIP_WAY_REPLACE;
+    return CIP_OK;
+}
+
 static cip_commit_way choose(const finder *f)
 {
     uint64_t was = f->c->io->size, becomes = f->p->after->size;
@@ -225,6 +279,7 @@ static cip_status find_runs(finder *f, cip_err *err)
         CIP_GO(compare(f, err));
     join_sector(f);
     f->p->way = choose(f);
+    CIP_GO(choose_for_links(f, err));
     st = fill_patch(f, err);
 done:
     cip_mem_put(&f->c->env->mem, f->old);

@@ -202,6 +202,12 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
     case CIP_JOURNAL_IGNORED:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal", "%s; it is ignored", why);
         return CIP_OK;
+    case CIP_JOURNAL_LOST:
+        CIP_TRY(cip_io_unwritten(f->io, err)); /* whose writer may be at it */
+        cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                 "an update of the file was cut off: %.120s; see 'cippus recover'", why);
+        return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
+    case CIP_JOURNAL_SETTLED:
     case CIP_JOURNAL_NONE:
         break;
     }

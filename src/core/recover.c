@@ -6,7 +6,7 @@
 
 #include "core/commit_impl.h"
 
-enum { NOTHING = 0, APPLIES = 1, ALIEN = 2, DISTRUSTED = 3, UNSEALED = 4 };
+enum { NOTHING = 0, APPLIES = 1, ALIEN = 2, DISTRUSTED = 3, UNSEALED = 4, LOST = 5 };
 
 static void count_ops(const cip_patch *p, cip_recover_info *out)
 {
@@ -23,6 +23,7 @@ static void describe(cip_journal_state state, const cip_patch *p, const char *wh
 {
     switch (state) {
     case CIP_JOURNAL_NONE:
+    case CIP_JOURNAL_SETTLED:
         out->state = NOTHING;
         snprintf(out->text, sizeof out->text, "no unfinished update");
         break;
@@ -37,6 +38,10 @@ static void describe(cip_journal_state state, const cip_patch *p, const char *wh
     case CIP_JOURNAL_ALIEN:
         out->state = ALIEN;
         snprintf(out->text, sizeof out->text, "an update that does not fit the file: %.190s", why);
+        break;
+    case CIP_JOURNAL_LOST:
+        out->state = LOST;
+        snprintf(out->text, sizeof out->text, "an update was cut off: %.200s", why);
         break;
     case CIP_JOURNAL_IGNORED:
         out->state = DISTRUSTED;
@@ -79,7 +84,7 @@ done:
 
 static cip_status apply(cip_commit *c, const cip_recover_info *found, cip_err *err)
 {
-    if (found->state == ALIEN || found->state == DISTRUSTED)
+    if (found->state == ALIEN || found->state == DISTRUSTED || found->state == LOST)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", found->text);
     return cip_commit_recover(c, err);
 }
@@ -89,8 +94,12 @@ static cip_status discard(cip_commit *c, const cip_recover_info *found, const ci
 {
     if (found->state == UNSEALED) /* before its tmp goes, which says so */
         CIP_TRY(cip_commit_cut(c, p->new_len, err));
-    if (found->state != APPLIES)
-        return cip_commit_throw_away(c, found->state != NOTHING, err);
+    if (found->state == LOST) /* what lies under that name is another file's */
+        CIP_TRY(cip_commit_name(c, c->place.name, err));
+    if (found->state != APPLIES) {
+        CIP_TRY(cip_commit_throw_away(c, found->state != NOTHING && found->state != LOST, err));
+        return cip_commit_forget(c, err);
+    }
     CIP_TRY(cip_commit_take_readers(c, err));
     CIP_TRY(cip_commit_throw_away(c, false, err)); /* its name is needed */
     return cip_commit_undo(c, p, err);

@@ -440,6 +440,55 @@ static void hard_links_part_only_when_told(void **state)
     cip_revision_clear(&r);
 }
 
+/* Whatever writes a record beside the file. */
+static void names_in_other_folders_are_not_left_to_a_record(void **state)
+{
+    (void)state;
+    char a[512], b[512];
+    cip_err err = CIP_ERR_INIT;
+    cip_revision r = new_revision();
+    write_old();
+    snprintf(a, sizeof a, "%s", path());
+    mkdir(scratch_path(&dir, "far"), 0755);
+    snprintf(b, sizeof b, "%s", scratch_path(&dir, "far/b.bin"));
+    assert_int_equal(link(a, b), 0);
+    assert_int_equal(apply_at(600, "abc", 0), CIP_OK); /* needs none */
+    assert_int_equal(apply_at(510, "abcd", 0), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(apply_at(600, "def", 10), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(apply_at(0, NULL, 10), CIP_ERR_UNSUPPORTED);
+    ino_t was = inode();
+    change(&r, 510, "abcd");
+    cip_commit *c = begin(CIP_EDIT_OPTIONS(.break_links = true));
+    assert_int_equal(cip_commit_apply(c, &r, &err), CIP_OK);
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    assert_int_not_equal(inode(), was);
+    assert_nothing_beside();
+    unlink(b);
+    assert_int_equal(rmdir(scratch_path(&dir, "far")), 0);
+}
+
+static void a_file_says_nothing_of_an_update_that_ended(void **state)
+{
+    (void)state;
+    char value[8];
+    write_old();
+    assert_int_equal(apply_at(510, "abcd", 0), CIP_OK);
+    assert_int_equal(apply_at(600, "abc", 10), CIP_OK);
+    assert_int_equal(apply_at(0, NULL, 10), CIP_OK);
+    assert_int_equal(getxattr(path(), "user.cippus.update", value, sizeof value), -1);
+    if (setxattr(path(), "user.cippus.update", "cip1 done 0123456789abcdef a.bin", 32, 0) != 0)
+        skip();
+    cip_revision r = new_revision();
+    r.anew = true;
+    assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
+    cip_commit *c = begin(NULL);
+    assert_int_equal(cip_commit_apply(c, &r, NULL), CIP_OK);
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    assert_int_equal(getxattr(path(), "user.cippus.update", value, sizeof value), -1);
+}
+
 static void a_link_is_followed_and_stays(void **state)
 {
     (void)state;
@@ -710,6 +759,8 @@ int main(void)
         cmocka_unit_test(a_file_changed_by_others_is_left_alone),
         cmocka_unit_test(rows_are_added_at_once),
         cmocka_unit_test(hard_links_part_only_when_told),
+        cmocka_unit_test(names_in_other_folders_are_not_left_to_a_record),
+        cmocka_unit_test(a_file_says_nothing_of_an_update_that_ended),
         cmocka_unit_test(a_link_is_followed_and_stays),
         cmocka_unit_test(a_replacement_keeps_mode_and_attributes),
         cmocka_unit_test(what_goes_out_can_be_rewritten_cut_and_moved),

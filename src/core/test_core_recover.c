@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/xattr.h>
 
 #include "core/commit_impl.h"
 #include "support/temp_folder.h"
@@ -247,6 +248,65 @@ static void an_unsealed_update_goes_with_what_is_in_the_way(void **state)
     assert_false(is_there(".x.cip-new"));
 }
 
+static void an_update_whose_record_is_lost_is_told_until_it_is_discarded(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    put("01A3456789", ".w.cip-journal", 10);
+    if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 open 0123456789abcdef w", 28,
+                 0) != 0)
+        skip();
+    assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK); /* "x" was called "w" */
+    assert_int_equal(info.state, 1);
+    assert_int_equal(rename(scratch_path(&dir, ".w.cip-journal"), scratch_path(&dir, "kept")), 0);
+    assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK);
+    assert_int_equal(info.state, 5);
+    assert_non_null(strstr(info.text, "an update was cut off: its record, '.w.cip-journal'"));
+    assert_int_equal(recover(CIP_RECOVER_APPLY, &info), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_open(scratch_path(&dir, "x"), NULL, &f, &err), CIP_ERR_CORRUPT);
+    assert_string_equal(err.part, "journal");
+    assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
+    assert_int_equal(info.state, 5);
+    assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK);
+    assert_int_equal(info.state, 0);
+    holds("01A3456789");
+}
+
+static void while_a_writer_is_at_work_no_record_is_lost(void **state)
+{
+    (void)state;
+    cip_file *f;
+    const char *x = scratch_write(&dir, "x", "0123456789", 10);
+    int fd = open(x, O_RDWR | O_CLOEXEC);
+    if (fsetxattr(fd, "user.cippus.update", "cip1 open 0123456789abcdef w", 28, 0) != 0)
+        skip();
+    assert_int_equal(cip_store_lock(fd, CIP_LOCK_WRITERS, false), CIP_LOCK_HELD);
+    assert_int_equal(cip_open(x, NULL, &f, NULL), CIP_ERR_BUSY); /* after a while */
+    close(fd);
+    assert_int_equal(cip_open(x, NULL, &f, NULL), CIP_ERR_CORRUPT);
+}
+
+static void an_update_is_completed_under_another_name(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    for (int what = CIP_RECOVER_APPLY; what <= CIP_RECOVER_DISCARD; what++) {
+        put("01A3456789++", ".w.cip-journal", 12);
+        if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 open 0123456789abcdef w",
+                     28, 0) != 0)
+            skip();
+        assert_int_equal(recover(what, &info), CIP_OK);
+        assert_int_equal(info.state, 1);
+        holds(what == CIP_RECOVER_APPLY ? "01AB456789++" : "0123456789");
+        assert_false(is_there(".w.cip-journal"));
+        assert_false(is_there(".w.cip-tmp"));
+        assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK);
+        assert_int_equal(info.state, 0);
+    }
+}
+
 static void readers_keep_an_update_from_being_undone(void **state)
 {
     (void)state;
@@ -295,6 +355,9 @@ int main(void)
         cmocka_unit_test_setup(a_folder_in_the_way_goes_if_it_is_empty, clean),
         cmocka_unit_test_setup(a_journal_that_is_a_folder_is_thrown_away, clean),
         cmocka_unit_test_setup(an_unsealed_update_goes_with_what_is_in_the_way, clean),
+        cmocka_unit_test_setup(an_update_whose_record_is_lost_is_told_until_it_is_discarded, clean),
+        cmocka_unit_test_setup(while_a_writer_is_at_work_no_record_is_lost, clean),
+        cmocka_unit_test_setup(an_update_is_completed_under_another_name, clean),
         cmocka_unit_test_setup(readers_keep_an_update_from_being_undone, clean),
         cmocka_unit_test_setup(a_wrong_call_is_refused, clean),
     };

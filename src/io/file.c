@@ -337,6 +337,14 @@ void cip_io_unlock(cip_io *io)
         cip_store_unlock(((file_io *)io)->fd, CIP_LOCK_READERS);
 }
 
+cip_status cip_io_unwritten(cip_io *io, cip_err *err)
+{
+    if ((io->ops == &file_ops || io->ops == &lone_file_ops) &&
+        cip_store_is_locked(((file_io *)io)->fd, CIP_LOCK_WRITERS))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being updated");
+    return CIP_OK;
+}
+
 bool cip_file_stat(cip_io *io, struct stat *st)
 {
     if (io->ops != &file_ops && io->ops != &lone_file_ops)

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "io/io_impl.h"
+#include "io/record.h"
 
 cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
                       cip_io **out, cip_err *err)
@@ -111,6 +112,19 @@ cip_status cip_io_unchanged(cip_io *io, cip_err *err)
     return io->ops->unchanged == NULL ? CIP_OK : io->ops->unchanged(io, err);
 }
 
+/* A member that an update was made of, which was cut off, may be a mixture. */
+static cip_status check_whole(cip_io **io, const char *name, cip_err *err)
+{
+    uint64_t off = 0;
+    int fd = cip_io_descriptor(*io, &off);
+    cip_status st = fd != -1 ? cip_record_refuse(fd, name, err) : CIP_OK;
+    if (st != CIP_OK) {
+        cip_io_close(*io);
+        *io = NULL;
+    }
+    return st;
+}
+
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err)
 {
@@ -124,6 +138,8 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
                       io->name);
     else
         st = io->ops->open_member(io, path, flags, out, err);
+    if (st == CIP_OK)
+        st = check_whole(out, reference, err);
     cip_mem_put(&io->env->mem, path);
     return st;
 }

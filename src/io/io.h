@@ -85,6 +85,8 @@ cip_status cip_io_unchanged(cip_io *io, cip_err *err);
  * locked. */
 cip_status cip_io_lock(cip_io *io, cip_err *err);
 void cip_io_unlock(cip_io *io);
+/* BUSY while somebody holds the file's writers' byte. */
+cip_status cip_io_unwritten(cip_io *io, cip_err *err);
 
 /* A member beside the file (opened by a symbolic link: beside that, or what it leads to), by a URI
  * reference relative to it (a fragment is left out): its path is

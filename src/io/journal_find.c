@@ -14,6 +14,7 @@
 
 #include "base/num.h"
 #include "io/io_impl.h"
+#include "io/record.h"
 
 enum { WHY = 256, PIECE = 64 << 10 };
 
@@ -26,11 +27,21 @@ static cip_status fail_journal(cip_err *err, int errnum, const char *path)
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
+/* Where to look: beside `path`, for the records called after `base`. */
+typedef struct search {
+    cip_env *env;
+    const char *path;
+    const char *base; /* NULL: the path's own name */
+    cip_io *file;
+    char *why; /* WHY bytes */
+} search;
+
 /* ".NAME" and the suffix beside what `path` points to; false when it cannot be named at all. */
-static bool journal_path(const char *path, const char *suffix, char out[PATH_MAX])
+static bool journal_path(const search *s, const char *suffix, char out[PATH_MAX])
 {
     char real[PATH_MAX];
     struct stat st;
+    const char *path = s->path;
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
         if (realpath(path, real) == NULL)
             return false;
@@ -38,7 +49,8 @@ static bool journal_path(const char *path, const char *suffix, char out[PATH_MAX
     }
     const char *slash = strrchr(path, '/');
     size_t ndir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    int n = snprintf(out, PATH_MAX, "%.*s.%s%s", (int)ndir, path, path + ndir, suffix);
+    int n = snprintf(out, PATH_MAX, "%.*s.%s%s", (int)ndir, path,
+                     s->base != NULL ? s->base : path + ndir, suffix);
     return (size_t)n < PATH_MAX;
 }
 
@@ -183,8 +195,8 @@ static bool is_alien(cip_status st)
 }
 
 /* Reads and judges the file with this suffix. Untouched *patch unless APPLIES. */
-static cip_status find(cip_env *env, const char *path, const char *suffix, cip_io *file,
-                       cip_journal_state *state, cip_patch *patch, char *why, cip_err *err)
+static cip_status find(const search *s, const char *suffix, cip_journal_state *state,
+                       cip_patch *patch, cip_err *err)
 {
     char name[PATH_MAX];
     struct stat of_file;
@@ -193,17 +205,17 @@ static cip_status find(cip_env *env, const char *path, const char *suffix, cip_i
     cip_err own = CIP_ERR_INIT;
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
     cip_journal_state found = CIP_JOURNAL_NONE;
-    if (cip_file_stat(file, &of_file) && journal_path(path, suffix, name))
-        CIP_TRY(open_journal(name, &of_file, &fd, &found, why, err));
+    if (cip_file_stat(s->file, &of_file) && journal_path(s, suffix, name))
+        CIP_TRY(open_journal(name, &of_file, &fd, &found, s->why, err));
     if (fd == -1) {
         *state = found;
         return CIP_OK;
     }
-    cip_status st = read_all(env, fd, name, &p.arena, &in, &own);
+    cip_status st = read_all(s->env, fd, name, &p.arena, &in, &own);
     if (st == CIP_OK)
-        st = judge(env, in, file, &of_file, &p, &own);
+        st = judge(s->env, in, s->file, &of_file, &p, &own);
     if (st == CIP_OK && strcmp(suffix, SEALED) == 0)
-        st = check_growth(file, &p, &own);
+        st = check_growth(s->file, &p, &own);
     if (st == CIP_OK) {
         cip_patch_clear(patch);
         *patch = p;
@@ -216,7 +228,7 @@ static cip_status find(cip_env *env, const char *path, const char *suffix, cip_i
             *err = own;
         return st;
     }
-    snprintf(why, WHY, "%s", own.text);
+    snprintf(s->why, WHY, "%s", own.text);
     *state = CIP_JOURNAL_ALIEN;
     return CIP_OK;
 }
@@ -265,29 +277,33 @@ done:
     return st;
 }
 
-static cip_status find_unsealed(cip_env *env, const char *path, cip_io *file,
-                                cip_journal_state *state, cip_patch *patch, cip_err *err)
+/* *ours: a record of this file lies there, torn or not. */
+static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_patch *patch,
+                                bool *ours, cip_err *err)
 {
     char why[WHY];
     bool torn = false;
     cip_status st = CIP_OK;
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
     cip_err own = CIP_ERR_INIT;
+    search quiet = *s;
+    quiet.why = why;
     *state = CIP_JOURNAL_NONE;
-    st = find(env, path, UNSEALED, file, state, &p, why, &own);
+    st = find(&quiet, UNSEALED, state, &p, &own);
     if (st == CIP_ERR_IO) /* it gets its mode before it counts */
         return CIP_OK;
     if (st != CIP_OK && err != NULL)
         *err = own;
     CIP_TRY(st);
-    if (*state == CIP_JOURNAL_APPLIES)
-        CIP_GO(is_torn(env, file, &p, &torn, err));
+    *ours = *state == CIP_JOURNAL_APPLIES;
+    if (*ours)
+        CIP_GO(is_torn(s->env, s->file, &p, &torn, err));
     *state = CIP_JOURNAL_NONE;
     if (torn) {
         cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = p.old_len };
         cip_patch_clear(patch);
         CIP_GO(cip_patch_add(patch, &cut, err));
-        patch->old_len = file->size;
+        patch->old_len = s->file->size;
         patch->new_len = p.old_len;
         *state = CIP_JOURNAL_UNSEALED;
     }
@@ -296,13 +312,93 @@ done:
     return st;
 }
 
+static cip_status find_either(const search *s, cip_journal_state *state, cip_patch *patch,
+                              bool *ours, cip_err *err)
+{
+    *ours = false;
+    CIP_TRY(find(s, SEALED, state, patch, err));
+    if (*state == CIP_JOURNAL_NONE)
+        return find_unsealed(s, state, patch, ours, err);
+    *ours = *state == CIP_JOURNAL_APPLIES;
+    return CIP_OK;
+}
+
+/* What the update did counts already: a record that is left of it says nothing to readers. */
+static cip_status find_settled(const search *s, cip_journal_state *state, cip_patch *patch,
+                               cip_err *err)
+{
+    bool ours;
+    cip_journal_state found;
+    cip_patch p = { .arena = { .mem = patch->arena.mem } };
+    cip_status st = find_either(s, &found, &p, &ours, err);
+    cip_patch_clear(&p);
+    if (st == CIP_OK)
+        *state = ours ? CIP_JOURNAL_SETTLED : CIP_JOURNAL_NONE;
+    return st;
+}
+
+static void say_lost(const search *s, cip_journal_state *state)
+{
+    if (s->base != NULL)
+        snprintf(s->why, WHY, "its record, '.%.100s.cip-journal' or '.cip-tmp', is not beside it",
+                 s->base);
+    else
+        snprintf(s->why, WHY, "where its record lies is not understood");
+    *state = CIP_JOURNAL_LOST;
+}
+
+/* Whether its records would be called so by the name that the file has now. */
+static bool is_own_name(const search *s)
+{
+    char now[PATH_MAX], then[PATH_MAX];
+    search own = *s;
+    own.base = NULL;
+    return journal_path(s, SEALED, then) && journal_path(&own, SEALED, now) &&
+           strcmp(then, now) == 0;
+}
+
+/* The record that the file itself points to. *lost: it is not there, or what lies there, under
+ * another name than the file's, is another file's. */
+static cip_status find_pointed(const search *s, cip_journal_state *state, cip_patch *patch,
+                               bool *lost, cip_err *err)
+{
+    bool ours = false;
+    *state = CIP_JOURNAL_NONE;
+    if (s->base != NULL)
+        CIP_TRY(find_either(s, state, patch, &ours, err));
+    bool alien = *state == CIP_JOURNAL_ALIEN || *state == CIP_JOURNAL_IGNORED;
+    *lost = !ours && !(alien && is_own_name(s));
+    return CIP_OK;
+}
+
+/* A record that is not found is lost, unless its update has ended meanwhile, and perhaps another
+ * one begun. */
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err)
 {
+    uint64_t off = 0;
+    const int fd = cip_io_descriptor(file, &off);
+    search s = { .env = env, .path = path, .file = file, .why = why };
+    cip_record then = { .state = CIP_RECORD_NONE }, now = then;
     cip_journal_state found;
-    CIP_TRY(find(env, path, SEALED, file, &found, patch, why, err));
-    if (found == CIP_JOURNAL_NONE)
-        CIP_TRY(find_unsealed(env, path, file, &found, patch, err));
+    bool ours, lost;
+    if (fd != -1)
+        CIP_TRY(cip_record_get(fd, &now, err));
+    do {
+        then = now;
+        lost = false;
+        s.base = then.name[0] != '\0' ? then.name : NULL;
+        if (then.state == CIP_RECORD_NONE)
+            CIP_TRY(find_either(&s, &found, patch, &ours, err));
+        else if (then.state == CIP_RECORD_SETTLED)
+            CIP_TRY(find_settled(&s, &found, patch, err));
+        else
+            CIP_TRY(find_pointed(&s, &found, patch, &lost, err));
+        if (lost)
+            CIP_TRY(cip_record_get(fd, &now, err));
+    } while (lost && (now.state != then.state || strcmp(now.nonce, then.nonce) != 0));
+    if (lost)
+        say_lost(&s, &found);
     *state = found;
     return CIP_OK;
 }

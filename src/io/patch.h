@@ -95,14 +95,18 @@ typedef enum cip_journal_state {
     CIP_JOURNAL_ALIEN = 2, /* it does not match this file: an error for readers */
     CIP_JOURNAL_IGNORED =
         3, /* not owned by the file's owner or us, a link, over the limit: a warning */
-    CIP_JOURNAL_UNSEALED = 4 /* only a ".NAME.cip-tmp" whose update added bytes behind the file's
+    CIP_JOURNAL_UNSEALED = 4, /* only a ".NAME.cip-tmp" whose update added bytes behind the file's
                                 old end and came no further: the patch cuts them off */
+    CIP_JOURNAL_LOST = 5,   /* the file says that an update of it was cut off, and its record is not
+                               beside this name: an error for readers */
+    CIP_JOURNAL_SETTLED = 6 /* the file says that the update counts which a record is left of */
 } cip_journal_state;
 
-/* Looks for a journal beside the file (behind a link: beside what it points to), never writes.
+/* Looks for a journal beside the file (behind a link: beside what it points to), called after its
+ * name, or after the one that it had when the update began (io/record.h); never writes.
  * `file`: from cip_io_open_file(path); NONE for anything else. APPLIES, UNSEALED: *patch
- * holds the operations, otherwise it is untouched. `why` (256 bytes) says why one is ALIEN or
- * IGNORED. */
+ * holds the operations, otherwise it is untouched. `why` (256 bytes) says why one is ALIEN,
+ * IGNORED or LOST, which it is too while its writer goes on after the file was moved. */
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err);
 /* The bytes of a sealed journal for the patch, for the commit to write (and tests), added to *out.

@@ -2,6 +2,7 @@
  * A descriptor of any kind. What cannot be read at a position is read to its end first: a little of
  * it into memory, more into a temporary file that has no name. */
 #include "io/io_impl.h"
+#include "io/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,7 @@ cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, 
                         "'%.120s' is a directory, not a file", name);
     if (!S_ISREG(st.st_mode))
         return spool(env, fd, name, out, err);
+    CIP_TRY(cip_record_refuse(fd, name, err));
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own == -1)
         return fail_named(err, "duplicate the descriptor of", name);

@@ -86,13 +86,19 @@ void cip_place_close(cip_place *p)
 
 cip_status cip_place_beside(const cip_place *p, const char *suffix, char **name, cip_err *err)
 {
+    return cip_name_beside(p->mem, p->name, suffix, name, err);
+}
+
+cip_status cip_name_beside(cip_mem *mem, const char *name, const char *suffix, char **out,
+                           cip_err *err)
+{
     char text[NAME_MAX + 1];
-    int n = snprintf(text, sizeof text, ".%s%s", p->name, suffix);
+    int n = snprintf(text, sizeof text, ".%s%s", name, suffix);
     if (n < 0 || (size_t)n >= sizeof text)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "the name '%.60s...' is too long to keep a file named after it beside it",
-                        p->name);
-    return cip_mem_copy(p->mem, text, (size_t)n, name, err);
+                        name);
+    return cip_mem_copy(mem, text, (size_t)n, out, err);
 }
 
 cip_status cip_store_open(const cip_place *p, const char *name, int flags, mode_t mode, int *fd,
@@ -254,4 +260,10 @@ void cip_store_unlock(int fd, uint64_t at)
 {
     struct flock l = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1 };
     fcntl(fd, F_OFD_SETLK, &l);
+}
+
+bool cip_store_is_locked(int fd, uint64_t at)
+{
+    struct flock l = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1 };
+    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }

@@ -26,7 +26,10 @@ cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_er
 cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *out, cip_err *err);
 /* A zeroed one with dir -1, or one that was closed, is fine. */
 void cip_place_close(cip_place *p);
-/* ".NAME" and the suffix, from the place's memory. LIMIT when no file can have so long a name. */
+/* ".NAME" and the suffix, from `mem`. LIMIT when no file can have so long a name. */
+cip_status cip_name_beside(cip_mem *mem, const char *name, const char *suffix, char **out,
+                           cip_err *err);
+/* The same of the place's own name, from its memory. */
 cip_status cip_place_beside(const cip_place *p, const char *suffix, char **name, cip_err *err);
 
 /* Opens `name` in the folder: O_NOFOLLOW, O_NONBLOCK, O_NOCTTY and O_CLOEXEC are added. READONLY
@@ -79,5 +82,7 @@ typedef enum cip_lock {
 /* Tries once. `shared`: any number of holders, and a descriptor for reading will do. */
 cip_lock cip_store_lock(int fd, uint64_t at, bool shared);
 void cip_store_unlock(int fd, uint64_t at);
+/* Whether somebody else holds it; nothing is locked. */
+bool cip_store_is_locked(int fd, uint64_t at);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Bytes and attributes from one file to another: by reference where the system can, else through a
  * small buffer. */
+#include "io/record.h"
 #include "io/store.h"
 
 #include <errno.h>
@@ -96,7 +97,8 @@ cip_status cip_store_move(int fd, uint64_t from, uint64_t end, uint64_t to, cip_
     return CIP_OK;
 }
 
-/* Attributes that cannot be read or set (others' name spaces) are left out. */
+/* Attributes that cannot be read or set (others' name spaces) are left out, and ours, which is
+ * about the old file alone. */
 static cip_status copy_xattrs(cip_mem *mem, int fd, int like, cip_err *err)
 {
     enum { VALUE = 64 << 10 };
@@ -111,7 +113,7 @@ static cip_status copy_xattrs(cip_mem *mem, int fd, int like, cip_err *err)
     n = flistxattr(like, names, (size_t)n);
     for (ssize_t i = 0; i < n; i += (ssize_t)strlen(names + i) + 1) {
         ssize_t len = fgetxattr(like, names + i, value, VALUE);
-        if (len >= 0)
+        if (len >= 0 && !cip_record_owns(names + i))
             fsetxattr(fd, names + i, value, (size_t)len, 0);
     }
 done:

@@ -10,8 +10,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 
 #include "io/patch.h"
+#include "io/record.h"
 #include "support/fail_alloc.h"
 #include "support/temp_folder.h"
 
@@ -532,6 +534,112 @@ static void the_longest_name_of_a_journal_is_not_cut(void **state)
     cip_io_close(io);
 }
 
+/* Lets the file say that an update of it is going on, or counts. */
+static cip_record point(const char *name, const char *at, bool settled)
+{
+    cip_record r;
+    int fd = open(scratch_path(&dir, name), O_RDWR | O_CLOEXEC);
+    cip_status st = cip_record_open(fd, at, &r, NULL);
+    if (st == CIP_OK && settled)
+        st = cip_record_settle(fd, &r, NULL);
+    close(fd);
+    if (st == CIP_ERR_UNSUPPORTED)
+        skip();
+    assert_int_equal(st, CIP_OK);
+    return r;
+}
+
+static void call(const char *from, const char *to)
+{
+    assert_int_equal(rename(scratch_path(&dir, from), scratch_path(&dir, to)), 0);
+}
+
+static void a_file_leads_to_its_journal_under_any_name(void **state)
+{
+    (void)state;
+    scratch_write(&dir, "x", "01A3456789", 10);
+    put_journal(growing(), 0, 0);
+    point("x", "x", false);
+    finds("x", CIP_JOURNAL_APPLIES, "01AB45678YZ");
+    assert_int_equal(link(scratch_path(&dir, "x"), scratch_path(&dir, "second")), 0);
+    finds("second", CIP_JOURNAL_APPLIES, "01AB45678YZ");
+    call("x", "y");
+    finds("y", CIP_JOURNAL_APPLIES, "01AB45678YZ");
+    scratch_write(&dir, "y2", "0123456789++", 12);
+    call("y2", "x");
+    put_as(".x.cip-tmp", switching(), 0, 0);
+    assert_int_equal(unlink(scratch_path(&dir, ".x.cip-journal")), 0);
+    point("x", "x", false);
+    call("x", "z");
+    finds("z", CIP_JOURNAL_UNSEALED, "0123456789");
+}
+
+static void a_journal_that_the_file_was_moved_away_from_is_lost(void **state)
+{
+    (void)state;
+    static const char lost[] = "its record, '.x.cip-journal' or '.cip-tmp', is not beside it";
+    scratch_write(&dir, "x", "01A3456789", 10);
+    put_journal(growing(), 0, 0);
+    point("x", "x", false);
+    assert_int_equal(mkdir(scratch_path(&dir, "sub"), 0755), 0);
+    call("x", "sub/y");
+    finds("sub/y", CIP_JOURNAL_LOST, lost);
+    scratch_write(&dir, "x", "another", 7); /* under the old name, whose journal it is not */
+    call("sub/y", "y");
+    put_journal(growing(), 0, 0);
+    finds("y", CIP_JOURNAL_LOST, lost);
+    scratch_write(&dir, "z", "01A3456789", 10);
+    int fd = open(scratch_path(&dir, "z"), O_RDWR | O_CLOEXEC);
+    assert_int_equal(fsetxattr(fd, "user.cippus.update", "of version 7", 12, 0), 0);
+    finds("z", CIP_JOURNAL_LOST, "where its record lies is not understood");
+    assert_int_equal(fsetxattr(fd, "user.cippus.update", "cip1 open 0123456789abcdef ../z", 31, 0),
+                     0);
+    finds("z", CIP_JOURNAL_LOST, "where its record lies is not understood");
+    close(fd);
+}
+
+static void an_update_that_counts_needs_no_record(void **state)
+{
+    (void)state;
+    scratch_write(&dir, "x", "01AB456789++", 12);
+    put_as(".x.cip-tmp", switching(), 0, 0);
+    point("x", "x", true);
+    finds("x", CIP_JOURNAL_SETTLED, "");
+    call("x", "y");
+    finds("y", CIP_JOURNAL_SETTLED, "");
+    assert_int_equal(unlink(scratch_path(&dir, ".x.cip-tmp")), 0);
+    finds("y", CIP_JOURNAL_NONE, "");
+    scratch_write(&dir, "x", "0123456789++", 12); /* rows of one name after a link was made */
+    put_as(".x.cip-tmp", switching(), 0, 0);
+    point("x", "x", true);
+    finds("x", CIP_JOURNAL_SETTLED, "");
+}
+
+static void what_is_opened_without_a_look_at_journals_must_be_whole(void **state)
+{
+    (void)state;
+    cip_io *main, *io;
+    cip_err err = CIP_ERR_INIT;
+    scratch_write(&dir, "main", "m", 1);
+    scratch_write(&dir, "x", "01A3456789", 10);
+    put_journal(growing(), 0, 0);
+    assert_int_equal(cip_io_open_file(&env, scratch_path(&dir, "main"), &main, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_member(main, "x", 0, &io, NULL), CIP_OK);
+    cip_io_close(io);
+    point("x", "x", false);
+    assert_int_equal(cip_io_open_member(main, "x", 0, &io, &err), CIP_ERR_CORRUPT);
+    assert_null(io);
+    assert_string_equal(err.text, "an update of 'x' was cut off; see 'cippus recover'");
+    assert_int_equal(cip_io_open_member(main, "x", CIP_IO_EXTERNAL, &io, NULL), CIP_ERR_CORRUPT);
+    int fd = open(scratch_path(&dir, "x"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, NULL), CIP_ERR_CORRUPT);
+    close(fd);
+    point("x", "x", true);
+    assert_int_equal(cip_io_open_member(main, "x", 0, &io, NULL), CIP_OK);
+    cip_io_close(io);
+    cip_io_close(main);
+}
+
 static void only_files_have_journals(void **state)
 {
     (void)state;
@@ -602,6 +710,10 @@ int main(void)
         cmocka_unit_test_setup(behind_a_link_the_journal_is_beside_the_real_file, clean),
         cmocka_unit_test_setup(a_path_without_a_folder_is_fine, clean),
         cmocka_unit_test_setup(the_longest_name_of_a_journal_is_not_cut, clean),
+        cmocka_unit_test_setup(a_file_leads_to_its_journal_under_any_name, clean),
+        cmocka_unit_test_setup(a_journal_that_the_file_was_moved_away_from_is_lost, clean),
+        cmocka_unit_test_setup(an_update_that_counts_needs_no_record, clean),
+        cmocka_unit_test_setup(what_is_opened_without_a_look_at_journals_must_be_whole, clean),
         cmocka_unit_test_setup(only_files_have_journals, clean),
         cmocka_unit_test_setup(each_failing_allocation_is_reported_and_nothing_leaks, clean),
     };

@@ -38,7 +38,7 @@ static uint64_t next(uint64_t *seed)
 
 static bool is_data(const fault_op *op)
 {
-    return op->kind == FAULT_WRITE || op->kind == FAULT_RESIZE;
+    return op->kind == FAULT_WRITE || op->kind == FAULT_RESIZE || op->kind == FAULT_NOTED;
 }
 
 static bool is_name(const fault_op *op)
@@ -54,7 +54,8 @@ static void find_unsynced(run *r)
         bool synced = false;
         for (size_t j = i + 1; j < r->k && !synced; j++) {
             const fault_op *s = &r->log->op[j];
-            synced = is_data(op) ? s->kind == FAULT_SYNC && s->file == op->file
+            synced = is_data(op) ? s->kind == FAULT_SYNC && s->file == op->file &&
+                                       (op->kind != FAULT_NOTED || s->off == 1)
                                  : s->kind == FAULT_SYNC_NAMES;
         }
         if (!synced && is_data(op))

@@ -44,6 +44,7 @@ uint64_t fault_disk_hash(const fault_disk *d)
         int f = d->name[i].file;
         uint64_t h = mix(UINT64_C(14695981039346656037), d->name[i].name, strlen(d->name[i].name));
         h = mix(h, &f, sizeof f);
+        h = mix(h, d->file[f].note, strlen(d->file[f].note));
         sum += mix(h, d->file[f].ptr, d->file[f].n);
     }
     return sum;
@@ -98,6 +99,7 @@ void fault_disk_apply(fault_disk *d, const fault_op *op)
     size_t i;
     while (op->file >= 0 && (size_t)op->file >= d->nfile) {
         d->file[d->nfile].ptr = must(malloc(1));
+        d->file[d->nfile].note[0] = '\0';
         d->file[d->nfile++].n = 0;
     }
     switch (op->kind) {
@@ -106,6 +108,13 @@ void fault_disk_apply(fault_disk *d, const fault_op *op)
         break;
     case FAULT_RESIZE:
         fault_disk_resize(d, op->file, op->off);
+        break;
+    case FAULT_NOTED:
+        if (op->n >= FAULT_NOTE)
+            abort();
+        memset(d->file[op->file].note, 0, FAULT_NOTE);
+        if (op->n != 0)
+            memcpy(d->file[op->file].note, op->ptr, op->n);
         break;
     case FAULT_CREATE:
         call(d, op->name, op->file);

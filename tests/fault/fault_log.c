@@ -25,6 +25,9 @@ int __real_fstat(int fd, struct stat *st);
 int __real_fstatat(int dir, const char *name, struct stat *st, int flags);
 int __real_stat(const char *path, struct stat *st);
 int __real_lstat(const char *path, struct stat *st);
+ssize_t __real_fgetxattr(int fd, const char *name, void *value, size_t n);
+int __real_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
+int __real_fremovexattr(int fd, const char *name);
 
 int __wrap_openat(int dir, const char *name, int flags, ...);
 ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off);
@@ -39,13 +42,17 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstatat(int dir, const char *name, struct stat *st, int flags);
 int __wrap_stat(const char *path, struct stat *st);
 int __wrap_lstat(const char *path, struct stat *st);
+ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n);
+int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
+int __wrap_fremovexattr(int fd, const char *name);
 
 enum { SECTOR = 512 /* is written whole or not at all */ };
 
 static struct {
     char dir[512];
     struct stat st;
-    ino_t inode[FAULT_FILES]; /* by number */
+    ino_t inode[FAULT_FILES];           /* by number */
+    char note[FAULT_FILES][FAULT_NOTE]; /* attributes, kept here for file systems without any */
     int nfile;
     fault_log *log; /* NULL: nothing is written down */
     size_t count, fail_at;
@@ -83,6 +90,7 @@ static int new_number(ino_t inode)
     if (w.nfile == FAULT_FILES)
         abort();
     w.inode[w.nfile] = inode;
+    w.note[w.nfile][0] = '\0';
     return w.nfile++;
 }
 
@@ -207,7 +215,7 @@ int __wrap_ftruncate(int fd, off_t n)
     return rc;
 }
 
-static int sync_by(int fd, int (*real)(int))
+static int sync_by(int fd, int (*real)(int), bool all)
 {
     int file = number_of_fd(fd);
     bool folder = file == -1 && is_folder(fd);
@@ -215,7 +223,7 @@ static int sync_by(int fd, int (*real)(int))
         return -1;
     int rc = real(fd);
     if (file != -1)
-        note((fault_op){ .kind = FAULT_SYNC, .file = file }, NULL);
+        note((fault_op){ .kind = FAULT_SYNC, .file = file, .off = all }, NULL);
     if (folder)
         note((fault_op){ .kind = FAULT_SYNC_NAMES, .file = -1 }, NULL);
     return rc;
@@ -223,12 +231,12 @@ static int sync_by(int fd, int (*real)(int))
 
 int __wrap_fsync(int fd)
 {
-    return sync_by(fd, __real_fsync);
+    return sync_by(fd, __real_fsync, true);
 }
 
 int __wrap_fdatasync(int fd)
 {
-    return sync_by(fd, __real_fdatasync);
+    return sync_by(fd, __real_fdatasync, false);
 }
 
 int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
@@ -258,6 +266,54 @@ int __wrap_unlinkat(int dir, const char *name, int flags)
         note(op, NULL);
     }
     return rc;
+}
+
+/* One attribute for each file, whatever its name. */
+ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n)
+{
+    int file = number_of_fd(fd);
+    if (file == -1)
+        return __real_fgetxattr(fd, name, value, n);
+    size_t len = strlen(w.note[file]);
+    if (len == 0 || (n != 0 && n < len)) {
+        errno = len == 0 ? ENODATA : ERANGE;
+        return -1;
+    }
+    if (n != 0)
+        memcpy(value, w.note[file], len);
+    return (ssize_t)len;
+}
+
+static int set_note(int file, const void *value, size_t n)
+{
+    if (n >= FAULT_NOTE)
+        abort();
+    memset(w.note[file], 0, FAULT_NOTE);
+    if (n != 0)
+        memcpy(w.note[file], value, n);
+    note((fault_op){ .kind = FAULT_NOTED, .file = file, .n = n }, value);
+    return 0;
+}
+
+int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags)
+{
+    int file = number_of_fd(fd);
+    if (file == -1)
+        return __real_fsetxattr(fd, name, value, n, flags);
+    return fails(true) ? -1 : set_note(file, value, n);
+}
+
+int __wrap_fremovexattr(int fd, const char *name)
+{
+    int file = number_of_fd(fd);
+    if (file == -1)
+        return __real_fremovexattr(fd, name);
+    if (fails(false))
+        return -1;
+    if (w.note[file][0] != '\0')
+        return set_note(file, NULL, 0);
+    errno = ENODATA;
+    return -1;
 }
 
 /* --- inodes are the files' numbers ------------------------------------------------------------ */
@@ -338,6 +394,7 @@ static void load_file(const char *path, const char *name, void *user)
     fault_disk_resize(d, file, (uint64_t)st.st_size);
     if (fread(d->file[file].ptr, 1, d->file[file].n, f) != d->file[file].n)
         abort();
+    memcpy(d->file[file].note, w.note[file], FAULT_NOTE);
     fclose(f);
 }
 
@@ -347,16 +404,33 @@ void fault_disk_get(fault_disk *d)
     each_file(load_file, d);
 }
 
+/* Another name of a file that was put there already. */
+static bool put_link(const fault_disk *d, size_t i, const char *path)
+{
+    char first[1024];
+    size_t k = 0;
+    while (d->name[k].file != d->name[i].file)
+        k++;
+    snprintf(first, sizeof first, "%s/%s", w.dir, d->name[k].name);
+    if (k < i && link(first, path) != 0)
+        abort();
+    return k < i;
+}
+
 void fault_disk_put(const fault_disk *d)
 {
     fault_empty();
     memset(w.inode, 0, sizeof w.inode);
     w.nfile = (int)d->nfile;
+    for (size_t i = 0; i < d->nfile; i++)
+        memcpy(w.note[i], d->file[i].note, FAULT_NOTE);
     for (size_t i = 0; i < d->nname; i++) {
         char path[1024];
         struct stat st;
         int file = d->name[i].file;
         snprintf(path, sizeof path, "%s/%s", w.dir, d->name[i].name);
+        if (put_link(d, i, path))
+            continue;
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (fd == -1 || write(fd, d->file[file].ptr, d->file[file].n) != (ssize_t)d->file[file].n ||
             __real_fstat(fd, &st) != 0)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAULT_NAME = 64, FAULT_NAMES = 32, FAULT_FILES = 64 };
+enum { FAULT_NAME = 64, FAULT_NAMES = 32, FAULT_FILES = 64, FAULT_NOTE = 128 };
 
 /* The files of a folder: names, and contents by number. A number stays a file's whatever its name;
  * the wrapped stat calls show it as the inode. */
@@ -23,6 +23,7 @@ typedef struct fault_disk {
     struct {
         uint8_t *ptr;
         size_t n;
+        char note[FAULT_NOTE]; /* the value of an extended attribute; "": it has none */
     } file[FAULT_FILES];
     size_t nfile;
 } fault_disk;
@@ -30,7 +31,8 @@ typedef struct fault_disk {
 typedef enum fault_kind {
     FAULT_WRITE,      /* n bytes at `off` of a file */
     FAULT_RESIZE,     /* to `off` bytes */
-    FAULT_SYNC,       /* of a file */
+    FAULT_NOTED,      /* a file's attribute becomes the n bytes, or goes */
+    FAULT_SYNC,       /* of a file; of its attributes too where `off` is 1 */
     FAULT_CREATE,     /* `name`, empty */
     FAULT_RENAME,     /* `name` to `to` */
     FAULT_UNLINK,     /* `name` */

@@ -19,7 +19,8 @@ typedef struct judge {
     const fault_scenario *s;
     const fault_effort *e;
     fault_result *out;
-    char path[600];
+    char path[600];              /* under which the file is looked at */
+    char first[600];             /* its name when it was changed */
     uint64_t allowed[STEPS + 1]; /* the old digest, then each step's */
     size_t nallowed;
     uint64_t final;        /* what a log that ended must show */
@@ -86,14 +87,18 @@ static bool is_allowed(const judge *j, uint64_t digest)
     return false;
 }
 
-/* `sealed`: a journal may be. */
+/* `sealed`: a journal may be. A tmp that the file did not yet point to may be left under its first
+ * name, about nothing. */
 static bool none_left(const judge *j, bool sealed, char *name)
 {
     static const char *const ends[] = { ".cip-tmp", ".cip-new", ".cip-journal" };
-    const char *base = strrchr(j->path, '/') + 1;
-    for (size_t i = 0; i < (sealed ? 2 : 3); i++) {
+    for (size_t i = 0; i < (sealed ? 4 : 6); i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%.*s.%s%s", (int)(base - j->path), j->path, base, ends[i]);
+        const char *of = i % 2 == 0 ? j->path : j->first;
+        const char *base = strrchr(of, '/') + 1;
+        if (i == 1 && strcmp(j->path, j->first) != 0)
+            continue;
+        snprintf(path, sizeof path, "%.*s.%s%s", (int)(base - of), of, base, ends[i / 2]);
         if (access(path, F_OK) == 0) {
             snprintf(name, 256, "%.255s", path);
             return false;
@@ -121,6 +126,14 @@ static cip_status recover(const judge *j, char *why)
 
 static bool crash_recovery(judge *j, const fault_log *log, uint64_t shows);
 
+/* Whether another name of the file shows the same. */
+static bool is_under_first(judge *j, uint64_t digest, char *why)
+{
+    uint64_t seen;
+    return j->s->linked == NULL || access(j->first, F_OK) != 0 ||
+           (fault_digest(j->first, &seen, why) && seen == digest);
+}
+
 /* The folder as it is: read, recovered, read. */
 static bool look(judge *j, bool done, bool again)
 {
@@ -134,6 +147,8 @@ static bool look(judge *j, bool done, bool again)
         return fail(j, "is not what the commit promised", "");
     if (shown == 0)
         return true;
+    if (!is_under_first(j, shown, why))
+        return fail(j, "shows something else under its first name", why);
     fault_log log;
     fault_start(&log);
     cip_status st = recover(j, why);
@@ -143,8 +158,8 @@ static bool look(judge *j, bool done, bool again)
         ok = fail(j, "cannot be recovered:", why);
     else if (!fault_digest(j->path, &settled, why))
         ok = fail(j, "cannot be read after recovery:", why);
-    else if (settled != shown)
-        ok = fail(j, "shows something else after recovery", "");
+    else if (settled != shown || !is_under_first(j, shown, why))
+        ok = fail(j, "shows something else after recovery", why);
     else if (!none_left(j, false, why))
         ok = fail(j, "is recovered, but left", why);
     else if (again && log.n != 0)
@@ -178,12 +193,40 @@ static bool crash_recovery(judge *j, const fault_log *log, uint64_t shows)
     return fault_crash_run(&c, log);
 }
 
+/* The image with the file under its other name. */
+static bool look_under(judge *j, const fault_disk *d, const char *name, bool done)
+{
+    fault_disk other;
+    bool ok = true;
+    judge inner = *j;
+    const char *first = strrchr(j->first, '/') + 1;
+    size_t at = 0, has = 0;
+    fault_disk_copy(d, &other);
+    while (at < other.nname && strcmp(other.name[at].name, first) != 0)
+        at++;
+    while (has < other.nname && strcmp(other.name[has].name, name) != 0)
+        has++;
+    if (at < other.nname) {
+        if (has == other.nname)
+            has = j->s->renamed != NULL ? at : other.nname++;
+        snprintf(other.name[has].name, FAULT_NAME, "%s", name);
+        other.name[has].file = other.name[at].file;
+        snprintf(inner.path, sizeof inner.path, "%.*s%s", (int)(first - j->first), j->first, name);
+        fault_disk_put(&other);
+        ok = look(&inner, done, j->out->nimage % j->e->every == 0);
+    }
+    fault_disk_clear(&other);
+    return ok;
+}
+
 static bool on_image(void *user, const fault_disk *d, bool done)
 {
     judge *j = user;
+    const char *other = j->s->renamed != NULL ? j->s->renamed : j->s->linked;
     j->out->nimage++;
     fault_disk_put(d);
-    return look(j, done, j->out->nimage % j->e->every == 0);
+    return look(j, done, j->out->nimage % j->e->every == 0) &&
+           (other == NULL || look_under(j, d, other, done));
 }
 
 /* --- the scenario ----------------------------------------------------------------------------- */
@@ -198,6 +241,7 @@ static bool open_folder(judge *j, char *dir)
     if (mkdtemp(dir) == NULL)
         return fail(j, "no folder in", tmp);
     snprintf(j->path, sizeof j->path, "%.400s/%.100s", dir, j->s->file);
+    memcpy(j->first, j->path, sizeof j->first);
     fault_watch(dir);
     return true;
 }

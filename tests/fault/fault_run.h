@@ -19,6 +19,9 @@ typedef struct fault_scenario {
     int nstep;    /* 0: 1 */
     bool ordered; /* as in fault_crash: rows added without a sync after each */
     bool quiet;   /* the change may leave the digest as it is */
+    /* After a crash the file gets this name, or this one as well (it may have it from before): what
+     * is shown under it counts, and it is what recovers. */
+    const char *renamed, *linked;
 } fault_scenario;
 
 typedef struct fault_effort {

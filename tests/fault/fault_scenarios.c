@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A row for each level; further fields follow. */
 #define BOTH(what, of, maker, fn, ...)                                                             \
@@ -18,6 +20,16 @@ static void make_two(const char *dir)
 {
     fault_make_rawarray(dir);
     fault_make_stream(dir);
+}
+
+static void make_two_names(const char *dir)
+{
+    char a[1024], b[1024];
+    snprintf(a, sizeof a, "%s/a.ra", dir);
+    snprintf(b, sizeof b, "%s/b.ra", dir);
+    fault_make_rawarray(dir);
+    if (link(a, b) != 0)
+        abort();
 }
 
 /* The file watched is the output, the other one of the folder the input. */
@@ -53,6 +65,22 @@ const fault_scenario fault_scenarios[] = {
     BOTH("commit: four in a row", "a.ra", fault_make_rawarray, fault_twice, .nstep = 4),
     BOTH("commit: switch after a journal", "a.ra", fault_make_rawarray, fault_switch_after_journal,
          .nstep = 2),
+    BOTH("commit: switch with a tail, then renamed", "a.ra", fault_make_rawarray,
+         fault_by_switch_and_tail, .nstep = 1, .renamed = "b.ra"),
+    BOTH("commit: append, then renamed", "a.ra", fault_make_rawarray, fault_by_append, .nstep = 1,
+         .renamed = "b.ra"),
+    BOTH("commit: append, then linked", "a.ra", fault_make_rawarray, fault_by_append, .nstep = 1,
+         .linked = "b.ra"),
+    BOTH("commit: journal, then renamed", "a.ra", fault_make_rawarray, fault_by_journal, .nstep = 1,
+         .renamed = "b.ra"),
+    BOTH("commit: journal, then linked", "a.ra", fault_make_rawarray, fault_by_journal, .nstep = 1,
+         .linked = "b.ra"),
+    BOTH("commit: journal with a tail, then renamed", "a.ra", fault_make_rawarray,
+         fault_by_journal_and_tail, .nstep = 1, .renamed = "b.ra"),
+    BOTH("commit: journal, shorter, then renamed", "a.ra", fault_make_rawarray,
+         fault_by_journal_shorter, .nstep = 1, .renamed = "b.ra"),
+    BOTH("commit: four in a row, of two names", "a.ra", make_two_names, fault_twice, .nstep = 4,
+         .linked = "b.ra"),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },
