@@ -47,22 +47,49 @@ static void meet_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
                  to - from);
 }
 
-static cip_status walk_blocks(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
+/* Bytes between tree and first block may be padding, or a block whose header is gone: what is not
+ * blank is compared with what arrays ask for. */
+static cip_status look_at_padding(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
 {
-    asdf_walk walk = { .blocks.form = f->blocks.form, .gap = meet_gap, .user = f };
-    cip_status st = cip_asdf_walk(f->env, w, first, &walk, err);
+    static const char blank[] = " \t\r\n"; /* and the NUL */
+    cip_bytes in;
+    if (first - f->blocks_from < cip_asdf_header_len(f->blocks.form))
+        return CIP_OK;
+    size_t n = (size_t)cip_min_u64(first - f->blocks_from, ASDF_HEAD);
+    CIP_TRY(cip_asdf_peek(w, f->blocks_from, n, 0, &in, err));
+    for (size_t i = 0; i < in.len; i++) {
+        if (memchr(blank, in.ptr[i], sizeof blank) != NULL)
+            continue;
+        f->odd_padding = true;
+        f->binary_padding = f->binary_padding || in.ptr[i] < 0x20 || in.ptr[i] > 0x7e;
+    }
+    return CIP_OK;
+}
+
+static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
+{
+    asdf_walk walk = {
+        .blocks.form = f->blocks.form, .index_at = f->index.at, .gap = meet_gap, .user = f
+    };
+    cip_status st = cip_asdf_walk(f->env, w, f->blocks_from, &walk, err);
     f->blocks = walk.blocks; /* freed with the file, whatever happened */
     f->blocks_end = walk.end;
-    if (st == CIP_OK && f->index.at < f->blocks_end) { /* text in a block's data */
+    f->sure = walk.doubtful ? walk.sure : walk.blocks.n;
+    f->no_last = walk.skipped;
+    if (st != CIP_OK)
+        return st;
+    if (f->index.at < f->blocks_end) { /* text in a block's data */
         cip_asdf_index_clear(f->env, &f->index);
         f->index.state = ASDF_INDEX_NONE;
     }
-    if (st == CIP_OK && f->has_gaps && f->index.entry != NULL && f->index.n != f->blocks.n)
-        cip_warn(f->env, CIP_ERR_CORRUPT, f->index.at, "blocks",
-                 "found %zu blocks with other bytes between them, the index lists %zu: arrays may "
-                 "be given the wrong blocks",
-                 f->blocks.n, f->index.n);
-    return st;
+    if (f->blocks.n != 0)
+        CIP_TRY(look_at_padding(f, w, f->blocks.at[0].offset, err));
+    if (f->sure < f->blocks.n)
+        cip_warn(f->env, CIP_ERR_CORRUPT, f->blocks.at[f->sure].offset, "blocks",
+                 "found %zu blocks behind other bytes in which a block may be lost, and no index "
+                 "that fits: nobody can tell their numbers",
+                 f->blocks.n - f->sure);
+    return CIP_OK;
 }
 
 /* `tail`: a window for the end of the file, the same as `w` for small files. */
@@ -72,15 +99,29 @@ static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, c
     CIP_TRY(find_first(f, w, &first, err));
     f->blocks_end = f->blocks_from;
     f->blocks.form = &cip_asdf_form_1_0;
-    if (first == UINT64_MAX)
+    if (f->blocks_from >= f->layout->io->size)
         return CIP_OK;
-    if (cip_asdf_is_early(f->header.file))
+    if (cip_asdf_is_early(f->header.file) && first != UINT64_MAX)
         CIP_TRY(cip_asdf_form_find(w, first, &f->blocks.form, err));
-    CIP_TRY(cip_asdf_index_find(f->env, tail, first, &f->index, err));
-    CIP_TRY(cip_asdf_index_check(f->env, w, first, &f->index, &f->blocks, err));
+    CIP_TRY(cip_asdf_index_find(f->env, tail, f->blocks_from, &f->index, err));
+    CIP_TRY(cip_asdf_index_check(f->env, w, f->blocks_from, first, &f->index, &f->blocks, err));
     if (f->index.state != ASDF_INDEX_GOOD)
-        return walk_blocks(f, w, first, err);
+        return walk_blocks(f, w, err);
     f->blocks_end = f->index.at;
+    f->sure = f->blocks.n;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
+{
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.at[i].lie != NULL)
+            return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[i].offset,
+                            "nothing is written over a file with a damaged block header (block "
+                            "%zu): %s",
+                            i, f->blocks.at[i].lie);
+    if (f->sure < f->blocks.n)
+        return cip_asdf_check_number(f, f->sure, err);
     return CIP_OK;
 }
 

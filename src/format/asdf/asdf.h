@@ -117,6 +117,10 @@ typedef struct asdf_block {
     uint64_t end;     /* where the next block may start */
     cip_status state; /* CIP_OK, or what is wrong with the header */
     bool end_sure;    /* `end` is where the header says, and lies in the file */
+    const char *lie;  /* what shows the header to be damaged though its fields agree, or NULL: set
+                         by who looked at what is around the block, before it is judged */
+    bool shifted;     /* it does not end where the next thing starts, and another header_size would
+                         explain that: the payload may start elsewhere */
 } asdf_block;
 
 /* A growing list. */
@@ -181,6 +185,11 @@ typedef struct asdf_walk {
     asdf_blocks blocks; /* its form is set before */
     uint64_t end;       /* behind the last block; where the blocks would start if there are none */
     bool index_at_end;  /* the header line of an index stands there */
+    uint64_t index_at;  /* given: where a text that may be an index starts; 0: there is none */
+    bool doubtful;      /* blocks from number `sure` on may have other numbers than they have here:
+                           something lies before them in which a block may be lost */
+    size_t sure;
+    bool skipped; /* a block may be lost, and nobody can tell which one is the last */
     /* Called for what lies between two blocks, and for what lies behind the last (`next`
      * UINT64_MAX) when it is more than NULs and does not start with an index; may be NULL. */
     void (*gap)(void *user, uint64_t from, uint64_t to, uint64_t next);
@@ -213,10 +222,11 @@ typedef struct asdf_index {
 cip_status cip_asdf_index_find(cip_env *env, asdf_window *w, uint64_t low, asdf_index *out,
                                cip_err *err);
 /* Checks it against the file as the document asks and reads the headers of all blocks it lists into
- * `list`; the state becomes GOOD or BAD (then the list is empty). `first`: where the first block
- * is. */
-cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t first, asdf_index *x,
-                                asdf_blocks *list, cip_err *err);
+ * `list`; the state becomes GOOD or BAD (then the list is empty). A listed block whose header is
+ * damaged keeps its number, as long as the others are where the index says. `low`: behind the tree;
+ * `first`: where the first block is, UINT64_MAX when none was found. */
+cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t low, uint64_t first,
+                                asdf_index *x, asdf_blocks *list, cip_err *err);
 void cip_asdf_index_clear(cip_env *env, asdf_index *x);
 
 /* --- the open file ---------------------------------------------------------------------------- */
@@ -243,6 +253,12 @@ typedef struct asdf_file {
     asdf_index index;
     uint64_t blocks_end;      /* behind the last block */
     bool has_gaps;            /* between blocks */
+    size_t sure;              /* blocks before this one have the numbers that they have here */
+    bool no_last;             /* nobody can tell which block is the last */
+    bool odd_padding;         /* between tree and blocks there is room for a block, not blank ... */
+    bool binary_padding;      /* ... and not text */
+    uint64_t needed;          /* blocks that the tree's arrays ask for; counted when first wanted */
+    bool counted, from_end;   /* ...; some of them count from the end */
     uint32_t warned;          /* ASDF_WARNED_*: said once for each file; while opening */
     struct asdf_plain *plain; /* of each block, in a file that is checked; otherwise NULL */
     struct asdf_user **user;  /* of each block that is encoded; NULL: not looked for yet */
@@ -298,6 +314,9 @@ cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err);
 cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err);
 /* "zlib", "none", "\xffx": what a compression code is called; in the arena when it is unknown. */
 cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err);
+/* CORRUPT when a block header is damaged or blocks may have other numbers: what is written over
+ * such a file could make that permanent. */
+cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err);
 /* The decoded length when it is known without decoding. */
 bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);
 
@@ -374,6 +393,8 @@ cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *
 /* --- asdf_source.c, asdf_reference.c ------------------------------------------------------------
  */
 
+/* CORRUPT when block i may have another number. */
+cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err);
 /* Fills space and storage of an array from its `source`. */
 cip_status cip_asdf_source(asdf_file *f, const cip_node *source, cip_array *a, cip_err *err);
 /* Another file by a URI without fragment, opened once. NULL: it is this one. */

@@ -125,6 +125,14 @@ cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err)
         return bad_header(b, CIP_ERR_CORRUPT);
     }
     b->data_off = b->offset + 6 + b->header_size;
+    if (b->lie != NULL) {
+        b->data_off = cip_min_u64(b->data_off, size);
+        b->end = cip_asdf_is_streamed(b)
+                     ? size
+                     : b->data_off + cip_min_u64(b->allocated, size - b->data_off);
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset, "%s", b->lie);
+        return bad_header(b, CIP_ERR_CORRUPT);
+    }
     if (b->data_off > size) {
         b->data_off = size;
         return cut_short(b, size, 0, err);

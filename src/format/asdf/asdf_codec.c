@@ -116,6 +116,58 @@ static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_
     return CIP_OK;
 }
 
+static int add_to_sum(void *user, const uint8_t *p, size_t n)
+{
+    cip_sum_add(user, p, n);
+    return 0;
+}
+
+static cip_status check_sum(const late *s, bool *right, cip_err *err)
+{
+    enum { PIECE = 1 << 20 };
+    const cip_read_how how = { .layout = s->layout };
+    uint8_t got[CIP_SUM_MAX];
+    cip_sum *sum;
+    CIP_TRY(cip_sum_new(&s->layout->env->mem, CIP_SUM_MD5, &sum, err));
+    cip_status st = cip_space_stream(&how, s->stored, PIECE, add_to_sum, sum, err);
+    cip_sum_take(sum, got);
+    cip_sum_free(sum);
+    *right = st == CIP_OK && memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) == 0;
+    return st;
+}
+
+/* A raw payload that may start elsewhere is given once its checksum says that it starts here. */
+static cip_status make_checked(void *self, cip_space **out, cip_err *err)
+{
+    const late *s = self;
+    bool right;
+    CIP_TRY(check_sum(s, &right, err));
+    if (!right)
+        return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
+                        "expected the stored checksum, found another, of a block that does not "
+                        "end where the next one starts: its header is damaged, or its data");
+    *out = s->stored;
+    return CIP_OK;
+}
+
+/* Without a checksum only the usual header_size is believed, and sizes of zero are not: they are
+ * those of a streamed block whose flag is gone. */
+static cip_status new_checked(asdf_file *f, const asdf_block *b, cip_block *cb, cip_err *err)
+{
+    late *s;
+    bool usual = b->header_size == b->form->header_size && b->allocated != 0;
+    if (cb->sum_id != CIP_SUM_MD5)
+        return usual ? CIP_OK
+                     : cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
+                                "expected a block that ends where the next thing starts, found "
+                                "one of header_size %d and %" PRIu64 " allocated bytes that does "
+                                "not, and no checksum to tell what its payload is",
+                                b->header_size, b->allocated);
+    CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s, 1, err));
+    *s = (late){ .layout = f->layout, .block = b, .stored = cb->stored };
+    return cip_space_new_lazy(f->layout, make_checked, s, &cb->data, err);
+}
+
 /* Why a payload that is all there cannot be decoded. */
 static cip_status unreadable(const code_row *row, const asdf_block *b, const char *name,
                              cip_err *why)
@@ -140,7 +192,7 @@ static cip_status new_decoded(asdf_file *f, const asdf_block *b, const code_row 
     late *s;
     if (row->how == HOW_RAW) {
         cb->data = cb->stored;
-        return CIP_OK;
+        return b->shifted ? new_checked(f, b, cb, err) : CIP_OK;
     }
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &s, 1, err));
     *s = (late){ .layout = l, .block = b, .row = row, .stored = cb->stored };

@@ -210,6 +210,7 @@ cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_s
                     .spec = spec,
                     .out = out,
                     .bare = how->bare };
+    CIP_TRY(cip_asdf_check_numbers(x.f, err));
     cip_status st = explode(&x, how, err);
     cip_arena_clear(&x.arena);
     return st;

@@ -175,17 +175,22 @@ void cip_asdf_index_clear(cip_env *env, asdf_index *x)
     x->n = 0;
 }
 
-/* --- checking ------------------------------------------------------------------------------- */
+/* --- checking -------------------------------------------------------------------------------
+ * What has to hold: the entries rise, far enough apart, and start where the blocks do. Then each
+ * header is read. One that is damaged is the block's fault as long as those around it are where the
+ * index says, since then entry i is block i and only that block is lost. A header that stands where
+ * a block ends and is not listed, or an entry within the payload of a sound block, is the index's
+ * fault: it is out of date, and no entry is believed. */
 
-/* Without looking at the file: as many as there are, rising, far enough apart, first and last. */
-static bool check_numbers(asdf_index *x, uint64_t first, const asdf_block_form *form)
+/* Without looking at the blocks: rising, far enough apart, first and last. */
+static bool check_numbers(asdf_index *x, uint64_t low, uint64_t first, const asdf_block_form *form)
 {
     size_t least = cip_asdf_header_len(form);
     if (x->state != ASDF_INDEX_GOOD)
         return false;
     if (x->n == 0)
         bad(x, "expected at least one entry");
-    else if (x->entry[0] != first)
+    else if (x->entry[0] > first || x->entry[0] < low)
         bad(x, "expected %" PRIu64 ", where the first block is, found %" PRIu64, first,
             x->entry[0]);
     for (size_t i = 1; i < x->n && x->state == ASDF_INDEX_GOOD; i++)
@@ -196,6 +201,12 @@ static bool check_numbers(asdf_index *x, uint64_t first, const asdf_block_form *
         bad(x, "expected the last entry to be before the index, found %" PRIu64,
             x->entry[x->n - 1]);
     return x->state == ASDF_INDEX_GOOD;
+}
+
+/* Where what follows block i starts. */
+static uint64_t behind(const asdf_index *x, size_t i)
+{
+    return i + 1 < x->n ? x->entry[i + 1] : x->at;
 }
 
 /* Reads `n` headers from entry i on, into raw. Those close together are read as one piece. */
@@ -217,44 +228,59 @@ static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, si
     return CIP_OK;
 }
 
-/* Takes the block of entry i, of the form that *b has; false when its header cannot be believed.
- * One whose sizes contradict each other costs only its own data: the list says where the next one
- * is. */
-static bool take_header(asdf_index *x, size_t i, const uint8_t *raw, const asdf_window *w,
+static const char no_magic[] =
+    "expected a block's magic where the index lists one, found other bytes";
+
+/* Takes the block of entry i, of the form that *b has. A streamed block ends with the file and has
+ * no index behind it: where its sizes fit all the same, its flag is the damage. */
+static void take_header(asdf_index *x, size_t i, const uint8_t *raw, const asdf_window *w,
                         asdf_block *b)
 {
-    const asdf_block_form *form = b->form;
-    cip_err why = CIP_ERR_INIT;
-    if (memcmp(raw, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0) {
-        bad(x, "expected a block at %" PRIu64 ", where entry %zu points", x->entry[i], i);
-        return false;
-    }
     cip_bytes in = { raw, ASDF_HEADER_LEN };
-    cip_status st = cip_asdf_block_parse(form, in, x->entry[i], b, &why);
-    if (st == CIP_OK)
-        st = cip_asdf_block_judge(b, w->io->size, &why);
-    bool lies = b->header_size >= form->header_size && b->used > b->allocated;
-    if (st == CIP_OK || (st == CIP_ERR_CORRUPT && lies && i + 1 < x->n))
-        return true;
-    bad(x, "expected a sound block header at entry %zu", i);
-    return false;
+    if (cip_asdf_block_parse(b->form, in, x->entry[i], b, NULL) != CIP_OK)
+        *b = (asdf_block){ .form = b->form, .offset = x->entry[i] };
+    if (memcmp(raw, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0)
+        b->lie = no_magic;
+    else if (cip_asdf_is_streamed(b)) {
+        asdf_block sized = *b;
+        sized.flags &= ~(uint32_t)ASDF_STREAMED;
+        if (cip_asdf_block_judge(&sized, w->io->size, NULL) == CIP_OK && sized.end == behind(x, i))
+            b->lie = "expected no streamed flag on a block that another or an index follows";
+        else
+            bad(x, "expected no streamed block at entry %zu", i);
+    }
+    cip_asdf_block_judge(b, w->io->size, NULL);
 }
 
-/* Whether the block of entry i ends where the next one may start. Behind its used bytes the list is
+static bool has_magic(const asdf_block *b)
+{
+    return b->lie != no_magic;
+}
+
+/* Whether sound block i ends where the next one may start. Behind its used bytes the list is
  * believed before an allocated size that reaches too far; but a block that stands where this one
  * ends and is not listed makes the list wrong. */
-static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_block *b, size_t i,
+static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_blocks *list, size_t i,
                             cip_err *err)
 {
+    asdf_block *b = &list->at[i];
+    const bool last = i + 1 == x->n;
     cip_bytes in;
-    uint64_t next = i + 1 < x->n ? x->entry[i + 1] : x->at;
-    if (b->end == next || b->state != CIP_OK)
+    uint64_t next = behind(x, i);
+    if (b->state != CIP_OK || b->end == next)
         return CIP_OK;
-    if (b->data_off + b->stored > next || i + 1 == x->n) {
+    if (last || (b->data_off + b->stored > next && !has_magic(&list->at[i + 1]))) {
         bad(x, "expected block %zu to end at %" PRIu64 ", found its end at %" PRIu64, i, next,
             b->end);
         return CIP_OK;
     }
+    if (b->data_off + b->stored > next) {
+        b->lie = "expected a block that ends where the index lists the next one, found one that "
+                 "reaches into it";
+        cip_asdf_block_judge(b, w->io->size, NULL);
+        return CIP_OK;
+    }
+    b->shifted = (b->end > next ? b->end - next : next - b->end) <= UINT16_MAX;
     CIP_TRY(cip_asdf_peek(w, b->end, ASDF_MAGIC_LEN, TAIL, &in, err));
     if (b->end < next && in.len == ASDF_MAGIC_LEN &&
         memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
@@ -262,8 +288,26 @@ static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_block *b, 
     return CIP_OK;
 }
 
-static cip_status check_batch(cip_env *env, asdf_window *w, asdf_index *x, size_t i,
-                              asdf_blocks *list, cip_err *err)
+/* All blocks against each other, once their headers are known. Where a magic is missing, the block
+ * before has to end just there, and half of the blocks at least have to be where the index says. */
+static cip_status check_all(asdf_window *w, asdf_index *x, const asdf_blocks *list, cip_err *err)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < x->n && x->state == ASDF_INDEX_GOOD; i++) {
+        const asdf_block *before = i != 0 ? &list->at[i - 1] : NULL;
+        CIP_TRY(check_end(w, x, list, i, err));
+        found += has_magic(&list->at[i]);
+        if (!has_magic(&list->at[i]) && before != NULL && before->state == CIP_OK &&
+            before->end != x->entry[i])
+            bad(x, "expected a block at %" PRIu64 ", where entry %zu points", x->entry[i], i);
+    }
+    if (x->state == ASDF_INDEX_GOOD && found < x->n - found)
+        bad(x, "expected blocks where the entries point, found %zu of %zu", found, x->n);
+    return CIP_OK;
+}
+
+static cip_status read_batch(cip_env *env, asdf_window *w, asdf_index *x, size_t i,
+                             asdf_blocks *list, cip_err *err)
 {
     size_t n = x->n - i < BATCH ? x->n - i : BATCH;
     cip_status st = CIP_OK;
@@ -274,9 +318,7 @@ static cip_status check_batch(cip_env *env, asdf_window *w, asdf_index *x, size_
     CIP_GO(read_headers(w, x, i, n, raw, range, err));
     for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
         asdf_block b = { .form = cip_asdf_blocks_form(list) };
-        if (!take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b))
-            break;
-        CIP_GO(check_end(w, x, &b, i + k, err));
+        take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b);
         CIP_GO(cip_asdf_blocks_add(env, list, &b, err));
     }
 done:
@@ -285,15 +327,18 @@ done:
     return st;
 }
 
-cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t first, asdf_index *x,
-                                asdf_blocks *list, cip_err *err)
+cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t low, uint64_t first,
+                                asdf_index *x, asdf_blocks *list, cip_err *err)
 {
     if (x->state == ASDF_INDEX_NONE)
         return CIP_OK;
     cip_status st = CIP_OK;
-    if (check_numbers(x, first, cip_asdf_blocks_form(list)))
+    if (check_numbers(x, low, first, cip_asdf_blocks_form(list))) {
         for (size_t i = 0; i < x->n && st == CIP_OK && x->state == ASDF_INDEX_GOOD; i += BATCH)
-            st = check_batch(env, w, x, i, list, err);
+            st = read_batch(env, w, x, i, list, err);
+        if (st == CIP_OK && x->state == ASDF_INDEX_GOOD)
+            st = check_all(w, x, list, err);
+    }
     if (st != CIP_OK || x->state != ASDF_INDEX_GOOD)
         cip_asdf_blocks_clear(env, list);
     return st;

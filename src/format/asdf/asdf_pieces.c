@@ -50,6 +50,7 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
 {
     const asdf_block *b = &f->blocks.at[i];
     cip_bytes extra;
+    CIP_TRY(cip_asdf_check_number(f, i, err));
     if (b->state != CIP_OK)
         return cip_fail(err, b->state, b->offset,
                         "expected whole blocks, found block %zu damaged; see `cippus verify`", i);

@@ -283,6 +283,7 @@ cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, c
     asdf_file *f = cip_asdf_of(l);
     asdf_recoding w;
     cip_status st;
+    CIP_TRY(cip_asdf_check_numbers(f, err));
     CIP_GO(cip_asdf_recoding_begin(l, &arena, spec, &w, err));
     const asdf_block_form *form = cip_asdf_blocks_form(&f->blocks);
     if ((w.recode || w.resum) && form != &cip_asdf_form_1_0)

@@ -21,10 +21,22 @@ static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
                     n == 1 ? "" : "s");
 }
 
+cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err)
+{
+    if (i < f->sure)
+        return CIP_OK;
+    uint64_t at = f->sure < f->blocks.n ? f->blocks.at[f->sure].offset : f->blocks_from;
+    return cip_fail(err, CIP_ERR_CORRUPT, at,
+                    "expected to know which block is number %zu, found other bytes before it in "
+                    "which a block may be lost, and no index that fits",
+                    i);
+}
+
 /* The i-th block's data, or why there are none. */
 static cip_status block_space(const cip_layout *l, size_t i, cip_space **out, cip_err *err)
 {
     const cip_block *b = &l->block[i];
+    CIP_TRY(cip_asdf_check_number(cip_asdf_of(l), i, err));
     if (b->info.state == CIP_OK) {
         *out = b->data;
         return CIP_OK;
@@ -34,20 +46,81 @@ static cip_status block_space(const cip_layout *l, size_t i, cip_space **out, ci
     return b->info.state;
 }
 
-static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
+/* Adds what an ndarray's source asks for. */
+static int count_needed(void *user, const cip_visit *v)
+{
+    asdf_file *f = user;
+    int64_t i;
+    const cip_node *source =
+        v->node->type == CIP_NODE_MAP && cip_asdf_is_ndarray(v->node->tag, NULL)
+            ? cip_map_get(v->node, "source")
+            : NULL;
+    if (v->again)
+        return 1;
+    if (source != NULL && cip_node_as_int(source, &i) && i != INT64_MIN) {
+        uint64_t n = i < 0 ? (uint64_t)-i : (uint64_t)i + 1;
+        f->needed = n > f->needed ? n : f->needed;
+        f->from_end = f->from_end || i < 0;
+    }
+    return 0;
+}
+
+/* How many blocks the tree's arrays ask for: with more than there are, some are lost. */
+static uint64_t blocks_needed(asdf_file *f)
+{
+    if (!f->counted && f->layout->tree != NULL)
+        cip_tree_walk(f->layout->tree, f->env, count_needed, f, NULL);
+    f->counted = true;
+    return f->needed;
+}
+
+/* Whether block 0 may be lost in the bytes before the first that was found: text there is taken for
+ * the end of a longer tree unless arrays ask for more blocks than there are, anything else only
+ * where they ask for just as many. */
+static bool first_may_be_lost(asdf_file *f)
+{
+    if (!f->odd_padding)
+        return false;
+    uint64_t needed = blocks_needed(f);
+    return needed > f->blocks.n || (f->binary_padding && (f->from_end || needed < f->blocks.n));
+}
+
+/* Which block a source means. Numbers from the end count the blocks that follow each other without
+ * other bytes between them, as Python's reader does, and mean nothing when some of those are lost.
+ */
+static cip_status find_number(asdf_file *f, const cip_node *source, size_t *out, cip_err *err)
 {
     int64_t i;
-    if (!cip_node_as_int(n, &i))
-        return no_block(f, n->text, err);
-    i += i < 0 ? (int64_t)f->blocks.n : 0;
+    if (!cip_node_as_int(source, &i))
+        return no_block(f, source->text, err);
+    const bool from_end = i < 0;
+    i += from_end ? (int64_t)f->sure : 0;
     if (i < 0 || (uint64_t)i >= f->blocks.n)
-        return no_block(f, n->text, err);
+        return no_block(f, source->text, err);
+    if (from_end && f->no_last)
+        return cip_fail(err, CIP_ERR_CORRUPT, f->blocks_end,
+                        "expected to know which block is the last, to count from there for number "
+                        "%.24s, found bytes in which one may be lost",
+                        source->text);
+    if ((from_end && blocks_needed(f) > f->sure) || first_may_be_lost(f))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " blocks, as many as arrays ask for, found %zu and "
+                        "bytes in which one may be lost: nobody can tell which is number %.24s",
+                        f->needed, from_end ? f->sure : f->blocks.n, source->text);
+    *out = (size_t)i;
+    return CIP_OK;
+}
+
+static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
+{
+    size_t i = 0;
+    CIP_TRY(find_number(f, n, &i, err));
     const cip_block *b = &f->layout->block[i];
     a->storage.kind = cip_asdf_is_streamed(&f->blocks.at[i]) ? "streamed" : "internal";
     a->storage.codec = b->info.codec;
     a->storage.nbytes = b->info.stored_nbytes;
-    a->storage.block = i;
-    return block_space(f->layout, (size_t)i, &a->space, err);
+    a->storage.block = (int64_t)i;
+    return block_space(f->layout, i, &a->space, err);
 }
 
 /* --- other files

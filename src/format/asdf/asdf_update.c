@@ -219,6 +219,7 @@ static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void *
 {
     asdf_update *u;
     *state = NULL;
+    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(l), err));
     CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
     *u = (asdf_update){ .l = l, .f = cip_asdf_of(l), .env = l->env, .arena = a, .how = *how };
     u->patch = (cip_patch){ .arena = { .mem = &l->env->mem },

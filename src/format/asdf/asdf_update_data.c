@@ -454,7 +454,7 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
     if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) || no_mask(a, NULL) != CIP_OK)
         return false;
     const cip_layout *where = streamed_in(l, a, &space);
-    if (where == NULL)
+    if (where == NULL || cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
         return false;
     *in = where->io;
     *nbytes = space->len;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From block to block: each header says where the next one is expected; where there is none, the
- * next believable one is looked for. */
+ * From block to block: each header says where the next one is expected. Where there is none, a
+ * header lies or a block is lost, and every block behind it would be taken for another. So it is
+ * tried first which field, if it alone is wrong, makes the block end where something starts; then
+ * whether the bytes up to the next believable header are a block but for its magic; and where
+ * neither explains them, and a block could have been there, the numbers from there on are doubtful
+ * (what reads by number refuses those). */
 #include "format/asdf/asdf.h"
 
 #include <string.h>
@@ -29,36 +33,91 @@ void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list)
     *list = (asdf_blocks){ .form = list->form };
 }
 
-/* Adds the block whose magic stands at `at`. */
-static cip_status take_block(cip_env *env, asdf_window *win, uint64_t at, asdf_walk *w,
-                             cip_err *err)
+/* One step's state. */
+typedef struct walker {
+    cip_env *env;
+    asdf_window *win;
+    asdf_walk *w;
+    const asdf_block_form *form;
+} walker;
+
+static asdf_block *last_block(const walker *x)
 {
-    bool near = w->blocks.n == 0 || at - w->blocks.at[w->blocks.n - 1].offset < ASDF_HEAD;
-    cip_bytes in;
-    asdf_block b;
-    CIP_TRY(cip_asdf_peek(win, at, ASDF_HEADER_LEN, near ? ASDF_HEAD : 4096, &in, err));
-    const asdf_block_form *form = cip_asdf_blocks_form(&w->blocks);
-    if (cip_asdf_block_parse(form, in, at, &b, NULL) != CIP_OK)
-        b = (asdf_block){ .form = form, .offset = at };
-    cip_asdf_block_judge(&b, win->io->size, NULL); /* its state says what is wrong */
-    return cip_asdf_blocks_add(env, &w->blocks, &b, err);
+    return x->w->blocks.n != 0 ? &x->w->blocks.at[x->w->blocks.n - 1] : NULL;
 }
 
-static cip_status magic_at(asdf_window *win, uint64_t at, bool *yes, cip_err *err)
+/* Marks the header of a block of the list as damaged. */
+static void lies(const walker *x, asdf_block *b, const char *why)
 {
+    b->lie = why;
+    cip_asdf_block_judge(b, x->win->io->size, NULL);
+}
+
+static void doubt(asdf_walk *w)
+{
+    w->sure = w->doubtful && w->sure < w->blocks.n ? w->sure : w->blocks.n;
+    w->doubtful = true;
+}
+
+/* Nothing tells where the payload of a streamed block starts but its header_size: what a larger one
+ * skips are zeros for alignment, or data. */
+static cip_status check_stream(const walker *x, asdf_block *b, cip_err *err)
+{
+    const size_t least = cip_asdf_header_len(x->form);
     cip_bytes in;
-    CIP_TRY(cip_asdf_peek(win, at, ASDF_MAGIC_LEN, 4096, &in, err));
-    *yes = in.len == ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0;
+    if (b->state != CIP_OK || !cip_asdf_is_streamed(b) || b->data_off == b->offset + least)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(x->win, b->offset + least, (size_t)(b->data_off - b->offset) - least, 0,
+                          &in, err));
+    for (size_t i = 0; i < in.len && b->lie == NULL; i++)
+        if (in.ptr[i] != 0)
+            lies(x, b,
+                 "expected zeros behind the header of a streamed block, found other bytes: "
+                 "its header_size may be wrong");
     return CIP_OK;
 }
 
-/* One that the file's end cuts off counts too: it is no junk. */
-static cip_status index_at(asdf_window *win, uint64_t at, bool *yes, cip_err *err)
+/* Adds the block whose header is expected at `at`. */
+static cip_status take_block(walker *x, uint64_t at, bool marked, cip_err *err)
 {
-    size_t n = sizeof index_line - 1;
+    const asdf_block *last = last_block(x);
+    bool near = last == NULL || at - last->offset < ASDF_HEAD;
     cip_bytes in;
-    CIP_TRY(cip_asdf_peek(win, at, n, 4096, &in, err));
-    *yes = in.len != 0 && memcmp(in.ptr, index_line, in.len) == 0;
+    asdf_block b;
+    CIP_TRY(cip_asdf_peek(x->win, at, ASDF_HEADER_LEN, near ? ASDF_HEAD : 4096, &in, err));
+    if (cip_asdf_block_parse(x->form, in, at, &b, NULL) != CIP_OK)
+        b = (asdf_block){ .form = x->form, .offset = at };
+    if (!marked)
+        b.lie = "expected a block's magic, found other bytes before a header and its payload";
+    cip_asdf_block_judge(&b, x->win->io->size, NULL); /* its state says what is wrong */
+    CIP_TRY(check_stream(x, &b, err));
+    return cip_asdf_blocks_add(x->env, &x->w->blocks, &b, err);
+}
+
+/* --- what stands somewhere -------------------------------------------------------------------- */
+
+typedef enum standing {
+    STANDS_OTHER,
+    STANDS_BLOCK, /* a magic */
+    STANDS_INDEX, /* the header line of an index; one that the file's end cuts off counts too */
+    STANDS_END    /* the file's end */
+} standing;
+
+/* `believable`: a magic alone is not enough. */
+static cip_status look(const walker *x, uint64_t at, bool believable, standing *out, cip_err *err)
+{
+    const size_t nline = sizeof index_line - 1;
+    cip_io *io = x->win->io;
+    cip_bytes in;
+    *out = at == io->size ? STANDS_END : STANDS_OTHER;
+    if (at >= io->size)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(x->win, at, ASDF_HEADER_LEN, 4096, &in, err));
+    if (in.len >= ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
+        *out =
+            !believable || cip_asdf_believe_form(x->form, io, in, at) ? STANDS_BLOCK : STANDS_OTHER;
+    else if (memcmp(in.ptr, index_line, in.len < nline ? in.len : nline) == 0)
+        *out = STANDS_INDEX;
     return CIP_OK;
 }
 
@@ -76,42 +135,194 @@ static cip_status only_nuls(cip_io *io, uint64_t from, bool *yes, cip_err *err)
     return CIP_OK;
 }
 
-/* Where the next block starts, `end` being where it is expected; UINT64_MAX: there is none. */
-static cip_status next_block(asdf_window *win, asdf_walk *w, uint64_t end, uint64_t *next,
-                             cip_err *err)
+/* --- one wrong field -------------------------------------------------------------------------- */
+
+/* A place where the last block ends if one of its fields is wrong. */
+typedef struct ending {
+    uint64_t from, len;
+    const char *lie; /* said of the block; NULL: its data are as good as they were */
+} ending;
+
+static const char stray_flag[] =
+    "expected no streamed flag on a block that another or an index follows";
+static const char wrong_size[] =
+    "expected a header_size that makes the block end where the next one starts, found another";
+
+/* The last block does not end where something starts: whether it does with one field corrected.
+ * *end stays as it is otherwise. */
+static cip_status other_end(const walker *x, uint64_t *end, standing *out, cip_err *err)
 {
-    bool yes;
-    *next = UINT64_MAX;
-    if (end >= win->io->size)
+    asdf_block *b = last_block(x);
+    const uint64_t size = x->win->io->size, least = cip_asdf_header_len(x->form);
+    const bool streamed = cip_asdf_is_streamed(b), known = b->lie != NULL;
+    b->shifted = b->state == CIP_OK && !streamed && b->header_size > b->form->header_size;
+    const ending sized = { b->offset + 6 + b->header_size, b->allocated, stray_flag };
+    const ending try[] = {
+        streamed ? sized : (ending){ b->data_off, b->used, b->lie },
+        { b->offset + least, b->allocated, wrong_size },
+    };
+    *out = STANDS_OTHER;
+    if (streamed && (b->used == 0 || b->used > b->allocated))
         return CIP_OK;
-    CIP_TRY(magic_at(win, end, &yes, err));
-    if (yes) {
-        *next = end;
+    for (size_t i = 0; i < (streamed ? 1u : 2u); i++) {
+        if (try[i].from > size || try[i].len > size - try[i].from)
+            continue;
+        uint64_t at = try[i].from + try[i].len;
+        CIP_TRY(look(x, at, true, out, err));
+        if (*out == STANDS_BLOCK || (*out == STANDS_INDEX && at == x->w->index_at)) {
+            *end = at;
+            if (try[i].lie != NULL && !known && b->state != CIP_ERR_CORRUPT)
+                lies(x, b, try[i].lie);
+            return CIP_OK;
+        }
+        *out = STANDS_OTHER;
+    }
+    return CIP_OK;
+}
+
+/* A size that is too large may make a block end at the header behind the next one: then a
+ * believable header stands between the least end of the block and the one that it says. */
+static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
+{
+    enum { MOST = 64 << 10 }; /* free space may be large, and is not read through */
+    asdf_block *b = last_block(x);
+    const size_t least = cip_asdf_header_len(x->form);
+    cip_bytes in;
+    if (b == NULL || b->state != CIP_OK || cip_asdf_is_streamed(b))
+        return CIP_OK;
+    uint64_t from = b->offset + least + b->used;
+    if (end - from < least)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(x->win, from, (size_t)cip_min_u64(end - from, MOST), 0, &in, err));
+    for (const uint8_t *p = in.ptr, *stop = in.ptr + in.len;
+         (p = memmem(p, (size_t)(stop - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL; p++) {
+        cip_bytes head = { p, (size_t)(stop - p) };
+        if (!cip_asdf_believe_form(x->form, x->win->io, head, from + (uint64_t)(p - in.ptr)))
+            continue;
+        if (b->header_size > b->form->header_size)
+            lies(x, b, "expected no block between this one's header and the next, found one");
+        x->w->skipped = true;
+        doubt(x->w);
         return CIP_OK;
     }
-    CIP_TRY(index_at(win, end, &w->index_at_end, err));
-    if (w->index_at_end)
-        return CIP_OK;
-    CIP_TRY(cip_asdf_block_search(win->io, end, cip_asdf_believe_form,
-                                  cip_asdf_blocks_form(&w->blocks), next, err));
-    if (w->blocks.n == 0 || w->gap == NULL)
-        return CIP_OK;
-    if (*next == UINT64_MAX)
-        CIP_TRY(only_nuls(win->io, end, &yes, err));
-    if (!yes)
-        w->gap(w->user, end, *next == UINT64_MAX ? win->io->size : *next, *next);
     return CIP_OK;
+}
+
+/* --- bytes in between ---------------------------------------------------------------------------
+ */
+
+/* Looks in [from, to) for a block that is whole but for its magic: a header that can be believed
+ * and that ends the block at `to`. UINT64_MAX: there is none. */
+static cip_status find_unmarked(const walker *x, uint64_t from, uint64_t to, uint64_t *at,
+                                cip_err *err)
+{
+    enum { MOST = 64 << 10 };
+    const size_t least = cip_asdf_header_len(x->form);
+    cip_bytes in;
+    *at = UINT64_MAX;
+    if (to - from < least)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(x->win, from, (size_t)cip_min_u64(to - from, MOST), 0, &in, err));
+    for (size_t i = 0; in.len - i >= least; i++) {
+        asdf_block b;
+        cip_bytes head = { in.ptr + i, in.len - i };
+        cip_asdf_block_parse(x->form, head, from + i, &b, NULL);
+        if (b.header_size < x->form->header_size || !cip_asdf_block_plausible(&b, x->win->io->size))
+            continue;
+        cip_asdf_block_judge(&b, x->win->io->size, NULL);
+        if (b.end == to && b.end_sure && b.state == CIP_OK) {
+            *at = from + i;
+            return CIP_OK;
+        }
+    }
+    return CIP_OK;
+}
+
+/* Whether all that says where the block ends is as most writers have it, so that none of it is
+ * likely to lie: other bytes behind such a block are a gap. */
+static bool is_plain(const asdf_block *b)
+{
+    return b->state == CIP_OK && b->allocated == b->used && b->header_size == b->form->header_size;
+}
+
+/* Where the last block ends at the earliest: with a header as short as can be, and no free space.
+ */
+static uint64_t least_end(const walker *x, const asdf_block *b, uint64_t end)
+{
+    if (b == NULL || b->state != CIP_OK)
+        return end;
+    return b->offset + cip_asdf_header_len(x->form) + b->stored;
+}
+
+/* Nothing starts at `end`: what does behind it. */
+static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, cip_err *err)
+{
+    asdf_walk *w = x->w;
+    cip_io *io = x->win->io;
+    asdf_block *b = last_block(x);
+    const uint64_t from = least_end(x, b, end);
+    uint64_t unmarked;
+    CIP_TRY(cip_asdf_block_search(io, from, cip_asdf_believe_form, x->form, next, err));
+    bool found = *next != UINT64_MAX;
+    uint64_t to = found ? *next : w->index_at > from ? w->index_at : io->size;
+    CIP_TRY(find_unmarked(x, from, to, &unmarked, err));
+    if (unmarked != UINT64_MAX) {
+        *next = to = unmarked;
+        *marked = false;
+    }
+    if (b == NULL)
+        return CIP_OK;
+    if ((found || unmarked != UINT64_MAX) && to - from >= cip_asdf_header_len(x->form)) {
+        w->skipped = w->skipped || !is_plain(b);
+        doubt(w);
+    }
+    uint64_t off = to > b->end ? to - b->end : b->end - to;
+    b->shifted = b->state == CIP_OK && off != 0 && off <= UINT16_MAX;
+    bool nuls = false;
+    if (*next == UINT64_MAX)
+        CIP_TRY(only_nuls(io, from, &nuls, err));
+    w->skipped =
+        w->skipped || (*next == UINT64_MAX && !nuls && to - from >= cip_asdf_header_len(x->form));
+    if (w->gap != NULL && !nuls && to > from)
+        w->gap(w->user, from, *next == UINT64_MAX ? io->size : *next, *next);
+    return CIP_OK;
+}
+
+/* Where the next block starts, `end` being where it is expected; UINT64_MAX: there is none. */
+static cip_status next_block(walker *x, uint64_t end, uint64_t *next, bool *marked, cip_err *err)
+{
+    const asdf_block *b = last_block(x);
+    standing there;
+    *next = UINT64_MAX;
+    *marked = true;
+    CIP_TRY(look(x, end, false, &there, err));
+    bool in_order = b == NULL || (b->end_sure && b->state == CIP_OK && !cip_asdf_is_streamed(b));
+    if (there == STANDS_OTHER || (there == STANDS_END && !in_order)) {
+        standing better = STANDS_OTHER;
+        if (b != NULL)
+            CIP_TRY(other_end(x, &end, &better, err));
+        there = better != STANDS_OTHER ? better : there;
+    }
+    if (there != STANDS_OTHER)
+        CIP_TRY(check_skipped(x, end, err));
+    x->w->end = end;
+    x->w->index_at_end = there == STANDS_INDEX;
+    if (there == STANDS_BLOCK)
+        *next = end;
+    return there == STANDS_OTHER ? search(x, end, next, marked, err) : CIP_OK;
 }
 
 cip_status cip_asdf_walk(cip_env *env, asdf_window *win, uint64_t from, asdf_walk *w, cip_err *err)
 {
+    walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks) };
     w->end = from;
     for (;;) {
         uint64_t next;
-        CIP_TRY(next_block(win, w, w->end, &next, err));
+        bool marked;
+        CIP_TRY(next_block(&x, w->end, &next, &marked, err));
         if (next == UINT64_MAX)
             return CIP_OK;
-        CIP_TRY(take_block(env, win, next, w, err));
-        w->end = w->blocks.at[w->blocks.n - 1].end;
+        CIP_TRY(take_block(&x, next, marked, err));
+        w->end = last_block(&x)->end;
     }
 }

@@ -250,6 +250,48 @@ static void gaps_between_blocks_are_passed_over(void **state)
     }
 }
 
+static void blocks_behind_a_gap_that_may_hide_one_are_not_given_by_number(void **state)
+{
+    (void)state;
+    static const struct {
+        char fill;
+        size_t n;
+        const char *source; /* of the second array */
+        cip_status st;
+    } rows[] = {
+        { 'x', 53, "1", CIP_OK },           { 'x', 54, "1", CIP_ERR_CORRUPT },
+        { '\0', 54, "1", CIP_ERR_CORRUPT }, { 'x', 300, "-1", CIP_ERR_RANGE },
+        { '\0', 300, "-1", CIP_ERR_RANGE },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        char tree[300], gap[300];
+        snprintf(tree, sizeof tree,
+                 "a: " MAKE_INT32 "b: !core/ndarray-1.0.0 {source: %s, datatype: float64, "
+                 "byteorder: little, shape: [4]}\n",
+                 rows[i].source);
+        if (rows[i].st != CIP_ERR_RANGE)
+            tree[strlen(tree) - 4] = '3';
+        make_tree(&m, tree);
+        make_six(&m); /* the last of the contiguous run: it has 24 bytes, not the 32 of b */
+        memset(gap, rows[i].fill, sizeof gap);
+        make_bytes(&m, gap, rows[i].n);
+        uint8_t big[32] = { 0 };
+        if (rows[i].st == CIP_ERR_RANGE)
+            make_raw(&m, big, sizeof big);
+        else
+            make_three(&m);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(f.layout->nblock, 2);
+        assert_true(make_gives_six(&f, "a"));
+        assert_int_equal(make_try(&f, "b"), rows[i].st);
+        assert_int_equal(make_warned(&f, "nobody can tell their numbers"), i != 0);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void allocated_beyond_used_is_skipped(void **state)
 {
     (void)state;
@@ -503,6 +545,7 @@ int main(void)
         cmocka_unit_test(padding_of_any_bytes_may_follow_the_tree),
         cmocka_unit_test(a_block_behind_a_mebibyte_of_padding_is_found),
         cmocka_unit_test(gaps_between_blocks_are_passed_over),
+        cmocka_unit_test(blocks_behind_a_gap_that_may_hide_one_are_not_given_by_number),
         cmocka_unit_test(allocated_beyond_used_is_skipped),
         cmocka_unit_test(larger_headers_are_honoured),
         cmocka_unit_test(tails_of_nuls_are_fine_and_other_tails_are_named),

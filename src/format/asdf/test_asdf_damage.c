@@ -94,6 +94,158 @@ static void every_flipped_bit_ends_in_order(void **state)
     make_clear(&m);
 }
 
+/* --- five blocks, any byte of any header wrong ---------------------------------------------------
+ */
+
+enum { FIVE = 5, FIVE_BYTES = 24 };
+static size_t five_kind_now;
+static char five_what[80]; /* what is damaged, for messages */
+
+/* How the five blocks are written. */
+typedef struct five_kind {
+    size_t slack;   /* allocated beyond used */
+    uint16_t extra; /* header bytes behind the known ones */
+    bool index, from_end, streamed, no_sum;
+} five_kind;
+
+static void five_value(size_t i, uint8_t out[FIVE_BYTES])
+{
+    for (size_t k = 0; k < FIVE_BYTES; k++)
+        out[k] = (uint8_t)(16 * (i + 1) + k % 16);
+}
+
+/* Arrays a0 to a4 of blocks 0 to 4, the last of them by a source from the end. */
+static void make_five(asdf_make *m, const five_kind *kind, size_t at[FIVE])
+{
+    static const uint8_t zeros[256];
+    char tree[1024];
+    size_t n = 0;
+    for (int i = 0; i < FIVE; i++)
+        n += (size_t)snprintf(
+            tree + n, sizeof tree - n,
+            "a%d: !core/ndarray-1.0.0 {source: %d, datatype: uint8, byteorder: little, shape: "
+            "[%s]}\n",
+            i, kind->from_end && i + 1 == FIVE ? -1 : i,
+            kind->streamed && i + 1 == FIVE ? "'*'" : "24");
+    make_tree(m, tree);
+    for (size_t i = 0; i < FIVE; i++) {
+        uint8_t data[FIVE_BYTES];
+        asdf_make b = { 0 };
+        five_value(i, data);
+        make_raw(&b, data, sizeof data);
+        cip_store_u16(b.ptr + 4, (uint16_t)(48 + kind->extra), true);
+        cip_store_u64(b.ptr + 14, FIVE_BYTES + kind->slack, true);
+        if (kind->no_sum)
+            memset(b.ptr + 38, 0, 16);
+        if (kind->streamed && i + 1 == FIVE) {
+            memset(b.ptr + 6, 0, 48);
+            b.ptr[9] = ASDF_STREAMED;
+        }
+        at[i] = make_bytes(m, b.ptr, ASDF_HEADER_LEN);
+        make_bytes(m, zeros, kind->extra);
+        make_bytes(m, data, sizeof data);
+        if (!kind->streamed || i + 1 != FIVE)
+            make_bytes(m, zeros, kind->slack);
+        make_clear(&b);
+    }
+    if (kind->index)
+        make_index(m, at, FIVE);
+}
+
+/* How many arrays are given; each that is must be right. */
+static int five_given(one_file *f)
+{
+    int n = 0;
+    for (size_t i = 0; i < FIVE; i++) {
+        const char path[] = { 'a', (char)('0' + i), '\0' };
+        uint8_t want[FIVE_BYTES];
+        five_value(i, want);
+        bool given = make_try(f, path) == CIP_OK;
+        if (given && !make_gives(f, path, want, sizeof want))
+            fail_msg("%s has other values (%s)", path, five_what);
+        n += given;
+    }
+    return n;
+}
+
+static void damage_byte(asdf_make *m, size_t off, uint8_t value, const five_kind *kind)
+{
+    one_file f;
+    uint8_t was = m->ptr[off];
+    snprintf(five_what, sizeof five_what, "kind %d, byte %zu, %d", (int)five_kind_now, off, value);
+    m->ptr[off] = value;
+    cip_status st = make_open(&f, m, 0);
+    if (st != CIP_OK)
+        fail_msg("%s: %s", five_what, f.err.text);
+    int n = five_given(&f);
+    if (kind->index && n < FIVE - 1)
+        fail_msg("%d arrays are given", n);
+    one_close(&f);
+    m->ptr[off] = was;
+}
+
+static void no_damaged_header_byte_gives_an_array_other_values(void **state)
+{
+    (void)state;
+    static const five_kind kinds[] = {
+        { .index = true },
+        { .index = false },
+        { .index = true, .from_end = true },
+        { .from_end = true },
+        { .slack = 10, .index = true },
+        { .slack = 10 },
+        { .slack = 78, .from_end = true },
+        { .extra = 10, .index = true },
+        { .extra = 10, .from_end = true },
+        { .extra = 10, .slack = 20, .index = true },
+        { .extra = 10, .slack = 20 },
+        { .streamed = true, .from_end = true },
+        { .streamed = true, .from_end = true, .no_sum = true },
+        { .no_sum = true, .from_end = true, .index = true },
+        { .no_sum = true, .from_end = true },
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        asdf_make m = { 0 };
+        size_t at[FIVE];
+        make_five(&m, &kinds[k], at);
+        five_kind_now = k;
+        const uint8_t more[] = { 0, 0xff, 58, 48, 78, 88, 102, 126, 156, 112 };
+        for (size_t i = 0; i < FIVE; i++)
+            for (size_t off = at[i]; off < at[i] + ASDF_HEADER_LEN; off++) {
+                for (int bit = 0; bit < 8; bit++)
+                    damage_byte(&m, off, (uint8_t)(m.ptr[off] ^ (1 << bit)), &kinds[k]);
+                for (size_t v = 0; v < sizeof more; v++)
+                    damage_byte(&m, off, more[v], &kinds[k]);
+            }
+        make_clear(&m);
+    }
+}
+
+/* A whole header is overwritten: nothing is left that tells what was there. */
+static void a_header_that_is_gone_costs_no_other_array_its_values(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 12; kind++) {
+        const five_kind how = { .index = kind & 1, .from_end = kind & 2 };
+        asdf_make m = { 0 };
+        size_t at[FIVE];
+        make_five(&m, &how, at);
+        for (size_t i = 0; i < FIVE; i++) {
+            one_file f;
+            uint8_t was[ASDF_HEADER_LEN];
+            memcpy(was, m.ptr + at[i], sizeof was);
+            snprintf(five_what, sizeof five_what, "header %zu, %d", i, kind);
+            memset(m.ptr + at[i], kind / 4 == 0 ? 0 : kind / 4 == 1 ? 0xff : 'x', sizeof was);
+            assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+            int n = five_given(&f);
+            assert_true(!how.index || n == FIVE - 1);
+            one_close(&f);
+            memcpy(m.ptr + at[i], was, sizeof was);
+        }
+        make_clear(&m);
+    }
+}
+
 static void every_word_of_a_header_may_lie(void **state)
 {
     (void)state;
@@ -266,6 +418,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_truncation_gives_the_data_or_an_error),
         cmocka_unit_test(every_flipped_bit_ends_in_order),
+        cmocka_unit_test(no_damaged_header_byte_gives_an_array_other_values),
+        cmocka_unit_test(a_header_that_is_gone_costs_no_other_array_its_values),
         cmocka_unit_test(every_word_of_a_header_may_lie),
         cmocka_unit_test(running_out_of_memory_is_survived_everywhere),
         cmocka_unit_test(small_files_are_opened_with_one_read),

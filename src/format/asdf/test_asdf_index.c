@@ -236,10 +236,10 @@ static void the_index_finds_what_follows_a_lying_header(void **state)
     assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT);
     assert_true(make_gives_three(&f, "b"));
     one_close(&f);
-    cip_store_u64(m.ptr + at[1] + 22, 1000,
-                  true); /* the last one must end where the index starts */
+    cip_store_u64(m.ptr + at[1] + 22, 1000, true); /* the last one too */
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-    assert_int_equal(index_of(&f)->state, ASDF_INDEX_BAD);
+    assert_int_equal(index_of(&f)->state, ASDF_INDEX_GOOD);
+    assert_int_equal(make_try(&f, "b"), CIP_ERR_CORRUPT);
     one_close(&f);
     make_clear(&m);
 }
@@ -250,6 +250,7 @@ static void a_streamed_block_has_no_index(void **state)
     asdf_make m = { 0 };
     size_t at[3];
     make_two(&m, at);
+    memset(m.ptr + at[1] + 6, 0, 48);
     m.ptr[at[1] + 9] = ASDF_STREAMED;
     one_file f;
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
@@ -257,6 +258,26 @@ static void a_streamed_block_has_no_index(void **state)
     assert_int_equal(f.layout->block[1].info.stored_nbytes, m.len - at[1] - 54);
     one_close(&f);
     make_clear(&m);
+}
+
+static void a_streamed_flag_on_a_block_whose_sizes_fit_the_index_is_damage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        asdf_make m = { 0 };
+        size_t at[3];
+        make_two(&m, at);
+        m.ptr[at[i] + 9] = ASDF_STREAMED;
+        one_file f;
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(index_of(&f)->state, ASDF_INDEX_GOOD);
+        assert_int_equal(f.layout->nblock, 2);
+        assert_int_equal(make_try(&f, i == 0 ? "a" : "b"), CIP_ERR_CORRUPT);
+        assert_non_null(strstr(f.err.text, "expected no streamed flag"));
+        assert_true(i == 0 ? make_gives_three(&f, "b") : make_gives_six(&f, "a"));
+        one_close(&f);
+        make_clear(&m);
+    }
 }
 
 /* Offsets of n blocks of `each` bytes, the arrays a (the last) and b (the first), and an index. */
@@ -296,7 +317,10 @@ static void long_indices_are_found_and_checked_in_batches(void **state)
         one_close(&f);
         m.ptr[at[n - 2]] ^= 1; /* in the second batch */
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-        assert_int_equal(index_of(&f)->state, ASDF_INDEX_BAD);
+        assert_int_equal(index_of(&f)->state, ASDF_INDEX_GOOD);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(f.layout->block[i].info.state, i == n - 2 ? CIP_ERR_CORRUPT : CIP_OK);
+        assert_true(make_gives(&f, "a", &last, 1));
         one_close(&f);
         make_clear(&m);
     }
@@ -318,20 +342,33 @@ static void an_index_too_long_for_the_limits_is_walked_around(void **state)
     make_clear(&m);
 }
 
-static void blocks_that_do_not_match_a_longer_index_are_warned_about(void **state)
+static void a_block_without_its_magic_keeps_its_number_by_the_index(void **state)
 {
     (void)state;
-    one_file f;
     asdf_make m = { 0 };
-    make_tree(&m, "a: " MAKE_INT32);
+    make_tree(&m,
+              "a: " MAKE_INT32 "b: " MAKE_FLOAT64
+              "c: !core/ndarray-1.0.0 {source: 2, datatype: int32, byteorder: little, shape: [6]}\n"
+              "d: !core/ndarray-1.0.0 {source: -2, datatype: float64, byteorder: little, shape: "
+              "[3]}\n");
     size_t at[3] = { make_six(&m), make_three(&m), make_six(&m) };
     make_index(&m, at, 3);
-    m.ptr[at[1]] = 'X'; /* its magic: the walk goes on at the third, with the wrong number */
-    assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-    assert_int_equal(f.layout->nblock, 2);
-    assert_int_equal(
-        make_warned(&f, "found 2 blocks with other bytes between them, the index lists 3"), 1);
-    one_close(&f);
+    for (size_t i = 0; i < 3; i++) {
+        one_file f;
+        m.ptr[at[i]] = 'X';
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(f.layout->nblock, 3);
+        assert_int_equal(make_try(&f, "a"), i == 0 ? CIP_ERR_CORRUPT : CIP_OK);
+        assert_int_equal(make_try(&f, "b"), i == 1 ? CIP_ERR_CORRUPT : CIP_OK);
+        assert_int_equal(make_try(&f, "c"), i == 2 ? CIP_ERR_CORRUPT : CIP_OK);
+        assert_true(i == 1 || (make_gives_three(&f, "b") && make_gives_three(&f, "d")));
+        assert_true(i == 2 || make_gives_six(&f, "c"));
+        assert_int_equal(make_warned(&f, "expected a block's magic where the index lists one"), 1);
+        assert_int_equal(cip_asdf_check_numbers(cip_asdf_of(f.layout), &f.err), CIP_ERR_CORRUPT);
+        assert_non_null(strstr(f.err.text, "nothing is written over a file with a damaged"));
+        one_close(&f);
+        m.ptr[at[i]] = 0xd3;
+    }
     make_clear(&m);
 }
 
@@ -349,9 +386,10 @@ int main(void)
         cmocka_unit_test(unused_bytes_between_listed_blocks_are_fine),
         cmocka_unit_test(the_index_finds_what_follows_a_lying_header),
         cmocka_unit_test(a_streamed_block_has_no_index),
+        cmocka_unit_test(a_streamed_flag_on_a_block_whose_sizes_fit_the_index_is_damage),
         cmocka_unit_test(long_indices_are_found_and_checked_in_batches),
         cmocka_unit_test(an_index_too_long_for_the_limits_is_walked_around),
-        cmocka_unit_test(blocks_that_do_not_match_a_longer_index_are_warned_about),
+        cmocka_unit_test(a_block_without_its_magic_keeps_its_number_by_the_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
