@@ -134,6 +134,8 @@ cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err);
 /* All there is from here on, into a buffer that is the caller's to give back. */
 cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err);
 uint64_t cip_seq_pos(const cip_seq *q);
+/* Whether the data are known to end where it stands; finds out where that needs no more output. */
+bool cip_seq_ends_here(cip_seq *q);
 /* Marks met from here on are kept for space `id` of `len` bytes. */
 void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len);
 /* To raw position `pos`, not before where it stands: passing over what lies between, or from a

@@ -69,6 +69,21 @@ uint64_t cip_seq_pos(const cip_seq *q)
     return q->raw_pos;
 }
 
+bool cip_seq_ends_here(cip_seq *q)
+{
+    uint8_t none;
+    size_t in_n = q->in_len - q->in_at, room = 0;
+    if (q->end || q->codec->split != NULL) /* its pieces are decoded by several threads */
+        return q->end;
+    bool last = q->in_pos == q->at.len, end = false;
+    /* What is wrong with the data behind comes up again when somebody reads there. */
+    if (q->codec->step(q->state, q->in + q->in_at, &in_n, last, &none, &room, &end, NULL) != CIP_OK)
+        return false;
+    q->in_at += in_n;
+    q->end = end;
+    return end;
+}
+
 /* More stored bytes behind those that are left. */
 static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
 {

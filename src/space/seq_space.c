@@ -25,13 +25,28 @@ static bool is_first_look(cip_space *s, uint64_t end)
            !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
 }
 
+/* Whether the data decode to their end in good order, but are not as many bytes as they should be:
+ * then what says how many is wrong, or the data are another block's, and no byte is given. */
+static bool has_other_length(const cip_rd *rd, cip_space *s)
+{
+    cip_seq *q;
+    if (cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, NULL) != CIP_OK)
+        return false;
+    bool whole = cip_seq_take(rd, q, NULL, s->len, NULL) == CIP_OK;
+    if (whole)
+        (void)cip_seq_check_end(rd, q, NULL);
+    bool other = whole ? cip_seq_pos(q) > s->len : cip_seq_ends_here(q);
+    cip_seq_free(q);
+    return other;
+}
+
 /* Whether what lies before `end` can be had of data that do not decode as a whole; `st`: of the
  * attempt. What is given must not depend on whether all was tried before. */
-static bool is_damaged_behind(cip_space *s, uint64_t end, cip_status st)
+static bool is_damaged_behind(const cip_rd *rd, cip_space *s, uint64_t end, cip_status st)
 {
     if (s->step[0].codec->stream == NULL || end >= s->len)
         return false;
-    if (cip_is_damage(st))
+    if (cip_is_damage(st) && !has_other_length(rd, s))
         atomic_store_explicit(&s->broken, true, memory_order_relaxed);
     return atomic_load_explicit(&s->broken, memory_order_relaxed);
 }
@@ -44,9 +59,9 @@ cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip
     *h = (cip_held){ 0 };
     if (!is_small(rd, s))
         return CIP_OK;
-    if (!is_damaged_behind(s, end, CIP_OK) && !is_first_look(s, end)) {
+    if (!is_damaged_behind(rd, s, end, CIP_OK) && !is_first_look(s, end)) {
         st = cip_chunk_hold(rd, s, 0, &c, true, h, &found);
-        if (!is_damaged_behind(s, end, st))
+        if (!is_damaged_behind(rd, s, end, st))
             return cip_err_give(err, &found, st);
     }
     rd->in_order = s;
@@ -73,6 +88,10 @@ static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
     }
     if (cip_seq_pos(q) == s->len)
         CIP_GO(cip_seq_check_end(rd, q, err));
+    else if (cip_seq_ends_here(q))
+        CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " decoded bytes, found %" PRIu64, s->len,
+                        cip_seq_pos(q)));
     if ((!is_small(rd, s) || rd->in_order == s) && cip_seq_pos(q) != s->len) {
         cip_decoders_give(rd->decoders, s->id, q);
         return CIP_OK;
@@ -108,7 +127,7 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
     uint64_t end = want[n - 1].off + shift + want[n - 1].len;
     cip_err found = CIP_ERR_INIT;
     cip_status st;
-    if (rd->in_order == s || is_damaged_behind(s, end, CIP_OK))
+    if (rd->in_order == s || is_damaged_behind(rd, s, end, CIP_OK))
         return read_in_order(rd, s, shift, want, n, err);
     if (most->len == s->len)
         st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
@@ -116,7 +135,7 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
         st = copy_whole(rd, s, shift, want, n, &found);
     else
         return read_in_order(rd, s, shift, want, n, err);
-    if ((st == CIP_ERR_LIMIT && streams) || is_damaged_behind(s, end, st))
+    if ((st == CIP_ERR_LIMIT && streams) || is_damaged_behind(rd, s, end, st))
         return read_in_order(rd, s, shift, want, n, err);
     return cip_err_give(err, &found, st);
 }

@@ -44,7 +44,8 @@ typedef struct plain_state {
 
 static uint64_t nstreamed; /* bytes, by all decoders */
 static int nbegun, ndecoded;
-static uint64_t ends_after; /* the stream says that nothing follows; 0: at the end of its input */
+static uint64_t ends_after;   /* the stream says that nothing follows; 0: at the end of its input */
+static uint64_t breaks_after; /* the data are damaged there; 0: nowhere */
 
 static cip_status plain_begin(const void *args, const cip_codec_env *env, void **state,
                               cip_err *err)
@@ -65,7 +66,10 @@ static cip_status plain_step(void *state, const uint8_t *in, size_t *in_len, boo
     size_t n = *in_len < *out_len ? *in_len : *out_len;
     if (ends_after != 0 && n > ends_after - s->seen)
         n = (size_t)(ends_after - s->seen);
-    (void)err;
+    if (breaks_after != 0 && n > breaks_after - s->seen)
+        n = (size_t)(breaks_after - s->seen);
+    if (breaks_after != 0 && s->seen == breaks_after)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "damaged data");
     if (n != 0)
         memcpy(out, in, n);
     *end = (last && n == *in_len) || (ends_after != 0 && s->seen + n == ends_after);
@@ -92,7 +96,7 @@ static cip_status plain_decode(const void *args, const cip_codec_env *env, cip_b
     (void)args;
     (void)env;
     ndecoded++;
-    if (src.len != dst_len)
+    if (src.len != dst_len || breaks_after != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %zu bytes, found %zu",
                         dst_len, src.len);
     memcpy(dst, src.ptr, dst_len);
@@ -195,7 +199,8 @@ static void damage_behind_a_window_does_not_matter(void **state)
 {
     (void)state;
     for (int arrays = 0; arrays < 2; arrays++) {
-        cip_space *s = seq_of(&plain, 1000, 1001);
+        breaks_after = 1000;
+        cip_space *s = seq_of(&plain, 1001, 1001);
         for (int i = 0; i < 3; i++) {
             static const struct {
                 uint64_t off;
@@ -212,8 +217,9 @@ static void damage_behind_a_window_does_not_matter(void **state)
                                  rows[k].st);
         }
         assert_true(ndecoded <= 7); /* once for it all, and for what goes to the end */
-        cip_space *whole = seq_of(&plain_whole, 1000, 1001);
+        cip_space *whole = seq_of(&plain_whole, 1001, 1001);
         assert_int_equal(gather(whole, 25, 100), CIP_ERR_CORRUPT); /* it cannot be had otherwise */
+        breaks_after = 0;
     }
 }
 
@@ -402,7 +408,9 @@ static void fewer_bytes_than_told_are_an_error(void **state)
     with_cache(100);
     s = seq_of(&plain, 1000, 1001);
     s->label = "block 2";
-    assert_int_equal(read_at(s, 990, 10, &err), CIP_OK);
+    assert_int_equal(read_at(s, 989, 10, &err), CIP_OK);
+    assert_int_equal(read_at(s, 990, 10, &err), CIP_ERR_CORRUPT); /* the end is met there */
+    assert_string_equal(err.text, "expected 1001 decoded bytes, found 1000");
     assert_int_equal(read_at(s, 990, 11, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.part, "block 2");
     assert_string_equal(err.text, "expected 1 bytes more, found the end of the data after 1000");
@@ -416,8 +424,8 @@ static void more_bytes_than_told_are_an_error(void **state)
     assert_int_equal(read_at(s, 0, 999, &err), CIP_ERR_CORRUPT);
     with_cache(100);
     s = seq_of(&plain, 1000, 999);
-    assert_int_equal(read_at(s, 0, 998, &err), CIP_OK); /* tried whole, then in order */
-    assert_int_equal(read_at(s, 900, 98, &err), CIP_OK);
+    assert_int_equal(read_at(s, 0, 998, &err), CIP_ERR_CORRUPT); /* tried whole: then it is known */
+    assert_int_equal(read_at(s, 900, 98, &err), CIP_OK);         /* in order: nobody looks behind */
     assert_int_equal(read_at(s, 900, 99, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.text, "expected 999 bytes, found more");
 }

@@ -437,7 +437,7 @@ static void what_is_wrong_costs_that_block_alone(void **state)
         { "[zlib]\n...\n", small.p, small.n, 24, CIP_OK, "" },
         { "zlib\n...\n", small.p, small.n, 24, CIP_OK, "" },
         { "[zlib]\n...\n", small.p, small.n, 23, CIP_ERR_RANGE, "" },
-        { "[zlib]\n...\n", small.p, small.n, 25, CIP_OK, "" }, /* what the array has is there */
+        { "[zlib]\n...\n", small.p, small.n, 25, CIP_ERR_CORRUPT, "found 24" },
         { "[zlib]\n...\n", small.p, small.n - 6, 24, CIP_ERR_TRUNCATED, "" },
         { "[zlib]\n...\n", small.p, small.n, 1 << 30, CIP_ERR_CORRUPT, "found a claim of" },
         { "[zlib, zlib]\n...\n", twice.p, twice.n, 24, CIP_OK, "" },

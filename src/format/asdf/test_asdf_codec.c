@@ -158,6 +158,36 @@ static void a_wrong_data_size_is_corrupt(void **state)
     }
 }
 
+static void a_wrong_data_size_refuses_arrays_that_do_not_reach_the_end_too(void **state)
+{
+    (void)state;
+    static const struct {
+        int rows;
+        uint64_t declared;
+    } of[] = { { 1000, 1001 }, { 1000, 1500 }, { 900, 999 }, { 900, 1001 }, { 500, 3000 } };
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
+            char tree[200];
+            one_file f;
+            asdf_make m = { 0 };
+            packed p = { 0 };
+            pack(&p, streams[i].codec, data, 1000);
+            snprintf(tree, sizeof tree,
+                     "a: !core/ndarray-1.0.0 {source: 0, datatype: uint8, byteorder: little, "
+                     "shape: [%d]}\n",
+                     of[k].rows);
+            make_tree(&m, tree);
+            make_block(&m, streams[i].code, p.ptr, p.len, of[k].declared);
+            assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+            assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT);
+            assert_non_null(strstr(f.err.text, "decoded bytes, found"));
+            assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT); /* and again */
+            one_close(&f);
+            make_clear(&m);
+            free(p.ptr);
+        }
+}
+
 static void rows_of_an_absurd_data_size_are_refused(void **state)
 {
     (void)state;
@@ -541,6 +571,7 @@ int main(void)
         cmocka_unit_test(every_code_decodes),
         cmocka_unit_test(bytes_behind_a_stream_are_ignored),
         cmocka_unit_test(a_wrong_data_size_is_corrupt),
+        cmocka_unit_test(a_wrong_data_size_refuses_arrays_that_do_not_reach_the_end_too),
         cmocka_unit_test(rows_of_an_absurd_data_size_are_refused),
         cmocka_unit_test(lz4_chunks_may_be_of_any_size),
         cmocka_unit_test(lz4_windows_decode_only_their_chunks),
