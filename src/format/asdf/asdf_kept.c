@@ -16,6 +16,7 @@ cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept 
     *out = (asdf_kept){ .n = 0 };
     if (spec->from == NULL || !spec->whole)
         return CIP_OK;
+    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(spec->from), err));
     size_t n = cip_asdf_of(spec->from)->blocks.n;
     bool *owned;
     CIP_TRY(CIP_ARENA_NEW(a, &out->to, n, err));

@@ -17,6 +17,7 @@ try put x.asdf spectrum spectrum.npy
 try append x.asdf spectrum spectrum.npy
 try defrag x.asdf
 try convert x.asdf y.asdf
+try convert x.asdf y.asdf --byteorder big
 try explode x.asdf y.asdf
 cippus convert x.asdf --path spectrum --accept-loss again.npy 2> warnings
 cmp again.npy spectrum.npy
