@@ -24,20 +24,23 @@ cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_option
  * written on one line. A step through an alias, or through a key that a merge key brings, leads to
  * the node that is named: it changes for all who name it; at the end of the path the alias itself
  * is replaced, and a merged key is inserted anew. An anchor defined in what is replaced moves to
- * its first alias elsewhere, or the change is UNSUPPORTED; so is replacing the root. Of duplicate
- * keys the last is changed. TYPE when a parent is a scalar, NOT_FOUND for an item beyond the next.
+ * its first alias elsewhere, or the change is UNSUPPORTED; so is replacing the root, and an anchor
+ * that another node has. Of duplicate keys the last is changed. TYPE when a parent is a scalar,
+ * NOT_FOUND for an item beyond the next.
  */
 cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node *value,
                              cip_err *err);
-/* With its key; `{}` or `[]` stays of a collection that held nothing else. NOT_FOUND when it is not
- * there. Anchors as above; the root, its last entry, and keys that a merge key brings are
- * UNSUPPORTED. */
+/* With its key, and with the pairs that it hid, of the same key; `{}` or `[]` stays of a collection
+ * that held nothing else. NOT_FOUND when it is not there. Anchors as above; the root, its last
+ * entry, and keys that a merge key brings are UNSUPPORTED. */
 cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err);
 /* The node at `path` of the text as it is now, or NULL. Borrowed until the next change. */
 const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *err);
 const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e);
 /* The text as it is now, borrowed until the next change. */
 cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e);
+/* An anchor that two of its nodes have, or NULL; others refuse such a text. */
+const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e);
 void cip_yaml_edit_free(cip_yaml_edit *e);
 
 /* --- values --------------------------------------------------------------------------------------

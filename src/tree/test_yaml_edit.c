@@ -261,6 +261,33 @@ static void anchors_survive_what_held_them(void **state)
     RUN(cases);
 }
 
+static void a_second_anchor_of_one_name_is_refused(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: &x 1\nb: 2\n", "b", "&x 3", NULL },
+        { "a: &x 1\n", "b", "[&x 3]", NULL },
+        { "a: 1\n", "b", "[&x 3, &x 4]", "a: 1\nb: [&x 3, 4]\n" },
+        { "a: &x 1\nb: 2\n", "a", "&x 3", "a: &x 3\nb: 2\n" },
+        { "a: &x 1\nb: &x 2\n", "c", "3", "a: &x 1\nb: &x 2\nc: 3\n" },
+    };
+    RUN(cases);
+}
+
+static void a_key_goes_with_the_pairs_that_it_hid(void **state)
+{
+    static const edit_case cases[] = {
+        { "a: 1\nb: 2\na: 3\n", "a", NULL, "b: 2\n" },
+        { "a: 1\nb: 2\na: 3\na: 4\n", "a", NULL, "b: 2\n" },
+        { "{a: 1, b: 2, a: 3}\n", "a", NULL, "{b: 2}\n" },
+        { "c: {a: 1, a: 3}\n", "c/a", NULL, "c: {}\n" },
+        { "c: {1: 1, '1': 3}\n", "c/1", NULL, "c: {1: 1}\n" },
+        { "- 1\n- 1\n", "0", NULL, "- 1\n" },
+        { "a: &x 1\na: 2\nb: *x\n", "a", NULL, "b: &x 1\n" },
+        { "a: 1\na: 2\n", "a", NULL, NULL }, /* the root keeps an entry: all of it stays */
+    };
+    RUN(cases);
+}
+
 static void a_document_without_a_root_gets_one(void **state)
 {
     static const edit_case cases[] = {
@@ -406,6 +433,8 @@ int main(void)
         TEST(items_are_appended),
         TEST(nodes_are_removed_with_their_lines),
         TEST(anchors_survive_what_held_them),
+        TEST(a_second_anchor_of_one_name_is_refused),
+        TEST(a_key_goes_with_the_pairs_that_it_hid),
         TEST(a_document_without_a_root_gets_one),
         TEST(a_byte_order_mark_is_no_column),
         TEST(tags_are_written_with_the_documents_handle),

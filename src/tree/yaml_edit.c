@@ -52,6 +52,11 @@ const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *e
     return cip_tree_get(e->now.root, path, err);
 }
 
+const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e)
+{
+    return e->now.marks.twice;
+}
+
 cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e)
 {
     return (cip_bytes){ e->now.text.ptr, e->now.text.len };
@@ -196,11 +201,23 @@ static cip_status follow(const cip_yaml_text *t, const cip_bytes *step, size_t n
     }
 }
 
+/* Two nodes of one anchor are refused by others (PyYAML). */
+static cip_status check_anchors(const cip_yaml_text *old, const cip_yaml_text *next, cip_err *err)
+{
+    if (next->marks.twice == NULL || old->marks.twice != NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected an anchor that the tree does not have, found a second &%.80s",
+                    next->marks.twice);
+}
+
 static cip_status apply(cip_yaml_edit *e, cip_change *c, cip_err *err)
 {
     cip_yaml_text next;
     cip_yaml_text_init(&next, e->env);
     cip_status st = cip_change_apply(c, &e->opt, &next, err);
+    if (st == CIP_OK)
+        st = check_anchors(&e->now, &next, err);
     cip_yaml_text *old = st == CIP_OK ? &e->now : &next;
     cip_yaml_text_clear(old);
     if (st == CIP_OK)
@@ -336,7 +353,7 @@ static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const
     return cip_change_remove(c, &p, err);
 }
 
-cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err)
+static cip_status remove_once(cip_yaml_edit *e, const char *path, cip_err *err)
 {
     cip_change c;
     cip_arena a = { .mem = &e->env->mem };
@@ -346,5 +363,52 @@ cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err
         st = apply(e, &c, err);
     cip_change_clear(&c);
     cip_arena_clear(&a);
+    return st;
+}
+
+/* How many pairs of the mapping have the key that the path names: all of them but the last were
+ * hidden by it. */
+static cip_status count_twins(const cip_yaml_edit *e, const char *path, size_t *n, cip_err *err)
+{
+    cip_bytes *step;
+    size_t nstep;
+    cip_place p;
+    cip_arena a = { .mem = &e->env->mem };
+    cip_status st = cip_path_split(&a, path, &step, &nstep, err);
+    *n = 1;
+    if (st != CIP_OK || nstep == 0 || cip_change_rootless(&e->now))
+        goto done;
+    if (follow(&e->now, step, nstep, &p, NULL) != CIP_OK || p.child == CIP_NO_MARK ||
+        p.key == CIP_NO_MARK)
+        goto done;
+    const cip_node *key = cip_mark_at(&e->now, p.key)->node;
+    *n = 0;
+    for (uint32_t k = p.parent + 1; cip_mark_at(&e->now, k)->kind != CIP_MARK_CLOSE;) {
+        *n += k == p.key || cip_key_equal(key, cip_mark_at(&e->now, k)->node);
+        k = cip_mark_at(&e->now, cip_mark_at(&e->now, k)->next)->next;
+    }
+done:
+    cip_arena_clear(&a);
+    return st;
+}
+
+/* A pair goes with those that it hid: they would count from now on. */
+cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err)
+{
+    size_t n;
+    CIP_TRY(count_twins(e, path, &n, err));
+    if (n == 1)
+        return remove_once(e, path, err);
+    cip_yaml_edit *some; /* all or none */
+    CIP_TRY(cip_yaml_edit_new(e->env, cip_yaml_edit_text(e), &e->opt, &some, err));
+    cip_status st = CIP_OK;
+    for (; n != 0 && st == CIP_OK; n--)
+        st = remove_once(some, path, err);
+    if (st == CIP_OK) {
+        const cip_yaml_text now = e->now;
+        e->now = some->now;
+        some->now = now;
+    }
+    cip_yaml_edit_free(some);
     return st;
 }

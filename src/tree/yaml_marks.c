@@ -20,6 +20,7 @@ cip_status cip_marks_add(cip_marks *m, int kind, uint64_t start, uint64_t end, c
                       .next = i + 1,
                       .target = CIP_NO_MARK,
                       .node = node };
+    size_t was = SIZE_MAX;
     const cip_bytes name = { (const uint8_t *)node->anchor,
                              node->anchor != NULL ? strlen(node->anchor) : 0 };
     if (kind == CIP_MARK_CLOSE) {
@@ -29,7 +30,9 @@ cip_status cip_marks_add(cip_marks *m, int kind, uint64_t start, uint64_t end, c
     if (kind == CIP_MARK_ALIAS)
         mark.target = (uint32_t)cip_strmap_get(&m->anchors, name);
     else if (node->anchor != NULL && kind != CIP_MARK_CLOSE)
-        CIP_TRY(cip_strmap_put(&m->anchors, name, i, NULL, err));
+        CIP_TRY(cip_strmap_put(&m->anchors, name, i, &was, err));
+    if (was != SIZE_MAX)
+        m->twice = node->anchor;
     CIP_TRY(cip_buf_add(&m->list, &mark, sizeof mark, err));
     if (kind == CIP_MARK_OPEN)
         m->open = i;

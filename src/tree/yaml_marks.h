@@ -24,6 +24,7 @@ typedef struct cip_mark {
 typedef struct cip_marks {
     cip_buf list; /* of cip_mark, in the text's order; a mapping's are key, value, key, value */
     cip_strmap anchors; /* name -> mark */
+    const char *twice;  /* an anchor that two nodes have, which YAML allows and others refuse */
     uint32_t open;
     const char *handle; /* what the handle `!` stands for when the text is read, or NULL */
     const char *prefix; /* the same if the text itself says so: others read it so too */

@@ -41,6 +41,25 @@ static void percent_decode(char *s)
     *to = '\0';
 }
 
+bool cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const char *ref,
+                       const cip_node **out)
+{
+    cip_mem *mem = &f->env->mem;
+    size_t n = strcspn(ref, "#");
+    const char *fragment = ref[n] == '#' ? ref + n + 1 : "";
+    char *uri = NULL, *pointer = NULL;
+    *out = NULL;
+    bool here = cip_mem_copy(mem, ref, n, &uri, NULL) == CIP_OK && cip_asdf_is_own_name(f, uri);
+    if (here && cip_mem_copy(mem, fragment, strlen(fragment), &pointer, NULL) == CIP_OK) {
+        cip_err why = CIP_ERR_INIT;
+        percent_decode(pointer);
+        *out = root != NULL ? cip_tree_get(root, pointer, &why) : NULL;
+    }
+    cip_mem_put(mem, uri);
+    cip_mem_put(mem, pointer);
+    return here;
+}
+
 /* One reference: the file and the node it names. */
 static cip_status follow(asdf_file *f, const char *ref, asdf_file **owner, const cip_node **out,
                          cip_err *err)

@@ -126,8 +126,7 @@ static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_e
 /* --- other files
  * ---------------------------------------------------------------------------------- */
 
-/* Whether a reference names the file itself: nothing, or its own name. */
-static bool is_own_name(const asdf_file *f, const char *uri)
+bool cip_asdf_is_own_name(const asdf_file *f, const char *uri)
 {
     const char *name = f->layout->io->name;
     const char *slash = strrchr(name, '/');
@@ -220,7 +219,7 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
                              cip_err *err)
 {
     *out = NULL;
-    if (is_own_name(f, uri))
+    if (cip_asdf_is_own_name(f, uri))
         return CIP_OK;
     asdf_child *c = find_child(f, uri, with_tree);
     if (c == NULL) {

@@ -62,46 +62,76 @@ cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *s
 /* --- changes of the tree
  * --------------------------------------------------------------------------- */
 
-static bool is_step(const char *rest, const char *key)
+/* A value that stands for what is missing says nothing of where data lie. */
+static bool is_mask_value(const char *rest, const cip_node *value)
 {
-    size_t n = strlen(key);
-    return strncmp(rest, key, n) == 0 && (rest[n] == '\0' || rest[n] == '/');
+    return strcmp(rest, "mask") == 0 && cip_node_kind(value) < CIP_NODE_SEQ;
 }
 
-/* Whether the path leads to what describes an array's data. */
-static const cip_array *described(const asdf_update *u, const char *path)
+/* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
+static cip_status check_path(asdf_update *u, const char *path, const cip_node *value, cip_err *err)
 {
-    static const char *const keys[] = { "source", "datatype", "byteorder",
-                                        "shape",  "offset",   "strides" };
-    path += *path == '/' && path[1] != '/' ? 1 : 0;
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        size_t n = strlen(a->path);
-        if (cip_node_kind(a->node) != CIP_NODE_MAP || strncmp(path, a->path, n) != 0 ||
-            path[n] != '/')
+    cip_yaml_edit *e;
+    char *outer;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    for (size_t i = 1, n = strlen(path); i < n; i++) {
+        if (path[i] != '/')
             continue;
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-            if (is_step(path + n + 1, keys[k]))
-                return a;
+        CIP_TRY(cip_arena_copy(u->arena, path, i, &outer, err));
+        const cip_node *at = cip_yaml_edit_get(e, outer, NULL);
+        if (at == NULL || !cip_asdf_is_ndarray(at->tag, NULL))
+            continue;
+        if (is_mask_value(path + i + 1, value))
+            return CIP_OK;
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "'%.100s' is within the description of an array's data; change the array "
+                        "itself (put, append, resize)",
+                        path);
     }
-    return NULL;
+    return CIP_OK;
 }
 
-static cip_status check_path(const asdf_update *u, const char *path, cip_err *err)
+/* An ndarray that names a block, of those that there are. */
+typedef struct naming {
+    const asdf_update *u;
+    cip_status st;
+    cip_err *err;
+} naming;
+
+static int check_named(void *user, const cip_visit *v)
 {
-    const cip_array *a = described(u, path);
-    return a == NULL ? CIP_OK
-                     : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                                "'%.100s' describes the data of the array '%.60s'; change the "
-                                "array itself (put, append, resize)",
-                                path, a->path);
+    naming *x = user;
+    int64_t i;
+    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP ||
+        !cip_asdf_is_ndarray(v->node->tag, NULL))
+        return v->again;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (source == NULL || !cip_node_as_int(source, &i))
+        return 0;
+    const size_t n = x->u->n, old = x->u->f->blocks.n;
+    if (i < 0 ? (uint64_t) - (i + 1) < old : (uint64_t)i < n)
+        return 0;
+    x->st = cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                     "expected a block that the file has as source, of %zu, found %" PRId64, n, i);
+    return 2;
+}
+
+static cip_status check_value(const asdf_update *u, const cip_node *value, cip_err *err)
+{
+    naming x = { u, CIP_OK, err };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_tree_walk(value, u->env, check_named, &x, &why);
+    if (x.st != CIP_OK)
+        return x.st;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
 static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
-    CIP_TRY(check_path(u, path, err));
+    CIP_TRY(check_path(u, path, value, err));
+    CIP_TRY(check_value(u, value, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_set(e, path, value, err));
     u->tree_changed = true;
@@ -112,7 +142,7 @@ static cip_status remove_node(void *state, const char *path, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
-    CIP_TRY(check_path(u, path, err));
+    CIP_TRY(check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_remove(e, path, err));
     u->tree_changed = true;

@@ -100,6 +100,9 @@ cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
 /* A new block with no data yet, stored as block `like` is. */
 cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err);
 
+/* Refuses a tree in which a `$ref` to a node of this file leads nowhere, unless it did before. */
+cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
+
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */
 
@@ -152,6 +155,15 @@ cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **o
  * -------------------------------------------------- */
 
 cip_status cip_asdf_update_finish(void *u, cip_revision *r, cip_err *err);
+
+/* --- asdf_update_end.c -------------------------------------------------------------------------
+ */
+
+/* Where bytes behind the last block of the file begin that are neither room nor an index;
+ * UINT64_MAX: there are none. */
+cip_status cip_asdf_update_find_extra(const asdf_update *u, uint64_t *at, cip_err *err);
+/* Refuses to go on where they would be dropped. */
+cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err);
 
 /* --- asdf_update_payload.c: what is stored of each block
  * ------------------------------------------- */

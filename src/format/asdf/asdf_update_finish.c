@@ -281,7 +281,10 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
 static cip_status place_index(placing *p, cip_err *err)
 {
     asdf_update *u = p->u;
-    if (u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
+    uint64_t extra = UINT64_MAX;
+    if (!p->r->has_tail) /* an index alone is not worth what lies in its place */
+        CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
+    if (extra != UINT64_MAX || u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
         (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
     start_tail(p, end_of_old(p));
@@ -328,6 +331,8 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
         CIP_TRY(place_old(p, i, err));
     for (size_t i = p->old; i < u->n; i++)
         CIP_TRY(place_new(p, i, err));
+    if (p->r->has_tail)
+        CIP_TRY(cip_asdf_update_check_end(u, err));
     return place_index(p, err);
 }
 
@@ -364,6 +369,8 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     asdf_piece *piece;
     size_t n = 0;
     CIP_TRY(check_blocks(p, err));
+    if (!u->compact)
+        CIP_TRY(cip_asdf_update_check_end(u, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &piece, u->n + 1, err));
     for (size_t i = 0; i < u->n; i++) {
         if (u->b[i].dropped)
@@ -417,6 +424,7 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     int64_t *to;
     bool blocks = any_changed(u);
     CIP_TRY(cip_asdf_inline_finish(u, err));
+    CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_look(u, err));

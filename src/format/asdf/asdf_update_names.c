@@ -3,6 +3,7 @@
  * no longer what they were when the file was opened. */
 #include <string.h>
 
+#include "base/strmap.h"
 #include "format/asdf/asdf_update.h"
 #include "format/asdf/asdf_write.h"
 
@@ -41,6 +42,62 @@ cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
     for (size_t i = 0; i < n; i++)
         same[i] = (int64_t)i;
     return cip_asdf_update_renumber(u, same, n, changed, err);
+}
+
+/* --- references ---------------------------------------------------------------------------------
+ */
+
+typedef struct referring {
+    const asdf_update *u;
+    const cip_node *root;
+    cip_strmap lost; /* references that lead nowhere in the tree as it was */
+    bool old;        /* these are being gathered */
+    cip_status st;
+    cip_err *err;
+} referring;
+
+static int visit_ref(void *user, const cip_visit *v)
+{
+    referring *x = user;
+    const char *ref = v->again ? NULL : cip_asdf_ref_of(v->node);
+    const cip_node *found;
+    if (ref == NULL || !cip_asdf_ref_here(x->u->f, x->root, ref, &found) || found != NULL)
+        return v->again;
+    const cip_bytes name = { (const uint8_t *)ref, strlen(ref) };
+    if (x->old)
+        x->st = cip_strmap_put(&x->lost, name, 1, NULL, x->err);
+    else if (cip_strmap_get(&x->lost, name) == SIZE_MAX)
+        x->st = cip_fail_in(
+            x->err,
+            cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                     "expected a node for the reference '%.100s', found none after this "
+                     "change",
+                     ref),
+            "%s", v->path);
+    return x->st == CIP_OK ? 0 : 2;
+}
+
+static cip_status visit_refs(referring *x, const cip_node *root, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    x->root = root;
+    cip_status st = root == NULL ? CIP_OK : cip_tree_walk(root, x->u->env, visit_ref, x, &why);
+    if (x->st != CIP_OK)
+        return x->st;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
+{
+    if (u->tree == NULL || !u->tree_changed)
+        return CIP_OK;
+    referring x = { .u = u, .lost = { .mem = &u->env->mem }, .old = true, .err = err };
+    cip_status st = visit_refs(&x, u->l->tree, err);
+    x.old = false;
+    if (st == CIP_OK)
+        st = visit_refs(&x, cip_yaml_edit_root(u->tree), err);
+    cip_strmap_clear(&x.lost);
+    return st;
 }
 
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a)

@@ -130,7 +130,12 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_GO(cip_yaml_parse(u->env, &a, text, &opt, &root, err));
     CIP_GO(compare(u, cip_yaml_edit_root(e), root, err));
+    const bool twice = cip_yaml_edit_anchor_twice(e) != NULL;
     CIP_GO(cip_asdf_update_text(u, text, err));
+    const char *anchor = cip_yaml_edit_anchor_twice(u->tree);
+    if (anchor != NULL && !twice)
+        st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                      "expected an anchor for one node, found &%.80s twice", anchor);
 done:
     cip_arena_clear(&a);
     return st;

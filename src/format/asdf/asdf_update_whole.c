@@ -106,6 +106,7 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
     int64_t *to, next = 0;
     const size_t *users;
     bool changed;
+    uint64_t extra;
     CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
     CIP_TRY(cip_asdf_update_users(u, &users, err));
@@ -120,6 +121,10 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
     if (u->f->has_gaps)
         cip_report_add(report, CIP_NOTE, CIP_OK, u->f->blocks_from, 0, "blocks",
                        "bytes between blocks are dropped");
+    CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
+    if (extra != UINT64_MAX)
+        cip_report_add(report, CIP_NOTE, CIP_OK, extra, 0, "blocks",
+                       "bytes behind the last block are dropped, from %" PRIu64 " on", extra);
     u->anew = u->compact = true;
     return cip_asdf_update_renumber(u, to, u->n, &changed, err);
 }
