@@ -88,7 +88,9 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
     cip_bytes h, t = { (const uint8_t *)"", 0 };
     uint64_t nhead = f->has_tree ? f->tree_off : f->blocks_from;
     size_t end;
-    CIP_TRY(read_text(f, 0, nhead, 0, a, &h, err));
+    CIP_TRY(read_text(f, 0, nhead, 1, a, &h, err));
+    if (!f->has_tree && h.len != 0 && h.ptr[h.len - 1] != '\n') /* what follows is another line */
+        ((uint8_t *)(uintptr_t)h.ptr)[h.len++] = '\n';
     if (f->has_tree) {
         CIP_TRY(read_text(f, f->tree_off, f->tree_len, sizeof marker, a, &t, err));
         if (cip_asdf_tree_end(t, 0, true, &end) == ASDF_END_UNMARKED) {
