@@ -3,7 +3,9 @@
  * implementations see only ranges that lie within, rise and are not empty. */
 #include "io/io.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "io/io_impl.h"
@@ -147,4 +149,16 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
 int cip_io_descriptor(cip_io *io, uint64_t *off)
 {
     return io->ops->descriptor == NULL ? -1 : io->ops->descriptor(io, off);
+}
+
+uint64_t cip_io_next_data(cip_io *io, uint64_t off)
+{
+    uint64_t in_file = off;
+    int fd = cip_io_descriptor(io, &in_file);
+    if (fd == -1 || off >= io->size)
+        return off;
+    off_t data = lseek(fd, (off_t)in_file, SEEK_DATA); /* reads are by position: it moves nothing */
+    if (data < 0)
+        return errno == ENXIO ? io->size : off;
+    return cip_min_u64(off + ((uint64_t)data - in_file), io->size);
 }

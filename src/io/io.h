@@ -74,6 +74,9 @@ cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_
 /* Every range whole; all are checked against the size first. Rising offsets are read together,
  * which is quicker; others are fine. Empty ranges need no `dst`. */
 cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err);
+/* Where at `off` or behind it data may lie: what is before is a hole of a sparse file, which reads
+ * as zeros. `off` itself where nothing is known of holes; the io's size when no data follow. */
+uint64_t cip_io_next_data(cip_io *io, uint64_t off);
 /* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
  * cannot. Lives until close. Thread-safe. */
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);

@@ -195,6 +195,35 @@ static void a_large_read_is_cut_at_one_gibibyte(void **state)
     cip_io_close(io);
 }
 
+static void holes_of_a_sparse_file_are_passed_over(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1 << 20, end = 64 * mib;
+    const char *path = scratch_write(&dir, "holes", "x", 1);
+    cip_io *io, *part;
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "y", 1, (off_t)(32 * mib)), 1);
+    assert_int_equal(ftruncate(fd, (off_t)end), 0);
+    bool holes = lseek(fd, (off_t)(16 * mib), SEEK_DATA) > (off_t)(16 * mib);
+    close(fd);
+    assert_int_equal(cip_io_open_file(&env, path, &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_part(io, 8 * mib, end - 8 * mib, &part, NULL), CIP_OK);
+    assert_int_equal(cip_io_next_data(io, 0), 0);
+    assert_int_equal(cip_io_next_data(io, 32 * mib), 32 * mib);
+    assert_int_equal(cip_io_next_data(io, end + 5), end + 5);
+    if (holes) { /* the file system may have none */
+        assert_int_equal(cip_io_next_data(io, 16 * mib), 32 * mib);
+        assert_int_equal(cip_io_next_data(io, 48 * mib), end);
+        assert_int_equal(cip_io_next_data(part, 8 * mib), 24 * mib);
+        assert_int_equal(cip_io_next_data(part, 40 * mib), end - 8 * mib);
+    }
+    cip_io_close(part);
+    cip_io_close(io);
+    assert_int_equal(cip_io_open_memory(&env, "\0\0\0x", 4, "memory", &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_next_data(io, 1), 1); /* nothing is known of holes */
+    cip_io_close(io);
+}
+
 static void positions_beyond_four_gibibytes_are_fine(void **state)
 {
     (void)state;
@@ -617,6 +646,7 @@ int main(void)
         cmocka_unit_test_setup(short_and_interrupted_reads_go_on, reset),
         cmocka_unit_test_setup(a_failing_read_names_file_place_and_reason, reset),
         cmocka_unit_test_setup(a_large_read_is_cut_at_one_gibibyte, reset),
+        cmocka_unit_test_setup(holes_of_a_sparse_file_are_passed_over, reset),
         cmocka_unit_test_setup(positions_beyond_four_gibibytes_are_fine, reset),
         cmocka_unit_test_setup(neighbours_are_read_by_one_call_and_others_by_one_each, reset),
         cmocka_unit_test_setup(many_neighbours_are_read_in_groups, reset),

@@ -30,9 +30,11 @@ static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_
         return CIP_OK;
     }
     bool early = cip_asdf_is_early(f->header.file);
-    return cip_asdf_block_search(f->layout->io, f->blocks_from,
-                                 early ? cip_asdf_believe_early : cip_asdf_believe_form,
-                                 &cip_asdf_form_1_0, first, err);
+    asdf_search search = { .io = f->layout->io,
+                           .believe = early ? cip_asdf_believe_early : cip_asdf_believe_form,
+                           .user = &cip_asdf_form_1_0,
+                           .left = ASDF_SEARCH_MAX };
+    return cip_asdf_block_search(&search, f->blocks_from, first, err);
 }
 
 /* Bytes that mean nothing to us, between two blocks or behind the last. */
@@ -78,6 +80,10 @@ static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
     f->no_last = walk.skipped;
     if (st != CIP_OK)
         return st;
+    if (walk.stopped != 0)
+        cip_warn(f->env, CIP_ERR_LIMIT, walk.stopped, "blocks",
+                 "searched %" PRIu64 " MiB for the next block; what lies behind is not searched",
+                 ASDF_SEARCH_MAX >> 20);
     if (f->index.at < f->blocks_end) { /* text in a block's data */
         cip_asdf_index_clear(f->env, &f->index);
         f->index.state = ASDF_INDEX_NONE;

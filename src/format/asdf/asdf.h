@@ -163,10 +163,19 @@ static inline bool cip_asdf_is_raw(const asdf_block *b)
 typedef bool asdf_believe_fn(const void *user, cip_io *io, cip_bytes in, uint64_t at);
 /* Believes plausible headers of the form `user`. */
 asdf_believe_fn cip_asdf_believe_form;
+/* A search for the next block, or several in a row. */
+typedef struct asdf_search {
+    cip_io *io;
+    asdf_believe_fn *believe;
+    const void *user;
+    uint64_t left;    /* bytes that it may still read: junk may be of any size */
+    uint64_t stopped; /* where it had read as many; 0: it had not */
+} asdf_search;
+#define ASDF_SEARCH_MAX (UINT64_C(256) << 20)
+
 /* The first magic at or behind `from` with a header that `believe` takes; UINT64_MAX when there is
- * none. */
-cip_status cip_asdf_block_search(cip_io *io, uint64_t from, asdf_believe_fn *believe,
-                                 const void *user, uint64_t *at, cip_err *err);
+ * none, or none before it stopped. Holes of sparse files are passed over. */
+cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, cip_err *err);
 
 /* --- asdf_form.c: which form a file of 0.1 has (section 12) ----------------------------------- */
 
@@ -189,7 +198,8 @@ typedef struct asdf_walk {
     bool doubtful;      /* blocks from number `sure` on may have other numbers than they have here:
                            something lies before them in which a block may be lost */
     size_t sure;
-    bool skipped; /* a block may be lost, and nobody can tell which one is the last */
+    bool skipped;     /* a block may be lost, and nobody can tell which one is the last */
+    uint64_t stopped; /* where the search for blocks ended for want of patience; 0: it did not */
     /* Called for what lies between two blocks, and for what lies behind the last (`next`
      * UINT64_MAX) when it is more than NULs and does not start with an index; may be NULL. */
     void (*gap)(void *user, uint64_t from, uint64_t to, uint64_t next);

@@ -180,15 +180,9 @@ bool cip_asdf_believe_form(const void *user, cip_io *io, cip_bytes in, uint64_t 
            cip_asdf_block_plausible(&b, io->size);
 }
 
-/* How a search goes about it. */
-typedef struct search {
-    cip_io *io;
-    asdf_believe_fn *believe;
-    const void *user;
-} search;
-
 /* Whether a believable header starts at `at`; `in`: the bytes from there on that are at hand. */
-static cip_status header_at(const search *s, cip_bytes in, uint64_t at, bool *yes, cip_err *err)
+static cip_status header_at(const asdf_search *s, cip_bytes in, uint64_t at, bool *yes,
+                            cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
     if (in.len < sizeof head) { /* only at the end of a piece */
@@ -201,13 +195,18 @@ static cip_status header_at(const search *s, cip_bytes in, uint64_t at, bool *ye
 }
 
 /* Looks at the magics of a piece of the file; *at is set when one is believed. */
-static cip_status search_piece(const search *s, cip_bytes piece, uint64_t off, uint64_t *at,
+static cip_status search_piece(const asdf_search *s, cip_bytes piece, uint64_t off, uint64_t *at,
                                cip_err *err)
 {
     const uint8_t *p = piece.ptr, *end = piece.ptr + piece.len;
     while ((p = memmem(p, (size_t)(end - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL) {
+        enum { FLAGS = 6 }; /* of every form; only the lowest of the four bytes has any */
         bool yes;
         cip_bytes rest = { p, (size_t)(end - p) };
+        if (rest.len > FLAGS + 2 && (p[FLAGS] | p[FLAGS + 1] | p[FLAGS + 2]) != 0) {
+            p++; /* most magics in junk, and cheap */
+            continue;
+        }
         CIP_TRY(header_at(s, rest, off + (uint64_t)(p - piece.ptr), &yes, err));
         if (yes) {
             *at = off + (uint64_t)(p - piece.ptr);
@@ -218,19 +217,28 @@ static cip_status search_piece(const search *s, cip_bytes piece, uint64_t off, u
     return CIP_OK;
 }
 
-cip_status cip_asdf_block_search(cip_io *io, uint64_t from, asdf_believe_fn *believe,
-                                 const void *user, uint64_t *at, cip_err *err)
+cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, cip_err *err)
 {
     enum { FIRST = 4096, PIECE = 1 << 20 };
-    const search s = { io, believe, user };
+    cip_io *io = s->io;
     cip_status st = CIP_OK;
     uint8_t *buf = NULL;
     uint64_t found = UINT64_MAX;
     size_t n, want = FIRST; /* padding is mostly short */
-    while (found == UINT64_MAX && from < io->size && io->size - from > ASDF_MAGIC_LEN) {
+    for (;;) {
+        from = want == FIRST ? from : cip_io_next_data(io, from); /* zeros are no magic */
+        if (from >= io->size || io->size - from <= ASDF_MAGIC_LEN)
+            break;
+        if (s->left < want) {
+            s->stopped = from;
+            break;
+        }
         CIP_GO(cip_mem_resize(&io->env->mem, (void **)&buf, want, err));
         CIP_GO(cip_io_read_some(io, from, buf, want, &n, err));
-        CIP_GO(search_piece(&s, (cip_bytes){ buf, n }, from, &found, err));
+        CIP_GO(search_piece(s, (cip_bytes){ buf, n }, from, &found, err));
+        if (found != UINT64_MAX)
+            break;
+        s->left -= n;
         from += n - (ASDF_MAGIC_LEN - 1);
         want = want * 4 < PIECE ? want * 4 : PIECE; /* so that short gaps cost little */
     }

@@ -39,6 +39,7 @@ typedef struct walker {
     asdf_window *win;
     asdf_walk *w;
     const asdf_block_form *form;
+    asdf_search search;
 } walker;
 
 static asdf_block *last_block(const walker *x)
@@ -121,16 +122,22 @@ static cip_status look(const walker *x, uint64_t at, bool believable, standing *
     return CIP_OK;
 }
 
-/* Whether there are only NULs from `from` to the end of the file. */
-static cip_status only_nuls(cip_io *io, uint64_t from, bool *yes, cip_err *err)
+/* Whether there are only NULs from `from` to the end of the file, as far as it may be read. */
+static cip_status only_nuls(walker *x, uint64_t from, bool *yes, cip_err *err)
 {
     uint8_t buf[4096];
+    cip_io *io = x->win->io;
     *yes = true;
     while (*yes && from < io->size) {
         size_t n;
         CIP_TRY(cip_io_read_some(io, from, buf, sizeof buf, &n, err));
         *yes = buf[0] == 0 && memcmp(buf, buf + 1, n - 1) == 0;
-        from += n;
+        from = cip_io_next_data(io, from + n);
+        if (x->search.left < n) {
+            x->search.stopped = from;
+            return CIP_OK;
+        }
+        x->search.left -= n;
     }
     return CIP_OK;
 }
@@ -262,7 +269,7 @@ static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, 
     asdf_block *b = last_block(x);
     const uint64_t from = least_end(x, b, end);
     uint64_t unmarked;
-    CIP_TRY(cip_asdf_block_search(io, from, cip_asdf_believe_form, x->form, next, err));
+    CIP_TRY(cip_asdf_block_search(&x->search, from, next, err));
     bool found = *next != UINT64_MAX;
     uint64_t to = found ? *next : w->index_at > from ? w->index_at : io->size;
     CIP_TRY(find_unmarked(x, from, to, &unmarked, err));
@@ -280,7 +287,7 @@ static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, 
     b->shifted = b->state == CIP_OK && off != 0 && off <= UINT16_MAX;
     bool nuls = false;
     if (*next == UINT64_MAX)
-        CIP_TRY(only_nuls(io, from, &nuls, err));
+        CIP_TRY(only_nuls(x, from, &nuls, err));
     w->skipped =
         w->skipped || (*next == UINT64_MAX && !nuls && to - from >= cip_asdf_header_len(x->form));
     if (w->gap != NULL && !nuls && to > from)
@@ -314,12 +321,16 @@ static cip_status next_block(walker *x, uint64_t end, uint64_t *next, bool *mark
 
 cip_status cip_asdf_walk(cip_env *env, asdf_window *win, uint64_t from, asdf_walk *w, cip_err *err)
 {
-    walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks) };
+    walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks), { .left = ASDF_SEARCH_MAX } };
+    x.search.io = win->io;
+    x.search.believe = cip_asdf_believe_form;
+    x.search.user = x.form;
     w->end = from;
     for (;;) {
         uint64_t next;
         bool marked;
         CIP_TRY(next_block(&x, w->end, &next, &marked, err));
+        w->stopped = x.search.stopped;
         if (next == UINT64_MAX)
             return CIP_OK;
         CIP_TRY(take_block(&x, next, marked, err));

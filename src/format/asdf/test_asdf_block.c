@@ -468,6 +468,70 @@ static void a_streamed_block_takes_all_that_follows(void **state)
     make_clear(&m);
 }
 
+/* A file that goes on as junk, or as magics, for a tebibyte. */
+typedef struct endless {
+    const asdf_make *m;
+    const char *fill;
+    uint64_t nread;
+} endless;
+
+static cip_status endless_read(void *user, const cip_range *r, size_t n, cip_err *err)
+{
+    endless *e = user;
+    size_t len = strlen(e->fill);
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *dst = r[i].dst;
+        uint64_t k = 0, at = r[i].offset;
+        for (; k < r[i].nbytes && at < e->m->len; k++)
+            dst[k] = e->m->ptr[at++];
+        const uint64_t start = k;
+        for (; k < r[i].nbytes && k < start + len; k++)
+            dst[k] = (uint8_t)e->fill[at++ % len];
+        while (k < r[i].nbytes) { /* whole patterns, twice as many each time */
+            uint64_t more = (k - start) / len * len;
+            more = more < r[i].nbytes - k ? more : r[i].nbytes - k;
+            memcpy(dst + k, dst + start, more);
+            k += more;
+        }
+        e->nread += r[i].nbytes;
+    }
+    return CIP_OK;
+}
+
+static cip_status endless_size(void *user, uint64_t *nbytes, cip_err *err)
+{
+    (void)user;
+    (void)err;
+    *nbytes = UINT64_C(1) << 40;
+    return CIP_OK;
+}
+
+static void the_search_for_a_block_has_an_end(void **state)
+{
+    (void)state;
+    static const char *const fills[] = { "x", ASDF_MAGIC };
+    for (size_t i = 0; i < 2; i++) {
+        one_file f = { 0 };
+        asdf_make m = { 0 };
+        size_t at[2];
+        two_without_index(&m, at);
+        make_text(&m, "junk");
+        endless e = { &m, fills[i], 0 };
+        const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = endless_read,
+                                         .size = endless_size };
+        assert_int_equal(cip_env_init(&f.env, NULL, NULL, NULL, NULL), CIP_OK);
+        assert_int_equal(cip_io_open_user(&f.env, &methods, &e, &f.io, NULL), CIP_OK);
+        assert_int_equal(cip_layout_new(&f.env, f.io, &f.layout, NULL), CIP_OK);
+        assert_int_equal(cip_format_asdf.open(f.layout, &f.err), CIP_OK);
+        both(&f);
+        assert_in_range(e.nread, 1 << 20, ASDF_SEARCH_MAX + (4 << 20));
+        assert_int_equal(make_warned(&f, "searched 256 MiB for the next block"), 1);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void blocks_show_their_headers(void **state)
 {
     (void)state;
@@ -554,6 +618,7 @@ int main(void)
         cmocka_unit_test(a_header_size_below_48_costs_its_own_block_only),
         cmocka_unit_test(a_block_that_the_file_cuts_off_is_truncated),
         cmocka_unit_test(a_streamed_block_takes_all_that_follows),
+        cmocka_unit_test(the_search_for_a_block_has_an_end),
         cmocka_unit_test(blocks_show_their_headers),
         cmocka_unit_test(more_blocks_than_the_limit_are_refused),
         cmocka_unit_test(many_small_blocks_are_walked),
