@@ -31,7 +31,9 @@ typedef struct cip_edit_options {
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)
 
-/** An update being put together: one thread at a time. Holds the writers' lock of the file. */
+/** An update being put together: one thread at a time. Holds the writers' lock of the file. A
+ * change that failed makes the commit fail with its error, so that a program may look at the
+ * commit's status alone: of an update all is written, or nothing. */
 typedef struct cip_edit cip_edit;
 
 /** Starts an update of a file on disk that cip_open opened. What an interrupted update left behind
@@ -92,7 +94,8 @@ CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, 
 
 /** Says in lines, to `fn`, what the commit would do. Nothing is changed. */
 CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
-/** Makes the update; the edit is freed, whatever the result. After a failure the file is as it was
+/** Makes the update; the edit is freed, whatever the result. Where a call before failed nothing is
+ * done, and its error is given again. After a failure the file is as it was
  * (or a journal beside it holds the rest of the update, which the next writer completes). */
 CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 /** Gives up. NULL is fine. */

@@ -127,12 +127,40 @@ void cip_edit_abort(cip_edit *e)
     cip_file_close(f);
 }
 
+cip_status cip_edit_there(const cip_edit *e, cip_err *err)
+{
+    if (e != NULL)
+        return CIP_OK;
+    return err != NULL && err->code != CIP_OK
+               ? (cip_status)err->code
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
+}
+
+/* A change that failed must not go unnoticed because the next ones went well: half an update would
+ * be written. */
+cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err)
+{
+    if (st == CIP_OK)
+        return CIP_OK;
+    if (e->st == CIP_OK) {
+        e->st = st;
+        e->why = *found;
+    }
+    if (err != NULL)
+        *err = *found;
+    return st;
+}
+
+static cip_status none_failed(const cip_edit *e, cip_err *err)
+{
+    if (e->st != CIP_OK && err != NULL)
+        *err = e->why;
+    return e->st;
+}
+
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err)
 {
-    if (e == NULL)
-        return err != NULL && err->code != CIP_OK
-                   ? (cip_status)err->code
-                   : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
+    CIP_TRY(cip_edit_there(e, err));
     if (e->finished)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
     if (e->packed)
@@ -156,10 +184,10 @@ static cip_status set(cip_edit *e, const char *path, const cip_node *value, cip_
 
 static cip_status may_set(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e == NULL || e->ops->set != NULL, "setting a value", err);
+    return cip_edit_check(e, e->ops->set != NULL, "setting a value", err);
 }
 
-cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err)
+static cip_status set_string(cip_edit *e, const char *path, const char *text, cip_err *err)
 {
     cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -169,7 +197,12 @@ cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_string(e, path, text, why));
+}
+
+static cip_status set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
 {
     cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -177,7 +210,12 @@ cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_er
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
+cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_int(e, path, value, why));
+}
+
+static cip_status set_double(cip_edit *e, const char *path, double value, cip_err *err)
 {
     cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -185,7 +223,12 @@ cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_double(e, path, value, why));
+}
+
+static cip_status set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
 {
     cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -193,7 +236,12 @@ cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err 
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_bool(e, path, value, why));
+}
+
+static cip_status set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
 {
     const cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -203,7 +251,12 @@ cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, ci
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
+cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_yaml(e, path, text, why));
+}
+
+static cip_status set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
 {
     const cip_node *n;
     CIP_TRY(may_set(e, err));
@@ -214,18 +267,29 @@ cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, c
     return set(e, path, n, err);
 }
 
-cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
+cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
 {
-    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->remove != NULL, "removing a value", err));
+    CIP_EDIT_CHANGE(e, err, set_typed(e, path, text, why));
+}
+
+static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing a value", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     return e->ops->remove(e->state, path, err);
 }
 
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, remove_node(e, path, why));
+}
+
 cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
 {
     cip_bytes t;
-    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->text != NULL, "editing the tree's text", err));
+    CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the tree's text", err));
     if (text == NULL || nbytes == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected places for the text, found NULL");
@@ -235,26 +299,34 @@ cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err
     return CIP_OK;
 }
 
-cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
 {
-    CIP_TRY(
-        cip_edit_check(e, e == NULL || e->ops->set_text != NULL, "editing the tree's text", err));
+    CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the tree's text", err));
     if (text == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
     return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
 }
 
-cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
 {
-    CIP_TRY(
-        cip_edit_check(e, e == NULL || e->ops->freeze != NULL, "giving a stream its size", err));
+    CIP_EDIT_CHANGE(e, err, replace_text(e, text, nbytes, why));
+}
+
+static cip_status freeze(cip_edit *e, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
     return e->ops->freeze(e->state, err);
 }
 
-cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, freeze(e, why));
+}
+
+static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
 {
     cip_report report;
-    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->defrag != NULL, "dropping unused data", err));
+    CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
     cip_status st = e->ops->defrag(e->state, &report, err);
     e->packed = true;
@@ -262,6 +334,11 @@ cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err 
         st = cip_report_status(&report, err);
     cip_report_clear(&report);
     return st;
+}
+
+cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, defrag(e, fn, user, why));
 }
 
 /* --- the end -------------------------------------------------------------------------------------
@@ -309,6 +386,7 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
     char kind[200] = "";
     if (e == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit and a function");
+    CIP_TRY(none_failed(e, err));
     CIP_TRY(finish(e, err));
     CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
     CIP_TRY(say(fn, user, kind, err));
@@ -318,9 +396,10 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
 
 cip_status cip_edit_commit(cip_edit *e, cip_err *err)
 {
-    if (e == NULL)
-        return cip_edit_check(e, true, "", err);
-    cip_status st = finish(e, err);
+    CIP_TRY(cip_edit_there(e, err));
+    cip_status st = none_failed(e, err);
+    if (st == CIP_OK)
+        st = finish(e, err);
     if (st == CIP_OK)
         st = cip_commit_apply(e->commit, &e->rev, err);
     cip_edit_abort(e);

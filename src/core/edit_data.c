@@ -114,11 +114,11 @@ static cip_status plan_target(const cip_edit *e, const char *path, const char *s
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e == NULL || e->ops->write != NULL, "changing elements", err);
+    return cip_edit_check(e, e->ops->write != NULL, "changing elements", err);
 }
 
-cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, const void *data,
-                          size_t nbytes, cip_err *err)
+static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
+                               const void *data, size_t nbytes, cip_err *err)
 {
     cip_plan_read p;
     CIP_TRY(may_write(e, err));
@@ -139,14 +139,20 @@ done:
     return st;
 }
 
+cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, const void *data,
+                          size_t nbytes, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, data, nbytes, why));
+}
+
 static bool same_shape(const cip_nd *a, const cip_nd *b)
 {
     return a->ndim == b->ndim &&
            memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
 }
 
-cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
-                                const cip_array *from, cip_err *err)
+static cip_status write_array(cip_edit *e, const char *path, const char *selection,
+                              const cip_array *from, cip_err *err)
 {
     cip_plan_read p;
     from_array x;
@@ -169,6 +175,12 @@ cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selec
     cip_fail_in(err, st, "%s", p.array->path);
     cip_plan_clear(&p);
     return st;
+}
+
+cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
+                                const cip_array *from, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, write_array(e, path, selection, from, why));
 }
 
 /* --- rows and shapes
@@ -205,11 +217,11 @@ static cip_status find_array(const cip_edit *e, const char *path, const cip_arra
 
 static cip_status may_append(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e == NULL || e->ops->append != NULL, "adding rows", err);
+    return cip_edit_check(e, e->ops->append != NULL, "adding rows", err);
 }
 
-cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
-                           cip_err *err)
+static cip_status append_rows(cip_edit *e, const char *path, const void *data, size_t nbytes,
+                              cip_err *err)
 {
     const cip_array *a;
     uint64_t nrow;
@@ -228,6 +240,12 @@ cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size
     return cip_fail_in(err, st, "%s", a->path);
 }
 
+cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
+                           cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, append_rows(e, path, data, nbytes, why));
+}
+
 /* One row less of axes is one row. */
 static cip_status rows_of(const cip_array *a, const cip_nd *from, uint64_t *nrow, cip_err *err)
 {
@@ -243,7 +261,7 @@ static cip_status rows_of(const cip_array *a, const cip_nd *from, uint64_t *nrow
     return CIP_OK;
 }
 
-cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+static cip_status append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
 {
     const cip_array *a;
     uint64_t nrow;
@@ -263,11 +281,16 @@ cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array 
     return cip_fail_in(err, st, "%s", a->path);
 }
 
-cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
-                           cip_err *err)
+cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, append_array(e, path, from, why));
+}
+
+static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                         cip_err *err)
 {
     const cip_array *a;
-    CIP_TRY(cip_edit_check(e, e == NULL || e->ops->resize != NULL, "another shape", err));
+    CIP_TRY(cip_edit_check(e, e->ops->resize != NULL, "another shape", err));
     CIP_TRY(find_array(e, path, &a, err));
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
@@ -278,4 +301,10 @@ cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_
                             "expected lengths of at least 0, found %" PRId64, shape[i]);
     cip_status st = e->ops->resize(e->state, a, shape, err);
     return cip_fail_in(err, st, "%s", a->path);
+}
+
+cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                           cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, resize(e, path, ndim, shape, why));
 }

@@ -17,7 +17,20 @@ struct cip_edit {
     cip_report notes;
     bool packed;   /* defrag was asked for */
     bool finished; /* rev is made */
+    cip_status st; /* of the first change that failed: no commit then */
+    cip_err why;
 };
+
+/* Public calls that change something: `call` runs with `why` as its error, and the first failure is
+ * kept, as the commit must not follow. What NULL was given for passes on what is in err. */
+#define CIP_EDIT_CHANGE(e, err, call)                                                              \
+    do {                                                                                           \
+        cip_err none_ = CIP_ERR_INIT, found_ = (err) != NULL ? *(err) : none_, *why = &found_;     \
+        CIP_TRY(cip_edit_there((e), (err)));                                                       \
+        return cip_edit_leave((e), (call), why, (err));                                            \
+    } while (0)
+cip_status cip_edit_there(const cip_edit *e, cip_err *err);
+cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
 
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);

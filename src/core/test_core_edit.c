@@ -321,9 +321,45 @@ static void what_describes_data_is_changed_by_way_of_the_data(void **state)
         FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_set(e, at, "x", err));
         FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_remove(e, at, err));
     }
+    cip_edit_abort(e);
+    OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_set(e, "imageshape", "round", err));
     OK(cip_edit_commit(e, err));
     edit_verify(path);
+}
+
+static void an_update_of_which_a_call_failed_is_not_made(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "all.asdf", false);
+    const float ones[2] = { 1, 1 };
+    const int64_t shape[] = { 2, 2 };
+    size_t n, m;
+    char *before = edit_bytes(path, &n);
+    taken t = { .n = 0 };
+    for (int i = 0; i < 8; i++) {
+        cip_edit *e;
+        cip_err found = CIP_ERR_INIT;
+        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_edit_set(e, "meta/name", "second", err));
+        cip_status st = i == 0   ? cip_edit_write(e, "image", "[1, 2:5]", ones, sizeof ones, &found)
+                        : i == 1 ? cip_edit_set_int(e, "meta/name/x", 1, &found)
+                        : i == 2 ? cip_edit_remove(e, "none", &found)
+                        : i == 3 ? cip_edit_append(e, "image", ones, sizeof ones, &found)
+                        : i == 4 ? cip_edit_write_array(e, "image", NULL, NULL, &found)
+                        : i == 5 ? cip_edit_resize(e, "none", 2, shape, &found)
+                        : i == 6 ? cip_edit_set_yaml(e, "meta/name", "[1", &found)
+                                 : cip_edit_append_array(e, "image", NULL, &found);
+        assert_int_not_equal(st, CIP_OK);
+        OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
+        FAILS(st, found.text, cip_edit_plan(e, take_text, &t, err));
+        FAILS(st, found.text, cip_edit_commit(e, err));
+    }
+    char *after = edit_bytes(path, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(before, after, n);
+    free(before);
+    free(after);
 }
 
 static void removing_an_array_keeps_its_data_until_defrag(void **state)
@@ -405,6 +441,10 @@ static void a_plan_says_what_would_be_written_and_ends_the_changes(void **state)
     t.text[t.n] = '\0';
     assert_non_null(strstr(t.text, "write 54 bytes at "));
     FAILS(CIP_ERR_ARG, "planned already", cip_edit_set(e, "meta/name", "x", err));
+    FAILS(CIP_ERR_ARG, "planned already", cip_edit_commit(e, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
+    OK(cip_edit_plan(e, take_text, &t, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
@@ -476,6 +516,7 @@ int main(void)
         cmocka_unit_test(an_update_takes_memory_where_its_file_does),
         cmocka_unit_test(an_update_knows_the_codecs_and_flags_of_its_file),
         cmocka_unit_test(what_describes_data_is_changed_by_way_of_the_data),
+        cmocka_unit_test(an_update_of_which_a_call_failed_is_not_made),
         cmocka_unit_test(removing_an_array_keeps_its_data_until_defrag),
         cmocka_unit_test(defrag_tells_what_it_drops),
         cmocka_unit_test(a_plan_says_what_would_be_written_and_ends_the_changes),

@@ -132,6 +132,10 @@ static void rows_are_added_wherever_the_array_lies(void **state)
           cip_edit_append(e, "rows", r, 8, err));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_append(e, "none", r, 16, err));
     FAILS(CIP_ERR_ARG, "", cip_edit_append(NULL, "rows", r, 16, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_append(e, "few", q, sizeof q, err));
+    OK(cip_edit_append(e, "rows", r, sizeof r, err));
     commit(e, path);
     edit_expect(path, "rows", "0.5 1.5\n2.5 3.5\n");
     edit_expect(path, "few", "10 20 30 40\n");
@@ -160,11 +164,13 @@ static void rows_of_another_file(void **state)
     cip_file *two = numbers("'<i4'", "(1, 4)", v, sizeof v, &mem[1]);
     cip_file *bad = numbers("'<i4'", "(2, 2)", v, sizeof v, &mem[2]);
     cip_edit *e = begin(path, NULL);
-    OK(cip_edit_append_array(e, "packed", cip_file_array(one, 0), err));
     FAILS(CIP_ERR_RANGE, "rows of the array's own shape",
           cip_edit_append_array(e, "image", cip_file_array(bad, 0), err));
     FAILS(CIP_ERR_RANGE, "", cip_edit_append_array(e, "few", cip_file_array(two, 0), err));
     FAILS(CIP_ERR_ARG, "", cip_edit_append_array(e, "few", NULL, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_append_array(e, "packed", cip_file_array(one, 0), err));
     OK(cip_edit_append_array(e, "few", cip_file_array(one, 0), err));
     commit(e, path);
     e = begin(path, NULL);
@@ -185,14 +191,16 @@ static void a_new_shape_keeps_elements_in_their_places(void **state)
     const char *path = edit_file(&s, "f.asdf", false);
     const int64_t image[] = { 2, 7 }, packed[] = { 4, 2 }, few[] = { 1 }, bad[] = { 1, -1 };
     cip_edit *e = begin(path, NULL);
-    OK(cip_edit_resize(e, "image", 2, image, err));
-    OK(cip_edit_resize(e, "packed", 2, packed, err));
-    OK(cip_edit_resize(e, "few", 1, few, err));
     FAILS(CIP_ERR_ARG, "expected a shape of 2 axes, found 1",
           cip_edit_resize(e, "image", 1, few, err));
     FAILS(CIP_ERR_ARG, "", cip_edit_resize(e, "image", 2, NULL, err));
     FAILS(CIP_ERR_ARG, "at least 0", cip_edit_resize(e, "image", 2, bad, err));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_resize(e, "none", 2, image, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_resize(e, "image", 2, image, err));
+    OK(cip_edit_resize(e, "packed", 2, packed, err));
+    OK(cip_edit_resize(e, "few", 1, few, err));
     commit(e, path);
     edit_expect(path, "image", "0.0 1.0 2.0 3.0 4.0 5.0 0.0\n6.0 7.0 8.0 9.0 10.0 11.0 0.0\n");
     edit_expect(path, "packed", "0 1\n4 5\n8 9\n0 0\n");
@@ -239,6 +247,10 @@ static void an_array_whose_place_changed_waits_for_the_next_update(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_write(e, "image", "[0, 0]", h, 4, err));
     OK(cip_edit_resize(e, "few", 1, two, err));
     FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_write(e, "few", NULL, q, 24, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_resize(e, "image", 2, shape, err));
+    OK(cip_edit_resize(e, "few", 1, two, err));
     commit(e, path);
     edit_expect(path, "image", "0.0 1.0\n6.0 7.0\n");
     edit_expect(path, "few", "10 20\n");
@@ -246,11 +258,17 @@ static void an_array_whose_place_changed_waits_for_the_next_update(void **state)
     e = begin(path, NULL);
     OK(cip_edit_append(e, "rows", r, sizeof r, err));
     FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_freeze(e, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_append(e, "rows", r, sizeof r, err));
     commit(e, path);
     edit_expect(path, "rows", "1.0 2.0\n");
     e = begin(path, NULL);
     OK(cip_edit_freeze(e, err));
     FAILS(CIP_ERR_UNSUPPORTED, "commit it first", cip_edit_append(e, "rows", r, sizeof r, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_freeze(e, err));
     commit(e, path);
     edit_expect(path, "rows", "1.0 2.0\n");
 }
@@ -266,6 +284,9 @@ static void an_array_that_is_removed_cannot_change(void **state)
     OK(cip_edit_remove(e, "packed", err));
     FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_append(e, "packed", h, sizeof h, err));
     FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_edit_remove(e, "packed", err));
     OK(cip_edit_write(e, "few", NULL, q, sizeof q, err));
     OK(cip_edit_remove(e, "few", err));
     commit(e, path);
@@ -319,6 +340,8 @@ static void masks_and_external_data_stand_in_the_way(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_append(e, "m", v, 8, err));
     FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_resize(e, "m", 1, (const int64_t[]){ 2 }, err));
     FAILS(CIP_ERR_UNSUPPORTED, "another file", cip_edit_write(e, "x", "[0]", v, 8, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
     OK(cip_edit_write(e, "m", "[2]", v, 8, err));
     commit(e, path);
     edit_expect(path, "m", "1 -- 1\n");
