@@ -138,7 +138,8 @@ static void read_all(subject *s, bool ours, uint64_t *nbytes)
 {
     cip_err err = CIP_ERR_INIT;
     if (ours)
-        need(cip_read(s->array, NULL, NULL, s->dst, s->nbytes, &err) == CIP_OK, &err);
+        need(cip_read(s->array, NULL, cip_dtype_as_stored(), s->dst, s->nbytes, &err) == CIP_OK,
+             &err);
     else if (s->is_nd)
         need(peer.nd_all(s->theirs, s->dst, (int64_t)s->nbytes) >= 0, NULL);
     else
@@ -163,7 +164,8 @@ static void read_windows(subject *s, bool ours, uint64_t *nbytes)
         else
             snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 "]", at[0], at[0] + SIDE * SIDE);
         if (ours)
-            need(cip_read(s->array, text, NULL, dst, (size_t)n, &err) == CIP_OK, &err);
+            need(cip_read(s->array, text, cip_dtype_as_stored(), dst, (size_t)n, &err) == CIP_OK,
+                 &err);
         else if (s->is_nd)
             need(peer.nd_slice(s->theirs, at, to, dst, shape, n) >= 0, NULL);
         else
@@ -183,7 +185,9 @@ static void read_points(subject *s, bool ours, uint64_t *nbytes)
         flat[i] = coords[i][0] * s->side + coords[i][1];
     }
     if (ours)
-        need(cip_read_points(s->array, NPOINT, coords[0], NULL, s->dst, &err) == CIP_OK, &err);
+        need(cip_read_points(s->array, NPOINT, coords[0], cip_dtype_as_stored(), s->dst, &err) ==
+                 CIP_OK,
+             &err);
     else
         need(peer.nd_points(s->theirs, NPOINT, flat, s->dst, NPOINT * 4) >= 0, NULL);
     *nbytes = NPOINT * 4;
@@ -199,7 +203,9 @@ static void read_elements(subject *s, bool ours, uint64_t *nbytes)
         int64_t at[2] = { scattered(&state, s->side), scattered(&state, s->side) };
         int64_t to[2] = { at[0] + 1, at[1] + 1 };
         if (ours)
-            need(cip_read_points(s->array, 1, at, NULL, s->dst + 4 * i, &err) == CIP_OK, &err);
+            need(cip_read_points(s->array, 1, at, cip_dtype_as_stored(), s->dst + 4 * i, &err) ==
+                     CIP_OK,
+                 &err);
         else
             need(peer.nd_slice(s->theirs, at, to, s->dst + 4 * i, shape, 4) >= 0, NULL);
     }

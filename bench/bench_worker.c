@@ -90,7 +90,7 @@ const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dt
     const cip_array *a = cip_file_array(f, 0);
     cip_read_shape(a, NULL, NULL, NULL, &n, &err);
     need(n);
-    if (cip_read(a, NULL, NULL, buf, n, &err) != CIP_OK)
+    if (cip_read(a, NULL, cip_dtype_as_stored(), buf, n, &err) != CIP_OK)
         bench_die(path, &err);
     *nbytes = n;
     if (dtype != NULL) /* the file goes: the type has to be a static one */
@@ -128,7 +128,7 @@ static uint64_t read_small(const char *path, unsigned threads, uint64_t *result)
     double v[64];
     uint64_t start = bench_now();
     cip_file *f = bench_open(path, threads);
-    if (cip_read(first_array(f), NULL, NULL, v, sizeof v, &err) != CIP_OK)
+    if (cip_read(first_array(f), NULL, cip_dtype_as_stored(), v, sizeof v, &err) != CIP_OK)
         bench_die(path, &err);
     cip_file_close(f);
     uint64_t end = bench_now();
@@ -195,7 +195,7 @@ static uint64_t read_first(const char *path, cip_file *f, uint64_t *result)
     cip_read_shape(first_array(f), NULL, NULL, NULL, &nbytes, &err);
     need(nbytes);
     uint64_t start = bench_now();
-    if (cip_read(first_array(f), NULL, NULL, buf, nbytes, &err) != CIP_OK)
+    if (cip_read(first_array(f), NULL, cip_dtype_as_stored(), buf, nbytes, &err) != CIP_OK)
         bench_die(path, &err);
     uint64_t end = bench_now();
     cip_file_close(f);
@@ -290,7 +290,8 @@ static void read_window(const cip_file *f, int64_t k, float win[SIDE][SIDE])
     int64_t at = cip_array_shape(first_array(f))[0] / 8 * k;
     snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", at, at + SIDE,
              at, at + SIDE);
-    if (cip_read(first_array(f), text, NULL, win, sizeof(float) * SIDE * SIDE, &err) != CIP_OK)
+    if (cip_read(first_array(f), text, cip_dtype_as_stored(), win, sizeof(float) * SIDE * SIDE,
+                 &err) != CIP_OK)
         bench_die("window", &err);
 }
 

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     int16_t row[4] = { 0 };
     cip_open_options how = { .size = sizeof how, .codecs = list, .ncodec = 1 };
     cip_open(argc > 1 ? argv[1] : "", &how, &f, &err);
-    cip_read(cip_find(f, "own", &err), "[2, 0:4]", NULL, row, sizeof row, &err);
+    cip_read(cip_find(f, "own", &err), "[2, 0:4]", cip_dtype_as_stored(), row, sizeof row, &err);
     printf("%d %d %d %d, decoded %s\n", row[0], row[1], row[2], row[3],
            calls != 0 ? "by me" : "without me");
     cip_file_close(f);

@@ -28,7 +28,8 @@ int main(int argc, char **argv)
 
     float pixel = 0;
     cip_open(path, NULL, &f, &err);
-    cip_read(cip_find(f, "image", &err), "[200, 100]", NULL, &pixel, sizeof pixel, &err);
+    cip_read(cip_find(f, "image", &err), "[200, 100]", cip_dtype_as_stored(), &pixel, sizeof pixel,
+             &err);
     for (size_t i = 0; i < cip_file_nblock(f); i++)
         printf("%s %" PRIu64 "\n", cip_file_block(f, i)->codec,
                cip_file_block(f, i)->decoded_nbytes);

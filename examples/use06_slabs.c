@@ -31,7 +31,8 @@ int main(int argc, char **argv)
 
     uint16_t corner[2] = { 0, 0 };
     cip_open(path, NULL, &f, &err);
-    cip_read(cip_find(f, "cube", &err), "[49, 127, -2:]", NULL, corner, sizeof corner, &err);
+    cip_read(cip_find(f, "cube", &err), "[49, 127, -2:]", cip_dtype_as_stored(), corner,
+             sizeof corner, &err);
     printf("%s %d %d\n", cip_status_name((cip_status)err.code), corner[0], corner[1]);
     cip_file_close(f);
     return err.code;

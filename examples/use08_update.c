@@ -40,7 +40,8 @@ int main(int argc, char **argv)
     float column[3] = { 0 };
     cip_open(path, NULL, &f, &err); /* the new state */
     cip_tree_get_string(cip_file_tree(f), "meta/quality", &quality, &err);
-    cip_read(cip_find(f, "image", &err), "[0:3, 0]", NULL, column, sizeof column, &err);
+    cip_read(cip_find(f, "image", &err), "[0:3, 0]", cip_dtype_as_stored(), column, sizeof column,
+             &err);
     printf("%s: %g %g %g\n", quality, column[0], column[1], column[2]);
     cip_file_close(f);
     return err.code;

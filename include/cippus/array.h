@@ -41,11 +41,11 @@ typedef struct cip_array_storage {
 CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_storage *out,
                                          cip_err *err);
 
-/** Reads a selection ("[200:300, 400:500]", NULL or "" for all) as elements of `dtype` (NULL: as
- * they are stored, in the machine's byte order, without padding) into dst, in C order, packed.
+/** Reads a selection ("[200:300, 400:500]", NULL or "" for all) as elements of `dtype`
+ * (cip_dtype_as_stored(): the array's own type) into dst, in C order, packed.
  * nbytes is the size of dst and must be what the selection needs, else RANGE naming it. A value
  * that dtype does not hold exactly is RANGE (cip_read_into has other policies). Any number of
- * threads may read one file. `array` NULL passes on the status in err. */
+ * threads may read one file. `array` or `dtype` NULL passes on the status in err (or ARG). */
 CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
                             void *dst, size_t nbytes, cip_err *err);
 
@@ -60,7 +60,8 @@ typedef struct cip_read_args {
     const cip_selection *slices; /* or as numbers; only one of the two */
     const char *field; /* of a record: its name, nested ones joined by "/"; its sub-array's axes
                           come last */
-    const cip_dtype *dtype; /* as in cip_read */
+    const cip_dtype *dtype; /* as in cip_read, where absent (NULL) cip_dtype_as_stored(); but what a
+                               failed cip_dtype_from_text left in err is passed on */
     void *dst;
     size_t dst_nbytes; /* size of dst; 0: not checked */
     const int64_t
@@ -84,13 +85,13 @@ typedef struct cip_read_args {
 /** The full form of reading. */
 CIP_API cip_status cip_read_into(const cip_array *array, const cip_read_args *args, cip_err *err);
 
-/** The shape (and number of bytes as `dtype`, NULL as stored) that a read would give; `shape` has
+/** The shape (and number of bytes) that a read would give; `shape` has
  * room for CIP_MAX_NDIM. */
 CIP_API cip_status cip_read_shape(const cip_array *array, const cip_read_args *args, int *ndim,
                                   int64_t *shape, uint64_t *nbytes, cip_err *err);
 
 /** npoint scattered elements, coords has npoint * ndim indices (negative ones count from the end),
- *  values npoint elements of dtype. */
+ *  values npoint elements of `dtype`, as in cip_read. */
 CIP_API cip_status cip_read_points(const cip_array *array, size_t npoint, const int64_t *coords,
                                    const cip_dtype *dtype, void *values, cip_err *err);
 
@@ -103,8 +104,8 @@ CIP_API const void *cip_view(const cip_array *array, cip_err *err);
  * the dtype given. */
 CIP_API size_t cip_format_element(const cip_dtype *dtype, const void *elem, char *text, size_t cap);
 
-/** The dtype that cip_read gives for NULL: packed, in the machine's byte order. Borrowed from the
- * file. NULL on failure. */
+/** The dtype that cip_dtype_as_stored() stands for: packed, in the machine's byte order. Borrowed
+ * from the file. NULL on failure. */
 CIP_API const cip_dtype *cip_array_native_dtype(const cip_array *array, cip_err *err);
 /** The same in little-endian: the dtype of `cat --to raw`. */
 CIP_API const cip_dtype *cip_array_raw_dtype(const cip_array *array, cip_err *err);

@@ -46,6 +46,11 @@ typedef struct cip_dtype cip_dtype;
  *  machine; NULL for other kinds. Static: never freed, any thread. */
 CIP_API const cip_dtype *cip_dtype_of(cip_kind kind);
 
+/** Asks for an array's elements as they are stored: in the machine's byte order, without padding.
+ * Only where a call says so; it has no kind (CIP_NONE) and no size. A dtype NULL does not stand for
+ * this, since NULL is what a getter gives that failed. Static: never freed, any thread. */
+CIP_API const cip_dtype *cip_dtype_as_stored(void);
+
 /** Its name: "float32", "ascii5", "ucs4-7", "datetime64[ns]", "bytes80", "int24", or for records
  *  "{x: float32, y: int16[3]}". Byte order is not part of it. "" for NULL. Borrowed. */
 CIP_API const char *cip_dtype_name(const cip_dtype *dtype);

@@ -102,10 +102,11 @@ CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 CIP_API void cip_edit_abort(cip_edit *e);
 
 /** Appends whole rows to an array that grows at the end of its file (a streamed block, here or in a
- * file beside this one) without any other change: rows in the machine's byte order. Values
- * that the array's type does not hold exactly are RANGE. Readers see the rows at their next open. A
- * crash keeps the rows written. The writers' lock is taken at the first call and held until the
- * file is closed. */
+ * file beside this one) without any other change: rows of `dtype` (cip_dtype_as_stored(): the
+ * array's own) in the machine's byte order. `dtype` NULL passes on the status in err (or ARG).
+ * Values that the array's type does not hold exactly are RANGE. Readers see the rows at their next
+ * open. A crash keeps the rows written. The writers' lock is taken at the first call and held until
+ * the file is closed. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
 /** Makes appended rows survive a loss of power. */

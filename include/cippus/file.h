@@ -103,7 +103,7 @@ CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node 
 
 /** A dtype from its name ("float32", "ascii5", "{x: float32}") or numpy's text ("<f4", ">U7");
  * without an order mark it has the machine's byte order. Borrowed from the file. NULL with FORMAT
- * and the position. */
+ * and the position; err->part is "dtype" then. */
 CIP_API const cip_dtype *cip_dtype_from_text(const cip_file *file, const char *text, cip_err *err);
 
 /** Facts about the file in words, in order: key and value, both borrowed. False at the end. */

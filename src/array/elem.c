@@ -36,6 +36,12 @@ const cip_dtype *cip_dtype_of(cip_kind kind)
     return cip_dtype_fixed(kind, CIP_HOST_BIG != 0);
 }
 
+const cip_dtype *cip_dtype_as_stored(void)
+{
+    static const cip_dtype as_stored = { .kind = CIP_NONE, .name = "as stored", .weight = 1 };
+    return &as_stored;
+}
+
 const char *cip_dtype_name(const cip_dtype *dtype)
 {
     return dtype != NULL ? dtype->name : "";

@@ -175,7 +175,7 @@ static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype
     cip_commit *to;
     if (native == NULL)
         return err != NULL ? (cip_status)err->code : CIP_ERR_TYPE;
-    if (dtype == NULL)
+    if (dtype == cip_dtype_as_stored())
         dtype = native;
     if (u == NULL || u->append == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
@@ -199,6 +199,7 @@ cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, 
     cip_err why = CIP_ERR_INIT;
     if (file == NULL || (rows == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and rows, found NULL");
+    CIP_TRY(cip_dtype_there(dtype, err));
     const cip_array *a = cip_find(file, path, &why);
     cip_status st = a != NULL ? cip_array_state(a, &why) : (cip_status)why.code;
     if (st == CIP_OK)

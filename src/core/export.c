@@ -202,6 +202,8 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
     cip_as as = strcmp(to, "raw") == 0 ? CIP_AS_RAW : CIP_AS_NATIVE;
     if (cip_format_find(to) != NULL)
         as = CIP_AS_STORED;
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_plan_make(a, args, as, &p, err));
     cip_status st = export_planned(&p, to, &t, err);
     cip_plan_clear(&p);

@@ -59,13 +59,17 @@ const cip_dtype *cip_dtype_from_text(const cip_file *f, const char *text, cip_er
 {
     const cip_dtype *d = NULL;
     if (f == NULL || text == NULL) {
-        cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and a text, found NULL");
+        cip_fail_in(
+            err,
+            cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and a text, found NULL"),
+            CIP_PART_DTYPE);
         return NULL;
     }
     cip_layout *l = f->layout;
     pthread_mutex_lock(&l->lock); /* it guards the arena */
     cip_status st = cip_dtype_parse(&l->arena, text, strlen(text), CIP_HOST_BIG, &d, err);
     pthread_mutex_unlock(&l->lock);
+    cip_fail_in(err, st, CIP_PART_DTYPE);
     return st == CIP_OK ? d : NULL;
 }
 

@@ -76,6 +76,11 @@ cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n,
  * more bytes than the file can honestly stand for: 2^17 for each of its bytes, and always 4 GiB. */
 cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err);
 
+/* For public calls: a dtype that the caller failed to get must not become "as stored". The status
+ * in err where args (may be NULL) have no dtype and cip_dtype_from_text failed before. */
+cip_status cip_read_args_got(const cip_read_args *args, const cip_err *err);
+/* OK, or for a dtype NULL the status in err (or ARG). */
+cip_status cip_dtype_there(const cip_dtype *dtype, cip_err *err);
 /* The caller's args as the struct of this build; ARG for a wrong size or two selections. */
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err);
 

@@ -71,6 +71,7 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
     cip_read_args full;
     cip_plan_read p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
+    CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_read_args_check(args, &full, err));
     if (full.take_mask)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -91,6 +92,7 @@ cip_status cip_read(const cip_array *a, const char *selection, const cip_dtype *
                            .dst_nbytes = nbytes };
     uint64_t need;
     CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_dtype_there(dtype, err));
     if (nbytes == 0) { /* 0 means "not checked" below, but here it is what the caller has */
         CIP_TRY(cip_read_shape(a, &args, NULL, NULL, &need, err));
         if (need != 0)
@@ -105,6 +107,8 @@ cip_status cip_read_shape(const cip_array *a, const cip_read_args *args, int *nd
                           uint64_t *nbytes, cip_err *err)
 {
     cip_plan_read p;
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     if (ndim != NULL)
         *ndim = p.from.ndim;
@@ -155,6 +159,8 @@ cip_status cip_read_points(const cip_array *a, size_t npoint, const int64_t *coo
 {
     cip_read_args args = { .size = sizeof args, .dtype = dtype };
     cip_plan_read p;
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_dtype_there(dtype, err));
     CIP_TRY(cip_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
     cip_status st = read_points(&p, npoint, coords, values, err);
     cip_plan_clear(&p);

@@ -222,6 +222,8 @@ static cip_status plan_as_number(summer *m, cip_err *err)
 cip_status cip_stat(const cip_array *a, const cip_read_args *args, cip_stats *out, cip_err *err)
 {
     summer m = { 0 };
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_plan_make(a, args, CIP_AS_STORED, &m.plan, err));
     cip_status st = plan_as_number(&m, err);
     if (st == CIP_OK)

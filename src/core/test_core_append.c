@@ -33,10 +33,10 @@ static void rows_show_to_others_while_the_file_is_open(void **state)
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
     OK(cip_sync(f, err)); /* nothing yet */
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     edit_expect(path, "rows", "1.0 2.0\n3.0 4.0\n");
     OK(cip_append(f, "rows", cip_dtype_of(CIP_I32), i, sizeof i, err)); /* cast */
-    OK(cip_append(f, "rows", NULL, NULL, 0, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), NULL, 0, err));
     OK(cip_sync(f, err));
     edit_expect(path, "rows", "1.0 2.0\n3.0 4.0\n5.0 6.0\n");
     cip_file_close(f);
@@ -50,15 +50,15 @@ static void wrong_calls_are_refused(void **state)
     const double r[] = { 1, 2, 1e300, 4 };
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
-    FAILS(CIP_ERR_ARG, "", cip_append(NULL, "rows", NULL, r, 16, err));
-    FAILS(CIP_ERR_ARG, "", cip_append(f, "rows", NULL, NULL, 16, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_append(f, "none", NULL, r, 16, err));
-    FAILS(CIP_ERR_RANGE, "whole rows", cip_append(f, "rows", NULL, r, 8, err));
+    FAILS(CIP_ERR_ARG, "", cip_append(NULL, "rows", cip_dtype_as_stored(), r, 16, err));
+    FAILS(CIP_ERR_ARG, "", cip_append(f, "rows", cip_dtype_as_stored(), NULL, 16, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_append(f, "none", cip_dtype_as_stored(), r, 16, err));
+    FAILS(CIP_ERR_RANGE, "whole rows", cip_append(f, "rows", cip_dtype_as_stored(), r, 8, err));
     FAILS(CIP_ERR_ARG, "", cip_sync(NULL, err));
     cip_file_close(f);
     char *mem;
     f = test_open_npy("'<i4'", "(1,)", r, 4, &mem);
-    FAILS(CIP_ERR_UNSUPPORTED, "cannot grow", cip_append(f, "", NULL, r, 4, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "cannot grow", cip_append(f, "", cip_dtype_as_stored(), r, 4, err));
     cip_file_close(f);
     free(mem);
 }
@@ -89,14 +89,14 @@ static void a_torn_row_is_cut_before_the_next(void **state)
     const double r[] = { 1, 2 };
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     cip_file_close(f);
     FILE *raw = fopen(path, "ab");
     assert_int_equal(fwrite("torn", 1, 4, raw), 4);
     fclose(raw);
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     cip_file_close(f);
     edit_expect(path, "rows", "1.0 2.0\n1.0 2.0\n1.0 2.0\n");
     edit_verify(path);
@@ -121,7 +121,7 @@ static void a_masked_stream_does_not_outgrow_its_mask(void **state)
     const char *path = scratch_write(&s, "g.asdf", all, n + 2);
     edit_expect(path, "a", "-- 2\n");
     OK(cip_open(path, NULL, &f, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_append(f, "a", NULL, &row, 1, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_append(f, "a", cip_dtype_as_stored(), &row, 1, err));
     cip_file_close(f);
     edit_expect(path, "a", "-- 2\n");
 }
@@ -134,13 +134,13 @@ static void streams_in_files_beside_grow_at_once(void **state)
     cip_file *f;
     OK(cip_explode(path, apart, NULL, err));
     OK(cip_open(apart, NULL, &f, err));
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
-    OK(cip_append(f, "rows", NULL, r, 16, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, 16, err));
     OK(cip_sync(f, err));
     edit_expect(apart, "rows", "1.0 2.0\n3.0 4.0\n1.0 2.0\n");
     cip_file_close(f);
     OK(cip_open(apart, NULL, &f, err)); /* and again, later */
-    OK(cip_append(f, "rows", NULL, r, 16, err));
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, 16, err));
     cip_file_close(f);
     edit_expect(apart, "rows", "1.0 2.0\n3.0 4.0\n1.0 2.0\n1.0 2.0\n");
     edit_verify(apart);
@@ -154,7 +154,7 @@ static void arrays_that_end_no_file_grow_by_updates(void **state)
     const double d[] = { 9, 8, 7, 6 };
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_append(f, "packed", NULL, h, sizeof h, err));
+    OK(cip_append(f, "packed", cip_dtype_as_stored(), h, sizeof h, err));
     OK(cip_append(f, "packed", cip_dtype_of(CIP_F64), d, sizeof d, err));
     cip_file_close(f);
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n1 2 3 4\n9 8 7 6\n");
@@ -169,12 +169,13 @@ static void a_file_that_another_changed_is_busy(void **state)
     cip_file *f, *g;
     OK(cip_open(path, NULL, &f, err));
     OK(cip_open(path, NULL, &g, err));
-    OK(cip_append(f, "rows", NULL, r, sizeof r, err));
-    FAILS(CIP_ERR_BUSY, "", cip_append(g, "rows", NULL, r, sizeof r, err)); /* it has the lock */
+    OK(cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
+    FAILS(CIP_ERR_BUSY, "",
+          cip_append(g, "rows", cip_dtype_as_stored(), r, sizeof r, err)); /* it has the lock */
     cip_file_close(f);
     for (int i = 0; i < 2; i++)
         FAILS(CIP_ERR_BUSY, "changed since it was opened",
-              cip_append(g, "rows", NULL, r, sizeof r, err));
+              cip_append(g, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     cip_file_close(g);
     edit_expect(path, "rows", "1.0 2.0\n");
 }

@@ -98,7 +98,8 @@ static cip_status read_window(const one_block *b, cip_check check, const char *w
                               size_t n, cip_err *err)
 {
     cip_file *f = open_checked(b, check);
-    cip_status st = cip_read(cip_file_array(f, 0), window, NULL, got, n * sizeof *got, err);
+    cip_status st =
+        cip_read(cip_file_array(f, 0), window, cip_dtype_as_stored(), got, n * sizeof *got, err);
     cip_file_close(f);
     return st;
 }
@@ -196,7 +197,8 @@ static void every_way_to_a_byte_is_checked(void **state)
     b.bytes[b.data + b.stored - 1] ^= 1;
     cip_file *f = open_checked(&b, CIP_CHECK_ON);
     const cip_array *a = cip_file_array(f, 0);
-    assert_int_equal(cip_read_points(a, 1, point, NULL, &v, NULL), CIP_ERR_CHECKSUM);
+    assert_int_equal(cip_read_points(a, 1, point, cip_dtype_as_stored(), &v, NULL),
+                     CIP_ERR_CHECKSUM);
     assert_null(cip_view(a, &err));
     assert_int_equal(err.code, CIP_ERR_CHECKSUM);
     assert_int_equal(cip_stat(a, NULL, &stats, NULL), CIP_ERR_CHECKSUM);

@@ -295,7 +295,7 @@ static void a_block_is_encoded_as_its_chain_says(void **state)
     cip_file *f;
     float y[10] = { 0 };
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_read(cip_find(f, "q", err), NULL, NULL, y, sizeof y, err));
+    OK(cip_read(cip_find(f, "q", err), NULL, cip_dtype_as_stored(), y, sizeof y, err));
     cip_file_close(f);
     for (int i = 0; i < 10; i++)
         assert_float_equal(y[i], i == 1 ? -1 : (float)i, 1e-5);
@@ -380,7 +380,7 @@ static void an_applications_encoding_is_written_and_updated(void **state)
     OK(cip_edit_write(e, "a", "[1]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
     OK(cip_open(path, &open, &f, err));
-    OK(cip_read(cip_find(f, "a", err), "[1]", NULL, got, sizeof got, err));
+    OK(cip_read(cip_find(f, "a", err), "[1]", cip_dtype_as_stored(), got, sizeof got, err));
     assert_memory_equal(got, x, sizeof x);
     cip_file_close(f);
     FAILS(CIP_ERR_ARG, "the key is 0", put_xor(&m, "[[xor, {key: 0}]]", err));

@@ -124,11 +124,12 @@ static void a_file_is_not_read_on_after_its_update(void **state)
     OK(cip_open(path, NULL, &f, err));
     const cip_array *a = cip_find(f, "image", NULL);
     OK(cip_edit_begin(f, &e, err));
-    OK(cip_read(a, NULL, NULL, v, sizeof v, err));
+    OK(cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
     OK(cip_edit_write(e, "image", "[0, 0]", &one, sizeof one, err));
-    OK(cip_read(a, NULL, NULL, v, sizeof v, err));
+    OK(cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
     OK(cip_edit_commit(e, err));
-    FAILS(CIP_ERR_BUSY, "open it again", cip_read(a, NULL, NULL, v, sizeof v, err));
+    FAILS(CIP_ERR_BUSY, "open it again",
+          cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
     FAILS(CIP_ERR_BUSY, "open it again", cip_block_read(f, 0, true, 0, v, 4, err));
     FAILS(CIP_ERR_BUSY, "open it again", cip_view(a, err) != NULL ? CIP_OK : (cip_status)err->code);
     cip_file_close(f);
@@ -216,7 +217,8 @@ static void a_begin_that_fails_leaves_the_file_read(void **state)
     OK(cip_edit_open(path, NULL, &other, err));
     FAILS(CIP_ERR_BUSY, "another writer", cip_edit_begin(f, &e, err));
     assert_true(is_read_locked(path));
-    FAILS(CIP_ERR_BUSY, "another writer", cip_append(f, "rows", NULL, row, sizeof row, err));
+    FAILS(CIP_ERR_BUSY, "another writer",
+          cip_append(f, "rows", cip_dtype_as_stored(), row, sizeof row, err));
     assert_true(is_read_locked(path));
     cip_edit_abort(other);
     OK(cip_edit_begin(f, &e, err));

@@ -477,10 +477,10 @@ static void large_changes_go_through_a_scratch_file(void **state)
     OK(cip_edit_write(e, "a", "[0]", v + n - 1, 1, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_read(cip_find(f, "a", err), "[::-37748735]", NULL, back, 2, err));
+    OK(cip_read(cip_find(f, "a", err), "[::-37748735]", cip_dtype_as_stored(), back, 2, err));
     assert_int_equal(back[0], 8);
     assert_int_equal(back[1], 8);
-    OK(cip_read(cip_find(f, "a", err), "[20000000:20000002]", NULL, back, 2, err));
+    OK(cip_read(cip_find(f, "a", err), "[20000000:20000002]", cip_dtype_as_stored(), back, 2, err));
     assert_int_equal(back[0] + back[1], 14);
     cip_file_close(f);
     free(v);

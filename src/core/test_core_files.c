@@ -142,7 +142,7 @@ static void every_failing_allocation_is_survived(void **state)
         cip_status st =
             cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.allocator = &from, .threads = 1), &f, NULL);
         if (st == CIP_OK)
-            st = cip_read(cip_file_array(f, 0), "[::-1]", NULL, v, sizeof v, NULL);
+            st = cip_read(cip_file_array(f, 0), "[::-1]", cip_dtype_as_stored(), v, sizeof v, NULL);
         cip_file_close(f);
         assert_int_equal(fail.held, 0);
         if (fail.requests < at) {
@@ -262,7 +262,8 @@ static void a_sealed_journal_is_shown_over_the_file(void **state)
     int32_t v[6];
     make_cut_off(&c, 1, 0);
     assert_int_equal(cip_open(c.path, NULL, &f, NULL), CIP_OK);
-    assert_int_equal(cip_read(cip_find(f, "", NULL), NULL, NULL, v, sizeof v, NULL), CIP_OK);
+    assert_int_equal(
+        cip_read(cip_find(f, "", NULL), NULL, cip_dtype_as_stored(), v, sizeof v, NULL), CIP_OK);
     assert_true(v[0] == 9 && v[1] == -2);
     assert_non_null(cip_file_finding(f, 0));
     assert_string_equal(cip_file_finding(f, 0)->part, "journal");
@@ -296,7 +297,8 @@ static void a_journal_that_is_a_link_is_ignored(void **state)
     assert_int_equal(rename(c.journal, real), 0);
     assert_int_equal(symlink(real, c.journal), 0);
     assert_int_equal(cip_open(c.path, NULL, &f, NULL), CIP_OK);
-    assert_int_equal(cip_read(cip_find(f, "", NULL), "[0]", NULL, &first, 4, NULL), CIP_OK);
+    assert_int_equal(cip_read(cip_find(f, "", NULL), "[0]", cip_dtype_as_stored(), &first, 4, NULL),
+                     CIP_OK);
     assert_int_equal(first, 1);
     assert_non_null(cip_file_finding(f, 0));
     cip_file_close(f);

@@ -81,7 +81,7 @@ static void check_array(const cip_file *f, const char *name, const char *type, c
     if (a == NULL)
         fail_msg("%s: %s", name, why.text);
     assert_string_equal(cip_dtype_name(cip_array_dtype(a)), type);
-    OK(cip_read(a, NULL, NULL, found, nbytes, &err));
+    OK(cip_read(a, NULL, cip_dtype_as_stored(), found, nbytes, &err));
     if (nbytes != 0)
         assert_memory_equal(found, data, nbytes);
     free(found);
@@ -510,7 +510,8 @@ static void slabs_are_filled_from_threads(void **state)
         OK(cip_writer_commit(w, &err));
         uint16_t *all = malloc(2 * 2 * SIDE * SIDE);
         cip_file *file = open_it();
-        OK(cip_read(cip_find(file, "cube", &err), NULL, NULL, all, 2 * 2 * SIDE * SIDE, &err));
+        OK(cip_read(cip_find(file, "cube", &err), NULL, cip_dtype_as_stored(), all,
+                    2 * 2 * SIDE * SIDE, &err));
         for (int64_t i = 0; i < 2 * SIDE * SIDE; i++)
             if (all[i] != (uint16_t)(i / (SIDE * SIDE) * 1000 + i / SIDE % SIDE * 31 + i % SIDE))
                 fail_msg("element %d", (int)i);
@@ -573,7 +574,7 @@ static void slabs_may_be_larger_than_memory(void **state)
             char text[32];
             snprintf(text, sizeof text, "[%d]", i);
             memset(row, i, ROW);
-            OK(cip_read(cip_find(f, "a", &err), text, NULL, found, ROW, &err));
+            OK(cip_read(cip_find(f, "a", &err), text, cip_dtype_as_stored(), found, ROW, &err));
             assert_memory_equal(found, row, ROW);
         }
         cip_file_close(f);

@@ -145,8 +145,10 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
 {
     cip_entry *e;
     char *copy;
-    if (path == NULL || dtype == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and a dtype, found NULL");
+    if (dtype == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code; /* of the call that gave none */
+    if (path == NULL || dtype == NULL || dtype->kind == CIP_NONE)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and a dtype, found none");
     CIP_TRY(new_entry(w, &e, err));
     CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
     CIP_TRY(copy_shape(w, e, ndim, shape, err));
@@ -270,7 +272,7 @@ cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int 
                    const int64_t *shape, const void *data, const cip_array_options *opts,
                    cip_err *err)
 {
-    cip_err e = CIP_ERR_INIT;
+    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
     cip_source from = { .dtype = dtype, .mem = data };
     CIP_TRY(cip_writer_enter(w, err));
     return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);

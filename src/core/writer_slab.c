@@ -29,7 +29,7 @@ cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, 
                        const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
                        cip_err *err)
 {
-    cip_err e = CIP_ERR_INIT;
+    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
     *slab = NULL;
     CIP_TRY(cip_writer_enter(w, err));
     cip_status st = declare(w, path, dtype, ndim, shape, opts, slab, &e);

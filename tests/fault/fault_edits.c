@@ -241,7 +241,7 @@ cip_status fault_append(const char *path, cip_level level, int step, cip_err *er
     cip_status st = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, err);
     for (int i = 0; st == CIP_OK && i < step; i++) {
         numbers(row, 100, i);
-        st = cip_append(f, NULL, NULL, row, sizeof row, err);
+        st = cip_append(f, NULL, cip_dtype_as_stored(), row, sizeof row, err);
     }
     if (st == CIP_OK && level == CIP_LEVEL_POWER)
         st = cip_sync(f, err);

@@ -163,7 +163,7 @@ static cip_status add_rows(const char *path, cip_err *err)
     for (int32_t i = FIRST; st == CIP_OK && !had_enough(); i++) {
         for (int k = 0; k < WIDTH; k++)
             row[k] = i;
-        st = cip_append(f, NULL, NULL, row, sizeof row, err);
+        st = cip_append(f, NULL, cip_dtype_as_stored(), row, sizeof row, err);
         s->nchange++;
     }
     cip_file_close(f);
@@ -179,7 +179,8 @@ static bool look_at_end(const char *path, int64_t *seen, cip_err *err)
         return false;
     const cip_array *a = cip_file_array(f, 0);
     int64_t n = cip_array_shape(a)[0];
-    bool ok = n >= *seen && cip_read(a, "[-1]", NULL, row, sizeof row, err) == CIP_OK;
+    bool ok =
+        n >= *seen && cip_read(a, "[-1]", cip_dtype_as_stored(), row, sizeof row, err) == CIP_OK;
     for (int k = 0; ok && n > FIRST && k < WIDTH; k++)
         ok = row[k] == n - 1;
     *seen = n;

@@ -14,7 +14,8 @@ int main(void)
     cip_file *file;
     unsigned char values[3] = { 0 };
     if (cip_open_memory(npy, 131, NULL, &file, &err) != CIP_OK ||
-        cip_read(cip_find(file, "", &err), "", NULL, values, sizeof values, &err) != CIP_OK) {
+        cip_read(cip_find(file, "", &err), "", cip_dtype_as_stored(), values, sizeof values,
+                 &err) != CIP_OK) {
         fprintf(stderr, "outside: %s\n", err.text);
         return 1;
     }
