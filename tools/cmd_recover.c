@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus recover: what an interrupted update left beside a file; completed or thrown away. */
 #include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "cippus/edit.h"
 #include "commands.h"
@@ -47,6 +49,66 @@ static void print_text(const char *path, const cip_recover_info *i, int what)
     putchar('\n');
 }
 
+/* --- a folder ----------------------------------------------------------------------------------
+ */
+
+typedef struct listing {
+    const opts *o;
+    size_t n, nleft; /* told; of them still there */
+} listing;
+
+static int print_left(void *user, const cip_finding *f)
+{
+    listing *l = user;
+    size_t k = strlen(f->text);
+    if (l->o->json) {
+        fputs(l->n == 0 ? "" : ", ", stdout);
+        fputs("{\"name\": ", stdout);
+        print_json_string(stdout, f->part);
+        printf(", \"nbytes\": %" PRIu64 ", \"text\": ", f->length);
+        print_json_string(stdout, f->text);
+        putchar('}');
+    } else {
+        print_escaped(stdout, l->o->pos[0]);
+        putchar('/');
+        print_escaped(stdout, f->part);
+        fputs(": ", stdout);
+        print_escaped(stdout, f->text);
+        if (f->length != 0)
+            printf(" (%" PRIu64 " bytes)", f->length);
+        putchar('\n');
+    }
+    l->n++;
+    l->nleft += k < 7 || strcmp(f->text + k - 7, "removed") != 0;
+    return 0;
+}
+
+static int recover_folder(const opts *o)
+{
+    listing l = { .o = o };
+    cip_err err = CIP_ERR_INIT;
+    if (o->apply) {
+        fputs("cippus: --apply is for a file, not for a folder\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (o->json) {
+        fputs("{\"folder\": ", stdout);
+        print_json_string(stdout, o->pos[0]);
+        fputs(", \"left\": [", stdout);
+    }
+    cip_status st = cip_recover_folder(
+        o->pos[0], o->discard ? CIP_RECOVER_DISCARD : CIP_RECOVER_LOOK, print_left, &l, &err);
+    if (o->json)
+        puts("]}");
+    else if (st == CIP_OK && l.n == 0) {
+        print_escaped(stdout, o->pos[0]);
+        puts(": nothing is left of writers that were killed");
+    }
+    if (st != CIP_OK)
+        return complain(o->pos[0], &err);
+    return finish_stdout(l.nleft != 0 ? EXIT_FINDINGS : EXIT_FINE);
+}
+
 int cmd_recover(const opts *o)
 {
     const char *path = o->pos[0];
@@ -56,6 +118,9 @@ int cmd_recover(const opts *o)
         fputs("cippus: --apply and --discard exclude each other\n", stderr);
         return EXIT_USAGE;
     }
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return recover_folder(o);
     int what = o->apply ? CIP_RECOVER_APPLY : o->discard ? CIP_RECOVER_DISCARD : CIP_RECOVER_LOOK;
     if (cip_recover(path, what, &info, &err) != CIP_OK)
         return complain(path, &err);

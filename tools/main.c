@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The command `cippus`: a table of commands, each in its own file. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cippus/write.h"
 #include "commands.h"
 #include "print.h"
 
@@ -57,7 +59,7 @@ static const command commands[] = {
       cmd_explode, 2, 2, "path bare accept-loss overwrite tree-slack align level" },
     { "implode", "FILE OUT", "Data of other files become data of OUT.", cmd_implode, 2, 2,
       "accept-loss overwrite tree-slack align level" },
-    { "recover", "FILE", "What an update that was cut off left; --apply or --discard it.",
+    { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
       cmd_recover, 1, 1, "json apply discard" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
@@ -117,9 +119,26 @@ static int unknown(const char *name)
     return EXIT_USAGE;
 }
 
+/* Ends as the signal would have, with nothing left of what was being written. */
+static void on_end(int signal_number)
+{
+    cip_remove_unfinished();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void catch_ends(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGXCPU };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (signal(ends[i], on_end) == SIG_IGN)
+            signal(ends[i], SIG_IGN); /* as under nohup */
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
+    catch_ends();
     if (strcmp(name, "--version") == 0) {
         print_version();
         return finish_stdout(EXIT_FINE);

@@ -131,6 +131,12 @@ enum { CIP_RECOVER_LOOK = 0, CIP_RECOVER_APPLY = 1, CIP_RECOVER_DISCARD = 2 };
  * NULL; its size set) is filled in either case. CORRUPT when it does not fit the file and is to be
  * applied. */
 CIP_API cip_status cip_recover(const char *path, int what, cip_recover_info *info, cip_err *err);
+/** Tells `fn` what processes that were killed left in a folder (not in those in it): each finding's
+ * `part` is a name there, `length` its bytes. CIP_RECOVER_DISCARD removes new files that never took
+ * their names, but for those of others and those that a process has locked; records of updates are
+ * for cip_recover. NOT_FOUND, IO, CANCELLED. */
+CIP_API cip_status cip_recover_folder(const char *path, int what, cip_finding_fn *fn, void *user,
+                                      cip_err *err);
 
 #ifdef __cplusplus
 }

@@ -128,6 +128,11 @@ CIP_API cip_status cip_writer_commit(cip_writer *w, cip_err *err);
 /** Gives up: frees the writer, leaves nothing behind. NULL is fine. */
 CIP_API void cip_writer_abort(cip_writer *w);
 
+/** Removes the files that this process is writing and that are not complete yet, where the file
+ * system needs names for them; for a handler of signals that end the process, in which it may be
+ * called (the library has none). Nothing may be written afterwards. */
+CIP_API void cip_remove_unfinished(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,10 +14,10 @@
 
 typedef struct cip_replace cip_replace;
 
-/* A new file for the place (which is taken over, also on failure), in its folder under the name
- * `temp` until it is complete (NULL: a name of its own), with mode, owner and extended attributes
- * of the file that it replaces. What is written to cip_replace_out, which can be rewritten, cut and
- * moved, goes into it. */
+/* A new file for the place (which is taken over, also on failure), in its folder without a name
+ * until it is complete, or where that cannot be under `temp` (NULL: a name of its own), with mode,
+ * owner and extended attributes of the file that it replaces. What is written to cip_replace_out,
+ * which can be rewritten, cut and moved, goes into it. */
 cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
                           bool break_links, cip_replace **out, cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A commit of the kind "replace": write beside, fsync, rename, fsync the folder. At every instant
+ * A commit of the kind "replace": write a file without a name, fsync, link it
+ * or rename it into its place, fsync the folder. At every instant
  * the name shows the old file (or none) or the whole new one. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/strmap.h"
 #include "core/commit_impl.h"
+#include "io/fresh.h"
 
 enum { WAITING = 64 << 10 };
 
@@ -15,22 +15,26 @@ struct cip_replace {
     cip_mem *mem;
     cip_out out;
     cip_place place;
-    int fd;
+    cip_fresh fresh;
     uint64_t at;      /* the new file's end, where the next write goes */
     uint8_t *waiting; /* bytes before it that were not written yet: trees come in small pieces */
     size_t nwaiting;
     cip_level level;
     bool break_links;
-    char temp[300];
     struct stat old; /* of what is replaced */
-    bool has_old, made, placed;
+    bool has_old, placed;
 };
+
+static cip_status write_at(cip_replace *r, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_fail_in(err, cip_store_write(r->fresh.fd, off, p, n, err), "output");
+}
 
 static cip_status flush(cip_replace *r, cip_err *err)
 {
     size_t n = r->nwaiting;
     r->nwaiting = 0;
-    return cip_store_write(r->fd, r->at - n, r->waiting, n, err);
+    return write_at(r, r->at - n, r->waiting, n, err);
 }
 
 static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
@@ -39,7 +43,7 @@ static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
     if (n > WAITING - r->nwaiting)
         CIP_TRY(flush(r, err));
     if (n > WAITING) {
-        CIP_TRY(cip_store_write(r->fd, r->at, p, n, err));
+        CIP_TRY(write_at(r, r->at, p, n, err));
     } else if (n != 0) {
         memcpy(r->waiting + r->nwaiting, p, n);
         r->nwaiting += n;
@@ -52,14 +56,14 @@ static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n,
 {
     cip_replace *r = user;
     CIP_TRY(flush(r, err));
-    return cip_store_write(r->fd, off, p, n, err);
+    return write_at(r, off, p, n, err);
 }
 
 static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
 {
     cip_replace *r = user;
     CIP_TRY(flush(r, err));
-    CIP_TRY(cip_store_resize(r->fd, off, err));
+    CIP_TRY(cip_store_resize(r->fresh.fd, off, err));
     r->at = off;
     return CIP_OK;
 }
@@ -69,9 +73,9 @@ static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
     cip_replace *r = user;
     uint64_t end = r->at - from + to;
     CIP_TRY(flush(r, err));
-    CIP_TRY(cip_store_move(r->fd, from, r->at, to, err));
+    CIP_TRY(cip_store_move(r->fresh.fd, from, r->at, to, err));
     if (end < r->at || from == r->at)
-        CIP_TRY(cip_store_resize(r->fd, end, err));
+        CIP_TRY(cip_store_resize(r->fresh.fd, end, err));
     r->at = end;
     return CIP_OK;
 }
@@ -101,34 +105,18 @@ static cip_status take_after_old(cip_replace *r, cip_err *err)
         return CIP_OK;
     if (cip_store_open(&r->place, r->place.name, O_RDONLY, 0, &old, NULL) != CIP_OK)
         old = -1; /* it may be replaced, but not read: its attributes are not ours to copy */
-    cip_status st = cip_store_take_after(r->mem, r->fd, old, &r->old, err);
+    cip_status st = cip_store_take_after(r->mem, r->fresh.fd, old, &r->old, err);
     if (old != -1)
         close(old);
     return st;
 }
 
-static cip_status make(cip_replace *r, cip_err *err)
+static cip_status make(cip_replace *r, const char *temp, cip_err *err)
 {
     /* nobody else may open it before it has its mode */
     mode_t mode = r->has_old ? 0600 : 0666;
-    CIP_TRY(cip_store_open(&r->place, r->temp, O_RDWR | O_CREAT | O_EXCL, mode, &r->fd, err));
-    r->made = true;
+    CIP_TRY(cip_fresh_open(&r->place, temp, mode, &r->fresh, err));
     return take_after_old(r, err);
-}
-
-/* Under a name that nobody has. */
-static cip_status make_unique(cip_replace *r, cip_err *err)
-{
-    uint64_t seed[2];
-    cip_status st = CIP_ERR_BUSY;
-    cip_hash_seed(seed);
-    for (int tries = 0; tries < 100 && st == CIP_ERR_BUSY && !r->made; tries++) {
-        uint64_t salt[2] = { (uint64_t)getpid(), (uint64_t)(uintptr_t)r + (uint64_t)tries };
-        uint64_t mark = cip_siphash(seed, (cip_bytes){ (const uint8_t *)salt, sizeof salt });
-        snprintf(r->temp, sizeof r->temp, ".cip-new-%016" PRIx64, mark);
-        st = make(r, err);
-    }
-    return st;
 }
 
 cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
@@ -141,7 +129,7 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_l
         cip_place_close(&place);
         return st;
     }
-    *r = (cip_replace){ .mem = mem, .place = place, .fd = -1, .level = level };
+    *r = (cip_replace){ .mem = mem, .place = place, .fresh = CIP_FRESH_NONE, .level = level };
     r->break_links = break_links;
     r->out = (cip_out){ .write = out_write,
                         .user = r,
@@ -150,12 +138,7 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_l
                         .move = out_move };
     CIP_GO(cip_mem_get(mem, WAITING, (void **)&r->waiting, err));
     CIP_GO(look_at_old(r, err));
-    if (temp == NULL) {
-        CIP_GO(make_unique(r, err));
-    } else {
-        snprintf(r->temp, sizeof r->temp, "%s", temp);
-        CIP_GO(make(r, err));
-    }
+    CIP_GO(make(r, temp, err));
     *out = r;
     return CIP_OK;
 done:
@@ -170,7 +153,7 @@ cip_out *cip_replace_out(cip_replace *r)
 
 int cip_replace_descriptor(const cip_replace *r)
 {
-    return r->fd;
+    return r->fresh.fd;
 }
 
 bool cip_replace_placed(const cip_replace *r)
@@ -191,7 +174,7 @@ static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
         if (op->kind != CIP_PATCH_WRITE || !cip_patch_op_own(op))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected a change within the new file");
-        CIP_TRY(cip_store_write(r->fd, op->offset, op->after.ptr, op->after.len, err));
+        CIP_TRY(cip_store_write(r->fresh.fd, op->offset, op->after.ptr, op->after.len, err));
     }
     return CIP_OK;
 }
@@ -202,8 +185,8 @@ cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overw
     if (patch != NULL)
         CIP_TRY(apply(r, patch, err));
     if (r->level == CIP_LEVEL_POWER)
-        CIP_TRY(cip_store_sync_all(r->fd, err));
-    cip_status st = cip_store_rename(&r->place, r->temp, r->place.name, overwrite, err);
+        CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
+    cip_status st = cip_fresh_place(&r->place, &r->fresh, overwrite, err);
     if (st == CIP_ERR_BUSY)
         return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     CIP_TRY(st);
@@ -215,10 +198,7 @@ void cip_replace_end(cip_replace *r)
 {
     if (r == NULL)
         return;
-    if (r->made && !r->placed)
-        cip_store_unlink(&r->place, r->temp, NULL);
-    if (r->fd >= 0)
-        close(r->fd);
+    cip_fresh_end(&r->place, &r->fresh);
     cip_place_close(&r->place);
     cip_mem_put(r->mem, r->waiting);
     cip_mem_put(r->mem, r);

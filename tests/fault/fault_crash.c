@@ -85,16 +85,14 @@ static void make_image(const run *r, const choice *ch, fault_disk *d)
     for (size_t i = 0; i < r->k; i++) {
         const fault_op *op = &r->log->op[i];
         fault_op part = *op;
+        const fault_op number = { .kind = FAULT_SYNC, .file = op->file };
+        fault_disk_apply(d, &number); /* a file has its number even where nothing of it arrived */
         if (ch->how[i] == TORN)
             part.n = ch->torn;
         if (ch->how[i] == SECTORS && op->kind == FAULT_WRITE)
             apply_sectors(d, op, &seed);
         else if (ch->how[i] != NONE)
             fault_disk_apply(d, &part);
-        else if (op->kind == FAULT_CREATE) { /* it has its number all the same */
-            fault_op nothing = { .kind = FAULT_SYNC, .file = op->file };
-            fault_disk_apply(d, &nothing);
-        }
     }
 }
 

@@ -28,6 +28,7 @@ int __real_lstat(const char *path, struct stat *st);
 ssize_t __real_fgetxattr(int fd, const char *name, void *value, size_t n);
 int __real_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
 int __real_fremovexattr(int fd, const char *name);
+int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
 
 int __wrap_openat(int dir, const char *name, int flags, ...);
 ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off);
@@ -45,6 +46,7 @@ int __wrap_lstat(const char *path, struct stat *st);
 ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n);
 int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
 int __wrap_fremovexattr(int fd, const char *name);
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
 
 enum { SECTOR = 512 /* is written whole or not at all */ };
 
@@ -53,6 +55,7 @@ static struct {
     struct stat st;
     ino_t inode[FAULT_FILES];           /* by number */
     char note[FAULT_FILES][FAULT_NOTE]; /* attributes, kept here for file systems without any */
+    bool unnamed[FAULT_FILES];          /* made without a name */
     int nfile;
     fault_log *log; /* NULL: nothing is written down */
     size_t count, fail_at;
@@ -82,7 +85,8 @@ static int number_of(const struct stat *st)
 static int number_of_fd(int fd)
 {
     struct stat st;
-    return __real_fstat(fd, &st) == 0 && st.st_nlink != 0 ? number_of(&st) : -1;
+    int file = __real_fstat(fd, &st) == 0 ? number_of(&st) : -1;
+    return file != -1 && (st.st_nlink != 0 || w.unnamed[file]) ? file : -1;
 }
 
 static int new_number(ino_t inode)
@@ -91,6 +95,7 @@ static int new_number(ino_t inode)
         abort();
     w.inode[w.nfile] = inode;
     w.note[w.nfile][0] = '\0';
+    w.unnamed[w.nfile] = false;
     return w.nfile++;
 }
 
@@ -148,11 +153,12 @@ int __wrap_openat(int dir, const char *name, int flags, ...)
 {
     va_list ap;
     va_start(ap, flags);
-    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(ap, mode_t) : 0;
+    bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    mode_t mode = (flags & O_CREAT) != 0 || unnamed ? va_arg(ap, mode_t) : 0;
     va_end(ap);
     bool creates = (flags & O_CREAT) != 0 && is_folder(dir);
     struct stat st;
-    if (creates && fails(true))
+    if ((creates || (unnamed && is_folder(dir))) && fails(true))
         return -1;
     bool was = creates && __real_fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
     int fd = __real_openat(dir, name, flags, mode);
@@ -161,7 +167,25 @@ int __wrap_openat(int dir, const char *name, int flags, ...)
         snprintf(op.name, sizeof op.name, "%s", name);
         note(op, NULL);
     }
+    if (fd != -1 && unnamed && is_folder(dir) && __real_fstat(fd, &st) == 0)
+        w.unnamed[new_number(st.st_ino)] = true;
     return fd;
+}
+
+/* A file without a name gets one: with what was written to it before. */
+int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+    bool here = is_folder(to_dir);
+    struct stat st;
+    if (here && fails(true))
+        return -1;
+    int rc = __real_linkat(from_dir, from, to_dir, to, flags);
+    if (rc == 0 && here && __real_fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        fault_op op = { .kind = FAULT_CREATE, .file = number_of(&st) };
+        snprintf(op.name, sizeof op.name, "%s", to);
+        note(op, NULL);
+    }
+    return rc;
 }
 
 ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New files that have no name until they are complete: what ends the process before that leaves
+ * nothing. Where the system has no such files they lie under a name of ours until then, locked for
+ * writers, so that one that is left can be told from one that is being written. */
+#ifndef CIP_IO_FRESH_H
+#define CIP_IO_FRESH_H
+
+#include "io/store.h"
+
+typedef struct cip_fresh {
+    int fd;         /* -1: none; for reading and writing */
+    bool named;     /* `name` is in the folder */
+    int slot;       /* among those that cip_remove_unfinished removes, or -1 */
+    char name[300]; /* that it takes, or has, before its own */
+} cip_fresh;
+
+#define CIP_FRESH_NONE ((cip_fresh){ .fd = -1, .slot = -1 })
+/* Names of ours begin so, or end so behind ".NAME". */
+#define CIP_FRESH_PREFIX ".cip-new-"
+#define CIP_FRESH_SUFFIX ".cip-new"
+
+/* A new file in the folder. `name`: its name until it is complete, if it needs one; NULL: one that
+ * nobody has. BUSY when that is taken. */
+cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip_fresh *out,
+                          cip_err *err);
+/* The same on systems without files that have no name. */
+cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mode, cip_fresh *out,
+                                cip_err *err);
+/* It takes the place's name in one step; without `replace`, BUSY when that exists. */
+cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err);
+/* Closes it; removes the name of ours if it still has that. */
+void cip_fresh_end(const cip_place *p, cip_fresh *f);
+
+#endif
