@@ -53,4 +53,9 @@ void cip_copy_nd(const cip_cast *c, const cip_nd *src, const uint8_t *src_base, 
 struct cip_buf;
 cip_status cip_elem_format(const cip_dtype *d, const uint8_t *p, struct cip_buf *b, cip_err *err);
 
+/* dst[i] = whether element i of n, packed, is the number *value of the same type: any NaN is any
+ * other (a complex with one in either part), -0.0 is 0.0. What is no float byte by byte. */
+cip_status cip_equal_run(const cip_dtype *d, const uint8_t *value, const uint8_t *src, size_t n,
+                         uint8_t *dst, cip_err *err);
+
 #endif

@@ -46,46 +46,6 @@ static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, 
     return cip_space_gather(&p->how, m->space, &chosen, &cast, &packed, dst, &stats, err);
 }
 
-/* Reads n elements of a real number as doubles. */
-static cip_status as_doubles(const cip_dtype *d, const uint8_t *src, size_t n, double *dst,
-                             cip_err *err)
-{
-    cip_cast cast;
-    cip_cast_stats stats = { 0, 0 };
-    CIP_TRY(cip_cast_make(d, cip_dtype_of(CIP_F64), CIP_OVERFLOW_CLAMP, &cast, err));
-    cip_cast_run(&cast, n, src, (int64_t)d->itemsize, (uint8_t *)dst, sizeof(double), 0, &stats);
-    return CIP_OK;
-}
-
-static bool is_nan(const cip_dtype *d, const uint8_t *value)
-{
-    double v = 0;
-    bool is_float = d->kind == CIP_F16 || d->kind == CIP_F32 || d->kind == CIP_F64;
-    return is_float && as_doubles(d, value, 1, &v, NULL) == CIP_OK && v != v;
-}
-
-/* dst[i] = whether element i is `value` (NaN: any NaN; otherwise equal as stored, -0.0 being 0.0).
- */
-static cip_status compare(const cip_dtype *d, const uint8_t *value, const uint8_t *src, size_t n,
-                          uint8_t *dst, cip_err *err)
-{
-    if (d->kind != CIP_F16 && d->kind != CIP_F32 && d->kind != CIP_F64) {
-        for (size_t i = 0; i < n; i++)
-            dst[i] = memcmp(src + i * d->itemsize, value, d->itemsize) == 0;
-        return CIP_OK;
-    }
-    double want, buf[512];
-    bool nan = is_nan(d, value);
-    CIP_TRY(as_doubles(d, value, 1, &want, err));
-    for (size_t i = 0; i < n; i += 512) {
-        size_t m = n - i < 512 ? n - i : 512;
-        CIP_TRY(as_doubles(d, src + i * d->itemsize, m, buf, err));
-        for (size_t k = 0; k < m; k++)
-            dst[i + k] = nan ? buf[k] != buf[k] : buf[k] == want;
-    }
-    return CIP_OK;
-}
-
 static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
                                   cip_err *err)
 {
@@ -99,7 +59,7 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     CIP_GO(
         cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));
     CIP_GO(cip_plan_fetch(&raw, part, elems, err));
-    CIP_GO(compare(raw.to, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
+    CIP_GO(cip_equal_run(raw.to, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
 done:
     cip_mem_put(p->arena.mem, elems);
     return st;

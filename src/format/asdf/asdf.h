@@ -373,21 +373,24 @@ typedef struct asdf_inline {
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM];
     bool nulls;
+    const uint8_t *missing; /* an element's bytes: those equal to it count as null; or NULL */
 } asdf_inline;
 cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dtype *declared,
                                 bool big, asdf_inline *out, cip_err *err);
 cip_status cip_asdf_inline_space(asdf_file *f, const asdf_inline *in, cip_space **out,
                                  cip_err *err);
-/* One byte an element, 1 where the data are null. */
-cip_status cip_asdf_inline_nulls(asdf_file *f, const asdf_inline *in, cip_space **out,
-                                 cip_err *err);
+/* One byte an element, 1 where the data are null, or where the flags of `also` are set (NULL: there
+ * are none): *flags is its view, with the shape of the data. */
+cip_status cip_asdf_inline_nulls(asdf_file *f, const asdf_inline *in, const cip_array *also,
+                                 const cip_nd *flags, cip_space **out, cip_err *err);
 /* Whether a list is one record of `d`: as many items as fields, each of a fitting depth. */
 bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth);
 
 /* --- asdf_element.c: one inline value -----------------------------------------------------------
  */
 
-/* One value as an element of `d`; a null is zeros. RANGE or TYPE when it is none. */
+/* One value as an element of `d`; a null is zeros, in a float field of a record NaN. RANGE or TYPE
+ * when it is none. */
 cip_status cip_asdf_element(const cip_dtype *d, const cip_node *value, uint8_t *dst, cip_err *err);
 /* Code points of the text that a scalar is as an item of a list of texts. */
 uint64_t cip_asdf_text_chars(const cip_node *n);

@@ -151,7 +151,10 @@ static cip_status field(const cip_field *x, const cip_node *n, int32_t axis, uin
                         cip_err *err)
 {
     if (axis == x->ndim) {
-        CIP_TRY(cip_asdf_element(x->dtype, n, *dst, err));
+        if (n->type == CIP_NODE_NULL) /* of a float; others were refused when they were looked at */
+            CIP_TRY(real(x->dtype, n, copysign((double)NAN, -1.0), *dst, err));
+        else
+            CIP_TRY(cip_asdf_element(x->dtype, n, *dst, err));
         *dst += x->dtype->itemsize;
         return CIP_OK;
     }

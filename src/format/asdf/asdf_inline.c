@@ -59,6 +59,38 @@ bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth)
     return true;
 }
 
+static bool can_be_nan(cip_kind k)
+{
+    return k == CIP_F16 || k == CIP_F32 || k == CIP_F64 || k == CIP_C64 || k == CIP_C128;
+}
+
+/* Masks are of whole records. A null in one field is NaN where there is such a value; elsewhere
+ * nothing could tell it from a value, so the array is refused. */
+static cip_status check_nulls(const cip_dtype *d, const cip_node *list, cip_err *err);
+static cip_status check_field(const cip_field *x, const cip_node *n, int32_t axis, cip_err *err)
+{
+    if (axis < x->ndim && n->type == CIP_NODE_SEQ) {
+        for (uint32_t i = 0; i < n->len; i++)
+            CIP_TRY(check_field(x, n->item[i], axis + 1, err));
+        return CIP_OK;
+    }
+    if (x->dtype->kind == CIP_RECORD && n->type == CIP_NODE_SEQ)
+        return check_nulls(x->dtype, n, err);
+    if (n->type != CIP_NODE_NULL || can_be_nan(x->dtype->kind))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a value in field '%.40s', found null: no mask shows that a %s in a "
+                    "record is missing",
+                    x->name, cip_dtype_name(x->dtype));
+}
+
+static cip_status check_nulls(const cip_dtype *d, const cip_node *list, cip_err *err)
+{
+    for (uint32_t i = 0; i < list->len && i < d->nfield; i++)
+        CIP_TRY(check_field(&d->field[i], list->item[i], 0, err));
+    return CIP_OK;
+}
+
 /* --- shape ------------------------------------------------------------------------------------ */
 
 static bool is_element(const cip_dtype *declared, const cip_node *n)
@@ -162,6 +194,8 @@ static cip_status look_at_lists(look *k, const cip_node *n, int32_t axis, bool d
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected lists nested alike, found one more than %" PRId32 " deep",
                             axis);
+        if (record && n->type == CIP_NODE_SEQ)
+            CIP_TRY(check_nulls(in->dtype, n, err));
         return look_at_element(k, n, declared, err);
     }
     if (n->type != CIP_NODE_SEQ || (int64_t)n->len != in->shape[axis])

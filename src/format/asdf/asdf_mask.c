@@ -17,16 +17,25 @@ static bool is_number(cip_kind k)
 /* --- values
  * --------------------------------------------------------------------------------------- */
 
+/* Whether the value is one that a bool can have: as an element any other number is true too. */
+static bool is_truth(const cip_node *n)
+{
+    double v;
+    return cip_asdf_element(cip_dtype_of(CIP_F64), n, (uint8_t *)&v, NULL) == CIP_OK &&
+           (v == 0 || v == 1);
+}
+
 /* A value that the type cannot hold occurs nowhere: then nothing is missing. */
 static cip_status from_value(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
 {
     uint8_t *value;
-    if (!is_number(a->dtype->kind) || (n->type == CIP_NODE_BOOL && a->dtype->kind != CIP_BOOL)) {
-        ignore(f, a, "expected a value of the array's type");
+    if (!is_number(a->dtype->kind)) {
+        ignore(f, a, "expected an array of numbers");
         return CIP_OK;
     }
     CIP_TRY(cip_arena_get(&f->layout->arena, (size_t)a->dtype->itemsize, (void **)&value, err));
-    if (cip_asdf_element(a->dtype, n, value, NULL) != CIP_OK)
+    if ((a->dtype->kind == CIP_BOOL && !is_truth(n)) ||
+        cip_asdf_element(a->dtype, n, value, NULL) != CIP_OK)
         return CIP_OK;
     a->mask.kind = CIP_MASK_VALUE;
     a->mask.value = value;
@@ -99,32 +108,71 @@ static cip_status from_reference(asdf_file *f, const char *ref, cip_array *a, ci
     return CIP_OK;
 }
 
-static cip_status from_nulls(asdf_file *f, const asdf_inline *in, cip_array *a, cip_err *err)
+/* The flags with the shape of the data, which they broadcast to. */
+static cip_nd spread(const cip_nd *flags, const asdf_inline *in)
+{
+    cip_nd v = *flags;
+    v.ndim = in->ndim;
+    for (int32_t i = 0; i < in->ndim; i++) {
+        int32_t from = i - (in->ndim - flags->ndim);
+        v.shape[i] = in->shape[i];
+        v.stride[i] = from < 0 || flags->shape[from] == 1 ? 0 : flags->stride[from];
+    }
+    return v;
+}
+
+/* Nulls are missing whatever else is; `also`: flags of the file beside them, or NULL. */
+static cip_status from_nulls(asdf_file *f, const asdf_inline *in, const cip_array *also,
+                             cip_array *a, cip_err *err)
 {
     cip_array *m;
+    cip_nd flags;
     CIP_TRY(mask_array(a, &m, err));
     m->dtype = cip_dtype_fixed(CIP_BOOL, false);
     m->storage = (cip_storage){ .kind = "inline", .codec = "none", .block = -1 };
     CIP_TRY(cip_view_c_order(in->ndim, in->shape, 1, &m->view, err));
-    CIP_TRY(cip_asdf_inline_nulls(f, in, &m->space, err));
+    if (also != NULL)
+        flags = spread(&also->view, in);
+    CIP_TRY(cip_asdf_inline_nulls(f, in, also, &flags, &m->space, err));
     a->mask.kind = CIP_MASK_SET_MISSING;
     a->mask.array = m;
+    return CIP_OK;
+}
+
+/* A value beside nulls: what stands for null among the data is not told from a value by comparing,
+ * so the elements that are equal are found here and become flags. */
+static cip_status value_and_nulls(asdf_file *f, const asdf_inline *in, cip_array *a, cip_err *err)
+{
+    asdf_inline marked = *in;
+    marked.missing = a->mask.value;
+    a->mask.value = NULL;
+    return from_nulls(f, &marked, NULL, a, err);
+}
+
+static cip_status explicit_mask(asdf_file *f, const cip_node *mask, cip_array *a, cip_err *err)
+{
+    cip_node_type type = cip_node_kind(mask);
+    if (type == CIP_NODE_NONE || type == CIP_NODE_NULL)
+        return CIP_OK;
+    if (cip_asdf_ref_of(mask) != NULL)
+        return from_reference(f, cip_asdf_ref_of(mask), a, err);
+    if (type == CIP_NODE_SEQ || cip_asdf_is_ndarray(mask->tag, NULL))
+        return from_array(f, mask, a, err);
+    if (type == CIP_NODE_INT || type == CIP_NODE_FLOAT || type == CIP_NODE_BOOL ||
+        type == CIP_NODE_BIGINT || cip_asdf_is_core(mask->tag, "complex"))
+        return from_value(f, mask, a, err);
+    ignore(f, a, "expected a number or an ndarray");
     return CIP_OK;
 }
 
 cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *in, cip_array *a,
                          cip_err *err)
 {
-    cip_node_type type = cip_node_kind(mask);
-    if (type == CIP_NODE_NONE || type == CIP_NODE_NULL)
-        return in != NULL && in->nulls ? from_nulls(f, in, a, err) : CIP_OK;
-    if (cip_asdf_ref_of(mask) != NULL)
-        return from_reference(f, cip_asdf_ref_of(mask), a, err);
-    if (type == CIP_NODE_SEQ || cip_asdf_is_ndarray(mask->tag, NULL))
-        return from_array(f, mask, a, err);
-    if (type == CIP_NODE_INT || type == CIP_NODE_FLOAT || type == CIP_NODE_BOOL ||
-        type == CIP_NODE_BIGINT)
-        return from_value(f, mask, a, err);
-    ignore(f, a, "expected a number or an ndarray");
-    return CIP_OK;
+    CIP_TRY(explicit_mask(f, mask, a, err));
+    if (in == NULL || !in->nulls)
+        return CIP_OK;
+    if (a->mask.kind == CIP_MASK_VALUE)
+        return value_and_nulls(f, in, a, err);
+    const cip_array *flags = a->mask.array;
+    return flags != NULL && flags->st != CIP_OK ? CIP_OK : from_nulls(f, in, flags, a, err);
 }
