@@ -3,6 +3,7 @@
  * array grows there, in pieces, so that a pipe may run for ever; all else is an update. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,8 @@ typedef struct stream {
     const char *path, *input;
     cip_file *file;
     const cip_dtype *dtype;
-    uint64_t row; /* bytes */
+    uint64_t row;  /* bytes */
+    uint64_t kept; /* rows that were written */
     uint8_t *buffer;
     size_t n, cap; /* bytes in it; a multiple of a row */
     int fd;
@@ -44,6 +46,17 @@ static int check_length(const stream *s)
     return (uint64_t)(st.st_size - at) % s->row == 0
                ? EXIT_FINE
                : failed(s->input, "expected whole rows, found a part of one at the end");
+}
+
+/* After a failure: rows that went before stay in the file. */
+static int tell_kept(const stream *s, int rc)
+{
+    if (rc != EXIT_FINE && s->kept != 0)
+        fprintf(stderr, "cippus: the %" PRIu64 " whole row%s before that %s kept\n", s->kept,
+                s->kept == 1 ? "" : "s", s->kept == 1 ? "is" : "are");
+    else if (rc != EXIT_FINE && s->end)
+        fputs("cippus: no row was added\n", stderr);
+    return rc;
 }
 
 /* Opens the file and learns what a row is. */
@@ -91,6 +104,7 @@ static cip_status flush_rows(stream *s, cip_err *err)
         return CIP_OK;
     cip_status st = cip_append(s->file, s->path, s->dtype, s->buffer, whole, err);
     if (st == CIP_OK) {
+        s->kept += whole / s->row;
         memmove(s->buffer, s->buffer + whole, s->n - whole);
         s->n -= whole;
     }
@@ -171,7 +185,7 @@ static int append_rows(const opts *o, const char *path, const char *input)
     s.fd = strcmp(input, "-") == 0 ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
     int rc = s.fd < 0 ? failed(input, strerror(errno)) : stream_start(&s);
     if (rc == EXIT_FINE)
-        rc = stream_rows(&s, &refused);
+        rc = tell_kept(&s, stream_rows(&s, &refused));
     if (rc == EXIT_FINE && refused)
         rc = update_rows(&s);
     if (s.fd >= 0)

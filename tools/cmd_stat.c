@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus stat: statistics of one array, or of every array of numbers in a file. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -19,28 +20,51 @@ static void print_bound(const cip_stats *s, bool json, double v, int64_t whole)
         printf("%.9g", v);
 }
 
-static void print_text(const char *path, const cip_stats *s)
+/* The array's path, and that of the field in it. */
+static void print_label(const cip_array *a, const char *field, bool json)
 {
-    print_escaped(stdout, path[0] != '\0' ? path : ".");
+    const char *path = cip_array_path(a);
+    strbuf label = { 0 };
+    text_add(&label, path, strlen(path));
+    if (field != NULL && field[0] != '\0') {
+        text_add(&label, "/", path[0] != '\0');
+        text_add(&label, field, strlen(field));
+    }
+    const char *text = label.ptr != NULL ? label.ptr : "";
+    if (json)
+        print_json_string(stdout, text);
+    else
+        print_escaped(stdout, text[0] != '\0' ? text : ".");
+    free(label.ptr);
+}
+
+static void print_text(const cip_array *a, const char *field, const cip_stats *s)
+{
+    print_label(a, field, false);
     fputs(": min ", stdout);
     print_bound(s, false, s->min, s->min_int);
     fputs(" max ", stdout);
     print_bound(s, false, s->max, s->max_int);
     printf(" mean %.9g std %.9g elements %" PRIu64 " nan %" PRIu64 " inf %" PRIu64 " zero %" PRIu64
-           " masked %" PRIu64 "\n",
+           " masked %" PRIu64,
            s->mean, s->std, s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
+    if (s->ninf != 0)
+        printf(" finite mean %.9g", s->finite_mean);
+    putchar('\n');
 }
 
-static void print_json(const char *path, const cip_stats *s, bool first)
+static void print_json(const cip_array *a, const char *field, const cip_stats *s, bool first)
 {
     fputs(first ? "{\"path\": " : ",\n {\"path\": ", stdout);
-    print_json_string(stdout, path);
+    print_label(a, field, true);
     fputs(", \"min\": ", stdout);
     print_bound(s, true, s->min, s->min_int);
     fputs(", \"max\": ", stdout);
     print_bound(s, true, s->max, s->max_int);
     fputs(", \"mean\": ", stdout);
     print_json_double(stdout, s->mean);
+    fputs(", \"finite_mean\": ", stdout);
+    print_json_double(stdout, s->finite_mean);
     fputs(", \"std\": ", stdout);
     print_json_double(stdout, s->std);
     printf(", \"elements\": %" PRIu64 ", \"nan\": %" PRIu64 ", \"inf\": %" PRIu64
@@ -57,9 +81,9 @@ static int stat_one(const cip_array *a, const cip_read_args *args, const opts *o
     if (st != CIP_OK)
         return complain(o->pos[0], &err);
     if (o->json)
-        print_json(cip_array_path(a), &s, first);
+        print_json(a, args->field, &s, first);
     else
-        print_text(cip_array_path(a), &s);
+        print_text(a, args->field, &s);
     return EXIT_FINE;
 }
 
@@ -83,8 +107,8 @@ static int stat_all(const opts *o)
     fputs(o->json ? "[" : "", stdout);
     for (size_t i = 0; i < cip_file_narray(f); i++) {
         const cip_array *a = cip_file_array(f, i);
-        if (!has_numbers(a))
-            continue;
+        if (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK)
+            continue; /* what cannot be read is said */
         if (o->check)
             note_unchecked(o->pos[0], f, a);
         if (stat_one(a, &args, o, first) != EXIT_FINE)

@@ -56,7 +56,7 @@ static int print_rows(follower *f, target *t)
     f->in_head = f->started && has_head(f->o, t);
     const char *to = f->o->to != NULL ? f->o->to : "text";
     if (cip_export(t->array, &t->args, to, write_rows, f, &err) != CIP_OK)
-        return complain(f->o->pos[0], &err);
+        return finish_stdout(complain(f->o->pos[0], &err));
     end_progress(&t->bar);
     f->started = true;
     f->rows = rows;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cippus/write.h"
 #include "commands.h"
@@ -137,6 +138,9 @@ static void catch_ends(void)
 
 int main(int argc, char **argv)
 {
+    static char buffer[1 << 16]; /* so that short output fails as one, and its reason is known */
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     const char *name = argc > 1 ? argv[1] : "";
     catch_ends();
     if (strcmp(name, "--version") == 0) {

@@ -2,6 +2,7 @@
  * Printing that is safe on a terminal, and the shape of every message. */
 #include "print.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -106,9 +107,20 @@ void print_nbytes(FILE *f, uint64_t n)
     fprintf(f, "%.1f %s (%" PRIu64 " bytes)", v, units[u], n);
 }
 
+/* Why the first write to standard output failed; 0: none did. */
+static int stdout_errno;
+
+static void flush_stdout(void)
+{
+    if (fflush(stdout) != 0 && stdout_errno == 0)
+        stdout_errno = errno;
+}
+
 int complain(const char *file, const cip_err *err)
 {
-    fflush(stdout);
+    flush_stdout();
+    if (err->code == CIP_ERR_CANCELLED && stdout_errno != 0)
+        return EXIT_FAILED; /* we stopped it ourselves; finish_stdout says why */
     fputs("cippus: ", stderr);
     print_escaped(stderr, file);
     fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
@@ -136,7 +148,7 @@ size_t print_warnings(const char *name, const cip_file *f, size_t first)
 {
     const cip_finding *w;
     size_t i;
-    fflush(stdout);
+    flush_stdout();
     for (i = first; (w = cip_file_finding(f, i)) != NULL; i++) {
         fputs("cippus: ", stderr);
         print_escaped(stderr, name);
@@ -171,14 +183,20 @@ void print_told(const char *name, const char *kind, const cip_finding *f)
 int write_stdout(void *user, const void *bytes, size_t n)
 {
     (void)user;
-    return fwrite(bytes, 1, n, stdout) != n;
+    if (fwrite(bytes, 1, n, stdout) == n)
+        return 0;
+    if (stdout_errno == 0)
+        stdout_errno = errno;
+    return 1;
 }
 
 int finish_stdout(int rc)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    flush_stdout();
+    if (stdout_errno == 0 && !ferror(stdout))
         return rc;
-    perror("cippus: writing to standard output");
+    fprintf(stderr, "cippus: writing to standard output: %s\n",
+            stdout_errno != 0 ? strerror(stdout_errno) : "failed");
     return EXIT_FAILED;
 }
 

@@ -39,11 +39,13 @@ CIP_API cip_status cip_verify_file(cip_file *file, uint32_t flags, cip_finding_f
 typedef struct cip_stats {
     uint64_t nelem, nmasked, nnan, nzero, ninf;
     double min, max, mean, std; /* of the elements that are neither masked nor NaN; NaN when there
-                                   are none. std: population */
+                                   are none. Where some are infinite the mean is that infinity (NaN
+                                   of both) and std is NaN. std: population */
     bool exact;                 /* min_int and max_int hold (integers, bool) */
     int64_t min_int;            /* as int64, or as uint64 bits for uint64 arrays */
     int64_t max_int;
     bool is_unsigned;
+    double finite_mean; /* of the elements that are finite; NaN when there are none */
 } cip_stats;
 
 /** By streaming, with bounded memory. The result does not depend on the number of threads. TYPE for

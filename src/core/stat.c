@@ -12,8 +12,10 @@ enum { BLOCK = 1 << 14, PART = 1 << 20 }; /* elements */
 
 /* What a block of elements, or all of them, comes to. */
 typedef struct tally {
-    uint64_t nmasked, nnan, nzero, ninf;
-    uint64_t n; /* that count: neither masked nor NaN */
+    uint64_t nmasked, nnan, nzero;
+    uint64_t ninf, nplus; /* infinite; positive infinity */
+    uint64_t n;           /* that count: neither masked nor NaN */
+    uint64_t nfinite;     /* of which are low, high, mean and m2 */
     double low, high, mean, m2;
     int64_t low_int, high_int; /* int64, or the bits of uint64 */
 } tally;
@@ -71,32 +73,35 @@ static void first_pass(const summer *m, size_t first, size_t end, tally *t, doub
             continue;
         }
         t->nzero += x == 0;
-        t->ninf += isinf(x) != 0;
         if (t->n == 0 || less(m->what, whole, t->low_int))
             t->low_int = whole;
         if (t->n == 0 || less(m->what, t->high_int, whole))
             t->high_int = whole;
-        v[t->n++] = x;
+        t->n++;
+        t->ninf += isinf(x) != 0;
+        t->nplus += isinf(x) && x > 0;
+        if (!isinf(x))
+            v[t->nfinite++] = x;
     }
 }
 
 static void second_pass(tally *t, const double *v)
 {
     double sum = 0, dev = 0;
-    if (t->n == 0)
+    if (t->nfinite == 0)
         return;
     t->low = t->high = v[0];
-    for (uint64_t i = 0; i < t->n; i++) {
+    for (uint64_t i = 0; i < t->nfinite; i++) {
         t->low = v[i] < t->low ? v[i] : t->low;
         t->high = v[i] > t->high ? v[i] : t->high;
         sum += v[i];
     }
-    t->mean = sum / (double)t->n;
-    for (uint64_t i = 0; i < t->n; i++) {
+    t->mean = sum / (double)t->nfinite;
+    for (uint64_t i = 0; i < t->nfinite; i++) {
         dev += v[i] - t->mean;
         t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
     }
-    t->m2 -= dev * dev / (double)t->n; /* what rounding the mean left over */
+    t->m2 -= dev * dev / (double)t->nfinite; /* what rounding the mean left over */
 }
 
 static cip_status sum_block(void *arg, size_t b, cip_err *err)
@@ -118,20 +123,24 @@ static void merge(shape_of what, tally *a, const tally *b)
     a->nnan += b->nnan;
     a->nzero += b->nzero;
     a->ninf += b->ninf;
+    a->nplus += b->nplus;
     if (b->n == 0)
         return;
     if (a->n == 0 || less(what, b->low_int, a->low_int))
         a->low_int = b->low_int;
     if (a->n == 0 || less(what, a->high_int, b->high_int))
         a->high_int = b->high_int;
-    if (a->n == 0 || b->low < a->low)
-        a->low = b->low;
-    if (a->n == 0 || b->high > a->high)
-        a->high = b->high;
-    double na = (double)a->n, nb = (double)b->n, delta = b->mean - a->mean;
-    a->mean = a->n == 0 ? b->mean : a->mean + delta * (nb / (na + nb));
-    a->m2 += b->m2 + delta * delta * (na * nb / (na + nb));
     a->n += b->n;
+    if (b->nfinite == 0)
+        return;
+    if (a->nfinite == 0 || b->low < a->low)
+        a->low = b->low;
+    if (a->nfinite == 0 || b->high > a->high)
+        a->high = b->high;
+    double na = (double)a->nfinite, nb = (double)b->nfinite, delta = b->mean - a->mean;
+    a->mean = a->nfinite == 0 ? b->mean : a->mean + delta * (nb / (na + nb));
+    a->m2 += b->m2 + delta * delta * (na * nb / (na + nb));
+    a->nfinite += b->nfinite;
 }
 
 static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
@@ -168,10 +177,20 @@ done:
     return st;
 }
 
+/* Minimum, maximum and mean with the infinities, as numpy has them: the sum of both is NaN. */
+static void report_infinite(const tally *t, cip_stats *out)
+{
+    bool plus = t->nplus != 0, minus = t->ninf > t->nplus;
+    out->min = minus ? -(double)INFINITY : t->nfinite != 0 ? t->low : (double)INFINITY;
+    out->max = plus ? (double)INFINITY : t->nfinite != 0 ? t->high : -(double)INFINITY;
+    out->mean = plus && minus ? (double)NAN : plus ? (double)INFINITY : -(double)INFINITY;
+    out->std = NAN;
+}
+
 static void report(const summer *m, cip_stats *out)
 {
     const tally *t = &m->all;
-    bool any = t->n != 0, exact = m->what == SIGNED || m->what == UNSIGNED;
+    bool any = t->nfinite != 0, exact = m->what == SIGNED || m->what == UNSIGNED;
     *out = (cip_stats){ .nelem = m->plan.nelem,
                         .nmasked = t->nmasked,
                         .nnan = t->nnan,
@@ -180,13 +199,16 @@ static void report(const summer *m, cip_stats *out)
                         .min = any ? t->low : NAN,
                         .max = any ? t->high : NAN,
                         .mean = any ? t->mean : NAN,
-                        .std = any ? sqrt(fmax(t->m2, 0) / (double)t->n) : NAN,
+                        .finite_mean = any ? t->mean : NAN,
+                        .std = any ? sqrt(fmax(t->m2, 0) / (double)t->nfinite) : NAN,
                         .exact = any && exact,
                         .min_int = any && exact ? t->low_int : 0,
                         .max_int = any && exact ? t->high_int : 0,
                         .is_unsigned = m->what == UNSIGNED };
     if (any && t->m2 != t->m2)
-        out->std = NAN; /* infinities among the elements */
+        out->std = NAN; /* a sum that left the range of doubles */
+    if (t->ninf != 0)
+        report_infinite(t, out);
 }
 
 /* What elements of the kind are summed up as. */

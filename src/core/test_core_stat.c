@@ -59,6 +59,21 @@ static void special_floats_are_counted_apart(void **state)
     const double w[] = { -INFINITY, 1 };
     s = stats_of("'<f8'", "(2,)", w, sizeof w);
     assert_true(s.ninf == 1 && s.min == -INFINITY && s.mean == -INFINITY && isnan(s.std));
+    assert_true(s.max == 1 && s.finite_mean == 1);
+    const double x[] = { -INFINITY, 1, INFINITY, 4 };
+    s = stats_of("'<f8'", "(4,)", x, sizeof x);
+    assert_true(s.ninf == 2 && s.min == -INFINITY && s.max == INFINITY && s.finite_mean == 2.5);
+    assert_true(isnan(s.mean) && !signbit(s.mean) && isnan(s.std) && !signbit(s.std));
+    s = stats_of("'<f8'", "(1,)", x + 2, sizeof *x);
+    assert_true(s.min == INFINITY && s.max == INFINITY && s.mean == INFINITY);
+    assert_true(isnan(s.finite_mean));
+    double *many = calloc(40000, sizeof *many); /* more than a block */
+    many[3] = many[39000] = INFINITY;
+    many[20000] = 39998;
+    s = stats_of("'<f8'", "(40000,)", many, 40000 * sizeof *many);
+    assert_true(s.ninf == 2 && s.max == INFINITY && s.min == 0 && s.mean == INFINITY);
+    near(s.finite_mean, 1);
+    free(many);
     s = stats_of("'<f8'", "(2,)", (const double[]){ NAN, NAN }, 16);
     assert_true(s.nnan == 2 && isnan(s.min) && isnan(s.mean) && isnan(s.std) && !s.exact);
     s = stats_of("'<i4'", "(0,)", NULL, 0);
