@@ -15,6 +15,7 @@ typedef struct cip_blosc_lib {
     int compcode;
     uint8_t meta;
     uint32_t typesize;
+    bool big;       /* the order of the chunk's elements: its writer's */
     cip_bytes dict; /* empty: none */
     void *ctx, *prepared_dict;
 } cip_blosc_lib;

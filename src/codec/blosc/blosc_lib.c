@@ -136,6 +136,7 @@ cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, cons
                             .compcode = h->compcode,
                             .meta = h->codec_meta,
                             .typesize = h->typesize,
+                            .big = h->big,
                             .dict = dict };
     cip_status st = CIP_OK;
 #if CIP_WITH_ZLIB

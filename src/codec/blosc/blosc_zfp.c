@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zfp.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 
 enum { DIMS = 4, SPARE = 64 }; /* libzfp reads whole words */
@@ -88,6 +89,18 @@ static cip_status run(zfp_stream *z, zfp_field *f, const cip_blosc_lib *lib, cip
     return st;
 }
 
+/* libzfp gives numbers, in this machine's order; a chunk has its writer's. */
+static void to_order_of_chunk(const cip_blosc_lib *lib, uint8_t *dst, size_t n)
+{
+    if (lib->big == (CIP_HOST_BIG != 0))
+        return;
+    for (size_t i = 0; i + lib->typesize <= n; i += lib->typesize)
+        if (lib->typesize == 4)
+            cip_store_u32(dst + i, cip_load_u32(dst + i, false), true);
+        else
+            cip_store_u64(dst + i, cip_load_u64(dst + i, false), true);
+}
+
 cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
                                 cip_err *err)
 {
@@ -101,6 +114,7 @@ cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t
     set_field(&field, lib->env, type, dst);
     cip_status st = run(z, &field, lib, src, err);
     zfp_stream_close(z);
+    to_order_of_chunk(lib, dst, n);
     return st;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "codec/blosc/blosc_encoder.h"
 
 enum { BLOCK = 1024, MAX = 4 * BLOCK };
@@ -241,7 +242,8 @@ static void special_chunks_decode(void **state)
     const double value = 1.5;
     uint8_t dst[48], back[80], want[80] = { 0 };
     for (int kind = CIP_BLOSC_ZEROS; kind <= CIP_BLOSC_UNINIT; kind++) {
-        const uint8_t nan[8] = { 0, 0, 0, 0, 0, 0, 0xf8, 0x7f };
+        uint8_t nan[8];
+        cip_store_u64(nan, UINT64_C(0x7FF8000000000000), CIP_HOST_BIG);
         const void *item = kind == CIP_BLOSC_VALUE ? (const void *)&value : nan;
         size_t n;
         cip_blosc_spec s = { .typesize = 8 };

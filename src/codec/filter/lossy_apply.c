@@ -8,14 +8,17 @@
 
 enum { MANTISSA_4 = 23, MANTISSA_8 = 52 };
 
-/* Each element of `width` bytes, its lowest `zero` bits cleared. */
+/* Each element of `width` bytes, its lowest `zero` bits cleared. Elements are in this machine's
+ * order, as the chunks that are written here say. */
 static void clear_low(size_t width, int zero, const uint8_t *src, uint8_t *dst, size_t n)
 {
     size_t done = n - n % width;
     uint8_t keep[8];
     for (size_t j = 0; j < width; j++) { /* the lowest byte first */
         int bits = zero - 8 * (int)j;
-        keep[j] = (uint8_t)(bits <= 0 ? 0xff : bits >= 8 ? 0 : 0xff << bits);
+        keep[CIP_HOST_BIG ? width - 1 - j : j] = (uint8_t)(bits <= 0   ? 0xff
+                                                           : bits >= 8 ? 0
+                                                                       : 0xff << bits);
     }
     for (size_t i = 0; i < done; i += width)
         for (size_t j = 0; j < width; j++)
