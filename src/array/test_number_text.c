@@ -88,7 +88,8 @@ static void narrow_floats_have_fewer_digits(void **state)
     shown((double)FLT_MIN, CIP_FLOAT, "1.1754944e-38");
     shown(0x1p-149, CIP_FLOAT, "1e-45");
     shown((double)0.3f, CIP_FLOAT, "0.3");
-    shown((double)3.14159274f, CIP_FLOAT, "3.1415927");
+    shown((double)(float)3.14159274f, /* without excess precision */
+          CIP_FLOAT, "3.1415927");
     shown((double)8589973504.0f, CIP_FLOAT, "8589974000.0");
     shown((double)cip_half_to_float(0x2e66), CIP_HALF, "0.1");
     shown(65504, CIP_HALF, "65500.0");

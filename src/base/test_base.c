@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -165,7 +166,7 @@ static void arenas_give_aligned_pieces_of_any_size(void **state)
     for (size_t n = 0; n < 3000; n += 37) {
         uint8_t *p;
         assert_int_equal(cip_arena_get(&a, n, (void **)&p, NULL), CIP_OK);
-        assert_int_equal((uintptr_t)p % 16, 0);
+        assert_int_equal((uintptr_t)p % alignof(max_align_t), 0);
         memset(p, 0xff, n);
     }
     void *large;

@@ -13,7 +13,26 @@
 
 #include "cippus/cippus.h"
 
-/* A .npy file in memory: descr such as "'<i4'", shape such as "(3, 4)". Free with free(). */
+/* Elements in this machine's order as a little-endian descr ("'<i4'") has them; data of any other
+ * descr are given as they lie in the file. */
+static inline void test_to_order(const char *descr, char *data, size_t nbytes)
+{
+    const uint16_t one = 1;
+    const bool host_big = *(const uint8_t *)&one == 0;
+    if (!host_big || descr[0] != '\'' || descr[1] != '<' || descr[2] == '\0')
+        return;
+    size_t unit = (size_t)atoi(descr + 3);
+    unit = descr[2] == 'c' ? unit / 2 : descr[2] == 'U' ? 4 : unit;
+    for (size_t at = 0; unit != 0 && at + unit <= nbytes; at += unit)
+        for (size_t k = 0; k < unit / 2; k++) {
+            char swap = data[at + k];
+            data[at + k] = data[at + unit - 1 - k];
+            data[at + unit - 1 - k] = swap;
+        }
+}
+
+/* A .npy file in memory, of elements in this machine's order: descr such as "'<i4'", shape such as
+ * "(3, 4)". Free with free(). */
 static inline char *test_npy(const char *descr, const char *shape, int fortran, const void *data,
                              size_t nbytes, size_t *total)
 {
@@ -30,6 +49,7 @@ static inline char *test_npy(const char *descr, const char *shape, int fortran, 
     file[head - 1] = '\n';
     if (nbytes != 0)
         memcpy(file + head, data, nbytes);
+    test_to_order(descr, file + head, nbytes);
     *total = head + nbytes;
     return file;
 }

@@ -200,7 +200,9 @@ static void every_way_to_a_byte_is_checked(void **state)
     assert_int_equal(cip_read_points(a, 1, point, cip_dtype_as_stored(), &v, NULL),
                      CIP_ERR_CHECKSUM);
     assert_null(cip_view(a, &err));
-    assert_int_equal(err.code, CIP_ERR_CHECKSUM);
+    const bool native = cip_dtype_is_big(cip_array_native_dtype(a, NULL)) ==
+                        cip_dtype_is_big(cip_array_dtype(a)); /* others have no view */
+    assert_int_equal(err.code, native ? CIP_ERR_CHECKSUM : CIP_ERR_UNSUPPORTED);
     assert_int_equal(cip_stat(a, NULL, &stats, NULL), CIP_ERR_CHECKSUM);
     assert_int_equal(cip_export(a, NULL, "raw", take_text, t, NULL), CIP_ERR_CHECKSUM);
     assert_int_equal(t->n, 0);
