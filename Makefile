@@ -9,7 +9,7 @@ SEED ?= 1
 ALL ?=
 ARGS ?=
 
-.PHONY: all setup demo test quick bench fault fuzz check coverage install clean
+.PHONY: all setup demo test quick bench fault fuzz big-endian check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -50,6 +50,10 @@ fuzz: setup-build setup-fuzz
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	./scripts/fuzz.sh $(SECONDS)
+
+# Unit tests and a sample of the corpus on s390x, under qemu-user; root and build stay in build/cross.
+big-endian: setup-cross
+	./scripts/cross.sh s390x
 
 check: setup all
 	./scripts/check.sh
