@@ -17,7 +17,7 @@ void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn,
 {
     memset(r, 0, sizeof *r);
     pthread_mutex_init(&r->lock, NULL);
-    r->arena.mem = mem;
+    r->arena.mem = r->said.mem = mem;
     r->keep = keep;
     r->fn = fn;
     r->user = user;
@@ -25,6 +25,7 @@ void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn,
 
 void cip_report_clear(cip_report *r)
 {
+    cip_strmap_clear(&r->said);
     cip_arena_clear(&r->arena);
     pthread_mutex_destroy(&r->lock);
 }
@@ -48,11 +49,30 @@ static void keep_item(cip_report *r, const cip_finding *f)
     r->n++;
 }
 
+/* Whether the same was said of the same part and place. Where memory is out it is said again. */
+static bool is_said(cip_report *r, const cip_finding *f)
+{
+    char text[640];
+    char *key;
+    size_t was = SIZE_MAX;
+    int n = snprintf(text, sizeof text, "%d %" PRIu64 " %.300s: %s", f->code, f->offset, f->part,
+                     f->text);
+    size_t len = n > 0 && (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    return cip_arena_copy(&r->arena, text, len, &key, NULL) == CIP_OK &&
+           cip_strmap_put(&r->said, (cip_bytes){ (const uint8_t *)key, len }, 0, &was, NULL) ==
+               CIP_OK &&
+           was != SIZE_MAX;
+}
+
 static void add(cip_report *r, const cip_finding *f)
 {
     if (r == NULL)
         return;
     pthread_mutex_lock(&r->lock);
+    if (r->once && is_said(r, f)) {
+        pthread_mutex_unlock(&r->lock);
+        return;
+    }
     r->count[f->severity]++;
     if (r->keep)
         keep_item(r, f);

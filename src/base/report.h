@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
+#include "base/strmap.h"
 #include "cippus/finding.h"
 
 typedef struct cip_report_item cip_report_item;
@@ -22,11 +23,20 @@ typedef struct cip_report {
     void *progress_user;
     uint64_t done, total; /* bytes looked at, of all */
     bool keep;            /* keep them in the list (at most 1000, then only counted) */
+    bool once;            /* what was said of a part and place already is dropped */
+    cip_strmap said;      /* with `once`: what that was */
     bool cancelled;
 } cip_report;
 
 void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn, void *user);
 void cip_report_clear(cip_report *r);
+
+/* How bad it is that something cannot be read: what this build or version does not know is no
+ * damage. */
+static inline cip_severity cip_severity_of(cip_status st)
+{
+    return st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD;
+}
 
 /* Adds one; never fails (a finding that cannot be kept is still counted). `part` may be NULL. */
 void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,

@@ -424,6 +424,35 @@ static void limits_that_are_zero_get_their_defaults(void **state)
     assert_int_equal(out.size, sizeof out);
 }
 
+static int count_finding(void *user, const cip_finding *f)
+{
+    (void)f;
+    ++*(int *)user;
+    return 0;
+}
+
+static void a_report_that_says_all_once_drops_repetitions(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    cip_report r;
+    int n = 0;
+    cip_mem_init(&mem, NULL, 0);
+    cip_report_init(&r, &mem, false, count_finding, &n);
+    r.once = true;
+    cip_report_add(&r, CIP_BAD, CIP_ERR_CORRUPT, 7, 0, "block 1", "damage");
+    cip_report_add(&r, CIP_WARN, CIP_ERR_CORRUPT, 7, 1, "block 1", "damage");
+    assert_int_equal(n, 1);
+    cip_report_add(&r, CIP_BAD, CIP_ERR_CORRUPT, 8, 0, "block 1", "damage");
+    cip_report_add(&r, CIP_BAD, CIP_ERR_CORRUPT, 7, 0, "block 2", "damage");
+    cip_report_add(&r, CIP_BAD, CIP_ERR_CORRUPT, 7, 0, "block 1", "other damage");
+    assert_int_equal(n, 4);
+    assert_int_equal(r.count[CIP_BAD], 4);
+    cip_report_clear(&r);
+    assert_int_equal(cip_severity_of(CIP_ERR_UNSUPPORTED), CIP_WARN);
+    assert_int_equal(cip_severity_of(CIP_ERR_CORRUPT), CIP_BAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +472,7 @@ int main(void)
         cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),
         cmocka_unit_test(findings_are_kept_counted_and_passed_on),
         cmocka_unit_test(limits_that_are_zero_get_their_defaults),
+        cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

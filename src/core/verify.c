@@ -30,8 +30,7 @@ static void check_array(const cip_array *a, cip_report *rep)
     if (st == CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);
-    cip_severity how = st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD;
-    cip_report_err(rep, how, &err);
+    cip_report_err(rep, cip_severity_of(st), &err);
 }
 
 /* Decoding what a file cannot honestly stand for would never end. */
@@ -62,7 +61,7 @@ static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_re
         return;
     cip_fail_in(&err, st, "%s", a->path);
     bool elsewhere = st == CIP_ERR_NOT_FOUND || st == CIP_ERR_UNSUPPORTED;
-    cip_report_err(rep, too_much || elsewhere ? CIP_WARN : CIP_BAD, &err);
+    cip_report_err(rep, too_much || elsewhere ? CIP_WARN : cip_severity_of(st), &err);
 }
 
 /* What opening tolerated is a finding too. */
@@ -99,12 +98,14 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_find
     rep.progress_user = o->user;
     if ((o->flags & CIP_VERIFY_DEEP) == 0)
         rep.total = f->layout->io->size; /* decoded bytes come on top: how many shows only then */
-    pass_warnings(f, &rep);
-    cip_status st = cip_report_status(&rep, err);
-    if (st == CIP_OK && f->format->verify != NULL)
+    rep.once = true;
+    cip_status st = CIP_OK;
+    if (f->format->verify != NULL)
         st = f->format->verify(f->layout, o->flags, &rep, err);
     if (st == CIP_OK)
         st = verify_arrays(f, o->flags, &rep, err);
+    if (st == CIP_OK)
+        pass_warnings(f, &rep); /* last: what was found to be damage is not said again */
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     cip_report_clear(&rep);

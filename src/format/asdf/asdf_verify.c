@@ -120,7 +120,8 @@ static void report_block(const asdf_file *f, size_t i, const asdf_summed *o, cip
     part_name part = block_name(i);
     cip_status st = o->stored != CIP_OK ? o->stored : o->decoded;
     if (st != CIP_OK)
-        cip_report_add(rep, CIP_BAD, st, o->err.offset, 0, part.text, "%s", o->err.text);
+        cip_report_add(rep, cip_severity_of(st), st, o->err.offset, 0, part.text, "%s",
+                       o->err.text);
     if (o->stored != CIP_OK)
         return;
     if (cip_asdf_has_half_sum(f, i))

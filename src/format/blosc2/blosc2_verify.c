@@ -270,7 +270,7 @@ static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
         return cip_fail(err, st, why.offset, "%s", why.text);
     if (st != CIP_OK) {
         cip_fail_in(&why, st, "index");
-        cip_report_err(c->rep, CIP_BAD, &why);
+        cip_report_err(c->rep, cip_severity_of(st), &why);
         return CIP_OK;
     }
     if ((flags & CIP_VERIFY_DEEP) != 0)
