@@ -367,8 +367,16 @@ done:
     return st;
 }
 
-static cip_status no_mask(const cip_array *a, cip_err *err)
+/* Neither a mask of its own shape nor an array whose mask it is. */
+static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
 {
+    for (size_t i = 0; i < l->narray; i++) {
+        const cip_array *m = l->array[i]->mask.array;
+        if (m != NULL && m->node != NULL && m->node == a->node)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the array is the mask of '%.80s', which it would no longer fit",
+                            l->array[i]->path);
+    }
     if (a->mask.kind != CIP_MASK_SET_MISSING || a->mask.array->view.ndim < a->view.ndim)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -412,7 +420,7 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     uint64_t nelem, end;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, true, err));
-    CIP_TRY(no_mask(a, err));
+    CIP_TRY(no_mask(u->l, a, err));
     CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
     if (is_inline(a))
         return cip_asdf_inline_append(u, a, nelem, (int64_t)nrow, feed, err);
@@ -423,6 +431,7 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
         return append_anew(u, a, nelem, shape, feed, err);
     asdf_ublock *b = &u->b[a->storage.block];
     CIP_TRY(new_length(u, a, shape, err));
+    CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
     CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
     if (b->shadow != NULL)
         CIP_TRY(cip_scratch_resize(b->shadow, end, err));
@@ -451,7 +460,8 @@ static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, ci
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes)
 {
     cip_space *space;
-    if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) || no_mask(a, NULL) != CIP_OK)
+    if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) ||
+        cip_map_get(a->node, "strides") != NULL || no_mask(l, a, NULL) != CIP_OK)
         return false;
     const cip_layout *where = streamed_in(l, a, &space);
     if (where == NULL || cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
@@ -514,7 +524,7 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
     cip_io *content;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, true, err));
-    CIP_TRY(no_mask(a, err));
+    CIP_TRY(no_mask(u->l, a, err));
     if (is_inline(a)) {
         CIP_TRY(cip_asdf_update_touch(u, a, true, err));
         return cip_asdf_inline_resize(u, a, shape, err);
