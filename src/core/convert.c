@@ -210,11 +210,13 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_where where;
     cip_sink_job *job = c->job;
     CIP_TRY(choose_format(out, c->o, job, err));
-    bool alone = c->o->path != NULL && (job->format->sink->caps & CIP_SINK_TREE) != 0;
+    bool alone = c->o->path != NULL && c->o->path[0] != '\0';
     job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
     job->spec.source_format = c->in->format->name;
+    job->spec.origin_keys = c->in->format->origin_keys;
     if (c->in->format == job->format)
         job->spec.from = c->in->layout;
+    job->spec.elsewhere = cip_output_elsewhere(c->in->io->name, out);
     job->spec.whole = job->spec.from != NULL && c->o->path == NULL;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));

@@ -33,6 +33,7 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     const cip_spec spec = { .env = &f->env,
                             .big = -1,
                             .accept_loss = o->accept_loss,
+                            .elsewhere = cip_output_elsewhere(f->io->name, path),
                             .notes = &notes,
                             .tree_slack = o->tree_slack,
                             .align = o->align };

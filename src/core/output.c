@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/commit_impl.h"
 
@@ -208,4 +210,30 @@ void cip_output_end(cip_output *o)
     cip_mem_put(mem, o->member);
     cip_mem_put(mem, o->path);
     cip_mem_put(mem, o);
+}
+
+/* The folder of a file, or of what a link leads to; in the C library's memory. */
+static char *folder_of(const char *path)
+{
+    char *real = realpath(path, NULL), *folder = real != NULL ? real : strdup(path);
+    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+    if (slash == NULL) {
+        free(folder);
+        return strdup(".");
+    }
+    slash[slash == folder ? 1 : 0] = '\0';
+    return folder;
+}
+
+bool cip_output_elsewhere(const char *in, const char *out)
+{
+    struct stat x, y;
+    if (in == NULL || strcmp(out, "-") == 0)
+        return true;
+    char *a = folder_of(in), *b = folder_of(out);
+    bool same = a != NULL && b != NULL && stat(a, &x) == 0 && stat(b, &y) == 0 &&
+                x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    free(a);
+    free(b);
+    return !same;
 }

@@ -7,6 +7,9 @@
 #include "core/commit.h"
 
 typedef struct cip_output cip_output;
+/* Whether `out` will not lie in the folder of the file `in`: what that says of others beside it
+ * means nothing there. True where nobody can say ("-"). */
+bool cip_output_elsewhere(const char *in, const char *out);
 
 /* Links are followed once, for the file and those beside it. BUSY when the name exists and is not
  * to be overwritten, or when somebody updates the file that would be; the commit looks again. A

@@ -52,6 +52,22 @@ const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *e
     return cip_tree_get(e->now.root, path, err);
 }
 
+bool cip_yaml_edit_has_comments(const cip_yaml_edit *e)
+{
+    const uint8_t *p = e->now.text.ptr;
+    const uint32_t n = cip_mark_count(&e->now);
+    uint32_t k = 0;
+    for (size_t i = 0; i < e->now.text.len; i++) {
+        while (k < n && (cip_mark_at(&e->now, k)->kind != CIP_MARK_SCALAR ||
+                         cip_mark_at(&e->now, k)->end <= i))
+            k++;
+        bool begins = i == 0 || p[i - 1] == ' ' || p[i - 1] == '\t' || p[i - 1] == '\n';
+        if (p[i] == '#' && begins && !(k < n && cip_mark_at(&e->now, k)->start <= i))
+            return true;
+    }
+    return false;
+}
+
 const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e)
 {
     return e->now.marks.twice;

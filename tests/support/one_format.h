@@ -189,13 +189,15 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
         abort();
     o->bytes.mem = &o->env.mem;
     cip_report_init(&loss, &o->env.mem, false, one_on_loss, o);
-    cip_status st = format->sink->check(spec, &loss, &o->err);
+    cip_spec with = *spec;
+    with.env = &o->env;
+    cip_status st = format->sink->check(&with, &loss, &o->err);
     cip_report_clear(&loss);
     cip_arena a = { .mem = &o->env.mem };
     cip_patch patch = { .arena = { .mem = &o->env.mem } };
     cip_out out = { .write = one_out, .user = o };
     if (st == CIP_OK)
-        st = format->sink->begin(&o->env, &a, spec, &out, &plan, &w, &o->err);
+        st = format->sink->begin(&o->env, &a, &with, &out, &plan, &w, &o->err);
     if (st == CIP_OK)
         st = one_feed(o, format->sink, spec->array, &plan, w, (const uint8_t *)data, step);
     if (st == CIP_OK)

@@ -196,4 +196,5 @@ const cip_format cip_format_asdf = {
     .implode = cip_asdf_implode,
     .update = &cip_asdf_updater,
     .tag_prefix = ASDF_TAGS,
+    .origin_keys = "asdf_library history",
 };

@@ -53,6 +53,65 @@ cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreig
     return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
+/* --- relative names of other files --------------------------------------------------------------
+ */
+
+typedef struct linking {
+    asdf_foreign *out;
+    const cip_spec *spec;
+    bool sources;
+} linking;
+
+/* Neither a place in the same file, nor absolute, nor with a scheme. */
+static bool is_relative(const char *uri)
+{
+    size_t n = strcspn(uri, ":/#");
+    return uri[0] != '\0' && uri[0] != '#' && uri[0] != '/' && uri[n] != ':';
+}
+
+static int visit_link(void *user, const cip_visit *v)
+{
+    linking *x = user;
+    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP)
+        return v->again;
+    const char *uri = cip_asdf_ref_of(v->node);
+    for (size_t i = 0; uri != NULL && i < x->spec->narray; i++)
+        if (x->spec->array[i].node == v->node)
+            return 1;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (uri == NULL && x->sources && cip_asdf_is_ndarray(v->node->tag, NULL) &&
+        cip_node_kind(source) == CIP_NODE_STRING)
+        uri = source->text;
+    if (uri == NULL || !is_relative(uri))
+        return 0;
+    copy_text(x->out->path, sizeof x->out->path, v->path);
+    copy_text(x->out->tag, sizeof x->out->tag, uri);
+    x->out->found = true;
+    return 2;
+}
+
+cip_status cip_asdf_find_link(const cip_spec *spec, cip_env *env, const cip_node *root,
+                              bool sources, asdf_foreign *out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    linking x = { out, spec, sources };
+    *out = (asdf_foreign){ .found = false };
+    if (root == NULL || !spec->elsewhere)
+        return CIP_OK;
+    cip_status st = cip_tree_walk(root, env, visit_link, &x, &why);
+    if (out->found || st == CIP_OK)
+        return CIP_OK;
+    return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+cip_status cip_asdf_check_links(const cip_spec *spec, cip_env *env, const cip_node *root,
+                                bool sources, cip_err *err)
+{
+    asdf_foreign x;
+    CIP_TRY(cip_asdf_find_link(spec, env, root, sources, &x, err));
+    return x.found ? cip_asdf_lose(spec, x.path, err, ASDF_LINK_LOSS, x.tag) : CIP_OK;
+}
+
 /* --- which blocks ndarrays name -----------------------------------------------------------------
  */
 

@@ -4,6 +4,7 @@
 
 #include "base/strmap.h"
 #include "format/asdf/asdf_sink.h"
+#include "tree/edit.h"
 
 bool cip_asdf_is_rawarray(const cip_spec *spec)
 {
@@ -126,6 +127,37 @@ static cip_status check_chains(const cip_spec *spec, cip_report *loss, cip_err *
     return st;
 }
 
+/* The tree is written from its values. */
+static cip_status check_comments(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    cip_arena arena = { .mem = &spec->env->mem };
+    cip_bytes head, text;
+    cip_yaml_edit *e;
+    cip_status st;
+    if (spec->from == NULL || spec->tree == NULL || !cip_asdf_of(spec->from)->has_tree)
+        return CIP_OK;
+    CIP_GO(cip_asdf_text_of(cip_asdf_of(spec->from), &arena, &head, &text, err));
+    CIP_GO(cip_yaml_edit_new(spec->env, text, &opt, &e, err));
+    if (cip_yaml_edit_has_comments(e))
+        cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
+                       "the comments in the tree are left out");
+    cip_yaml_edit_free(e);
+done:
+    cip_arena_clear(&arena);
+    return st;
+}
+
+static cip_status check_links(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    asdf_foreign x;
+    CIP_TRY(cip_asdf_find_link(spec, spec->env, spec->tree, false, &x, err));
+    if (x.found)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, x.path,
+                       ASDF_LINK_LOSS, x.tag);
+    return CIP_OK;
+}
+
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     const asdf_standard *s;
@@ -134,6 +166,8 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
     check_tree(spec, loss);
     CIP_TRY(check_tags(s, spec, loss, err));
     CIP_TRY(cip_asdf_check_kept(spec, loss, err));
+    CIP_TRY(check_comments(spec, loss, err));
+    CIP_TRY(check_links(spec, loss, err));
     for (size_t i = 0; i < spec->narray; i++) {
         nstreamed += spec->array[i].where == CIP_WHERE_STREAMED;
         check_array(s, spec, i, loss);

@@ -130,6 +130,16 @@ static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, 
     return CIP_OK;
 }
 
+/* The comment lines in front of the tree that all comes from. */
+static cip_status add_comments(const asdf_writer *w, cip_buf *text, cip_err *err)
+{
+    const asdf_header *h = w->spec.from != NULL ? &cip_asdf_of(w->spec.from)->header : NULL;
+    for (size_t i = 0; h != NULL && !w->standard->early && i < h->ncomment; i++)
+        if (h->comment[i][0] == '#' && strncmp(h->comment[i], "#ASDF", 5) != 0)
+            CIP_TRY(cip_buf_addf(text, err, "%s\n", h->comment[i]));
+    return CIP_OK;
+}
+
 static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
 {
     cip_status st;
@@ -137,6 +147,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
     asdf_swap *swap = NULL;
     size_t n = 0;
     CIP_GO(cip_asdf_head_text(w->standard, text, err));
+    CIP_GO(add_comments(w, text, err));
     CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n + 2, err));
     if (cip_asdf_is_rawarray(&w->spec))
         CIP_GO(raw_tree(w, &arena, &w->tree, err));

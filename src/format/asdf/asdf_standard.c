@@ -34,13 +34,26 @@ cip_status cip_asdf_standard(const char *version, const asdf_standard **out, cip
                     version);
 }
 
+/* That of the file which all comes from, if it says one that is written where it is not asked for.
+ */
+static const char *standard_kept(const cip_spec *spec)
+{
+    const asdf_header *h = spec->from != NULL ? &cip_asdf_of(spec->from)->header : NULL;
+    bool known = h != NULL && h->has_standard && !cip_asdf_is_early(h->file) &&
+                 cip_asdf_standard_known(h->standard);
+    return known ? h->standard_text : NULL;
+}
+
 cip_status cip_asdf_standard_of(const cip_spec *spec, const asdf_standard **out, cip_err *err)
 {
     const asdf_standard *s;
     bool chained = spec->encode != NULL;
     for (size_t i = 0; i < spec->narray; i++)
         chained = chained || spec->array[i].encode != NULL;
-    CIP_TRY(cip_asdf_standard(spec->version == NULL && chained ? "0.1.0" : spec->version, &s, err));
+    const char *version = spec->version;
+    if (version == NULL)
+        version = chained ? "0.1.0" : standard_kept(spec);
+    CIP_TRY(cip_asdf_standard(version, &s, err));
     if (chained && !s->early)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected the version 0.1.0 for an encoding chain, found %s", s->version);

@@ -5,6 +5,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/npy/npy.h"
+#include "format/one_array.h"
 #include "tree/utf8.h"
 
 enum {
@@ -24,16 +25,6 @@ static void lost(cip_report *r, cip_severity severity, const char *part, const c
                    why);
 }
 
-/* A RawArray's tree says nothing but what its header does, and its trailing metadata. */
-static bool tree_matters(const cip_spec *spec)
-{
-    if (spec->tree == NULL || spec->tree->type == CIP_NODE_NULL)
-        return false;
-    if (spec->source_format != NULL && strcmp(spec->source_format, "rawarray") == 0)
-        return cip_map_get(spec->tree, "metadata") != NULL;
-    return spec->tree->len != 0;
-}
-
 /* Whether it or a field of it is opaque with a name of its own. */
 static bool has_label(const cip_dtype *d)
 {
@@ -45,17 +36,24 @@ static bool has_label(const cip_dtype *d)
     return false;
 }
 
+/* A RawArray's tree says nothing but what its header does, and its trailing metadata. */
+static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
+        return cip_tell_rest(spec, NULL, ".npy files", loss, err);
+    if (spec->tree != NULL && cip_map_get(spec->tree, "metadata") != NULL)
+        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", ".npy files have none");
+    return CIP_OK;
+}
+
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    if (tree_matters(spec))
-        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", ".npy files have none");
+    CIP_TRY(check_tree(spec, loss, err));
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "a .npy file holds one array, there are %zu", spec->narray);
     for (size_t i = 0; i < spec->narray; i++) {
         const cip_spec_array *a = &spec->array[i];
-        if (a->path != NULL && a->path[0] != '\0')
-            lost(loss, CIP_WARN, a->path, "the array's name is lost", ".npy files have none");
         if (a->masked)
             lost(loss, CIP_WARN, a->path, "the mask is lost", ".npy files have none");
         if (has_label(a->dtype))

@@ -284,7 +284,9 @@ static cip_status check_only(const cip_spec *spec, one_output *o)
     memset(o, 0, sizeof *o);
     assert_int_equal(cip_env_init(&o->env, NULL, NULL, NULL, NULL), CIP_OK);
     cip_report_init(&loss, &o->env.mem, false, one_on_loss, o);
-    cip_status st = cip_npy_sink.check(spec, &loss, NULL);
+    cip_spec with = *spec;
+    with.env = &o->env;
+    cip_status st = cip_npy_sink.check(&with, &loss, NULL);
     cip_report_clear(&loss);
     one_output_clear(o);
     return st;
@@ -310,7 +312,7 @@ static void name_mask_and_labels_are_lost(void **state)
         .path = "x/y", .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .masked = false
     };
     cip_spec spec = spec_of(&a);
-    assert_lost(&spec, 1, "the array's name is lost");
+    assert_lost(&spec, 0, "the array's name is left out"); /* told, not refused */
     a.path = NULL;
     a.masked = true;
     assert_lost(&spec, 1, "the mask is lost");
@@ -324,6 +326,32 @@ static void name_mask_and_labels_are_lost(void **state)
     assert_int_equal(cip_dtype_record(&arena, 2, f, true, 0, &a.dtype, NULL), CIP_OK);
     assert_lost(&spec, 1, "int24");
     assert_int_equal(cip_dtype_opaque(&arena, 3, NULL, &a.dtype, NULL), CIP_OK);
+    assert_lost(&spec, 0, "");
+    cip_arena_clear(&arena);
+}
+
+static void what_tells_of_the_files_origin_is_no_loss(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_node *map, *when, *array;
+    assert_int_equal(cip_node_new_map(&arena, 2, &map, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_string(&arena, "yesterday", 9, &when, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_string(&arena, "array", 5, &array, NULL), CIP_OK);
+    assert_int_equal(cip_node_set_key(&arena, map, 0, "made", when, NULL), CIP_OK);
+    assert_int_equal(cip_node_set_key(&arena, map, 1, "data", array, NULL), CIP_OK);
+    const cip_spec_array a = {
+        .path = "", .dtype = cip_dtype_of(CIP_F32), .ndim = 0, .shape = NULL, .node = array
+    };
+    cip_spec spec = spec_of(&a);
+    spec.tree = map;
+    spec.origin_keys = "by made";
+    assert_lost(&spec, 0, "the file's origin (by made) is left out");
+    spec.origin_keys = "by mad";
+    assert_lost(&spec, 1, "the metadata tree is lost");
+    cip_node_set_pair(map, 0, map->pair[0].key, array); /* all of it is the array */
     assert_lost(&spec, 0, "");
     cip_arena_clear(&arena);
 }
@@ -484,6 +512,7 @@ int main(void)
         cmocka_unit_test(names_are_written_as_python_does),
         cmocka_unit_test(the_header_is_padded_like_numpys),
         cmocka_unit_test(name_mask_and_labels_are_lost),
+        cmocka_unit_test(what_tells_of_the_files_origin_is_no_loss),
         cmocka_unit_test(a_tree_is_lost_unless_it_says_nothing),
         cmocka_unit_test(what_cannot_be_written_is_refused),
         cmocka_unit_test(more_or_fewer_bytes_than_promised_are_refused),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/one_array.h"
 #include "format/rawarray/rawarray.h"
 
 typedef struct writer {
@@ -14,7 +15,7 @@ typedef struct writer {
     uint64_t left;          /* raw bytes still to come */
     const cip_codec *codec; /* LZ4, or NULL */
     int level;
-    const cip_node *metadata; /* of a RawArray source, or NULL */
+    const cip_node *metadata; /* or NULL */
 } writer;
 
 static void lost(cip_report *r, cip_severity severity, const char *part, const char *what,
@@ -23,20 +24,25 @@ static void lost(cip_report *r, cip_severity severity, const char *part, const c
     cip_report_add(r, severity, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s: %s", what, why);
 }
 
-/* What of the source's tree RawArray holds: nothing but its own. */
-static void check_tree(const cip_spec *spec, cip_report *loss)
+/* The trailing metadata: a text or bytes of this name, from any tree. */
+static const cip_node *metadata_of(const cip_spec *spec)
 {
-    if (spec->tree == NULL)
-        return;
-    if (spec->source_format != NULL && strcmp(spec->source_format, "rawarray") == 0) {
-        const cip_node *m = cip_map_get(spec->tree, "metadata");
-        if (m != NULL && m->type == CIP_NODE_NULL)
-            lost(loss, CIP_WARN, "metadata", "the trailing metadata are lost",
-                 "they are too long to be kept");
-        return;
-    }
-    if (spec->tree->type != CIP_NODE_NULL && spec->tree->len != 0)
-        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", "RawArray has none");
+    const cip_node *m =
+        cip_node_kind(spec->tree) == CIP_NODE_MAP ? cip_map_get(spec->tree, "metadata") : NULL;
+    cip_node_type type = cip_node_kind(m);
+    return type == CIP_NODE_STRING || type == CIP_NODE_BINARY ? m : NULL;
+}
+
+/* What of the source's tree RawArray holds: nothing but its own, and such metadata. */
+static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    const char *taken = metadata_of(spec) != NULL ? "metadata" : NULL;
+    if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
+        return cip_tell_rest(spec, taken, "RawArray files", loss, err);
+    if (spec->tree != NULL && taken == NULL && cip_map_get(spec->tree, "metadata") != NULL)
+        lost(loss, CIP_WARN, "metadata", "the trailing metadata are lost",
+             "they are too long to be kept");
+    return CIP_OK;
 }
 
 static void check_type(const cip_spec_array *a, bool big, cip_report *loss)
@@ -57,14 +63,12 @@ static void check_type(const cip_spec_array *a, bool big, cip_report *loss)
 
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    check_tree(spec, loss);
+    CIP_TRY(check_tree(spec, loss, err));
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "RawArray holds one array, there are %zu", spec->narray);
     for (size_t i = 0; i < spec->narray; i++) {
         const cip_spec_array *a = &spec->array[i];
-        if (a->path != NULL && a->path[0] != '\0')
-            lost(loss, CIP_WARN, a->path, "the array's name is lost", "RawArray has none");
         if (a->masked)
             lost(loss, CIP_WARN, a->path, "the mask is lost", "RawArray has none");
         check_type(a, spec->big == 1, loss);
@@ -147,9 +151,7 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     w->left = w->header.raw_len;
     if (w->left == 0)
         w->codec = NULL;
-    if (spec->tree != NULL && spec->source_format != NULL &&
-        strcmp(spec->source_format, "rawarray") == 0)
-        w->metadata = cip_map_get(spec->tree, "metadata");
+    w->metadata = metadata_of(spec);
     CIP_TRY(start(w, plan, err));
     *state = w;
     return CIP_OK;
@@ -208,7 +210,7 @@ static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded
 
 static cip_status write_metadata(const writer *w, cip_err *err)
 {
-    if (w->metadata == NULL || w->metadata->type == CIP_NODE_NULL)
+    if (w->metadata == NULL)
         return CIP_OK;
     cip_buf b = { .mem = &w->env->mem };
     cip_status st = cip_ra_metadata(w->metadata, &b, err);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What formats of one array without a tree say of the tree that they are given. */
+#ifndef CIP_FORMAT_ONE_ARRAY_H
+#define CIP_FORMAT_ONE_ARRAY_H
+
+#include <string.h>
+
+#include "format/format.h"
+
+typedef struct cip_tree_rest {
+    const cip_spec *spec;
+    const char *taken; /* a key of the root that goes along, or NULL */
+    bool lost;         /* anything but what goes along, the array itself and the spec's origin */
+    bool origin;       /* what tells how the file came about is there */
+} cip_tree_rest;
+
+static inline bool cip_is_word_of(const char *list, const char *word, size_t n)
+{
+    while (list != NULL && *list != '\0') {
+        size_t len = strcspn(list, " ");
+        if (len == n && memcmp(list, word, n) == 0)
+            return true;
+        list += len + (list[len] == ' ');
+    }
+    return false;
+}
+
+static inline int cip_visit_rest(void *user, const cip_visit *v)
+{
+    cip_tree_rest *r = user;
+    bool array = r->spec->narray == 1 && v->node != NULL && v->node == r->spec->array[0].node;
+    size_t n = 0;
+    const char *key = v->depth == 1 ? cip_node_text(v->key, &n) : NULL;
+    if (v->again || array || (key != NULL && r->taken != NULL && strcmp(key, r->taken) == 0))
+        return 1;
+    if (key != NULL && cip_is_word_of(r->spec->origin_keys, key, n)) {
+        r->origin = true;
+        return 1;
+    }
+    if (cip_node_kind(v->node) < CIP_NODE_SEQ)
+        r->lost = r->lost || v->depth > 0;
+    return r->lost ? 2 : 0;
+}
+
+/* Looks at spec->tree, which may be NULL. */
+static inline cip_status cip_look_at_rest(const cip_spec *spec, const char *taken,
+                                          cip_tree_rest *out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    *out = (cip_tree_rest){ .spec = spec, .taken = taken };
+    if (spec->tree == NULL)
+        return CIP_OK;
+    if (cip_node_kind(spec->tree) < CIP_NODE_SEQ) {
+        out->lost = spec->tree->type != CIP_NODE_NULL && spec->tree->len != 0;
+        return CIP_OK;
+    }
+    cip_status st = cip_tree_walk(spec->tree, spec->env, cip_visit_rest, out, &why);
+    return st == CIP_OK || out->lost ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+/* Names what of the tree and of names is left out: the origin of the file and the name of the only
+ * array are no loss that anybody has to accept. */
+static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, const char *who,
+                                       cip_report *loss, cip_err *err)
+{
+    cip_tree_rest r;
+    CIP_TRY(cip_look_at_rest(spec, taken, &r, err));
+    if (r.lost)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
+                       "the metadata tree is lost: %s have none", who);
+    if (r.origin)
+        cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
+                       "what tells of the file's origin (%s) is left out: %s have none",
+                       spec->origin_keys, who);
+    for (size_t i = 0; i < spec->narray; i++)
+        if (spec->array[i].path != NULL && spec->array[i].path[0] != '\0')
+            cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, spec->array[i].path,
+                           "the array's name is left out: %s have none", who);
+    return CIP_OK;
+}
+
+#endif
