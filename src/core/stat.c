@@ -101,7 +101,9 @@ static void second_pass(tally *t, const double *v)
         dev += v[i] - t->mean;
         t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
     }
-    t->m2 -= dev * dev / (double)t->nfinite; /* what rounding the mean left over */
+    /* what rounding the sum left over */
+    t->m2 -= dev * dev / (double)t->nfinite;
+    t->mean += dev / (double)t->nfinite;
 }
 
 static cip_status sum_block(void *arg, size_t b, cip_err *err)

@@ -142,6 +142,33 @@ static void many_elements_are_precise_whatever_the_threads(void **state)
     free(v);
 }
 
+/* The sum of a block of these is rounded in the third decimal, its deviations are not. */
+static void the_deviation_is_precise_far_from_zero(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    double *v = malloc(N * sizeof *v);
+    long double sum = 0, dev = 0;
+    uint32_t seed = 1;
+    size_t n;
+    for (size_t i = 0; i < N; i++) {
+        seed = seed * 1664525 + 1013904223;
+        sum += v[i] = 1e9 + seed / 4294967296.0;
+    }
+    for (size_t i = 0; i < N; i++)
+        dev += (v[i] - sum / N) * (v[i] - sum / N);
+    char *mem = test_npy("'<f8'", "(100000,)", 0, v, N * sizeof *v, &n);
+    cip_file *f;
+    cip_stats s;
+    assert_int_equal(cip_open_memory(mem, n, NULL, &f, NULL), CIP_OK);
+    assert_int_equal(cip_stat(cip_file_array(f, 0), NULL, &s, NULL), CIP_OK);
+    assert_true(fabsl(s.std / sqrtl(dev / N) - 1) < 1e-10);
+    assert_true(fabsl(s.mean - sum / N) < 2.4e-7L); /* two units in the last place */
+    cip_file_close(f);
+    free(mem);
+    free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +179,7 @@ int main(void)
         cmocka_unit_test(masked_elements_count_only_as_masked),
         cmocka_unit_test(texts_have_no_statistics),
         cmocka_unit_test(many_elements_are_precise_whatever_the_threads),
+        cmocka_unit_test(the_deviation_is_precise_far_from_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
