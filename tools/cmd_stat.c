@@ -93,6 +93,13 @@ static bool has_numbers(const cip_array *a)
     return k >= CIP_BOOL && k <= CIP_C128;
 }
 
+static void note_no_numbers(const char *path)
+{
+    fputs("cippus: note: ", stderr);
+    print_escaped(stderr, path);
+    fputs(": no array of numbers; a record's fields are named as PATH\n", stderr);
+}
+
 static int stat_all(const opts *o)
 {
     int rc;
@@ -117,6 +124,8 @@ static int stat_all(const opts *o)
             first = false;
     }
     fputs(o->json ? "]\n" : "", stdout);
+    if (first && rc == EXIT_FINE)
+        note_no_numbers(o->pos[0]);
     cip_file_close(f);
     return finish_stdout(rc);
 }
