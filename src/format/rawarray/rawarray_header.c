@@ -81,6 +81,11 @@ static cip_status check_size(const cip_ra_header *h, uint64_t total, cip_err *er
                         "expected %" PRIu64 " bytes of data from LZ4, found only %" PRIu64
                         " bytes to decode",
                         h->raw_len, h->size);
+    if (lz4 && h->raw_len == 0 && h->size > 1) /* an LZ4 block of nothing is one byte */
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, AT_SIZE,
+            "expected at most 1 byte of LZ4 data for dims without elements, found %" PRIu64,
+            h->size);
     if (lz4 && h->raw_len > CIP_RA_LZ4_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_DIMS,
                         "expected at most %d bytes in one LZ4 block, found dims that need %" PRIu64,
