@@ -111,7 +111,14 @@ void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
     cip_finding f = {
         severity, (cip_status)err->code, err->offset, 0, err->part, err->text, false
     };
-    add(r, &f);
+    if (r == NULL || r->keep || err->code != CIP_ERR_NOMEM) {
+        add(r, &f);
+        return;
+    }
+    pthread_mutex_lock(&r->lock);
+    if (r->starved.code == CIP_OK)
+        r->starved = *err;
+    pthread_mutex_unlock(&r->lock);
 }
 
 void cip_report_progress(cip_report *r, uint64_t nbytes)
@@ -138,7 +145,13 @@ cip_status cip_report_status(cip_report *r, cip_err *err)
 {
     pthread_mutex_lock(&r->lock);
     bool cancelled = r->cancelled;
+    cip_err starved = r->starved;
     pthread_mutex_unlock(&r->lock);
+    if (!cancelled && starved.code != CIP_OK) {
+        if (err != NULL)
+            *err = starved;
+        return CIP_ERR_NOMEM;
+    }
     return cancelled ? cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller")
                      : CIP_OK;
 }

@@ -26,6 +26,7 @@ typedef struct cip_report {
     bool once;            /* what was said of a part and place already is dropped */
     cip_strmap said;      /* with `once`: what that was */
     bool cancelled;
+    cip_err starved; /* the first NOMEM told to fn: its code is CIP_OK while there is none */
 } cip_report;
 
 void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn, void *user);
@@ -44,7 +45,8 @@ void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint6
 /* The same with `fixable` set. */
 void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
                         uint64_t length, const char *part, const char *fmt, ...) CIP_PRINTF(7, 8);
-/* Adds a failure as it stands in err. */
+/* Adds a failure as it stands in err. Want of memory says nothing about the file: a report that is
+ * passed on keeps it for cip_report_status instead. */
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);
 
 /* Tells that nbytes more have been looked at. */
@@ -52,7 +54,8 @@ void cip_report_progress(cip_report *r, uint64_t nbytes);
 
 /* The i-th kept finding, or NULL. */
 const cip_finding *cip_report_get(cip_report *r, size_t i);
-/* CANCELLED when a callback asked to stop, otherwise OK. */
+/* CANCELLED when a callback asked to stop, NOMEM when something could not be looked at for want of
+ * memory, otherwise OK. */
 cip_status cip_report_status(cip_report *r, cip_err *err);
 
 #endif

@@ -404,6 +404,29 @@ static void findings_are_kept_counted_and_passed_on(void **state)
     assert_int_equal(atomic_load(&mem.used), 0);
 }
 
+/* Of a report that is passed on; one that is kept lists everything. */
+static void want_of_memory_is_no_finding(void **state)
+{
+    (void)state;
+    cip_mem mem;
+    int calls = 0;
+    cip_report r;
+    cip_err err = CIP_ERR_INIT, why = CIP_ERR_INIT;
+    cip_mem_init(&mem, NULL, 0);
+    cip_report_init(&r, &mem, false, stop_at_two, &calls);
+    cip_fail(&why, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for 7 bytes");
+    cip_report_err(&r, CIP_BAD, &why);
+    assert_true(calls == 0 && r.count[CIP_BAD] == 0);
+    assert_int_equal(cip_report_status(&r, &err), CIP_ERR_NOMEM);
+    assert_string_equal(err.text, "no memory for 7 bytes");
+    cip_report_clear(&r);
+    cip_report_init(&r, &mem, true, NULL, NULL);
+    cip_report_err(&r, CIP_BAD, &why);
+    assert_non_null(cip_report_get(&r, 0));
+    assert_int_equal(cip_report_status(&r, NULL), CIP_OK);
+    cip_report_clear(&r);
+}
+
 static void limits_that_are_zero_get_their_defaults(void **state)
 {
     (void)state;
@@ -471,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_pool_from_before_a_fork_works_and_ends_in_the_child),
         cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),
         cmocka_unit_test(findings_are_kept_counted_and_passed_on),
+        cmocka_unit_test(want_of_memory_is_no_finding),
         cmocka_unit_test(limits_that_are_zero_get_their_defaults),
         cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
     };
