@@ -246,11 +246,21 @@ static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun
     return add(out, begun > 1 && pr->style == CIP_PRINT_TEXT ? "\n\n" : "\n", err);
 }
 
-static cip_status commas(size_t ncell, cip_buf *out, cip_err *err)
+/* A row of empty cells. The only cell of a line gets quotes, since readers pass over empty lines.
+ */
+static cip_status empty_cells(size_t ncell, bool alone, cip_buf *out, cip_err *err)
 {
+    if (alone && ncell == 1)
+        return add(out, "\"\"", err);
     for (size_t i = 1; i < ncell; i++)
         CIP_TRY(add(out, ",", err));
     return CIP_OK;
+}
+
+/* Whether each element has a line of its own. */
+static bool is_alone(const cip_printer *pr, const cip_plan_read *p)
+{
+    return pr->records || pr->ndim <= 1 || p->from.shape[pr->ndim - 1] == 1;
 }
 
 cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_t i,
@@ -265,7 +275,7 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_
     if (elem == NULL && pr->style == CIP_PRINT_TEXT)
         return add(out, "--", err);
     if (elem == NULL) /* as many empty cells as there are columns */
-        return commas(pr->records ? p->to->nfield : 1, out, err);
+        return empty_cells(pr->records ? p->to->nfield : 1, is_alone(pr, p), out, err);
     if (pr->records && pr->style == CIP_PRINT_CSV)
         return csv_columns(p->to, elem, out, err);
     if (pr->style == CIP_PRINT_CSV)
