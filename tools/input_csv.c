@@ -332,40 +332,80 @@ static void put_code(strbuf *out, const column *col)
         text_addf(out, "%s", codes[col->type]);
 }
 
-/* A name without the blanks around it; false when nothing is left. */
-static bool put_name(strbuf *out, const char *name)
+static void put_name(strbuf *out, const char *name)
 {
-    name += strspn(name, " \t");
-    size_t n = strlen(name);
-    while (n > 0 && (name[n - 1] == ' ' || name[n - 1] == '\t'))
-        n--;
-    for (size_t i = 0; i < n; i++) {
-        if (name[i] == '\'' || name[i] == '\\')
+    for (; *name != '\0'; name++) {
+        if (*name == '\'' || *name == '\\')
             text_add(out, "\\", 1);
-        if (name[i] == '\n')
+        if (*name == '\n')
             text_add(out, "\\n", 2);
         else
-            text_add(out, name + i, 1);
+            text_add(out, name, 1);
     }
-    return n > 0;
+}
+
+typedef struct named {
+    const char *name;
+    size_t column;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+/* The columns' names without the blanks around them, in order. */
+static void trim_names(csv *c, named *names)
+{
+    char *at = c->first.ptr;
+    for (size_t k = 0; k < c->ncol; k++) {
+        char *end = at + strlen(at), *next = end + 1;
+        at += strspn(at, " \t");
+        while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+            *--end = '\0';
+        names[k] = (named){ at, k };
+        at = next;
+    }
+}
+
+/* No column without a name, and no two of one. Puts the names in the order of the alphabet. */
+static void check_names(csv *c, named *names)
+{
+    qsort(names, c->ncol, sizeof *names, by_name);
+    if (names[0].name[0] == '\0')
+        failed(c, 1, "expected a name for every column, found an empty one; see --no-header");
+    for (size_t k = 1; c->rc == EXIT_FINE && k < c->ncol; k++)
+        if (by_name(&names[k - 1], &names[k]) == 0) {
+            char why[120];
+            size_t a = names[k - 1].column, b = names[k].column;
+            snprintf(why, sizeof why,
+                     "expected another name for every column, found one for columns %zu and %zu; "
+                     "see --no-header",
+                     (a < b ? a : b) + 1, (a < b ? b : a) + 1);
+            failed(c, 1, why);
+        }
 }
 
 static void put_columns(csv *c, strbuf *descr)
 {
-    const char *name = c->first.ptr;
+    named *names = calloc(c->ncol, 2 * sizeof *names);
+    if (names == NULL) {
+        failed(c, 0, "out of memory");
+        return;
+    }
+    trim_names(c, names);
+    memcpy(names + c->ncol, names, c->ncol * sizeof *names);
+    check_names(c, names + c->ncol);
     text_addf(descr, "[");
-    for (size_t k = 0; k < c->ncol; k++) {
+    for (size_t k = 0; c->rc == EXIT_FINE && k < c->ncol; k++) {
         text_addf(descr, "('");
-        if (!put_name(descr, name)) {
-            failed(c, 1, "expected a name for every column, found an empty one; see --no-header");
-            return;
-        }
-        name += strlen(name) + 1;
+        put_name(descr, names[k].name);
         text_addf(descr, "', ");
         put_code(descr, &c->cols[k]);
         text_addf(descr, "), ");
     }
     text_addf(descr, "]");
+    free(names);
 }
 
 static void put_header(csv *c)

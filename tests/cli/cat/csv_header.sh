@@ -23,3 +23,6 @@ printf '\303\251,"\360\235\204\236 ""x""",it'"'"'s,b\\c,"d\r\ne"\n1,2,3,4,5\n' >
 cippus cat u.csv --to csv | cmp u.csv -
 cippus cat u.csv é
 printf '\1\2' >r.raw && cippus cat r.raw --dtype "{'é': uint8, o: uint8}" --to csv
+# one name for two columns
+printf 'a,b, a\n1,2,3\n' | cippus cat - --from csv 2>&1 || echo $?
+printf 'a, \n1,2\n' | cippus cat - --from csv 2>&1 || echo $?
