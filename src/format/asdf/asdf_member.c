@@ -50,6 +50,10 @@ cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool
     if (out->name == NULL || out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an output with a name, beside which external data can lie");
+    if (strchr(out->name, '\\') != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected an output's name without a backslash, which no reference to a "
+                        "file beside it may have");
     CIP_GO(free_number(out, i, &b, &number, err));
     b.len = 0;
     CIP_GO(write_name(out, number, as_uri, &b, err));
