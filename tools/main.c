@@ -39,12 +39,14 @@ static const command commands[] = {
       "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
-      "encode accept-loss from dtype shape header no-header byteorder path history dry-run level "
+      "encode accept-loss by-position from dtype shape header no-header byteorder path history "
+      "dry-run level "
       "tree-slack md5 "
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "encode accept-loss from dtype shape header no-header byteorder path history dry-run level "
+      "encode accept-loss by-position from dtype shape header no-header byteorder path history "
+      "dry-run level "
       "tree-slack md5 "
       "break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",

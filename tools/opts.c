@@ -62,6 +62,7 @@ const opt_row opt_rows[] = {
          "go on where the output cannot hold all of the input (fractions are cut off, what is out "
          "of "
          "range becomes the nearest value), or a chain is lossy"),
+    FLAG("by-position", by_position, "fields of records go by their order, not by their names"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
     TEXT("level", "LEVEL", level,
          "what a change survives: power (loss of power, default) or process (its death)"),

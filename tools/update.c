@@ -37,6 +37,7 @@ int update_start(const opts *o, cip_edit **edit)
     e.codec = o->codec;
     e.encode = o->encode;
     e.accept_loss = o->accept_loss;
+    e.by_position = o->by_position;
     e.on_note = update_note;
     e.user = (void *)(uintptr_t)o;
     e.tree_slack = opts_tree_slack(o);

@@ -24,6 +24,7 @@ typedef struct cip_edit_options {
     bool accept_loss;   /* values that the array's type does not hold exactly are converted all the
                            same (CIP_OVERFLOW_CLAMP); changed arrays may be stored by a lossy chain,
                            their own or that one */
+    bool by_position;   /* fields of records go by their order instead of their names */
     cip_finding_fn *on_note; /* told what the largest error is then, at the commit; and by
                               * cip_edit_set_typed */
     void *user;              /* of on_note */
@@ -74,7 +75,8 @@ CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbyte
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; the shapes must be equal. RANGE
- * where the array's type does not hold a value exactly, unless the options accept that. */
+ * where the array's type does not hold a value exactly, unless the options accept that. Fields of
+ * records go by their names: TYPE where these are not the same, in whatever order. */
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
 /** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */
@@ -104,9 +106,9 @@ CIP_API void cip_edit_abort(cip_edit *e);
 /** Appends whole rows to an array that grows at the end of its file (a streamed block, here or in a
  * file beside this one) without any other change: rows of `dtype` (cip_dtype_as_stored(): the
  * array's own) in the machine's byte order. `dtype` NULL passes on the status in err (or ARG).
- * Values that the array's type does not hold exactly are RANGE. Readers see the rows at their next
- * open. A crash keeps the rows written. The writers' lock is taken at the first call and held until
- * the file is closed. */
+ * Fields of records go by their names. Values that the array's type does not hold exactly are
+ * RANGE. Readers see the rows at their next open. A crash keeps the rows written. The writers' lock
+ * is taken at the first call and held until the file is closed. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
 /** Makes appended rows survive a loss of power. */

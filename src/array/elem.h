@@ -43,6 +43,11 @@ cip_status cip_dtype_record(cip_arena *a, size_t n, const cip_field *fields, boo
 
 /* A copy that shares nothing with `d` but static types, so that it outlives d's file. */
 cip_status cip_dtype_copy(cip_arena *a, const cip_dtype *d, const cip_dtype **out, cip_err *err);
+/* `to` with its fields in the order in which `from` names them, each where `to` has it, so that a
+ * cast, which goes by position, goes by name; nested records too. What are not two records is `to`.
+ * TYPE, with `hint` behind it, when they do not name the same fields. */
+cip_status cip_dtype_in_order_of(cip_arena *a, const cip_dtype *from, const cip_dtype *to,
+                                 const char *hint, const cip_dtype **out, cip_err *err);
 /* The same element types without padding, little-endian: what `cat --to raw` gives. */
 cip_status cip_dtype_packed_le(cip_arena *a, const cip_dtype *d, const cip_dtype **out,
                                cip_err *err);

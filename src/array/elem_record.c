@@ -268,3 +268,34 @@ bool cip_dtype_same_bytes(const cip_dtype *a, const cip_dtype *b)
 {
     return same(a, b, false);
 }
+
+/* --- by name ---------------------------------------------------------------------------------- */
+
+cip_status cip_dtype_in_order_of(cip_arena *a, const cip_dtype *from, const cip_dtype *to,
+                                 const char *hint, const cip_dtype **out, cip_err *err)
+{
+    cip_field *fields;
+    bool as_it_is = true;
+    *out = to;
+    if (from->kind != CIP_RECORD || to->kind != CIP_RECORD)
+        return CIP_OK;
+    if (from->nfield != to->nfield)
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                        "expected a record of %zu fields to convert from, found %zu", to->nfield,
+                        from->nfield);
+    CIP_TRY(CIP_ARENA_NEW(a, &fields, from->nfield + 1, err));
+    for (size_t i = 0; i < from->nfield; i++) { /* records nest at most 32 deep */
+        const cip_field *f = &from->field[i], *g = &to->field[i];
+        if (strcmp(f->name, g->name) != 0)
+            g = cip_dtype_find_field(to, f->name, strlen(f->name));
+        if (g == NULL)
+            return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                            "expected the fields of %.70s, found '%.50s'%s", to->name, f->name,
+                            hint);
+        fields[i] = *g;
+        CIP_TRY(cip_dtype_in_order_of(a, f->dtype, g->dtype, hint, &fields[i].dtype, err));
+        as_it_is = as_it_is && g == &to->field[i] && fields[i].dtype == g->dtype;
+    }
+    return as_it_is ? CIP_OK
+                    : cip_dtype_record(a, from->nfield, fields, false, to->itemsize, out, err);
+}

@@ -43,6 +43,29 @@ static void nested_records_and_sub_arrays_are_converted(void **state)
     assert_memory_equal(dst, want, 7);
 }
 
+static void fields_go_by_name_down_to_nested_records(void **state)
+{
+    rig *r = *state;
+    cip_cast_stats stats = { 0 };
+    cip_cast c;
+    const cip_dtype *from = dtype_of(r, "{d: u1, a: {c: u1, b: >u2[2]}}"), *by_name;
+    const cip_dtype *to = dtype_of(r, "{a: {b: u1[2], c: u1}, d: i1}");
+    const uint8_t src[] = { 9, 3, 0, 1, 0, 2 };
+    uint8_t dst[4];
+    assert_int_equal(cip_dtype_in_order_of(&r->arena, from, to, "", &by_name, &r->err), CIP_OK);
+    assert_int_equal(by_name->itemsize, to->itemsize);
+    assert_int_equal(cip_cast_make(from, by_name, CIP_OVERFLOW_ERROR, &c, &r->err), CIP_OK);
+    cip_cast_run(&c, 1, src, 6, dst, 4, 0, &stats);
+    assert_memory_equal(dst, "\1\2\3\11", 4);
+    assert_int_equal(cip_dtype_in_order_of(&r->arena, to, to, "", &by_name, &r->err), CIP_OK);
+    assert_ptr_equal(by_name, to);
+    from = dtype_of(r, "{d: u1, a: {c: u1, x: >u2[2]}}");
+    assert_int_equal(cip_dtype_in_order_of(&r->arena, from, to, "; hint", &by_name, &r->err),
+                     CIP_ERR_TYPE);
+    assert_string_equal(r->err.text,
+                        "expected the fields of {b: uint8[2], c: uint8}, found 'x'; hint");
+}
+
 /* Records {a: >u2[nelem], b: ?} to {a: u1[nelem], b: ?}, n of them, some overflowing. */
 static void check_many(rig *r, size_t n, size_t nelem, int64_t gap)
 {
@@ -145,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(fields_are_converted_and_padding_is_left),
         RIG_TEST(nested_records_and_sub_arrays_are_converted),
+        RIG_TEST(fields_go_by_name_down_to_nested_records),
         RIG_TEST(any_number_of_records_of_any_length),
         RIG_TEST(overflows_of_a_record_are_all_counted),
         RIG_TEST(records_without_bytes_cost_nothing),

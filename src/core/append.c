@@ -164,8 +164,9 @@ static cip_status cast_and_update(cip_file *f, const cip_array *a, const cip_cas
     return st;
 }
 
-static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype, const void *rows,
-                         size_t nbytes, cip_err *err)
+/* `names`: for the types of records whose fields stand in another order. */
+static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dtype,
+                            const void *rows, size_t nbytes, cip_arena *names, cip_err *err)
 {
     const cip_updater *u = f->format->update;
     const cip_dtype *native = cip_array_native_dtype(a, err);
@@ -184,13 +185,23 @@ static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)
         return CIP_OK;
-    if (u->grows == NULL || !u->grows(f->layout, a, &in, &there)) {
-        CIP_TRY(cip_cast_make(dtype, native, CIP_OVERFLOW_ERROR, &cast, err));
+    const bool grows = u->grows != NULL && u->grows(f->layout, a, &in, &there);
+    const cip_dtype *target = grows ? a->dtype : native;
+    CIP_TRY(cip_dtype_in_order_of(names, dtype, target, "", &target, err));
+    CIP_TRY(cip_cast_make(dtype, target, CIP_OVERFLOW_ERROR, &cast, err));
+    if (!grows)
         return cast_and_update(f, a, &cast, rows, nelem, err);
-    }
-    CIP_TRY(cip_cast_make(dtype, a->dtype, CIP_OVERFLOW_ERROR, &cast, err));
     CIP_TRY(start(f, a, in, there, &to, err));
     return write_rows(f, to, &cast, rows, nelem, err);
+}
+
+static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype, const void *rows,
+                         size_t nbytes, cip_err *err)
+{
+    cip_arena names = { .mem = &f->env.mem };
+    cip_status st = append_as(f, a, dtype, rows, nbytes, &names, err);
+    cip_arena_clear(&names);
+    return st;
 }
 
 cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, const void *rows,

@@ -63,10 +63,14 @@ static cip_status next_of_array(void *self, uint64_t nelem, uint8_t *dst, cip_er
 }
 
 /* All of `from` as elements of `to`. */
-static cip_status array_start(const cip_edit *e, from_array *x, const cip_array *from,
+static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
                               const cip_dtype *to, cip_err *err)
 {
-    cip_read_args args = { .size = sizeof args, .dtype = to };
+    cip_read_args args = { .size = sizeof args };
+    if (!e->o.by_position)
+        CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
+                                      "; --by-position takes fields in order", &to, err));
+    args.dtype = to;
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     memset(x, 0, sizeof *x);
     CIP_TRY(cip_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
