@@ -76,7 +76,10 @@ CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *sel
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; the shapes must be equal. RANGE
  * where the array's type does not hold a value exactly, unless the options accept that. Fields of
- * records go by their names: TYPE where these are not the same, in whatever order. */
+ * records go by their names: TYPE where these are not the same, in whatever order. Missing elements
+ * become what the array has in their place (a mask that is a value); UNSUPPORTED where it has
+ * nothing, or where an element that is there is just that value, unless the options accept the
+ * loss. */
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
 /** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */

@@ -31,9 +31,35 @@ static cip_status next_of_memory(void *self, uint64_t nelem, uint8_t *dst, cip_e
 typedef struct from_array {
     cip_plan_read plan;
     cip_parts parts;
-    uint8_t *buf; /* of one part */
+    uint8_t *buf;          /* of one part */
+    uint8_t *mask, *alike; /* of one part: what is missing, what is as if; NULL: nothing is */
+    const uint8_t *value;  /* what the target has in place of missing elements; NULL: nothing */
+    bool accept_loss;
     uint64_t have, used;
 } from_array;
+
+/* Missing elements become what the target has in their place, which no other may then be; a target
+ * that has nothing would take their fill values for data. */
+static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
+{
+    size_t n = (size_t)part->nelem, size = (size_t)x->plan.to->itemsize;
+    CIP_TRY(cip_plan_mask(&x->plan, part, x->mask, err));
+    if (x->value != NULL)
+        CIP_TRY(cip_equal_run(x->plan.to, x->value, x->buf, n, x->alike, err));
+    for (size_t i = 0; i < n; i++) {
+        if (x->mask[i] != 0 && x->value != NULL)
+            memcpy(x->buf + i * size, x->value, size);
+        else if (x->mask[i] != 0 && !x->accept_loss)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "elements of the input are missing, and the array cannot take that; "
+                            "accept their fill values with --accept-loss");
+        else if (x->value != NULL && x->mask[i] == 0 && x->alike[i] != 0 && !x->accept_loss)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "an element of the input is what stands for missing ones in the "
+                            "array; accept it with --accept-loss");
+    }
+    return CIP_OK;
+}
 
 static cip_status next_part(from_array *x, cip_err *err)
 {
@@ -41,6 +67,8 @@ static cip_status next_part(from_array *x, cip_err *err)
     if (!cip_parts_next(&x->parts, &part))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected more elements, found the end");
     CIP_TRY(cip_plan_fetch(&x->plan, &part, x->buf, err));
+    if (x->mask != NULL)
+        CIP_TRY(put_missing(x, &part, err));
     x->have = part.nelem;
     x->used = 0;
     return CIP_OK;
@@ -62,9 +90,28 @@ static cip_status next_of_array(void *self, uint64_t nelem, uint8_t *dst, cip_er
     return CIP_OK;
 }
 
-/* All of `from` as elements of `to`. */
+/* Buffers for a part of n elements. */
+static cip_status get_buffers(from_array *x, const cip_array *from, size_t n, cip_err *err)
+{
+    cip_mem *mem = x->plan.arena.mem;
+    CIP_TRY(cip_mem_zeroed(mem, n, (size_t)x->plan.to->itemsize, (void **)&x->buf, err));
+    if (from->mask.kind == CIP_MASK_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_mem_zeroed(mem, n, 1, (void **)&x->mask, err));
+    return cip_mem_zeroed(mem, n, 1, (void **)&x->alike, err);
+}
+
+static void array_end(from_array *x)
+{
+    cip_mem_put(x->plan.arena.mem, x->alike);
+    cip_mem_put(x->plan.arena.mem, x->mask);
+    cip_mem_put(x->plan.arena.mem, x->buf);
+    cip_plan_clear(&x->plan);
+}
+
+/* All of `from` as elements of `to`, of which `value` (or NULL) stands for missing ones. */
 static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
-                              const cip_dtype *to, cip_err *err)
+                              const cip_dtype *to, const uint8_t *value, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args };
     if (!e->o.by_position)
@@ -75,19 +122,20 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     memset(x, 0, sizeof *x);
     CIP_TRY(cip_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
     uint64_t most = cip_min_u64(cip_piece_elems(to->itemsize), x->plan.nelem);
-    cip_status st = cip_mem_zeroed(x->plan.arena.mem, (size_t)cip_max_u64(1, most),
-                                   (size_t)to->itemsize, (void **)&x->buf, err);
+    x->value = value;
+    x->accept_loss = e->o.accept_loss;
+    cip_status st = get_buffers(x, from, (size_t)cip_max_u64(1, most), err);
     if (st != CIP_OK)
-        cip_plan_clear(&x->plan);
+        array_end(x);
     else
         cip_parts_start(&x->parts, &x->plan, cip_max_u64(1, most));
     return st;
 }
 
-static void array_end(from_array *x)
+/* What stands for missing elements in all of the array (a field of it has nothing), or NULL. */
+static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
 {
-    cip_mem_put(x->plan.arena.mem, x->buf);
-    cip_plan_clear(&x->plan);
+    return a->mask.kind == CIP_MASK_VALUE && to == a->dtype ? a->mask.value : NULL;
 }
 
 /* --- writing
@@ -165,7 +213,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     if (from == NULL)
         return passed_on(err);
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
-    cip_status st = array_start(e, &x, from, p.stored, err);
+    cip_status st = array_start(e, &x, from, p.stored, missing_value(p.array, p.stored), err);
     if (st == CIP_OK) {
         if (!same_shape(&p.from, &x.plan.from))
             st = cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
@@ -275,7 +323,7 @@ static cip_status append_array(cip_edit *e, const char *path, const cip_array *f
     if (from == NULL)
         return passed_on(err);
     CIP_TRY(find_array(e, path, &a, err));
-    cip_status st = array_start(e, &x, from, a->dtype, err);
+    cip_status st = array_start(e, &x, from, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
     st = rows_of(a, &x.plan.from, &nrow, err);
