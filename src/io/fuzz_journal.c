@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     cip_buf_clear(&again);
     cip_patch_clear(&p);
-    require(env.mem.used == 0);
     cip_env_clear(&env);
+    require(env.mem.used == 0);
     return 0;
 }

@@ -210,8 +210,9 @@ static cip_status hold_unit(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     size_t len;
     *h = (cip_held){ 0 };
     h->ptr = cip_cache_get(rd->cache, key, &len, &h->pin);
-    if (h->ptr != NULL)
+    if (h->ptr != NULL && len == unit.len) /* or it is of the file as it was before a change */
         return CIP_OK;
+    cip_held_drop(rd, h);
     CIP_TRY(cip_scratch_get(rd->scratch, unit.len, &unit.dst, err));
     cip_status st = read_planned(rd, s, cip_chunk_only_step(s, c, &own), c, &unit, 1, err);
     if (st != CIP_OK) {

@@ -650,6 +650,41 @@ static void a_small_part_decodes_and_keeps_its_unit(void **state)
     assert_int_equal(ndecode, 5);
 }
 
+static uint64_t unit_len;
+
+static cip_status unit_of_some(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
+                               uint64_t *lo, uint64_t *hi, cip_err *err)
+{
+    (void)args, (void)head, (void)err;
+    *lo = off / unit_len * unit_len;
+    *hi = *lo + unit_len < raw_len ? *lo + unit_len : raw_len;
+    return CIP_OK;
+}
+
+/* Another revision of the file may lie there by the second read. */
+static void a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now(void **state)
+{
+    (void)state;
+    const cip_codec some = { .name = "some",
+                             .decode = plus_one,
+                             .head_len = 2,
+                             .plan = all_plan,
+                             .decode_spans = minus_one_spans,
+                             .unit = unit_of_some };
+    const cip_chunk c = { .at = in_file("BCDEFGHIJKLMNOPQ", 16), .raw_len = 16 };
+    static const struct {
+        uint64_t unit, at;
+        char byte;
+    } read[] = { { 4, 1, 'B' }, { 16, 13, 'N' }, { 4, 2, 'C' }, { 8, 7, 'H' } };
+    uint8_t b[1];
+    cip_space *s = chunked(&c, 1, 16, &some);
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        unit_len = read[i].unit;
+        assert_int_equal(read_at(s, read[i].at, b, 1, NULL), CIP_OK);
+        assert_int_equal(b[0], read[i].byte);
+    }
+}
+
 /* --- in order --------------------------------------------------------------------------------- */
 
 static void a_chunk_that_cannot_be_kept_streams(void **state)
@@ -782,6 +817,7 @@ int main(void)
         TEST(needs_beyond_the_stored_bytes_are_corrupt),
         TEST(a_codec_is_shown_more_of_a_chunk_if_it_asks),
         TEST(a_small_part_decodes_and_keeps_its_unit),
+        TEST(a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now),
         TEST(a_chunk_that_cannot_be_kept_streams),
         TEST(what_has_no_room_whole_streams),
         TEST(a_table_that_does_not_fit_is_left_for_good),

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(path);
     free(value);
     cip_arena_clear(&a);
-    require(env.mem.used == 0);
     cip_env_clear(&env);
+    require(env.mem.used == 0);
     return 0;
 }
