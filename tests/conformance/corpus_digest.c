@@ -34,13 +34,13 @@ static void answer(const char *file, const char *path, int want_mask)
     unsigned n = 0;
     EVP_DigestFinal_ex(sum, out, &n);
     EVP_MD_CTX_free(sum);
+    cip_file_close(f); /* before the answer: whoever gets it may change the file */
     for (unsigned i = 0; st == CIP_OK && i < n; i++)
         printf("%02x", out[i]);
     if (st != CIP_OK)
         printf("! %s: %s", cip_status_name(st), err.text);
     putchar('\n');
     fflush(stdout);
-    cip_file_close(f);
 }
 
 int main(void)
