@@ -589,102 +589,6 @@ static void a_codec_is_shown_more_of_a_chunk_if_it_asks(void **state)
     assert_int_equal(last_len, 5);
 }
 
-/* Units of four bytes, stored one more than they are; counts those that are decoded. */
-static cip_status unit_of_four(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
-                               uint64_t *lo, uint64_t *hi, cip_err *err)
-{
-    (void)args, (void)err;
-    assert_int_equal(head.len, 2);
-    *lo = off / 4 * 4;
-    *hi = *lo + 4 < raw_len ? *lo + 4 : raw_len;
-    return CIP_OK;
-}
-
-static cip_status all_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                           size_t max_need, size_t *nneed, cip_err *err)
-{
-    (void)args, (void)env, (void)head, (void)want, (void)nwant, (void)max_need, (void)err;
-    need[(*nneed)++] = (cip_need){ 0, raw_len };
-    return CIP_OK;
-}
-
-static cip_status minus_one_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                                  uint64_t raw_len, const cip_want *want, size_t nwant,
-                                  cip_err *err)
-{
-    (void)args, (void)env, (void)raw_len, (void)err;
-    ndecode++;
-    for (size_t i = 0; i < nwant; i++)
-        for (size_t k = 0; k < want[i].len; k++)
-            want[i].dst[k] = (uint8_t)(src->ptr[0][want[i].off + k] - 1);
-    return CIP_OK;
-}
-
-static void a_small_part_decodes_and_keeps_its_unit(void **state)
-{
-    (void)state;
-    const cip_codec fours = { .name = "fours",
-                              .decode = plus_one,
-                              .head_len = 2,
-                              .plan = all_plan,
-                              .decode_spans = minus_one_spans,
-                              .unit = unit_of_four };
-    const cip_chunk c = { .at = in_file("BCDEFGHIJK", 10), .raw_len = 10 };
-    uint8_t b[5];
-    cip_space *s = chunked(&c, 1, 10, &fours);
-    ndecode = 0;
-    for (uint64_t at = 0; at < 10; at++) {
-        assert_int_equal(read_at(s, at, b, 1, NULL), CIP_OK);
-        assert_int_equal(b[0], 'A' + at);
-        assert_int_equal(ndecode, 1 + at / 4);
-    }
-    assert_int_equal(read_at(s, 6, b, 2, NULL), CIP_OK); /* half of one */
-    assert_memory_equal(b, "GH", 2);
-    assert_int_equal(ndecode, 3);
-    assert_int_equal(read_at(s, 5, b, 3, NULL), CIP_OK); /* more than half */
-    assert_memory_equal(b, "FGH", 3);
-    assert_int_equal(ndecode, 4);
-    assert_int_equal(read_at(s, 3, b, 2, NULL), CIP_OK); /* of two */
-    assert_memory_equal(b, "DE", 2);
-    assert_int_equal(ndecode, 5);
-}
-
-static uint64_t unit_len;
-
-static cip_status unit_of_some(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
-                               uint64_t *lo, uint64_t *hi, cip_err *err)
-{
-    (void)args, (void)head, (void)err;
-    *lo = off / unit_len * unit_len;
-    *hi = *lo + unit_len < raw_len ? *lo + unit_len : raw_len;
-    return CIP_OK;
-}
-
-/* Another revision of the file may lie there by the second read. */
-static void a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now(void **state)
-{
-    (void)state;
-    const cip_codec some = { .name = "some",
-                             .decode = plus_one,
-                             .head_len = 2,
-                             .plan = all_plan,
-                             .decode_spans = minus_one_spans,
-                             .unit = unit_of_some };
-    const cip_chunk c = { .at = in_file("BCDEFGHIJKLMNOPQ", 16), .raw_len = 16 };
-    static const struct {
-        uint64_t unit, at;
-        char byte;
-    } read[] = { { 4, 1, 'B' }, { 16, 13, 'N' }, { 4, 2, 'C' }, { 8, 7, 'H' } };
-    uint8_t b[1];
-    cip_space *s = chunked(&c, 1, 16, &some);
-    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
-        unit_len = read[i].unit;
-        assert_int_equal(read_at(s, read[i].at, b, 1, NULL), CIP_OK);
-        assert_int_equal(b[0], read[i].byte);
-    }
-}
-
 /* --- in order --------------------------------------------------------------------------------- */
 
 static void a_chunk_that_cannot_be_kept_streams(void **state)
@@ -816,8 +720,6 @@ int main(void)
         TEST(too_many_blocks_mean_all_of_them),
         TEST(needs_beyond_the_stored_bytes_are_corrupt),
         TEST(a_codec_is_shown_more_of_a_chunk_if_it_asks),
-        TEST(a_small_part_decodes_and_keeps_its_unit),
-        TEST(a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now),
         TEST(a_chunk_that_cannot_be_kept_streams),
         TEST(what_has_no_room_whole_streams),
         TEST(a_table_that_does_not_fit_is_left_for_good),

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks whose codec decodes them in units: a small part decodes its unit, which is kept. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "space/reader.h"
+#include "support/fake/fake.h"
+
+static fake f;
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_open(&f, 1, NULL, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fake_close(&f);
+    return 0;
+}
+
+static int ndecode;
+
+/* `text` in the file. */
+static cip_extent in_file(const char *text, size_t n)
+{
+    return (cip_extent){ f.layout->file, fake_append(&f, text, n), n, 0 };
+}
+
+static cip_space *chunked(const cip_chunk *c, size_t n, uint64_t len, const cip_codec *codec)
+{
+    cip_table t;
+    cip_space *s;
+    cip_step step = { .codec = codec };
+    assert_int_equal(cip_table_from_array(f.layout, c, n, &t, NULL), CIP_OK);
+    assert_int_equal(
+        cip_space_new_chunked(f.layout, &t, len, &step, codec != NULL ? 1 : 0, &s, NULL), CIP_OK);
+    return s;
+}
+
+static cip_status read_at(cip_space *s, uint64_t off, void *dst, size_t n, cip_err *err)
+{
+    return cip_space_read_at(&f.how, s, off, dst, n, err);
+}
+
+static uint64_t unit_len = 4;
+
+/* Units of so many bytes, stored one more than they are; counts those that are decoded. */
+static cip_status unit_of_some(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
+                               uint64_t *lo, uint64_t *hi, cip_err *err)
+{
+    (void)args, (void)err;
+    assert_int_equal(head.len, 2);
+    *lo = off / unit_len * unit_len;
+    *hi = *lo + unit_len < raw_len ? *lo + unit_len : raw_len;
+    return CIP_OK;
+}
+
+static cip_status all_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
+                           size_t max_need, size_t *nneed, cip_err *err)
+{
+    (void)args, (void)env, (void)head, (void)want, (void)nwant, (void)max_need, (void)err;
+    need[(*nneed)++] = (cip_need){ 0, raw_len };
+    return CIP_OK;
+}
+
+static cip_status minus_one_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
+                                  uint64_t raw_len, const cip_want *want, size_t nwant,
+                                  cip_err *err)
+{
+    (void)args, (void)env, (void)raw_len, (void)err;
+    ndecode++;
+    for (size_t i = 0; i < nwant; i++)
+        for (size_t k = 0; k < want[i].len; k++)
+            want[i].dst[k] = (uint8_t)(src->ptr[0][want[i].off + k] - 1);
+    return CIP_OK;
+}
+
+static const cip_codec fours = { .name = "fours",
+
+                                 .head_len = 2,
+                                 .plan = all_plan,
+                                 .decode_spans = minus_one_spans,
+                                 .unit = unit_of_some };
+
+static void a_small_part_decodes_and_keeps_its_unit(void **state)
+{
+    (void)state;
+    const cip_chunk c = { .at = in_file("BCDEFGHIJK", 10), .raw_len = 10 };
+    uint8_t b[5];
+    cip_space *s = chunked(&c, 1, 10, &fours);
+    ndecode = 0;
+    for (uint64_t at = 0; at < 10; at++) {
+        assert_int_equal(read_at(s, at, b, 1, NULL), CIP_OK);
+        assert_int_equal(b[0], 'A' + at);
+        assert_int_equal(ndecode, 1 + at / 4);
+    }
+    assert_int_equal(read_at(s, 6, b, 2, NULL), CIP_OK); /* half of one */
+    assert_memory_equal(b, "GH", 2);
+    assert_int_equal(ndecode, 3);
+    assert_int_equal(read_at(s, 5, b, 3, NULL), CIP_OK); /* more than half */
+    assert_memory_equal(b, "FGH", 3);
+    assert_int_equal(ndecode, 4);
+    assert_int_equal(read_at(s, 3, b, 2, NULL), CIP_OK); /* of two */
+    assert_memory_equal(b, "DE", 2);
+    assert_int_equal(ndecode, 5);
+}
+
+/* Another revision of the file may lie there by the next read. */
+static void a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now(void **state)
+{
+    (void)state;
+    const cip_chunk c = { .at = in_file("BCDEFGHIJKLMNOPQ", 16), .raw_len = 16 };
+    static const uint8_t unit[] = { 16, 4, 8 }, at[] = { 13, 2, 7 };
+    uint8_t b[1];
+    cip_space *s = chunked(&c, 1, 16, &fours);
+    assert_int_equal(read_at(s, 1, b, 1, NULL), CIP_OK);
+    for (size_t i = 0; i < 3; i++) {
+        unit_len = unit[i];
+        assert_int_equal(read_at(s, at[i], b, 1, NULL), CIP_OK);
+        assert_int_equal(b[0], 'A' + at[i]);
+    }
+    unit_len = 4;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_small_part_decodes_and_keeps_its_unit),
+        TEST(a_unit_is_taken_from_the_cache_only_as_long_as_it_is_now),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
