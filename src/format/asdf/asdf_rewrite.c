@@ -58,6 +58,7 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
     cip_summed *summed = NULL;
     feed x = { .err = err };
     const uint64_t off = out.n;
+    CIP_GO(cip_space_resolve(data, &data, err)); /* its length is not known before */
     CIP_GO(cip_summed_new(w->env, CIP_SUM_MD5, &out, &summed, err));
     if (w->sum == ASDF_SUM_DECODED)
         CIP_GO(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));

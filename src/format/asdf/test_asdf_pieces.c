@@ -202,6 +202,30 @@ static void blocks_are_coded_anew_where_that_is_asked_for(void **state)
     }
 }
 
+/* The block does not end where the next one starts, so its data wait for its checksum. */
+static void data_that_wait_for_their_checksum_are_coded_anew(void **state)
+{
+    (void)state;
+    enum { N = 5 << 20 }; /* over a piece of the codec */
+    asdf_make in = { 0 };
+    made m;
+    one_file f;
+    cip_spec spec = { .codec = "zstd" };
+    uint8_t *data = calloc(N, 1);
+    make_tree(&in, "a: !core/ndarray-1.0.0 {source: 0, datatype: uint8, byteorder: little, "
+                   "shape: [5242880]}\nb: " MAKE_FLOAT64);
+    make_raw(&in, data, N);
+    make_bytes(&in, "junk", 4);
+    make_three(&in);
+    assert_int_equal(rewrite_with(&m, &in, &spec), CIP_OK);
+    made_reopen(&m, &f);
+    assert_true(make_gives(&f, "a", data, N));
+    one_close(&f);
+    made_end(&m);
+    free(data);
+    make_clear(&in);
+}
+
 static void checksums_alone_are_made_anew(void **state)
 {
     (void)state;
@@ -465,6 +489,7 @@ int main(void)
         cmocka_unit_test(odd_headers_stay_where_they_are_found),
         cmocka_unit_test(a_file_without_a_tree_stays_one),
         cmocka_unit_test(blocks_are_coded_anew_where_that_is_asked_for),
+        cmocka_unit_test(data_that_wait_for_their_checksum_are_coded_anew),
         cmocka_unit_test(checksums_alone_are_made_anew),
         cmocka_unit_test(a_streamed_block_stays_one_unless_it_is_compressed),
         cmocka_unit_test(damaged_blocks_are_not_copied),
