@@ -212,28 +212,23 @@ void cip_output_end(cip_output *o)
     cip_mem_put(mem, o);
 }
 
-/* The folder of a file, or of what a link leads to; in the C library's memory. */
-static char *folder_of(const char *path)
+/* The folder of a file, or of what a link leads to; `there`: the file exists. */
+static bool folder_of(const char *path, bool there, struct stat *out)
 {
-    char *real = realpath(path, NULL), *folder = real != NULL ? real : strdup(path);
+    char *real = realpath(path, NULL);
+    char *folder = real != NULL || there ? real : strdup(path);
     char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
-    if (slash == NULL) {
-        free(folder);
-        return strdup(".");
-    }
-    slash[slash == folder ? 1 : 0] = '\0';
-    return folder;
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    bool found = folder != NULL && stat(slash != NULL ? folder : ".", out) == 0;
+    free(folder);
+    return found;
 }
 
 bool cip_output_elsewhere(const char *in, const char *out)
 {
     struct stat x, y;
-    if (in == NULL || strcmp(out, "-") == 0)
-        return true;
-    char *a = folder_of(in), *b = folder_of(out);
-    bool same = a != NULL && b != NULL && stat(a, &x) == 0 && stat(b, &y) == 0 &&
-                x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    free(a);
-    free(b);
-    return !same;
+    return in == NULL || strcmp(in, "-") == 0 || strcmp(out, "-") == 0 ||
+           !folder_of(in, true, &x) || !folder_of(out, false, &y) || x.st_dev != y.st_dev ||
+           x.st_ino != y.st_ino;
 }

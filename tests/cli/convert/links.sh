@@ -26,3 +26,5 @@ cippus implode x.asdf sub/i.asdf || echo $?
 cippus convert x.asdf - --format asdf >/dev/null || echo $?
 cippus convert --resolve-refs x.asdf sub/r.asdf && cippus cat sub/r.asdf there
 (cd sub && cippus convert ../x.asdf ../o2.asdf && cippus cat ../o2.asdf there)
+cippus convert - sub/s.asdf <x.asdf || echo $?
+cippus convert - s.asdf <x.asdf || echo $?
