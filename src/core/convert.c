@@ -217,7 +217,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     if (c->in->format == job->format)
         job->spec.from = c->in->layout;
     job->spec.elsewhere = cip_output_elsewhere(c->in->io->name, out);
-    job->spec.whole = job->spec.from != NULL && c->o->path == NULL;
+    job->spec.whole = job->spec.from != NULL && !alone;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));
     CIP_TRY(parse_storage(c->o->storage, &where, err));

@@ -262,13 +262,21 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
                         p->job->format->title, n);
     for (size_t i = 0; i < n; i++)
         CIP_TRY(plan_each(p, l->array[i], err));
-    return p->job->spec.whole ? order_by_block(p, err) : CIP_OK;
+    return CIP_OK;
+}
+
+static cip_status plan_one(planner *p, const char *path, cip_err *err)
+{
+    const char *field = NULL;
+    const cip_array *only = cip_find_field(p->in, path, &field, err);
+    if (only == NULL)
+        return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
+    return add(p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
 }
 
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
                             cip_where where, bool refs, cip_arena *a, cip_err *err)
 {
-    const char *field = NULL;
     size_t n = path != NULL ? 1 : in->layout->narray;
     planner p = { .job = job, .in = in, .a = a, .where = where, .refs = refs };
     p.tree = (job->format->sink->caps & CIP_SINK_TREE) != 0;
@@ -276,16 +284,10 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
     CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));
     CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));
     job->spec.array = p.spec;
-    if (path == NULL) {
-        cip_status st = plan_all(&p, n, err);
-        cip_strmap_clear(&p.seen);
-        cip_strmap_clear(&p.base);
-        return st;
-    }
-    const cip_array *only = cip_find_field(in, path, &field, err);
-    if (only == NULL)
-        return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
-    cip_status st = add(&p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
+    cip_status st = path == NULL ? plan_all(&p, n, err) : plan_one(&p, path, err);
+    if (st == CIP_OK && job->spec.whole)
+        st = order_by_block(&p, err);
+    cip_strmap_clear(&p.seen);
     cip_strmap_clear(&p.base);
     return st;
 }

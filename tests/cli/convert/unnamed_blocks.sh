@@ -30,3 +30,8 @@ END
 cp x.asdf h.asdf; cippus implode g.asdf i.asdf && echo 0: $(cippus cat i.asdf --block 0 | od -An -tu1) a: $(cippus cat i.asdf a)
 echo defrag; cippus defrag x.asdf || echo $?
 blocks x.asdf | cmp - want; cippus defrag x.asdf --accept-loss; blocks x.asdf
+echo by the name of the only array; make one.asdf <<END
+chunks: !<asdf://example.org/tags/chunked-1.0.0> {map: 4}
+a: !core/ndarray-1.0.0 {source: 1, datatype: uint8, byteorder: little, shape: [2]}
+END
+cippus convert --path "" one.asdf o.asdf && cippus info o.asdf | grep blocks: && echo 4: $(cippus cat o.asdf --block 4 | od -An -tu1)
