@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Trees made by paths. The collections on the way to a change are the builder's own, copied when
- * they came with a value, and grow by doubling, so that n appends take linear memory. */
+ * they came with a value, and grow by doubling, so that n appends take linear memory; mappings have
+ * an index of their keys, so that n changes take linear time. */
 #include <string.h>
 
 #include "tree/edit.h"
@@ -21,27 +22,31 @@ static own *own_of(const cip_build *b, const cip_node *n)
     return n->end == OWN && o->by == b ? o : NULL;
 }
 
-static size_t each_of(const cip_node *n)
+/* Room for `cap` items or pairs. */
+static cip_status reserve(cip_build *b, own *o, size_t cap, cip_err *err)
 {
-    return n->type == CIP_NODE_MAP ? sizeof(cip_pair) : sizeof(cip_node *);
+    if (o->node.type == CIP_NODE_MAP) {
+        CIP_TRY(cip_map_reserve(b->arena, &o->node, cap, err));
+    } else {
+        void *more;
+        CIP_TRY(cip_arena_zeroed(b->arena, cap, sizeof *o->node.item, &more, err));
+        if (o->node.len != 0)
+            memcpy(more, o->node.item, o->node.len * sizeof *o->node.item);
+        o->node.item = more;
+    }
+    o->cap = cap;
+    return CIP_OK;
 }
 
 /* Room for one more. */
 static cip_status grow(cip_build *b, own *o, cip_err *err)
 {
-    const size_t each = each_of(&o->node);
-    void *more;
     if (o->node.len < o->cap)
         return CIP_OK;
     const size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
     if (cap > UINT32_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a collection of %zu items", cap);
-    CIP_TRY(cip_arena_zeroed(b->arena, cap, each, &more, err));
-    if (o->node.len != 0)
-        memcpy(more, o->node.item, o->node.len * each);
-    o->node.item = more;
-    o->cap = cap;
-    return CIP_OK;
+    return reserve(b, o, cap, err);
 }
 
 static cip_status make(cip_build *b, cip_node_type type, own **out, cip_err *err)
@@ -55,21 +60,15 @@ static cip_status make(cip_build *b, cip_node_type type, own **out, cip_err *err
 /* `n` itself when it is the builder's, else a copy, which has no anchor. */
 static cip_status adopt(cip_build *b, const cip_node *n, own **out, cip_err *err)
 {
-    void *items;
     *out = own_of(b, n);
     if (*out != NULL)
         return CIP_OK;
-    const size_t nbytes = n->len * each_of(n);
     CIP_TRY(make(b, cip_node_kind(n), out, err));
-    CIP_TRY(cip_arena_get(b->arena, nbytes, &items, err));
-    if (nbytes != 0)
-        memcpy(items, n->item, nbytes);
-    (*out)->node.item = items;
+    (*out)->node.item = n->item;
     (*out)->node.len = n->len;
     (*out)->node.style = n->style;
     (*out)->node.tag = n->tag;
-    (*out)->cap = n->len;
-    return CIP_OK;
+    return reserve(b, *out, n->len, err);
 }
 
 static bool is_collection(const cip_node *n)
@@ -122,11 +121,10 @@ static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip
     CIP_TRY(grow(b, o, err));
     if (map) {
         CIP_TRY(cip_node_new_string(b->arena, (const char *)step.ptr, step.len, &key, err));
-        ((cip_pair *)o->node.pair)[at] = (cip_pair){ key, value };
+        cip_map_add(&o->node, (cip_pair){ key, value });
     } else {
-        o->node.item[at] = value;
+        o->node.item[o->node.len++] = value;
     }
-    o->node.len++;
     return CIP_OK;
 }
 
@@ -184,9 +182,12 @@ cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, 
 
 static void drop(own *o, size_t at)
 {
-    const size_t each = each_of(&o->node);
-    uint8_t *p = (uint8_t *)(void *)o->node.item + at * each;
-    memmove(p, p + each, (o->node.len - at - 1) * each);
+    if (o->node.type == CIP_NODE_MAP) {
+        cip_map_drop(&o->node, at);
+        return;
+    }
+    const cip_node **p = o->node.item + at;
+    memmove(p, p + 1, (o->node.len - at - 1) * sizeof *p);
     o->node.len--;
 }
 

@@ -154,6 +154,61 @@ cip_status cip_map_fill(cip_arena *a, cip_node *map, cip_pairs pairs, cip_pair_f
     return CIP_OK;
 }
 
+/* Enters the i-th pair into the index, which has no equal key. */
+static void enter(const cip_node *map, slots *s, size_t i)
+{
+    const cip_node *key = map->pair[i].key;
+    if (!is_scalar(key))
+        return;
+    size_t at = first_slot(s, key_text(key));
+    while (s->slot[at] != 0)
+        at = (at + 1) & s->mask;
+    s->slot[at] = (uint32_t)i + 1;
+}
+
+cip_status cip_map_reserve(cip_arena *a, cip_node *map, size_t cap, cip_err *err)
+{
+    slots *s = NULL;
+    cip_pair *copy = NULL;
+    const size_t front = cap > MANY;
+    if (cap > MANY)
+        CIP_TRY(cip_arena_get(a, slots_size(cap), (void **)&s, err));
+    CIP_TRY(cip_arena_get(a, (front + cap) * sizeof *copy, (void **)&copy, err));
+    copy += front;
+    if (map->len != 0)
+        memcpy(copy, map->pair, map->len * sizeof *copy);
+    map->pair = copy;
+    map->indexed = s != NULL;
+    if (s == NULL)
+        return CIP_OK;
+    ((slots **)(void *)copy)[-1] = s;
+    slots_init(s, cap);
+    for (size_t i = 0; i < map->len; i++)
+        enter(map, s, i);
+    return CIP_OK;
+}
+
+void cip_map_add(cip_node *map, cip_pair pair)
+{
+    ((cip_pair *)map->pair)[map->len] = pair;
+    if (map->indexed)
+        enter(map, (slots *)index_of(map), map->len);
+    map->len++;
+}
+
+void cip_map_drop(cip_node *map, size_t i)
+{
+    cip_pair *p = (cip_pair *)map->pair + i;
+    memmove(p, p + 1, (map->len - i - 1) * sizeof *p);
+    map->len--;
+    if (!map->indexed)
+        return;
+    slots *s = (slots *)index_of(map); /* the places behind are others now */
+    memset(s->slot, 0, (s->mask + 1) * sizeof s->slot[0]);
+    for (size_t k = 0; k < map->len; k++)
+        enter(map, s, k);
+}
+
 /* Keeps the better of two places: a string key is found before all others. */
 static void offer(const cip_node *map, size_t i, cip_bytes text, bool any, size_t *best)
 {

@@ -33,6 +33,13 @@ cip_status cip_pairs_unique(cip_mem *mem, cip_pairs *pairs, cip_pair_fn *dropped
 cip_status cip_map_fill(cip_arena *a, cip_node *map, cip_pairs pairs, cip_pair_fn *dropped,
                         void *user, cip_err *err);
 
+/* Mappings that grow. Room for `cap` pairs in the arena, those that there are copied; with an index
+ * when they are many. */
+cip_status cip_map_reserve(cip_arena *a, cip_node *map, size_t cap, cip_err *err);
+/* One more pair, whose key is not there yet, where there is room; the i-th goes. */
+void cip_map_add(cip_node *map, cip_pair pair);
+void cip_map_drop(cip_node *map, size_t i);
+
 /* The place of the pair whose key is a scalar of this text, or SIZE_MAX: a string key before any
  * other, others only with `any`. */
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);

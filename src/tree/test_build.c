@@ -116,6 +116,54 @@ static void nodes_are_removed(void **state)
     has_line(b, t.root, false, "{l: [2]}");
 }
 
+static void many_keys_are_found_by_an_index(void **state)
+{
+    bench *b = *state;
+    char path[32];
+    cip_node *seven, *eight;
+    cip_build t = { .arena = &b->arena };
+    assert_int_equal(cip_node_new_int(&b->arena, 7, &seven, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_int(&b->arena, 8, &eight, NULL), CIP_OK);
+    for (int round = 0; round < 2; round++) /* the second finds them all */
+        for (int i = 0; i < 100; i++) {
+            snprintf(path, sizeof path, "m/k%d", i);
+            assert_int_equal(cip_build_set(&t, path, round == 0 ? seven : eight, NULL), CIP_OK);
+        }
+    const cip_node *m = cip_map_get(t.root, "m");
+    assert_true(m->indexed);
+    assert_int_equal(m->len, 100);
+    for (int i = 0; i < 100; i += 3) {
+        snprintf(path, sizeof path, "m/k%d", i);
+        assert_int_equal(cip_build_remove(&t, path, NULL), CIP_OK);
+    }
+    assert_int_equal(m->len, 66);
+    for (int i = 0; i < 100; i++) {
+        snprintf(path, sizeof path, "k%d", i);
+        assert_ptr_equal(cip_map_get(m, path), i % 3 == 0 ? NULL : eight);
+    }
+}
+
+static void a_mapping_that_came_as_a_value_gets_an_index(void **state)
+{
+    bench *b = *state;
+    cip_buf text = { .mem = &b->env.mem };
+    cip_build t = { .arena = &b->arena };
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(cip_buf_addf(&text, NULL, "%s%d: %d", i == 0 ? "{" : ", ", i, i), CIP_OK);
+    assert_int_equal(cip_buf_addf(&text, NULL, ", '7': x, [1]: y}"), CIP_OK);
+    assert_int_equal(cip_buf_nul(&text, NULL), CIP_OK);
+    put(b, &t, "", (const char *)text.ptr);
+    put(b, &t, "7", "z"); /* the string, not the integer */
+    put(b, &t, "39", "w");
+    put(b, &t, "new", "1");
+    assert_true(t.root->indexed);
+    assert_int_equal(t.root->len, 43);
+    assert_true(cip_node_is_string(cip_map_get(t.root, "7"), "z"));
+    assert_int_equal(t.root->pair[7].value->u, 7);
+    assert_true(cip_node_is_string(t.root->pair[39].value, "w"));
+    cip_buf_clear(&text);
+}
+
 static void places_that_cannot_be_are_refused(void **state)
 {
     bench *b = *state;
@@ -193,6 +241,8 @@ int main(void)
         TEST(values_are_never_written_to),
         TEST(a_whole_tree_may_be_given),
         TEST(nodes_are_removed),
+        TEST(many_keys_are_found_by_an_index),
+        TEST(a_mapping_that_came_as_a_value_gets_an_index),
         TEST(places_that_cannot_be_are_refused),
         TEST(lines_hold_any_value),
         TEST(long_lines_are_not_wrapped),
