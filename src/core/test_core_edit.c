@@ -272,6 +272,78 @@ static void an_update_takes_memory_where_its_file_does(void **state)
     cip_file_close(f);
 }
 
+/* A cip_allocator that counts what is asked for. */
+static void *sum_resize(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    *(uint64_t *)user += new_size > old_size ? new_size - old_size : 0;
+    if (new_size != 0)
+        return realloc(ptr, new_size);
+    free(ptr);
+    return NULL;
+}
+
+/* What n changes of a tree that has n keys, and n new keys, ask for. */
+static uint64_t bytes_of_changes(int n)
+{
+    const char *path = edit_file(&s, n < 1000 ? "few.asdf" : "many.asdf", false);
+    uint64_t sum = 0;
+    const cip_allocator from = { .resize = sum_resize, .user = &sum };
+    char step[32];
+    cip_edit *e;
+    for (int round = 0; round < 2; round++) {
+        OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.allocator = &from)), &e,
+                         err));
+        sum = 0;
+        for (int i = 0; i < n; i++) {
+            snprintf(step, sizeof step, "many/k%d", i);
+            OK(cip_edit_set_int(e, step, i, err));
+            snprintf(step, sizeof step, "round%d/k%d", round, i);
+            OK(cip_edit_set_int(e, step, i, err));
+        }
+        OK(cip_edit_commit(e, err));
+    }
+    cip_file *f;
+    int64_t last;
+    OK(cip_open(path, NULL, &f, err));
+    snprintf(step, sizeof step, "round1/k%d", n - 1);
+    OK(cip_tree_get_int(cip_file_tree(f), step, &last, err));
+    assert_int_equal(last, n - 1);
+    cip_file_close(f);
+    return sum;
+}
+
+static void many_changes_cost_in_proportion_to_themselves(void **state)
+{
+    (void)state;
+    const uint64_t few = bytes_of_changes(500), many = bytes_of_changes(4000);
+    if (many > 16 * few)
+        fail_msg("expected eight times %llu bytes or so, found %llu", (unsigned long long)few,
+                 (unsigned long long)many);
+}
+
+static void a_change_that_is_refused_at_the_commit_is_named(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "named.asdf", false);
+    cip_file *f;
+    cip_edit *e;
+    const char *name;
+    OK(cip_edit_open(path, NULL, &e, err));
+    e->file->env.limits.max_nodes = 300;
+    char list[2 * 290 + 2] = "["; /* 290 times "1,", the last comma a bracket */
+    for (size_t i = 0; i < 290; i++)
+        memcpy(list + 1 + 2 * i, "1,", 2);
+    list[2 * 290] = ']';
+    OK(cip_edit_set(e, "meta/name", "second", err));
+    OK(cip_edit_set_yaml(e, "much", list, err));
+    OK(cip_edit_set_int(e, "meta/n", 1, err));
+    FAILS(CIP_ERR_LIMIT, "\"much\": expected at most 300", cip_edit_commit(e, err));
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
+    assert_string_equal(name, "first");
+    cip_file_close(f);
+}
+
 static cip_status as_it_is(void *user, const char *args, const void *src, size_t n, void *dst,
                            size_t cap, size_t *out, cip_err *err)
 {
@@ -516,6 +588,8 @@ int main(void)
         cmocka_unit_test(a_begin_that_fails_leaves_the_file_read),
         cmocka_unit_test(an_update_is_within_the_limits_of_its_file),
         cmocka_unit_test(an_update_takes_memory_where_its_file_does),
+        cmocka_unit_test(many_changes_cost_in_proportion_to_themselves),
+        cmocka_unit_test(a_change_that_is_refused_at_the_commit_is_named),
         cmocka_unit_test(an_update_knows_the_codecs_and_flags_of_its_file),
         cmocka_unit_test(what_describes_data_is_changed_by_way_of_the_data),
         cmocka_unit_test(an_update_of_which_a_call_failed_is_not_made),

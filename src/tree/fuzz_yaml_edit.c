@@ -56,6 +56,34 @@ static void edit(cip_env *env, cip_arena *a, cip_bytes text, const char *path, c
     cip_yaml_edit_free(e);
 }
 
+/* The same sets at once and queued: the same text, unless one of them is refused. */
+static void edit_later(cip_env *env, cip_arena *a, cip_bytes text, const char *path,
+                       const char *line)
+{
+    static const char *const paths[] = { "a/-", "q", NULL, "q/r", "a/b", NULL };
+    const cip_yaml_options opt = { .default_handle = "tag:d/", .quiet = true };
+    const cip_node *value = NULL;
+    cip_yaml_edit *now, *later;
+    if (*line == '\0' || cip_yaml_value(env, a, line, "tag:d/", &value, NULL) != CIP_OK)
+        return;
+    if (cip_yaml_edit_new(env, text, &opt, &now, NULL) != CIP_OK)
+        return;
+    cip_status st = cip_yaml_edit_new(env, text, &opt, &later, NULL), then = st;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && st == CIP_OK && then == CIP_OK; i++) {
+        const char *p = paths[i] != NULL ? paths[i] : path;
+        st = cip_yaml_edit_set(now, p, value, NULL);
+        then = cip_yaml_edit_queue(later, p, value, NULL);
+    }
+    if (then == CIP_OK)
+        then = cip_yaml_edit_flush(later, NULL);
+    const cip_bytes x = cip_yaml_edit_text(now), y = later != NULL ? cip_yaml_edit_text(later) : x;
+    require(st == then || st == CIP_ERR_LIMIT || then == CIP_ERR_LIMIT || then == CIP_ERR_NOMEM);
+    if (st == CIP_OK && then == CIP_OK)
+        require(x.len == y.len && memcmp(x.ptr, y.ptr, x.len) == 0);
+    cip_yaml_edit_free(now);
+    cip_yaml_edit_free(later);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const cip_limits limits = { .size = sizeof limits,
@@ -71,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_arena a = { .mem = &env.mem };
     char *path = take_line(&data, &size), *value = take_line(&data, &size);
     edit(&env, &a, (cip_bytes){ data, size }, path, value);
+    edit_later(&env, &a, (cip_bytes){ data, size }, path, value);
     free(path);
     free(value);
     cip_arena_clear(&a);

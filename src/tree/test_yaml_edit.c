@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "support/fail_alloc.h"
 #include "tree/edit.h"
 #include "tree/tree_testing.h"
 
@@ -44,6 +45,20 @@ typedef struct edit_case {
     const char *before, *path, *value, *after; /* value NULL: removed; after NULL: refused */
 } edit_case;
 
+/* A set that is done later is the same one, or is refused then by its path. */
+static void run_queued(bench *b, const edit_case *c)
+{
+    const cip_node *value;
+    cip_yaml_edit *e = start(b, c->before);
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, c->value, PREFIX, &value, NULL), CIP_OK);
+    cip_status st = cip_yaml_edit_queue(e, c->path, value, NULL);
+    if (st == CIP_OK)
+        st = cip_yaml_edit_flush(e, NULL);
+    assert_int_equal(st, c->after != NULL ? CIP_OK : CIP_ERR_UNSUPPORTED);
+    has_text(e, c->after != NULL ? c->after : c->before);
+    cip_yaml_edit_free(e);
+}
+
 static void run(void **state, const edit_case *c, size_t n)
 {
     bench *b = *state;
@@ -58,6 +73,8 @@ static void run(void **state, const edit_case *c, size_t n)
             assert_int_equal(st, CIP_ERR_UNSUPPORTED);
         has_text(e, c[i].after != NULL ? c[i].after : c[i].before);
         cip_yaml_edit_free(e);
+        if (c[i].value != NULL)
+            run_queued(b, &c[i]);
     }
 }
 
@@ -423,6 +440,189 @@ static void memory_that_fails_is_reported(void **state)
     every_allocation_may_fail(work);
 }
 
+/* --- queued sets ------------------------------------------------------------------------------ */
+
+static uint32_t below(uint32_t *seed, uint32_t n)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 16) % n;
+}
+
+static const char *const queue_texts[] = {
+    "a: 1\nb: {c: 2, d: [3, 4]}\nm:\n  a: 1\n  b:\n    c: 5\n    d:\nl:\n- 1\n- a: 2\n- [3]\n",
+    "m: # one\n    a: 1 # two\n    b: {}\n# three\nl: []\nb:\na: |\n  text\n\n",
+    "{a: 1, b: {c: {d: 2,}}, m: {}, l: [1, 2,]}\n",
+    "<<: {a: {c: 1}, m: {a: 2}}\nb: 3\n1: x\n'1': y\nb: {c: 4}\n0x10: z\n",
+    "a: &x {c: 1}\nb: *x\nl: [*x]\nm: {<<: *x}\n",
+    "l:\n  - - 1\n    - 2\n  - m: 1\n    l: |+\n      x\n\n\nm: \"x\n  y\"\n",
+    "",
+};
+static const char *const queue_steps[] = {
+    "a", "b", "c", "d", "m", "l", "0", "1", "-", "new", "16"
+};
+static const char *const queue_values[] = { "7",    "x y", "{c: 8}", "[]",        "[1, {a: 2}]",
+                                            "null", "''",  "&y 1",   "'a: b # c'" };
+
+static void random_path(uint32_t *seed, char out[64])
+{
+    const uint32_t n = 1 + below(seed, 3);
+    out[0] = '\0';
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t k = below(seed, sizeof queue_steps / sizeof queue_steps[0]);
+        snprintf(out + strlen(out), 64 - strlen(out), "%s%s", i != 0 ? "/" : "", queue_steps[k]);
+    }
+}
+
+/* The same sets at once and later: the same text, or a refusal where the first is refused. */
+static void same_sets(bench *b, uint32_t seed)
+{
+    const char *text = queue_texts[below(&seed, sizeof queue_texts / sizeof queue_texts[0])];
+    cip_yaml_edit *now = start(b, text), *later = start(b, text);
+    cip_status st = CIP_OK, then = CIP_OK;
+    for (uint32_t n = 1 + below(&seed, 12); n > 0 && st == CIP_OK; n--) {
+        char path[64];
+        const cip_node *value;
+        const uint32_t k = below(&seed, sizeof queue_values / sizeof queue_values[0]);
+        random_path(&seed, path);
+        assert_int_equal(cip_yaml_value(&b->env, &b->arena, queue_values[k], PREFIX, &value, NULL),
+                         CIP_OK);
+        st = cip_yaml_edit_set(now, path, value, &b->err);
+        if (then == CIP_OK)
+            then = cip_yaml_edit_queue(later, path, value, NULL);
+        if (st == CIP_OK && then == CIP_OK && below(&seed, 4) == 0 && strchr(path, '-') == NULL)
+            assert_int_equal(cip_node_kind(cip_yaml_edit_peek(later, path, NULL)),
+                             cip_node_kind(cip_yaml_edit_get(now, path, NULL)));
+    }
+    if (then == CIP_OK)
+        then = cip_yaml_edit_flush(later, &b->err);
+    if (st != then)
+        fail_msg("seed %u: expected %d, found %d: %s", seed, st, then, b->err.text);
+    cip_bytes x = cip_yaml_edit_text(now), y = cip_yaml_edit_text(later);
+    if (st == CIP_OK && (x.len != y.len || (x.len != 0 && memcmp(x.ptr, y.ptr, x.len) != 0)))
+        fail_msg("seed %u: expected\n%.*s\nfound\n%.*s", seed, (int)x.len, (char *)x.ptr,
+                 (int)y.len, (char *)y.ptr);
+    cip_yaml_edit_free(now);
+    cip_yaml_edit_free(later);
+}
+
+static void queued_sets_do_what_sets_do(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < 4000; seed++) {
+        bench b;
+        bench_start(&b, NULL);
+        same_sets(&b, seed * 2654435761u);
+        bench_end(&b);
+    }
+}
+
+static void a_queued_set_that_is_refused_is_named(void **state)
+{
+    bench *b = *state;
+    const cip_node *one, *more;
+    cip_yaml_edit *e = start(b, "a: 1\nb: 3\n");
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, "1", NULL, &one, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_value(&b->env, &b->arena, "[1, 2, 3]", NULL, &more, NULL), CIP_OK);
+    b->env.limits.max_nodes = 10; /* 5 there are, and every key counts */
+    assert_int_equal(cip_yaml_edit_queue(e, "b", one, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_edit_queue(e, "c", one, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_edit_queue(e, "x/y", more, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_edit_queue(e, "d", one, NULL), CIP_OK);
+    assert_int_equal(cip_yaml_edit_flush(e, &b->err), CIP_ERR_LIMIT);
+    assert_non_null(strstr(b->err.text, "\"x/y\": expected"));
+    /* what was asked for cannot be had any more */
+    assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_yaml_edit_set(e, "a", one, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_yaml_edit_queue(e, "a", one, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_yaml_edit_remove(e, "a", NULL), CIP_ERR_LIMIT);
+    assert_null(cip_yaml_edit_get(e, "a", NULL));
+    assert_null(cip_yaml_edit_peek(e, "a", NULL));
+    cip_yaml_edit_free(e);
+}
+
+/* Counts what is asked for. */
+typedef struct counter {
+    uint64_t bytes;
+} counter;
+
+static void *counted(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    counter *c = user;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    c->bytes += new_size > old_size ? new_size - old_size : 0;
+    return realloc(ptr, new_size);
+}
+
+/* What n sets ask for in a tree of n keys: each replaced, and as many inserted and appended. */
+static uint64_t bytes_of_sets(int n)
+{
+    counter c = { 0 };
+    const cip_allocator from = { counted, &c };
+    bench b;
+    char path[32];
+    const cip_node *value;
+    cip_buf text;
+    bench_start(&b, &from);
+    text = (cip_buf){ .mem = &b.env.mem };
+    for (int i = 0; i < n; i++)
+        assert_int_equal(cip_buf_addf(&text, NULL, "k%d: %d\n", i, i), CIP_OK);
+    assert_int_equal(cip_buf_addf(&text, NULL, "l: [0]\n"), CIP_OK);
+    cip_yaml_edit *e;
+    assert_int_equal(cip_yaml_edit_new(&b.env, (cip_bytes){ text.ptr, text.len }, NULL, &e, NULL),
+                     CIP_OK);
+    assert_int_equal(cip_yaml_value(&b.env, &b.arena, "7", NULL, &value, NULL), CIP_OK);
+    c.bytes = 0;
+    for (int i = 0; i < 3 * n; i++) {
+        snprintf(path, sizeof path, i % 3 == 0 ? "k%d" : i % 3 == 1 ? "m/n%d" : "l/-", i / 3);
+        assert_int_equal(cip_yaml_edit_queue(e, path, value, NULL), CIP_OK);
+    }
+    assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_OK);
+    cip_yaml_edit_free(e);
+    cip_buf_clear(&text);
+    bench_end(&b);
+    return c.bytes;
+}
+
+static void queued_sets_cost_in_proportion_to_themselves(void **state)
+{
+    (void)state;
+    const uint64_t few = bytes_of_sets(1000), many = bytes_of_sets(4000);
+    if (many > 8 * few)
+        fail_msg("expected four times %llu bytes or so, found %llu", (unsigned long long)few,
+                 (unsigned long long)many);
+}
+
+static void queued_sets_survive_short_memory(void **state)
+{
+    (void)state;
+    for (size_t n = 1;; n++) {
+        fail_alloc f = { 0 };
+        const cip_allocator from = { fail_alloc_resize, &f };
+        bench b;
+        const cip_node *value;
+        bench_start(&b, &from);
+        cip_yaml_edit *e = start(&b, queue_texts[0]);
+        assert_int_equal(cip_yaml_value(&b.env, &b.arena, "7", NULL, &value, NULL), CIP_OK);
+        f.requests = 0;
+        f.fail_at = n;
+        cip_status st = cip_yaml_edit_queue(e, "a", value, NULL);
+        for (int i = 0; i < 3 && st == CIP_OK; i++)
+            st = cip_yaml_edit_queue(e, i == 0 ? "m/x" : i == 1 ? "b/d/-" : "m/x/y", value, NULL);
+        if (st == CIP_OK)
+            st = cip_yaml_edit_flush(e, NULL);
+        const bool through = f.requests < n;
+        assert_true(st == (through ? CIP_ERR_TYPE : CIP_ERR_NOMEM) || st == CIP_ERR_TYPE);
+        cip_yaml_edit_free(e);
+        bench_end(&b);
+        assert_int_equal(f.held, 0);
+        if (through)
+            break;
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
@@ -442,6 +642,10 @@ int main(void)
         TEST(edits_follow_each_other),
         TEST(a_text_that_is_no_yaml_is_refused),
         TEST(memory_that_fails_is_reported),
+        TEST(queued_sets_do_what_sets_do),
+        TEST(a_queued_set_that_is_refused_is_named),
+        TEST(queued_sets_cost_in_proportion_to_themselves),
+        TEST(queued_sets_survive_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ typedef struct cip_place {
     uint32_t child;         /* the item or value */
     uint32_t before;        /* the item or value in front of it */
     const cip_node *merged; /* what a merge key brings in its stead, or NULL */
+    bool merging;           /* a step leads through a merge key */
 } cip_place;
 
 /* No document, or one whose root is not written. */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cip_yaml_edit: a path is followed through the events, and what is to be done there becomes a
- * change (yaml_change.c), which is applied only when all the rest stays as it was. */
-#include <stdio.h>
+ * change (yaml_change.c), which is applied only when all the rest stays as it was.
+ *
+ * To parse and compare the whole text costs far more than one change, so sets may wait in a queue
+ * and are applied together. Each is worked out against the text as it was last parsed, and joins
+ * the queue only when none that waits touches the nodes that its path leads through or to: then the
+ * order of the sets does not matter. Otherwise the queue is flushed first. Where the changes of a
+ * queue cannot be applied together, its halves are, and so on down to the one that is refused. */
 #include <string.h>
 
 #include "tree/edit.h"
 #include "tree/utf8.h"
-#include "tree/yaml_change.h"
-
-struct cip_yaml_edit {
-    cip_env *env;
-    cip_yaml_options opt;
-    cip_yaml_text now;
-};
+#include "tree/yaml_edit_impl.h"
 
 cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_options *opt,
                              cip_yaml_edit **out, cip_err *err)
@@ -24,6 +23,8 @@ cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_option
     *e = (cip_yaml_edit){ .env = env };
     if (opt != NULL)
         e->opt = *opt;
+    e->broken = (cip_err)CIP_ERR_INIT;
+    e->kept.mem = e->queue.mem = e->added.mem = e->keys.mem = &env->mem;
     cip_yaml_text_init(&e->now, env);
     CIP_GO(cip_buf_add(&e->now.text, text.ptr, text.len, err));
     CIP_GO(cip_yaml_text_parse(&e->now, env, &e->opt, err));
@@ -34,10 +35,37 @@ done:
     return st;
 }
 
+static size_t queue_len(const cip_yaml_edit *e)
+{
+    return e->queue.len / sizeof(queued *);
+}
+
+static queued *queue_at(const cip_yaml_edit *e, size_t i)
+{
+    return ((queued **)(void *)e->queue.ptr)[i];
+}
+
+/* Forgets the queue, whose paths stay, and what is known of the text. */
+static void queue_clear(cip_yaml_edit *e)
+{
+    for (size_t i = 0; i < queue_len(e); i++)
+        cip_change_clear(&queue_at(e, i)->change);
+    e->queue.len = 0;
+    cip_strmap_clear(&e->added);
+    cip_strmap_clear(&e->keys);
+    e->added = e->keys = (cip_strmap){ .mem = &e->env->mem };
+    cip_mem_put(&e->env->mem, e->touched);
+    cip_mem_put(&e->env->mem, e->indexed);
+    e->touched = e->indexed = NULL;
+}
+
 void cip_yaml_edit_free(cip_yaml_edit *e)
 {
     if (e == NULL)
         return;
+    queue_clear(e);
+    cip_buf_clear(&e->queue);
+    cip_arena_clear(&e->kept);
     cip_yaml_text_clear(&e->now);
     cip_mem_put(&e->env->mem, e);
 }
@@ -49,6 +77,8 @@ const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e)
 
 const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *err)
 {
+    if (cip_yaml_edit_flush(e, err) != CIP_OK)
+        return NULL;
     return cip_tree_get(e->now.root, path, err);
 }
 
@@ -76,145 +106,6 @@ const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e)
 cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e)
 {
     return (cip_bytes){ e->now.text.ptr, e->now.text.len };
-}
-
-static bool is_merge_key(const cip_node *key)
-{
-    return key->tag != NULL ? strcmp(key->tag, CIP_CORE_TAG "merge") == 0
-                            : key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0;
-}
-
-/* Whether the key is an integer of this value in decimal: paths of arrays name 0x10 as 16. */
-static bool is_number(const cip_node *key, cip_bytes step)
-{
-    char text[24];
-    if (key->type != CIP_NODE_INT)
-        return false;
-    int n = snprintf(text, sizeof text, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
-    return (size_t)n == step.len && memcmp(text, step.ptr, step.len) == 0;
-}
-
-enum { NO_MATCH, BY_VALUE, BY_TEXT, AS_STRING };
-
-static int matches(const cip_node *key, cip_bytes step)
-{
-    if (key->type >= CIP_NODE_SEQ || is_merge_key(key))
-        return NO_MATCH;
-    if (key->len == step.len && (step.len == 0 || memcmp(key->text, step.ptr, step.len) == 0))
-        return key->type == CIP_NODE_STRING ? AS_STRING : BY_TEXT;
-    return is_number(key, step) ? BY_VALUE : NO_MATCH;
-}
-
-/* The key that `?` and the number of its pair stand for: a collection; or NULL. */
-static const cip_node *odd_key(const cip_node *map, cip_bytes step)
-{
-    if (step.len < 2 || step.ptr[0] != '?')
-        return NULL;
-    const cip_node *key =
-        cip_node_key(map, cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 }));
-    return cip_node_kind(key) >= CIP_NODE_SEQ ? key : NULL;
-}
-
-/* The pair that counts: of equal keys the last, and the best of the kinds of match. */
-static void find_pair(const cip_yaml_text *t, cip_bytes step, cip_place *p)
-{
-    const cip_node *odd = odd_key(cip_mark_at(t, p->parent)->node, step), *first = NULL;
-    uint32_t before = CIP_NO_MARK;
-    int best = NO_MATCH;
-    p->child = CIP_NO_MARK;
-    for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
-        const uint32_t value = cip_mark_at(t, key)->next;
-        const cip_node *node = cip_mark_at(t, key)->node;
-        const int found = node == odd ? BY_VALUE : matches(node, step);
-        if (found > best || (found != NO_MATCH && found == best && cip_key_equal(first, node))) {
-            if (found > best)
-                first = node;
-            best = found;
-            p->key = key;
-            p->child = value;
-            p->before = before;
-        }
-        before = value;
-        key = cip_mark_at(t, value)->next;
-    }
-}
-
-static void find_item(const cip_yaml_text *t, size_t number, cip_place *p)
-{
-    p->child = p->key = p->before = CIP_NO_MARK;
-    uint32_t i = p->parent + 1;
-    for (size_t n = 0; cip_mark_at(t, i)->kind != CIP_MARK_CLOSE; n++) {
-        if (n == number) {
-            p->child = i;
-            return;
-        }
-        p->before = i;
-        i = cip_mark_at(t, i)->next;
-    }
-}
-
-/* Where the node itself is written. */
-static uint32_t mark_of(const cip_yaml_text *t, const cip_node *node)
-{
-    const uint32_t n = cip_mark_count(t);
-    for (uint32_t i = 0; i < n; i++)
-        if (cip_mark_at(t, i)->node == node && cip_mark_at(t, i)->kind <= CIP_MARK_OPEN &&
-            cip_mark_at(t, i)->kind != CIP_MARK_ALIAS)
-            return i;
-    return CIP_NO_MARK;
-}
-
-static cip_status wrong_parent(cip_bytes step, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
-                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
-}
-
-/* Looks for one step in p->parent; p->child is CIP_NO_MARK when it is not there. */
-static cip_status take_step(const cip_yaml_text *t, cip_bytes step, cip_place *p, cip_err *err)
-{
-    const cip_mark *m = cip_mark_at(t, p->parent);
-    p->merged = NULL;
-    if (m->kind != CIP_MARK_OPEN)
-        return wrong_parent(step, err);
-    if (m->node->type == CIP_NODE_MAP) {
-        find_pair(t, step, p);
-        if (p->child == CIP_NO_MARK)
-            p->merged = cip_node_step(m->node, step);
-        return CIP_OK;
-    }
-    size_t number = cip_path_item(step);
-    if (step.len == 1 && step.ptr[0] == '-')
-        number = m->node->len;
-    if (number > m->node->len)
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"",
-                        m->node->len, (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
-    find_item(t, number, p);
-    return CIP_OK;
-}
-
-/* Goes down as far as the path exists: p->depth steps are behind p->parent, and the next one is
- * p->child or missing. */
-static cip_status follow(const cip_yaml_text *t, const cip_bytes *step, size_t n, cip_place *p,
-                         cip_err *err)
-{
-    *p = (cip_place){ .child = CIP_NO_MARK, .key = CIP_NO_MARK, .before = CIP_NO_MARK };
-    for (;;) {
-        CIP_TRY(take_step(t, step[p->depth], p, err));
-        if (p->depth + 1 == n)
-            return CIP_OK;
-        uint32_t next = p->child;
-        if (next == CIP_NO_MARK && p->merged == NULL)
-            return CIP_OK;
-        if (next == CIP_NO_MARK)
-            next = mark_of(t, p->merged);
-        else if (cip_mark_at(t, next)->kind == CIP_MARK_ALIAS)
-            next = cip_mark_at(t, next)->target;
-        p->parent = next;
-        p->depth++;
-    }
 }
 
 /* Two nodes of one anchor are refused by others (PyYAML). */
@@ -302,13 +193,13 @@ static cip_status refuse_root(cip_err *err)
                     "expected a path to a node within the tree, found the whole tree");
 }
 
+/* *p: what the change is made at, and *name the step that it inserts there. */
 static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
-                      const cip_node *value, cip_err *err)
+                      const cip_node *value, cip_place *p, cip_bytes *name, cip_err *err)
 {
     const cip_yaml_text *t = &e->now;
     cip_bytes *step;
     size_t n;
-    cip_place p;
     CIP_TRY(cip_path_split(a, path, &step, &n, err));
     if (n == 0)
         return refuse_root(err);
@@ -316,26 +207,281 @@ static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char 
         CIP_TRY(wrap(a, step, n, 1, &value, err));
         return cip_change_begin(c, step[0], value, err);
     }
-    CIP_TRY(follow(t, step, n, &p, err));
-    if (p.child != CIP_NO_MARK)
-        return cip_change_replace(c, &p, value, err);
-    CIP_TRY(wrap(a, step, n, p.depth + 1, &value, err));
-    return cip_change_insert(c, p.parent, step[p.depth], value, err);
+    CIP_TRY(cip_yaml_follow(e, step, n, p, err));
+    if (p->child != CIP_NO_MARK)
+        return cip_change_replace(c, p, value, err);
+    *name = step[p->depth];
+    CIP_TRY(wrap(a, step, n, p->depth + 1, &value, err));
+    return cip_change_insert(c, p->parent, *name, value, err);
+}
+
+static cip_status set_now(cip_yaml_edit *e, const char *path, const cip_node *value, cip_err *err)
+{
+    cip_change c;
+    cip_place p;
+    cip_bytes name;
+    cip_arena a = { .mem = &e->env->mem };
+    queue_clear(e);
+    cip_change_init(&c, e->env, &e->now);
+    cip_status st = set(e, &c, &a, path, value, &p, &name, err);
+    if (st == CIP_OK)
+        st = apply(e, &c, err);
+    cip_change_clear(&c);
+    cip_arena_clear(&a);
+    return st;
 }
 
 cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node *value,
                              cip_err *err)
 {
-    cip_change c;
+    CIP_TRY(check_texts(e->env, path, value, err));
+    CIP_TRY(cip_yaml_edit_flush(e, err));
+    return set_now(e, path, value, err);
+}
+
+/* --- the queue --------------------------------------------------------------------------------
+ */
+
+/* Aliases make that several paths lead to a node, and that a value's end changes others. */
+static bool may_queue(const cip_yaml_edit *e)
+{
+    return e->now.marks.anchors.len == 0 && !cip_change_rootless(&e->now);
+}
+
+static cip_status queue_start(cip_yaml_edit *e, cip_err *err)
+{
+    const size_t n = cip_mark_count(&e->now);
+    if (e->touched != NULL)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->touched, err));
+    memset(e->touched, 0, n);
+    CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->indexed, err));
+    memset(e->indexed, NOT_INDEXED, n);
+    return CIP_OK;
+}
+
+/* A node of its own is replaced. */
+static bool join_replacing(cip_yaml_edit *e, const cip_place *p)
+{
+    const uint32_t end = cip_mark_at(&e->now, p->child)->next;
+    for (uint32_t i = p->child; i < end; i++)
+        if (e->touched[i] != 0)
+            return false;
+    memset(e->touched + p->child, GONE, end - p->child);
+    return true;
+}
+
+/* Another key comes to a mapping, or another item to the end of a sequence. The first entry of an
+ * empty flow collection has no comma in front. */
+static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes step, bool *joins,
+                                 cip_err *err)
+{
+    const cip_yaml_text *t = &e->now;
+    const uint32_t close = cip_mark_at(t, p->parent)->next - 1;
+    const bool grown = e->touched[close] != 0, empty = close == p->parent + 1;
+    size_t was = SIZE_MAX;
+    cip_bytes name;
+    *joins = !grown || (!empty && (cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP ||
+                                   (step.len == 1 && step.ptr[0] == '-')));
+    if (*joins && cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP) {
+        CIP_TRY(cip_yaml_numbered_key(&e->kept, close, step, &name, err));
+        CIP_TRY(cip_strmap_put(&e->added, name, 0, &was, err));
+        *joins = was == SIZE_MAX;
+    }
+    if (*joins)
+        e->touched[close] |= GROWN;
+    return CIP_OK;
+}
+
+static cip_status join(cip_yaml_edit *e, const cip_change *c, const cip_place *p, cip_bytes step,
+                       bool *joins, cip_err *err)
+{
+    *joins = c->value.marks.anchors.len == 0 && c->restyled == CIP_NO_MARK && !p->merging &&
+             (e->touched[p->parent] & GONE) == 0;
+    if (!*joins)
+        return CIP_OK;
+    if (p->child == CIP_NO_MARK)
+        return join_inserting(e, p, step, joins, err);
+    *joins = join_replacing(e, p);
+    return CIP_OK;
+}
+
+/* Queues a set if it can be done with those that wait; *joins tells. */
+static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *value, bool *joins,
+                            cip_err *err)
+{
+    cip_status st;
+    queued *q;
+    char *kept;
+    cip_place p;
+    cip_bytes step = { 0 };
     cip_arena a = { .mem = &e->env->mem };
-    cip_change_init(&c, e->env, &e->now);
-    cip_status st = check_texts(e->env, path, value, err);
-    if (st == CIP_OK)
-        st = set(e, &c, &a, path, value, err);
-    if (st == CIP_OK)
-        st = apply(e, &c, err);
-    cip_change_clear(&c);
+    *joins = false;
+    if (!may_queue(e))
+        return CIP_OK;
+    CIP_TRY(queue_start(e, err));
+    CIP_TRY(CIP_ARENA_NEW(&e->kept, &q, 1, err));
+    q->value = value;
+    cip_change_init(&q->change, e->env, &e->now);
+    CIP_GO(set(e, &q->change, &a, path, value, &p, &step, err));
+    CIP_GO(join(e, &q->change, &p, step, joins, err));
+    if (*joins) {
+        CIP_GO(cip_arena_copy(&e->kept, path, strlen(path), &kept, err));
+        q->path = kept;
+        CIP_GO(cip_buf_add(&e->queue, &q, sizeof q, err));
+    }
+done:
+    *joins = *joins && st == CIP_OK;
+    if (!*joins)
+        cip_change_clear(&q->change);
     cip_arena_clear(&a);
+    return st;
+}
+
+/* Applies the queue, which is empty then. */
+static cip_status apply_queue(cip_yaml_edit *e, cip_err *err)
+{
+    cip_yaml_text next;
+    const size_t n = queue_len(e);
+    const cip_change **list = NULL;
+    cip_status st;
+    cip_yaml_text_init(&next, e->env);
+    CIP_GO(cip_mem_get(&e->env->mem, n * sizeof *list, (void **)&list, err));
+    for (size_t i = 0; i < n; i++)
+        list[i] = &queue_at(e, i)->change;
+    CIP_GO(cip_changes_apply(list, n, &e->opt, &next, err));
+done:
+    cip_mem_put(&e->env->mem, list);
+    queue_clear(e);
+    cip_yaml_text_clear(st == CIP_OK ? &e->now : &next);
+    if (st == CIP_OK)
+        e->now = next;
+    return st;
+}
+
+/* By one of them, or by what they are together. */
+static bool is_refused(cip_status st)
+{
+    return st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_LIMIT;
+}
+
+/* Does the sets one after the other, as many at once as go together. The recursion halves n. */
+static cip_status replay(cip_yaml_edit *e, queued *const *q, size_t n, cip_err *err)
+{
+    for (size_t i = 0, k = 0; i < n; i += k) {
+        cip_err why = CIP_ERR_INIT;
+        bool joins = true;
+        for (k = 0; joins && i + k < n; k += joins)
+            if (try_queue(e, q[i + k]->path, q[i + k]->value, &joins, &why) != CIP_OK)
+                joins = false;
+        cip_status st = k > 1 ? apply_queue(e, &why) : set_now(e, q[i]->path, q[i]->value, &why);
+        k = k == 0 ? 1 : k;
+        if (is_refused(st) && k > 1) {
+            CIP_TRY(replay(e, q + i, k / 2, err));
+            CIP_TRY(replay(e, q + i + k / 2, k - k / 2, err));
+        } else if (st != CIP_OK) {
+            return cip_fail(err, st, why.offset, "\"%.80s\": %.300s", q[i]->path, why.text);
+        }
+    }
+    return CIP_OK;
+}
+
+static void kept_clear(cip_yaml_edit *e)
+{
+    cip_arena_clear(&e->kept);
+    e->kept = (cip_arena){ .mem = &e->env->mem };
+}
+
+static cip_status flush(cip_yaml_edit *e, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    const size_t n = queue_len(e);
+    queued **all = NULL;
+    CIP_TRY(cip_mem_get(&e->env->mem, n * sizeof *all, (void **)&all, err));
+    memcpy(all, e->queue.ptr, n * sizeof *all);
+    cip_status st = apply_queue(e, &why);
+    if (is_refused(st))
+        st = replay(e, all, n, err);
+    else if (st != CIP_OK)
+        cip_fail(err, st, why.offset, "%s", why.text);
+    cip_mem_put(&e->env->mem, all);
+    queue_clear(e);
+    kept_clear(e);
+    return st;
+}
+
+cip_status cip_yaml_edit_flush(cip_yaml_edit *e, cip_err *err)
+{
+    if (e->broken.code == CIP_OK && queue_len(e) != 0)
+        (void)flush(e, &e->broken);
+    if (e->broken.code == CIP_OK)
+        return CIP_OK;
+    return cip_fail(err, (cip_status)e->broken.code, e->broken.offset, "%s", e->broken.text);
+}
+
+/* So many that the parsing is shared by enough of them, and no more than memory has room for. */
+static bool is_full(const cip_yaml_edit *e)
+{
+    enum { LEAST = 1024, MOST = 8192 };
+    const size_t n = queue_len(e);
+    return n >= MOST || (n >= LEAST && n >= cip_mark_count(&e->now) / 8);
+}
+
+/* Of the node at a path, whatever is done by the sets that wait. */
+typedef enum fate { UNSURE, STAYS, ABSENT } fate;
+
+static fate fate_of(cip_yaml_edit *e, const cip_place *p, cip_bytes step)
+{
+    const cip_yaml_text *t = &e->now;
+    const uint32_t close = cip_mark_at(t, p->parent)->next - 1;
+    cip_bytes name;
+    if (p->merging || (e->touched[p->parent] & GONE) != 0)
+        return UNSURE;
+    if (p->child != CIP_NO_MARK)
+        return (e->touched[p->child] & GONE) == 0 ? STAYS : UNSURE;
+    if (e->touched[close] == 0)
+        return ABSENT;
+    if (cip_mark_at(t, p->parent)->node->type != CIP_NODE_MAP ||
+        cip_yaml_numbered_key(&e->kept, close, step, &name, NULL) != CIP_OK)
+        return UNSURE;
+    return cip_strmap_get(&e->added, name) == SIZE_MAX ? ABSENT : UNSURE;
+}
+
+const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *err)
+{
+    cip_arena a = { .mem = &e->env->mem };
+    cip_place p;
+    cip_bytes *step;
+    size_t n;
+    fate is = UNSURE;
+    if (e->broken.code == CIP_OK && queue_len(e) != 0 &&
+        cip_path_split(&a, path, &step, &n, NULL) == CIP_OK && n != 0 &&
+        cip_yaml_follow(e, step, n, &p, NULL) == CIP_OK)
+        is = fate_of(e, &p, step[p.depth]);
+    cip_arena_clear(&a);
+    return is == UNSURE ? cip_yaml_edit_get(e, path, err) : cip_tree_get(e->now.root, path, err);
+}
+
+cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_node *value,
+                               cip_err *err)
+{
+    bool joins = false;
+    CIP_TRY(check_texts(e->env, path, value, err));
+    if (path == NULL || e->broken.code != CIP_OK)
+        return cip_yaml_edit_set(e, path, value, err);
+    if (is_full(e))
+        CIP_TRY(cip_yaml_edit_flush(e, err));
+    for (int i = 0; i < 2; i++) {
+        const bool waiting = queue_len(e) != 0;
+        cip_status st = try_queue(e, path, value, &joins, NULL);
+        if (st == CIP_OK && joins)
+            return CIP_OK;
+        CIP_TRY(cip_yaml_edit_flush(e, err));
+        if (!waiting)
+            break;
+    }
+    cip_status st = set_now(e, path, value, err);
+    kept_clear(e);
     return st;
 }
 
@@ -359,7 +505,7 @@ static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const
         return refuse_root(err);
     cip_status st = CIP_ERR_NOT_FOUND;
     if (!cip_change_rootless(&e->now))
-        st = follow(&e->now, step, n, &p, NULL);
+        st = cip_yaml_follow(e, step, n, &p, NULL);
     if (st == CIP_OK && p.child == CIP_NO_MARK && p.merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a key that the mapping itself has, found one that a merge key "
@@ -384,7 +530,7 @@ static cip_status remove_once(cip_yaml_edit *e, const char *path, cip_err *err)
 
 /* How many pairs of the mapping have the key that the path names: all of them but the last were
  * hidden by it. */
-static cip_status count_twins(const cip_yaml_edit *e, const char *path, size_t *n, cip_err *err)
+static cip_status count_twins(cip_yaml_edit *e, const char *path, size_t *n, cip_err *err)
 {
     cip_bytes *step;
     size_t nstep;
@@ -394,7 +540,7 @@ static cip_status count_twins(const cip_yaml_edit *e, const char *path, size_t *
     *n = 1;
     if (st != CIP_OK || nstep == 0 || cip_change_rootless(&e->now))
         goto done;
-    if (follow(&e->now, step, nstep, &p, NULL) != CIP_OK || p.child == CIP_NO_MARK ||
+    if (cip_yaml_follow(e, step, nstep, &p, NULL) != CIP_OK || p.child == CIP_NO_MARK ||
         p.key == CIP_NO_MARK)
         goto done;
     const cip_node *key = cip_mark_at(&e->now, p.key)->node;
@@ -412,6 +558,8 @@ done:
 cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err)
 {
     size_t n;
+    CIP_TRY(cip_yaml_edit_flush(e, err));
+    queue_clear(e);
     CIP_TRY(count_twins(e, path, &n, err));
     if (n == 1)
         return remove_once(e, path, err);

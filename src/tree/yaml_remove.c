@@ -178,6 +178,8 @@ cip_status cip_change_hoist(cip_change *c, uint32_t from, uint32_t to, cip_err *
 {
     cip_status st;
     cip_buf hoists = { .mem = &c->env->mem };
+    if (c->old->marks.anchors.len == 0)
+        return CIP_OK;
     CIP_GO(find_hoists(c->old, from, to, &hoists, err));
     for (size_t i = 0; i < hoists.len / sizeof(hoist); i++)
         CIP_GO(hoist_one(c, (const hoist *)(const void *)hoists.ptr + i, err));

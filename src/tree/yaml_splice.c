@@ -9,6 +9,7 @@
 typedef struct splice {
     size_t at, del;
     size_t from, len; /* of c->words */
+    uint32_t mark;    /* of several changes: where this one's first region begins */
     size_t order;
 } splice;
 
@@ -54,13 +55,14 @@ cip_status cip_change_expect(cip_change *c, const cip_buf *text, cip_err *err)
 cip_status cip_change_splice(cip_change *c, size_t at, size_t del, const void *text, size_t n,
                              cip_err *err)
 {
-    splice s = { at, del, c->words.len, n, c->splices.len };
+    splice s = { at, del, c->words.len, n, 0, c->splices.len };
     CIP_TRY(cip_buf_add(&c->words, text, n, err));
     return cip_buf_add(&c->splices, &s, sizeof s, err);
 }
 
 cip_status cip_change_region(cip_change *c, cip_region r, cip_err *err)
 {
+    r.order = c->regions.len;
     return cip_buf_add(&c->regions, &r, sizeof r, err);
 }
 
@@ -69,13 +71,17 @@ static int by_place(const void *x, const void *y)
     const splice *a = x, *b = y;
     if (a->at != b->at)
         return a->at < b->at ? -1 : 1;
+    if (a->mark != b->mark)
+        return a->mark < b->mark ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 
 static int by_mark(const void *x, const void *y)
 {
     const cip_region *a = x, *b = y;
-    return (a->from > b->from) - (a->from < b->from);
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 static cip_status overlap(cip_err *err)
@@ -206,4 +212,35 @@ cip_status cip_change_apply(cip_change *c, const cip_yaml_options *opt, cip_yaml
     if (st != CIP_OK)
         return refuse(st, &why, err);
     return compare(c, out, err);
+}
+
+/* Takes over what `from` does, at its places. */
+static cip_status join(cip_change *all, const cip_change *from, cip_err *err)
+{
+    const size_t words = all->words.len, order = all->splices.len;
+    const splice *s = (const splice *)(const void *)from->splices.ptr;
+    const cip_region *r = (const cip_region *)(const void *)from->regions.ptr;
+    CIP_TRY(cip_buf_add(&all->words, from->words.ptr, from->words.len, err));
+    for (size_t i = 0; i < from->splices.len / sizeof *s; i++) {
+        const splice moved = { s[i].at,  s[i].del, s[i].from + words,
+                               s[i].len, r->from,  s[i].order + order };
+        CIP_TRY(cip_buf_add(&all->splices, &moved, sizeof moved, err));
+    }
+    for (size_t i = 0; i < from->regions.len / sizeof *r; i++)
+        CIP_TRY(cip_change_region(all, r[i], err));
+    return CIP_OK;
+}
+
+cip_status cip_changes_apply(const cip_change *const *list, size_t n, const cip_yaml_options *opt,
+                             cip_yaml_text *out, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    cip_change all;
+    cip_change_init(&all, list[0]->env, list[0]->old);
+    for (size_t i = 0; i < n; i++)
+        CIP_GO(join(&all, list[i], err));
+    CIP_GO(cip_change_apply(&all, opt, out, err));
+done:
+    cip_change_clear(&all);
+    return st;
 }

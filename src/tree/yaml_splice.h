@@ -12,6 +12,7 @@ typedef struct cip_region {
     const cip_yaml_text *expected; /* NULL: none come; the old text: its own, moved */
     uint32_t e_from, e_to;
     bool loose;
+    size_t order; /* private: of those at one place */
 } cip_region;
 
 /* Start with cip_change_init. */
@@ -39,5 +40,11 @@ cip_status cip_change_region(cip_change *c, cip_region r, cip_err *err);
  * anything but the regions would be changed. */
 cip_status cip_change_apply(cip_change *c, const cip_yaml_options *opt, cip_yaml_text *out,
                             cip_err *err);
+
+/* The same for several changes of one text, which do not touch each other: `n` of them, at least
+ * one. Texts inserted at one place stand in the order of the nodes that they belong to, then as
+ * given. */
+cip_status cip_changes_apply(const cip_change *const *list, size_t n, const cip_yaml_options *opt,
+                             cip_yaml_text *out, cip_err *err);
 
 #endif

@@ -25,7 +25,8 @@ static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err)
+/* The tree, to which changes may be queued. */
+static cip_status tree(asdf_update *u, cip_err *err)
 {
     cip_bytes head, text;
     if (u->tree == NULL && u->f->has_tree) {
@@ -37,8 +38,14 @@ cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *er
         CIP_TRY(new_text(u, text, err));
         u->anew = true;
     }
-    *out = u->tree;
     return CIP_OK;
+}
+
+cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err)
+{
+    CIP_TRY(tree(u, err));
+    *out = u->tree;
+    return cip_yaml_edit_flush(u->tree, err);
 }
 
 cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err)
@@ -71,14 +78,13 @@ static bool is_mask_value(const char *rest, const cip_node *value)
 /* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
 static cip_status check_path(asdf_update *u, const char *path, const cip_node *value, cip_err *err)
 {
-    cip_yaml_edit *e;
     char *outer;
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(tree(u, err));
     for (size_t i = 1, n = strlen(path); i < n; i++) {
         if (path[i] != '/')
             continue;
         CIP_TRY(cip_arena_copy(u->arena, path, i, &outer, err));
-        const cip_node *at = cip_yaml_edit_get(e, outer, NULL);
+        const cip_node *at = cip_yaml_edit_peek(u->tree, outer, NULL);
         if (at == NULL || !cip_asdf_is_ndarray(at->tag, NULL))
             continue;
         if (is_mask_value(path + i + 1, value))
@@ -129,11 +135,10 @@ static cip_status check_value(const asdf_update *u, const cip_node *value, cip_e
 static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_update *u = state;
-    cip_yaml_edit *e;
     CIP_TRY(check_path(u, path, value, err));
     CIP_TRY(check_value(u, value, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_yaml_edit_set(e, path, value, err));
+    CIP_TRY(tree(u, err));
+    CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
     u->tree_changed = true;
     return CIP_OK;
 }

@@ -402,8 +402,10 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
 {
     asdf_update *u = p->u;
     CIP_TRY(cip_asdf_text_of(u->f, u->arena, head, &p->text, err));
-    if (u->tree_changed)
+    if (u->tree_changed) {
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
         p->text = cip_yaml_edit_text(u->tree);
+    }
     p->crlf = head->len >= 2 && memmem(head->ptr, head->len, "\r\n", 2) != NULL;
     return CIP_OK;
 }

@@ -91,6 +91,7 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
 {
     if (u->tree == NULL || !u->tree_changed)
         return CIP_OK;
+    CIP_TRY(cip_yaml_edit_flush(u->tree, err));
     referring x = { .u = u, .lost = { .mem = &u->env->mem }, .old = true, .err = err };
     cip_status st = visit_refs(&x, u->l->tree, err);
     x.old = false;

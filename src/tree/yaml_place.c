@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where a path leads in the events of a text: steps matched with keys, and an index of the keys of
+ * the mappings that queued sets go through. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/yaml_edit_impl.h"
+
+static bool is_merge_key(const cip_node *key)
+{
+    return key->tag != NULL ? strcmp(key->tag, CIP_CORE_TAG "merge") == 0
+                            : key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0;
+}
+
+/* Whether the key is an integer of this value in decimal: paths of arrays name 0x10 as 16. */
+static bool is_number(const cip_node *key, cip_bytes step)
+{
+    char text[24];
+    if (key->type != CIP_NODE_INT)
+        return false;
+    int n = snprintf(text, sizeof text, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
+    return (size_t)n == step.len && memcmp(text, step.ptr, step.len) == 0;
+}
+
+enum { NO_MATCH, BY_VALUE, BY_TEXT, AS_STRING };
+
+static int matches(const cip_node *key, cip_bytes step)
+{
+    if (key->type >= CIP_NODE_SEQ || is_merge_key(key))
+        return NO_MATCH;
+    if (key->len == step.len && (step.len == 0 || memcmp(key->text, step.ptr, step.len) == 0))
+        return key->type == CIP_NODE_STRING ? AS_STRING : BY_TEXT;
+    return is_number(key, step) ? BY_VALUE : NO_MATCH;
+}
+
+/* The key that `?` and the number of its pair stand for: a collection; or NULL. */
+static const cip_node *odd_key(const cip_node *map, cip_bytes step)
+{
+    if (step.len < 2 || step.ptr[0] != '?')
+        return NULL;
+    const cip_node *key =
+        cip_node_key(map, cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 }));
+    return cip_node_kind(key) >= CIP_NODE_SEQ ? key : NULL;
+}
+
+/* The pair that counts: of equal keys the last, and the best of the kinds of match. */
+static void find_pair(const cip_yaml_text *t, cip_bytes step, cip_place *p)
+{
+    const cip_node *odd = odd_key(cip_mark_at(t, p->parent)->node, step), *first = NULL;
+    uint32_t before = CIP_NO_MARK;
+    int best = NO_MATCH;
+    p->child = CIP_NO_MARK;
+    for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
+        const uint32_t value = cip_mark_at(t, key)->next;
+        const cip_node *node = cip_mark_at(t, key)->node;
+        const int found = node == odd ? BY_VALUE : matches(node, step);
+        if (found > best || (found != NO_MATCH && found == best && cip_key_equal(first, node))) {
+            if (found > best)
+                first = node;
+            best = found;
+            p->key = key;
+            p->child = value;
+            p->before = before;
+        }
+        before = value;
+        key = cip_mark_at(t, value)->next;
+    }
+}
+
+/* --- the index of keys ----------------------------------------------------------------------- */
+
+cip_status cip_yaml_numbered_key(cip_arena *a, uint32_t mark, cip_bytes text, cip_bytes *out,
+                                 cip_err *err)
+{
+    uint8_t *p;
+    CIP_TRY(cip_arena_get(a, sizeof mark + text.len, (void **)&p, err));
+    memcpy(p, &mark, sizeof mark);
+    if (text.len != 0)
+        memcpy(p + sizeof mark, text.ptr, text.len);
+    *out = (cip_bytes){ p, sizeof mark + text.len };
+    return CIP_OK;
+}
+
+/* Enters the keys of a mapping whose keys are strings that differ: then a step can but be one of
+ * those, or none. */
+static cip_status index_keys(cip_yaml_edit *e, uint32_t map, cip_err *err)
+{
+    const cip_yaml_text *t = &e->now;
+    e->indexed[map] = ODD;
+    for (uint32_t key = map + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
+        const cip_mark *m = cip_mark_at(t, key);
+        cip_bytes name;
+        size_t was;
+        if (m->kind != CIP_MARK_SCALAR || m->node->type != CIP_NODE_STRING || is_merge_key(m->node))
+            return CIP_OK;
+        CIP_TRY(cip_yaml_numbered_key(&e->kept, map,
+                                      (cip_bytes){ (const uint8_t *)m->node->text, m->node->len },
+                                      &name, err));
+        CIP_TRY(cip_strmap_put(&e->keys, name, key, &was, err));
+        if (was != SIZE_MAX)
+            return CIP_OK;
+        key = cip_mark_at(t, m->next)->next;
+    }
+    e->indexed[map] = INDEXED;
+    return CIP_OK;
+}
+
+/* find_pair in constant time, where the mapping can be indexed; *done tells. */
+static cip_status look_up(cip_yaml_edit *e, cip_bytes step, cip_place *p, bool *done, cip_err *err)
+{
+    cip_bytes name;
+    cip_arena a = { .mem = &e->env->mem };
+    *done = false;
+    if (e->indexed == NULL)
+        return CIP_OK;
+    if (e->indexed[p->parent] == NOT_INDEXED)
+        CIP_TRY(index_keys(e, p->parent, err));
+    if (e->indexed[p->parent] == ODD)
+        return CIP_OK;
+    cip_status st = cip_yaml_numbered_key(&a, p->parent, step, &name, err);
+    const size_t key = st == CIP_OK ? cip_strmap_get(&e->keys, name) : SIZE_MAX;
+    cip_arena_clear(&a);
+    *done = st == CIP_OK;
+    p->child = p->key = p->before = CIP_NO_MARK;
+    if (key == SIZE_MAX)
+        return st;
+    p->key = (uint32_t)key;
+    p->child = cip_mark_at(&e->now, p->key)->next;
+    const cip_mark *before = cip_mark_at(&e->now, p->key - 1);
+    if (p->key - 1 != p->parent)
+        p->before = before->kind == CIP_MARK_CLOSE ? before->next : p->key - 1;
+    return CIP_OK;
+}
+
+static void find_item(const cip_yaml_text *t, size_t number, cip_place *p)
+{
+    p->child = p->key = p->before = CIP_NO_MARK;
+    uint32_t i = p->parent + 1;
+    for (size_t n = 0; cip_mark_at(t, i)->kind != CIP_MARK_CLOSE; n++) {
+        if (n == number) {
+            p->child = i;
+            return;
+        }
+        p->before = i;
+        i = cip_mark_at(t, i)->next;
+    }
+}
+
+/* Where the node itself is written. */
+static uint32_t mark_of(const cip_yaml_text *t, const cip_node *node)
+{
+    const uint32_t n = cip_mark_count(t);
+    for (uint32_t i = 0; i < n; i++)
+        if (cip_mark_at(t, i)->node == node && cip_mark_at(t, i)->kind <= CIP_MARK_OPEN &&
+            cip_mark_at(t, i)->kind != CIP_MARK_ALIAS)
+            return i;
+    return CIP_NO_MARK;
+}
+
+static cip_status wrong_parent(cip_bytes step, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+}
+
+/* Looks for one step in p->parent; p->child is CIP_NO_MARK when it is not there. */
+static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_err *err)
+{
+    const cip_yaml_text *t = &e->now;
+    bool done;
+    const cip_mark *m = cip_mark_at(t, p->parent);
+    p->merged = NULL;
+    if (m->kind != CIP_MARK_OPEN)
+        return wrong_parent(step, err);
+    if (m->node->type == CIP_NODE_MAP) {
+        CIP_TRY(look_up(e, step, p, &done, err));
+        if (!done)
+            find_pair(t, step, p);
+        if (p->child == CIP_NO_MARK)
+            p->merged = cip_node_step(m->node, step);
+        return CIP_OK;
+    }
+    size_t number = cip_path_item(step);
+    if (step.len == 1 && step.ptr[0] == '-')
+        number = m->node->len;
+    if (number > m->node->len)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"",
+                        m->node->len, (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+    find_item(t, number, p);
+    return CIP_OK;
+}
+
+cip_status cip_yaml_follow(cip_yaml_edit *e, const cip_bytes *step, size_t n, cip_place *p,
+                           cip_err *err)
+{
+    const cip_yaml_text *t = &e->now;
+    *p = (cip_place){ .child = CIP_NO_MARK, .key = CIP_NO_MARK, .before = CIP_NO_MARK };
+    for (;;) {
+        CIP_TRY(take_step(e, step[p->depth], p, err));
+        p->merging |= p->merged != NULL;
+        if (p->depth + 1 == n)
+            return CIP_OK;
+        uint32_t next = p->child;
+        if (next == CIP_NO_MARK && p->merged == NULL)
+            return CIP_OK;
+        if (next == CIP_NO_MARK)
+            next = mark_of(t, p->merged);
+        else if (cip_mark_at(t, next)->kind == CIP_MARK_ALIAS)
+            next = cip_mark_at(t, next)->target;
+        p->parent = next;
+        p->depth++;
+    }
+}
