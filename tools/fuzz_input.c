@@ -77,7 +77,8 @@ static void check_csv(const uint8_t *data, size_t size, opts *o)
     if (f == NULL)
         return;
     if (export_all(f, "raw", &raw) && is_table(f) && export_all(f, "csv", &csv)) {
-        check_again(&csv, true);
+        if (csv.len < 3 || memcmp(csv.ptr, "\xef\xbb\xbf", 3) != 0) /* else it is no name's */
+            check_again(&csv, true);
         free(csv.ptr);
     }
     free(raw.ptr);
