@@ -31,12 +31,12 @@ static void bad(asdf_index *x, const char *fmt, ...)
 
 /* --- finding -------------------------------------------------------------------------------- */
 
-/* Where the NULs at the end of the file start (or how far they were looked through), in pieces that
- * grow, as data may end in NULs too. `low`: there is something else, a block's magic. */
+/* Where the NULs at the end of the file start (or how far they were looked through, at most to
+ * `low`), in pieces that grow, as data may end in NULs too. */
 static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_err *err)
 {
     uint64_t size = w->io->size, at = size, piece = TAIL;
-    while (size - at < NULS_MAX) {
+    while (at > low && size - at < NULS_MAX) {
         uint64_t from = at - low > piece ? at - piece : low;
         cip_bytes in;
         CIP_TRY(cip_asdf_peek(w, from, (size_t)(at - from), 0, &in, err));

@@ -95,6 +95,23 @@ static void nuls_behind_the_index_are_fine(void **state)
     }
 }
 
+static void nuls_alone_behind_the_tree_are_no_index(void **state)
+{
+    (void)state;
+    static const uint8_t nuls[3000];
+    for (size_t n = 1; n <= sizeof nuls; n = 2 * n + 1) {
+        one_file f;
+        asdf_make m = { 0 };
+        make_tree(&m, "a: 1\n");
+        make_bytes(&m, nuls, n);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(index_of(&f)->state, ASDF_INDEX_NONE);
+        assert_int_equal(f.layout->nblock, 0);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void wrong_indices_are_ignored_without_a_word(void **state)
 {
     (void)state;
@@ -378,6 +395,7 @@ int main(void)
         cmocka_unit_test(good_indices_are_used),
         cmocka_unit_test(padding_before_the_first_block_does_not_matter),
         cmocka_unit_test(nuls_behind_the_index_are_fine),
+        cmocka_unit_test(nuls_alone_behind_the_tree_are_no_index),
         cmocka_unit_test(wrong_indices_are_ignored_without_a_word),
         cmocka_unit_test(text_that_only_looks_like_an_index_is_none),
         cmocka_unit_test(an_index_in_the_data_is_data),

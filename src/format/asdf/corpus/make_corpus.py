@@ -98,6 +98,7 @@ FILES = {
     "good-crlf": (LINES + YAML + A.encode() + b"...\n").replace(b"\n", b"\r\n") + block(SIX),
     "good-no-tree": LINES + block(SIX) + block(THREE),
     "good-header-only": b"#ASDF 1.0.0\n",
+    "good-nuls-behind": LINES + YAML + b"a: 1\n...\n\0\0\0",
     "good-comments": asdf(A, block(SIX), first=b"#ASDF 1.0.0\n# one\n#two\n"),
     "good-bom": asdf(A, block(SIX), first=b"\xef\xbb\xbf" + LINES),
     "good-future-version": asdf(A, block(SIX), first=b"#ASDF 1.7.0\n#ASDF_STANDARD 1.9.0\n"),
