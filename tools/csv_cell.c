@@ -174,6 +174,25 @@ bool cell_code_point(const char *text, size_t n, size_t *at, uint32_t *point)
     return v >= least[more] && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff);
 }
 
+bool cell_unescaped_point(const char *text, size_t n, size_t *at, uint32_t *point)
+{
+    char digits[9] = { 0 };
+    if (text[*at] != '\\')
+        return cell_code_point(text, n, at, point);
+    const char c = text[*at + 1]; /* the NUL behind the text at its end */
+    const size_t ndigit = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    *point = '\\';
+    *at += c == '\\' || ndigit != 0 ? 2 : 1;
+    if (ndigit == 0)
+        return true;
+    if (ndigit > n - *at)
+        return false;
+    memcpy(digits, text + *at, ndigit);
+    *point = (uint32_t)strtoul(digits, NULL, 16);
+    *at += ndigit;
+    return strspn(digits, "0123456789abcdefABCDEF") == ndigit && (c != 'x' || *point < 0x80);
+}
+
 /* Neither infinite nor 0 unless that was written: strtod's result for `s`. */
 static bool parse_float(span s, double *v)
 {

@@ -34,6 +34,11 @@ bool column_type_of(unsigned kinds, column_type *type, const char **why);
 /* The next code point at *at, which moves behind it; false where the bytes are no UTF-8. */
 bool cell_code_point(const char *text, size_t n, size_t *at, uint32_t *point);
 
+/* The same of a text as `cat --to csv` writes them: \xNN, \uNNNN and \UNNNNNNNN are the number in
+ * hexadecimal, two backslashes are one, and one before anything else is itself. False also for an
+ * escape without its digits, and for the byte of no code point that \x80 to \xff stand for. */
+bool cell_unescaped_point(const char *text, size_t n, size_t *at, uint32_t *point);
+
 /* The 64 bits of a number's value in a column of that type (of a boolean the lowest), NaN for an
  * empty cell. False where the cell is none of that type, or a float out of range. */
 bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits);

@@ -62,6 +62,8 @@ int input_kind_of(const opts *o, const char *path)
         return kind;
     if (kind != INPUT_CSV && (o->header || o->no_header))
         fputs("cippus: --header and --no-header go with csv input\n", stderr);
+    else if (kind != INPUT_CSV && o->unescape)
+        fputs("cippus: --unescape goes with csv input\n", stderr);
     else if (o->header && o->no_header)
         fputs("cippus: --header does not go with --no-header\n", stderr);
     else

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Csv as an array (RFC 4180, parsed by libcsv): a first line without a number names the columns of
  * a table, otherwise all cells are one 1-d or 2-d array. A column is of booleans, integers, floats
- * or texts, whichever holds all its cells unchanged; an empty cell among numbers is NaN.
+ * or texts, whichever holds all its cells unchanged; an empty cell among numbers is NaN. Escapes in
+ * texts are what they look like: a file of another writer may mean C:\x41. --unescape undoes those
+ * of our own.
  *
  * The file is walked twice: first for the types, widths and number of rows, then for the values,
  * which go to a temporary file behind an npy header. So memory holds one cell and one row of column
@@ -206,15 +208,31 @@ static column *column_of(csv *c)
     return &c->cols[c->col];
 }
 
-/* Its code points; false where the bytes are no UTF-8. */
-static bool count_points(const char *text, size_t n, uint64_t *count)
+static bool next_point(const csv *c, const char *text, size_t n, size_t *at, uint32_t *point)
 {
-    uint32_t point;
+    return c->o->unescape ? cell_unescaped_point(text, n, at, point)
+                          : cell_code_point(text, n, at, point);
+}
+
+/* Its code points; false after a complaint. An array's texts have no NUL at their ends. */
+static bool count_points(csv *c, const char *text, size_t n, uint64_t *count)
+{
+    const char *why = NULL;
+    uint32_t point = 1;
     *count = 0;
-    for (size_t at = 0; at < n; (*count)++)
-        if (!cell_code_point(text, n, &at, &point))
-            return false;
-    return true;
+    for (size_t at = 0; at < n && why == NULL; (*count)++) {
+        const bool slash = text[at] == '\\';
+        if (!next_point(c, text, n, &at, &point))
+            why =
+                slash
+                    ? "expected \\x00 to \\x7f, \\uNNNN, \\UNNNNNNNN or \\\\, found another escape"
+                    : "expected UTF-8";
+    }
+    if (why == NULL && point == 0)
+        why = "expected text, found a NUL at its end";
+    if (why != NULL)
+        failed(c, c->line, why);
+    return why == NULL;
 }
 
 static void learn_cell(csv *c, const char *text, size_t n)
@@ -224,10 +242,8 @@ static void learn_cell(csv *c, const char *text, size_t n)
     column *col = column_of(c);
     if (col == NULL)
         return;
-    if (kind == CELL_TEXT && !count_points(text, n, &width)) {
-        failed(c, c->line, "expected UTF-8");
+    if (kind == CELL_TEXT && !count_points(c, text, n, &width))
         return;
-    }
     if (c->ncol == 0)
         text_add(&c->first, text, n + 1);
     col->kinds |= kind;
@@ -332,16 +348,21 @@ static void put_code(strbuf *out, const column *col)
         text_addf(out, "%s", codes[col->type]);
 }
 
-static void put_name(strbuf *out, const char *name)
+/* As a literal of Python. False for what no name has: NUL, surrogates, what is beyond Unicode. */
+static bool put_name(const csv *c, strbuf *out, const char *name)
 {
-    for (; *name != '\0'; name++) {
-        if (*name == '\'' || *name == '\\')
-            text_add(out, "\\", 1);
-        if (*name == '\n')
-            text_add(out, "\\n", 2);
+    const size_t n = strlen(name);
+    for (size_t at = 0, start = 0; at < n; start = at) {
+        uint32_t point;
+        if (!next_point(c, name, n, &at, &point) || point == 0 || point > 0x10ffff ||
+            (point >= 0xd800 && point <= 0xdfff))
+            return false;
+        if (point == '\'' || point == '\\' || point == '\n' || name[start] == '\\')
+            text_addf(out, "\\U%08" PRIx32, point);
         else
-            text_add(out, name, 1);
+            text_add(out, name + start, at - start);
     }
+    return true;
 }
 
 typedef struct named {
@@ -399,7 +420,8 @@ static void put_columns(csv *c, strbuf *descr)
     text_addf(descr, "[");
     for (size_t k = 0; c->rc == EXIT_FINE && k < c->ncol; k++) {
         text_addf(descr, "('");
-        put_name(descr, names[k].name);
+        if (!put_name(c, descr, names[k].name))
+            failed(c, 1, "expected names in Unicode without NUL, found another");
         text_addf(descr, "', ");
         put_code(descr, &c->cols[k]);
         text_addf(descr, "), ");
@@ -469,13 +491,13 @@ static void put_le(csv *c, uint64_t v, unsigned n)
         c->out[c->nout++] = (uint8_t)(v >> (8 * i));
 }
 
-/* False when the text is longer than the column, or no UTF-8. */
+/* False when the text is longer than the column, or none. */
 static bool put_text(csv *c, const char *text, size_t n, uint64_t width)
 {
     uint64_t count = 0;
     for (size_t at = 0; at < n; count++) {
         uint32_t point;
-        if (count == width || !cell_code_point(text, n, &at, &point))
+        if (count == width || !next_point(c, text, n, &at, &point))
             return false;
         put_le(c, point, 4);
     }

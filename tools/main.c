@@ -20,16 +20,17 @@ static const command commands[] = {
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
       "to dtype accept-loss as points block stored mask column-major follow from shape header "
-      "no-header "
+      "no-header unescape "
       "byteorder sidecar check" },
     { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
       cmd_stat, 1, 3,
-      "json column-major from shape header no-header dtype byteorder sidecar check" },
+      "json column-major from shape header no-header unescape dtype byteorder sidecar check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
       cmd_convert, 2, 2,
-      "format codec encode path byteorder from dtype shape header no-header standard inline "
+      "format codec encode path byteorder from dtype shape header no-header unescape standard "
+      "inline "
       "resolve-refs md5 align "
       "tree-slack level "
       "accept-loss overwrite check no-check json" },
@@ -39,13 +40,15 @@ static const command commands[] = {
       "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
-      "encode accept-loss by-position from dtype shape header no-header byteorder path history "
+      "encode accept-loss by-position from dtype shape header no-header unescape byteorder path "
+      "history "
       "dry-run level "
       "tree-slack md5 "
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "encode accept-loss by-position from dtype shape header no-header byteorder path history "
+      "encode accept-loss by-position from dtype shape header no-header unescape byteorder path "
+      "history "
       "dry-run level "
       "tree-slack md5 "
       "break-links json" },

@@ -36,7 +36,7 @@ typedef struct opts {
     bool bare;                                              /* explode */
     const char *history;                                    /* updates */
     const char *from, *shape;                               /* raw and csv inputs */
-    bool header, no_header;                                 /* csv inputs */
+    bool header, no_header, unescape;                       /* csv inputs */
 } opts;
 
 typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE } opt_kind;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Text: the last axis on a line, an empty line between planes. Csv: the same with commas and RFC
  * 4180 quotes, a header line and a column for each field of records. Json: nested arrays, records
- * as objects, complex numbers as [re, im], NaN and infinities as strings. */
+ * as objects, complex numbers as [re, im], NaN and infinities as strings, text that is no Unicode
+ * as its bytes. */
 #include "core/print_elem.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "array/quote.h"
 #include "base/endian.h"
+#include "tree/utf8.h"
 #include "tree/yaml.h"
 
 void cip_printer_start(cip_printer *pr, const cip_plan_read *p, cip_print_style style)
@@ -21,47 +25,43 @@ static cip_status add(cip_buf *out, const char *text, cip_err *err)
     return cip_buf_add(out, text, strlen(text), err);
 }
 
-/* One code point as UTF-8; what is none becomes U+FFFD. */
-static cip_status add_code_point(cip_buf *out, uint32_t c, cip_err *err)
+/* A text element being taken apart. */
+typedef struct text_elem {
+    const uint8_t *p;
+    size_t n;       /* bytes left, without the NULs at the end */
+    bool wide, big; /* ucs4 */
+} text_elem;
+
+static text_elem text_of(const cip_dtype *d, const uint8_t *e)
 {
-    uint8_t b[4];
-    size_t n;
-    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-        c = 0xfffd;
-    if (c < 0x80) {
-        b[0] = (uint8_t)c;
-        n = 1;
-    } else if (c < 0x800) {
-        b[0] = (uint8_t)(0xc0 | c >> 6);
-        n = 2;
-    } else if (c < 0x10000) {
-        b[0] = (uint8_t)(0xe0 | c >> 12);
-        n = 3;
-    } else {
-        b[0] = (uint8_t)(0xf0 | c >> 18);
-        n = 4;
-    }
-    for (size_t i = 1; i < n; i++)
-        b[i] = (uint8_t)(0x80 | (c >> (6 * (n - 1 - i)) & 0x3f));
-    return cip_buf_add(out, b, n, err);
+    text_elem t = { e, (size_t)d->itemsize, d->kind == CIP_UCS4, d->big };
+    size_t step = t.wide ? 4 : 1;
+    while (t.n >= step && (t.wide ? cip_load_u32(e + t.n - 4, t.big) == 0 : e[t.n - 1] == 0))
+        t.n -= step;
+    return t;
 }
 
-/* An element's text without quotes and escapes: what a cell or a json string holds. */
-static cip_status plain_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
+/* The next code point; false for what is none: a byte that is no UTF-8, a surrogate, a number
+ * beyond Unicode, which are then *c. */
+static bool next_code(text_elem *t, uint32_t *c)
 {
-    uint64_t n = d->itemsize;
-    if (d->kind == CIP_ASCII) {
-        while (n > 0 && e[n - 1] == 0)
-            n--;
-        return cip_buf_add(out, e, (size_t)n, err);
+    unsigned step = t->wide ? 4 : cip_utf8_get(t->p, t->n, c);
+    bool fine = step != 0;
+    if (t->wide) {
+        *c = cip_load_u32(t->p, t->big);
+        fine = *c <= 0x10ffff && !(*c >= 0xd800 && *c <= 0xdfff);
+    } else if (!fine) {
+        *c = *t->p;
+        step = 1;
     }
-    if (d->kind != CIP_UCS4)
-        return cip_elem_format(d, e, out, err);
-    for (n /= 4; n > 0 && cip_load_u32(e + 4 * (n - 1), d->big) == 0;)
-        n--;
-    for (uint64_t i = 0; i < n; i++)
-        CIP_TRY(add_code_point(out, cip_load_u32(e + 4 * i, d->big), err));
-    return CIP_OK;
+    t->p += step;
+    t->n -= step;
+    return fine;
+}
+
+static bool is_text(const cip_dtype *d)
+{
+    return d->kind == CIP_ASCII || d->kind == CIP_UCS4;
 }
 
 /* --- json ----------------------------------------------------------------------------------- */
@@ -87,14 +87,40 @@ static cip_status json_number(const cip_dtype *d, const uint8_t *e, cip_buf *out
 
 static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err);
 
-/* Any other text: what the element's text is, as a string. */
+/* Text that has no code points: {"bytes": "..."}, two digits for each byte as it is stored. */
+static cip_status json_bytes(text_elem t, cip_buf *out, cip_err *err)
+{
+    char digits[3];
+    CIP_TRY(add(out, "{\"bytes\": \"", err));
+    for (size_t i = 0; i < t.n; i++) {
+        size_t at = t.wide && t.big ? i / 4 * 4 + 3 - i % 4 : i; /* little-endian, as `raw` is */
+        snprintf(digits, sizeof digits, "%02x", (unsigned)t.p[at]);
+        CIP_TRY(add(out, digits, err));
+    }
+    return add(out, "\"}", err);
+}
+
+/* A text, or of any other element the text that people see, as a string. */
 static cip_status json_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
-    cip_buf text = { .mem = out->mem };
-    cip_status st = plain_text(d, e, &text, err);
-    if (st == CIP_OK)
-        st = cip_json_string(out, (const char *)text.ptr, text.len, err);
-    cip_buf_clear(&text);
+    cip_buf found = { .mem = out->mem };
+    cip_status st = CIP_OK;
+    bool fine = true;
+    uint32_t c;
+    if (is_text(d)) {
+        for (text_elem t = text_of(d, e); fine && t.n != 0 && st == CIP_OK;) {
+            fine = next_code(&t, &c);
+            if (fine)
+                st = cip_utf8_add(&found, c, err);
+        }
+    } else {
+        st = cip_elem_format(d, e, &found, err);
+    }
+    if (st == CIP_OK && !fine)
+        st = json_bytes(text_of(d, e), out, err);
+    else if (st == CIP_OK)
+        st = cip_json_string(out, (const char *)found.ptr, found.len, err);
+    cip_buf_clear(&found);
     return st;
 }
 
@@ -176,13 +202,57 @@ static cip_status csv_quoted(const uint8_t *text, size_t len, cip_buf *out, cip_
     return add(out, "\"", err);
 }
 
+/* What is not to be shown as it is becomes \\xNN (a byte, or a control below 0x80), \\uNNNN or
+ * \\UNNNNNNNN (a code point or what stands in its place); a backslash is doubled where such an
+ * escape, another backslash or one of x, u, U follows. So different texts never look the same. */
+static cip_status csv_escaped(text_elem t, cip_buf *out, cip_err *err)
+{
+    char escape[12];
+    bool slash = false; /* a backslash waits for what follows */
+    while (t.n != 0) {
+        uint32_t c;
+        bool fine = next_code(&t, &c);
+        bool shown = fine && (!cip_utf8_unsafe(c) || c == '\t' || c == '\n' || c == '\r');
+        bool marked = !shown || c == '\\' || c == 'x' || c == 'u' || c == 'U';
+        if (slash)
+            CIP_TRY(add(out, marked ? "\\\\" : "\\", err));
+        slash = shown && c == '\\';
+        if (slash)
+            continue;
+        if (shown) {
+            CIP_TRY(cip_utf8_add(out, c, err));
+            continue;
+        }
+        bool byte = fine ? c < 0x80 : !t.wide;
+        snprintf(escape, sizeof escape,
+                 byte          ? "\\x%02x"
+                 : c <= 0xffff ? "\\u%04x"
+                               : "\\U%08x",
+                 (unsigned)c);
+        CIP_TRY(add(out, escape, err));
+    }
+    return slash ? add(out, "\\", err) : CIP_OK;
+}
+
 static cip_status csv_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
-    cip_buf text = { .mem = out->mem };
-    cip_status st = plain_text(d, e, &text, err);
+    cip_buf found = { .mem = out->mem };
+    cip_status st =
+        is_text(d) ? csv_escaped(text_of(d, e), &found, err) : cip_elem_format(d, e, &found, err);
     if (st == CIP_OK)
-        st = csv_quoted(text.ptr, text.len, out, err);
-    cip_buf_clear(&text);
+        st = csv_quoted(found.ptr, found.len, out, err);
+    cip_buf_clear(&found);
+    return st;
+}
+
+static cip_status csv_name(const char *name, cip_buf *out, cip_err *err)
+{
+    cip_buf found = { .mem = out->mem };
+    cip_status st =
+        csv_escaped((text_elem){ (const uint8_t *)name, strlen(name), false, false }, &found, err);
+    if (st == CIP_OK)
+        st = csv_quoted(found.ptr, found.len, out, err);
+    cip_buf_clear(&found);
     return st;
 }
 
@@ -290,7 +360,7 @@ cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf
     for (size_t i = 0; i < p->to->nfield; i++) {
         const char *name = p->to->field[i].name;
         CIP_TRY(add(out, i == 0 ? "" : ",", err));
-        CIP_TRY(csv_quoted((const uint8_t *)name, strlen(name), out, err));
+        CIP_TRY(csv_name(name, out, err));
     }
     return add(out, "\n", err);
 }
