@@ -425,6 +425,41 @@ static void a_quantity_is_changed_where_its_value_lies(void **state)
 }
 
 /* Stored bytes of a zlib block after an element of it changed with this codec asked for. */
+/* The elements in memory hold no nulls: lists that are written again would have zeros there. */
+static void inline_nulls_are_never_written_as_values(void **state)
+{
+    (void)state;
+    const char *const arrays[] = { "data: [1, null, 3, -9], datatype: int32",
+                                   "data: [1, null, 3, -9], datatype: int32, mask: -9",
+                                   "data: [1, null, 3], datatype: int32, mask: !core/ndarray-1.1.0 "
+                                   "{data: [false, false, true], datatype: bool8}",
+                                   "data: [1, null, 3], datatype: int32, mask: [true]",
+                                   "data: [1, null, .nan], datatype: int32, mask: .nan",
+                                   "data: [a, null], datatype: [ascii, 4], mask: 3",
+                                   "data: [[1.5, 2], [null, 3]], datatype: [{name: x, datatype: "
+                                   "float32}, {name: y, datatype: int32}]" };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        char tree[400], element[64] = { 0 };
+        snprintf(tree, sizeof tree, "a: !core/ndarray-1.1.0 {%s}\n", arrays[i]);
+        const char *path = by_hand("nulls.asdf", tree);
+        cip_file *f;
+        OK(cip_open(path, NULL, &f, err));
+        const cip_array *a = cip_find(f, "a", NULL);
+        const size_t size = (size_t)cip_dtype_itemsize(cip_array_native_dtype(a, NULL));
+        cip_file_close(f);
+        const int64_t two[] = { 2 };
+        for (int k = 0; k < 3; k++) {
+            cip_edit *e = begin(path, NULL);
+            cip_status got = k == 0   ? cip_edit_write(e, "a", "[0]", element, size, NULL)
+                             : k == 1 ? cip_edit_append(e, "a", element, size, NULL)
+                                      : cip_edit_resize(e, "a", 1, two, NULL);
+            if (got != CIP_ERR_UNSUPPORTED)
+                fail_msg("%s: change %d ended with %d", arrays[i], k, got);
+            cip_edit_abort(e);
+        }
+    }
+}
+
 static uint64_t stored_with(const char *codec)
 {
     static int16_t v[16000];
@@ -503,6 +538,7 @@ int main(void)
         cmocka_unit_test(sources_from_the_end_mean_the_blocks_of_the_file),
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
         cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
+        cmocka_unit_test(inline_nulls_are_never_written_as_values),
         cmocka_unit_test(a_level_counts_for_the_codec_it_belongs_to),
         cmocka_unit_test(large_changes_go_through_a_scratch_file),
     };
