@@ -92,7 +92,7 @@ static cip_status wrong_parent(cip_bytes step, cip_err *err)
 static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
 {
     if (o->node.type == CIP_NODE_MAP) {
-        *at = cip_map_find(&o->node, step, true);
+        *at = cip_map_step(&o->node, step);
         if (*at == SIZE_MAX)
             *at = o->node.len;
         return CIP_OK;
@@ -120,6 +120,7 @@ static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip
     }
     CIP_TRY(grow(b, o, err));
     if (map) {
+        step = cip_map_new_key(&o->node, step);
         CIP_TRY(cip_node_new_string(b->arena, (const char *)step.ptr, step.len, &key, err));
         cip_map_add(&o->node, (cip_pair){ key, value });
     } else {

@@ -138,16 +138,24 @@ static cip_status put_scalar(cip_buf *out, const cip_node *node, cip_err *err)
 
 static cip_status put_node(writer *w, const cip_node *node, cip_err *err);
 
-/* A key is its text; one that is a collection, its JSON as text. */
-static cip_status put_key(writer *w, const cip_node *key, cip_err *err)
+static cip_status put_quoted(cip_buf *out, const cip_node *key, cip_err *err)
+{
+    CIP_TRY(put(out, "\"", err));
+    CIP_TRY(cip_buf_add(out, key->text, key->len, err));
+    return put(out, "\"", err);
+}
+
+/* A key is its text, in quotes as in a path where another key has the same text; one that is a
+ * collection, its JSON as text. */
+static cip_status put_key(writer *w, const cip_node *key, bool quoted, cip_err *err)
 {
     size_t len = 0;
     const char *text = cip_node_text(key, &len);
-    if (key == NULL || text != NULL)
+    if (key == NULL || (text != NULL && !quoted))
         return cip_json_string(w->out, text, len, err);
     cip_buf inner = { .mem = &w->env->mem }, *outer = w->out;
     w->out = &inner;
-    cip_status st = put_node(w, key, err);
+    cip_status st = quoted ? put_quoted(&inner, key, err) : put_node(w, key, err);
     w->out = outer;
     if (st == CIP_OK)
         st = cip_json_string(outer, (const char *)inner.ptr, inner.len, err);
@@ -158,22 +166,20 @@ static cip_status put_key(writer *w, const cip_node *key, cip_err *err)
 static cip_status put_items(writer *w, const cip_node *node, cip_err *err)
 {
     const bool map = node->type == CIP_NODE_MAP;
+    const bool plain = map && cip_map_is_plain(node);
     const size_t path_len = w->path.len;
     CIP_TRY(put(w->out, map ? "{" : "[", err));
     for (size_t i = 0; i < node->len; i++) {
-        char scratch[CIP_STEP_SCRATCH];
-        cip_bytes step = { (const uint8_t *)scratch, 0 };
         if (i > 0)
             CIP_TRY(put(w->out, ", ", err));
-        if (map) {
-            CIP_TRY(put_key(w, node->pair[i].key, err));
-            CIP_TRY(put(w->out, ": ", err));
-            step = cip_pair_step(node, i, scratch);
-        } else {
-            step.len = (size_t)snprintf(scratch, sizeof scratch, "%zu", i);
-        }
         CIP_TRY(put(&w->path, "/", err));
-        CIP_TRY(cip_path_escape(&w->path, step, err));
+        if (map) {
+            CIP_TRY(put_key(w, node->pair[i].key, cip_pair_is_quoted(node, i, plain), err));
+            CIP_TRY(put(w->out, ": ", err));
+            CIP_TRY(cip_pair_escape(&w->path, node, i, plain, err));
+        } else {
+            CIP_TRY(cip_buf_addf(&w->path, err, "%zu", i));
+        }
         CIP_TRY(put_node(w, cip_node_at(node, i), err));
         w->path.len = path_len;
     }

@@ -12,7 +12,9 @@ cip_status cip_node_make_scalar(cip_arena *a, const char *text, size_t n, cip_no
 /* A sequence or mapping without items, the same way. */
 cip_status cip_node_make_container(cip_arena *a, cip_node_type type, cip_node **out, cip_err *err);
 
-/* Scalars of the same type and text; keys that are collections are not compared. */
+/* Scalars of the same type and value: `1` and `0x1`, `true` and `True`, `1.0` and `1.00`, but not
+ * `1` and `'1'` or `1.0`. Texts, times, binaries and integers beyond 64 bits: of the same text.
+ * Keys that are collections are not compared. */
 bool cip_key_equal(const cip_node *a, const cip_node *b);
 
 /* Called with each pair whose key came again later. */
@@ -40,9 +42,12 @@ cip_status cip_map_reserve(cip_arena *a, cip_node *map, size_t cap, cip_err *err
 void cip_map_add(cip_node *map, cip_pair pair);
 void cip_map_drop(cip_node *map, size_t i);
 
-/* The place of the pair whose key is a scalar of this text, or SIZE_MAX: a string key before any
- * other, others only with `any`. */
+/* The place of the pair whose key is a string of this text, or SIZE_MAX. With `any`, of the scalar
+ * key that answers best: one of this text that is no string, then an integer that is this in
+ * decimal, then the string. */
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);
+/* The text of the key that a step without escapes makes where it names none. */
+cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
 
 /* True when one escaped step of a path ("~1" for "/", "~0" for "~") stands for this text. */
 bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
@@ -53,9 +58,14 @@ size_t cip_path_item(cip_bytes step);
 /* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
 cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
                           cip_err *err);
-/* The step of the i-th pair of a mapping. A key that is a collection has no text: "?" and i,
- * written to `scratch`. */
-enum { CIP_STEP_SCRATCH = 24 };
-cip_bytes cip_pair_step(const cip_node *map, size_t i, char scratch[CIP_STEP_SCRATCH]);
+enum { CIP_STEP_SCRATCH = 24 }; /* of an integer as text */
+/* Whether each key is a string that has no double quote in front, so that its text names it. */
+bool cip_map_is_plain(const cip_node *map);
+/* Whether the i-th pair's key is a string whose text alone names another pair. `plain` is what
+ * cip_map_is_plain said, to be asked once for a mapping. */
+bool cip_pair_is_quoted(const cip_node *map, size_t i, bool plain);
+/* Appends the step that names the i-th pair, escaped, as cip_path_add_pair has it. */
+cip_status cip_pair_escape(struct cip_buf *b, const cip_node *map, size_t i, bool plain,
+                           cip_err *err);
 
 #endif

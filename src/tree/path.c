@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Paths: steps joined by `/`, `~1` and `~0` for `/` and `~` in a step, and the typed getters on
- * them. */
+ * Paths: steps joined by `/`, `~1` and `~0` for `/` and `~` in a step, double quotes around one
+ * that means a string, and the typed getters on them. Lookup, listing and edits all ask
+ * cip_map_step which pair a step names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,16 +44,53 @@ bool cip_path_step_is(cip_bytes escaped, cip_bytes text)
     return i == escaped.len && k == text.len;
 }
 
-cip_bytes cip_pair_step(const cip_node *map, size_t i, char scratch[CIP_STEP_SCRATCH])
+static cip_bytes text_of(const cip_node *n)
+{
+    return (cip_bytes){ (const uint8_t *)n->text, n->len };
+}
+
+bool cip_map_is_plain(const cip_node *map)
+{
+    for (uint32_t i = 0; i < map->len; i++) {
+        const cip_node *key = map->pair[i].key;
+        if (key == NULL || key->type != CIP_NODE_STRING || (key->len != 0 && key->text[0] == '"'))
+            return false;
+    }
+    return true;
+}
+
+bool cip_pair_is_quoted(const cip_node *map, size_t i, bool plain)
 {
     const cip_node *key = map->pair[i].key;
-    size_t len = 0;
-    const char *text = cip_node_text(key, &len);
-    if (text == NULL) {
-        len = (size_t)snprintf(scratch, CIP_STEP_SCRATCH, "?%zu", i);
-        text = scratch;
-    }
-    return (cip_bytes){ (const uint8_t *)text, len };
+    return !plain && cip_node_kind(key) == CIP_NODE_STRING && cip_map_step(map, text_of(key)) != i;
+}
+
+/* Whether a step can be made of the key's text. */
+static bool has_name(const cip_node *map, size_t i, bool plain)
+{
+    const cip_node *key = map->pair[i].key;
+    if (key == NULL || key->type >= CIP_NODE_SEQ)
+        return false;
+    return plain || key->type == CIP_NODE_STRING || cip_map_step(map, text_of(key)) == i;
+}
+
+cip_status cip_pair_escape(cip_buf *b, const cip_node *map, size_t i, bool plain, cip_err *err)
+{
+    if (!has_name(map, i, plain))
+        return cip_buf_addf(b, err, "?%zu", i);
+    const bool quoted = cip_pair_is_quoted(map, i, plain);
+    CIP_TRY(cip_buf_add(b, "\"", quoted, err));
+    CIP_TRY(cip_path_escape(b, text_of(map->pair[i].key), err));
+    return cip_buf_add(b, "\"", quoted, err);
+}
+
+cip_status cip_path_add_pair(cip_buf *b, const cip_node *map, size_t i, bool plain, cip_err *err)
+{
+    const cip_node *key = map->pair[i].key;
+    const bool empty = key != NULL && key->type < CIP_NODE_SEQ && key->len == 0;
+    if (b->len != 0 || (empty && !cip_pair_is_quoted(map, i, plain)))
+        CIP_TRY(cip_buf_add(b, "/", 1, err));
+    return cip_pair_escape(b, map, i, plain, err);
 }
 
 size_t cip_path_item(cip_bytes step)
@@ -108,33 +146,81 @@ cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, siz
     return CIP_OK;
 }
 
-const cip_node *cip_node_step(const cip_node *node, cip_bytes step)
+/* The key's text that a step with escapes stands for; none has it: NULL. */
+static cip_bytes without_escapes(const cip_node *map, cip_bytes step)
+{
+    for (uint32_t i = 0; i < map->len; i++) {
+        size_t len = 0;
+        const char *text = cip_node_text(map->pair[i].key, &len);
+        if (text != NULL && cip_path_step_is(step, (cip_bytes){ (const uint8_t *)text, len }))
+            return (cip_bytes){ (const uint8_t *)text, len };
+    }
+    return (cip_bytes){ NULL, 0 };
+}
+
+static size_t find_key(const cip_node *map, cip_bytes step, bool escaped, bool any)
+{
+    if (escaped)
+        step = without_escapes(map, step);
+    return escaped && step.ptr == NULL ? SIZE_MAX : cip_map_find(map, step, any);
+}
+
+/* What is between the double quotes of a step; NULL without them. */
+static cip_bytes unquoted(cip_bytes step)
+{
+    if (step.len < 2 || step.ptr[0] != '"' || step.ptr[step.len - 1] != '"')
+        return (cip_bytes){ NULL, 0 };
+    return (cip_bytes){ step.ptr + 1, step.len - 2 };
+}
+
+/* A collection that is a key. */
+static size_t odd_key(const cip_node *map, cip_bytes step)
+{
+    if (step.len < 2 || step.ptr[0] != '?')
+        return SIZE_MAX;
+    const size_t i = cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 });
+    return cip_node_kind(cip_node_key(map, i)) >= CIP_NODE_SEQ ? i : SIZE_MAX;
+}
+
+static size_t map_step(const cip_node *map, cip_bytes step, bool escaped)
+{
+    const cip_bytes inner = unquoted(step);
+    size_t i = inner.ptr != NULL ? find_key(map, inner, escaped, false) : SIZE_MAX;
+    if (i == SIZE_MAX)
+        i = find_key(map, step, escaped, true);
+    return i != SIZE_MAX ? i : odd_key(map, step);
+}
+
+size_t cip_map_step(const cip_node *map, cip_bytes step)
+{
+    return map_step(map, step, false);
+}
+
+cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step)
+{
+    const cip_bytes inner = unquoted(step);
+    return inner.ptr != NULL && cip_map_find(map, inner, true) != SIZE_MAX ? inner : step;
+}
+
+/* A step of a JSON pointer: its readers have strings for keys, and no quotes around them. */
+static size_t pointer_step(const cip_node *map, cip_bytes step, bool escaped)
+{
+    const size_t i = find_key(map, step, escaped, false);
+    return i != SIZE_MAX ? i : find_key(map, step, escaped, true);
+}
+
+typedef size_t step_fn(const cip_node *map, cip_bytes step, bool escaped);
+
+static const cip_node *take_step(const cip_node *node, cip_bytes step, bool escaped, step_fn *fn)
 {
     if (cip_node_kind(node) == CIP_NODE_SEQ)
         return cip_node_at(node, cip_path_item(step));
-    if (cip_node_kind(node) != CIP_NODE_MAP)
-        return NULL;
-    size_t i = cip_map_find(node, step, true);
-    return i == SIZE_MAX ? NULL : node->pair[i].value;
+    return cip_node_kind(node) == CIP_NODE_MAP ? cip_node_at(node, fn(node, step, escaped)) : NULL;
 }
 
-/* The same with a step that holds escapes: the keys are compared one by one. */
-static const cip_node *escaped_step(const cip_node *map, cip_bytes step)
+const cip_node *cip_node_step(const cip_node *node, cip_bytes step)
 {
-    const cip_node *found = NULL;
-    if (cip_node_kind(map) != CIP_NODE_MAP)
-        return NULL;
-    for (size_t i = 0; i < map->len; i++) {
-        size_t len = 0;
-        const char *text = cip_node_text(map->pair[i].key, &len);
-        if (text == NULL || !cip_path_step_is(step, (cip_bytes){ (const uint8_t *)text, len }))
-            continue;
-        if (map->pair[i].key->type == CIP_NODE_STRING)
-            return map->pair[i].value;
-        if (found == NULL)
-            found = map->pair[i].value;
-    }
-    return found;
+    return take_step(node, step, false, map_step);
 }
 
 static cip_status missing(const cip_node *node, cip_bytes step, cip_err *err)
@@ -163,7 +249,8 @@ static cip_status no_node(cip_err *err)
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a node, found NULL");
 }
 
-static cip_status find(const cip_node *node, const char *path, const cip_node **out, cip_err *err)
+static cip_status follow(const cip_node *node, const char *path, step_fn *fn, const cip_node **out,
+                         cip_err *err)
 {
     if (node == NULL)
         return no_node(err);
@@ -176,8 +263,8 @@ static cip_status find(const cip_node *node, const char *path, const cip_node **
     const char *p = *path == '/' ? path + 1 : path;
     for (;;) {
         cip_bytes step = { (const uint8_t *)p, strcspn(p, "/") };
-        bool escaped = memchr(p, '~', step.len) != NULL;
-        const cip_node *next = escaped ? escaped_step(node, step) : cip_node_step(node, step);
+        const bool escaped = memchr(p, '~', step.len) != NULL;
+        const cip_node *next = take_step(node, step, escaped, fn);
         if (next == NULL)
             return missing(node, step, err);
         node = next;
@@ -190,10 +277,22 @@ static cip_status find(const cip_node *node, const char *path, const cip_node **
     return CIP_OK;
 }
 
+static cip_status find(const cip_node *node, const char *path, const cip_node **out, cip_err *err)
+{
+    return follow(node, path, map_step, out, err);
+}
+
 const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *err)
 {
     const cip_node *found = NULL;
     (void)find(node, path, &found, err);
+    return found;
+}
+
+const cip_node *cip_tree_pointer(const cip_node *node, const char *pointer, cip_err *err)
+{
+    const cip_node *found = NULL;
+    (void)follow(node, pointer, pointer_step, &found, err);
     return found;
 }
 

@@ -153,7 +153,7 @@ static void a_mapping_that_came_as_a_value_gets_an_index(void **state)
     assert_int_equal(cip_buf_addf(&text, NULL, ", '7': x, [1]: y}"), CIP_OK);
     assert_int_equal(cip_buf_nul(&text, NULL), CIP_OK);
     put(b, &t, "", (const char *)text.ptr);
-    put(b, &t, "7", "z"); /* the string, not the integer */
+    put(b, &t, "\"7\"", "z"); /* the string, not the integer */
     put(b, &t, "39", "w");
     put(b, &t, "new", "1");
     assert_true(t.root->indexed);

@@ -142,6 +142,16 @@ static void tags_are_shown_when_asked_for(void **state)
     assert_string_equal((char *)b->out.ptr, "{\"a\": \"1\", \"b\": [2, 3]}");
 }
 
+static void of_keys_that_look_alike_the_string_keeps_its_quotes(void **state)
+{
+    bench *b = *state;
+    assert_json(b, "{'1': a, 1: b, '2': c, 0x2: d}",
+                "{\"\\\"1\\\"\": \"a\", \"1\": \"b\", "
+                "\"\\\"2\\\"\": \"c\", \"0x2\": \"d\"}");
+    assert_json(b, "{1: b, '1': &r [*r]}",
+                "{\"1\": \"b\", \"\\\"1\\\"\": [{\"$ref\": \"#/\\\"1\\\"\"}]}");
+}
+
 static void aliases_are_written_out_and_cycles_referred_to(void **state)
 {
     bench *b = *state;
@@ -247,6 +257,7 @@ int main(void)
         TEST(integers_too_long_to_convert_are_text),
         TEST(strings_are_escaped),
         TEST(tags_are_shown_when_asked_for),
+        TEST(of_keys_that_look_alike_the_string_keeps_its_quotes),
         TEST(aliases_are_written_out_and_cycles_referred_to),
         TEST(what_is_missing_is_null),
         TEST(deep_collections_can_be_left_out),

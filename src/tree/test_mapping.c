@@ -60,13 +60,14 @@ static void keys_of_other_types_are_other_keys(void **state)
         assert_int_equal(warned(b), 0);
         assert_int_equal(map->len, 7 + filler);
         assert_int_equal(cip_map_find(map, bytes_of("1"), false), 1);
-        assert_int_equal(cip_map_find(map, bytes_of("1"), true), 1); /* the string first */
+        assert_int_equal(cip_map_find(map, bytes_of("1"), true), 0); /* not the string */
         assert_true(cip_map_find(map, bytes_of("true"), false) == SIZE_MAX);
         assert_int_equal(cip_map_find(map, bytes_of("true"), true), 2);
         assert_int_equal(cip_map_find(map, bytes_of("~"), true), 3);
         assert_int_equal(cip_map_find(map, bytes_of("1.0"), true), 4);
         assert_int_equal(cip_map_find(map, bytes_of("0x2"), true), 5);
-        assert_true(cip_map_find(map, bytes_of("2"), true) == SIZE_MAX);
+        assert_int_equal(cip_map_find(map, bytes_of("2"), true), 5);
+        assert_true(cip_map_find(map, bytes_of("2"), false) == SIZE_MAX);
         assert_true(cip_map_find(map, bytes_of("0x2"), false) == SIZE_MAX);
         assert_true(cip_node_is_string(cip_map_get(map, ""), "empty"));
         assert_true(cip_map_find(map, (cip_bytes){ NULL, 0 }, false) == 6);
@@ -105,21 +106,39 @@ static void of_equal_keys_the_last_counts_at_the_first_place(void **state)
     }
 }
 
-static void keys_of_another_text_are_other_keys(void **state)
+static void keys_of_one_value_are_equal_however_they_are_written(void **state)
 {
     bench *b = *state;
     for (size_t filler = 0; filler <= 40; filler += 40) {
+        size_t before = warned(b);
         const cip_node *map = with_filler(b,
-                                          "8: 1\n010: 2\nfalse: 3\nFalse: 4\nno: 5\n~: 6\n"
-                                          "Null: 7\n1.5: 8\n1.50: 9\n",
+                                          "8: 1\nfalse: 2\n1.5: 3\n~: 4\n010: 5\nFalse: 6\n"
+                                          "0x8: 7\nno: 8\n1.50: 9\nNull: 10\n? \n: 11\n"
+                                          "0.0: 12\n-0.0: 13\n.nan: 14\n.NaN: 15\n",
+                                          filler);
+        assert_int_equal(map->len, 6 + filler);
+        assert_int_equal(warned(b) - before, 9);
+        static const uint64_t last[] = { 7, 8, 9, 11, 13, 15 };
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(cip_node_at(map, i)->u, last[i]);
+        assert_int_equal(cip_map_find(map, bytes_of("8"), true), 0);
+        assert_int_equal(cip_map_find(map, bytes_of("0x8"), true), 0);
+        assert_true(cip_map_find(map, bytes_of("010"), true) == SIZE_MAX);
+        assert_int_equal(cip_map_find(map, bytes_of(""), true), 3);
+    }
+}
+
+static void keys_of_other_values_are_other_keys(void **state)
+{
+    bench *b = *state;
+    for (size_t filler = 0; filler <= 40; filler += 40) {
+        size_t before = warned(b);
+        const cip_node *map = with_filler(b,
+                                          "8: 1\n-8: 2\n'8': 3\n8.0: 4\n10: 5\n010.0: 6\n"
+                                          "true: 7\n'true': 8\n18446744073709551608: 9\n",
                                           filler);
         assert_int_equal(map->len, 9 + filler);
-        assert_int_equal(cip_map_find(map, bytes_of("010"), true), 1);
-        assert_int_equal(cip_map_find(map, bytes_of("False"), true), 3);
-        assert_int_equal(warned(b), filler / 40);
-        map = with_filler(b, "null: 1\n? \n: 2\n", filler); /* but no text is a null like others */
-        assert_int_equal(map->len, 1 + filler);
-        assert_int_equal(cip_node_at(map, 0)->u, 2);
+        assert_int_equal(warned(b) - before, 0);
     }
 }
 
@@ -150,6 +169,26 @@ static void many_equal_keys_leave_one(void **state)
     assert_int_equal(cip_map_get(map, "k3")->u, 498);
 }
 
+static void one_number_in_many_spellings_leaves_one_key(void **state)
+{
+    enum { N = 20000 };
+    bench *b = *state;
+    b->out.len = 0;
+    for (size_t i = 0; i < N; i++)
+        cip_buf_addf(&b->out, NULL, "0x%0*d: %zu\n", (int)(i % 100) + 1, 1, i);
+    for (size_t i = 0; i < N; i++)
+        cip_buf_addf(&b->out, NULL, "0x%zx: %zu\n", i + 2, i);
+    cip_buf_nul(&b->out, NULL);
+    const cip_node *map = parse(b, (const char *)b->out.ptr);
+    assert_int_equal(map->len, N + 1);
+    assert_int_equal(cip_node_at(map, 0)->u, N - 1);
+    for (size_t i = 0; i < N; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%zu", i + 2);
+        assert_int_equal(cip_map_find(map, bytes_of(text), true), i + 1);
+    }
+}
+
 static void pairs_can_be_made_unique_alone(void **state)
 {
     bench *b = *state;
@@ -171,11 +210,12 @@ static void pairs_can_be_made_unique_alone(void **state)
     }
 }
 
-static void keys_are_equal_by_type_and_text(void **state)
+static void keys_are_equal_by_type_and_value(void **state)
 {
     bench *b = *state;
     const cip_node *s = parse(b, "[a, 'a', ab, '1', 1, [x], [x], -1, 18446744073709551615, 0.0, "
-                                 "-0.0, yes, no, 99999999999999999999, 99999999999999999998]");
+                                 "-0.0, yes, no, 99999999999999999999, 99999999999999999998, "
+                                 "1.0, 0x1, on]");
     const cip_node **n = s->item;
     assert_true(cip_key_equal(n[0], n[1]));
     assert_false(cip_key_equal(n[0], n[2]));
@@ -185,8 +225,11 @@ static void keys_are_equal_by_type_and_text(void **state)
     assert_false(cip_key_equal(n[5], n[5]));
     assert_false(cip_key_equal(n[4], n[7]));
     assert_false(cip_key_equal(n[7], n[8])); /* the same bits */
-    assert_false(cip_key_equal(n[9], n[10]));
+    assert_true(cip_key_equal(n[9], n[10]));
     assert_false(cip_key_equal(n[11], n[12]));
+    assert_false(cip_key_equal(n[4], n[15]));
+    assert_true(cip_key_equal(n[4], n[16]));
+    assert_true(cip_key_equal(n[11], n[17]));
     assert_false(cip_key_equal(n[13], n[14]));
     for (size_t i = 0; i < s->len; i++)
         assert_int_equal(cip_key_equal(n[i], n[i]), cip_node_text(n[i], NULL) != NULL);
@@ -220,8 +263,10 @@ int main(void)
         TEST(keys_that_are_collections_are_all_kept),
         TEST(many_equal_keys_leave_one),
         TEST(pairs_can_be_made_unique_alone),
-        TEST(keys_of_another_text_are_other_keys),
-        TEST(keys_are_equal_by_type_and_text),
+        TEST(keys_of_one_value_are_equal_however_they_are_written),
+        TEST(keys_of_other_values_are_other_keys),
+        TEST(one_number_in_many_spellings_leaves_one_key),
+        TEST(keys_are_equal_by_type_and_value),
         cmocka_unit_test(no_memory_for_an_index_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

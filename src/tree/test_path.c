@@ -107,13 +107,15 @@ static void item_numbers_have_ten_digits_at_most(void **state)
     assert_null(cip_node_step(seq, bytes_of("9999999999")));
 }
 
-static void string_keys_come_before_others(void **state)
+static void keys_of_other_types_come_before_strings(void **state)
 {
     bench *b = *state;
     const cip_node *root = parse(b, "1: int\n'1': str\n!!binary a~b: bin\na~b: str2\n!!binary "
                                     "c~d: bin2\n!!null c~d: null");
-    assert_at(b, root, "1", "str");
-    assert_at(b, root, "a~0b", "str2");
+    assert_at(b, root, "1", "int");
+    assert_at(b, root, "\"1\"", "str");
+    assert_at(b, root, "a~0b", "bin");
+    assert_at(b, root, "\"a~0b\"", "str2");
     assert_at(b, root, "c~0d", "bin2");
 }
 
@@ -297,17 +299,88 @@ static void null_passes_the_error_on(void **state)
     assert_int_equal(cip_tree_get_int(root, NULL, &i, &err), CIP_ERR_ARG);
 }
 
+/* The path of each pair, as it is listed, leads to the pair's value. */
+static void assert_listed(bench *b, const cip_node *map, const char *const *steps)
+{
+    for (size_t i = 0; i < map->len; i++) {
+        b->out.len = 0;
+        assert_int_equal(cip_path_add_pair(&b->out, map, i, cip_map_is_plain(map), &b->err),
+                         CIP_OK);
+        cip_buf_nul(&b->out, NULL);
+        assert_string_equal((const char *)b->out.ptr, steps[i]);
+        assert_ptr_equal(cip_tree_get(map, steps[i], NULL), cip_node_at(map, i));
+    }
+}
+
+static const cip_node *with_many(bench *b, const char *text, size_t filler)
+{
+    b->out.len = 0;
+    cip_buf_addf(&b->out, NULL, "%s", text);
+    for (size_t i = 0; i < filler; i++)
+        cip_buf_addf(&b->out, NULL, "filler%zu: x\n", i);
+    cip_buf_nul(&b->out, NULL);
+    return parse(b, (const char *)b->out.ptr);
+}
+
 static void collections_as_keys_have_numbers_for_steps(void **state)
 {
+    static const char *const steps[] = { "a", "?1" };
+    assert_listed(*state, parse(*state, "a: 1\n? [x]\n: 2\n"), steps);
+}
+
+static void of_keys_that_look_alike_the_string_is_in_double_quotes(void **state)
+{
+    static const char text[] = "1: int\n\"1\": string\n0x2: hex\n'2': s\n'3': alone\n4: alone\n"
+                               "true: bool\n'true': s\n~: null\n'~': s\n1.5: f\n'1.5': s\n"
+                               "2001-01-02: day\n'2001-01-02': s\n";
+    static const char *const steps[] = {
+        "1",          "\"1\"",          "0x2", "\"2\"",  "3",   "4",
+        "true",       "\"true\"",       "~0",  "\"~0\"", "1.5", "\"1.5\"",
+        "2001-01-02", "\"2001-01-02\"", "x",   "y",      "z"
+    };
     bench *b = *state;
-    char scratch[CIP_STEP_SCRATCH];
-    const cip_node *root = parse(b, "a: 1\n? [x]\n: 2\n");
-    cip_bytes step = cip_pair_step(root, 0, scratch);
-    assert_int_equal(step.len, 1);
-    assert_memory_equal(step.ptr, "a", 1);
-    step = cip_pair_step(root, 1, scratch);
-    assert_int_equal(step.len, 2);
-    assert_memory_equal(step.ptr, "?1", 2);
+    for (size_t filler = 0; filler <= 40; filler += 40) {
+        const cip_node *map = with_many(b, text, filler);
+        assert_int_equal(map->len, 14 + filler);
+        cip_node small = *map;
+        small.len = 14;
+        if (!map->indexed)
+            assert_listed(b, &small, steps);
+        for (size_t i = 0; i < 14; i++)
+            assert_ptr_equal(cip_tree_get(map, steps[i], NULL), cip_node_at(map, i));
+        assert_true(cip_node_is_string(cip_tree_get(map, "2", NULL), "hex"));
+        assert_true(cip_node_is_string(cip_tree_get(map, "\"3\"", NULL), "alone"));
+        assert_null(cip_tree_get(map, "\"4\"", NULL));
+        assert_null(cip_tree_get(map, "\"0x2\"", NULL));
+    }
+}
+
+static void quotes_that_belong_to_a_key_are_quoted_where_they_would_mislead(void **state)
+{
+    static const char *const alone[] = { "\"1\"" };
+    static const char *const all[] = { "1", "\"1\"", "\"\"1\"\"", "\"", "\"\"" };
+    static const char *const escaped[] = { "a~1b", "\"a~1b\"", "\"\"a~1b\"\"" };
+    bench *b = *state;
+    assert_listed(b, parse(b, "'\"1\"': a\n"), alone);
+    assert_listed(b, parse(b, "1: a\n'1': b\n'\"1\"': c\n'\"': d\n'\"\"': e\n"), all);
+    assert_listed(b, parse(b, "!!binary a/b: a\n'a/b': b\n'\"a/b\"': c\n"), escaped);
+}
+
+static void empty_keys_that_look_alike_have_steps(void **state)
+{
+    static const char *const steps[] = { "/", "\"\"" };
+    assert_listed(*state, parse(*state, "? \n: null\n'': s\n"), steps);
+}
+
+/* In another language a pointer's step is the text of a string, whatever else is there. */
+static void a_json_pointer_takes_the_string(void **state)
+{
+    bench *b = *state;
+    const cip_node *map = parse(b, "1: int\n\"1\": string\n2: int\n'\"2\"': s\n");
+    assert_ptr_equal(cip_tree_pointer(map, "/1", NULL), cip_node_at(map, 1));
+    assert_ptr_equal(cip_tree_pointer(map, "2", NULL), cip_node_at(map, 2));
+    assert_ptr_equal(cip_tree_pointer(map, "\"2\"", NULL), cip_node_at(map, 3));
+    assert_null(cip_tree_pointer(map, "\"1\"", NULL));
 }
 
 static cip_status add_long_path(bench *b)
@@ -365,7 +438,7 @@ int main(void)
         TEST(paths_lead_to_nodes),
         TEST(the_step_that_is_missing_is_named),
         TEST(item_numbers_have_ten_digits_at_most),
-        TEST(string_keys_come_before_others),
+        TEST(keys_of_other_types_come_before_strings),
         cmocka_unit_test(steps_match_their_escapes_only),
         TEST(paths_are_built_as_they_are_read),
         TEST(paths_are_split_as_they_are_read),
@@ -373,6 +446,10 @@ int main(void)
         TEST(integers_are_doubles_when_they_are_exactly),
         TEST(null_passes_the_error_on),
         TEST(collections_as_keys_have_numbers_for_steps),
+        TEST(of_keys_that_look_alike_the_string_is_in_double_quotes),
+        TEST(quotes_that_belong_to_a_key_are_quoted_where_they_would_mislead),
+        TEST(empty_keys_that_look_alike_have_steps),
+        TEST(a_json_pointer_takes_the_string),
         cmocka_unit_test(no_memory_for_a_path_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

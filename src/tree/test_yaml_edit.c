@@ -107,10 +107,18 @@ static void scalars_are_replaced_where_they_stand(void **state)
         { "? a\n: 1\n? b\n: 2\n", "a", "x", "? a\n: x\n? b\n: 2\n" },
         { "8: a\ntrue: b\n", "8", "x", "8: x\ntrue: b\n" },
         { "8: a\ntrue: b\n", "true", "x", "8: a\ntrue: x\n" },
-        { "8: a\n'8': b\n", "8", "x", "8: a\n'8': x\n" },
+        { "8: a\n'8': b\n", "8", "x", "8: x\n'8': b\n" },
+        { "8: a\n'8': b\n", "\"8\"", "x", "8: a\n'8': x\n" },
+        { "'8': b\n8: a\n", "8", "x", "'8': b\n8: x\n" },
+        { "'8': b\n0x8: a\n", "8", "x", "'8': b\n0x8: x\n" },
+        { "'8': b\n", "8", "x", "'8': x\n" },
+        { "'8': b\n", "\"8\"", "x", "'8': x\n" },
+        { "'\"8\"': b\n", "\"8\"", "x", "'\"8\"': x\n" },
+        { "8: {a: 1}\n'8': {a: 2}\n", "\"8\"/a", "x", "8: {a: 1}\n'8': {a: x}\n" },
+        { "true: a\n'true': b\nTrue: c\n", "True", "x", "true: a\n'true': b\nTrue: x\n" },
         { "0x10: a\n", "16", "x", "0x10: x\n" },
         { "0x10: a\n16: b\n", "16", "x", "0x10: a\n16: x\n" },
-        { "16: b\n0x10: a\n", "16", "x", "16: x\n0x10: a\n" },
+        { "16: b\n0x10: a\n", "16", "x", "16: b\n0x10: x\n" },
         { "-0x1: a\n", "-1", "x", "-0x1: x\n" },
         { "1.50: a\n", "1.5", "x", "1.50: a\n'1.5': x\n" },
         { "b: 1\n? [k]\n: 1\n", "?1", "x", "b: 1\n? [k]\n: x\n" },
@@ -184,6 +192,8 @@ static void pairs_are_inserted(void **state)
         { "a: 1\r\nb: 2\r\n", "c", "3", "a: 1\r\nb: 2\r\nc: 3\r\n" },
         { "? a\n: 1\n", "b", "2", "? a\n: 1\nb: 2\n" },
         { "a: 1\n", "8", "2", "a: 1\n'8': 2\n" },
+        { "8: 1\n", "\"8\"", "2", "8: 1\n'8': 2\n" },
+        { "a: 1\n", "\"8\"", "2", "a: 1\n'\"8\"': 2\n" },
         { "a: 1\n", "x: y", "2", "a: 1\n'x: y': 2\n" },
         { "!t\na: 1\n", "b", "2", "!t\na: 1\nb: 2\n" },
         { "!t\n? !u x\n: 1\n", "b", "2", "!t\n? !u x\n: 1\nb: 2\n" },
@@ -297,7 +307,10 @@ static void a_key_goes_with_the_pairs_that_it_hid(void **state)
         { "a: 1\nb: 2\na: 3\na: 4\n", "a", NULL, "b: 2\n" },
         { "{a: 1, b: 2, a: 3}\n", "a", NULL, "{b: 2}\n" },
         { "c: {a: 1, a: 3}\n", "c/a", NULL, "c: {}\n" },
-        { "c: {1: 1, '1': 3}\n", "c/1", NULL, "c: {1: 1}\n" },
+        { "c: {1: 1, '1': 3}\n", "c/1", NULL, "c: {'1': 3}\n" },
+        { "c: {1: 1, '1': 3}\n", "c/\"1\"", NULL, "c: {1: 1}\n" },
+        { "c: {1: 1, '1': 3, 0x1: 2, 01: 4}\n", "c/1", NULL, "c: {'1': 3}\n" },
+        { "c: {1: 1, d: 3, 0x1: 2}\n", "c/0x1", NULL, "c: {d: 3}\n" },
         { "- 1\n- 1\n", "0", NULL, "- 1\n" },
         { "a: &x 1\na: 2\nb: *x\n", "a", NULL, "b: &x 1\n" },
         { "a: 1\na: 2\n", "a", NULL, NULL }, /* the root keeps an entry: all of it stays */
@@ -454,12 +467,13 @@ static const char *const queue_texts[] = {
     "{a: 1, b: {c: {d: 2,}}, m: {}, l: [1, 2,]}\n",
     "<<: {a: {c: 1}, m: {a: 2}}\nb: 3\n1: x\n'1': y\nb: {c: 4}\n0x10: z\n",
     "a: &x {c: 1}\nb: *x\nl: [*x]\nm: {<<: *x}\n",
+    "1: x\nb: {'1': y, 0x1: z, '\"1\"': w}\n16: a\n",
+    "b: {1: x}\n'1': y\n'\"1\"': {c: 1}\n",
     "l:\n  - - 1\n    - 2\n  - m: 1\n    l: |+\n      x\n\n\nm: \"x\n  y\"\n",
     "",
 };
-static const char *const queue_steps[] = {
-    "a", "b", "c", "d", "m", "l", "0", "1", "-", "new", "16"
-};
+static const char *const queue_steps[] = { "a", "b", "c",   "d",  "m",     "l",     "0",
+                                           "1", "-", "new", "16", "\"1\"", "\"16\"" };
 static const char *const queue_values[] = { "7",    "x y", "{c: 8}", "[]",        "[1, {a: 2}]",
                                             "null", "''",  "&y 1",   "'a: b # c'" };
 

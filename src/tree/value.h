@@ -52,9 +52,12 @@ struct cip_node {
 
 /* The value of the string key `key`, or NULL. */
 const cip_node *cip_map_get(const cip_node *map, const char *key);
-/* One step of a path: a key or an item by number, not escaped. NULL when there is none. A mapping's
- * key is matched by its text (so int and bool keys are found too), string keys first. */
+/* One step of a path: a key (as cip_map_step) or an item by number, not escaped. NULL when there is
+ * none. */
 const cip_node *cip_node_step(const cip_node *node, cip_bytes step);
+/* As cip_tree_get, by a JSON pointer: of keys that look alike the string, and quotes are part of a
+ * key. */
+const cip_node *cip_tree_pointer(const cip_node *node, const char *pointer, cip_err *err);
 /* Scalars, by value, without conversion. */
 bool cip_node_is_string(const cip_node *n, const char *text);
 bool cip_node_as_int(const cip_node *n, int64_t *out);
@@ -82,6 +85,15 @@ cip_status cip_node_set_key(cip_arena *a, cip_node *map, size_t i, const char *k
  * unless it is empty (key "" gives "/"). */
 struct cip_buf;
 cip_status cip_path_add(struct cip_buf *b, cip_bytes step, cip_err *err);
+/* The same with the step that names the i-th pair of a mapping: the key's text, in double quotes
+ * where it needs them; `?` and i for a collection, and for one of two keys that look alike though
+ * they are no strings, which no step names. `plain`: what cip_map_is_plain says, or false. */
+cip_status cip_path_add_pair(struct cip_buf *b, const cip_node *map, size_t i, bool plain,
+                             cip_err *err);
+/* The place of the pair that a step without escapes names, or SIZE_MAX. In double quotes: the
+ * string key of the text between them, where there is one; else as cip_map_find with `any`; else
+ * `?` and the number of a pair whose key is a collection. */
+size_t cip_map_step(const cip_node *map, cip_bytes step);
 
 /* Depth-first over the tree: maps' values and sequences' items in order. Each node that can be
  * reached is entered once per way to it, except that a node inside itself (a cycle) is given to

@@ -9,6 +9,7 @@ typedef struct frame {
     const cip_node *node;
     size_t next;     /* child to come */
     size_t path_len; /* of the node's own path */
+    bool plain;      /* its keys' texts name them */
 } frame;
 
 typedef struct walker {
@@ -45,7 +46,8 @@ static cip_status enter(walker *w, const cip_node *node, cip_err *err)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu32 " collections inside each other, found more",
                         w->env->limits.max_depth);
-    frame f = { node, 0, w->path.len };
+    const bool plain = node->type == CIP_NODE_MAP && cip_map_is_plain(node);
+    frame f = { node, 0, w->path.len, plain };
     return cip_buf_add(&w->frames, &f, sizeof f, err);
 }
 
@@ -78,11 +80,12 @@ static cip_status next_child(walker *w, cip_err *err)
         return CIP_OK;
     }
     char scratch[CIP_STEP_SCRATCH];
+    const bool plain = f->plain;
     size_t i = f->next++;
     const cip_node *node = f->node;
     w->path.len = f->path_len;
     if (node->type == CIP_NODE_MAP) {
-        CIP_TRY(cip_path_add(&w->path, cip_pair_step(node, i, scratch), err));
+        CIP_TRY(cip_path_add_pair(&w->path, node, i, plain, err));
         return visit(w, node->pair[i].value, node->pair[i].key, err);
     }
     int n = snprintf(scratch, sizeof scratch, "%zu", i);

@@ -362,13 +362,19 @@ static void printable(const cip_node *key, char out[41])
 static void warn_of_duplicate(void *user, const cip_pair *earlier, const cip_pair *later)
 {
     parser *p = user;
-    char name[41];
-    (void)earlier;
+    char name[41], first[41];
     if (p->src.quiet)
         return;
     printable(later->key, name);
-    cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
-             "expected each key once, found \"%s\" again: its last value counts", name);
+    printable(earlier->key, first);
+    if (strcmp(name, first) != 0)
+        cip_warn(
+            p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
+            "expected each key once, found \"%s\", which is \"%s\" again: its last value counts",
+            name, first);
+    else
+        cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
+                 "expected each key once, found \"%s\" again: its last value counts", name);
 }
 
 /* Replaces the pairs above `first` by those that their merge keys bring, then their own. */

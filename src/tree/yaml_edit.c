@@ -211,6 +211,8 @@ static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char 
     if (p->child != CIP_NO_MARK)
         return cip_change_replace(c, p, value, err);
     *name = step[p->depth];
+    if (cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP)
+        *name = cip_map_new_key(cip_mark_at(t, p->parent)->node, *name);
     CIP_TRY(wrap(a, step, n, p->depth + 1, &value, err));
     return cip_change_insert(c, p->parent, *name, value, err);
 }
@@ -242,9 +244,17 @@ cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node 
 /* --- the queue --------------------------------------------------------------------------------
  */
 
-/* Aliases make that several paths lead to a node, and that a value's end changes others. */
-static bool may_queue(const cip_yaml_edit *e)
+/* What a step in double quotes names depends on the keys that wait to be inserted. */
+static bool has_quotes(const char *path)
 {
+    return path != NULL && strchr(path, '"') != NULL;
+}
+
+/* Aliases make that several paths lead to a node, and that a value's end changes others. */
+static bool may_queue(const cip_yaml_edit *e, const char *path)
+{
+    if (queue_len(e) != 0 && has_quotes(path))
+        return false;
     return e->now.marks.anchors.len == 0 && !cip_change_rootless(&e->now);
 }
 
@@ -317,7 +327,7 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     cip_bytes step = { 0 };
     cip_arena a = { .mem = &e->env->mem };
     *joins = false;
-    if (!may_queue(e))
+    if (!may_queue(e, path))
         return CIP_OK;
     CIP_TRY(queue_start(e, err));
     CIP_TRY(CIP_ARENA_NEW(&e->kept, &q, 1, err));
@@ -454,7 +464,7 @@ const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *
     cip_bytes *step;
     size_t n;
     fate is = UNSURE;
-    if (e->broken.code == CIP_OK && queue_len(e) != 0 &&
+    if (e->broken.code == CIP_OK && queue_len(e) != 0 && !has_quotes(path) &&
         cip_path_split(&a, path, &step, &n, NULL) == CIP_OK && n != 0 &&
         cip_yaml_follow(e, step, n, &p, NULL) == CIP_OK)
         is = fate_of(e, &p, step[p.depth]);
@@ -494,6 +504,20 @@ static cip_status not_found(const cip_yaml_edit *e, const char *path, cip_err *e
                     path);
 }
 
+/* The first of the pairs that the pair at *p hides, or that pair itself. */
+static void hidden_first(const cip_yaml_text *t, cip_place *p)
+{
+    const cip_node *wanted = cip_mark_at(t, p->key)->node;
+    uint32_t before = CIP_NO_MARK, key = p->parent + 1;
+    while (key != p->key && !cip_key_equal(wanted, cip_mark_at(t, key)->node)) {
+        before = cip_mark_at(t, key)->next;
+        key = cip_mark_at(t, before)->next;
+    }
+    p->key = key;
+    p->child = cip_mark_at(t, key)->next;
+    p->before = before;
+}
+
 static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
                             cip_err *err)
 {
@@ -512,6 +536,8 @@ static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const
                         "brings");
     if (st != CIP_OK || p.child == CIP_NO_MARK)
         return not_found(e, path, err);
+    if (p.key != CIP_NO_MARK)
+        hidden_first(&e->now, &p);
     return cip_change_remove(c, &p, err);
 }
 

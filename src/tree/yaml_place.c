@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Where a path leads in the events of a text: steps matched with keys, and an index of the keys of
  * the mappings that queued sets go through. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tree/yaml_edit_impl.h"
@@ -12,52 +11,16 @@ static bool is_merge_key(const cip_node *key)
                             : key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0;
 }
 
-/* Whether the key is an integer of this value in decimal: paths of arrays name 0x10 as 16. */
-static bool is_number(const cip_node *key, cip_bytes step)
-{
-    char text[24];
-    if (key->type != CIP_NODE_INT)
-        return false;
-    int n = snprintf(text, sizeof text, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
-    return (size_t)n == step.len && memcmp(text, step.ptr, step.len) == 0;
-}
-
-enum { NO_MATCH, BY_VALUE, BY_TEXT, AS_STRING };
-
-static int matches(const cip_node *key, cip_bytes step)
-{
-    if (key->type >= CIP_NODE_SEQ || is_merge_key(key))
-        return NO_MATCH;
-    if (key->len == step.len && (step.len == 0 || memcmp(key->text, step.ptr, step.len) == 0))
-        return key->type == CIP_NODE_STRING ? AS_STRING : BY_TEXT;
-    return is_number(key, step) ? BY_VALUE : NO_MATCH;
-}
-
-/* The key that `?` and the number of its pair stand for: a collection; or NULL. */
-static const cip_node *odd_key(const cip_node *map, cip_bytes step)
-{
-    if (step.len < 2 || step.ptr[0] != '?')
-        return NULL;
-    const cip_node *key =
-        cip_node_key(map, cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 }));
-    return cip_node_kind(key) >= CIP_NODE_SEQ ? key : NULL;
-}
-
-/* The pair that counts: of equal keys the last, and the best of the kinds of match. */
+/* The pair that the tree has for the step. Of equal keys the tree holds the last. */
 static void find_pair(const cip_yaml_text *t, cip_bytes step, cip_place *p)
 {
-    const cip_node *odd = odd_key(cip_mark_at(t, p->parent)->node, step), *first = NULL;
+    const cip_node *map = cip_mark_at(t, p->parent)->node;
+    const cip_node *wanted = cip_node_key(map, cip_map_step(map, step));
     uint32_t before = CIP_NO_MARK;
-    int best = NO_MATCH;
-    p->child = CIP_NO_MARK;
+    p->key = p->child = p->before = CIP_NO_MARK;
     for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
         const uint32_t value = cip_mark_at(t, key)->next;
-        const cip_node *node = cip_mark_at(t, key)->node;
-        const int found = node == odd ? BY_VALUE : matches(node, step);
-        if (found > best || (found != NO_MATCH && found == best && cip_key_equal(first, node))) {
-            if (found > best)
-                first = node;
-            best = found;
+        if (wanted != NULL && cip_mark_at(t, key)->node == wanted) {
             p->key = key;
             p->child = value;
             p->before = before;
@@ -117,6 +80,10 @@ static cip_status look_up(cip_yaml_edit *e, cip_bytes step, cip_place *p, bool *
         CIP_TRY(index_keys(e, p->parent, err));
     if (e->indexed[p->parent] == ODD)
         return CIP_OK;
+    const cip_node *map = cip_mark_at(&e->now, p->parent)->node;
+    const cip_node *wanted = cip_node_key(map, cip_map_step(map, step));
+    if (wanted != NULL) /* without the quotes that the step may have */
+        step = (cip_bytes){ (const uint8_t *)wanted->text, wanted->len };
     cip_status st = cip_yaml_numbered_key(&a, p->parent, step, &name, err);
     const size_t key = st == CIP_OK ? cip_strmap_get(&e->keys, name) : SIZE_MAX;
     cip_arena_clear(&a);

@@ -44,22 +44,18 @@ static void stop(walker *w, const char *what)
 
 static cip_status add_step(walker *w, const frame *x, cip_err *err)
 {
-    char number[24];
+    char number[24] = "";
     uint32_t i = x->next - 1;
-    if (x->node->type == CIP_NODE_MAP) {
-        const cip_node *key = x->node->pair[i].key;
-        if (key->type == CIP_NODE_INT) { /* 00000000 is found as 0 */
-            snprintf(number, sizeof number, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
-            return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)number, strlen(number) },
-                                err);
-        }
-        if (key->text != NULL)
-            return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)key->text, key->len }, err);
-        snprintf(number, sizeof number, "?%" PRIu32, i);
-    } else {
+    const bool map = x->node->type == CIP_NODE_MAP;
+    const cip_node *key = map ? x->node->pair[i].key : NULL;
+    if (!map)
         snprintf(number, sizeof number, "%" PRIu32, i);
-    }
-    return cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)number, strlen(number) }, err);
+    else if (key->type == CIP_NODE_INT) /* 00000000 is found as 0 */
+        snprintf(number, sizeof number, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
+    const cip_bytes step = { (const uint8_t *)number, strlen(number) };
+    if (!map || (key->type == CIP_NODE_INT && cip_map_step(x->node, step) == i))
+        return cip_path_add(&w->path, step, err);
+    return cip_path_add_pair(&w->path, x->node, i, false, err);
 }
 
 /* The path of the child that was looked at last, in the layout's arena. */

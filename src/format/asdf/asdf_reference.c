@@ -79,7 +79,7 @@ static cip_status follow(asdf_file *f, const char *ref, asdf_file **owner, const
     const cip_node *node = NULL;
     if (l->tree != NULL) {
         cip_err why = CIP_ERR_INIT;
-        node = cip_tree_get(l->tree, pointer, &why);
+        node = cip_tree_pointer(l->tree, pointer, &why);
     }
     if (node == NULL)
         CIP_GO(cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
