@@ -120,5 +120,10 @@ int cmd_convert(const opts *o)
     json_end(&t);
     if (strcmp(err.part, "output") == 0)
         return complain(o->pos[1], &err);
-    return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+    if (st == CIP_OK)
+        return EXIT_FINE;
+    rc = complain(o->pos[0], &err);
+    if (st == CIP_ERR_CHECKSUM)
+        fputs("cippus: hint: --no-check converts data that do not match their checksum\n", stderr);
+    return rc;
 }

@@ -58,6 +58,11 @@ def differing(digests, file, entry):
             yield f"{a['path']}: {found}"
 
 
+def is_part(entry, words, text):
+    """Whether `defrag` keeps its hands off blocks that no array of the file names, as other files may read them."""
+    return words[0] == "defrag" and not entry["arrays"] and "may be what other files read" in text
+
+
 def of_corpus(command, program, entry, folder, turn):
     """What is wrong, and how many updates were made."""
     file, n = beside(corpus.CORPUS / entry["file"], folder), 0
@@ -71,7 +76,9 @@ def of_corpus(command, program, entry, folder, turn):
                   ["explode", file, folder / "apart.asdf"], ["implode", folder / "apart.asdf", folder / "whole.asdf"]]
     for words in steps if effort.FULL else [steps[:3], [steps[0], steps[3]], [steps[0], *steps[4:]]][(turn + effort.SEED) % 3]:
         status, text = run(command, *words)
-        if status != 0 and entry["file"] in REFUSED:
+        if words[0] == "convert" and "hint: --no-check" in text:  # some real files were written with wrong sums
+            status, text = run(command, words[0], "--no-check", *words[1:])
+        if status != 0 and (entry["file"] in REFUSED or is_part(entry, words, text)):
             continue
         if status != 0:
             return f"{words[0]}: exit status {status}: {text}", n
