@@ -26,6 +26,24 @@ cip_status cip_asdf_update_look(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
+/* A few stored bytes may claim any length, all of which would be decoded to a temporary file. */
+static cip_status check_amount(const asdf_update *u, size_t block, uint64_t len, cip_err *err)
+{
+    const uint64_t most = u->env->limits.max_elements;
+    uint64_t itemsize = 1;
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        if (a->storage.block == (int64_t)block && a->dtype != NULL)
+            itemsize = cip_max_u64(itemsize, a->dtype->itemsize);
+    }
+    if (most != 0 ? len / itemsize <= most : cip_layout_expects(u->l, len))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, u->l->block[block].info.offset,
+                    "block %zu would decode to %" PRIu64 " bytes out of a file of %" PRIu64
+                    "; allow them by max_elements (--max-elements)",
+                    block, len, u->l->io->size);
+}
+
 static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
 {
     const cip_block *cb = &u->l->block[block];
@@ -35,8 +53,11 @@ static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
             *err = *cb->why;
         return cb->info.state;
     }
+    cip_space *data;
+    CIP_TRY(cip_space_resolve(cb->data, &data, err));
+    CIP_TRY(check_amount(u, block, data->len, err));
     cip_out out = cip_scratch_out(to);
-    return cip_space_write_out(&how, cb->data, &out, err);
+    return cip_space_write_out(&how, data, &out, err);
 }
 
 cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
