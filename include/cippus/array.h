@@ -49,7 +49,8 @@ CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_stora
 CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
                             void *dst, size_t nbytes, cip_err *err);
 
-/** Called now and then with how much is done and in all (0: unknown). A nonzero result stops with
+/** Called now and then, from one thread at a time, with how much is done (never less than before)
+ * and in all (0: unknown; it may change on the way). A nonzero result stops with
  * CANCELLED. */
 typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
 
@@ -76,7 +77,8 @@ typedef struct cip_read_args {
     bool reversed; /* axes in reverse: the selection and result are of the transposed array
                       (a column-major file's dimensions as stored) */
     uint64_t *noverflow;       /* how many values `overflow` counts; NULL: not wanted */
-    cip_progress_fn *progress; /* cip_export and cip_stat tell elements done; NULL: not wanted */
+    cip_progress_fn *progress; /* told elements done by cip_read_into, cip_export and cip_stat;
+                                  NULL: not wanted. dst is partly filled where it stops the read */
     void *user;                /* of progress */
 } cip_read_args;
 

@@ -18,10 +18,11 @@ typedef struct cip_convert_options {
     bool accept_loss;      /* go on where the output cannot hold all of the input, or a value of it
                               not exactly */
     bool overwrite;        /* an existing output is replaced (at the end, in one step) */
-    cip_finding_fn *on_loss; /* told each loss, accepted or not; and, as a note once it is known,
-                                the largest error of each array whose values change */
-    cip_progress_fn *progress;
-    void *user;                    /* of both */
+    cip_finding_fn *on_loss;   /* told each loss, accepted or not; and, as a note once it is known,
+                                  the largest error of each array whose values change */
+    cip_progress_fn *progress; /* told bytes done; nothing is left under the name of the output
+                                  where it stops the conversion; NULL: not wanted */
+    void *user;                /* of both */
     const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
                                       are compared with their checksums (.check) */
     const char *version;           /* of the output's format: an ASDF standard, "1.5.0" */

@@ -23,9 +23,8 @@ typedef struct cip_verify_options {
     size_t size;                  /* sizeof(cip_verify_options) */
     uint32_t flags;               /* CIP_VERIFY_DEEP */
     const cip_open_options *open; /* how to open it; NULL: the defaults */
-    int (*progress)(void *user, uint64_t done,
-                    uint64_t total); /* bytes; nonzero stops; may be NULL */
-    void *user;                      /* of progress */
+    cip_progress_fn *progress;    /* told bytes looked at, from any thread; may be NULL */
+    void *user;                   /* of progress */
 } cip_verify_options;
 /** cip_verify() with these options; `opts` may be NULL, `user` goes to fn. */
 CIP_API cip_status cip_verify_with(const char *path, const cip_verify_options *opts,

@@ -121,14 +121,29 @@ void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
     pthread_mutex_unlock(&r->lock);
 }
 
-void cip_report_progress(cip_report *r, uint64_t nbytes)
+void cip_report_expect(cip_report *r, uint64_t nbytes)
 {
+    if (r == NULL)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->total = r->done + nbytes;
+    pthread_mutex_unlock(&r->lock);
+}
+
+bool cip_report_progress(cip_report *r, uint64_t nbytes)
+{
+    if (r == NULL)
+        return false;
     pthread_mutex_lock(&r->lock);
     r->done += nbytes;
+    if (r->done > r->total)
+        r->total = 0;
     if (r->progress != NULL && !r->cancelled &&
         r->progress(r->progress_user, r->done, r->total) != 0)
         r->cancelled = true;
+    bool cancelled = r->cancelled;
     pthread_mutex_unlock(&r->lock);
+    return cancelled;
 }
 
 const cip_finding *cip_report_get(cip_report *r, size_t i)

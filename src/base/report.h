@@ -49,8 +49,11 @@ void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, u
  * passed on keeps it for cip_report_status instead. */
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);
 
-/* Tells that nbytes more have been looked at. */
-void cip_report_progress(cip_report *r, uint64_t nbytes);
+/* From now on it is known that nbytes more are to be looked at, and no others. */
+void cip_report_expect(cip_report *r, uint64_t nbytes);
+/* Tells that nbytes more have been looked at; true when the caller wants no more. `total` becomes 0
+ * (unknown) where it turns out too small. r NULL: nobody is told. */
+bool cip_report_progress(cip_report *r, uint64_t nbytes);
 
 /* The i-th kept finding, or NULL. */
 const cip_finding *cip_report_get(cip_report *r, size_t i);

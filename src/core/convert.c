@@ -107,9 +107,15 @@ typedef struct conversion {
 static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, cip_err *err)
 {
     const cip_format *format = c->job->format;
-    if (c->rewrite)
-        return format->rewrite(c->in->layout, &c->job->spec, out, err);
-    return cip_sink_run(c->job, out, patch, err);
+    cip_report *notes = c->job->spec.notes;
+    if (c->rewrite) { /* a sink's run tells the progress itself */
+        notes->progress = c->o->progress;
+        notes->progress_user = c->o->user;
+        CIP_TRY(format->rewrite(c->in->layout, &c->job->spec, out, err));
+    } else {
+        CIP_TRY(cip_sink_run(c->job, out, patch, err));
+    }
+    return cip_report_status(notes, err);
 }
 
 static cip_status apply_patch(cip_io *scratch, const cip_patch *patch, cip_err *err)

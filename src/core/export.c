@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "core/print_elem.h"
 #include "core/sink_run.h"
 
@@ -69,6 +70,14 @@ static cip_status check_loss(const cip_sink_job *job, cip_err *err)
     return st;
 }
 
+/* A sink's run counts bytes. */
+static int tell_elements(void *user, uint64_t done, uint64_t total)
+{
+    const cip_plan_read *p = user;
+    uint64_t each = cip_max_u64(1, p->stored->itemsize);
+    return p->progress(p->progress_user, done / each, total / each);
+}
+
 static cip_status export_format(cip_plan_read *p, const cip_format *format, taker *t, cip_err *err)
 {
     cip_status st;
@@ -76,7 +85,8 @@ static cip_status export_format(cip_plan_read *p, const cip_format *format, take
     cip_arena arena = { .mem = &env->mem };
     cip_patch patch = { .arena = { .mem = &env->mem } };
     cip_out out = { .write = sink_write, .user = t };
-    cip_sink_job job = { .format = format, .plan = p, .env = env };
+    cip_sink_job job = { .format = format, .plan = p, .env = env, .user = p };
+    job.progress = p->progress != NULL ? tell_elements : NULL;
     job.spec.narray = 1;
     job.spec.env = env;
     job.spec.big = -1;

@@ -200,8 +200,7 @@ void cip_plan_clear(cip_plan_read *p)
     cip_arena_clear(&p->arena);
 }
 
-/* The number of the part's first element in the packed result. */
-static uint64_t first_of_part(const cip_plan_read *p, const cip_part *part)
+uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part)
 {
     uint64_t first = 0;
     for (int32_t d = 0; d < p->from.ndim; d++)
@@ -218,7 +217,7 @@ cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t 
         return cip_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
     CIP_TRY(cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, &stats, err));
-    stats.first += first_of_part(p, part);
+    stats.first += cip_plan_first_of(p, part);
     return cip_cast_check(&p->cast, &stats, err);
 }
 

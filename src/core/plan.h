@@ -47,6 +47,9 @@ typedef struct cip_part {
     uint64_t nelem;
 } cip_part;
 
+/* The number of a part's first element in the packed result. */
+uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part);
+
 /* Reads a part's elements, packed in C order, to dst. RANGE, with the element's number in all of
  * the selection, where the cast refuses one: so nothing of a part that fails is handed on. */
 cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);

@@ -33,14 +33,40 @@ static cip_status own_pool(const cip_read_args *args, cip_read_how *how, cip_poo
     return CIP_OK;
 }
 
-/* Part by part: a mask that is a value needs the elements at hand. */
-static cip_status read_mask(const cip_plan_read *p, uint8_t *mask, cip_err *err)
+/* A part's elements to their places in dst. */
+static cip_status read_part(const cip_plan_read *p, const cip_part *part, cip_nd dst, uint8_t *mem,
+                            cip_cast_stats *stats, cip_err *err)
+{
+    cip_cast_stats own = { 0, 0 };
+    for (int32_t d = 0; d < dst.ndim; d++) {
+        mem += part->start[d] * dst.stride[d]; /* within the caller's memory */
+        dst.shape[d] = part->from.shape[d];
+    }
+    CIP_TRY(
+        cip_space_gather(&p->how, p->array->space, &part->from, &p->cast, &dst, mem, &own, err));
+    own.first += cip_plan_first_of(p, part);
+    cip_cast_merge(stats, &own);
+    return CIP_OK;
+}
+
+/* The mask goes part by part, as one that is a value needs the elements at hand; the elements
+ * (dst NULL: none) as well where progress is told. */
+static cip_status read_parts(const cip_plan_read *p, const cip_read_args *args, const cip_nd *dst,
+                             cip_cast_stats *stats, cip_err *err)
 {
     cip_parts it;
     cip_part part;
-    cip_parts_start(&it, p, cip_piece_elems(p->stored->itemsize));
-    for (; cip_parts_next(&it, &part); mask += part.nelem)
-        CIP_TRY(cip_plan_mask(p, &part, mask, err));
+    uint8_t *mask = args->mask;
+    uint64_t done = 0;
+    cip_parts_start(&it, p, cip_piece_elems(cip_max_u64(p->stored->itemsize, p->to->itemsize)));
+    while (cip_parts_next(&it, &part)) {
+        if (dst != NULL)
+            CIP_TRY(read_part(p, &part, *dst, args->dst, stats, err));
+        if (mask != NULL)
+            CIP_TRY(cip_plan_mask(p, &part, mask, err));
+        mask = mask != NULL ? mask + part.nelem : NULL;
+        CIP_TRY(cip_plan_progress(p, &done, part.nelem, err));
+    }
     return CIP_OK;
 }
 
@@ -51,13 +77,15 @@ static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
     cip_nd dst;
     cip_cast_stats stats = { 0, 0 };
     CIP_GO(own_pool(args, &p->how, &pool, err));
-    if (args->dst != NULL || args->mask == NULL) {
+    bool wanted = args->dst != NULL || args->mask == NULL;
+    bool in_parts = args->dst != NULL && p->progress != NULL && p->nelem != 0;
+    if (wanted)
         CIP_GO(destination(p, args, &dst, err));
+    if (wanted && !in_parts)
         CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
                                 &stats, err));
-    }
-    if (args->mask != NULL)
-        CIP_GO(read_mask(p, args->mask, err));
+    if (args->mask != NULL || in_parts)
+        CIP_GO(read_parts(p, args, in_parts ? &dst : NULL, &stats, err));
     if (args->noverflow != NULL)
         *args->noverflow = stats.noverflow;
     st = cip_cast_check(&p->cast, &stats, err);

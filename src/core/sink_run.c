@@ -119,7 +119,7 @@ static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_er
     CIP_TRY(r->sink->end(r->w, array, &again, err));
     if (!again)
         return CIP_OK;
-    r->done = before;
+    r->total += r->done - before; /* they are read twice */
     CIP_TRY(write_once(r, plan, array, err));
     return r->sink->end(r->w, array, NULL, err);
 }

@@ -12,8 +12,7 @@
 static int count_bytes(void *user, const uint8_t *p, size_t n)
 {
     (void)p;
-    cip_report_progress(user, n);
-    return 0;
+    return cip_report_progress(user, n);
 }
 
 /* Whether the array can be read and its elements all lie in its space. */
@@ -57,7 +56,7 @@ static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_re
     bool too_much = st == CIP_ERR_LIMIT;
     if (st == CIP_OK)
         st = cip_space_stream(&how, a->space, 1 << 20, count_bytes, rep, &err);
-    if (st == CIP_OK)
+    if (st == CIP_OK || cip_report_status(rep, NULL) != CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);
     bool elsewhere = st == CIP_ERR_NOT_FOUND || st == CIP_ERR_UNSUPPORTED;
@@ -106,6 +105,8 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_find
         st = verify_arrays(f, o->flags, &rep, err);
     if (st == CIP_OK)
         pass_warnings(f, &rep); /* last: what was found to be damage is not said again */
+    if (st == CIP_OK && rep.done < rep.total) /* what needs no reading was looked at as well */
+        cip_report_progress(&rep, rep.total - rep.done);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     cip_report_clear(&rep);

@@ -529,10 +529,16 @@ typedef struct asdf_plain {
     cip_err why;
 } asdf_plain;
 
-/* Computes the checksum of block i by whatever convention it may follow; `deep`: decodes it too.
- * *out starts zeroed, with CIP_ERR_INIT. What is wrong with the block is in *out, not returned. */
-cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, bool deep, asdf_summed *out,
-                              cip_err *err);
+/* How a block is summed. */
+typedef struct asdf_summing {
+    bool deep;        /* it is decoded too */
+    cip_report *told; /* of the bytes read, as progress; it may stop the reading. NULL: nobody */
+} asdf_summing;
+
+/* Computes the checksum of block i by whatever convention it may follow. *out starts zeroed, with
+ * CIP_ERR_INIT. What is wrong with the block is in *out, not returned. */
+cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how,
+                              asdf_summed *out, cip_err *err);
 /* Whether the block is not what its checksum was made of, as far as that can be told. */
 bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *s);
 /* Whether block i has 64 bits of a checksum. */

@@ -100,7 +100,7 @@ static cip_status write_member(exploding *x, const asdf_standard *s, size_t bloc
     all.head = (cip_bytes){ head.ptr, head.len };
     all.tree = (cip_bytes){ tree.ptr, tree.len };
     CIP_GO(x->out->member(x->out->member_user, name, &out, err));
-    CIP_GO(cip_asdf_pieces_write(x->f, &all, out, err));
+    CIP_GO(cip_asdf_pieces_write(x->f, &all, x->spec->notes, out, err));
     x->uri[block] = uri;
 done:
     cip_buf_clear(&head);
@@ -153,7 +153,7 @@ static cip_status write_main(exploding *x, asdf_pieces *all, cip_err *err)
     if (all->tree.len != 0)
         CIP_GO(cip_asdf_splice_sources(x->env, all->tree, new_source, x, &tree, err));
     all->tree = (cip_bytes){ tree.ptr, tree.len };
-    st = cip_asdf_pieces_write(x->f, all, x->out, err);
+    st = cip_asdf_pieces_write(x->f, all, x->spec->notes, x->out, err);
 done:
     cip_buf_clear(&tree);
     return st;

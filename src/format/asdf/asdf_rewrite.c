@@ -13,6 +13,7 @@
 typedef struct feed {
     cip_encoder *enc; /* or NULL */
     cip_sum *sum;     /* or NULL */
+    cip_report *told; /* of the bytes, as progress; or NULL */
     cip_status st;
     cip_err *err;
 } feed;
@@ -24,6 +25,8 @@ static int take(void *user, const uint8_t *p, size_t n)
         cip_sum_add(x->sum, p, n);
     if (x->enc != NULL)
         x->st = cip_encoder_write(x->enc, p, n, x->err);
+    if (cip_report_progress(x->told, n) && x->st == CIP_OK)
+        x->st = cip_report_status(x->told, x->err);
     return x->st != CIP_OK;
 }
 
@@ -31,6 +34,7 @@ static cip_status stream(asdf_recoding *w, cip_space *s, feed *x, cip_err *err)
 {
     const cip_read_how how = { w->layout, w->env->pool };
     cip_err why = CIP_ERR_INIT;
+    x->told = w->notes;
     cip_status st = cip_space_stream(&how, s, CIP_IO_PIECE, take, x, &why);
     if (x->st == CIP_OK && st != CIP_OK && err != NULL)
         *err = why;
@@ -153,7 +157,8 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
 /* --- pieces to bytes ----------------------------------------------------------------------------
  */
 
-static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_out *out, cip_err *err)
+static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_report *told, cip_out *out,
+                          cip_err *err)
 {
     void *buf = NULL;
     cip_io *io;
@@ -161,11 +166,14 @@ static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_out *ou
     cip_status st = CIP_OK;
     CIP_TRY(cip_io_open_revision(f->layout->io, r, &io, err));
     const uint64_t size = io->size, most = cip_min_u64(size, CIP_IO_PIECE);
+    cip_report_expect(told, size);
     CIP_GO(cip_mem_get(mem, (size_t)most, &buf, err));
     for (uint64_t off = 0, n; off < size; off += n) {
         n = cip_min_u64(size - off, most);
         CIP_GO(cip_io_read(io, off, buf, (size_t)n, err));
         CIP_GO(cip_out_write(out, buf, (size_t)n, err));
+        if (cip_report_progress(told, n))
+            CIP_GO(cip_report_status(told, err));
     }
 done:
     cip_mem_put(mem, buf);
@@ -173,15 +181,15 @@ done:
     return st;
 }
 
-cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_out *out,
-                                 cip_err *err)
+cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_report *told,
+                                 cip_out *out, cip_err *err)
 {
     cip_revision r = { .patch = { .arena = { .mem = &f->env->mem } },
                        .has_tail = true,
                        .anew = true };
     cip_status st = cip_asdf_pieces_add(f->env, p, &r, NULL, err);
     if (st == CIP_OK)
-        st = put_all(f, &r, out, err);
+        st = put_all(f, &r, told, out, err);
     cip_revision_clear(&r);
     return st;
 }
@@ -244,7 +252,7 @@ static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *
     all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
     all->n = x->n;
     all->block = p;
-    return cip_asdf_pieces_write(x->f, all, out, err);
+    return cip_asdf_pieces_write(x->f, all, w->notes, out, err);
 }
 
 /* Data in other files come along: their names may mean nothing where the output lies. */

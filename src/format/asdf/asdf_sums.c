@@ -16,11 +16,18 @@ static asdf_plain plain_of(const asdf_file *f, size_t i)
     return f->plain != NULL ? f->plain[i] : (asdf_plain){ .stored = b->stored, .data = b->data };
 }
 
-static int add_to_sum(void *user, const uint8_t *p, size_t n)
+/* Where streamed bytes go. */
+typedef struct feed {
+    cip_sum *sum;     /* or NULL */
+    cip_report *told; /* or NULL */
+} feed;
+
+static int take(void *user, const uint8_t *p, size_t n)
 {
-    if (user != NULL)
-        cip_sum_add(user, p, n);
-    return 0;
+    const feed *x = user;
+    if (x->sum != NULL)
+        cip_sum_add(x->sum, p, n);
+    return cip_report_progress(x->told, n);
 }
 
 bool cip_asdf_has_half_sum(const asdf_file *f, size_t i)
@@ -32,17 +39,18 @@ bool cip_asdf_has_half_sum(const asdf_file *f, size_t i)
 }
 
 /* A checksum of which nobody says how it was made: half an MD5 perhaps. */
-static cip_status hash_half(const asdf_file *f, size_t i, asdf_summed *o, cip_err *err)
+static cip_status hash_half(const asdf_file *f, size_t i, cip_report *told, asdf_summed *o,
+                            cip_err *err)
 {
     const asdf_block *b = &f->blocks.at[i];
     const cip_read_how how = { .layout = f->layout };
     uint8_t got[CIP_SUM_MAX];
-    cip_sum *sum;
+    feed x = { .told = told };
     size_t n = b->form->checksum_len;
-    CIP_TRY(cip_sum_new(&f->env->mem, CIP_SUM_MD5, &sum, err));
-    o->stored = cip_space_stream(&how, plain_of(f, i).stored, PIECE, add_to_sum, sum, &o->err);
-    cip_sum_take(sum, got);
-    cip_sum_free(sum);
+    CIP_TRY(cip_sum_new(&f->env->mem, CIP_SUM_MD5, &x.sum, err));
+    o->stored = cip_space_stream(&how, plain_of(f, i).stored, PIECE, take, &x, &o->err);
+    cip_sum_take(x.sum, got);
+    cip_sum_free(x.sum);
     if (o->stored == CIP_OK)
         o->half = memcmp(got, b->checksum, n) == 0       ? 1
                   : memcmp(got + n, b->checksum, n) == 0 ? 2
@@ -51,41 +59,43 @@ static cip_status hash_half(const asdf_file *f, size_t i, asdf_summed *o, cip_er
 }
 
 /* Streams a space through a checksum (NULL: just decodes it) and compares. */
-static cip_status stream(const asdf_file *f, cip_space *s, cip_sum *sum, const uint8_t *want,
+static cip_status stream(const asdf_file *f, cip_space *s, const feed *x, const uint8_t *want,
                          bool *right, cip_err *err)
 {
     const cip_read_how how = { .layout = f->layout };
     uint8_t got[CIP_SUM_MAX];
-    CIP_TRY(cip_space_stream(&how, s, PIECE, add_to_sum, sum, err));
-    if (sum != NULL) {
-        cip_sum_take(sum, got);
+    CIP_TRY(cip_space_stream(&how, s, PIECE, take, (void *)x, err));
+    if (x->sum != NULL) {
+        cip_sum_take(x->sum, got);
         *right = memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
     }
     return CIP_OK;
 }
 
-cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, bool deep, asdf_summed *o, cip_err *err)
+cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how, asdf_summed *o,
+                              cip_err *err)
 {
     const cip_block *b = &f->layout->block[i];
     const asdf_plain plain = plain_of(f, i);
     const uint8_t *want = b->info.checksum_value;
     bool has_sum = b->sum_id != CIP_SUM_NONE && f->blocks.at[i].state == CIP_OK;
-    cip_sum *sum = NULL;
+    feed x = { .told = how->told };
     o->sum_right = !has_sum;
     if (cip_asdf_has_half_sum(f, i))
-        CIP_TRY(hash_half(f, i, o, err));
+        CIP_TRY(hash_half(f, i, how->told, o, err));
     if (has_sum) {
-        CIP_TRY(cip_sum_new(&f->env->mem, (cip_sum_id)b->sum_id, &sum, err));
-        o->stored = stream(f, plain.stored, sum, want, &o->sum_right, &o->err);
+        CIP_TRY(cip_sum_new(&f->env->mem, (cip_sum_id)b->sum_id, &x.sum, err));
+        o->stored = stream(f, plain.stored, &x, want, &o->sum_right, &o->err);
     }
     bool try_legacy = o->stored == CIP_OK && !o->sum_right && plain.data != plain.stored;
     bool expected = cip_layout_expects(f->layout, b->info.decoded_nbytes); /* or core tells */
-    if (plain.data != NULL && expected && (deep || try_legacy)) {
+    if (plain.data != NULL && expected && (how->deep || try_legacy)) {
+        const feed data = { .sum = try_legacy ? x.sum : NULL, .told = how->told };
         bool right = false;
-        o->decoded = stream(f, plain.data, try_legacy ? sum : NULL, want, &right, &o->err);
+        o->decoded = stream(f, plain.data, &data, want, &right, &o->err);
         o->sum_legacy = right;
     }
-    cip_sum_free(sum);
+    cip_sum_free(x.sum);
     return CIP_OK;
 }
 
@@ -108,8 +118,9 @@ bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *o)
 static cip_status compare(const asdf_file *f, size_t i, cip_err *err)
 {
     const asdf_block *b = &f->blocks.at[i];
+    const asdf_summing how = { .deep = false };
     asdf_summed o = { .err = CIP_ERR_INIT };
-    CIP_TRY(cip_asdf_sum_block(f, i, false, &o, err));
+    CIP_TRY(cip_asdf_sum_block(f, i, &how, &o, err));
     if (o.stored != CIP_OK) {
         if (err != NULL)
             *err = o.err;

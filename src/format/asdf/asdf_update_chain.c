@@ -212,13 +212,15 @@ cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **o
     CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &made, err));
     cip_out to = cip_scratch_out(made);
     cip_status st = run(u, &c, &of, b, &to, err);
+    if (st == CIP_OK && cip_asdf_chain_is_lossy(&c) && u->how.notes != NULL) {
+        cip_asdf_tell_worst(u->how.notes, path_of(u, block), b->worst);
+        st = cip_report_status(u->how.notes, err);
+    }
     if (st != CIP_OK) {
         cip_io_close(made);
         return st;
     }
     b->head.flags |= ASDF_ENCODED;
-    if (cip_asdf_chain_is_lossy(&c) && u->how.notes != NULL)
-        cip_asdf_tell_worst(u->how.notes, path_of(u, block), b->worst);
     *out = made;
     return CIP_OK;
 }

@@ -97,14 +97,14 @@ static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 
 typedef struct hashing {
     asdf_file *f;
-    bool deep;
+    asdf_summing how;
     asdf_summed *slot;
 } hashing;
 
 static cip_status hash_job(void *arg, size_t i, cip_err *err)
 {
     const hashing *h = arg;
-    return cip_asdf_sum_block(h->f, i, h->deep, &h->slot[i], err);
+    return cip_asdf_sum_block(h->f, i, &h->how, &h->slot[i], err);
 }
 
 static const char *const half_words[] = {
@@ -144,7 +144,7 @@ static void report_block(const asdf_file *f, size_t i, const asdf_summed *o, cip
 /* Blocks are hashed side by side, and reported in their order. */
 static cip_status check_sums(asdf_file *f, bool deep, cip_report *rep, cip_err *err)
 {
-    hashing h = { .f = f, .deep = deep };
+    hashing h = { .f = f, .how = { .deep = deep, .told = rep } };
     CIP_TRY(CIP_NEW(&f->env->mem, &h.slot, f->blocks.n, err));
     for (size_t i = 0; i < f->blocks.n; i++)
         h.slot[i].err = (cip_err)CIP_ERR_INIT;

@@ -181,9 +181,10 @@ cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *
 cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p, cip_err *err);
 void cip_asdf_recoding_clear(asdf_recoding *w);
 
-/* Writes it all to `out`; f: the file that pieces come from. */
-cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_out *out,
-                                 cip_err *err);
+/* Writes it all to `out`; f: the file that pieces come from. `told` (or NULL) hears of the
+ * progress, and may stop it. */
+cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_report *told,
+                                 cip_out *out, cip_err *err);
 /* Whether its first line ends so. */
 bool cip_asdf_is_crlf(cip_bytes head);
 

@@ -155,8 +155,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
 static int take(void *user, const uint8_t *bytes, size_t n)
 {
     (void)bytes;
-    (void)n;
-    return cip_report_status(user, NULL) != CIP_OK;
+    return cip_report_progress(user, n);
 }
 
 static cip_status verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)

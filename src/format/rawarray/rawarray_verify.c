@@ -30,8 +30,7 @@ static void add_notes(const cip_layout *l, const cip_ra_header *h, cip_report *r
 static int take(void *user, const uint8_t *p, size_t n)
 {
     (void)p;
-    (void)n;
-    return cip_report_status(user, NULL) != CIP_OK;
+    return cip_report_progress(user, n);
 }
 
 /* Bytes that are not there or cannot be decoded are a finding; the rest is a failure of the check.
