@@ -55,7 +55,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
                            cip_commit **out, cip_err *err);
 /* Opens c->io anew, after the file was changed. */
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
-/* Its records, and a file that replaces it, are those called after `name`. */
+/* Names the tmp, the journal and a file that replaces this one after `name`. */
 cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err);
 /* At the level `power` only. */
 cip_status cip_commit_sync_file(cip_commit *c, cip_err *err);
@@ -70,9 +70,10 @@ cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err)
 cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err);
 /* Undoes a sealed journal: the old bytes, the old length. CORRUPT when it has cut off bytes. */
 cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err);
-/* The record says nothing from here on: removes it (`name`), and what points to it. */
+/* The file counts as it is from here on: its attribute says so, then the record (called `name`) and
+ * the attribute are removed. */
 cip_status cip_commit_settle(cip_commit *c, const char *name, cip_err *err);
-/* Takes away what points to a record. */
+/* Takes away the attribute by which the file points to its record. */
 cip_status cip_commit_forget(cip_commit *c, cip_err *err);
 /* Cuts the file and removes the tmp, in this order. */
 cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);

@@ -10,8 +10,8 @@
 typedef struct cip_fresh {
     int fd;         /* -1: none; for reading and writing */
     bool named;     /* `name` is in the folder */
-    int slot;       /* among those that cip_remove_unfinished removes, or -1 */
-    char name[300]; /* that it takes, or has, before its own */
+    int slot;       /* in the table of names that cip_remove_unfinished removes, or -1 */
+    char name[300]; /* the temporary name, which the file has or can be given */
 } cip_fresh;
 
 #define CIP_FRESH_NONE ((cip_fresh){ .fd = -1, .slot = -1 })
@@ -26,9 +26,9 @@ cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip
 /* The same on systems without files that have no name. */
 cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mode, cip_fresh *out,
                                 cip_err *err);
-/* It takes the place's name in one step; without `replace`, BUSY when that exists. */
+/* The file takes the place's name in one step; without `replace`, BUSY when that exists. */
 cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err);
-/* Closes it; removes the name of ours if it still has that. */
+/* Closes the file, and removes its temporary name if it still has one. */
 void cip_fresh_end(const cip_place *p, cip_fresh *f);
 
 #endif
