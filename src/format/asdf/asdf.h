@@ -163,6 +163,8 @@ static inline bool cip_asdf_is_raw(const asdf_block *b)
 typedef bool asdf_believe_fn(const void *user, cip_io *io, cip_bytes in, uint64_t at);
 /* Believes plausible headers of the form `user`. */
 asdf_believe_fn cip_asdf_believe_form;
+/* The first magic in [p, end), or NULL. */
+const uint8_t *cip_asdf_find_magic(const uint8_t *p, const uint8_t *end);
 /* A search for the next block, or several in a row. */
 typedef struct asdf_search {
     cip_io *io;

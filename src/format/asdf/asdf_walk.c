@@ -202,7 +202,7 @@ static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
         return CIP_OK;
     CIP_TRY(cip_asdf_peek(x->win, from, (size_t)cip_min_u64(end - from, MOST), 0, &in, err));
     for (const uint8_t *p = in.ptr, *stop = in.ptr + in.len;
-         (p = memmem(p, (size_t)(stop - p), ASDF_MAGIC, ASDF_MAGIC_LEN)) != NULL; p++) {
+         (p = cip_asdf_find_magic(p, stop)) != NULL; p++) {
         cip_bytes head = { p, (size_t)(stop - p) };
         if (!cip_asdf_believe_form(x->form, x->win->io, head, from + (uint64_t)(p - in.ptr)))
             continue;
