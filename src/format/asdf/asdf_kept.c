@@ -11,16 +11,10 @@ static bool has_block(const cip_spec_array *s)
     return !s->is_view && (s->where == CIP_WHERE_DEFAULT || s->where == CIP_WHERE_INTERNAL);
 }
 
-/* Whether the output is made from all of a file with blocks. */
-static bool keeps_blocks(const cip_spec *spec)
-{
-    return spec->from != NULL && spec->whole;
-}
-
 cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept *out, cip_err *err)
 {
     *out = (asdf_kept){ .n = 0 };
-    if (!keeps_blocks(spec))
+    if (spec->from == NULL || !spec->whole)
         return CIP_OK;
     CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(spec->from), err));
     size_t n = cip_asdf_of(spec->from)->blocks.n;
@@ -72,8 +66,6 @@ static void tell_kept(const cip_spec *spec, const asdf_kept *k, cip_report *loss
 
 cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    if (!keeps_blocks(spec))
-        return CIP_OK;
     cip_arena arena = { .mem = &spec->env->mem };
     asdf_kept k;
     asdf_foreign x = { .found = false };

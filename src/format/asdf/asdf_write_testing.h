@@ -76,8 +76,10 @@ static inline int made_on_loss(void *user, const cip_finding *f)
 static inline cip_status made_check(made *m, const cip_spec *spec)
 {
     cip_report loss;
+    cip_spec with_env = *spec;
+    with_env.env = &m->env;
     cip_report_init(&loss, &m->env.mem, false, made_on_loss, m);
-    cip_status st = cip_asdf_sink.check(spec, &loss, &m->err);
+    cip_status st = cip_asdf_sink.check(&with_env, &loss, &m->err);
     cip_report_clear(&loss);
     return st;
 }
