@@ -69,7 +69,7 @@ static int failed(const char *path, size_t line, const char *what, int ndim)
     if (line != 0)
         fprintf(stderr, ": line %zu: expected %d integers\n", line, ndim);
     else
-        fprintf(stderr, ": %s\n", what);
+        fprintf(stderr, ": %s\n", what != NULL ? what : "cannot be read");
     return EXIT_FAILED;
 }
 
