@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <yaml.h>
 
 #include "support/corpus.h"
@@ -243,6 +244,23 @@ static size_t key_of(const events *e, size_t i)
     return SIZE_MAX;
 }
 
+/* 1 and 0 for what YAML 1.1 calls true and false, -1 for all else. */
+static int truth_of(const yaml_event_t *ev)
+{
+    static const char *const words[] = { "false", "true", "no", "yes", "off", "on" };
+    if (ev->type == YAML_SCALAR_EVENT && ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+        for (int i = 0; i < 6; i++)
+            if (strcasecmp(text_of(ev), words[i]) == 0)
+                return i % 2;
+    return -1;
+}
+
+/* Of equal keys the last one counts: False and FALSE are one key. */
+static bool same_key(const yaml_event_t *x, const yaml_event_t *y)
+{
+    return same_string(text_of(x), text_of(y)) || (truth_of(x) >= 0 && truth_of(x) == truth_of(y));
+}
+
 /* A key that only this pair has, and that can be written in a path. */
 static bool is_plain_key(const events *e, size_t key)
 {
@@ -252,8 +270,7 @@ static bool is_plain_key(const events *e, size_t key)
         return false;
     for (size_t k = e->at[key].parent + 1; !is_end(&e->at[k].ev);
          k = e->at[e->at[k].next].next) /* aliases as keys are not looked into */
-        if (k != key && (e->at[k].ev.type == YAML_ALIAS_EVENT ||
-                         same_string(text_of(&e->at[k].ev), text_of(ev))))
+        if (k != key && (e->at[k].ev.type == YAML_ALIAS_EVENT || same_key(&e->at[k].ev, ev)))
             return false;
     return true;
 }
