@@ -221,6 +221,9 @@ typedef enum asdf_index_state {
     ASDF_INDEX_BAD /* ignored; `why` says why */
 } asdf_index_state;
 
+/* The line in front of the block index; its end is not part of it. */
+#define ASDF_INDEX_LINE "#ASDF BLOCK INDEX"
+
 typedef struct asdf_index {
     asdf_index_state state;
     uint64_t at, len; /* of its text in the file, from the header line on */

@@ -35,7 +35,7 @@ typedef enum behind { BEHIND_JUNK, BEHIND_END, BEHIND_BLOCK } behind;
 
 static behind look_behind(asdf_window *w, uint64_t at)
 {
-    static const char index_line[] = "#ASDF BLOCK INDEX";
+    static const char index_line[] = ASDF_INDEX_LINE;
     cip_bytes in;
     if (at >= w->io->size)
         return BEHIND_END;

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "tree/yaml.h"
 
-static const char header_line[] = "#ASDF BLOCK INDEX";
+static const char header_line[] = ASDF_INDEX_LINE;
 
 enum {
     TAIL = 4096,        /* read first: some 400 entries */

@@ -134,7 +134,7 @@ cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf 
     const char *eol = crlf ? "\r\n" : "\n";
     if (n == 0)
         return CIP_OK;
-    CIP_TRY(cip_buf_addf(out, err, "#ASDF BLOCK INDEX%s%%YAML 1.1%s---%s", eol, eol, eol));
+    CIP_TRY(cip_buf_addf(out, err, ASDF_INDEX_LINE "%s%%YAML 1.1%s---%s", eol, eol, eol));
     for (size_t i = 0; i < n; i++)
         CIP_TRY(cip_buf_addf(out, err, "- %" PRIu64 "%s", at[i], eol));
     return cip_buf_addf(out, err, "...%s", eol);

@@ -16,7 +16,7 @@ static bool is_blank(uint8_t c)
 /* An index that was cut off or that is none of ours to judge. */
 static bool is_index(const uint8_t *p, size_t n)
 {
-    static const char line[] = "#ASDF BLOCK INDEX";
+    static const char line[] = ASDF_INDEX_LINE;
     return memcmp(p, line, cip_min_u64(n, sizeof line - 1)) == 0;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/num.h"
 
-static const char index_line[] = "#ASDF BLOCK INDEX";
+static const char index_line[] = ASDF_INDEX_LINE;
 
 cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block *b, cip_err *err)
 {
