@@ -282,13 +282,7 @@ typedef struct asdf_file {
     uint32_t nexternal; /* of the root file: files opened so far */
 } asdf_file;
 
-enum {
-    ASDF_WARNED_ORDER = 1,
-    ASDF_WARNED_VERSION = 2,
-    ASDF_WARNED_TAG = 4,
-    ASDF_WARNED_TYPE = 8,
-    ASDF_WARNED_BLOCK = 16
-};
+enum { ASDF_WARNED_ORDER = 1, ASDF_WARNED_VERSION = 2, ASDF_WARNED_TAG = 4, ASDF_WARNED_TYPE = 8 };
 
 static inline asdf_file *cip_asdf_of(const cip_layout *l)
 {

@@ -8,14 +8,9 @@
 /* --- blocks of this file
  * -------------------------------------------------------------------------- */
 
-static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
+static cip_status no_block(const asdf_file *f, const char *text, cip_err *err)
 {
     size_t n = f->blocks.n;
-    if ((f->warned & ASDF_WARNED_BLOCK) == 0)
-        cip_warn(f->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "blocks",
-                 "an array needs block %.24s, the file has %zu block%s", text, n,
-                 n == 1 ? "" : "s");
-    f->warned |= ASDF_WARNED_BLOCK;
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                     "expected block %.24s of the file, found %zu block%s", text, n,
                     n == 1 ? "" : "s");
