@@ -4,6 +4,7 @@
 #define CIP_BASE_ERR_H
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "cippus/error.h"
 
@@ -18,6 +19,13 @@ cip_status cip_fail_in(cip_err *err, cip_status st, const char *fmt, ...) CIP_PR
 /* CIP_ERR_IO (or NOT_FOUND for ENOENT and ENOTDIR, READONLY for EROFS) with the text of `errnum`.
  */
 cip_status cip_fail_errno(cip_err *err, int errnum, uint64_t offset, const char *what);
+
+/* Whether a failure is a fault of what was read, not of the system, a limit or the caller. */
+static inline bool cip_is_about_content(cip_status st)
+{
+    return st == CIP_ERR_FORMAT || st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_CORRUPT ||
+           st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
+}
 
 /* These never give OK. Said so that the compiler sees no path on which an output is used unset. */
 static inline cip_status cip_failing(cip_status st)

@@ -121,6 +121,17 @@ void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
     pthread_mutex_unlock(&r->lock);
 }
 
+cip_status cip_report_outcome(cip_report *r, cip_status st, const cip_err *why, cip_err *err)
+{
+    if (cip_is_about_content(st)) {
+        cip_report_err(r, cip_severity_of(st), why);
+        return CIP_OK;
+    }
+    if (st != CIP_OK && err != NULL)
+        *err = *why;
+    return st;
+}
+
 void cip_report_expect(cip_report *r, uint64_t nbytes)
 {
     if (r == NULL)

@@ -49,6 +49,11 @@ void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, u
  * passed on keeps it for cip_report_status instead. */
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);
 
+/* After looking at something, st being how that ended and *why its error: a fault of the content is
+ * a finding (r NULL: of nobody) and gives OK, so that the check goes on; other failures are passed
+ * on. */
+cip_status cip_report_outcome(cip_report *r, cip_status st, const cip_err *why, cip_err *err);
+
 /* From now on it is known that nbytes more are to be looked at, and no others. */
 void cip_report_expect(cip_report *r, uint64_t nbytes);
 /* Tells that nbytes more have been looked at; true when the caller wants no more. `total` becomes 0

@@ -124,16 +124,10 @@ cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void
 
 /* A file that cannot be opened because of what is in it is a finding, not a failure of the check.
  */
-static bool is_about_content(cip_status st)
-{
-    return st == CIP_ERR_FORMAT || st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_CORRUPT ||
-           st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
-}
-
 static cip_status cannot_open(cip_status st, const cip_err *why, cip_finding_fn *fn, void *user,
                               cip_err *err)
 {
-    if (!is_about_content(st)) {
+    if (!cip_is_about_content(st)) {
         if (err != NULL)
             *err = *why;
         return st;

@@ -187,13 +187,6 @@ static cip_status judge(cip_env *env, cip_bytes in, cip_io *file, const struct s
     return check_file(env, file, p, err);
 }
 
-/* Faults of the journal; all others are the system's or a limit of ours. */
-static bool is_alien(cip_status st)
-{
-    return st == CIP_ERR_FORMAT || st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_CORRUPT ||
-           st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
-}
-
 /* Reads and judges the file with this suffix. Untouched *patch unless APPLIES. */
 static cip_status find(const search *s, const char *suffix, cip_journal_state *state,
                        cip_patch *patch, cip_err *err)
@@ -223,7 +216,7 @@ static cip_status find(const search *s, const char *suffix, cip_journal_state *s
         return CIP_OK;
     }
     cip_patch_clear(&p);
-    if (!is_alien(st)) {
+    if (!cip_is_about_content(st)) {
         if (err != NULL)
             *err = own;
         return st;

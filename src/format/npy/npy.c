@@ -173,13 +173,7 @@ static cip_status verify(cip_layout *l, uint32_t flags, cip_report *report, cip_
         cip_report_add(report, CIP_NOTE, CIP_OK, end, l->io->size - end, NULL,
                        "%" PRIu64 " bytes behind the array", l->io->size - end);
     cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
-    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT)
-        cip_report_err(report, CIP_BAD, &why);
-    else if (st != CIP_OK && err != NULL)
-        *err = why;
-    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT)
-        st = CIP_OK;
-    CIP_TRY(st);
+    CIP_TRY(cip_report_outcome(report, st, &why, err));
     return cip_report_status(report, err);
 }
 

@@ -321,6 +321,7 @@ static void the_magic_is_recognised(void **state)
 typedef struct findings {
     size_t n, notes;
     uint64_t offset, length;
+    cip_severity severity; /* of the last */
 } findings;
 
 static int on_finding(void *user, const cip_finding *f)
@@ -328,6 +329,7 @@ static int on_finding(void *user, const cip_finding *f)
     findings *s = user;
     s->n++;
     s->notes += f->severity == CIP_NOTE;
+    s->severity = f->severity;
     s->offset = f->offset;
     s->length = f->length;
     return 0;
@@ -371,10 +373,12 @@ static void failing_reads_are_reported(void **state)
     static const struct {
         cip_status st, want;
         size_t findings;
-    } row[] = { { CIP_ERR_IO, CIP_ERR_IO, 0 },
-                { CIP_ERR_TRUNCATED, CIP_OK, 1 },
-                { CIP_ERR_CORRUPT, CIP_OK, 1 } };
-    for (size_t i = 0; i < 3; i++) {
+        cip_severity severity;
+    } row[] = { { CIP_ERR_IO, CIP_ERR_IO, 0, CIP_NOTE },
+                { CIP_ERR_TRUNCATED, CIP_OK, 1, CIP_BAD },
+                { CIP_ERR_CORRUPT, CIP_OK, 1, CIP_BAD },
+                { CIP_ERR_UNSUPPORTED, CIP_OK, 1, CIP_WARN } };
+    for (size_t i = 0; i < 4; i++) {
         cip_env env;
         fault_io fault;
         cip_layout *l;
@@ -400,6 +404,7 @@ static void failing_reads_are_reported(void **state)
         assert_int_equal(cip_format_npy.verify(l, 0, &r, &err), row[i].want);
         assert_int_equal(err.code, row[i].want);
         assert_int_equal(s.n, row[i].findings);
+        assert_int_equal(s.severity, row[i].severity);
         fault.reads = 0;
         assert_int_equal(cip_format_npy.verify(l, 0, &r, NULL), row[i].want);
         cip_report_clear(&r);

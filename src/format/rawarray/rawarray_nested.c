@@ -28,8 +28,7 @@ static nest nest_make(cip_layout *l, const cip_ra_header *h, cip_space *data)
     return (nest){ { l, NULL }, h, data, h->raw_len / h->elbyte };
 }
 
-/* Reads the i-th record's header. FORMAT, CORRUPT, TRUNCATED, UNSUPPORTED: it is no RawArray file.
- */
+/* Reads the i-th record's header. A fault of the content: it is no RawArray file. */
 static cip_status read_record(const nest *w, uint64_t i, record *r, cip_err *err)
 {
     uint64_t each = w->outer->elbyte;
@@ -39,20 +38,6 @@ static cip_status read_record(const nest *w, uint64_t i, record *r, cip_err *err
     CIP_TRY(cip_ra_header_read((cip_bytes){ r->bytes, n }, each, false, &r->header, err));
     memset(r->bytes + r->header.data_off, 0, sizeof r->bytes - r->header.data_off);
     return CIP_OK;
-}
-
-/* What a record that is no RawArray file ends with; everything else is a failure. */
-static bool is_other_data(cip_status st)
-{
-    return st == CIP_ERR_FORMAT || st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED ||
-           st == CIP_ERR_UNSUPPORTED;
-}
-
-static cip_status pass_on(cip_status st, const cip_err *why, cip_err *err)
-{
-    if (st != CIP_OK && err != NULL)
-        *err = *why;
-    return st;
 }
 
 /* "float32[3, 4]" in C order. */
@@ -97,9 +82,9 @@ cip_status cip_ra_nested(cip_layout *l, const cip_ra_header *h, cip_space *data,
     for (uint64_t k = 0; k < cip_min_u64(w.n, LOOK_AT_FIRST + 1); k++) {
         cip_err why = CIP_ERR_INIT;
         cip_status st = read_record(&w, k < LOOK_AT_FIRST ? k : w.n - 1, &r, &why);
-        if (is_other_data(st))
+        if (cip_is_about_content(st))
             return CIP_OK;
-        CIP_TRY(pass_on(st, &why, err));
+        CIP_TRY(cip_report_outcome(NULL, st, &why, err));
         if (k == 0)
             first = r;
         equal &= memcmp(first.bytes, r.bytes, sizeof r.bytes) == 0;
@@ -115,12 +100,12 @@ cip_status cip_ra_nested_verify(cip_layout *l, const cip_ra_header *h, cip_space
         record r;
         cip_err why = CIP_ERR_INIT;
         cip_status st = read_record(&w, i, &r, &why);
-        if (is_other_data(st))
-            cip_report_add(report, CIP_BAD, st, h->data_off + i * h->elbyte, h->elbyte, "nested",
-                           "record %" PRIu64 " is no RawArray file as the others are: %.160s", i,
-                           why.text);
-        else
-            CIP_TRY(pass_on(st, &why, err));
+        if (cip_is_about_content(st))
+            cip_report_add(report, cip_severity_of(st), st, h->data_off + i * h->elbyte, h->elbyte,
+                           "nested",
+                           "record %" PRIu64 " is no RawArray file%s as the others are: %.160s", i,
+                           st == CIP_ERR_UNSUPPORTED ? " that this version reads" : "", why.text);
+        CIP_TRY(cip_report_outcome(NULL, st, &why, err));
         CIP_TRY(cip_report_status(report, err));
     }
     return CIP_OK;

@@ -33,29 +33,16 @@ static int take(void *user, const uint8_t *p, size_t n)
     return cip_report_progress(user, n);
 }
 
-/* Bytes that are not there or cannot be decoded are a finding; the rest is a failure of the check.
- */
-static cip_status read_all(cip_layout *l, cip_report *report, cip_err *err)
-{
-    const cip_read_how how = { l, l->env->pool };
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
-    if (st == CIP_ERR_TRUNCATED || st == CIP_ERR_CORRUPT) {
-        cip_report_err(report, CIP_BAD, &why);
-        return CIP_OK;
-    }
-    if (st != CIP_OK && err != NULL)
-        *err = why;
-    return st;
-}
-
 cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
 {
     const cip_ra_header *h = l->own;
     const cip_array *a = l->array[0];
+    const cip_read_how how = { l, l->env->pool };
+    cip_err why = CIP_ERR_INIT;
     (void)flags;
     add_notes(l, h, report);
-    CIP_TRY(read_all(l, report, err));
+    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
+    CIP_TRY(cip_report_outcome(report, st, &why, err));
     if (strcmp(a->storage.kind, "nested") == 0)
         CIP_TRY(cip_ra_nested_verify(l, h, a->space, report, err));
     return cip_report_status(report, err);
