@@ -293,8 +293,12 @@ static void warn_of_lines(cip_layout *l, const scan *s, const asdf_header *h)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "header",
                  "the standard's version %.40s is not known; what is known is read",
                  h->standard_text);
-    if (h->found == ASDF_NOTHING && s->odd_text == SIZE_MAX)
+    if (h->found == ASDF_NOTHING && s->odd_text == SIZE_MAX) {
+        /* A valid empty file, but no writer that we know makes it: most likely it was cut. */
+        cip_warn(l->env, CIP_ERR_TRUNCATED, s->text.len, "header",
+                 "expected a tree or a block behind the header, found the end of the file");
         return;
+    }
     if (s->odd != SIZE_MAX && (h->found != ASDF_TREE || s->odd < h->at))
         cip_warn(l->env, CIP_ERR_CORRUPT, s->odd, "header",
                  "lines between the header and the tree that are no comments");

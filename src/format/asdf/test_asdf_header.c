@@ -232,19 +232,24 @@ static void a_tree_without_its_first_line_is_yaml_1_1(void **state)
     }
 }
 
-static void a_file_may_be_just_its_header(void **state)
+/* The standard allows it and Python's reader takes it, but no writer makes it: it was cut. */
+static void a_file_that_is_just_its_header_is_warned_of(void **state)
 {
     (void)state;
     static const char *const texts[] = { "#ASDF 1.0.0\n", "#ASDF 1.0.0", "#ASDF 1.0.0\n#c",
-                                         "#ASDF 1.0.0\n\n\0" };
-    for (size_t i = 0; i < 4; i++) {
+                                         "#ASDF 1.0.0\n\n\0", "#ASDF 1.0.0\n#ASDF_STANDARD 1." };
+    for (size_t i = 0; i < 5; i++) {
         one_file f;
         asdf_make m = { 0 };
         make_text(&m, texts[i]);
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
         assert_null(f.layout->tree);
         assert_int_equal(f.layout->narray + f.layout->nblock, 0);
-        assert_int_equal(f.env.warnings.n, 0);
+        assert_int_equal(f.env.warnings.n, 1);
+        const cip_finding *w = cip_report_get(&f.env.warnings, 0);
+        assert_int_equal(w->code, CIP_ERR_TRUNCATED);
+        assert_int_equal(w->offset, m.len);
+        assert_non_null(strstr(w->text, "found the end of the file"));
         one_close(&f);
         make_clear(&m);
     }
@@ -322,7 +327,7 @@ int main(void)
         cmocka_unit_test(an_unknown_standard_is_warned_about_and_none_is_not),
         cmocka_unit_test(lines_that_are_no_comments_are_passed_over_with_a_warning),
         cmocka_unit_test(a_tree_without_its_first_line_is_yaml_1_1),
-        cmocka_unit_test(a_file_may_be_just_its_header),
+        cmocka_unit_test(a_file_that_is_just_its_header_is_warned_of),
         cmocka_unit_test(blocks_follow_the_comments_where_there_is_no_tree),
         cmocka_unit_test(long_comments_are_read_up_to_a_limit),
     };
