@@ -35,7 +35,7 @@ typedef struct cip_array_storage {
     uint64_t stored_nbytes; /* of the whole block where several arrays share it */
     const int64_t *chunk;   /* chunk shape (ndim lengths), or NULL where it is not chunked */
     int64_t block;          /* index of the block it lies in, or -1 */
-    bool masked;
+    bool masked;            /* elements of it may be missing, or items in a field of it */
 } cip_array_storage;
 /** Fills *out. `array` NULL passes on the status in err (or ARG). */
 CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_storage *out,
@@ -60,7 +60,8 @@ typedef struct cip_read_args {
     const char *selection;       /* as text; NULL: all */
     const cip_selection *slices; /* or as numbers; only one of the two */
     const char *field; /* of a record: its name, nested ones joined by "/"; its sub-array's axes
-                          come last */
+                          come last. Whole records are UNSUPPORTED where a field has missing items
+                          of its own that they cannot show (NaN shows them) */
     const cip_dtype *dtype; /* as in cip_read, where absent (NULL) cip_dtype_as_stored(); but what a
                                failed cip_dtype_from_text left in err is passed on */
     void *dst;

@@ -152,7 +152,7 @@ static cip_status add(planner *p, const cip_array *a, const char *field, const c
     }
     CIP_TRY(make_plan(p, a, field, false, err));
     cip_spec_array *s = &p->spec[p->job->spec.narray - 1];
-    s->masked = masked;
+    s->masked = cip_plan_is_masked(&p->job->plan[p->job->nplan - 1]);
     s->mask = mask;
     s->mask_value = value;
     s->node = node;

@@ -144,7 +144,7 @@ static cip_status texter_start(texter *x, const cip_plan_read *p, cip_print_styl
     x->out.mem = p->arena.mem;
     cip_printer_start(&x->pr, p, style);
     CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)x->most, (size_t)each, (void **)&x->elem, err));
-    if (p->array->mask.kind == CIP_MASK_NONE || p->take_mask)
+    if (!cip_plan_is_masked(p) || p->take_mask)
         return CIP_OK;
     return cip_mem_zeroed(p->arena.mem, (size_t)x->most, 1, (void **)&x->mask, err);
 }

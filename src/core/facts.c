@@ -176,7 +176,7 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
         .stored_nbytes = a->storage.nbytes,
         .chunk = a->storage.chunk,
         .block = a->storage.block,
-        .masked = a->mask.kind != CIP_MASK_NONE,
+        .masked = a->mask.kind != CIP_MASK_NONE || a->mask.nfield != 0,
     };
     return CIP_OK;
 }

@@ -65,7 +65,21 @@ done:
     return st;
 }
 
-cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
+cip_status cip_mask_shows(const cip_mask *m, uint64_t off, uint64_t itemsize, cip_err *err)
+{
+    for (size_t i = 0; i < m->nfield; i++) {
+        const cip_masked_field *x = &m->field[i];
+        if (!x->nan && x->off >= off && x->off - off < itemsize)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "values are missing in the field '%.60s', which a record cannot show: "
+                            "take its fields one by one",
+                            x->name);
+    }
+    return CIP_OK;
+}
+
+static cip_status mask_of_elements(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                                   cip_err *err)
 {
     switch (p->array->mask.kind) {
     case CIP_MASK_NONE:
@@ -84,4 +98,33 @@ cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *
         break;
     }
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a mask of single bits");
+}
+
+/* Sets what is missing of the field alone. */
+static cip_status add_missing(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+                              cip_err *err)
+{
+    cip_status st;
+    cip_cast cast;
+    cip_cast_stats stats = { 0, 0 };
+    cip_nd from = part->from, packed;
+    uint8_t *set = NULL;
+    from.itemsize = 1;
+    CIP_GO(cip_cast_make(cip_dtype_of(CIP_BOOL), cip_dtype_of(CIP_BOOL), CIP_OVERFLOW_CLAMP, &cast,
+                         err));
+    CIP_GO(cip_view_c_order(from.ndim, from.shape, 1, &packed, err));
+    CIP_GO(cip_mem_get(p->arena.mem, (size_t)part->nelem, (void **)&set, err));
+    CIP_GO(cip_space_gather(&p->how, p->array->mask.in_fields, &from, &cast, &packed, set, &stats,
+                            err));
+    for (uint64_t i = 0; i < part->nelem; i++)
+        dst[i] |= set[i];
+done:
+    cip_mem_put(p->arena.mem, set);
+    return st;
+}
+
+cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
+{
+    CIP_TRY(mask_of_elements(p, part, dst, err));
+    return p->by_field ? add_missing(p, part, dst, err) : CIP_OK;
 }

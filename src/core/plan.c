@@ -140,9 +140,22 @@ static cip_status take_as(cip_plan_read *p, const cip_dtype *as, cip_err *err)
     return CIP_OK;
 }
 
+/* What the mask of the array's fields means to this read. */
+static cip_status find_masked(cip_plan_read *p, cip_err *err)
+{
+    const cip_mask *m = &p->array->mask;
+    uint64_t off = p->from.off - p->array->view.off;
+    if (p->stored->kind == CIP_RECORD)
+        return cip_mask_shows(m, off, p->stored->itemsize, err);
+    for (size_t i = 0; i < m->nfield; i++)
+        p->by_field = p->by_field || m->field[i].off == off;
+    return CIP_OK;
+}
+
 static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as as, cip_err *err)
 {
     CIP_TRY(enter_fields(p, args->field, err));
+    CIP_TRY(find_masked(p, err));
     CIP_TRY(take_as(p, args->as, err));
     p->reversed = args->reversed;
     uint64_t first, end; /* positions are then computed modulo 2^64 without harm */

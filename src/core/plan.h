@@ -19,6 +19,7 @@ typedef struct cip_plan_read {
     cip_read_how how;
     bool reversed;             /* the array's axes in reverse */
     bool take_mask;            /* fetch gives the mask, as bool */
+    bool by_field;             /* the field has missing items of its own */
     cip_progress_fn *progress; /* may be NULL */
     void *progress_user;
     cip_arena arena; /* dtypes made for this read */
@@ -53,6 +54,11 @@ uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part);
 /* Reads a part's elements, packed in C order, to dst. RANGE, with the element's number in all of
  * the selection, where the cast refuses one: so nothing of a part that fails is handed on. */
 cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
+/* Whether elements of the plan may be missing. */
+static inline bool cip_plan_is_masked(const cip_plan_read *p)
+{
+    return p->array->mask.kind != CIP_MASK_NONE || p->by_field;
+}
 /* The mask of a part's elements: one byte each, 1 is missing. */
 cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
 
@@ -84,6 +90,9 @@ cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err);
 cip_status cip_read_args_got(const cip_read_args *args, const cip_err *err);
 /* OK, or for a dtype NULL the status in err (or ARG). */
 cip_status cip_dtype_there(const cip_dtype *dtype, cip_err *err);
+/* UNSUPPORTED where a field has missing items that whole records, or a nested record `itemsize`
+ * bytes long at `off` in them, cannot show: a mask is of whole elements. */
+cip_status cip_mask_shows(const cip_mask *m, uint64_t off, uint64_t itemsize, cip_err *err);
 /* The caller's args as the struct of this build; ARG for a wrong size or two selections. */
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err);
 

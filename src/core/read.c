@@ -242,6 +242,7 @@ static bool in_host_order(const cip_dtype *d)
 static cip_status view_in_place(const cip_array *a, const uint8_t **out, cip_err *err)
 {
     uint64_t nelem, nbytes;
+    CIP_TRY(cip_mask_shows(&a->mask, 0, a->dtype->itemsize, err));
     if (!in_host_order(a->dtype))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "no view: the elements are not in this machine's byte order");

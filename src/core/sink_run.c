@@ -17,7 +17,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
                                  .ndim = p->from.ndim,
                                  .shape = p->from.shape,
                                  .mask = -1,
-                                 .masked = p->array->mask.kind != CIP_MASK_NONE && !p->take_mask };
+                                 .masked = cip_plan_is_masked(p) && !p->take_mask };
     }
     job->spec.array = s;
     return CIP_OK;

@@ -167,7 +167,7 @@ static cip_status sum_all(summer *m, cip_err *err)
     size_t most = (size_t)cip_min_u64(PART, m->plan.nelem);
     CIP_GO(cip_mem_zeroed(mem, most, m->what == COMPLEX ? 16 : 8, (void **)&m->elem, err));
     CIP_GO(CIP_NEW(mem, &m->block, PART / BLOCK, err));
-    if (m->plan.array->mask.kind != CIP_MASK_NONE)
+    if (cip_plan_is_masked(&m->plan))
         CIP_GO(cip_mem_zeroed(mem, most, 1, (void **)&m->mask, err));
     cip_parts_start(&it, &m->plan, PART);
     while (cip_parts_next(&it, &part))

@@ -380,8 +380,8 @@ static void dtypes_of_reading_are_packed_and_in_order(void **state)
 
 /* --- masks ----------------------------------------------------------------------------------- */
 
-static void check_mask(const char *tree, const char *path, const char *selection,
-                       const char *expected)
+static void check_mask_of(const char *tree, const char *path, const char *field,
+                          const char *selection, const char *expected)
 {
     char *mem;
     cip_file *f = test_open_asdf(tree, &mem);
@@ -390,7 +390,8 @@ static void check_mask(const char *tree, const char *path, const char *selection
     uint64_t nbytes = 0;
     cip_err err = CIP_ERR_INIT;
     const cip_array *a = cip_find(f, path, &err);
-    cip_status st = cip_read_into(a, CIP_READ_ARGS(.selection = selection, .mask = mask), &err);
+    cip_status st =
+        cip_read_into(a, CIP_READ_ARGS(.field = field, .selection = selection, .mask = mask), &err);
     if (st != CIP_OK)
         print_error("%s\n", err.text);
     assert_int_equal(st, CIP_OK);
@@ -400,6 +401,12 @@ static void check_mask(const char *tree, const char *path, const char *selection
         assert_int_equal(mask[i], expected[i] == '1');
     cip_file_close(f);
     free(mem);
+}
+
+static void check_mask(const char *tree, const char *path, const char *selection,
+                       const char *expected)
+{
+    check_mask_of(tree, path, NULL, selection, expected);
 }
 
 static const char masked_tree[] =
@@ -426,6 +433,43 @@ static void masks_of_every_kind_are_read(void **state)
     check_mask(masked_tree, "column", NULL, "001100");
     check_mask(masked_tree, "column", "[1:]", "1100");
     check_mask(masked_tree, "none", NULL, "00");
+}
+
+static const char masked_fields[] =
+    "a: !core/ndarray-1.1.0 {data: [[1, null, [2, 3]], [null, 4.5, [5, null]], null, [6, 7, [8, "
+    "9]]], datatype: [int32, float64, {name: v, datatype: int16, shape: [2]}], mask: "
+    "!core/ndarray-1.1.0 [false, false, false, true]}\n"
+    "nan: !core/ndarray-1.1.0 {data: [[1, null]], datatype: [int32, float64]}\n";
+
+static void fields_have_masks_of_their_own(void **state)
+{
+    (void)state;
+    check_mask_of(masked_fields, "a", "f0", NULL, "0111");
+    check_mask_of(masked_fields, "a", "f0", "[::-1]", "1110");
+    check_mask_of(masked_fields, "a", "f1", NULL, "1011");
+    check_mask_of(masked_fields, "a", "v", NULL, "00011111");
+    check_mask_of(masked_fields, "a", "v", "[:2, 1]", "01");
+    check_mask_of(masked_fields, "nan", NULL, NULL, "0");
+}
+
+static void records_that_cannot_show_what_is_missing_are_refused(void **state)
+{
+    (void)state;
+    char *mem;
+    cip_file *f = test_open_asdf(masked_fields, &mem);
+    uint8_t to[64];
+    cip_err err = CIP_ERR_INIT;
+    const cip_array *a = cip_find(f, "a", NULL);
+    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.dst = to), &err), CIP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "'f0'"));
+    err = (cip_err)CIP_ERR_INIT;
+    assert_null(cip_view(a, &err));
+    assert_int_equal(err.code, CIP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "'f0'"));
+    assert_int_equal(cip_read_into(cip_find(f, "nan", NULL), CIP_READ_ARGS(.dst = to), NULL),
+                     CIP_OK);
+    cip_file_close(f);
+    free(mem);
 }
 
 static void a_mask_that_does_not_broadcast_is_an_error(void **state)
@@ -463,6 +507,8 @@ int main(void)
         cmocka_unit_test(a_view_wants_c_order_and_alignment),
         cmocka_unit_test(dtypes_of_reading_are_packed_and_in_order),
         cmocka_unit_test(masks_of_every_kind_are_read),
+        cmocka_unit_test(fields_have_masks_of_their_own),
+        cmocka_unit_test(records_that_cannot_show_what_is_missing_are_refused),
         cmocka_unit_test(a_mask_that_does_not_broadcast_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

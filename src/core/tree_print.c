@@ -34,7 +34,7 @@ static cip_status describe(const cip_array *a, const printer *p, cip_buf *b, cip
     CIP_TRY(cip_buf_addf(b, err, "] %s", a->storage.kind != NULL ? a->storage.kind : "array"));
     if (a->storage.codec != NULL && strcmp(a->storage.codec, "none") != 0)
         CIP_TRY(cip_buf_addf(b, err, " %s", a->storage.codec));
-    if (a->mask.kind != CIP_MASK_NONE)
+    if (a->mask.kind != CIP_MASK_NONE || a->mask.nfield != 0)
         CIP_TRY(cip_buf_addf(b, err, " masked"));
     if (a->st != CIP_OK)
         CIP_TRY(cip_buf_addf(b, err, " (%s)", cip_status_name(a->st)));

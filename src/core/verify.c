@@ -32,6 +32,15 @@ static void check_array(const cip_array *a, cip_report *rep)
     cip_report_err(rep, cip_severity_of(st), &err);
 }
 
+/* Whoever reads whole records is refused. */
+static void note_masked_fields(const cip_array *a, cip_report *rep)
+{
+    for (size_t i = 0; i < a->mask.nfield; i++)
+        cip_report_add(rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, a->path,
+                       "values are missing in the field '%.60s'%s", a->mask.field[i].name,
+                       a->mask.field[i].nan ? "" : ", so fields are taken one by one");
+}
+
 /* Decoding what a file cannot honestly stand for would never end. */
 static cip_status check_amount(cip_file *f, cip_space *s, cip_err *err)
 {
@@ -78,6 +87,7 @@ static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, ci
     for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
         const cip_array *a = f->layout->array[i];
         check_array(a, rep);
+        note_masked_fields(a, rep);
         if (flags & CIP_VERIFY_DEEP)
             read_array(f, a, &seen, rep);
         if ((flags & CIP_VERIFY_DEEP) && a->mask.array != NULL)

@@ -167,10 +167,22 @@ typedef enum cip_mask_kind {
     CIP_MASK_BITS /* one bit each, LSB first, nonzero = valid */
 } cip_mask_kind;
 
+/* A field of records, no record itself, with items that are missing on their own. */
+typedef struct cip_masked_field {
+    uint64_t off;     /* of its first item, in the record */
+    const char *name; /* its path in the record; borrowed */
+    bool nan;         /* they read as NaN, so that whole records show them too */
+} cip_masked_field;
+
 typedef struct cip_mask {
     cip_mask_kind kind;
     struct cip_array *array; /* SET_*, BITS */
     const uint8_t *value;    /* VALUE: one element of the array's own dtype */
+    /* Besides, of records: the masked fields, and a space as long as the array's whose byte where
+     * an item of theirs begins is 1 when it is missing, else 0. */
+    const cip_masked_field *field;
+    size_t nfield;
+    cip_space *in_fields; /* with nfield */
 } cip_mask;
 
 /* How an array's data are stored, in words: for `ls`, `info`. All borrowed. */

@@ -372,6 +372,8 @@ typedef struct asdf_inline {
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM];
     bool nulls;
+    const cip_masked_field *field; /* of records: those with nulls in them */
+    size_t nfield;
     const uint8_t *missing; /* an element's bytes: those equal to it count as null; or NULL */
 } asdf_inline;
 cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dtype *declared,
@@ -382,6 +384,9 @@ cip_status cip_asdf_inline_space(asdf_file *f, const asdf_inline *in, cip_space 
  * are none): *flags is its view, with the shape of the data. */
 cip_status cip_asdf_inline_nulls(asdf_file *f, const asdf_inline *in, const cip_array *also,
                                  const cip_nd *flags, cip_space **out, cip_err *err);
+/* As long as the elements, laid out as they are: 1 where an item of a record's field is null. */
+cip_status cip_asdf_inline_in_fields(asdf_file *f, const asdf_inline *in, cip_space **out,
+                                     cip_err *err);
 /* Whether a list is one record of `d`: as many items as fields, each of a fitting depth. */
 bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth);
 
@@ -391,6 +396,14 @@ bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth);
 /* One value as an element of `d`; a null is zeros, in a float field of a record NaN. RANGE or TYPE
  * when it is none. */
 cip_status cip_asdf_element(const cip_dtype *d, const cip_node *value, uint8_t *dst, cip_err *err);
+/* Whether the type has a NaN, as which a null in a field reads. */
+static inline bool cip_asdf_has_nan(const cip_dtype *d)
+{
+    return d->kind >= CIP_F16 && d->kind <= CIP_C128;
+}
+/* The first byte of each item of a record's fields: 1 where it is null; the others are left as they
+ * are. */
+void cip_asdf_nulls_in_fields(const cip_dtype *d, const cip_node *list, uint8_t *dst);
 /* Code points of the text that a scalar is as an item of a list of texts. */
 uint64_t cip_asdf_text_chars(const cip_node *n);
 

@@ -151,7 +151,7 @@ static cip_status field(const cip_field *x, const cip_node *n, int32_t axis, uin
                         cip_err *err)
 {
     if (axis == x->ndim) {
-        if (n->type == CIP_NODE_NULL) /* of a float; others were refused when they were looked at */
+        if (n->type == CIP_NODE_NULL && cip_asdf_has_nan(x->dtype))
             CIP_TRY(real(x->dtype, n, copysign((double)NAN, -1.0), *dst, err));
         else
             CIP_TRY(cip_asdf_element(x->dtype, n, *dst, err));
@@ -177,6 +177,29 @@ static cip_status record(const cip_dtype *d, const cip_node *n, uint8_t *dst, ci
         CIP_TRY(field(&d->field[i], n->item[i], 0, &at, err));
     }
     return CIP_OK;
+}
+
+static void nulls_in_field(const cip_field *x, const cip_node *n, int32_t axis, uint8_t **dst)
+{
+    if (axis < x->ndim) {
+        bool fits = n->type == CIP_NODE_SEQ && (int64_t)n->len == x->shape[axis];
+        for (uint32_t i = 0; fits && i < n->len; i++)
+            nulls_in_field(x, n->item[i], axis + 1, dst);
+        return;
+    }
+    if (x->dtype->kind == CIP_RECORD)
+        cip_asdf_nulls_in_fields(x->dtype, n, *dst);
+    else if (n->type == CIP_NODE_NULL)
+        **dst = 1;
+    *dst += x->dtype->itemsize;
+}
+
+void cip_asdf_nulls_in_fields(const cip_dtype *d, const cip_node *list, uint8_t *dst)
+{
+    for (uint32_t i = 0; list->type == CIP_NODE_SEQ && i < list->len && i < d->nfield; i++) {
+        uint8_t *at = dst + d->field[i].offset;
+        nulls_in_field(&d->field[i], list->item[i], 0, &at);
+    }
 }
 
 cip_status cip_asdf_element(const cip_dtype *d, const cip_node *value, uint8_t *dst, cip_err *err)

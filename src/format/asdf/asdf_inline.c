@@ -25,6 +25,7 @@ typedef struct look {
     uint64_t visits;
     uint32_t seen;
     uint64_t chars; /* of the longest text, in code points */
+    bool *has_null; /* of records: for each field that is none */
 } look;
 
 static cip_status not_regular(const asdf_inline *in, int32_t axis, const cip_node *n, cip_err *err)
@@ -59,35 +60,73 @@ bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth)
     return true;
 }
 
-static bool can_be_nan(cip_kind k)
+/* Fields that are no records, in order, however deep. Records nest at most ASDF_RECORD_DEPTH deep.
+ */
+static size_t count_leaves(const cip_dtype *d)
 {
-    return k == CIP_F16 || k == CIP_F32 || k == CIP_F64 || k == CIP_C64 || k == CIP_C128;
+    size_t n = 0;
+    for (size_t i = 0; i < d->nfield; i++)
+        n += d->field[i].dtype->kind == CIP_RECORD ? count_leaves(d->field[i].dtype) : 1;
+    return n;
 }
 
-/* Masks are of whole records. A null in one field is NaN where there is such a value; elsewhere
- * nothing could tell it from a value, so the array is refused. */
-static cip_status check_nulls(const cip_dtype *d, const cip_node *list, cip_err *err);
-static cip_status check_field(const cip_field *x, const cip_node *n, int32_t axis, cip_err *err)
+/* Notes in which fields there are nulls; `leaf` is the number of the first one. A mask has no place
+ * for an item that takes no byte, nor for a record in a record. */
+static cip_status note_record(const look *k, const cip_dtype *d, const cip_node *list, size_t leaf,
+                              cip_err *err);
+static cip_status note_field(const look *k, const cip_field *x, const cip_node *n, size_t leaf,
+                             cip_err *err)
 {
-    if (axis < x->ndim && n->type == CIP_NODE_SEQ) {
-        for (uint32_t i = 0; i < n->len; i++)
-            CIP_TRY(check_field(x, n->item[i], axis + 1, err));
+    if (n->type == CIP_NODE_SEQ && x->dtype->kind == CIP_RECORD)
+        return note_record(k, x->dtype, n, leaf, err);
+    if (n->type != CIP_NODE_NULL)
         return CIP_OK;
+    if (x->dtype->kind == CIP_RECORD || x->dtype->itemsize == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a value in field '%.40s', found null: no mask shows that a %s in "
+                        "a record is missing",
+                        x->name, cip_dtype_name(x->dtype));
+    k->in->nfield += !k->has_null[leaf];
+    k->has_null[leaf] = true;
+    return CIP_OK;
+}
+
+static cip_status note_items(const look *k, const cip_field *x, const cip_node *n, int32_t axis,
+                             size_t leaf, cip_err *err)
+{
+    if (axis == x->ndim || n->type != CIP_NODE_SEQ)
+        return note_field(k, x, n, leaf, err);
+    for (uint32_t i = 0; i < n->len; i++)
+        CIP_TRY(note_items(k, x, n->item[i], axis + 1, leaf, err));
+    return CIP_OK;
+}
+
+static cip_status note_record(const look *k, const cip_dtype *d, const cip_node *list, size_t leaf,
+                              cip_err *err)
+{
+    for (uint32_t i = 0; i < list->len && i < d->nfield; i++) {
+        const cip_field *x = &d->field[i];
+        CIP_TRY(note_items(k, x, list->item[i], 0, leaf, err));
+        leaf += x->dtype->kind == CIP_RECORD ? count_leaves(x->dtype) : 1;
     }
-    if (x->dtype->kind == CIP_RECORD && n->type == CIP_NODE_SEQ)
-        return check_nulls(x->dtype, n, err);
-    if (n->type != CIP_NODE_NULL || can_be_nan(x->dtype->kind))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a value in field '%.40s', found null: no mask shows that a %s in a "
-                    "record is missing",
-                    x->name, cip_dtype_name(x->dtype));
+    return CIP_OK;
 }
 
-static cip_status check_nulls(const cip_dtype *d, const cip_node *list, cip_err *err)
+/* The fields with nulls of a record that lies as `of` says; *leaf and *out move on. */
+static cip_status list_masked(const look *k, const cip_dtype *d, const cip_masked_field *of,
+                              const bool **leaf, cip_masked_field **out, cip_err *err)
 {
-    for (uint32_t i = 0; i < list->len && i < d->nfield; i++)
-        CIP_TRY(check_field(&d->field[i], list->item[i], 0, err));
+    for (size_t i = 0; i < d->nfield; i++) {
+        const cip_field *f = &d->field[i];
+        char *name;
+        CIP_TRY(cip_arena_printf(&k->f->layout->arena, &name, err, "%s%s%s", of->name,
+                                 of->name[0] != '\0' ? "/" : "", f->name));
+        cip_masked_field x = { of->off + f->offset, name, cip_asdf_has_nan(f->dtype) };
+        if (f->dtype->kind == CIP_RECORD)
+            CIP_TRY(list_masked(k, f->dtype, &x, leaf, out, err));
+        else if (*(*leaf)++)
+            *(*out)++ = x;
+    }
     return CIP_OK;
 }
 
@@ -195,7 +234,7 @@ static cip_status look_at_lists(look *k, const cip_node *n, int32_t axis, bool d
                             "expected lists nested alike, found one more than %" PRId32 " deep",
                             axis);
         if (record && n->type == CIP_NODE_SEQ)
-            CIP_TRY(check_nulls(in->dtype, n, err));
+            CIP_TRY(note_record(k, in->dtype, n, 0, err));
         return look_at_element(k, n, declared, err);
     }
     if (n->type != CIP_NODE_SEQ || (int64_t)n->len != in->shape[axis])
@@ -224,6 +263,21 @@ static cip_status infer(look *k, bool big, const cip_dtype **out, cip_err *err)
     return CIP_OK;
 }
 
+/* Looks at the values, and where records have nulls in them. */
+static cip_status look_at_records(look *k, const cip_dtype *d, cip_err *err)
+{
+    cip_arena *a = &k->f->layout->arena;
+    const cip_masked_field all = { .name = "" };
+    cip_masked_field *field;
+    CIP_TRY(CIP_ARENA_NEW(a, &k->has_null, count_leaves(d), err));
+    CIP_TRY(look_at_lists(k, k->in->data, 0, true, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &field, k->in->nfield, err));
+    k->in->field = field;
+    return k->in->nfield == 0
+               ? CIP_OK
+               : list_masked(k, d, &all, &(const bool *){ k->has_null }, &field, err);
+}
+
 cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dtype *declared,
                                 bool big, asdf_inline *out, cip_err *err)
 {
@@ -232,7 +286,10 @@ cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dt
     if (data->type != CIP_NODE_SEQ)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected a list as inline data");
     CIP_TRY(find_shape(&in, declared, err));
-    CIP_TRY(look_at_lists(&k, data, 0, declared != NULL, err));
+    if (declared != NULL && declared->kind == CIP_RECORD)
+        CIP_TRY(look_at_records(&k, declared, err));
+    else
+        CIP_TRY(look_at_lists(&k, data, 0, declared != NULL, err));
     if (declared == NULL)
         CIP_TRY(infer(&k, big, &in.dtype, err));
     *out = in;

@@ -2,6 +2,8 @@
  * Inline data, converting: nested lists become elements in C order when they are first read. */
 #include "format/asdf/asdf.h"
 
+#include <string.h>
+
 #include "array/cast.h"
 #include "base/num.h"
 
@@ -10,12 +12,18 @@ typedef struct filler {
     cip_layout *layout;
     asdf_inline in;
     bool nulls;            /* a byte for each element: whether it is null */
+    bool in_fields;        /* the nulls in records' fields, where their items are */
     const cip_array *also; /* with `nulls`: flags that are set besides, or NULL ... */
     cip_nd flags;          /* ... and where they are, with the shape of the data */
 } filler;
 
 static cip_status one(const filler *s, const cip_node *n, uint8_t *dst, cip_err *err)
 {
+    if (s->in_fields) {
+        memset(dst, 0, (size_t)s->in.dtype->itemsize);
+        cip_asdf_nulls_in_fields(s->in.dtype, n, dst);
+        return CIP_OK;
+    }
     if (!s->nulls)
         return cip_asdf_element(s->in.dtype, n, dst, err);
     *dst = n->type == CIP_NODE_NULL;
@@ -99,6 +107,13 @@ static cip_status new_filler(asdf_file *f, const filler *how, cip_space **out, c
 cip_status cip_asdf_inline_space(asdf_file *f, const asdf_inline *in, cip_space **out, cip_err *err)
 {
     const filler how = { .layout = f->layout, .in = *in };
+    return new_filler(f, &how, out, err);
+}
+
+cip_status cip_asdf_inline_in_fields(asdf_file *f, const asdf_inline *in, cip_space **out,
+                                     cip_err *err)
+{
+    const filler how = { .layout = f->layout, .in = *in, .in_fields = true };
     return new_filler(f, &how, out, err);
 }
 

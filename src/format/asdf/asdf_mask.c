@@ -169,6 +169,11 @@ cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *
                          cip_err *err)
 {
     CIP_TRY(explicit_mask(f, mask, a, err));
+    if (in != NULL && in->nfield != 0) {
+        a->mask.field = in->field;
+        a->mask.nfield = in->nfield;
+        CIP_TRY(cip_asdf_inline_in_fields(f, in, &a->mask.in_fields, err));
+    }
     if (in == NULL || !in->nulls)
         return CIP_OK;
     if (a->mask.kind == CIP_MASK_VALUE)

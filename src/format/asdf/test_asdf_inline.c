@@ -292,10 +292,6 @@ static void rows_of_records_are_lists(void **state)
                  "{f0: int8, f1: {f0: int8, f1: int8}}", "1", "\1\2\3", 3);
     assert_array(ND "{data: [[1, ~]], datatype: [int8, float32]}", "{f0: int8, f1: float32}", "1",
                  "\1\0\0\xc0\xff", 5); /* NaN, as the reference reader spells it */
-    assert_fails(ND "{data: [[1, 2], [~, 2]], datatype: [int8, int8]}", CIP_ERR_UNSUPPORTED,
-                 "expected a value in field 'f0', found null");
-    assert_fails(ND "{data: [[1, [2, ~]]], datatype: [int8, [int8, [ascii, 2]]]}",
-                 CIP_ERR_UNSUPPORTED, "expected a value in field 'f1', found null");
     assert_array(ND "{data: [[1, []]], datatype: [int8, {datatype: int8, shape: [0]}]}",
                  "{f0: int8, f1: int8[0]}", "1", "\1", 1);
     assert_fails(ND "{data: [[1, 2], [3]], datatype: [int8, int8]}", CIP_ERR_CORRUPT,
@@ -367,6 +363,53 @@ static void nulls_are_missing_beside_an_explicit_mask(void **state)
     assert_mask(ND "{data: [a, ~], mask: [true, false]}", "\1\1", 2);
     assert_mask(ND "{data: [!core/complex-1.0.0 1+2j, ~, 3.0], mask: !core/complex-1.0.0 1+2j}",
                 "\1\1\0", 3);
+}
+
+/* `fields`: "name offset ..." of those with nulls, those that read as NaN with a '*'; then the
+ * bytes of their mask. */
+static void assert_null_fields(const char *text, const char *fields, const char *want, size_t n)
+{
+    one_file f;
+    const cip_mask *mask = mask_of(&f, text);
+    char got[128] = "";
+    assert_int_equal(mask->kind, CIP_MASK_NONE);
+    for (size_t i = 0, len = 0; i < mask->nfield; i++)
+        len += (size_t)snprintf(got + len, sizeof got - len, "%s%s%s %d", i != 0 ? " " : "",
+                                mask->field[i].name, mask->field[i].nan ? "*" : "",
+                                (int)mask->field[i].off);
+    assert_string_equal(got, fields);
+    cip_array in_fields = *make_find(&f, "a");
+    in_fields.space = mask->in_fields;
+    in_fields.dtype = cip_dtype_of(CIP_BOOL);
+    assert_int_equal(cip_view_c_order(1, &(int64_t){ (int64_t)n }, 1, &in_fields.view, NULL),
+                     CIP_OK);
+    uint8_t bytes[64];
+    assert_in_range(n, 1, sizeof bytes);
+    assert_int_equal(one_gather(&f, &in_fields, in_fields.dtype, bytes), CIP_OK);
+    assert_memory_equal(bytes, want, n);
+    one_close(&f);
+}
+
+static void nulls_in_records_are_masked_by_field(void **state)
+{
+    (void)state;
+    assert_null_fields(ND "{data: [[1, 2], [~, 2]], datatype: [int8, int8]}", "f0 0", "\0\0\1\0",
+                       4);
+    assert_null_fields(ND "{data: [[1, 2, ~], [3, ~, 4]], datatype: [int8, int16, float32]}",
+                       "f1 1 f2* 3", "\0\0\0\1\0\0\0\0\1\0\0\0\0\0", 14);
+    assert_null_fields(ND "{data: [[1, [2, ~]]], datatype: [int8, {name: in, datatype: [int8, "
+                          "[ascii, 2]]}]}",
+                       "in/f1 2", "\0\0\1\0", 4);
+    assert_null_fields(ND "{data: [[1, [[2, ~], [~, 5]]]], datatype: [int8, {datatype: [int8, "
+                          "bool8], shape: [2]}]}",
+                       "f1/f0 1 f1/f1 2", "\0\0\1\1\0", 5);
+    assert_null_fields(ND "{data: [[[[~, 1], [2, 3]], [4, ~]]], datatype: [{datatype: int8, shape: "
+                          "[2, 2]}, [int8, int8]]}",
+                       "f0 0 f1/f1 5", "\1\0\0\0\0\1", 6);
+    assert_fails(ND "{data: [[1, [[2, 3], ~]]], datatype: [int8, {datatype: [int8, int8], shape: "
+                    "[2]}]}",
+                 CIP_ERR_UNSUPPORTED, "expected a value in field 'f1', found null");
+    assert_mask(ND "{data: [~, [1, 2]], datatype: [int8, int8]}", "\1\0", 2);
 }
 
 static void masks_are_arrays_of_blocks_too_and_broadcast(void **state)
@@ -506,6 +549,7 @@ int main(void)
         cmocka_unit_test(rows_of_records_are_lists),
         cmocka_unit_test(nulls_are_masked_and_read_as_zero),
         cmocka_unit_test(nulls_are_missing_beside_an_explicit_mask),
+        cmocka_unit_test(nulls_in_records_are_masked_by_field),
         cmocka_unit_test(masks_are_arrays_of_blocks_too_and_broadcast),
         cmocka_unit_test(a_mask_of_a_wrong_shape_costs_only_the_mask),
         cmocka_unit_test(a_mask_that_cannot_be_had_costs_the_array),
