@@ -469,6 +469,10 @@ static const char *const queue_texts[] = {
     "a: &x {c: 1}\nb: *x\nl: [*x]\nm: {<<: *x}\n",
     "1: x\nb: {'1': y, 0x1: z, '\"1\"': w}\n16: a\n",
     "b: {1: x}\n'1': y\n'\"1\"': {c: 1}\n",
+    "{\"b\":{\"c\":1},#d\n ? z : }\n",
+    "{\"b\": \"x\"#d\n, m: [\"1\"#e\n]}\n",
+    "l: |+\n  x\n\n\n",
+    "b: {\"c\": , d: , }\nm: {\"c\": }\n",
     "l:\n  - - 1\n    - 2\n  - m: 1\n    l: |+\n      x\n\n\nm: \"x\n  y\"\n",
     "",
 };

@@ -147,6 +147,7 @@ static cip_status add_line(cip_change *c, uint32_t collection, bool map, const c
     const bool kept = cip_span_keeps_lines(t, last);
     if (kept)
         at = cip_mark_at(t, last)->end;
+    c->alone = kept;
     cip_status st;
     cip_buf line = { .mem = &c->env->mem };
     if (!kept || cip_span_line(t, at) != at)
@@ -162,24 +163,28 @@ done:
     return st;
 }
 
-/* In front of the closing bracket, or behind the last entry and the comma that follows it. */
+/* In front of the closing bracket, or behind the last entry and the comma that follows it. An entry
+ * behind this one only has ", " in front. */
 static cip_status add_in_flow(cip_change *c, uint32_t collection, const cip_buf *entry,
                               cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const cip_mark *m = cip_mark_at(t, collection);
     size_t at = cip_mark_at(t, m->next - 1)->end - 1;
-    if (m->next - 1 != collection + 1) {
+    c->alone = m->next - 1 == collection + 1;
+    if (!c->alone) {
         const size_t end = cip_span_inner(t, collection);
         const size_t comma = cip_span_skip(t, end);
         const bool has = comma < t->text.len && t->text.ptr[comma] == ',';
         at = has ? comma + 1 : end;
         /* `x:,` would be one word */
         const char *lead = has ? " " : t->text.ptr[at - 1] == ':' ? " , " : ", ";
+        c->alone = strcmp(lead, ", ") != 0;
         CIP_TRY(cip_change_splice(c, at, 0, lead, strlen(lead), err));
     }
     CIP_TRY(insert_at(c, at, entry, err));
     const bool comment = t->text.ptr[at] == '#'; /* it would belong to the word */
+    c->alone |= comment;
     return cip_change_splice(c, at, 0, " ", comment, err);
 }
 

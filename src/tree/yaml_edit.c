@@ -281,19 +281,20 @@ static bool join_replacing(cip_yaml_edit *e, const cip_place *p)
     return true;
 }
 
-/* Another key comes to a mapping, or another item to the end of a sequence. The first entry of an
- * empty flow collection has no comma in front. */
-static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes step, bool *joins,
-                                 cip_err *err)
+/* Another key comes to a mapping, or another item to the end of a sequence. `alone` as in
+ * cip_change: then neither the last entry nor this place may have another set. */
+static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes step, bool alone,
+                                 bool *joins, cip_err *err)
 {
-    const cip_yaml_text *t = &e->now;
-    const uint32_t close = cip_mark_at(t, p->parent)->next - 1;
-    const bool grown = e->touched[close] != 0, empty = close == p->parent + 1;
+    const uint32_t close = cip_mark_at(&e->now, p->parent)->next - 1;
+    const bool map = cip_mark_at(&e->now, p->parent)->node->type == CIP_NODE_MAP;
     size_t was = SIZE_MAX;
     cip_bytes name;
-    *joins = !grown || (!empty && (cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP ||
-                                   (step.len == 1 && step.ptr[0] == '-')));
-    if (*joins && cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP) {
+    if (e->touched[close] != 0)
+        *joins = !alone && (map || (step.len == 1 && step.ptr[0] == '-'));
+    else
+        *joins = !alone || e->touched[close - 1] == 0;
+    if (*joins && map) {
         CIP_TRY(cip_yaml_numbered_key(&e->kept, close, step, &name, err));
         CIP_TRY(cip_strmap_put(&e->added, name, 0, &was, err));
         *joins = was == SIZE_MAX;
@@ -311,7 +312,7 @@ static cip_status join(cip_yaml_edit *e, const cip_change *c, const cip_place *p
     if (!*joins)
         return CIP_OK;
     if (p->child == CIP_NO_MARK)
-        return join_inserting(e, p, step, joins, err);
+        return join_inserting(e, p, step, c->alone, joins, err);
     *joins = join_replacing(e, p);
     return CIP_OK;
 }
