@@ -422,7 +422,7 @@ cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *
 cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err);
 /* Fills space and storage of an array from its `source`. */
 cip_status cip_asdf_source(asdf_file *f, const cip_node *source, cip_array *a, cip_err *err);
-/* Whether a URI without fragment names the file itself: nothing, or its own name. */
+/* Whether a URI (its fragment does not count) names the file itself: nothing, or its own name. */
 bool cip_asdf_is_own_name(const asdf_file *f, const char *uri);
 /* Another file by a URI without fragment, opened once. NULL: it is this one. */
 cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_layout **out,
@@ -430,9 +430,9 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
 /* The text of a mapping's `$ref`, or NULL. */
 const char *cip_asdf_ref_of(const cip_node *node);
 /* The node of a tree of this file that a reference names (one step; the node may be a reference
- * again), or NULL. False: it names another file. */
-bool cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const char *ref,
-                       const cip_node **out);
+ * again), or NULL. *here false: it names another file. */
+cip_status cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const char *ref, bool *here,
+                             const cip_node **out, cip_err *err);
 /* Follows `$ref`s to a node that is none: in this file or another; *owner is the file it is in. */
 cip_status cip_asdf_resolve(asdf_file *f, const char *ref, asdf_file **owner, const cip_node **out,
                             cip_err *err);

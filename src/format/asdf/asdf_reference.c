@@ -41,23 +41,27 @@ static void percent_decode(char *s)
     *to = '\0';
 }
 
-bool cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const char *ref,
-                       const cip_node **out)
+/* The node of a tree (or NULL) that the fragment of a reference names, or NULL. */
+static cip_status node_at(cip_mem *mem, const cip_node *root, const char *ref, const cip_node **out,
+                          cip_err *err)
 {
-    cip_mem *mem = &f->env->mem;
-    size_t n = strcspn(ref, "#");
-    const char *fragment = ref[n] == '#' ? ref + n + 1 : "";
-    char *uri = NULL, *pointer = NULL;
-    *out = NULL;
-    bool here = cip_mem_copy(mem, ref, n, &uri, NULL) == CIP_OK && cip_asdf_is_own_name(f, uri);
-    if (here && cip_mem_copy(mem, fragment, strlen(fragment), &pointer, NULL) == CIP_OK) {
-        cip_err why = CIP_ERR_INIT;
-        percent_decode(pointer);
-        *out = root != NULL ? cip_tree_get(root, pointer, &why) : NULL;
-    }
-    cip_mem_put(mem, uri);
+    const char *fragment = ref + strcspn(ref, "#");
+    char *pointer;
+    cip_err why = CIP_ERR_INIT;
+    fragment += *fragment == '#';
+    CIP_TRY(cip_mem_copy(mem, fragment, strlen(fragment), &pointer, err));
+    percent_decode(pointer);
+    *out = root != NULL ? cip_tree_pointer(root, pointer, &why) : NULL;
     cip_mem_put(mem, pointer);
-    return here;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const char *ref, bool *here,
+                             const cip_node **out, cip_err *err)
+{
+    *out = NULL;
+    *here = cip_asdf_is_own_name(f, ref);
+    return *here ? node_at(&f->env->mem, root, ref, out, err) : CIP_OK;
 }
 
 /* One reference: the file and the node it names. */
@@ -65,31 +69,22 @@ static cip_status follow(asdf_file *f, const char *ref, asdf_file **owner, const
                          cip_err *err)
 {
     cip_mem *mem = &f->env->mem;
-    size_t n = strcspn(ref, "#");
-    const char *fragment = ref[n] == '#' ? ref + n + 1 : "";
-    char *uri = NULL, *pointer = NULL;
+    char *uri;
     cip_layout *l;
-    cip_status st;
-    CIP_GO(cip_mem_copy(mem, ref, n, &uri, err));
-    CIP_GO(cip_mem_copy(mem, fragment, strlen(fragment), &pointer, err));
-    CIP_GO(cip_asdf_external(f, uri, true, &l, err));
+    const cip_node *node;
+    CIP_TRY(cip_mem_copy(mem, ref, strcspn(ref, "#"), &uri, err));
+    cip_status st = cip_asdf_external(f, uri, true, &l, err);
+    cip_mem_put(mem, uri);
+    CIP_TRY(st);
     if (l == NULL)
         l = f->layout;
-    percent_decode(pointer);
-    const cip_node *node = NULL;
-    if (l->tree != NULL) {
-        cip_err why = CIP_ERR_INIT;
-        node = cip_tree_pointer(l->tree, pointer, &why);
-    }
+    CIP_TRY(node_at(mem, l->tree, ref, &node, err));
     if (node == NULL)
-        CIP_GO(cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected a node where '%.120s' refers to, found none", ref));
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected a node where '%.120s' refers to, found none", ref);
     *owner = cip_asdf_of(l);
     *out = node;
-done:
-    cip_mem_put(mem, uri);
-    cip_mem_put(mem, pointer);
-    return st;
+    return CIP_OK;
 }
 
 cip_status cip_asdf_resolve(asdf_file *f, const char *ref, asdf_file **owner, const cip_node **out,

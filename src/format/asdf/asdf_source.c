@@ -125,9 +125,11 @@ bool cip_asdf_is_own_name(const asdf_file *f, const char *uri)
 {
     const char *name = f->layout->io->name;
     const char *slash = strrchr(name, '/');
+    name = slash != NULL ? slash + 1 : name;
     if (strncmp(uri, "./", 2) == 0)
         uri += 2;
-    return uri[0] == '\0' || strcmp(uri, slash != NULL ? slash + 1 : name) == 0;
+    size_t n = strcspn(uri, "#");
+    return n == 0 || (strlen(name) == n && memcmp(uri, name, n) == 0);
 }
 
 static asdf_file *root_of(asdf_file *f)

@@ -61,8 +61,12 @@ static int visit_ref(void *user, const cip_visit *v)
     referring *x = user;
     const char *ref = v->again ? NULL : cip_asdf_ref_of(v->node);
     const cip_node *found;
-    if (ref == NULL || !cip_asdf_ref_here(x->u->f, x->root, ref, &found) || found != NULL)
+    bool here;
+    if (ref == NULL)
         return v->again;
+    x->st = cip_asdf_ref_here(x->u->f, x->root, ref, &here, &found, x->err);
+    if (x->st != CIP_OK || !here || found != NULL)
+        return x->st == CIP_OK ? 0 : 2;
     const cip_bytes name = { (const uint8_t *)ref, strlen(ref) };
     if (x->old)
         x->st = cip_strmap_put(&x->lost, name, 1, NULL, x->err);

@@ -24,3 +24,13 @@ END
 echo 'sed -i s,asdf#/m,asdf#/b, "$1"' >>rename.sh
 EDITOR="sh rename.sh" cippus edit x.asdf
 cippus rm x.asdf to/a && cippus rm x.asdf a && cippus rm x.asdf to/nowhere && cippus tree x.asdf
+# keys are looked for as the reader does: quotes belong to a key, ~1 is its slash
+make k.asdf 1,2,3 <<'END'
+k: {'"q"': 5, q: 6, 'a/b': {'c~d': 7}}
+to: [{$ref: '#/k/"q"'}, {$ref: '#/k/a~1b/c~0d'}, {$ref: './k.asdf#/k/a~1b'}]
+END
+cp k.asdf was.asdf
+try() { "$@" || echo $?; cmp k.asdf was.asdf; }
+try cippus rm k.asdf 'k/""q""'
+try cippus rm k.asdf k/a~1b/c~0d
+cippus rm k.asdf k/q && cippus tree k.asdf k
