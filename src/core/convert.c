@@ -222,7 +222,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     job->spec.origin_keys = c->in->format->origin_keys;
     if (c->in->format == job->format)
         job->spec.from = c->in->layout;
-    job->spec.elsewhere = cip_output_elsewhere(c->in->io->name, out);
+    cip_output_place(c->in->io->name, out, &job->spec);
     job->spec.whole = job->spec.from != NULL && !alone;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));

@@ -30,13 +30,13 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     const cip_format *format = f->format;
     cip_report notes;
     cip_report_init(&notes, &f->env.mem, false, o->on_loss, o->user);
-    const cip_spec spec = { .env = &f->env,
-                            .big = -1,
-                            .accept_loss = o->accept_loss,
-                            .elsewhere = cip_output_elsewhere(f->io->name, path),
-                            .notes = &notes,
-                            .tree_slack = o->tree_slack,
-                            .align = o->align };
+    cip_spec spec = { .env = &f->env,
+                      .big = -1,
+                      .accept_loss = o->accept_loss,
+                      .notes = &notes,
+                      .tree_slack = o->tree_slack,
+                      .align = o->align };
+    cip_output_place(f->io->name, path, &spec);
     CIP_GO(cip_output_begin(&f->env, path, o->level, o->overwrite, &out, err));
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));

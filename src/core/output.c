@@ -225,10 +225,17 @@ static bool folder_of(const char *path, bool there, struct stat *out)
     return found;
 }
 
-bool cip_output_elsewhere(const char *in, const char *out)
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+void cip_output_place(const char *in, const char *out, cip_spec *spec)
 {
     struct stat x, y;
-    return in == NULL || strcmp(in, "-") == 0 || strcmp(out, "-") == 0 ||
-           !folder_of(in, true, &x) || !folder_of(out, false, &y) || x.st_dev != y.st_dev ||
-           x.st_ino != y.st_ino;
+    bool unknown = in == NULL || strcmp(in, "-") == 0 || strcmp(out, "-") == 0;
+    spec->renamed = unknown || strcmp(last_name(in), last_name(out)) != 0;
+    spec->elsewhere = unknown || !folder_of(in, true, &x) || !folder_of(out, false, &y) ||
+                      x.st_dev != y.st_dev || x.st_ino != y.st_ino;
 }

@@ -5,11 +5,13 @@
 #define CIP_CORE_OUTPUT_H
 
 #include "core/commit.h"
+#include "format/format.h"
 
 typedef struct cip_output cip_output;
-/* Whether `out` will not lie in the folder of the file `in`: what that says of others beside it
- * means nothing there. True where nobody can say ("-"). */
-bool cip_output_elsewhere(const char *in, const char *out);
+/* Says in spec->elsewhere whether `out` will not lie in the folder of the file `in`, so that what
+ * `in` says of others beside it means nothing there, and in spec->renamed whether it will have
+ * another name. True where nobody can say ("-"). */
+void cip_output_place(const char *in, const char *out, cip_spec *spec);
 
 /* Links are followed once, for the file and those beside it. BUSY when the name exists and is not
  * to be overwritten, or when somebody updates the file that would be; the commit looks again. A

@@ -61,6 +61,7 @@ typedef struct cip_spec {
     cip_layout *from;
     bool whole;
     bool elsewhere; /* the output lies in another folder than the source, or nobody knows where */
+    bool renamed;   /* the output has another name than the source, or none */
     bool text_only; /* the output is to be text and nothing else, as its name says */
     const char *version;  /* of the format (ASDF: the standard); NULL: its default */
     const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */

@@ -197,7 +197,7 @@ static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->uri, n, err));
     CIP_TRY(mark(x, how, all.tree, err));
     CIP_TRY(check_staying(x, err));
-    CIP_TRY(cip_asdf_check_links(x->spec, x->env, x->f->layout->tree, true, err));
+    CIP_TRY(cip_asdf_check_links(x->spec, x->f, true, err));
     CIP_TRY(write_members(x, err));
     return write_main(x, &all, err);
 }

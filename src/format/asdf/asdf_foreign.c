@@ -53,13 +53,47 @@ cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreig
     return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
+/* --- losses -------------------------------------------------------------------------------------
+ */
+
+static cip_status refuse_loss(const cip_spec *spec, const char *part, const char *text,
+                              cip_err *err)
+{
+    if (spec->accept_loss)
+        return CIP_OK;
+    return cip_fail_in(
+        err,
+        cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s; accept it with --accept-loss", text),
+        "%s", part != NULL ? part : "");
+}
+
+cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, const char *fmt, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (spec->notes != NULL) {
+        cip_report_add(spec->notes, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s",
+                       text);
+        CIP_TRY(cip_report_status(spec->notes, err));
+    }
+    return refuse_loss(spec, part, text, err);
+}
+
 /* --- relative names of other files --------------------------------------------------------------
  */
 
+enum { LINKS_NAMED = 8 };
+
 typedef struct linking {
-    asdf_foreign *out;
     const cip_spec *spec;
+    const asdf_file *f; /* that the tree is of; or NULL */
     bool sources;
+    cip_report *loss; /* or NULL */
+    size_t n;
+    cip_err first;
 } linking;
 
 /* Neither a place in the same file, nor absolute, nor with a scheme. */
@@ -67,6 +101,18 @@ static bool is_relative(const char *uri)
 {
     size_t n = strcspn(uri, ":/#");
     return uri[0] != '\0' && uri[0] != '#' && uri[0] != '/' && uri[n] != ':';
+}
+
+/* What becomes of a link, or NULL: it leads to the same as before. */
+static const char *loss_of(const linking *x, const char *uri)
+{
+    if (!is_relative(uri))
+        return NULL;
+    if (x->f != NULL && cip_asdf_is_own_name(x->f, uri))
+        return x->spec->renamed ? "names the file itself, and the output has another name" : NULL;
+    return x->spec->elsewhere ? "is relative to the folder of the file, and leads elsewhere from "
+                                "that of the output"
+                              : NULL;
 }
 
 static int visit_link(void *user, const cip_visit *v)
@@ -82,34 +128,47 @@ static int visit_link(void *user, const cip_visit *v)
     if (uri == NULL && x->sources && cip_asdf_is_ndarray(v->node->tag, NULL) &&
         cip_node_kind(source) == CIP_NODE_STRING)
         uri = source->text;
-    if (uri == NULL || !is_relative(uri))
+    const char *loss = uri != NULL ? loss_of(x, uri) : NULL;
+    if (loss == NULL)
         return 0;
-    copy_text(x->out->path, sizeof x->out->path, v->path);
-    copy_text(x->out->tag, sizeof x->out->tag, uri);
-    x->out->found = true;
-    return 2;
+    cip_err why = CIP_ERR_INIT;
+    cip_fail_in(&why, cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.100s' %s", uri, loss),
+                "%s", v->path);
+    if (x->n++ == 0)
+        x->first = why;
+    if (x->n <= LINKS_NAMED)
+        cip_report_add(x->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path, "%s",
+                       why.text);
+    return 0;
 }
 
-cip_status cip_asdf_find_link(const cip_spec *spec, cip_env *env, const cip_node *root,
-                              bool sources, asdf_foreign *out, cip_err *err)
+static cip_status tell_links(linking *x, const cip_node *root, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    linking x = { out, spec, sources };
-    *out = (asdf_foreign){ .found = false };
-    if (root == NULL || !spec->elsewhere)
+    if (root == NULL || !(x->spec->elsewhere || x->spec->renamed))
         return CIP_OK;
-    cip_status st = cip_tree_walk(root, env, visit_link, &x, &why);
-    if (out->found || st == CIP_OK)
-        return CIP_OK;
-    return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    cip_status st = cip_tree_walk(root, x->spec->env, visit_link, x, &why);
+    if (x->n > LINKS_NAMED)
+        cip_report_add(x->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
+                       "%zu more such names of files", x->n - LINKS_NAMED);
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-cip_status cip_asdf_check_links(const cip_spec *spec, cip_env *env, const cip_node *root,
-                                bool sources, cip_err *err)
+cip_status cip_asdf_sink_links(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    asdf_foreign x;
-    CIP_TRY(cip_asdf_find_link(spec, env, root, sources, &x, err));
-    return x.found ? cip_asdf_lose(spec, x.path, err, ASDF_LINK_LOSS, x.tag) : CIP_OK;
+    linking x = { .spec = spec, .loss = loss, .first = CIP_ERR_INIT };
+    x.f = spec->from != NULL ? cip_asdf_of(spec->from) : NULL;
+    return tell_links(&x, spec->tree, err);
+}
+
+cip_status cip_asdf_check_links(const cip_spec *spec, const asdf_file *f, bool sources,
+                                cip_err *err)
+{
+    linking x = { spec, f, sources, spec->notes, 0, CIP_ERR_INIT };
+    CIP_TRY(tell_links(&x, f->layout->tree, err));
+    if (spec->notes != NULL)
+        CIP_TRY(cip_report_status(spec->notes, err));
+    return x.n != 0 ? refuse_loss(spec, x.first.part, x.first.text, err) : CIP_OK;
 }
 
 /* --- which blocks ndarrays name -----------------------------------------------------------------
@@ -167,27 +226,4 @@ void cip_asdf_list_blocks(const bool *in, size_t n, asdf_block_list *out)
         out->count += i + 1 - from;
         list_run(out, from, i);
     }
-}
-
-/* --- losses -------------------------------------------------------------------------------------
- */
-
-cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, const char *fmt, ...)
-{
-    char text[320];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    if (spec->notes != NULL) {
-        cip_report_add(spec->notes, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s",
-                       text);
-        CIP_TRY(cip_report_status(spec->notes, err));
-    }
-    if (spec->accept_loss)
-        return CIP_OK;
-    return cip_fail_in(
-        err,
-        cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s; accept it with --accept-loss", text),
-        "%s", part != NULL ? part : "");
 }

@@ -263,7 +263,7 @@ static cip_status rewrite(asdf_recoding *w, asdf_file *f, const cip_spec *spec, 
     asdf_gather x = { .f = f, .a = w->arena };
     CIP_TRY(cip_asdf_text_of(f, w->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
-    CIP_TRY(cip_asdf_check_links(spec, w->env, w->layout->tree, false, err));
+    CIP_TRY(cip_asdf_check_links(spec, f, false, err));
     cip_status st = cip_asdf_gather(&x, all.tree, err);
     if (st == CIP_OK)
         st = write_gathered(w, &x, &all, out, err);

@@ -148,16 +148,6 @@ done:
     return st;
 }
 
-static cip_status check_links(const cip_spec *spec, cip_report *loss, cip_err *err)
-{
-    asdf_foreign x;
-    CIP_TRY(cip_asdf_find_link(spec, spec->env, spec->tree, false, &x, err));
-    if (x.found)
-        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, x.path,
-                       ASDF_LINK_LOSS, x.tag);
-    return CIP_OK;
-}
-
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     const asdf_standard *s;
@@ -167,7 +157,7 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
     CIP_TRY(check_tags(s, spec, loss, err));
     CIP_TRY(cip_asdf_check_kept(spec, loss, err));
     CIP_TRY(check_comments(spec, loss, err));
-    CIP_TRY(check_links(spec, loss, err));
+    CIP_TRY(cip_asdf_sink_links(spec, loss, err));
     for (size_t i = 0; i < spec->narray; i++) {
         nstreamed += spec->array[i].where == CIP_WHERE_STREAMED;
         check_array(s, spec, i, loss);

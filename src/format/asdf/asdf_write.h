@@ -201,15 +201,13 @@ typedef struct asdf_foreign {
 /* The first such node of a tree (which may be NULL). */
 cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreign *out,
                                  cip_err *err);
-#define ASDF_LINK_LOSS                                                                             \
-    "'%.100s' is relative to the folder of the file, and leads elsewhere from that of the output"
-/* The first `$ref` to another file (`sources`: or source of an ndarray) that is relative and not
- * the node of an array in the spec; its text is the tag. */
-cip_status cip_asdf_find_link(const cip_spec *spec, cip_env *env, const cip_node *root,
-                              bool sources, asdf_foreign *out, cip_err *err);
-/* The same for an output in another folder: a loss. */
-cip_status cip_asdf_check_links(const cip_spec *spec, cip_env *env, const cip_node *root,
-                                bool sources, cip_err *err);
+/* Names as losses each `$ref` to another file (`sources`: and source of an ndarray) that leads
+ * elsewhere from the output, or to nothing, as spec->elsewhere and ->renamed say; the first few of
+ * many. UNSUPPORTED unless losses are accepted. */
+cip_status cip_asdf_check_links(const cip_spec *spec, const asdf_file *f, bool sources,
+                                cip_err *err);
+/* The same of the tree in the spec, but for nodes that arrays take the place of; told only. */
+cip_status cip_asdf_sink_links(const cip_spec *spec, cip_report *loss, cip_err *err);
 /* For each of nblock blocks how many ndarrays of the tree name it, masks included; sources below 0
  * count from `from_end`. */
 cip_status cip_asdf_count_names(cip_env *env, const cip_node *root, size_t from_end, size_t *n,
