@@ -145,11 +145,12 @@ static cip_status find_masked(cip_plan_read *p, cip_err *err)
 {
     const cip_mask *m = &p->array->mask;
     uint64_t off = p->from.off - p->array->view.off;
-    if (p->stored->kind == CIP_RECORD)
-        return cip_mask_shows(m, off, p->stored->itemsize, err);
+    bool any = false, record = p->stored->kind == CIP_RECORD;
     for (size_t i = 0; i < m->nfield; i++)
-        p->by_field = p->by_field || m->field[i].off == off;
-    return CIP_OK;
+        any = any || (m->field[i].off >= off && m->field[i].off - off < p->stored->itemsize);
+    p->by_field = any && !record;
+    p->as_nan = any && record;
+    return record ? cip_mask_shows(m, off, p->stored->itemsize, err) : CIP_OK;
 }
 
 static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as as, cip_err *err)

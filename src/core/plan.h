@@ -20,6 +20,7 @@ typedef struct cip_plan_read {
     bool reversed;             /* the array's axes in reverse */
     bool take_mask;            /* fetch gives the mask, as bool */
     bool by_field;             /* the field has missing items of its own */
+    bool as_nan;               /* records: fields in them have, which read as NaN */
     cip_progress_fn *progress; /* may be NULL */
     void *progress_user;
     cip_arena arena; /* dtypes made for this read */
@@ -54,10 +55,10 @@ uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part);
 /* Reads a part's elements, packed in C order, to dst. RANGE, with the element's number in all of
  * the selection, where the cast refuses one: so nothing of a part that fails is handed on. */
 cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
-/* Whether elements of the plan may be missing. */
+/* Whether elements of the plan may be missing, or fields in them. */
 static inline bool cip_plan_is_masked(const cip_plan_read *p)
 {
-    return p->array->mask.kind != CIP_MASK_NONE || p->by_field;
+    return p->array->mask.kind != CIP_MASK_NONE || p->by_field || p->as_nan;
 }
 /* The mask of a part's elements: one byte each, 1 is missing. */
 cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);

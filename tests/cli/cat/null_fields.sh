@@ -57,6 +57,15 @@ for field in f0 s s/f0 s/f1; do
     run cat x.asdf rec/$field --to json
 done
 
+echo "floats alone"
+inline '{data: [[1, null], [2, 3.0]], datatype: [int32, float64]}'
+run cat x.asdf rec
+run convert x.asdf f.npy --path rec
+run convert x.asdf f.asdf --byteorder big
+run convert x.asdf f.npy --path rec/f0
+run convert x.asdf g.npy --path rec --accept-loss
+run cat g.npy
+
 echo "a mask besides"
 inline '{data: [[null, a], [3, b], [4, null]], datatype: [int32, [ascii, 1]], mask: [false, true, false]}'
 run cat x.asdf rec/f0 --to json
