@@ -2,15 +2,12 @@
  * Which file of marks may be read or written, and when. Its bytes are space/sidecar.c's. */
 #include "core/marks_file.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "io/store.h"
+#include "io/fresh.h"
 #include "space/sidecar.h"
 
 #define SUFFIX ".cip-marks"
-#define SUFFIX_NEW ".cip-marks-new"
 
 static void ignored(cip_file *f, const char *why)
 {
@@ -38,40 +35,33 @@ void cip_marks_file_load(cip_file *f, const char *path)
 }
 
 /* As readable as the file, written by nobody but its owner. */
-static cip_status write_new(const cip_place *place, const char *name, cip_io *file, cip_bytes bytes,
+static cip_status write_all(const cip_fresh *fresh, cip_mem *mem, cip_io *file, cip_bytes bytes,
                             cip_err *err)
 {
-    int fd;
     struct stat like;
     if (!cip_io_stat(file, &like))
         return CIP_ERR_UNSUPPORTED;
     like.st_mode &= 0644;
-    CIP_TRY(cip_store_unlink(place, name, err)); /* of somebody who was cut off */
-    CIP_TRY(cip_store_open(place, name, O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, err));
-    cip_status st = cip_store_take_after(place->mem, fd, -1, &like, err);
-    if (st == CIP_OK)
-        st = cip_store_write(fd, 0, bytes.ptr, bytes.len, err);
-    if (close(fd) != 0 && st == CIP_OK)
-        st = CIP_ERR_IO;
-    return st;
+    CIP_TRY(cip_store_take_after(mem, fresh->fd, -1, &like, err));
+    return cip_store_write(fresh->fd, 0, bytes.ptr, bytes.len, err);
 }
 
 static cip_status put_beside(cip_file *f, cip_bytes bytes, cip_err *err)
 {
-    cip_place place = { .dir = -1 };
-    char *name = NULL, *new_name = NULL;
+    cip_place place = { .dir = -1 }, beside = { .dir = -1 };
+    cip_fresh fresh = CIP_FRESH_NONE;
+    char *name = NULL;
     cip_status st;
     CIP_TRY(cip_place_open(&f->env.mem, f->marks_path, &place, err));
     CIP_GO(cip_place_beside(&place, SUFFIX, &name, err));
-    CIP_GO(cip_place_beside(&place, SUFFIX_NEW, &new_name, err));
-    st = write_new(&place, new_name, f->io, bytes, err);
-    if (st == CIP_OK)
-        st = cip_store_rename(&place, new_name, name, true, err);
-    else if (st != CIP_ERR_READONLY)
-        cip_store_unlink(&place, new_name, NULL);
+    CIP_GO(cip_place_sibling(&place, name, &beside, err));
+    CIP_GO(cip_fresh_open(&beside, NULL, 0600, &fresh, err));
+    CIP_GO(write_all(&fresh, &f->env.mem, f->io, bytes, err));
+    CIP_GO(cip_fresh_place(&beside, &fresh, true, err));
 done:
+    cip_fresh_end(&beside, &fresh);
     cip_mem_put(&f->env.mem, name);
-    cip_mem_put(&f->env.mem, new_name);
+    cip_place_close(&beside);
     cip_place_close(&place);
     return st;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -115,6 +116,19 @@ static void one_that_others_may_write_is_ignored(void **state)
     assert_non_null(strstr(why, "more people may write it"));
 }
 
+static size_t count_files(void)
+{
+    size_t n = 0;
+    const struct dirent *e;
+    DIR *d = opendir(dir.dir);
+    assert_non_null(d);
+    while ((e = readdir(d)) != NULL)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+/* And what cannot take its name does not stay under another. */
 static void a_folder_or_a_pipe_of_its_name_is_ignored(void **state)
 {
     (void)state;
@@ -122,6 +136,7 @@ static void a_folder_or_a_pipe_of_its_name_is_ignored(void **state)
     assert_int_equal(mkdir(beside, 0700), 0);
     assert_int_equal(read_some(true, LATE, why), 1);
     assert_non_null(strstr(why, "no regular file"));
+    assert_int_equal(count_files(), 2);
     assert_int_equal(rmdir(beside), 0);
     assert_int_equal(mkfifo(beside, 0600), 0);
     assert_int_equal(read_some(true, LATE, why), 1);
