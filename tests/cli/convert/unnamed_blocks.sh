@@ -35,3 +35,10 @@ chunks: !<asdf://example.org/tags/chunked-1.0.0> {map: 4}
 a: !core/ndarray-1.0.0 {source: 1, datatype: uint8, byteorder: little, shape: [2]}
 END
 cippus convert --path "" one.asdf o.asdf && cippus info o.asdf | grep blocks: && echo 4: $(cippus cat o.asdf --block 4 | od -An -tu1)
+echo a mask beside nulls names its block; python3 "$ROOT/tests/support/asdf_of_text.py" n.asdf 1,0,0 <<END
+a: !core/ndarray-1.0.0
+  data: [1, null, 3]
+  datatype: int16
+  mask: !core/ndarray-1.0.0 {source: 0, datatype: bool8, byteorder: little, shape: [3]}
+END
+cippus convert --inline n.asdf p.asdf && cippus info p.asdf | grep blocks: && cippus cat p.asdf a
