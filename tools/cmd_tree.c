@@ -147,7 +147,7 @@ int cmd_tree(const opts *o)
         cip_file_close(f);
         return EXIT_FAILED;
     }
-    if (node != NULL && o->npos > 1)
+    if (o->npos > 1 && (strcmp(o->pos[1], ".") != 0 || cip_tree_get(node, ".", NULL) != NULL))
         node = cip_tree_get(node, o->pos[1], &err);
     if (node == NULL && o->npos > 1)
         rc = complain(o->pos[0], &err);
