@@ -115,6 +115,18 @@ static bool add_scalar(const cip_dtype *d, char order, strbuf *out)
     return true;
 }
 
+/* As a literal of Python. */
+static void add_name(const char *name, strbuf *out)
+{
+    text_add(out, "'", 1);
+    for (; *name != '\0'; name++)
+        if (*name == '\'' || *name == '\\' || *name == '\n')
+            text_addf(out, "\\x%02x", *name);
+        else
+            text_add(out, name, 1);
+    text_add(out, "'", 1);
+}
+
 /* `order` 0: each as the library has it. Records are packed; `depth` bounds them. */
 static bool add_descr(const cip_dtype *d, char order, int depth, strbuf *out)
 {
@@ -123,12 +135,11 @@ static bool add_descr(const cip_dtype *d, char order, int depth, strbuf *out)
     text_addf(out, "[");
     for (size_t i = 0; i < cip_dtype_nfield(d); i++) {
         const cip_field *f = cip_dtype_field(d, i);
-        if (depth > 16 || strpbrk(f->name, "'\\\n") != NULL)
+        if (depth > 16)
             return false;
         text_addf(out, "(");
-        text_add(out, "'", 1);
-        text_add(out, f->name, strlen(f->name));
-        text_addf(out, "', ");
+        add_name(f->name, out);
+        text_addf(out, ", ");
         if (!add_descr(f->dtype, order, depth + 1, out))
             return false;
         text_addf(out, ", (");

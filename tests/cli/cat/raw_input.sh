@@ -16,3 +16,7 @@ done
 cippus cat / --from raw 2>&1 || echo $?
 cp "$SAMPLES/complex.ra" known.raw && cippus cat known.raw '[0, 0]'
 cippus cat missing.raw 2>&1 || echo $?
+# names of fields may hold what Python's literals escape
+cippus cat r.raw --dtype '{"it'"'"'s": uint8, "a\\b": uint8, "c\nd": uint8, e: uint8[3]}' --to npy >names.npy
+cippus info names.npy | grep descr
+cippus cat names.npy --to csv
