@@ -43,6 +43,7 @@ typedef struct csv {
     uint64_t line, inside, nrow, empty_line;
     size_t col;
     int last_end;
+    bool some; /* anything but lines of blanks, which nobody can tell from missing numbers */
     /* What the first walk found. */
     size_t ncol, cap;
     column *cols; /* of an array without names the first holds for all */
@@ -81,6 +82,7 @@ static void on_cell(void *cell, size_t n, void *user)
         failed(c, c->line, "expected text, found a NUL byte");
         return;
     }
+    c->some = c->some || c->col != 0 || n == 0 || strspn(text, " \t") != n;
     c->take(c, text, n);
     for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + n - p))) != NULL; p++)
         c->inside++;
@@ -327,8 +329,10 @@ static void learn(csv *c)
     if (c->rc != EXIT_FINE)
         return;
     c->rows = c->nrow - c->header;
-    if (c->nrow == 0)
-        failed(c, 0, "expected lines of cells, found none");
+    if (c->nrow == 0 || !c->some)
+        failed(c, 0,
+               c->nrow == 0 ? "expected lines of cells, found none"
+                            : "expected lines of cells, found nothing but blanks");
     else if (c->rows == 0)
         failed(c, 0, "expected rows below the line of names, which give the columns their types");
     else

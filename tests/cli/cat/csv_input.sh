@@ -27,3 +27,9 @@ bad 'a,a\n1,2\n'
 bad 'a,\n1,2\n'
 bad '1\n\n2\n'
 cippus cat n.csv --shape 6 2>&1 || echo $?
+# nothing but blanks is not a missing number
+for text in '  ' ' \n\t\n' '  \n\n' '\n'; do
+    printf "$text" >blank.csv && cippus cat blank.csv 2>&1 || echo $?
+done
+printf '""\n' >empty.csv && cippus cat empty.csv
+printf ' ,\n' >empty.csv && cippus cat empty.csv
