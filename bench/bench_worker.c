@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
- * DIGEST STORED" (bytes stored, or held by marks). The digest of what was computed is taken outside
- * the timing. With words on the command line: bench_blosc.c, bench_b2nd.c. */
+ * DIGEST STORED" (bytes stored, or held by checkpoints). The digest of what was computed is taken
+ * outside the timing. With words on the command line: bench_blosc.c, bench_b2nd.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,7 +307,7 @@ static uint64_t window(const char *path, unsigned threads, uint64_t *result)
     return end - start;
 }
 
-static uint64_t marks_nbytes; /* of the last later window */
+static uint64_t checkpoints_nbytes; /* of the last later window */
 
 /* Another window of a file that one was read of before. */
 static uint64_t window_later(const char *path, unsigned threads, uint64_t *result)
@@ -318,7 +318,7 @@ static uint64_t window_later(const char *path, unsigned threads, uint64_t *resul
     uint64_t start = bench_now();
     read_window(f, 2, win);
     uint64_t end = bench_now();
-    marks_nbytes = cip_file_marks_nbytes(f);
+    checkpoints_nbytes = cip_file_checkpoints_nbytes(f);
     cip_file_close(f);
     *result = bench_digest(win, sizeof win);
     return end - start;
@@ -504,10 +504,10 @@ int main(int argc, char **argv)
         return (strcmp(argv[1], "b2nd") == 0 ? bench_b2nd : bench_blosc)(argc, argv);
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
         bench_turn t = { 0, 0, 0 };
-        marks_nbytes = 0;
+        checkpoints_nbytes = 0;
         if (!bench_write_row(row, who, path, &t)) {
             t.ns = run(row, who, path, &t.digest);
-            t.stored = marks_nbytes;
+            t.stored = checkpoints_nbytes;
         }
         printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t.ns, t.digest, t.stored);
         fflush(stdout);

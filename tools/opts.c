@@ -48,7 +48,7 @@ const opt_row opt_rows[] = {
     FLAG("mask", mask, "the mask: 1 is missing"),
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
     FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
-    FLAG("sidecar", sidecar, "keep marks for windows into compressed blocks beside the file"),
+    FLAG("sidecar", sidecar, "keep checkpoints for windows into compressed blocks beside the file"),
     FLAG("check", check, "compare each block with its stored checksum before its data are given"),
     FLAG("no-check", no_check, "read blocks that are not what their checksums say, too"),
     FLAG("deep", deep, "decode every chunk and read every array too"),

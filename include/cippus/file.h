@@ -39,9 +39,9 @@ typedef struct cip_open_options {
     /** Encodings of the caller, ncodec of them: copied, but for what `user` points to. */
     const cip_codec_methods *const *codecs;
     size_t ncodec;
-    /** Keep marks (where decoding of large compressed data may begin anew) in ".NAME.cip-marks"
-     * beside the file: used as far as it fits the data; written again when the file is closed and
-     * there are more, if the folder can be written. Of cip_open alone. */
+    /** Keep checkpoints (where decoding of large compressed data may begin anew) in
+     * ".NAME.cip-marks" beside the file: used as far as it fits the data; written again when the
+     * file is closed and there are more, if the folder can be written. Of cip_open alone. */
     bool sidecar;
     /** Whether data are compared with the checksums that the file stores before they are given out.
      */
@@ -73,8 +73,8 @@ CIP_API const char *cip_file_version(const cip_file *file);
 /** Bytes of the file. */
 CIP_API uint64_t cip_file_nbytes(const cip_file *file);
 
-/** Bytes held by marks: where decoding of large compressed data may begin anew. */
-CIP_API uint64_t cip_file_marks_nbytes(const cip_file *file);
+/** Bytes held by checkpoints: where decoding of large compressed data may begin anew. */
+CIP_API uint64_t cip_file_checkpoints_nbytes(const cip_file *file);
 
 /** Arrays in the order of the tree. */
 CIP_API size_t cip_file_narray(const cip_file *file);

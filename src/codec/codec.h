@@ -40,15 +40,15 @@ typedef struct cip_stored {
 } cip_stored;
 
 /* A place within a chunk's stored bytes where decoding may start anew. */
-typedef struct cip_mark {
+typedef struct cip_checkpoint {
     uint64_t in_bits;  /* stored bits before it (of a byte: in the codec's own order) */
     uint64_t raw;      /* raw bytes before it */
     size_t window_len; /* what decoding has to know of what came before, the codec's own (zlib: the
                           checksum so far and the last raw bytes, bzip2: level and checksum) */
     const uint8_t *window;
-} cip_mark;
+} cip_checkpoint;
 enum {
-    CIP_MARK_WINDOW = 4 + (32 << 10),
+    CIP_CHECKPOINT_WINDOW = 4 + (32 << 10),
     CIP_SPLIT_WINDOW = 8
 }; /* the longest; of a codec that splits */
 
@@ -58,22 +58,23 @@ typedef struct cip_split_piece {
     uint64_t from, to;
 } cip_split_piece;
 
-/* Pieces of a chunk that decode alone, of a codec whose marks are their beginnings. Nothing in the
- * data lists them: a place is a guess until `decode` says true. All functions are thread-safe. */
+/* Pieces of a chunk that decode alone, of a codec whose checkpoints are their beginnings. Nothing
+ * in the data lists them: a place is a guess until `decode` says true. All functions are
+ * thread-safe. */
 typedef struct cip_split_codec {
     size_t in_usual, raw_usual; /* stored and raw bytes of a piece, mostly at most */
     size_t raw_most;            /* raw bytes of a piece that is worth decoding alone */
     /* Bits at or after *from where a piece may begin or the data may end, rising, at most max;
      * *from: where to look on. */
     size_t (*find)(cip_bytes in, uint64_t *from, uint64_t *bit, size_t max);
-    /* Decodes a piece to at most *len bytes (sets how many); `like`: a mark of the same chunk. True
-     * only where a decoder in order that comes to `from` gives these bytes and goes on at `to`;
-     * false for all else, want of memory too. */
-    bool (*decode)(cip_mem *mem, const cip_mark *like, const cip_split_piece *piece, uint8_t *dst,
-                   size_t *len);
-    /* Moves a mark that stands at a piece that was decoded to `raw` bytes behind it; its window
-     * becomes `window`, which may be where it is. */
-    void (*pass)(cip_mark *mark, const cip_split_piece *piece, size_t raw,
+    /* Decodes a piece to at most *len bytes (sets how many); `like`: a checkpoint of the same
+     * chunk. True only where a decoder in order that comes to `from` gives these bytes and goes on
+     * at `to`; false for all else, want of memory too. */
+    bool (*decode)(cip_mem *mem, const cip_checkpoint *like, const cip_split_piece *piece,
+                   uint8_t *dst, size_t *len);
+    /* Moves a checkpoint that stands at a piece that was decoded to `raw` bytes behind it; its
+     * window becomes `window`, which may be where it is. */
+    void (*pass)(cip_checkpoint *checkpoint, const cip_split_piece *piece, size_t raw,
                  uint8_t window[CIP_SPLIT_WINDOW]);
 } cip_split_codec;
 
@@ -88,16 +89,17 @@ typedef struct cip_stream_codec {
     cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
                        size_t *out_len, bool *end, cip_err *err);
     void (*finish)(void *state); /* NULL is fine */
-    /* Optional pair: marks. mark: asks that the next step ends as soon as it reaches a place for
-     * one (`want`), or whether the last step ended at one: then *out says where (its window is
-     * borrowed until the next call) and the result is true. resume: begin at a mark; the input
-     * starts with the byte that holds bit in_bits. Raw bytes and failures are those of a decoder
-     * that came from the beginning; a mark that is a lie gives other bytes or CORRUPT, never more.
+    /* Optional pair: checkpoints. checkpoint: asks that the next step ends as soon as it reaches a
+     * place for one (`want`), or whether the last step ended at one: then *out says where (its
+     * window is borrowed until the next call) and the result is true. resume: begin at a
+     * checkpoint; the input starts with the byte that holds bit in_bits. Raw bytes and failures are
+     * those of a decoder that came from the beginning; a checkpoint that is a lie gives other bytes
+     * or CORRUPT, never more.
      */
-    bool (*mark)(void *state, bool want, cip_mark *out);
-    cip_status (*resume)(const void *args, const cip_codec_env *env, const cip_mark *from,
+    bool (*checkpoint)(void *state, bool want, cip_checkpoint *out);
+    cip_status (*resume)(const void *args, const cip_codec_env *env, const cip_checkpoint *from,
                          void **state, cip_err *err);
-    const cip_split_codec *split; /* optional, beside marks; its marks are theirs */
+    const cip_split_codec *split; /* optional, beside checkpoints; its checkpoints are theirs */
 } cip_stream_codec;
 
 typedef struct cip_codec {

@@ -4,7 +4,7 @@
 
 #include "base/endian.h"
 #include "core/plan.h"
-#include "space/marks.h"
+#include "space/checkpoints.h"
 
 const char *cip_file_format(const cip_file *f)
 {
@@ -21,9 +21,9 @@ uint64_t cip_file_nbytes(const cip_file *f)
     return f == NULL ? 0 : f->layout->io->size + f->layout->beside;
 }
 
-uint64_t cip_file_marks_nbytes(const cip_file *f)
+uint64_t cip_file_checkpoints_nbytes(const cip_file *f)
 {
-    return f == NULL ? 0 : cip_marks_nbytes(f->layout->marks);
+    return f == NULL ? 0 : cip_checkpoints_nbytes(f->layout->checkpoints);
 }
 
 size_t cip_file_narray(const cip_file *f)

@@ -24,7 +24,7 @@ struct cip_file {
     struct cip_appender *appenders; /* rows are added at the ends of files */
     uint32_t flags;                 /* CIP_OPEN_*, of the layout */
     bool updated;                   /* cip_append changed the file under this handle */
-    char *marks_path;               /* where marks are kept beside, or NULL */
+    char *checkpoints_path;         /* where checkpoints are kept beside, or NULL */
     cip_codec_methods *codec;       /* env.ncodec of them */
 };
 

@@ -9,7 +9,7 @@
 
 #include "core/commit.h"
 #include "core/handle.h"
-#include "core/marks_file.h"
+#include "core/checkpoints_file.h"
 #include "core/take_options.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
@@ -70,8 +70,8 @@ void cip_file_close(cip_file *f)
     if (f == NULL)
         return;
     cip_appenders_end(f);
-    cip_marks_file_save(f);
-    cip_mem_put(&f->env.mem, f->marks_path);
+    cip_checkpoints_file_save(f);
+    cip_mem_put(&f->env.mem, f->checkpoints_path);
     cip_mem_put(&f->env.mem, f->by_node);
     cip_strmap_clear(&f->by_path);
     cip_layout_free(f->layout);
@@ -321,7 +321,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     if (st != CIP_OK && err != NULL)
         *err = own;
     if (st == CIP_OK && o.sidecar && strcmp(path, "-") != 0)
-        cip_marks_file_load(f, path);
+        cip_checkpoints_file_load(f, path);
     return finish_open(f, st, file);
 }
 

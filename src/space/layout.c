@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/num.h"
 #include "space/cache.h"
-#include "space/marks.h"
+#include "space/checkpoints.h"
 #include "space/reader.h"
 #include "space/sidecar.h"
 #include "space/space_scratch.h"
@@ -54,7 +54,8 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
     CIP_GO(cip_cache_new(env, env->limits.max_cache, &l->cache, err));
     CIP_GO(cip_decoders_new(env, &l->decoders, err));
     CIP_GO(cip_space_scratch_new(env, l->cache, l->decoders, &l->scratch, err));
-    CIP_GO(cip_marks_new(env, l->tuning->mark_bytes, l->tuning->mark_gap, &l->marks, err));
+    CIP_GO(cip_checkpoints_new(env, l->tuning->checkpoint_bytes, l->tuning->checkpoint_gap,
+                               &l->checkpoints, err));
     CIP_GO(add_file_space(l, err));
     *out = l;
     return CIP_OK;
@@ -86,7 +87,7 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     l->cache = parent->cache;
     l->scratch = parent->scratch;
     l->decoders = parent->decoders;
-    l->marks = parent->marks;
+    l->checkpoints = parent->checkpoints;
     l->flags = parent->flags;
     l->tuning = parent->tuning;
     CIP_GO(add_file_space(l, err));
@@ -116,7 +117,7 @@ void cip_layout_free(cip_layout *l)
         l->clear(l);
     if (l->parent == NULL) {
         cip_decoders_free(l->decoders);
-        cip_marks_free(l->marks);
+        cip_checkpoints_free(l->checkpoints);
         cip_sidecar_free(l->sidecar);
         cip_scratch_free(l->scratch);
         cip_cache_free(l->cache);

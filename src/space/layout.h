@@ -61,7 +61,7 @@ typedef struct cip_chunk {
     uint8_t sum[CIP_SUM_MAX];
 } cip_chunk;
 
-/* Marks a chunk that is stored as it is in a space whose other chunks have a codec. */
+/* Checkpoints a chunk that is stored as it is in a space whose other chunks have a codec. */
 extern const cip_codec cip_codec_stored;
 
 /* A table is a function: an index may be compressed, a walk, or 2^40 zero chunks in 240 bytes.
@@ -231,12 +231,12 @@ struct cip_layout {
     pthread_mutex_t lock;     /* guards arena and children after open; a leaf */
     pthread_mutex_t lazy;     /* of the root layout, recursive: held while a lazy space is made */
     _Atomic uint64_t next_id; /* of the root layout: the next space's */
-    struct cip_scratch *scratch;     /* decoding buffers; shared with children */
-    const struct cip_tuning *tuning; /* how reads go about it */
-    struct cip_decoders *decoders;   /* that stand somewhere in a SEQ; shared with children */
-    struct cip_marks *marks;         /* where others may begin; shared with children */
-    struct cip_sidecar *sidecar;     /* marks beside the file, or NULL; the root layout's */
-    cip_layout *parent;              /* of an external file: who opened it */
+    struct cip_scratch *scratch;         /* decoding buffers; shared with children */
+    const struct cip_tuning *tuning;     /* how reads go about it */
+    struct cip_decoders *decoders;       /* that stand somewhere in a SEQ; shared with children */
+    struct cip_checkpoints *checkpoints; /* where others may begin; shared with children */
+    struct cip_sidecar *sidecar; /* checkpoints beside the file, or NULL; the root layout's */
+    cip_layout *parent;          /* of an external file: who opened it */
     cip_layout **child;
     size_t nchild, child_cap;
     cip_io *io; /* the file; closed with the layout when owned */
@@ -315,7 +315,7 @@ cip_status cip_table_from_array(cip_layout *l, const cip_chunk *chunk, size_t n,
 /* Adds an array (zeroed, owned by the arena) to the list, or only makes one (`listed` false:
  * masks). */
 cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip_err *err);
-/* Marks an array as not readable: err as it stands is copied. */
+/* Checkpoints an array as not readable: err as it stands is copied. */
 void cip_array_refuse(cip_array *a, cip_status st, const cip_err *err);
 cip_status cip_layout_add_fact(cip_layout *l, const char *key, cip_err *err, const char *fmt, ...)
     CIP_PRINTF(4, 5);

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "space/cache.h"
-#include "space/marks.h"
+#include "space/checkpoints.h"
 #include "space/nd_walk.h"
 #include "space/read.h"
 #include "space/space_scratch.h"
@@ -21,7 +21,7 @@ typedef struct cip_rd {
     cip_cache *cache;
     cip_scratch *scratch;
     struct cip_decoders *decoders;
-    cip_marks *marks;
+    cip_checkpoints *checkpoints;
     struct cip_sidecar *sidecar; /* or NULL */
     const cip_tuning *tune;
     cip_pool *pool;            /* NULL: in this thread */
@@ -136,10 +136,10 @@ cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len
 uint64_t cip_seq_pos(const cip_seq *q);
 /* Whether the data are known to end where it stands; finds out where that needs no more output. */
 bool cip_seq_ends_here(cip_seq *q);
-/* Marks met from here on are kept for space `id` of `len` bytes. */
-void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len);
+/* Checkpoints met from here on are kept for space `id` of `len` bytes. */
+void cip_seq_keep_checkpoints(cip_seq *q, cip_checkpoints *checkpoints, uint64_t id, uint64_t len);
 /* To raw position `pos`, not before where it stands: passing over what lies between, or from a
- * mark that is kept. */
+ * checkpoint that is kept. */
 cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err);
 /* A read goes on up to there, perhaps with gaps. */
 void cip_seq_aim(cip_seq *q, uint64_t raw_end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A decoder somewhere in data without inner structure: in order, in bounded memory, from the
- * beginning or from a mark; marks are kept on the way (marks.h). */
+ * beginning or from a checkpoint; checkpoints are kept on the way (checkpoints.h). */
 #include <string.h>
 
 #include "space/seq_parallel.h"
@@ -13,17 +13,17 @@ struct cip_seq {
     const cip_stream_codec *codec;
     const void *args;
     cip_codec_env env;
-    void *state;      /* NULL: decoding goes on at the mark of `ahead` */
+    void *state;      /* NULL: decoding goes on at the checkpoint of `ahead` */
     cip_ahead *ahead; /* NULL: not in pieces */
     cip_extent at;
     uint64_t in_pos; /* stored bytes fetched */
     uint8_t *in;
     size_t in_cap, in_at, in_len; /* in[in_at, in_len) is not used yet */
     uint64_t raw_pos;
-    uint64_t goal;    /* a read goes on up to there, perhaps with gaps */
-    bool end;         /* the data say that nothing follows */
-    cip_marks *marks; /* NULL: none are kept */
-    uint64_t marks_id, marks_len, next_mark;
+    uint64_t goal;                /* a read goes on up to there, perhaps with gaps */
+    bool end;                     /* the data say that nothing follows */
+    cip_checkpoints *checkpoints; /* NULL: none are kept */
+    uint64_t checkpoints_id, checkpoints_len, next_checkpoint;
 };
 
 cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
@@ -101,11 +101,11 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
     return CIP_OK;
 }
 
-/* From a mark on in order. */
-static cip_status resume(cip_seq *q, const cip_mark *from, cip_err *err)
+/* From a checkpoint on in order. */
+static cip_status resume(cip_seq *q, const cip_checkpoint *from, cip_err *err)
 {
     if (from->in_bits / 8 > q->at.len)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a mark behind the stored data");
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a checkpoint behind the stored data");
     CIP_TRY(q->codec->resume(q->args, &q->env, from, &q->state, err));
     q->in_pos = from->in_bits / 8;
     q->in_at = q->in_len = 0;
@@ -114,71 +114,74 @@ static cip_status resume(cip_seq *q, const cip_mark *from, cip_err *err)
     return CIP_OK;
 }
 
-void cip_seq_keep_marks(cip_seq *q, cip_marks *marks, uint64_t id, uint64_t len)
+void cip_seq_keep_checkpoints(cip_seq *q, cip_checkpoints *checkpoints, uint64_t id, uint64_t len)
 {
     if (q->codec->resume == NULL)
         return;
-    q->marks = marks;
-    q->marks_id = id;
-    q->marks_len = len;
-    q->next_mark = cip_marks_next(marks, id, len, q->raw_pos);
+    q->checkpoints = checkpoints;
+    q->checkpoints_id = id;
+    q->checkpoints_len = len;
+    q->next_checkpoint = cip_checkpoints_next(checkpoints, id, len, q->raw_pos);
 }
 
-static void keep_mark(cip_seq *q, const cip_mark *mark)
+static void keep_checkpoint(cip_seq *q, const cip_checkpoint *checkpoint)
 {
-    if (q->marks == NULL || mark->raw < q->next_mark)
+    if (q->checkpoints == NULL || checkpoint->raw < q->next_checkpoint)
         return;
-    q->next_mark = cip_marks_put(q->marks, q->marks_id, q->marks_len, mark);
+    q->next_checkpoint =
+        cip_checkpoints_put(q->checkpoints, q->checkpoints_id, q->checkpoints_len, checkpoint);
 }
 
 /* Those of the pieces that were decoded at once, in order. */
-static void keep_marks_ahead(cip_seq *q)
+static void keep_checkpoints_ahead(cip_seq *q)
 {
     size_t n = 0;
-    while (cip_ahead_mark(q->ahead, n) != NULL)
+    while (cip_ahead_checkpoint(q->ahead, n) != NULL)
         n++;
     while (n-- != 0)
-        keep_mark(q, cip_ahead_mark(q->ahead, n));
+        keep_checkpoint(q, cip_ahead_checkpoint(q->ahead, n));
 }
 
-/* Whether the step that was taken ended at a mark that somebody asked for. */
-static bool look_for_mark(cip_seq *q)
+/* Whether the step that was taken ended at a checkpoint that somebody asked for. */
+static bool look_for_checkpoint(cip_seq *q)
 {
-    cip_mark mark;
-    if ((q->ahead == NULL && q->marks == NULL) || !q->codec->mark(q->state, false, &mark))
+    cip_checkpoint checkpoint;
+    if ((q->ahead == NULL && q->checkpoints == NULL) ||
+        !q->codec->checkpoint(q->state, false, &checkpoint))
         return false;
     if (q->ahead != NULL)
-        cip_ahead_at_mark(q->ahead, &mark);
-    keep_mark(q, &mark);
+        cip_ahead_at_checkpoint(q->ahead, &checkpoint);
+    keep_checkpoint(q, &checkpoint);
     return true;
 }
 
-/* From a mark that is kept; what was decoded ahead goes. */
-static cip_status jump(const cip_rd *rd, cip_seq *q, const cip_mark *to, cip_err *err)
+/* From a checkpoint that is kept; what was decoded ahead goes. */
+static cip_status jump(const cip_rd *rd, cip_seq *q, const cip_checkpoint *to, cip_err *err)
 {
     cip_ahead_free(q->ahead);
     q->ahead = NULL;
     q->codec->finish(q->state);
     q->state = NULL;
     CIP_TRY(resume(q, to, err));
-    q->next_mark = cip_marks_next(q->marks, q->marks_id, q->marks_len, q->raw_pos);
+    q->next_checkpoint =
+        cip_checkpoints_next(q->checkpoints, q->checkpoints_id, q->checkpoints_len, q->raw_pos);
     CIP_TRY(cip_ahead_new(rd, q->codec, &q->ahead, err));
     if (q->ahead != NULL)
-        cip_ahead_at_mark(q->ahead, to);
+        cip_ahead_at_checkpoint(q->ahead, to);
     return CIP_OK;
 }
 
 cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err)
 {
-    cip_mark mark;
+    cip_checkpoint checkpoint;
     cip_room room;
-    uint64_t jump_min = rd->tune->mark_jump;
-    if (q->marks != NULL && pos - q->raw_pos > jump_min) {
-        CIP_TRY(cip_scratch_take(rd->scratch, CIP_MARK_WINDOW, &room, err));
+    uint64_t jump_min = rd->tune->checkpoint_jump;
+    if (q->checkpoints != NULL && pos - q->raw_pos > jump_min) {
+        CIP_TRY(cip_scratch_take(rd->scratch, CIP_CHECKPOINT_WINDOW, &room, err));
         cip_status st = CIP_OK;
-        if (cip_marks_find(q->marks, q->marks_id, pos, &mark, room.ptr) &&
-            mark.raw > q->raw_pos + jump_min)
-            st = jump(rd, q, &mark, err);
+        if (cip_checkpoints_find(q->checkpoints, q->checkpoints_id, pos, &checkpoint, room.ptr) &&
+            checkpoint.raw > q->raw_pos + jump_min)
+            st = jump(rd, q, &checkpoint, err);
         cip_scratch_give(rd->scratch, &room);
         CIP_TRY(st);
     }
@@ -186,7 +189,7 @@ cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err)
 }
 
 /* One step of the codec; *n: room, then what it gave. Fetches input as needed; gives something,
- * stands at a wanted mark, ends, or fails. */
+ * stands at a wanted checkpoint, ends, or fails. */
 static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, cip_err *err)
 {
     size_t room = *n;
@@ -197,15 +200,15 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             continue;
         }
         size_t in_n = q->in_len - q->in_at, out_n = room;
-        if (q->marks != NULL && q->raw_pos >= q->next_mark)
-            q->codec->mark(q->state, true, NULL);
-        else if (q->marks != NULL)
-            out_n = (size_t)cip_min_u64(room, q->next_mark - q->raw_pos);
+        if (q->checkpoints != NULL && q->raw_pos >= q->next_checkpoint)
+            q->codec->checkpoint(q->state, true, NULL);
+        else if (q->checkpoints != NULL)
+            out_n = (size_t)cip_min_u64(room, q->next_checkpoint - q->raw_pos);
         CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
         q->in_at += in_n;
         q->raw_pos += out_n;
         *n = out_n;
-        bool stands = look_for_mark(q);
+        bool stands = look_for_checkpoint(q);
         if (out_n != 0 || q->end || stands)
             return CIP_OK;
         if (in_n == 0 && last)
@@ -217,11 +220,11 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
 }
 
 /* At most *n bytes of the `all` that are wanted (*n: how many), by the pieces at once or in order;
- * none at a mark or at the end. */
+ * none at a checkpoint or at the end. */
 static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *out, size_t *n,
                           cip_err *err)
 {
-    cip_mark mark;
+    cip_checkpoint checkpoint;
     if (q->ahead == NULL)
         return turn(rd, q, out, n, err);
     if (q->goal > q->raw_pos)
@@ -229,7 +232,7 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
     if (cip_ahead_run(rd, q->ahead, &q->at, q->raw_pos, all)) {
         q->codec->finish(q->state);
         q->state = NULL;
-        keep_marks_ahead(q);
+        keep_checkpoints_ahead(q);
     }
     uint64_t got = *n;
     cip_ahead_take(rd, q->ahead, out, &got);
@@ -239,9 +242,9 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
         return CIP_OK;
     }
     if (q->state == NULL)
-        CIP_TRY(resume(q, cip_ahead_mark(q->ahead, 0), err));
-    if (cip_ahead_wants_mark(q->ahead, all))
-        q->codec->mark(q->state, true, &mark);
+        CIP_TRY(resume(q, cip_ahead_checkpoint(q->ahead, 0), err));
+    if (cip_ahead_wants_checkpoint(q->ahead, all))
+        q->codec->checkpoint(q->state, true, &checkpoint);
     return turn(rd, q, out, n, err);
 }
 

@@ -17,13 +17,13 @@ enum {
 struct cip_ahead {
     cip_mem *mem;
     const cip_split_codec *split;
-    bool at_mark; /* the decoder stands, or goes on, where the last mark is */
+    bool at_checkpoint; /* the decoder stands, or goes on, where the last checkpoint is */
     /* Where the pieces began, each in front of its piece; the last one behind them all. */
-    cip_mark mark[PIECES + 1];
+    cip_checkpoint checkpoint[PIECES + 1];
     uint8_t window[PIECES + 1][CIP_SPLIT_WINDOW];
     uint64_t raw_each;    /* raw bytes of a piece, about */
     size_t max, most;     /* pieces in a batch: ever; as went well before, and more */
-    unsigned skip, pause; /* marks to let pass; after the next failure */
+    unsigned skip, pause; /* checkpoints to let pass; after the next failure */
     size_t n, now, used;  /* pieces; the one that is handed on, and how much of it was */
     struct {
         cip_room room;
@@ -88,35 +88,35 @@ void cip_ahead_take(const cip_rd *rd, cip_ahead *a, uint8_t *dst, uint64_t *n)
     }
 }
 
-bool cip_ahead_wants_mark(const cip_ahead *a, uint64_t n)
+bool cip_ahead_wants_checkpoint(const cip_ahead *a, uint64_t n)
 {
     return a != NULL && n > a->raw_each;
 }
 
-static void set_first(cip_ahead *a, const cip_mark *mark)
+static void set_first(cip_ahead *a, const cip_checkpoint *checkpoint)
 {
-    if (mark->window_len != 0)
-        memmove(a->window[0], mark->window, mark->window_len);
-    a->mark[0] = *mark;
-    a->mark[0].window = a->window[0];
+    if (checkpoint->window_len != 0)
+        memmove(a->window[0], checkpoint->window, checkpoint->window_len);
+    a->checkpoint[0] = *checkpoint;
+    a->checkpoint[0].window = a->window[0];
 }
 
-void cip_ahead_at_mark(cip_ahead *a, const cip_mark *mark)
+void cip_ahead_at_checkpoint(cip_ahead *a, const cip_checkpoint *checkpoint)
 {
     if (a->now < a->n) /* what is left lies behind it */
         return;
-    a->at_mark = a->skip == 0 && mark->window_len <= CIP_SPLIT_WINDOW;
+    a->at_checkpoint = a->skip == 0 && checkpoint->window_len <= CIP_SPLIT_WINDOW;
     if (a->skip != 0)
         a->skip--;
-    if (!a->at_mark)
+    if (!a->at_checkpoint)
         return;
     a->n = a->now = 0;
-    set_first(a, mark);
+    set_first(a, checkpoint);
 }
 
-const cip_mark *cip_ahead_mark(const cip_ahead *a, size_t i)
+const cip_checkpoint *cip_ahead_checkpoint(const cip_ahead *a, size_t i)
 {
-    return i <= a->n ? &a->mark[a->n - i] : NULL;
+    return i <= a->n ? &a->checkpoint[a->n - i] : NULL;
 }
 
 /* --- a batch ------------------------------------------------------------------------------------
@@ -130,10 +130,11 @@ typedef struct batch {
     uint64_t place[PIECES + 1];
 } batch;
 
-/* Stored bytes from the mark on, until there are places enough; b->n 0: none, or not to be read. */
+/* Stored bytes from the checkpoint on, until there are places enough; b->n 0: none, or not to be
+ * read. */
 static void fetch(const cip_rd *rd, const cip_extent *at, size_t pieces, batch *b)
 {
-    const cip_mark *m = &b->a->mark[0];
+    const cip_checkpoint *m = &b->a->checkpoint[0];
     uint64_t off = m->in_bits / 8, from = m->in_bits % 8;
     size_t cap = (size_t)cip_min_u64(pieces * b->a->split->in_usual, at->len - off), nplace = 0;
     if (cip_scratch_take(rd->scratch, cap, &b->room, NULL) != CIP_OK)
@@ -157,7 +158,7 @@ static cip_status decode_one(void *arg, size_t i, cip_err *err)
     cip_split_piece p = { b->in, b->place[i], b->place[i + 1] };
     a->piece[i].len = a->piece[i].room.cap;
     a->piece[i].good =
-        a->split->decode(a->mem, &a->mark[0], &p, a->piece[i].room.ptr, &a->piece[i].len);
+        a->split->decode(a->mem, &a->checkpoint[0], &p, a->piece[i].room.ptr, &a->piece[i].len);
     (void)err;
     return CIP_OK;
 }
@@ -168,14 +169,14 @@ static void keep_good(const cip_rd *rd, batch *b)
     cip_ahead *a = b->a;
     while (a->n < b->n && a->piece[a->n].good) {
         cip_split_piece p = { b->in, b->place[a->n], b->place[a->n + 1] };
-        a->mark[a->n + 1] = a->mark[a->n];
-        a->split->pass(&a->mark[a->n + 1], &p, a->piece[a->n].len, a->window[a->n + 1]);
+        a->checkpoint[a->n + 1] = a->checkpoint[a->n];
+        a->split->pass(&a->checkpoint[a->n + 1], &p, a->piece[a->n].len, a->window[a->n + 1]);
         a->n++;
     }
     for (size_t i = a->n; i < b->n; i++)
         cip_scratch_give(rd->scratch, &a->piece[i].room);
     if (a->n != 0)
-        a->raw_each = cip_max_u64((a->mark[a->n].raw - a->mark[0].raw) / a->n, 1);
+        a->raw_each = cip_max_u64((a->checkpoint[a->n].raw - a->checkpoint[0].raw) / a->n, 1);
 }
 
 static void run_batch(const cip_rd *rd, batch *b)
@@ -190,13 +191,13 @@ static void run_batch(const cip_rd *rd, batch *b)
     keep_good(rd, b);
 }
 
-/* Where a piece was none the decoder goes on, up to the next mark; where all are, or they are not
- * worth it, up to later ones. */
+/* Where a piece was none the decoder goes on, up to the next checkpoint; where all are, or they are
+ * not worth it, up to later ones. */
 static void learn(cip_ahead *a, size_t tried)
 {
     bool worth = a->n != 0 && a->raw_each >= SMALL;
-    a->at_mark = worth && a->n == tried;
-    if (a->at_mark)
+    a->at_checkpoint = worth && a->n == tried;
+    if (a->at_checkpoint)
         a->most = cip_min_u64(2 * a->most, a->max);
     else
         a->most = cip_max_u64(a->n, 2);
@@ -209,8 +210,8 @@ static void learn(cip_ahead *a, size_t tried)
 bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_t raw, uint64_t n)
 {
     size_t pieces = (size_t)cip_min_u64(a->most, cip_div_up(n, a->raw_each));
-    const cip_mark *from = &a->mark[a->n];
-    if (pieces < 2 || a->now < a->n || !a->at_mark || from->raw != raw ||
+    const cip_checkpoint *from = &a->checkpoint[a->n];
+    if (pieces < 2 || a->now < a->n || !a->at_checkpoint || from->raw != raw ||
         from->in_bits / 8 >= at->len)
         return false;
     set_first(a, from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Spaces of data without inner structure: read with an early stop, from the decoder or the mark
- * that is nearest. A small one is decoded once and kept whole, so that all who look into it share
- * that. */
+ * Spaces of data without inner structure: read with an early stop, from the decoder or the
+ * checkpoint that is nearest. A small one is decoded once and kept whole, so that all who look into
+ * it share that. */
 #include <string.h>
 
 #include "space/seq_parallel.h"
@@ -68,7 +68,7 @@ cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip
     return CIP_OK;
 }
 
-/* Goes on from a decoder that stands before, from a mark, or from the beginning. */
+/* Goes on from a decoder that stands before, from a checkpoint, or from the beginning. */
 static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
                                 const cip_want *want, size_t n, cip_err *err)
 {
@@ -78,7 +78,7 @@ static cip_status read_in_order(const cip_rd *rd, cip_space *s, uint64_t shift,
     cip_status st = CIP_OK;
     if (q == NULL)
         CIP_GO(cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, err));
-    cip_seq_keep_marks(q, rd->marks, s->id, s->len);
+    cip_seq_keep_checkpoints(q, rd->checkpoints, s->id, s->len);
     cip_seq_aim(q, want[n - 1].off + shift + want[n - 1].len);
     for (size_t i = 0; i < n; i++) {
         if (want[i].len == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A mark depends on all stored bytes before it, and on nothing else. So each carries a digest of
- * the bytes since the mark before, and counts only when those of all marks up to it are right. */
+ * A checkpoint depends on all stored bytes before it, and on nothing else. So each carries a digest
+ * of the bytes since the checkpoint before, and counts only when those of all checkpoints up to it
+ * are right. */
 #include "space/sidecar.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/num.h"
 #include "space/reader.h"
 
-enum { VERSION = 1, HEAD = 40, SPACE = 40, MARK = 40, SUM = 16, PIECE = 256 << 10 };
+enum { VERSION = 1, HEAD = 40, SPACE = 40, CHECKPOINTS = 40, SUM = 16, PIECE = 256 << 10 };
 
 static const uint8_t magic[8] = { 0x89, 'C', 'I', 'P', 'M', 0x0d, 0x0a, 0x1a };
 
@@ -21,11 +22,11 @@ typedef struct key {
 
 typedef struct record {
     key key;
-    cip_bytes marks;   /* those not looked at yet; whole ones, checked */
-    uint64_t nmark;    /* of them */
-    uint64_t end;      /* stored bytes before the last that counts */
-    cip_space *space;  /* that it was found to be, or NULL */
-    uint64_t ncounted; /* marks of the file that count */
+    cip_bytes checkpoints; /* those not looked at yet; whole ones, checked */
+    uint64_t ncheckpoint;  /* of them */
+    uint64_t end;          /* stored bytes before the last that counts */
+    cip_space *space;      /* that it was found to be, or NULL */
+    uint64_t ncounted;     /* checkpoints of the file that count */
 } record;
 
 struct cip_sidecar {
@@ -58,7 +59,8 @@ void cip_sidecar_free(cip_sidecar *c)
 
 static cip_status fail(cip_err *err, uint64_t at, const char *what)
 {
-    return cip_fail(err, CIP_ERR_CORRUPT, at, "expected the marks of this file, found %s", what);
+    return cip_fail(err, CIP_ERR_CORRUPT, at, "expected the checkpoints of this file, found %s",
+                    what);
 }
 
 static cip_status check_sum(cip_env *env, cip_bytes in, cip_err *err)
@@ -71,60 +73,62 @@ static cip_status check_sum(cip_env *env, cip_bytes in, cip_err *err)
     cip_sum_free(sum);
     if (memcmp(found, in.ptr + in.len - SUM, SUM) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, in.len - SUM,
-                        "the marks beside the file do not fit their checksum");
+                        "the checkpoints beside the file do not fit their checksum");
     return CIP_OK;
 }
 
 static cip_status check_head(cip_env *env, cip_bytes in, uint64_t file_nbytes, cip_err *err)
 {
     if (in.len < HEAD + SUM || memcmp(in.ptr, magic, sizeof magic) != 0)
-        return cip_fail(err, CIP_ERR_FORMAT, 0, "expected a file of marks, found something else");
+        return cip_fail(err, CIP_ERR_FORMAT, 0,
+                        "expected a file of checkpoints, found something else");
     if (cip_load_u32(in.ptr + 8, false) != VERSION || cip_load_u32(in.ptr + 12, false) != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, 8, "expected marks of version %d, found %u",
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, 8, "expected checkpoints of version %d, found %u",
                         (int)VERSION, (unsigned)cip_load_u32(in.ptr + 8, false));
     if (cip_load_u64(in.ptr + 16, false) != in.len)
         return cip_fail(err, CIP_ERR_TRUNCATED, 16,
-                        "expected %" PRIu64 " bytes of marks, found %zu",
+                        "expected %" PRIu64 " bytes of checkpoints, found %zu",
                         cip_load_u64(in.ptr + 16, false), in.len);
     if (cip_load_u64(in.ptr + 24, false) != file_nbytes)
         return fail(err, 24, "those of a file of another length");
     return check_sum(env, in, err);
 }
 
-/* One mark at the cursor; its window is borrowed. What can be checked without the data is. */
-static cip_status get_mark(cip_cursor *c, const key *k, cip_mark *mark, cip_err *err)
+/* One checkpoint at the cursor; its window is borrowed. What can be checked without the data is. */
+static cip_status get_checkpoint(cip_cursor *c, const key *k, cip_checkpoint *checkpoint,
+                                 cip_err *err)
 {
-    mark->in_bits = cip_get_u64(c);
-    mark->raw = cip_get_u64(c);
-    mark->window_len = cip_get_u32(c);
+    checkpoint->in_bits = cip_get_u64(c);
+    checkpoint->raw = cip_get_u64(c);
+    checkpoint->window_len = cip_get_u32(c);
     bool zero = cip_get_u32(c) == 0;
     cip_get_bytes(c, SUM);
-    mark->window = cip_get_bytes(c, mark->window_len).ptr;
-    if (c->bad || !zero || mark->window_len > CIP_MARK_WINDOW)
-        return fail(err, CIP_NO_OFFSET, "a mark that is cut off");
-    if (cip_div_up(mark->in_bits, 8) > k->len || mark->raw > k->raw_len)
-        return fail(err, CIP_NO_OFFSET, "a mark behind the end of its data");
+    checkpoint->window = cip_get_bytes(c, checkpoint->window_len).ptr;
+    if (c->bad || !zero || checkpoint->window_len > CIP_CHECKPOINT_WINDOW)
+        return fail(err, CIP_NO_OFFSET, "a checkpoint that is cut off");
+    if (cip_div_up(checkpoint->in_bits, 8) > k->len || checkpoint->raw > k->raw_len)
+        return fail(err, CIP_NO_OFFSET, "a checkpoint behind the end of its data");
     return CIP_OK;
 }
 
 static cip_status get_space(cip_cursor *c, record *r, cip_err *err)
 {
-    cip_mark mark, last = { 0 };
+    cip_checkpoint checkpoint, last = { 0 };
     r->key.off = cip_get_u64(c);
     r->key.len = cip_get_u64(c);
     r->key.raw_len = cip_get_u64(c);
     cip_get_copy(c, r->key.codec, sizeof r->key.codec);
-    r->nmark = cip_get_u64(c);
+    r->ncheckpoint = cip_get_u64(c);
     size_t left = cip_cursor_left(c);
-    if (c->bad || r->nmark > left / MARK)
-        return fail(err, CIP_NO_OFFSET, "fewer marks than it says");
-    r->marks.ptr = c->in.ptr + (c->in.len - left);
-    for (uint64_t i = 0; i < r->nmark; i++, last = mark) {
-        CIP_TRY(get_mark(c, &r->key, &mark, err));
-        if (mark.raw <= last.raw || mark.in_bits <= last.in_bits)
-            return fail(err, CIP_NO_OFFSET, "marks that do not rise");
+    if (c->bad || r->ncheckpoint > left / CHECKPOINTS)
+        return fail(err, CIP_NO_OFFSET, "fewer checkpoints than it says");
+    r->checkpoints.ptr = c->in.ptr + (c->in.len - left);
+    for (uint64_t i = 0; i < r->ncheckpoint; i++, last = checkpoint) {
+        CIP_TRY(get_checkpoint(c, &r->key, &checkpoint, err));
+        if (checkpoint.raw <= last.raw || checkpoint.in_bits <= last.in_bits)
+            return fail(err, CIP_NO_OFFSET, "checkpoints that do not rise");
     }
-    r->marks.len = left - cip_cursor_left(c);
+    r->checkpoints.len = left - cip_cursor_left(c);
     return CIP_OK;
 }
 
@@ -150,7 +154,7 @@ cip_status cip_sidecar_load(cip_env *env, cip_io *io, uint64_t file_nbytes, cip_
     *out = NULL;
     if (io->size > CIP_SIDECAR_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected at most %d bytes of marks, found %" PRIu64, CIP_SIDECAR_MAX,
+                        "expected at most %d bytes of checkpoints, found %" PRIu64, CIP_SIDECAR_MAX,
                         io->size);
     CIP_GO(cip_sidecar_new(env, &s, err));
     CIP_GO(cip_mem_get(&env->mem, (size_t)io->size, (void **)&s->bytes, err));
@@ -222,38 +226,39 @@ done:
     return st;
 }
 
-/* The first mark not looked at, if it lies at `pos` or before; a copy of its record, so that it can
- * be looked at without the lock. */
-static bool next_mark(cip_sidecar *c, cip_space *s, const key *k, uint64_t pos, record *out,
-                      cip_mark *mark, const uint8_t **sum)
+/* The first checkpoint not looked at, if it lies at `pos` or before; a copy of its record, so that
+ * it can be looked at without the lock. */
+static bool next_checkpoint(cip_sidecar *c, cip_space *s, const key *k, uint64_t pos, record *out,
+                            cip_checkpoint *checkpoint, const uint8_t **sum)
 {
     pthread_mutex_lock(&c->lock);
     record *r = record_of(c, s, k);
-    bool found = r != NULL && r->space == s && r->nmark != 0;
+    bool found = r != NULL && r->space == s && r->ncheckpoint != 0;
     if (found) {
-        cip_cursor at = cip_cursor_le(r->marks);
-        get_mark(&at, k, mark, NULL);
-        *sum = r->marks.ptr + (MARK - SUM);
+        cip_cursor at = cip_cursor_le(r->checkpoints);
+        get_checkpoint(&at, k, checkpoint, NULL);
+        *sum = r->checkpoints.ptr + (CHECKPOINTS - SUM);
         *out = *r;
-        found = mark->raw <= pos;
+        found = checkpoint->raw <= pos;
     }
     pthread_mutex_unlock(&c->lock);
     return found;
 }
 
 /* It counts, or it and all behind it do not. Unless another thread was faster. */
-static void settle(cip_sidecar *c, const record *was, const cip_mark *mark, bool counts)
+static void settle(cip_sidecar *c, const record *was, const cip_checkpoint *checkpoint, bool counts)
 {
-    size_t n = MARK + mark->window_len;
+    size_t n = CHECKPOINTS + checkpoint->window_len;
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < c->n; i++) {
         record *r = &c->at[i];
-        if (r->space != was->space || r->marks.ptr != was->marks.ptr || r->nmark != was->nmark)
+        if (r->space != was->space || r->checkpoints.ptr != was->checkpoints.ptr ||
+            r->ncheckpoint != was->ncheckpoint)
             continue;
-        r->nmark = counts ? r->nmark - 1 : 0;
-        r->marks = (cip_bytes){ r->marks.ptr + n, r->marks.len - n };
+        r->ncheckpoint = counts ? r->ncheckpoint - 1 : 0;
+        r->checkpoints = (cip_bytes){ r->checkpoints.ptr + n, r->checkpoints.len - n };
         r->ncounted += counts;
-        r->end = cip_div_up(mark->in_bits, 8);
+        r->end = cip_div_up(checkpoint->in_bits, 8);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -262,36 +267,37 @@ void cip_sidecar_use(const cip_rd *rd, cip_space *s, uint64_t pos)
 {
     cip_sidecar *c = rd->sidecar;
     record r;
-    cip_mark mark;
+    cip_checkpoint checkpoint;
     key k;
     const uint8_t *expected;
     uint8_t found[CIP_SUM_MAX];
     if (c == NULL || !key_of(s, &k))
         return;
-    while (next_mark(c, s, &k, pos, &r, &mark, &expected)) {
-        uint64_t end = cip_div_up(mark.in_bits, 8);
+    while (next_checkpoint(c, s, &k, pos, &r, &checkpoint, &expected)) {
+        uint64_t end = cip_div_up(checkpoint.in_bits, 8);
         if (digest(rd, s, r.end, end, found, NULL) != CIP_OK)
             return; /* the read itself will say why */
         bool counts = memcmp(found, expected, SUM) == 0;
         if (counts) {
-            cip_marks_put(rd->marks, s->id, s->len, &mark);
+            cip_checkpoints_put(rd->checkpoints, s->id, s->len, &checkpoint);
         } else {
-            cip_warn(c->env, CIP_OK, CIP_NO_OFFSET, "marks",
-                     "the file beside with marks is stale: the data changed before byte %" PRIu64
-                     " of %s; it is ignored from there on",
-                     end, s->label != NULL ? s->label : "a block");
+            cip_warn(
+                c->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
+                "the file beside with checkpoints is stale: the data changed before byte %" PRIu64
+                " of %s; it is ignored from there on",
+                end, s->label != NULL ? s->label : "a block");
         }
-        settle(c, &r, &mark, counts);
+        settle(c, &r, &checkpoint, counts);
     }
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static size_t count_marks(const cip_layout *l, uint64_t id, uint8_t *window)
+static size_t count_checkpoints(const cip_layout *l, uint64_t id, uint8_t *window)
 {
-    cip_mark mark;
+    cip_checkpoint checkpoint;
     size_t n = 0;
-    while (cip_marks_at(l->marks, id, n, &mark, window))
+    while (cip_checkpoints_at(l->checkpoints, id, n, &checkpoint, window))
         n++;
     return n;
 }
@@ -300,11 +306,11 @@ bool cip_sidecar_has_news(cip_sidecar *c, const cip_layout *l)
 {
     uint8_t *window = NULL;
     bool news = false;
-    if (cip_mem_get(&c->env->mem, CIP_MARK_WINDOW, (void **)&window, NULL) != CIP_OK)
+    if (cip_mem_get(&c->env->mem, CIP_CHECKPOINT_WINDOW, (void **)&window, NULL) != CIP_OK)
         return false;
     for (size_t i = 0; i < c->n && !news; i++)
         news = c->at[i].space != NULL &&
-               count_marks(l, c->at[i].space->id, window) > c->at[i].ncounted;
+               count_checkpoints(l, c->at[i].space->id, window) > c->at[i].ncounted;
     cip_mem_put(&c->env->mem, window);
     return news;
 }
@@ -316,45 +322,45 @@ static cip_status add_u64(cip_buf *b, uint64_t v, cip_err *err)
     return cip_buf_add(b, bytes, sizeof bytes, err);
 }
 
-static cip_status add_mark(const cip_rd *rd, cip_space *s, uint64_t *from, const cip_mark *mark,
-                           cip_buf *out, cip_err *err)
+static cip_status add_checkpoint(const cip_rd *rd, cip_space *s, uint64_t *from,
+                                 const cip_checkpoint *checkpoint, cip_buf *out, cip_err *err)
 {
     uint8_t sum[CIP_SUM_MAX];
-    uint64_t end = cip_div_up(mark->in_bits, 8);
+    uint64_t end = cip_div_up(checkpoint->in_bits, 8);
     CIP_TRY(digest(rd, s, *from, end, sum, err));
-    CIP_TRY(add_u64(out, mark->in_bits, err));
-    CIP_TRY(add_u64(out, mark->raw, err));
-    CIP_TRY(add_u64(out, mark->window_len, err)); /* and four zeros */
+    CIP_TRY(add_u64(out, checkpoint->in_bits, err));
+    CIP_TRY(add_u64(out, checkpoint->raw, err));
+    CIP_TRY(add_u64(out, checkpoint->window_len, err)); /* and four zeros */
     CIP_TRY(cip_buf_add(out, sum, SUM, err));
     *from = end;
-    return cip_buf_add(out, mark->window, mark->window_len, err);
+    return cip_buf_add(out, checkpoint->window, checkpoint->window_len, err);
 }
 
-static cip_status add_head(const record *r, uint64_t nmark, cip_buf *out, cip_err *err)
+static cip_status add_head(const record *r, uint64_t ncheckpoint, cip_buf *out, cip_err *err)
 {
     CIP_TRY(add_u64(out, r->key.off, err));
     CIP_TRY(add_u64(out, r->key.len, err));
     CIP_TRY(add_u64(out, r->key.raw_len, err));
     CIP_TRY(cip_buf_add(out, r->key.codec, sizeof r->key.codec, err));
-    return add_u64(out, nmark, err);
+    return add_u64(out, ncheckpoint, err);
 }
 
 /* What was read of the space as it is known now; of one that was not, what the file had. */
 static cip_status add_space(const cip_rd *rd, const record *r, uint8_t *window, cip_buf *out,
                             cip_err *err)
 {
-    cip_mark mark;
+    cip_checkpoint checkpoint;
     uint64_t from = 0;
     if (r->space == NULL) {
-        CIP_TRY(add_head(r, r->nmark, out, err));
-        return cip_buf_add(out, r->marks.ptr, r->marks.len, err);
+        CIP_TRY(add_head(r, r->ncheckpoint, out, err));
+        return cip_buf_add(out, r->checkpoints.ptr, r->checkpoints.len, err);
     }
     uint64_t id = r->space->id;
     size_t at = out->len;
     CIP_TRY(add_head(r, 0, out, err));
     size_t n = 0;
-    for (; cip_marks_at(rd->marks, id, n, &mark, window); n++)
-        CIP_TRY(add_mark(rd, r->space, &from, &mark, out, err));
+    for (; cip_checkpoints_at(rd->checkpoints, id, n, &checkpoint, window); n++)
+        CIP_TRY(add_checkpoint(rd, r->space, &from, &checkpoint, out, err));
     cip_store_u64(out->ptr + at + SPACE - 8, n, false);
     return CIP_OK;
 }
@@ -381,7 +387,7 @@ cip_status cip_sidecar_encode(const cip_read_how *how, uint64_t file_nbytes, cip
     for (size_t i = 0; i < c->n; i++) /* what the file had behind what was read */
         if (c->at[i].space != NULL)
             cip_sidecar_use(&rd, c->at[i].space, UINT64_MAX);
-    CIP_GO(cip_mem_get(&c->env->mem, CIP_MARK_WINDOW, (void **)&window, err));
+    CIP_GO(cip_mem_get(&c->env->mem, CIP_CHECKPOINT_WINDOW, (void **)&window, err));
     CIP_GO(cip_buf_add(out, magic, sizeof magic, err));
     CIP_GO(add_u64(out, VERSION, err)); /* and flags 0 */
     CIP_GO(add_u64(out, 0, err));       /* the length, when it is known */

@@ -10,7 +10,7 @@ cip_rd cip_rd_make(const cip_read_how *how)
                      .cache = l->cache,
                      .scratch = l->scratch,
                      .decoders = l->decoders,
-                     .marks = l->marks,
+                     .checkpoints = l->checkpoints,
                      .sidecar = l->sidecar,
                      .tune = l->tuning,
                      .pool = cip_lazy_in_maker() ? NULL : how->pool };

@@ -126,7 +126,7 @@ static cip_status decode_split(const cip_rd *rd, const cip_space *s, const cip_s
     cip_seq *q;
     CIP_TRY(cip_seq_begin(rd, step, &env, at, &q, err));
     if (s->kind == CIP_SPACE_SEQ)
-        cip_seq_keep_marks(q, rd->marks, s->id, s->len);
+        cip_seq_keep_checkpoints(q, rd->checkpoints, s->id, s->len);
     cip_status st = cip_seq_take(rd, q, all->dst, all->len, err);
     if (st == CIP_OK)
         st = cip_seq_check_end(rd, q, err);

@@ -29,7 +29,7 @@ static cip_split_codec counted_split;
 static cip_stream_codec counted_stream;
 static cip_codec counted;
 
-static bool counted_decode(cip_mem *mem, const cip_mark *like, const cip_split_piece *piece,
+static bool counted_decode(cip_mem *mem, const cip_checkpoint *like, const cip_split_piece *piece,
                            uint8_t *dst, size_t *len)
 {
     bool good = cip_codec_find("bzip2")->stream->split->decode(mem, like, piece, dst, len);
@@ -38,8 +38,8 @@ static bool counted_decode(cip_mem *mem, const cip_mark *like, const cip_split_p
     return good;
 }
 
-static cip_status counted_resume(const void *args, const cip_codec_env *env, const cip_mark *from,
-                                 void **state, cip_err *err)
+static cip_status counted_resume(const void *args, const cip_codec_env *env,
+                                 const cip_checkpoint *from, void **state, cip_err *err)
 {
     nresumed++;
     return cip_codec_find("bzip2")->stream->resume(args, env, from, state, err);
@@ -221,7 +221,7 @@ static cip_status counted_step(void *state, const uint8_t *in, size_t *in_len, b
     return st;
 }
 
-static void each_block_that_went_by_is_a_mark(void **state)
+static void each_block_that_went_by_is_a_checkpoint(void **state)
 {
     (void)state;
     size_t len;
@@ -230,20 +230,20 @@ static void each_block_that_went_by_is_a_mark(void **state)
     counted_stream.step = counted_step;
     for (int i = 0; i < 2; i++) {
         open_with(pool, 1);
-        cip_marks_free(f.layout->marks); /* small ones half a block apart */
-        assert_int_equal(
-            cip_marks_new(f.layout->env, 1 << 20, UINT64_C(8) * 50000, &f.layout->marks, NULL),
-            CIP_OK);
+        cip_checkpoints_free(f.layout->checkpoints); /* small ones half a block apart */
+        assert_int_equal(cip_checkpoints_new(f.layout->env, 1 << 20, UINT64_C(8) * 50000,
+                                             &f.layout->checkpoints, NULL),
+                         CIP_OK);
         cip_space *s = space_of(coded, len, nraw);
         if (i == 0)
             assert_reads(s, 0, nraw); /* all of it; up to the last block */
         else
             assert_reads(s, 900000, 10);
         int tried = ntried, resumed = nresumed;
-        assert_true(cip_marks_count(f.layout->marks) >= 8);
+        assert_true(cip_checkpoints_count(f.layout->checkpoints) >= 8);
         for (uint64_t off = 50000; off < nraw; off += 200000) {
             ninput = 0;
-            f.tuning.seq_in = f.tuning.mark_jump = 1000;
+            f.tuning.seq_in = f.tuning.checkpoint_jump = 1000;
             assert_reads(s, nraw - off, 100);
             assert_true(ninput <= 110000); /* a block */
         }
@@ -464,7 +464,7 @@ int main(void)
         cmocka_unit_test(all_of_it_is_decoded_piece_by_piece),
         cmocka_unit_test(one_thread_decodes_in_order),
         cmocka_unit_test(a_window_decodes_no_further_than_it_needs),
-        cmocka_unit_test(each_block_that_went_by_is_a_mark),
+        cmocka_unit_test(each_block_that_went_by_is_a_checkpoint),
         cmocka_unit_test(a_gap_in_a_read_is_gone_through_at_once),
         cmocka_unit_test(windows_equal_those_of_one_thread),
         cmocka_unit_test(false_places_are_decoded_in_order),

@@ -18,7 +18,7 @@ enum { LEN = 20000, GAP = 2000, HEAD = 40, SPACE = 40, SUM = 16 };
 static uint8_t raw[LEN], coded[2 * LEN];
 static size_t ncoded;
 
-/* A file of one block, decoded by what marks there are; nothing is kept whole. */
+/* A file of one block, decoded by what checkpoints there are; nothing is kept whole. */
 typedef struct kit {
     fake f;
     cip_space *s;
@@ -29,9 +29,10 @@ static void kit_open(kit *k, const char *codec)
     cip_limits l = CIP_LIMITS_INIT;
     l.max_cache = 1024;
     fake_open(&k->f, 1, NULL, &l);
-    k->f.tuning.mark_jump = 100;
-    cip_marks_free(k->f.layout->marks);
-    assert_int_equal(cip_marks_new(&k->f.env, 1 << 20, GAP, &k->f.layout->marks, NULL), CIP_OK);
+    k->f.tuning.checkpoint_jump = 100;
+    cip_checkpoints_free(k->f.layout->checkpoints);
+    assert_int_equal(cip_checkpoints_new(&k->f.env, 1 << 20, GAP, &k->f.layout->checkpoints, NULL),
+                     CIP_OK);
     cip_step step = { .codec = cip_codec_find(codec) };
     cip_extent at = { k->f.layout->file, fake_append(&k->f, coded, ncoded), ncoded, 0 };
     assert_int_equal(cip_space_new_seq(k->f.layout, &at, LEN, &step, &k->s, NULL), CIP_OK);
@@ -65,7 +66,7 @@ static void assert_window(kit *k, uint64_t off)
     assert_memory_equal(out, raw + off, 100);
 }
 
-/* The file of marks after reading to the end; free it. */
+/* The file of checkpoints after reading to the end; free it. */
 static uint8_t *made(size_t *n)
 {
     kit k;
@@ -75,7 +76,7 @@ static uint8_t *made(size_t *n)
     assert_false(cip_sidecar_has_news(l->sidecar, l));
     assert_window(&k, LEN - 200);
     assert_true(cip_sidecar_has_news(l->sidecar, l));
-    assert_true(cip_marks_count(l->marks) >= 5);
+    assert_true(cip_checkpoints_count(l->checkpoints) >= 5);
     cip_buf b = { .mem = &k.f.env.mem };
     assert_int_equal(cip_sidecar_encode(&k.f.how, FAKE_FILE_MAX, &b, NULL), CIP_OK);
     uint8_t *copy = malloc(b.len);
@@ -88,7 +89,7 @@ static uint8_t *made(size_t *n)
 static cip_status load(kit *k, const uint8_t *p, size_t n)
 {
     cip_io *io;
-    assert_int_equal(cip_io_open_memory(&k->f.env, p, n, "marks", &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_memory(&k->f.env, p, n, "checkpoints", &io, NULL), CIP_OK);
     cip_sidecar_free(k->f.layout->sidecar);
     cip_status st = cip_sidecar_load(&k->f.env, io, FAKE_FILE_MAX, &k->f.layout->sidecar, NULL);
     cip_io_close(io);
@@ -106,7 +107,7 @@ static void seal(uint8_t *p, size_t n)
     cip_sum_free(sum);
 }
 
-static void marks_of_another_run_are_used_as_far_as_is_read(void **state)
+static void checkpoints_of_another_run_are_used_as_far_as_is_read(void **state)
 {
     (void)state;
     size_t n;
@@ -114,12 +115,12 @@ static void marks_of_another_run_are_used_as_far_as_is_read(void **state)
     kit k;
     kit_open(&k, "zlib");
     assert_int_equal(load(&k, file, n), CIP_OK);
-    assert_int_equal(cip_marks_count(k.f.layout->marks), 0);
+    assert_int_equal(cip_checkpoints_count(k.f.layout->checkpoints), 0);
     assert_window(&k, LEN / 2);
-    size_t half = cip_marks_count(k.f.layout->marks);
+    size_t half = cip_checkpoints_count(k.f.layout->checkpoints);
     assert_true(half >= 2);
     assert_window(&k, LEN - 200);
-    assert_true(cip_marks_count(k.f.layout->marks) > half);
+    assert_true(cip_checkpoints_count(k.f.layout->checkpoints) > half);
     assert_false(cip_sidecar_has_news(k.f.layout->sidecar, k.f.layout));
     cip_buf again = { .mem = &k.f.env.mem };
     assert_int_equal(cip_sidecar_encode(&k.f.how, FAKE_FILE_MAX, &again, NULL), CIP_OK);
@@ -130,7 +131,7 @@ static void marks_of_another_run_are_used_as_far_as_is_read(void **state)
     free(file);
 }
 
-static void a_block_that_was_not_read_keeps_its_marks(void **state)
+static void a_block_that_was_not_read_keeps_its_checkpoints(void **state)
 {
     (void)state;
     size_t n;
@@ -147,7 +148,7 @@ static void a_block_that_was_not_read_keeps_its_marks(void **state)
     free(file);
 }
 
-static void stale_marks_are_forgotten_from_the_change_on(void **state)
+static void stale_checkpoints_are_forgotten_from_the_change_on(void **state)
 {
     (void)state;
     size_t n;
@@ -204,7 +205,7 @@ static void forged_numbers_are_refused_or_do_no_harm(void **state)
             kit_open(&k, "zlib");
             file[i] ^= (uint8_t)(1 << bit);
             seal(file, n);
-            if (load(&k, file, n) == CIP_OK) /* a digest, or where a mark lies */
+            if (load(&k, file, n) == CIP_OK) /* a digest, or where a checkpoint lies */
                 read_at(&k, LEN - 200, out);
             assert_true(load(&k, file, n) == CIP_OK ? i >= HEAD : true);
             fake_close(&k.f);
@@ -239,14 +240,14 @@ static void each_number_is_checked(void **state)
     assert_int_equal(load_with(32, 2), CIP_ERR_CORRUPT); /* a space more */
     assert_int_equal(load_with(32, 0), CIP_ERR_CORRUPT); /* one less: more behind */
     assert_int_equal(load_with(36, 1), CIP_ERR_CORRUPT);
-    assert_int_equal(load_with(HEAD + 32, 100), CIP_ERR_CORRUPT);       /* marks */
+    assert_int_equal(load_with(HEAD + 32, 100), CIP_ERR_CORRUPT);       /* checkpoints */
     assert_int_equal(load_with(HEAD + SPACE + 6, 1), CIP_ERR_CORRUPT);  /* in_bits */
     assert_int_equal(load_with(HEAD + SPACE + 14, 1), CIP_ERR_CORRUPT); /* raw */
     assert_int_equal(load_with(HEAD + SPACE + 18, 1), CIP_ERR_CORRUPT); /* window */
     assert_int_equal(load_with(HEAD + SPACE + 20, 1), CIP_ERR_CORRUPT); /* zeros */
 }
 
-static void marks_of_another_codec_are_not_used(void **state)
+static void checkpoints_of_another_codec_are_not_used(void **state)
 {
     (void)state;
     size_t n;
@@ -255,7 +256,7 @@ static void marks_of_another_codec_are_not_used(void **state)
     kit_open(&k, "bzip2");
     assert_int_equal(load(&k, file, n), CIP_OK);
     assert_int_not_equal(read_at(&k, LEN - 200, out), CIP_OK);
-    assert_int_equal(cip_marks_count(k.f.layout->marks), 0);
+    assert_int_equal(cip_checkpoints_count(k.f.layout->checkpoints), 0);
     fake_close(&k.f);
     free(file);
 }
@@ -270,7 +271,7 @@ static void failing_allocations_are_survived(void **state)
         kit k;
         kit_open(&k, "zlib");
         cip_io *io;
-        assert_int_equal(cip_io_open_memory(&k.f.env, file, n, "marks", &io, NULL), CIP_OK);
+        assert_int_equal(cip_io_open_memory(&k.f.env, file, n, "checkpoints", &io, NULL), CIP_OK);
         k.f.env.mem.limit = k.f.env.mem.used + left;
         cip_status st = cip_sidecar_load(&k.f.env, io, FAKE_FILE_MAX, &k.f.layout->sidecar, NULL);
         assert_true(st == CIP_OK || st == CIP_ERR_LIMIT);
@@ -288,13 +289,13 @@ static void failing_allocations_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(marks_of_another_run_are_used_as_far_as_is_read),
-        TEST(a_block_that_was_not_read_keeps_its_marks),
-        TEST(stale_marks_are_forgotten_from_the_change_on),
+        TEST(checkpoints_of_another_run_are_used_as_far_as_is_read),
+        TEST(a_block_that_was_not_read_keeps_its_checkpoints),
+        TEST(stale_checkpoints_are_forgotten_from_the_change_on),
         TEST(every_truncation_and_every_changed_byte_is_found),
         TEST(forged_numbers_are_refused_or_do_no_harm),
         TEST(each_number_is_checked),
-        TEST(marks_of_another_codec_are_not_used),
+        TEST(checkpoints_of_another_codec_are_not_used),
         TEST(failing_allocations_are_survived),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -30,7 +30,7 @@ const cip_tuning cip_tuning_default = {
     .seq_skip = 64 << 10,
     .stream_min = 1 << 20,
     .stream_max = 16 << 20,
-    .mark_gap = 1 << 20,
-    .mark_bytes = 64 << 20,
-    .mark_jump = 128 << 10,
+    .checkpoint_gap = 1 << 20,
+    .checkpoint_bytes = 64 << 20,
+    .checkpoint_jump = 128 << 10,
 };

@@ -37,9 +37,9 @@ typedef struct cip_tuning {
     size_t points;                   /* scattered elements read at once (a number) */
     size_t seq_in, seq_skip;         /* input and passed-over output of a sequential decoder */
     uint64_t stream_min, stream_max; /* buffer of cip_space_stream */
-    uint64_t mark_gap;               /* raw bytes between two marks of data in order */
-    uint64_t mark_bytes;             /* held by all marks of a file */
-    uint64_t mark_jump;              /* passed over rather than begun anew behind them */
+    uint64_t checkpoint_gap;         /* raw bytes between two checkpoints of data in order */
+    uint64_t checkpoint_bytes;       /* held by all checkpoints of a file */
+    uint64_t checkpoint_jump;        /* passed over rather than begun anew behind them */
 } cip_tuning;
 
 extern const cip_tuning cip_tuning_default;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "array/cast.h"
-#include "space/marks.h"
+#include "space/checkpoints.h"
 #include "support/effort.h"
 #include "support/fake/fake.h"
 
@@ -78,13 +78,13 @@ static void make_subject(subject *s, uint64_t seed, cip_pool *pool)
     l.max_cache = seed % 3 == 0 ? 0 : 2000; /* nothing large is kept */
     fake_open(&s->f, seed, pool, &l);
     fake *f = &s->f;
-    f->tuning.mark_gap = fake_pick(f, 100, 4000);
-    f->tuning.mark_jump = fake_pick(f, 0, 3000);
+    f->tuning.checkpoint_gap = fake_pick(f, 100, 4000);
+    f->tuning.checkpoint_jump = fake_pick(f, 0, 3000);
     f->tuning.seq_in = (size_t)fake_pick(f, 50, 5000);
     f->tuning.gap = (size_t)fake_pick(f, 1, 300);
-    cip_marks_free(f->layout->marks);
-    FAKE_MUST(cip_marks_new(&f->env, fake_pick(f, 0, 400) << 10, f->tuning.mark_gap,
-                            &f->layout->marks, err));
+    cip_checkpoints_free(f->layout->checkpoints);
+    FAKE_MUST(cip_checkpoints_new(&f->env, fake_pick(f, 0, 400) << 10, f->tuning.checkpoint_gap,
+                                  &f->layout->checkpoints, err));
     random_shape(f, &s->view, &s->n);
     s->bytes = fake_keep(f, s->n);
     fill(f, s->bytes, s->n);

@@ -2,7 +2,7 @@
  * A bzip2 stream in order. libbz2 does not tell where a block ends, so it is given the bytes only
  * up to the next place where one may begin: when it has given a block and waits there, and then
  * takes the 48 bits for a beginning, one begins there. The checksum of the whole is folded here, so
- * that a decoder that began at a mark knows it too. */
+ * that a decoder that began at a checkpoint knows it too. */
 #include "codec/entropy/bzip2_blocks.h"
 
 #if CIP_WITH_BZIP2
@@ -26,12 +26,12 @@ typedef struct bzip2_state {
     bool found;       /* `place`, in buf, lies at `limit` */
     bool ready;       /* z gave something of the block, or there was none yet: it may end */
     bool end;         /* of the stream */
-    bool want, stand; /* a mark is wanted; the last step ended at one */
+    bool want, stand; /* a checkpoint is wanted; the last step ended at one */
     uint8_t level;
     uint32_t sum, crc; /* of the blocks before this one; of this one */
     bool open;         /* there is a block that `crc` is of */
     cip_bzip2_place place;
-    uint64_t mark_bit; /* the latest block begins there, of the stored bytes */
+    uint64_t checkpoint_bit; /* the latest block begins there, of the stored bytes */
     uint8_t window[WINDOW];
     cip_bzip2_finder finder;
     uint8_t buf[BUF];
@@ -86,20 +86,20 @@ static cip_status bzip2_begin(const void *args, const cip_codec_env *env, void *
     return st;
 }
 
-static cip_status bzip2_resume(const void *args, const cip_codec_env *env, const cip_mark *from,
-                               void **state, cip_err *err)
+static cip_status bzip2_resume(const void *args, const cip_codec_env *env,
+                               const cip_checkpoint *from, void **state, cip_err *err)
 {
     (void)args;
     bzip2_state *s;
     *state = NULL;
     if (from->window_len != WINDOW || from->window[0] < 1 || from->window[0] > 9)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a mark of a bzip2 stream, found another");
+                        "expected a checkpoint of a bzip2 stream, found another");
     CIP_TRY(make_state(env, &s, err));
     s->bit = from->in_bits % 8;
     s->base = from->in_bits / 8;
     s->scan = s->bit;
-    s->mark_bit = from->in_bits;
+    s->checkpoint_bit = from->in_bits;
     s->raw = from->raw;
     s->level = from->window[0];
     s->sum = cip_load_u32(from->window + 1, true);
@@ -107,7 +107,7 @@ static cip_status bzip2_resume(const void *args, const cip_codec_env *env, const
     return CIP_OK;
 }
 
-/* The decoder for the first byte, which has bits from before the mark. */
+/* The decoder for the first byte, which has bits from before the checkpoint. */
 static cip_status start(bzip2_state *s, cip_err *err)
 {
     cip_bzip2_lead lead;
@@ -177,9 +177,9 @@ static cip_status pass_place(bzip2_state *s, cip_err *err)
     s->crc = s->place.crc;
     if (!s->place.end) {
         uint64_t bit = 8 * s->base + s->place.bit;
-        s->stand = s->want && bit > s->mark_bit;
+        s->stand = s->want && bit > s->checkpoint_bit;
         s->want = s->want && !s->stand;
-        s->mark_bit = bit;
+        s->checkpoint_bit = bit;
         return CIP_OK;
     }
     if (s->crc != s->sum)
@@ -247,7 +247,8 @@ static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, boo
     return cip_step_end(d, in_len, out_len, end, err);
 }
 
-/* --- marks and pieces ---------------------------------------------------------------------------
+/* --- checkpoints and pieces
+ * ---------------------------------------------------------------------------
  */
 
 static void make_window(uint8_t *window, unsigned level, uint32_t sum)
@@ -256,7 +257,7 @@ static void make_window(uint8_t *window, unsigned level, uint32_t sum)
     cip_store_u32(window + 1, sum, true);
 }
 
-static bool bzip2_mark(void *state, bool want, cip_mark *out)
+static bool bzip2_checkpoint(void *state, bool want, cip_checkpoint *out)
 {
     bzip2_state *s = state;
     if (want)
@@ -264,7 +265,7 @@ static bool bzip2_mark(void *state, bool want, cip_mark *out)
     if (want || !s->stand)
         return false;
     make_window(s->window, s->level, s->sum);
-    *out = (cip_mark){ s->mark_bit, s->raw, WINDOW, s->window };
+    *out = (cip_checkpoint){ s->checkpoint_bit, s->raw, WINDOW, s->window };
     return true;
 }
 
@@ -279,25 +280,25 @@ static size_t bzip2_find(cip_bytes in, uint64_t *from, uint64_t *bit, size_t max
     return n;
 }
 
-static bool bzip2_decode_piece(cip_mem *mem, const cip_mark *like, const cip_split_piece *piece,
-                               uint8_t *dst, size_t *len)
+static bool bzip2_decode_piece(cip_mem *mem, const cip_checkpoint *like,
+                               const cip_split_piece *piece, uint8_t *dst, size_t *len)
 {
     return cip_bzip2_decode_block(mem, like->window[0], piece->in, piece->from, piece->to, dst,
                                   len);
 }
 
-static void bzip2_pass(cip_mark *mark, const cip_split_piece *piece, size_t raw,
+static void bzip2_pass(cip_checkpoint *checkpoint, const cip_split_piece *piece, size_t raw,
                        uint8_t window[CIP_SPLIT_WINDOW])
 {
     const uint8_t *p = piece->in.ptr + (piece->from + MAGIC_BITS) / 8;
     uint64_t crc = (uint64_t)cip_load_u32(p, true) << 8 | p[4];
-    uint32_t sum = cip_load_u32(mark->window + 1, true);
+    uint32_t sum = cip_load_u32(checkpoint->window + 1, true);
     unsigned bit = piece->from % 8;
     sum = cip_bzip2_fold(sum, (uint32_t)(crc >> (8 - bit)));
-    make_window(window, mark->window[0], sum);
-    mark->window = window;
-    mark->in_bits += piece->to - piece->from;
-    mark->raw += raw;
+    make_window(window, checkpoint->window[0], sum);
+    checkpoint->window = window;
+    checkpoint->in_bits += piece->to - piece->from;
+    checkpoint->raw += raw;
 }
 
 static const cip_split_codec bzip2_split = {
@@ -313,7 +314,7 @@ const cip_stream_codec cip_bzip2_stream = {
     .begin = bzip2_begin,
     .step = bzip2_step,
     .finish = bzip2_finish,
-    .mark = bzip2_mark,
+    .checkpoint = bzip2_checkpoint,
     .resume = bzip2_resume,
     .split = &bzip2_split,
 };

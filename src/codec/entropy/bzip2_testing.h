@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a bzip2 stream, decoded by libbz2 alone and in each of our ways: the same raw bytes
- * and the same kind of failure, from the beginning, from each mark, and block by block. For the
- * unit tests (with asserts) and the fuzz target. */
+ * and the same kind of failure, from the beginning, from each checkpoint, and block by block. For
+ * the unit tests (with asserts) and the fuzz target. */
 #ifndef CIP_CODEC_BZIP2_TESTING_H
 #define CIP_CODEC_BZIP2_TESTING_H
 
@@ -52,13 +52,13 @@ static inline bzip2_result bzip2_plain(cip_bytes src, size_t room, size_t nout, 
     return r;
 }
 
-typedef struct bzip2_marks {
+typedef struct bzip2_checkpoints {
     size_t n;
-    cip_mark at[BZIP2_MARKS];
+    cip_checkpoint at[BZIP2_MARKS];
     uint8_t window[BZIP2_MARKS][CIP_SPLIT_WINDOW];
-} bzip2_marks;
+} bzip2_checkpoints;
 
-static inline void bzip2_note(bzip2_marks *m, const cip_mark *at)
+static inline void bzip2_note(bzip2_checkpoints *m, const cip_checkpoint *at)
 {
     if (m->n == BZIP2_MARKS)
         return;
@@ -68,10 +68,11 @@ static inline void bzip2_note(bzip2_marks *m, const cip_mark *at)
     m->n++;
 }
 
-/* Our decoder from a mark (NULL: the beginning), nin and nout bytes at once; all marks on the way.
+/* Our decoder from a checkpoint (NULL: the beginning), nin and nout bytes at once; all checkpoints
+ * on the way.
  */
-static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_mark *from,
-                                      const size_t step[2], bzip2_marks *marks)
+static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_checkpoint *from,
+                                      const size_t step[2], bzip2_checkpoints *checkpoints)
 {
     bzip2_result r = { malloc(room + 1), 0, false, CIP_OK };
     const cip_stream_codec *c = &cip_bzip2_stream;
@@ -81,16 +82,16 @@ static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_mark
     cip_mem_init(&mem, NULL, 0);
     cip_codec_env env = { .mem = &mem };
     bzip2_must(r.raw != NULL);
-    if (marks != NULL)
-        marks->n = 0;
+    if (checkpoints != NULL)
+        checkpoints->n = 0;
     r.st = from == NULL ? c->begin(NULL, &env, &state, NULL)
                         : c->resume(NULL, &env, from, &state, NULL);
     for (size_t pos = from == NULL ? 0 : (size_t)(from->in_bits / 8); r.st == CIP_OK && !end;) {
         size_t left = src.len - pos, took = left < step[0] ? left : step[0];
         size_t gave = room + 1 - r.len < step[1] ? room + 1 - r.len : step[1];
-        cip_mark m;
-        if (marks != NULL)
-            c->mark(state, true, &m);
+        cip_checkpoint m;
+        if (checkpoints != NULL)
+            c->checkpoint(state, true, &m);
         r.st = c->step(state, src.ptr + pos, &took, took == left, r.raw + r.len, &gave, &end, NULL);
         if (r.st != CIP_OK)
             break;
@@ -99,9 +100,9 @@ static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_mark
         r.cut = r.len > room;
         if (r.cut)
             break;
-        if (marks != NULL && c->mark(state, false, &m)) {
+        if (checkpoints != NULL && c->checkpoint(state, false, &m)) {
             bzip2_must(m.raw == r.len + (from == NULL ? 0 : from->raw));
-            bzip2_note(marks, &m);
+            bzip2_note(checkpoints, &m);
         }
     }
     c->finish(state);
@@ -120,9 +121,9 @@ static inline void bzip2_same(const bzip2_result *plain, size_t off, bzip2_resul
     free(r->raw);
 }
 
-/* The block at mark i alone, up to each place behind it. */
+/* The block at checkpoint i alone, up to each place behind it. */
 static inline size_t bzip2_check_pieces(cip_bytes src, const bzip2_result *plain,
-                                        const bzip2_marks *m, size_t i)
+                                        const bzip2_checkpoints *m, size_t i)
 {
     const cip_split_codec *s = cip_bzip2_stream.split;
     size_t ngood = 0;
@@ -134,7 +135,7 @@ static inline size_t bzip2_check_pieces(cip_bytes src, const bzip2_result *plain
         size_t room = plain->len - (size_t)m->at[i].raw, len = room;
         uint8_t *dst = malloc(room + 1), window[CIP_SPLIT_WINDOW];
         cip_mem mem;
-        cip_mark at = m->at[i];
+        cip_checkpoint at = m->at[i];
         cip_mem_init(&mem, NULL, 0);
         bzip2_must(dst != NULL && bit[k] > bit[k - 1]);
         if (s->decode(&mem, &at, &p, dst, &len)) {
@@ -155,7 +156,7 @@ static inline size_t bzip2_check_pieces(cip_bytes src, const bzip2_result *plain
 
 /* All ways; up to `room` raw bytes. How many blocks decoded alone. */
 static inline size_t bzip2_check(cip_bytes src, size_t room, const size_t step[2],
-                                 bzip2_marks *marks)
+                                 bzip2_checkpoints *checkpoints)
 {
     size_t ngood = 0, lost;
     bzip2_result coarse = bzip2_plain(src, room, step[1], &lost), r;
@@ -164,15 +165,15 @@ static inline size_t bzip2_check(cip_bytes src, size_t room, const size_t step[2
     free(coarse.raw);
     bzip2_result plain = bzip2_plain(src, room, 1, &lost);
     bzip2_same(&plain, 0, &r);
-    r = bzip2_ours(src, room, NULL, step, marks);
+    r = bzip2_ours(src, room, NULL, step, checkpoints);
     bzip2_same(&plain, 0, &r);
-    for (size_t i = 0; i < marks->n; i++) {
-        if (marks->at[i].raw > plain.len || plain.cut)
+    for (size_t i = 0; i < checkpoints->n; i++) {
+        if (checkpoints->at[i].raw > plain.len || plain.cut)
             continue;
-        size_t off = (size_t)marks->at[i].raw;
-        r = bzip2_ours(src, room - off, &marks->at[i], step, NULL);
+        size_t off = (size_t)checkpoints->at[i].raw;
+        r = bzip2_ours(src, room - off, &checkpoints->at[i], step, NULL);
         bzip2_same(&plain, off, &r);
-        ngood += bzip2_check_pieces(src, &plain, marks, i);
+        ngood += bzip2_check_pieces(src, &plain, checkpoints, i);
     }
     free(plain.raw);
     return ngood;

@@ -14,20 +14,20 @@
 
 enum { LEVEL_DEFAULT = 6, LEVEL_MIN = 1, LEVEL_MAX = 12 };
 
-enum { HEAD = 2, TAIL = 4, SUM = 4 /* in front of a mark's window: the Adler-32 so far */ };
+enum { HEAD = 2, TAIL = 4, SUM = 4 /* in front of a checkpoint's window: the Adler-32 so far */ };
 
 typedef struct zlib_state {
     cip_lib_mem lib;
     z_stream z;
     bool end;
-    bool resumed;         /* the data alone: their checksum is told here, from that of the mark */
-    unsigned skip;        /* resumed: bits of the first byte to be left out */
-    bool tail_begun;      /* resumed: the data are done */
-    unsigned tail;        /* bytes of the checksum that were taken */
+    bool resumed;    /* the data alone: their checksum is told here, from that of the checkpoint */
+    unsigned skip;   /* resumed: bits of the first byte to be left out */
+    bool tail_begun; /* resumed: the data are done */
+    unsigned tail;   /* bytes of the checksum that were taken */
     uint32_t sum, stored; /* resumed: the checksum so far; the one in the stream, as far as taken */
-    bool wanted, at_mark; /* a stop where a block begins */
-    uint64_t taken, raw;  /* bytes up to here: of the stream, of the data */
-    uint8_t *window;      /* of a mark; made for the first */
+    bool wanted, at_checkpoint; /* a stop where a block begins */
+    uint64_t taken, raw;        /* bytes up to here: of the stream, of the data */
+    uint8_t *window;            /* of a checkpoint; made for the first */
 } zlib_state;
 
 static const char bad_sum[] = "incorrect data check"; /* as zlib says it */
@@ -84,16 +84,17 @@ static cip_status zlib_begin(const void *args, const cip_codec_env *env, void **
 
 static void zlib_finish(void *state);
 
-/* A mark is always behind the header. */
-static cip_status zlib_resume(const void *args, const cip_codec_env *env, const cip_mark *from,
-                              void **state, cip_err *err)
+/* A checkpoint is always behind the header. */
+static cip_status zlib_resume(const void *args, const cip_codec_env *env,
+                              const cip_checkpoint *from, void **state, cip_err *err)
 {
     (void)args;
     zlib_state *s = NULL; /* for compilers that do not see that it is made */
     *state = NULL;
     if (from->in_bits < 8 * HEAD || from->window_len < SUM)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a mark behind the header of a zlib stream, found one in it");
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "expected a checkpoint behind the header of a zlib stream, found one in it");
     CIP_TRY(zlib_new(env, -MAX_WBITS, &s, err));
     s->resumed = true;
     s->skip = (unsigned)(from->in_bits % 8);
@@ -144,8 +145,9 @@ static int turn(zlib_state *s)
     if (s->resumed)
         s->sum = (uint32_t)adler32(s->sum, out, (uInt)(s->z.next_out - out));
     enum { AT_BLOCK = 128, IN_LAST = 64 }; /* of data_type */
-    s->at_mark = s->wanted && code == Z_OK && (s->z.data_type & (AT_BLOCK | IN_LAST)) == AT_BLOCK;
-    s->wanted = s->wanted && !s->at_mark;
+    s->at_checkpoint =
+        s->wanted && code == Z_OK && (s->z.data_type & (AT_BLOCK | IN_LAST)) == AT_BLOCK;
+    s->wanted = s->wanted && !s->at_checkpoint;
     s->tail_begun = s->resumed && code == Z_STREAM_END;
     return s->tail_begun ? take_tail(s) : code;
 }
@@ -169,23 +171,23 @@ static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool
     return cip_step_end(d, in_len, out_len, end, err);
 }
 
-static bool zlib_mark(void *state, bool want, cip_mark *out)
+static bool zlib_checkpoint(void *state, bool want, cip_checkpoint *out)
 {
     enum { BITS_LEFT = 7 }; /* of data_type: of the last byte taken */
     zlib_state *s = state;
     uInt n = 0;
     s->wanted = want;
-    if (want || !s->at_mark)
+    if (want || !s->at_checkpoint)
         return false;
     if (s->window == NULL &&
-        cip_mem_get(s->lib.mem, CIP_MARK_WINDOW, (void **)&s->window, NULL) != CIP_OK)
+        cip_mem_get(s->lib.mem, CIP_CHECKPOINT_WINDOW, (void **)&s->window, NULL) != CIP_OK)
         return false;
     inflateGetDictionary(&s->z, s->window + SUM, &n);
     cip_store_u32(s->window, s->resumed ? s->sum : (uint32_t)s->z.adler, true);
-    *out = (cip_mark){ .in_bits = 8 * s->taken - (unsigned)(s->z.data_type & BITS_LEFT),
-                       .raw = s->raw,
-                       .window_len = SUM + n,
-                       .window = s->window };
+    *out = (cip_checkpoint){ .in_bits = 8 * s->taken - (unsigned)(s->z.data_type & BITS_LEFT),
+                             .raw = s->raw,
+                             .window_len = SUM + n,
+                             .window = s->window };
     return true;
 }
 
@@ -203,7 +205,7 @@ static const cip_stream_codec zlib_stream = {
     .begin = zlib_begin,
     .step = zlib_step,
     .finish = zlib_finish,
-    .mark = zlib_mark,
+    .checkpoint = zlib_checkpoint,
     .resume = zlib_resume,
 };
 

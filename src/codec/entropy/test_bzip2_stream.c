@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The bzip2 decoder against libbz2 alone: from the beginning, from each mark, and block by block,
- * for sound, hostile and damaged streams. */
+ * The bzip2 decoder against libbz2 alone: from the beginning, from each checkpoint, and block by
+ * block, for sound, hostile and damaged streams. */
 #include "codec/test_codec.h"
 
 #include "codec/entropy/bzip2_testing.h"
@@ -26,14 +26,14 @@ static uint8_t *false_magic(size_t n, bool end)
 }
 
 static size_t check(const uint8_t *coded, size_t len, size_t room, const size_t step[2],
-                    size_t *nmark)
+                    size_t *ncheckpoint)
 {
-    bzip2_marks m;
+    bzip2_checkpoints m;
     uint8_t *exact = test_copy(coded, len);
     size_t ngood = bzip2_check((cip_bytes){ exact, len }, room, step, &m);
     free(exact);
-    if (nmark != NULL)
-        *nmark = m.n;
+    if (ncheckpoint != NULL)
+        *ncheckpoint = m.n;
     return ngood;
 }
 
@@ -44,11 +44,11 @@ static void blocks_are_marked_and_decode_alone(void **state)
     uint8_t *data = test_data(TEST_NOISE, N);
     for (size_t i = 0; i < N; i++)
         data[i] &= 3;
-    size_t len, nmark;
+    size_t len, ncheckpoint;
     uint8_t *coded = test_encode(cip_codec_find("bzip2"), 1, data, N, &len);
     for (size_t k = 2; k < NSTEP; k++) {
-        assert_int_equal(check(coded, len, N, steps[k], &nmark), 4);
-        assert_int_equal(nmark, 4); /* the first one at the beginning of the data */
+        assert_int_equal(check(coded, len, N, steps[k], &ncheckpoint), 4);
+        assert_int_equal(ncheckpoint, 4); /* the first one at the beginning of the data */
     }
     free(coded);
     free(data);
@@ -59,15 +59,15 @@ static void false_beginnings_inside_blocks_are_passed_over(void **state)
     (void)state;
     enum { N = 101000 };
     for (int end = 0; end < 2; end++) {
-        size_t len, nmark;
+        size_t len, ncheckpoint;
         uint64_t bits[8], from = 0;
         uint8_t *data = false_magic(N, end != 0);
         memcpy(data + 100500, data, 40); /* in the second block too */
         uint8_t *coded = test_encode(cip_codec_find("bzip2"), 1, data, N, &len);
         assert_int_equal(cip_bzip2_stream.split->find((cip_bytes){ coded, len }, &from, bits, 8),
                          5);
-        assert_int_equal(check(coded, len, N, steps[4], &nmark), 2);
-        assert_int_equal(nmark, 2);
+        assert_int_equal(check(coded, len, N, steps[4], &ncheckpoint), 2);
+        assert_int_equal(ncheckpoint, 2);
         free(coded);
         free(data);
     }
@@ -79,26 +79,26 @@ static void runs_that_grow_far_are_bounded_by_the_room(void **state)
     (void)state;
     enum { N = 5500000 };
     uint8_t *data = calloc(N, 1);
-    size_t len, nmark;
+    size_t len, ncheckpoint;
     uint8_t *coded = test_encode(cip_codec_find("bzip2"), 1, data, N, &len);
     assert_true(len < 200);
-    assert_int_equal(check(coded, len, N, steps[4], &nmark), 2);
-    assert_int_equal(nmark, 2);
+    assert_int_equal(check(coded, len, N, steps[4], &ncheckpoint), 2);
+    assert_int_equal(ncheckpoint, 2);
     assert_int_equal(check(coded, len, 1000, steps[4], NULL), 0);
     free(coded);
     free(data);
 }
 
-static void an_empty_stream_has_no_marks(void **state)
+static void an_empty_stream_has_no_checkpoints(void **state)
 {
     (void)state;
     static const uint8_t empty[] = { 'B',  'Z',  'h',  '9', 0x17, 0x72, 0x45,
                                      0x38, 0x50, 0x90, 0,   0,    0,    0 };
-    size_t nmark;
+    size_t ncheckpoint;
     for (size_t k = 0; k < NSTEP; k++)
         for (size_t n = 0; n <= sizeof empty; n++) {
-            assert_int_equal(check(empty, n, 10, steps[k], &nmark), 0);
-            assert_int_equal(nmark, 0);
+            assert_int_equal(check(empty, n, 10, steps[k], &ncheckpoint), 0);
+            assert_int_equal(ncheckpoint, 0);
         }
 }
 
@@ -163,11 +163,11 @@ static void thousands_of_tiny_blocks_go_through(void **state)
 {
     (void)state;
     enum { N = 12 };
-    size_t len, nmark;
+    size_t len, ncheckpoint;
     uint8_t *coded = tiny_blocks(N, &len);
     for (size_t k = 0; k < NSTEP; k++) {
-        assert_int_equal(check(coded, len, 1000, steps[k], &nmark), N);
-        assert_int_equal(nmark, N);
+        assert_int_equal(check(coded, len, 1000, steps[k], &ncheckpoint), N);
+        assert_int_equal(ncheckpoint, N);
     }
     for (size_t i = 4; i < len; i += 7) { /* one of them is damaged */
         coded[i] ^= 0x20;
@@ -209,7 +209,7 @@ static void the_end_tells_where_it_lies(void **state)
     free(coded);
 }
 
-static cip_status resume_at(const cip_mark *m, cip_bytes src, size_t fail_at)
+static cip_status resume_at(const cip_checkpoint *m, cip_bytes src, size_t fail_at)
 {
     test_env t;
     void *s;
@@ -226,16 +226,16 @@ static cip_status resume_at(const cip_mark *m, cip_bytes src, size_t fail_at)
     return st;
 }
 
-static void a_mark_that_lies_is_an_error(void **state)
+static void a_checkpoint_that_lies_is_an_error(void **state)
 {
     (void)state;
     size_t len;
     uint8_t *coded = tiny_blocks(9, &len);
     cip_bytes src = { coded, len };
-    bzip2_marks marks;
-    bzip2_result r = bzip2_ours(src, 100, NULL, steps[4], &marks);
+    bzip2_checkpoints checkpoints;
+    bzip2_result r = bzip2_ours(src, 100, NULL, steps[4], &checkpoints);
     free(r.raw);
-    cip_mark m = marks.at[5];
+    cip_checkpoint m = checkpoints.at[5];
     uint8_t window[CIP_SPLIT_WINDOW];
     m.window = memcpy(window, m.window, m.window_len);
     assert_int_equal(resume_at(&m, src, 0), CIP_OK);
@@ -265,12 +265,12 @@ int main(void)
         cmocka_unit_test(blocks_are_marked_and_decode_alone),
         cmocka_unit_test(false_beginnings_inside_blocks_are_passed_over),
         cmocka_unit_test(runs_that_grow_far_are_bounded_by_the_room),
-        cmocka_unit_test(an_empty_stream_has_no_marks),
+        cmocka_unit_test(an_empty_stream_has_no_checkpoints),
         cmocka_unit_test(every_truncation_is_told_as_by_libbz2),
         cmocka_unit_test(every_flipped_bit_is_told_as_by_libbz2),
         cmocka_unit_test(thousands_of_tiny_blocks_go_through),
         cmocka_unit_test(the_end_tells_where_it_lies),
-        cmocka_unit_test(a_mark_that_lies_is_an_error),
+        cmocka_unit_test(a_checkpoint_that_lies_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

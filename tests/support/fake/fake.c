@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "space/marks.h"
+#include "space/checkpoints.h"
 
 void fake_must(cip_status st, const cip_err *err, const char *file, int line)
 {
@@ -136,11 +136,11 @@ void fake_tiny_tuning(fake *f)
         .seq_skip = (size_t)fake_pick(f, 1, 100),
         .stream_min = fake_pick(f, 1, 100),
         .stream_max = fake_pick(f, 100, 1000),
-        .mark_gap = fake_pick(f, 8, 100),
-        .mark_bytes = fake_pick(f, 1, 3) << 16,
-        .mark_jump = fake_pick(f, 0, 50),
+        .checkpoint_gap = fake_pick(f, 8, 100),
+        .checkpoint_bytes = fake_pick(f, 1, 3) << 16,
+        .checkpoint_jump = fake_pick(f, 0, 50),
     };
-    cip_marks_free(f->layout->marks);
-    FAKE_MUST(
-        cip_marks_new(&f->env, f->tuning.mark_bytes, f->tuning.mark_gap, &f->layout->marks, err));
+    cip_checkpoints_free(f->layout->checkpoints);
+    FAKE_MUST(cip_checkpoints_new(&f->env, f->tuning.checkpoint_bytes, f->tuning.checkpoint_gap,
+                                  &f->layout->checkpoints, err));
 }

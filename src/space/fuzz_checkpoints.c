@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Files of marks beside data of zlib and bzip2: whatever loads gives only marks that the data bear
- * out or none, and reading goes on without crashing. The first byte says whether the digests are
- * made right first, so that what lies behind them is reached. */
+ * Files of checkpoints beside data of zlib and bzip2: whatever loads gives only checkpoints that
+ * the data bear out or none, and reading goes on without crashing. The first byte says whether the
+ * digests are made right first, so that what lies behind them is reached. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void seal(cip_env *env, uint8_t *p, size_t n)
     cip_sum_free(sum);
 }
 
-/* A space of stored bytes that are the file's; read by what marks there are. */
+/* A space of stored bytes that are the file's; read by what checkpoints there are. */
 static void use(cip_layout *l, const char *codec)
 {
     uint8_t out[16];
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (data[0] & 1)
             seal(&env, copy, size - 1);
         require(cip_io_open_memory(&env, stored, STORED, "file", &io, NULL) == CIP_OK);
-        require(cip_io_open_memory(&env, copy, size - 1, "marks", &beside, NULL) == CIP_OK);
+        require(cip_io_open_memory(&env, copy, size - 1, "checkpoints", &beside, NULL) == CIP_OK);
         require(cip_layout_new(&env, io, &l, NULL) == CIP_OK);
         if (cip_sidecar_load(&env, beside, STORED, &l->sidecar, NULL) == CIP_OK) {
             use(l, "zlib");
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_io_close(beside);
     cip_io_close(io);
     free(copy);
-    cip_env_clear(&env); /* with warnings of marks that are stale */
+    cip_env_clear(&env); /* with warnings of checkpoints that are stale */
     require(env.mem.used == 0);
     return 0;
 }

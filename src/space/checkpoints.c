@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For each space a sorted list. What is full is thinned: the space whose marks take the most loses
- * every other one, so that what is left lies as evenly as before. */
-#include "space/marks.h"
+ * For each space a sorted list. What is full is thinned: the space whose checkpoints take the most
+ * loses every other one, so that what is left lies as evenly as before. */
+#include "space/checkpoints.h"
 
 #include <string.h>
 
 #include "base/num.h"
 
-enum { SMALL = 1 << 10, CAP_MIN = 16, MOST = 1024 /* large marks of a space at first */ };
+enum { SMALL = 1 << 10, CAP_MIN = 16, MOST = 1024 /* large checkpoints of a space at first */ };
 
 typedef struct entry {
-    cip_mark mark; /* its window is owned */
+    cip_checkpoint checkpoint; /* its window is owned */
 } entry;
 
 typedef struct set {
@@ -22,15 +22,15 @@ typedef struct set {
     entry *at;
 } set;
 
-struct cip_marks {
+struct cip_checkpoints {
     cip_env *env;
     pthread_mutex_t lock; /* guards all below; a leaf */
     uint64_t max, gap, nbytes;
     set *first;
 };
 
-cip_status cip_marks_new(cip_env *env, uint64_t max_bytes, uint64_t gap, cip_marks **out,
-                         cip_err *err)
+cip_status cip_checkpoints_new(cip_env *env, uint64_t max_bytes, uint64_t gap,
+                               cip_checkpoints **out, cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->env = env;
@@ -40,27 +40,27 @@ cip_status cip_marks_new(cip_env *env, uint64_t max_bytes, uint64_t gap, cip_mar
     return CIP_OK;
 }
 
-static uint64_t cost_of(const cip_mark *mark)
+static uint64_t cost_of(const cip_checkpoint *checkpoint)
 {
-    return sizeof(entry) + mark->window_len;
+    return sizeof(entry) + checkpoint->window_len;
 }
 
-static void take_out(cip_marks *m, set *s, size_t i)
+static void take_out(cip_checkpoints *m, set *s, size_t i)
 {
-    uint64_t n = cost_of(&s->at[i].mark);
-    cip_mem_put(&m->env->mem, (void *)s->at[i].mark.window);
+    uint64_t n = cost_of(&s->at[i].checkpoint);
+    cip_mem_put(&m->env->mem, (void *)s->at[i].checkpoint.window);
     s->nbytes -= n;
     m->nbytes -= n;
 }
 
-static void empty(cip_marks *m, set *s)
+static void empty(cip_checkpoints *m, set *s)
 {
     for (size_t i = 0; i < s->n; i++)
         take_out(m, s, i);
     s->n = 0;
 }
 
-void cip_marks_free(cip_marks *m)
+void cip_checkpoints_free(cip_checkpoints *m)
 {
     if (m == NULL)
         return;
@@ -77,7 +77,7 @@ void cip_marks_free(cip_marks *m)
 
 /* --- under the lock -------------------------------------------------------------------------- */
 
-static set *set_of(cip_marks *m, uint64_t id)
+static set *set_of(cip_checkpoints *m, uint64_t id)
 {
     set *s = m->first;
     while (s != NULL && s->id != id)
@@ -85,12 +85,12 @@ static set *set_of(cip_marks *m, uint64_t id)
     return s;
 }
 
-static uint64_t first_gap(const cip_marks *m, uint64_t len)
+static uint64_t first_gap(const cip_checkpoints *m, uint64_t len)
 {
     return cip_max_u64(m->gap, len / MOST);
 }
 
-static set *set_made(cip_marks *m, uint64_t id, uint64_t len)
+static set *set_made(cip_checkpoints *m, uint64_t id, uint64_t len)
 {
     set *s = set_of(m, id);
     if (s != NULL || CIP_NEW(&m->env->mem, &s, 1, NULL) != CIP_OK)
@@ -102,13 +102,13 @@ static set *set_made(cip_marks *m, uint64_t id, uint64_t len)
     return s;
 }
 
-/* Marks at `raw` or before. */
+/* Checkpoints at `raw` or before. */
 static size_t count_to(const set *s, uint64_t raw)
 {
     size_t low = 0, high = s->n;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (s->at[mid].mark.raw <= raw)
+        if (s->at[mid].checkpoint.raw <= raw)
             low = mid + 1;
         else
             high = mid;
@@ -116,13 +116,13 @@ static size_t count_to(const set *s, uint64_t raw)
     return low;
 }
 
-static uint64_t gap_of(const set *s, const cip_mark *mark)
+static uint64_t gap_of(const set *s, const cip_checkpoint *checkpoint)
 {
-    return mark->window_len <= SMALL ? s->gap / 8 : s->gap;
+    return checkpoint->window_len <= SMALL ? s->gap / 8 : s->gap;
 }
 
 /* Every other one goes. */
-static void thin(cip_marks *m, set *s)
+static void thin(cip_checkpoints *m, set *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -135,7 +135,7 @@ static void thin(cip_marks *m, set *s)
     s->gap *= 2;
 }
 
-static bool make_room(cip_marks *m, uint64_t need)
+static bool make_room(cip_checkpoints *m, uint64_t need)
 {
     while (need > m->max || m->nbytes > m->max - need) {
         set *most = NULL;
@@ -149,7 +149,7 @@ static bool make_room(cip_marks *m, uint64_t need)
     return true;
 }
 
-static bool has_place(cip_marks *m, set *s)
+static bool has_place(cip_checkpoints *m, set *s)
 {
     if (s->n < s->cap)
         return true;
@@ -160,28 +160,29 @@ static bool has_place(cip_marks *m, set *s)
     return true;
 }
 
-/* Whether a mark there lies far enough from its neighbours. */
-static bool is_wanted(const set *s, size_t i, const cip_mark *mark)
+/* Whether a checkpoint there lies far enough from its neighbours. */
+static bool is_wanted(const set *s, size_t i, const cip_checkpoint *checkpoint)
 {
-    uint64_t gap = gap_of(s, mark);
-    return (i == 0 ? mark->raw >= gap / 8 && mark->raw != 0
-                   : mark->raw - s->at[i - 1].mark.raw >= gap) &&
-           (i == s->n || s->at[i].mark.raw - mark->raw >= gap);
+    uint64_t gap = gap_of(s, checkpoint);
+    return (i == 0 ? checkpoint->raw >= gap / 8 && checkpoint->raw != 0
+                   : checkpoint->raw - s->at[i - 1].checkpoint.raw >= gap) &&
+           (i == s->n || s->at[i].checkpoint.raw - checkpoint->raw >= gap);
 }
 
-static bool put(cip_marks *m, set *s, const cip_mark *mark)
+static bool put(cip_checkpoints *m, set *s, const cip_checkpoint *checkpoint)
 {
     void *window = NULL;
-    uint64_t need = cost_of(mark);
-    if (!is_wanted(s, count_to(s, mark->raw), mark) || !make_room(m, need) || !has_place(m, s) ||
-        cip_mem_get(&m->env->mem, mark->window_len, &window, NULL) != CIP_OK)
+    uint64_t need = cost_of(checkpoint);
+    if (!is_wanted(s, count_to(s, checkpoint->raw), checkpoint) || !make_room(m, need) ||
+        !has_place(m, s) ||
+        cip_mem_get(&m->env->mem, checkpoint->window_len, &window, NULL) != CIP_OK)
         return false;
-    size_t i = count_to(s, mark->raw); /* there may be fewer now */
-    if (mark->window_len != 0)
-        memcpy(window, mark->window, mark->window_len);
+    size_t i = count_to(s, checkpoint->raw); /* there may be fewer now */
+    if (checkpoint->window_len != 0)
+        memcpy(window, checkpoint->window, checkpoint->window_len);
     memmove(s->at + i + 1, s->at + i, (s->n - i) * sizeof *s->at);
-    s->at[i].mark = *mark;
-    s->at[i].mark.window = window;
+    s->at[i].checkpoint = *checkpoint;
+    s->at[i].checkpoint.window = window;
     s->n++;
     s->nbytes += need;
     m->nbytes += need;
@@ -193,26 +194,28 @@ static uint64_t next_in(const set *s, uint64_t raw, uint64_t first)
 {
     uint64_t next = cip_max_u64(raw, first);
     for (size_t i = s != NULL ? count_to(s, raw) : 0; s != NULL && i != 0 && i <= s->n; i++) {
-        uint64_t gap = gap_of(s, &s->at[i - 1].mark);
-        next = cip_max_u64(raw, s->at[i - 1].mark.raw + gap);
-        if (i == s->n || s->at[i].mark.raw - next >= gap) /* modulo 2^64: it lies before */
+        uint64_t gap = gap_of(s, &s->at[i - 1].checkpoint);
+        next = cip_max_u64(raw, s->at[i - 1].checkpoint.raw + gap);
+        if (i == s->n || s->at[i].checkpoint.raw - next >= gap) /* modulo 2^64: it lies before */
             break;
     }
     return next;
 }
 
-/* A gap of its kind behind the mark before, or behind where it would have been. */
-static uint64_t after_refusal(const set *s, const cip_mark *mark)
+/* A gap of its kind behind the checkpoint before, or behind where it would have been. */
+static uint64_t after_refusal(const set *s, const cip_checkpoint *checkpoint)
 {
-    size_t i = count_to(s, mark->raw);
-    uint64_t gap = gap_of(s, mark), next = i != 0 ? s->at[i - 1].mark.raw + gap : gap / 8;
-    next = next > mark->raw ? next : mark->raw + gap;
-    return cip_max_u64(next, next_in(s, mark->raw, 0));
+    size_t i = count_to(s, checkpoint->raw);
+    uint64_t gap = gap_of(s, checkpoint),
+             next = i != 0 ? s->at[i - 1].checkpoint.raw + gap : gap / 8;
+    next = next > checkpoint->raw ? next : checkpoint->raw + gap;
+    return cip_max_u64(next, next_in(s, checkpoint->raw, 0));
 }
 
-static void copy_out(const set *s, size_t i, cip_mark *out, uint8_t window[CIP_MARK_WINDOW])
+static void copy_out(const set *s, size_t i, cip_checkpoint *out,
+                     uint8_t window[CIP_CHECKPOINT_WINDOW])
 {
-    *out = s->at[i].mark;
+    *out = s->at[i].checkpoint;
     if (out->window_len != 0)
         memcpy(window, out->window, out->window_len);
     out->window = window;
@@ -220,7 +223,7 @@ static void copy_out(const set *s, size_t i, cip_mark *out, uint8_t window[CIP_M
 
 /* --------------------------------------------------------------------------------------------- */
 
-uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw)
+uint64_t cip_checkpoints_next(cip_checkpoints *m, uint64_t id, uint64_t len, uint64_t raw)
 {
     pthread_mutex_lock(&m->lock);
     const set *s = set_of(m, id);
@@ -229,23 +232,24 @@ uint64_t cip_marks_next(cip_marks *m, uint64_t id, uint64_t len, uint64_t raw)
     return next;
 }
 
-uint64_t cip_marks_put(cip_marks *m, uint64_t id, uint64_t len, const cip_mark *mark)
+uint64_t cip_checkpoints_put(cip_checkpoints *m, uint64_t id, uint64_t len,
+                             const cip_checkpoint *checkpoint)
 {
-    uint64_t gap = first_gap(m, len), next = mark->raw + gap;
-    if (mark->window_len > CIP_MARK_WINDOW)
+    uint64_t gap = first_gap(m, len), next = checkpoint->raw + gap;
+    if (checkpoint->window_len > CIP_CHECKPOINT_WINDOW)
         return next;
     pthread_mutex_lock(&m->lock);
     set *s = set_made(m, id, len);
-    if (s != NULL && put(m, s, mark))
-        next = next_in(s, mark->raw, 0);
+    if (s != NULL && put(m, s, checkpoint))
+        next = next_in(s, checkpoint->raw, 0);
     else if (s != NULL)
-        next = after_refusal(s, mark);
+        next = after_refusal(s, checkpoint);
     pthread_mutex_unlock(&m->lock);
     return next;
 }
 
-bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
-                    uint8_t window[CIP_MARK_WINDOW])
+bool cip_checkpoints_find(cip_checkpoints *m, uint64_t id, uint64_t pos, cip_checkpoint *out,
+                          uint8_t window[CIP_CHECKPOINT_WINDOW])
 {
     pthread_mutex_lock(&m->lock);
     set *s = set_of(m, id);
@@ -256,8 +260,8 @@ bool cip_marks_find(cip_marks *m, uint64_t id, uint64_t pos, cip_mark *out,
     return i != 0;
 }
 
-bool cip_marks_at(cip_marks *m, uint64_t id, size_t i, cip_mark *out,
-                  uint8_t window[CIP_MARK_WINDOW])
+bool cip_checkpoints_at(cip_checkpoints *m, uint64_t id, size_t i, cip_checkpoint *out,
+                        uint8_t window[CIP_CHECKPOINT_WINDOW])
 {
     pthread_mutex_lock(&m->lock);
     set *s = set_of(m, id);
@@ -268,7 +272,7 @@ bool cip_marks_at(cip_marks *m, uint64_t id, size_t i, cip_mark *out,
     return found;
 }
 
-uint64_t cip_marks_nbytes(cip_marks *m)
+uint64_t cip_checkpoints_nbytes(cip_checkpoints *m)
 {
     pthread_mutex_lock(&m->lock);
     uint64_t n = m->nbytes;
@@ -276,7 +280,7 @@ uint64_t cip_marks_nbytes(cip_marks *m)
     return n;
 }
 
-size_t cip_marks_count(cip_marks *m)
+size_t cip_checkpoints_count(cip_checkpoints *m)
 {
     size_t n = 0;
     pthread_mutex_lock(&m->lock);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The file of marks beside an open one: made, used, and left alone where it is not to be trusted.
+ * The file of checkpoints beside an open one: made, used, and left alone where it is not to be
+ * trusted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ static size_t read_some(bool sidecar, int64_t at, char why[256])
     assert_int_equal(
         cip_read(cip_file_array(f, 0), text, cip_dtype_as_stored(), out, sizeof out, NULL), CIP_OK);
     assert_memory_equal(out, data + at, sizeof out);
-    assert_int_equal(cip_file_marks_nbytes(f) != 0, at > LEN / 8 || sidecar);
+    assert_int_equal(cip_file_checkpoints_nbytes(f) != 0, at > LEN / 8 || sidecar);
     size_t n = 0;
     for (const cip_finding *w; (w = cip_file_finding(f, n)) != NULL; n++)
         snprintf(why, 256, "%s", w->text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Windows into compressed data that are too large to keep: by marks, by decoders put aside, by
- * both, from many threads. */
+ * Windows into compressed data that are too large to keep: by checkpoints, by decoders put aside,
+ * by both, from many threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,19 +45,21 @@ static void make_raw(void)
 }
 
 /* A cache so small that nothing is kept whole. */
-static void open_fake(uint64_t mark_bytes)
+static void open_fake(uint64_t checkpoint_bytes)
 {
     cip_limits l = CIP_LIMITS_INIT;
     l.max_cache = 1024;
     fake_open(&f, 1, NULL, &l);
     tune = cip_tuning_default;
-    tune.mark_gap = GAP;
-    tune.mark_jump = JUMP;
+    tune.checkpoint_gap = GAP;
+    tune.checkpoint_jump = JUMP;
     tune.seq_in = 700;
     tune.seq_skip = 900;
     f.layout->tuning = &tune;
-    cip_marks_free(f.layout->marks);
-    assert_int_equal(cip_marks_new(f.layout->env, mark_bytes, GAP, &f.layout->marks, NULL), CIP_OK);
+    cip_checkpoints_free(f.layout->checkpoints);
+    assert_int_equal(
+        cip_checkpoints_new(f.layout->env, checkpoint_bytes, GAP, &f.layout->checkpoints, NULL),
+        CIP_OK);
 }
 
 static int setup(void **state)
@@ -116,11 +118,11 @@ static void windows_at_every_place_are_right(void **state)
                             { 6, 1, Z_FIXED } };
     for (size_t k = 0; k < 3; k++) {
         cip_space *s = space_of(40000, kind[k][0], kind[k][1], kind[k][2]);
-        assert_window(s, 40000 - 20, 20); /* all marks are made */
+        assert_window(s, 40000 - 20, 20); /* all checkpoints are made */
         for (uint64_t i = 0; i + 100 <= 40000; i += 37)
             assert_window(s, i * 7919 % (40000 - 100), 100);
     }
-    assert_true(cip_marks_count(f.layout->marks) >= 12);
+    assert_true(cip_checkpoints_count(f.layout->checkpoints) >= 12);
 }
 
 static void one_block_alone_is_decoded_on(void **state)
@@ -128,7 +130,7 @@ static void one_block_alone_is_decoded_on(void **state)
     (void)state;
     cip_space *s = space_of(16000, 9, 9, Z_DEFAULT_STRATEGY);
     assert_window(s, 15000, 100);
-    assert_int_equal(cip_marks_count(f.layout->marks), 0);
+    assert_int_equal(cip_checkpoints_count(f.layout->checkpoints), 0);
     assert_window(s, 2000, 100);
     assert_window(s, 15000, 100);
 }
@@ -141,7 +143,7 @@ static uint64_t read_by(cip_space *s, uint64_t off)
     return taken;
 }
 
-static void a_later_window_begins_at_a_mark_and_nothing_behind_it_is_read(void **state)
+static void a_later_window_begins_at_a_checkpoint_and_nothing_behind_it_is_read(void **state)
 {
     (void)state;
     cip_space *s = space_of(LEN, 6, 1, Z_DEFAULT_STRATEGY);
@@ -154,7 +156,7 @@ static void a_later_window_begins_at_a_mark_and_nothing_behind_it_is_read(void *
     assert_true(read_by(s, LEN - 5000) < s->sub.len / 20);
 }
 
-static void rows_far_apart_are_reached_from_mark_to_mark(void **state)
+static void rows_far_apart_are_reached_from_mark_to_checkpoint(void **state)
 {
     (void)state;
     cip_space *s = space_of(LEN, 6, 1, Z_DEFAULT_STRATEGY);
@@ -178,13 +180,13 @@ static void the_bound_on_memory_holds(void **state)
     open_fake(200 << 10);
     cip_space *s = space_of(LEN, 6, 1, Z_DEFAULT_STRATEGY);
     assert_window(s, LEN - 100, 100);
-    assert_true(cip_marks_nbytes(f.layout->marks) <= 200 << 10);
-    assert_true(cip_marks_count(f.layout->marks) >= 3);
+    assert_true(cip_checkpoints_nbytes(f.layout->checkpoints) <= 200 << 10);
+    assert_true(cip_checkpoints_count(f.layout->checkpoints) >= 3);
     for (uint64_t i = 0; i < 60; i++)
         assert_window(s, i * 4999 % (LEN - 100), 100);
 }
 
-static void data_in_data_in_order_have_marks_too(void **state)
+static void data_in_data_in_order_have_checkpoints_too(void **state)
 {
     (void)state;
     cip_space *inner = space_of(LEN, 0, 8, Z_DEFAULT_STRATEGY), *outer;
@@ -201,7 +203,7 @@ static void data_in_data_in_order_have_marks_too(void **state)
         assert_window(inner, i * 7919 % (LEN - 100), 100);
 }
 
-static void damage_before_a_mark_does_not_hide_the_window(void **state)
+static void damage_before_a_checkpoint_does_not_hide_the_window(void **state)
 {
     (void)state;
     cip_space *s = space_of(LEN, 6, 1, Z_DEFAULT_STRATEGY);
@@ -225,7 +227,7 @@ static void *read_many(void *arg)
     return (void *)bad;
 }
 
-static void many_threads_share_the_marks(void **state)
+static void many_threads_share_the_checkpoints(void **state)
 {
     (void)state;
     pthread_t thread[NTHREAD];
@@ -246,12 +248,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(windows_at_every_place_are_right),
         TEST(one_block_alone_is_decoded_on),
-        TEST(a_later_window_begins_at_a_mark_and_nothing_behind_it_is_read),
-        TEST(rows_far_apart_are_reached_from_mark_to_mark),
+        TEST(a_later_window_begins_at_a_checkpoint_and_nothing_behind_it_is_read),
+        TEST(rows_far_apart_are_reached_from_mark_to_checkpoint),
         TEST(the_bound_on_memory_holds),
-        TEST(data_in_data_in_order_have_marks_too),
-        TEST(damage_before_a_mark_does_not_hide_the_window),
-        TEST(many_threads_share_the_marks),
+        TEST(data_in_data_in_order_have_checkpoints_too),
+        TEST(damage_before_a_checkpoint_does_not_hide_the_window),
+        TEST(many_threads_share_the_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

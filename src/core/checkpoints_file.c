@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which file of marks may be read or written, and when. Its bytes are space/sidecar.c's. */
-#include "core/marks_file.h"
+ * Which file of checkpoints may be read or written, and when. Its bytes are space/sidecar.c's. */
+#include "core/checkpoints_file.h"
 
 #include <string.h>
 
@@ -11,18 +11,18 @@
 
 static void ignored(cip_file *f, const char *why)
 {
-    cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "marks", "the file beside with marks is ignored: %s",
-             why);
+    cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
+             "the file beside with checkpoints is ignored: %s", why);
 }
 
-void cip_marks_file_load(cip_file *f, const char *path)
+void cip_checkpoints_file_load(cip_file *f, const char *path)
 {
     cip_io *io = NULL;
     char why[256];
     cip_err err = CIP_ERR_INIT;
     struct stat st;
     if (f->overlay != NULL || !cip_io_stat(f->io, &st) ||
-        cip_mem_copy(&f->env.mem, path, strlen(path), &f->marks_path, NULL) != CIP_OK)
+        cip_mem_copy(&f->env.mem, path, strlen(path), &f->checkpoints_path, NULL) != CIP_OK)
         return;
     cip_status found = cip_io_open_beside(f->io, path, SUFFIX, CIP_SIDECAR_MAX, &io, why, &err);
     if (io != NULL)
@@ -52,7 +52,7 @@ static cip_status put_beside(cip_file *f, cip_bytes bytes, cip_err *err)
     cip_fresh fresh = CIP_FRESH_NONE;
     char *name = NULL;
     cip_status st;
-    CIP_TRY(cip_place_open(&f->env.mem, f->marks_path, &place, err));
+    CIP_TRY(cip_place_open(&f->env.mem, f->checkpoints_path, &place, err));
     CIP_GO(cip_place_beside(&place, SUFFIX, &name, err));
     CIP_GO(cip_place_sibling(&place, name, &beside, err));
     CIP_GO(cip_fresh_open(&beside, NULL, 0600, &fresh, err));
@@ -66,16 +66,16 @@ done:
     return st;
 }
 
-/* Whether the bytes that marks were made of are still those of the file: asked again behind the
- * digests. */
+/* Whether the bytes that checkpoints were made of are still those of the file: asked again behind
+ * the digests. */
 static bool is_unchanged(cip_file *f)
 {
     return !f->updated && cip_io_unchanged(f->io, NULL) == CIP_OK;
 }
 
-void cip_marks_file_save(cip_file *f)
+void cip_checkpoints_file_save(cip_file *f)
 {
-    if (f->marks_path == NULL || f->layout == NULL || f->layout->sidecar == NULL ||
+    if (f->checkpoints_path == NULL || f->layout == NULL || f->layout->sidecar == NULL ||
         !is_unchanged(f) || !cip_sidecar_has_news(f->layout->sidecar, f->layout))
         return;
     cip_buf bytes = { .mem = &f->env.mem };

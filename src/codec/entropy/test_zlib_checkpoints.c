@@ -4,7 +4,7 @@
 #include <libdeflate.h>
 #include <zlib.h>
 
-enum { RAW = 200000, MARKS = 4096 };
+enum { RAW = 200000, CHECKPOINTS = 4096 };
 
 static uint8_t raw[RAW], coded[2 * RAW], out[RAW + 1];
 
@@ -47,17 +47,17 @@ static size_t by_libdeflate(int level)
     return n;
 }
 
-typedef struct marks {
+typedef struct checkpoints {
     size_t n;
-    cip_mark at[MARKS];
-    uint8_t *window[MARKS];
-} marks;
+    cip_checkpoint at[CHECKPOINTS];
+    uint8_t *window[CHECKPOINTS];
+} checkpoints;
 
-static void keep_mark(marks *m, const cip_mark *at)
+static void keep_checkpoint(checkpoints *m, const cip_checkpoint *at)
 {
     if (m->n != 0 && m->at[m->n - 1].raw == at->raw)
         return;
-    assert_true(m->n < MARKS);
+    assert_true(m->n < CHECKPOINTS);
     m->at[m->n] = *at;
     m->window[m->n] = malloc(at->window_len + 1);
     memcpy(m->window[m->n], at->window, at->window_len);
@@ -65,14 +65,15 @@ static void keep_mark(marks *m, const cip_mark *at)
     m->n++;
 }
 
-static void drop_marks(marks *m)
+static void drop_checkpoints(checkpoints *m)
 {
     while (m->n != 0)
         free(m->window[--m->n]);
 }
 
 /* From `from` (NULL: the beginning) to the end in pieces; every block is marked with `m`. */
-static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks *m, size_t *got)
+static cip_status run(cip_bytes src, const cip_checkpoint *from, uint32_t seed, checkpoints *m,
+                      size_t *got)
 {
     test_env t;
     const cip_stream_codec *z = cip_codec_find("zlib")->stream;
@@ -80,7 +81,7 @@ static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks 
     void *s = NULL;
     bool end = false;
     size_t pos = from != NULL ? (size_t)(from->in_bits / 8) : 0;
-    cip_mark mark = { 0 };
+    cip_checkpoint checkpoint = { 0 };
     cip_status st =
         from != NULL ? z->resume(NULL, env, from, &s, &t.err) : z->begin(NULL, env, &s, &t.err);
     for (*got = 0; st == CIP_OK && !end;) {
@@ -88,15 +89,15 @@ static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks 
         nin = nin < src.len - pos ? nin : src.len - pos;
         nout = nout < RAW + 1 - *got ? nout : RAW + 1 - *got;
         if (m != NULL)
-            z->mark(s, true, NULL);
+            z->checkpoint(s, true, NULL);
         st = z->step(s, src.ptr + pos, &nin, pos + nin == src.len, out + *got, &nout, &end, &t.err);
         if (st != CIP_OK)
             break;
         pos += nin;
         *got += nout;
-        if (m != NULL && z->mark(s, false, &mark)) {
-            assert_int_equal(mark.raw, *got);
-            keep_mark(m, &mark);
+        if (m != NULL && z->checkpoint(s, false, &checkpoint)) {
+            assert_int_equal(checkpoint.raw, *got);
+            keep_checkpoint(m, &checkpoint);
         }
     }
     z->finish(s);
@@ -104,10 +105,10 @@ static cip_status run(cip_bytes src, const cip_mark *from, uint32_t seed, marks 
     return st;
 }
 
-/* Every mark leads to the same bytes. At least `least` of them. */
-static void check_marks(size_t n, size_t least, uint32_t seed)
+/* Every checkpoint leads to the same bytes. At least `least` of them. */
+static void check_checkpoints(size_t n, size_t least, uint32_t seed)
 {
-    static marks m;
+    static checkpoints m;
     size_t got;
     const cip_bytes src = { coded, n };
     assert_int_equal(run(src, NULL, seed, NULL, &got), CIP_OK);
@@ -119,30 +120,31 @@ static void check_marks(size_t n, size_t least, uint32_t seed)
     assert_true(m.n >= least);
     for (size_t i = 0; i < m.n; i += 1 + m.n / 20) {
         size_t left = RAW - m.at[i].raw;
-        assert_true(m.at[i].window_len <= CIP_MARK_WINDOW && m.at[i].window_len <= 4 + m.at[i].raw);
+        assert_true(m.at[i].window_len <= CIP_CHECKPOINT_WINDOW &&
+                    m.at[i].window_len <= 4 + m.at[i].raw);
         assert_int_equal(run(src, &m.at[i], seed + (uint32_t)i, NULL, &got), CIP_OK);
         assert_int_equal(got, left);
         assert_memory_equal(out, raw + m.at[i].raw, left);
-        coded[n - 1] ^= 1; /* the checksum of all, which no mark loses */
+        coded[n - 1] ^= 1; /* the checksum of all, which no checkpoint loses */
         assert_int_equal(run(src, &m.at[i], seed + (uint32_t)i, NULL, &got), CIP_ERR_CHECKSUM);
         coded[n - 1] ^= 1;
     }
-    drop_marks(&m);
+    drop_checkpoints(&m);
 }
 
-static void marks_of_every_kind_of_block_lead_to_the_same_bytes(void **state)
+static void checkpoints_of_every_kind_of_block_lead_to_the_same_bytes(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 3; seed++) {
         make_raw(seed);
-        check_marks(by_zlib(6, Z_DEFAULT_STRATEGY, 1), 100, seed); /* many small blocks */
-        check_marks(by_zlib(6, Z_DEFAULT_STRATEGY, 9), 1, seed);
-        check_marks(by_zlib(9, Z_FIXED, 1), 50, seed);
-        check_marks(by_zlib(0, Z_DEFAULT_STRATEGY, 8), 3, seed); /* stored */
-        check_marks(by_zlib(6, Z_HUFFMAN_ONLY, 2), 100, seed);
-        check_marks(by_zlib(6, Z_RLE, 2), 100, seed);
-        check_marks(by_libdeflate(1), 1, seed);
-        check_marks(by_libdeflate(12), 1, seed);
+        check_checkpoints(by_zlib(6, Z_DEFAULT_STRATEGY, 1), 100, seed); /* many small blocks */
+        check_checkpoints(by_zlib(6, Z_DEFAULT_STRATEGY, 9), 1, seed);
+        check_checkpoints(by_zlib(9, Z_FIXED, 1), 50, seed);
+        check_checkpoints(by_zlib(0, Z_DEFAULT_STRATEGY, 8), 3, seed); /* stored */
+        check_checkpoints(by_zlib(6, Z_HUFFMAN_ONLY, 2), 100, seed);
+        check_checkpoints(by_zlib(6, Z_RLE, 2), 100, seed);
+        check_checkpoints(by_libdeflate(1), 1, seed);
+        check_checkpoints(by_libdeflate(12), 1, seed);
     }
 }
 
@@ -161,7 +163,7 @@ static void codes_of_every_length_decode(void **state)
         raw[i] = raw[k];
         raw[k] = swap;
     }
-    check_marks(by_zlib(6, Z_HUFFMAN_ONLY, 9), 1, 1);
+    check_checkpoints(by_zlib(6, Z_HUFFMAN_ONLY, 9), 1, 1);
 }
 
 /* What zlib says to the same bytes. */
@@ -214,22 +216,22 @@ static void damage_is_judged_as_zlib_does(void **state)
                 seen[CIP_ERR_CHECKSUM] > 50);
 }
 
-static void a_mark_that_lies_gives_other_bytes_or_corrupt(void **state)
+static void a_checkpoint_that_lies_gives_other_bytes_or_corrupt(void **state)
 {
     (void)state;
-    static const uint8_t window[CIP_MARK_WINDOW];
+    static const uint8_t window[CIP_CHECKPOINT_WINDOW];
     uint32_t seed = 3;
     make_raw(1);
     const cip_bytes src = { coded, by_zlib(6, Z_DEFAULT_STRATEGY, 1) };
     for (int i = 0; i < 300; i++) {
-        cip_mark m = { .in_bits = 16 + rnd(&seed) % (8 * (src.len - 2)),
-                       .window = window,
-                       .window_len = rnd(&seed) % (CIP_MARK_WINDOW + 1) };
+        cip_checkpoint m = { .in_bits = 16 + rnd(&seed) % (8 * (src.len - 2)),
+                             .window = window,
+                             .window_len = rnd(&seed) % (CIP_CHECKPOINT_WINDOW + 1) };
         size_t got;
         cip_status st = run(src, &m, seed, NULL, &got);
         assert_true(st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM);
     }
-    cip_mark in_head = { .in_bits = 15 };
+    cip_checkpoint in_head = { .in_bits = 15 };
     size_t got;
     assert_int_equal(run(src, &in_head, 1, NULL, &got), CIP_ERR_CORRUPT);
 }
@@ -246,8 +248,8 @@ static void a_failing_allocation_is_reported(void **state)
         assert_null(s);
         test_env_close(&t);
     }
-    static const uint8_t window[CIP_MARK_WINDOW];
-    const cip_mark from = { 99, 1 << 20, sizeof window, window };
+    static const uint8_t window[CIP_CHECKPOINT_WINDOW];
+    const cip_checkpoint from = { 99, 1 << 20, sizeof window, window };
     for (size_t at = 1; at <= 3; at++) { /* the third: for the window */
         test_env t;
         void *s = &t;
@@ -261,10 +263,10 @@ static void a_failing_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_of_every_kind_of_block_lead_to_the_same_bytes),
+        cmocka_unit_test(checkpoints_of_every_kind_of_block_lead_to_the_same_bytes),
         cmocka_unit_test(codes_of_every_length_decode),
         cmocka_unit_test(damage_is_judged_as_zlib_does),
-        cmocka_unit_test(a_mark_that_lies_gives_other_bytes_or_corrupt),
+        cmocka_unit_test(a_checkpoint_that_lies_gives_other_bytes_or_corrupt),
         cmocka_unit_test(a_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
