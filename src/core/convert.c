@@ -14,7 +14,7 @@
 #include "core/sink_run.h"
 #include "core/spec_text.h"
 #include "core/take_options.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 static cip_status choose_format(const char *out, const cip_convert_options *o, cip_sink_job *job,
                                 cip_err *err)
@@ -118,14 +118,14 @@ static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, ci
     return cip_report_status(notes, err);
 }
 
-static cip_status apply_patch(cip_io *scratch, const cip_patch *patch, cip_err *err)
+static cip_status apply_patch(cip_io *temporary, const cip_patch *patch, cip_err *err)
 {
     for (size_t i = 0; i < patch->n; i++) {
         const cip_patch_op *op = &patch->op[i];
         if (op->kind != CIP_PATCH_WRITE || op->member[0] != '\0')
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected changes of the output itself");
-        CIP_TRY(cip_scratch_write(scratch, op->offset, op->after.ptr, op->after.len, err));
+        CIP_TRY(cip_temporary_write(temporary, op->offset, op->after.ptr, op->after.len, err));
     }
     return CIP_OK;
 }
@@ -145,25 +145,25 @@ static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
     return st;
 }
 
-/* What is changed after it was written goes through a scratch file. */
+/* What is changed after it was written goes through a temporary file. */
 static cip_status to_pipe(const conversion *c, cip_err *err)
 {
     cip_env *env = c->job->env;
     cip_patch patch = { .arena = { .mem = &env->mem } };
     cip_out out = { .write = stdout_write };
-    cip_io *scratch = NULL;
+    cip_io *temporary = NULL;
     cip_status st;
     if (!c->rewrite && (c->job->format->sink->caps & CIP_SINK_PATCHES) == 0) {
         CIP_GO(run_to(c, &out, &patch, err));
     } else {
-        CIP_GO(cip_scratch_new(env, NULL, &scratch, err));
-        out = cip_scratch_out(scratch);
+        CIP_GO(cip_temporary_new(env, NULL, &temporary, err));
+        out = cip_temporary_out(temporary);
         CIP_GO(run_to(c, &out, &patch, err));
-        CIP_GO(apply_patch(scratch, &patch, err));
-        CIP_GO(copy_to_stdout(scratch, &env->mem, err));
+        CIP_GO(apply_patch(temporary, &patch, err));
+        CIP_GO(copy_to_stdout(temporary, &env->mem, err));
     }
 done:
-    cip_io_close(scratch);
+    cip_io_close(temporary);
     cip_patch_clear(&patch);
     return st;
 }

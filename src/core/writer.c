@@ -217,7 +217,7 @@ static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
     for (cip_entry *e = w->first; e != NULL; e = e->next) {
         if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
             continue;
-        cip_source from = { .dtype = e->spec.dtype, .io = e->scratch };
+        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
         cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
         CIP_TRY(cip_writer_give(w, e, e->spec.is_view ? NULL : &from, err));
     }
@@ -240,7 +240,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     CIP_TRY(begin_sink(w, plan, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
-        cip_source from = { .dtype = e->spec.dtype, .io = e->scratch };
+        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
         cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
         CIP_TRY(cip_source_run(w, i, &plan[i], &from, err));
     }
@@ -281,7 +281,7 @@ void cip_writer_abort(cip_writer *w)
     if (w->begun && w->format->sink->clear != NULL)
         w->format->sink->clear(w->sink);
     for (cip_entry *e = w->first; e != NULL; e = e->next)
-        cip_io_close(e->scratch);
+        cip_io_close(e->temporary);
     cip_output_end(w->file);
     cip_mem_put(&w->env.mem, w->path);
     cip_report_clear(&w->notes);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The inside of a file being written. A sink that takes arrays as they come gets them at once; for
- * others, and for what must come last or is filled bit by bit, data wait in scratch files. */
+ * others, and for what must come last or is filled bit by bit, data wait in temporary files. */
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
 #include "cippus/write.h"
 #include "core/output.h"
 #include "core/plan.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 #include "tree/edit.h"
 
 /* Where elements come from, in C order: just one of the three. */
@@ -32,7 +32,7 @@ struct cip_entry {
     cip_entry *next;
     cip_spec_array spec; /* of and mask are set when it is given to the sink */
     cip_entry *of, *mask;
-    cip_io *scratch; /* its data, where they wait; or NULL */
+    cip_io *temporary; /* its data, where they wait; or NULL */
     bool given;
     size_t index; /* in the sink */
     cip_slab slab;
@@ -79,9 +79,9 @@ void cip_writer_link(cip_writer *w, cip_entry *e);
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Whether its data wait until the commit. */
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
-/* Data that wait: into a scratch file as elements of the entry's dtype. */
+/* Data that wait: into a temporary file as elements of the entry's dtype. */
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
-/* An entry and its data (NULL: its scratch file, or none for a view) to the sink. */
+/* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* One array's data to the sink, cast to plan->dtype, cut and encoded as the plan has it. */
 cip_status cip_source_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Data on their way to a sink: from memory, a scratch file or an open file; cast, cut, encoded. */
+ * Data on their way to a sink: from memory, a temporary file or an open file; cast, cut, encoded.
+ */
 #include <string.h>
 
 #include "base/num.h"

@@ -190,8 +190,8 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
 {
     uint8_t truth[MASK_PIECE];
     uint64_t most = e->spec.is_mask ? MASK_PIECE : cip_piece_elems(e->spec.dtype->itemsize);
-    CIP_TRY(cip_scratch_new(&w->env, w->path, &e->scratch, err));
-    keep k = { .out = cip_scratch_out(e->scratch), .truth = e->spec.is_mask ? truth : NULL };
+    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
+    keep k = { .out = cip_temporary_out(e->temporary), .truth = e->spec.is_mask ? truth : NULL };
     return cip_source_walk(&w->env, from, e->spec.dtype, most, keep_elems, &k, err);
 }
 
@@ -208,8 +208,8 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
         e->index = w->spec.narray++;
         st = cip_source_run(w, e->index, &plan, from, err);
     }
-    cip_io_close(e->scratch);
-    e->scratch = NULL;
+    cip_io_close(e->temporary);
+    e->temporary = NULL;
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "%s", e->spec.path);
 }
 
@@ -232,7 +232,7 @@ cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *fr
     CIP_TRY(cip_writer_keep(w, m, from, err));
     if (cip_writer_waits(w, m))
         return CIP_OK;
-    cip_source kept = { .dtype = m->spec.dtype, .nelem = from->nelem, .io = m->scratch };
+    cip_source kept = { .dtype = m->spec.dtype, .nelem = from->nelem, .io = m->temporary };
     return cip_writer_give(w, m, &kept, err);
 }
 

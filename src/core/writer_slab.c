@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that are filled by boxes: they wait in a scratch file, whose room is made at once, so that
- * threads write disjoint boxes without waiting for each other. */
+ * Arrays that are filled by boxes: they wait in a temporary file, whose room is made at once, so
+ * that threads write disjoint boxes without waiting for each other. */
 #include <string.h>
 
 #include "base/num.h"
@@ -19,8 +19,8 @@ static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtyp
         CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
     }
     cip_writer_link(w, e);
-    CIP_TRY(cip_scratch_new(&w->env, w->path, &e->scratch, err));
-    CIP_TRY(cip_scratch_resize(e->scratch, n * e->spec.dtype->itemsize, err));
+    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
+    CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
     *slab = &e->slab;
     return CIP_OK;
 }
@@ -97,7 +97,7 @@ static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint
         uint64_t off = 0;
         for (int i = 0; i < e->spec.ndim; i++)
             off += (uint64_t)(at[i] * r.nd.stride[i]);
-        CIP_TRY(cip_scratch_write(e->scratch, off, data, (size_t)r.run, err));
+        CIP_TRY(cip_temporary_write(e->temporary, off, data, (size_t)r.run, err));
         data += r.run;
     } while (next(&r, at));
     return CIP_OK;

@@ -112,7 +112,7 @@ typedef struct cip_sink {
 
 enum {
     CIP_SINK_ONE_ARRAY = 1, /* holds exactly one array */
-    CIP_SINK_PATCHES = 2,   /* changes what was written: a pipe gets it through a scratch file */
+    CIP_SINK_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
     CIP_SINK_LATE = 4,      /* arrays and tree may come one by one */
     CIP_SINK_TREE = 8,      /* holds any tree */
     CIP_SINK_ENCODE = 16    /* data may go through an encoding chain, given as text */
@@ -120,7 +120,7 @@ enum {
 
 /* Updates: changes are collected and end as one revision of the file. The layout was opened from
  * the file that is changed. Every function but begin and finish is optional (UNSUPPORTED). A change
- * sees the ones before it. Nothing is written; what must be kept meanwhile lies in scratch files.
+ * sees the ones before it. Nothing is written; what must be kept meanwhile lies in temporary files.
  */
 typedef struct cip_updater {
     /* `how`: codec, level, version, checksum, tree_slack and align of what is stored anew. What it

@@ -43,7 +43,7 @@ cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, ci
                            cip_bytes after, cip_err *err);
 void cip_patch_clear(cip_patch *p);
 
-/* A piece of what is to be written: bytes, or a part of an io (the old file, a scratch file). */
+/* A piece of what is to be written: bytes, or a part of an io (the old file, a temporary file). */
 typedef struct cip_segment {
     const uint8_t *ptr; /* or NULL */
     cip_io *io;         /* borrowed; or NULL: with no ptr either, `off` is the value of each byte */

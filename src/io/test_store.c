@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 
 #include "io/io_impl.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 #include "io/store.h"
 #include "support/temp_folder.h"
 
@@ -200,8 +200,8 @@ static void ranges_are_copied_from_anything(void **state)
     assert_int_equal(cip_io_open_file(&env, path, &io[0], NULL), CIP_OK);
     assert_int_equal(cip_io_open_part(io[0], 1000, N - 1000, &io[1], NULL), CIP_OK);
     assert_int_equal(cip_io_open_memory(&env, data, N, "memory", &io[2], NULL), CIP_OK);
-    assert_int_equal(cip_scratch_new(&env, NULL, &io[3], NULL), CIP_OK);
-    assert_int_equal(cip_scratch_write(io[3], 0, data, N, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_new(&env, NULL, &io[3], NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io[3], 0, data, N, NULL), CIP_OK);
     cip_place p = place_of("copy");
     for (size_t k = 0; k < 4; k++) {
         int fd = open_rw(&p, "copy");

@@ -6,7 +6,7 @@
 
 #include "array/view.h"
 #include "base/cursor.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 /* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
 typedef struct cip_feed {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A row of tiles along the first axis is a run of the array's bytes. It is collected, then taken
- * apart: a part of it that lies in memory is cut into tiles. Without a scratch file the part is the
- * whole row; otherwise it is cut along as many axes as make it fit. */
+ * apart: a part of it that lies in memory is cut into tiles. Without a temporary file the part is
+ * the whole row; otherwise it is cut along as many axes as make it fit. */
 #include "space/tiler.h"
 
 #include <string.h>
 
 #include "base/num.h"
 #include "cippus/dtype.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 struct cip_tiler {
     cip_env *env;
@@ -22,7 +22,7 @@ struct cip_tiler {
     uint64_t nrow, row;               /* rows of tiles; the one that is collected */
     uint64_t have, want;              /* bytes of it */
     uint8_t *part, *out;
-    cip_io *scratch; /* or NULL: a row is a part */
+    cip_io *temporary; /* or NULL: a row is a part */
     uint64_t index;
 };
 
@@ -100,7 +100,7 @@ static void measure(cip_tiler *t, const cip_tiling *how, uint64_t memory)
 }
 
 cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
-                         const char *scratch_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
+                         const char *temporary_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
                          cip_err *err)
 {
     cip_status st;
@@ -124,7 +124,7 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
     CIP_GO(cip_mem_get(&env->mem, part, (void **)&t->part, err));
     CIP_GO(cip_mem_get(&env->mem, tile, (void **)&t->out, err));
     if (t->cut > 0)
-        CIP_GO(cip_scratch_new(env, scratch_beside, &t->scratch, err));
+        CIP_GO(cip_temporary_new(env, temporary_beside, &t->temporary, err));
     start_row(t);
     *out = t;
     t = NULL;
@@ -188,7 +188,7 @@ static cip_status cut_part(cip_tiler *t, int64_t *at, cip_err *err)
     return CIP_OK;
 }
 
-/* The part at `at` from the scratch file, which holds the row. */
+/* The part at `at` from the temporary file, which holds the row. */
 static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
 {
     int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
@@ -202,7 +202,7 @@ static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
             int64_t start = i == 0 ? 0 : at[i] * t->tile[i];
             from += (uint64_t)(start + in[i]) * t->below[i + 1];
         }
-        CIP_TRY(cip_io_read(t->scratch, from, to, run, err));
+        CIP_TRY(cip_io_read(t->temporary, from, to, run, err));
         to += run;
     } while (step(in, valid, 0, t->cut - 1));
     return CIP_OK;
@@ -213,7 +213,7 @@ static cip_status cut_row(cip_tiler *t, cip_err *err)
     int64_t at[CIP_MAX_NDIM] = { 0 };
     at[0] = (int64_t)t->row;
     do {
-        if (t->scratch != NULL)
+        if (t->temporary != NULL)
             CIP_TRY(load_part(t, at, err));
         CIP_TRY(cut_part(t, at, err));
     } while (step(at, t->grid, 1, t->cut));
@@ -231,8 +231,8 @@ cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected the end of the array, found %zu bytes more", n);
         size_t k = (size_t)cip_min_u64(n, t->want - t->have);
-        if (t->scratch != NULL)
-            CIP_TRY(cip_scratch_write(t->scratch, t->have, from, k, err));
+        if (t->temporary != NULL)
+            CIP_TRY(cip_temporary_write(t->temporary, t->have, from, k, err));
         else
             memcpy(t->part + t->have, from, k);
         from += k;
@@ -260,7 +260,7 @@ void cip_tiler_free(cip_tiler *t)
 {
     if (t == NULL)
         return;
-    cip_io_close(t->scratch);
+    cip_io_close(t->temporary);
     cip_mem_put(&t->env->mem, t->part);
     cip_mem_put(&t->env->mem, t->out);
     cip_mem_put(&t->env->mem, t);

@@ -8,7 +8,7 @@
 #include "base/endian.h"
 #include "core/commit.h"
 #include "fault/fault_scenarios.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 enum { HEADER = 56, COUNT = 500, SIZE = HEADER + 4 * COUNT };
 

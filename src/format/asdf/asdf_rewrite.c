@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "format/asdf/asdf_write.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 #include "space/read.h"
 #include "tree/edit.h"
 
@@ -53,12 +53,12 @@ static cip_status sum_of(asdf_recoding *w, cip_space *s, uint8_t *out, cip_err *
     return st;
 }
 
-/* The decoded bytes through an encoder into the scratch file; *p says what came of it. */
+/* The decoded bytes through an encoder into the temporary file; *p says what came of it. */
 static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
                          cip_err *err)
 {
     cip_status st;
-    cip_out out = cip_scratch_out(w->scratch);
+    cip_out out = cip_temporary_out(w->temporary);
     cip_summed *summed = NULL;
     feed x = { .err = err };
     const uint64_t off = out.n;
@@ -77,7 +77,7 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
     if (w->sum == ASDF_SUM_NONE)
         memset(p->checksum, 0, sizeof p->checksum);
     p->data_size = cip_encoder_raw(x.enc);
-    p->io = w->scratch;
+    p->io = w->temporary;
     p->off = off;
     p->used = p->allocated = out.n - off;
     memcpy(p->code, how->code, sizeof p->code);
@@ -92,13 +92,13 @@ done:
 static cip_status recode(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
 {
     asdf_packing none;
-    if (w->scratch == NULL)
-        CIP_TRY(cip_scratch_new(w->env, NULL, &w->scratch, err));
-    uint64_t start = w->scratch->size;
+    if (w->temporary == NULL)
+        CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
+    uint64_t start = w->temporary->size;
     CIP_TRY(encode(w, b->data, &w->how, p, err));
     if (w->how.framing == NULL || p->used < p->data_size)
         return CIP_OK;
-    cip_out out = cip_scratch_out(w->scratch);
+    cip_out out = cip_temporary_out(w->temporary);
     CIP_TRY(cip_out_rewind(&out, start, err));
     CIP_TRY(cip_asdf_packing(NULL, 0, &none, err));
     return encode(w, b->data, &none, p, err);
@@ -126,8 +126,8 @@ static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *
     }
     memset(p->encoding, 0, sizeof p->encoding);
     p->flags &= ~(uint32_t)ASDF_ENCODED;
-    if (w->scratch == NULL)
-        CIP_TRY(cip_scratch_new(w->env, NULL, &w->scratch, err));
+    if (w->temporary == NULL)
+        CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
     CIP_TRY(encode(w, b->data, &none, p, err));
     memset(p->checksum, 0, sizeof p->checksum);
     return CIP_OK;
@@ -283,8 +283,8 @@ cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *
 
 void cip_asdf_recoding_clear(asdf_recoding *w)
 {
-    cip_io_close(w->scratch);
-    w->scratch = NULL;
+    cip_io_close(w->temporary);
+    w->temporary = NULL;
 }
 
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)

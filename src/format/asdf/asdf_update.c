@@ -244,7 +244,7 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
     b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;
     memcpy(b->head.code, from->head.code, sizeof b->head.code);
     memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &b->shadow, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &b->shadow, err));
     *index = u->n++;
     return CIP_OK;
 }

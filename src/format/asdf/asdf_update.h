@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An update of an ASDF file as it is put together: the text of the tree, and what becomes of each
- * block. Nothing is written: what is new is kept in scratch files until it ends as a revision. */
+ * block. Nothing is written: what is new is kept in temporary files until it ends as a revision. */
 #ifndef CIP_FORMAT_ASDF_UPDATE_H
 #define CIP_FORMAT_ASDF_UPDATE_H
 
@@ -122,7 +122,7 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
 bool cip_asdf_update_star(const cip_array *a);
 /* Opens `seen` anew, with all that was written so far. */
 cip_status cip_asdf_update_look(asdf_update *u, cip_err *err);
-/* Decoded bytes of a block as they are now, in a scratch file of its own. */
+/* Decoded bytes of a block as they are now, in a temporary file of its own. */
 cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err);
 
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);
@@ -147,8 +147,8 @@ cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err);
 /* Whether the block's data are to go through a chain: its own, or the one that the options name. */
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
-/* Its decoded bytes, all in its shadow, to a new scratch file: the chain's text and what it gives.
- * UNSUPPORTED for a lossy chain that is not accepted. */
+/* Its decoded bytes, all in its shadow, to a new temporary file: the chain's text and what it
+ * gives. UNSUPPORTED for a lossy chain that is not accepted. */
 cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **out, cip_err *err);
 
 /* --- asdf_update_finish.c: where everything goes

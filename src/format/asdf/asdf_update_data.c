@@ -56,7 +56,7 @@ static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
     cip_space *data;
     CIP_TRY(cip_space_resolve(cb->data, &data, err));
     CIP_TRY(check_amount(u, block, data->len, err));
-    cip_out out = cip_scratch_out(to);
+    cip_out out = cip_temporary_out(to);
     return cip_space_write_out(&how, data, &out, err);
 }
 
@@ -66,11 +66,11 @@ cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
     cip_io *shadow;
     if (b->shadow != NULL)
         return CIP_OK;
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &shadow, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &shadow, err));
     cip_status st;
     if (cip_asdf_is_raw(&b->head)) {
         CIP_GO(cip_asdf_update_look(u, err));
-        st = cip_scratch_add(shadow, u->seen, b->head.data_off, b->kept, err);
+        st = cip_temporary_add(shadow, u->seen, b->head.data_off, b->kept, err);
     } else {
         st = decode(u, block, shadow, err);
     }
@@ -110,14 +110,14 @@ static cip_status put_bytes(void *user, uint64_t off, cip_bytes bytes, cip_err *
         CIP_TRY(st);
     }
     if (b->shadow != NULL)
-        return cip_scratch_write(b->shadow, off - b->head.data_off, bytes.ptr, bytes.len, err);
+        return cip_temporary_write(b->shadow, off - b->head.data_off, bytes.ptr, bytes.len, err);
     return cip_patch_write(&u->patch, "", off, (cip_bytes){ NULL, 0 }, bytes, err);
 }
 
 static cip_status put_shadow(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
 {
     const put *p = user;
-    return cip_scratch_write(p->u->b[p->block].shadow, off, bytes.ptr, bytes.len, err);
+    return cip_temporary_write(p->u->b[p->block].shadow, off, bytes.ptr, bytes.len, err);
 }
 
 static bool is_inline(const cip_array *a)
@@ -262,11 +262,11 @@ static cip_status copy_view(copier *c, const cip_nd *from, cip_err *err)
     return CIP_OK;
 }
 
-/* The elements that `view` shows of the array's space, packed, to the end of a scratch file. */
+/* The elements that `view` shows of the array's space, packed, to the end of a temporary file. */
 static cip_status copy_elements(asdf_update *u, const cip_array *a, const cip_nd *view, cip_io *to,
                                 cip_err *err)
 {
-    cip_out out = cip_scratch_out(to);
+    cip_out out = cip_temporary_out(to);
     copier c = { .u = u, .how = { u->l, u->env->pool }, .to = &out };
     CIP_TRY(present_space(u, a, &c.from, err));
     CIP_TRY(cip_cast_make(a->dtype, a->dtype, CIP_OVERFLOW_ERROR, &c.cast, err));
@@ -284,7 +284,7 @@ static cip_status add_rows(asdf_update *u, const cip_array *a, uint64_t nelem, c
     cip_status st = CIP_OK;
     void *buf;
     uint64_t size = a->dtype->itemsize, each = cip_max_u64(1, PIECE / cip_max_u64(1, size));
-    cip_out out = cip_scratch_out(to);
+    cip_out out = cip_temporary_out(to);
     CIP_TRY(cip_mem_zeroed(&u->env->mem, (size_t)each, (size_t)size, &buf, err));
     for (uint64_t left = nelem; left != 0 && st == CIP_OK;) {
         uint64_t n = cip_min_u64(each, left);
@@ -408,7 +408,7 @@ static cip_status append_anew(asdf_update *u, const cip_array *a, uint64_t nelem
                               const int64_t *shape, const cip_feed *feed, cip_err *err)
 {
     cip_io *content;
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &content, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &content, err));
     cip_status st = copy_elements(u, a, &a->view, content, err);
     if (st == CIP_OK)
         st = add_rows(u, a, nelem, feed, content, err);
@@ -455,11 +455,11 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
     CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
     if (b->shadow != NULL)
-        CIP_TRY(cip_scratch_resize(b->shadow, end, err));
+        CIP_TRY(cip_temporary_resize(b->shadow, end, err));
     else if (cip_asdf_is_raw(&b->head))
         b->kept = end;
     b->changed = true;
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &b->rows, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &b->rows, err));
     return add_rows(u, a, nelem, feed, b->rows, err);
 }
 
@@ -511,7 +511,7 @@ static cip_status next_packed(void *self, uint64_t nelem, uint8_t *dst, cip_err 
 
 static cip_status put_content(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
 {
-    return cip_scratch_write(user, off, bytes.ptr, bytes.len, err);
+    return cip_temporary_write(user, off, bytes.ptr, bytes.len, err);
 }
 
 /* The elements inside both shapes, where `to` has them. */
@@ -523,7 +523,7 @@ static cip_status keep_common(asdf_update *u, const cip_array *a, const cip_nd *
     for (int32_t i = 0; i < to->ndim; i++)
         from.shape[i] = common.shape[i] =
             a->view.shape[i] < to->shape[i] ? a->view.shape[i] : to->shape[i];
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &old, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &old, err));
     cip_status st = copy_elements(u, a, &from, old, err);
     packed p = { old, 0, a->dtype->itemsize };
     const cip_feed feed = { next_packed, &p };
@@ -554,8 +554,8 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
     if (!cip_shape_nelem(to.ndim, to.shape, &nelem) ||
         cip_mul_overflow(nelem, to.itemsize, &nbytes))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a shape of over 2^63 bytes");
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &content, err));
-    cip_status st = cip_scratch_resize(content, nbytes, err);
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &content, err));
+    cip_status st = cip_temporary_resize(content, nbytes, err);
     if (st == CIP_OK)
         st = keep_common(u, a, &to, content, err);
     if (st == CIP_OK)

@@ -50,7 +50,7 @@ static cip_status to_encoder(void *user, const void *p, size_t n, cip_err *err)
     return cip_encoder_write(user, p, n, err);
 }
 
-/* Both scratch files (either may be NULL), one behind the other, encoded to a new one. */
+/* Both temporary files (either may be NULL), one behind the other, encoded to a new one. */
 static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip_io *two,
                          cip_io **out, cip_err *err)
 {
@@ -62,8 +62,8 @@ static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip
     CIP_TRY(cip_asdf_code_name(u->arena, code, &name, err));
     bool asked = u->how.codec != NULL && strcmp(u->how.codec, name) == 0;
     CIP_TRY(cip_asdf_packing(name, asked ? u->how.level : 0, &how, err));
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &made, err));
-    cip_out to = cip_scratch_out(made);
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &made, err));
+    cip_out to = cip_temporary_out(made);
     CIP_GO(cip_encoder_new(u->env, how.framing, how.level, 0, &to, &enc, err));
     cip_encoder_expect(enc, (one != NULL ? one->size : 0) + (two != NULL ? two->size : 0));
     CIP_GO(each_of(u->env, one, to_encoder, enc, err));
@@ -82,7 +82,7 @@ static cip_status join_rows(asdf_ublock *b, cip_err *err)
 {
     if (b->shadow == NULL || b->rows == NULL)
         return CIP_OK;
-    CIP_TRY(cip_scratch_add(b->shadow, b->rows, 0, b->rows->size, err));
+    CIP_TRY(cip_temporary_add(b->shadow, b->rows, 0, b->rows->size, err));
     cip_io_close(b->rows);
     b->rows = NULL;
     return CIP_OK;

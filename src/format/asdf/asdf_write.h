@@ -164,7 +164,7 @@ typedef struct asdf_place {
 } asdf_place;
 
 /* Blocks of open files as they are stored in another: with the codec and checksum that a spec asks
- * for, in the layout `form`. What is encoded anew lies in a scratch file until it is cleared. */
+ * for, in the layout `form`. What is encoded anew lies in a temporary file until it is cleared. */
 typedef struct asdf_recoding {
     cip_layout *layout;
     cip_env *env;
@@ -173,7 +173,7 @@ typedef struct asdf_recoding {
     asdf_packing how;
     asdf_sum sum;
     const asdf_block_form *form; /* of all blocks of the output */
-    cip_io *scratch;
+    cip_io *temporary;
     cip_report *notes; /* or NULL */
 } asdf_recoding;
 cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,

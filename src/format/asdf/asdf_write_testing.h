@@ -6,7 +6,7 @@
 
 #include "format/asdf/asdf_sink.h"
 #include "format/asdf/asdf_testing.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 enum { MADE_MEMBERS = 4, MADE_ARRAYS = 8 };
 
@@ -30,8 +30,8 @@ static inline cip_status made_member(void *user, const char *name, cip_out **out
     size_t i = 1 + m->nmember;
     if (m->nmember == MADE_MEMBERS)
         return cip_fail(err, CIP_ERR_LIMIT, 0, "too many members");
-    CIP_TRY(cip_scratch_new(&m->env, NULL, &m->io[i], err));
-    m->out[i] = cip_scratch_out(m->io[i]);
+    CIP_TRY(cip_temporary_new(&m->env, NULL, &m->io[i], err));
+    m->out[i] = cip_temporary_out(m->io[i]);
     snprintf(m->name[m->nmember++], sizeof m->name[0], "%s", name);
     *out = &m->out[i];
     return CIP_OK;
@@ -46,8 +46,8 @@ static inline void made_start(made *m, const cip_allocator *from)
 
 static inline cip_status made_open(made *m)
 {
-    CIP_TRY(cip_scratch_new(&m->env, NULL, &m->io[0], &m->err));
-    m->out[0] = cip_scratch_out(m->io[0]);
+    CIP_TRY(cip_temporary_new(&m->env, NULL, &m->io[0], &m->err));
+    m->out[0] = cip_temporary_out(m->io[0]);
     m->out[0].name = "m x.asdf";
     m->out[0].member = made_member;
     m->out[0].member_user = m;

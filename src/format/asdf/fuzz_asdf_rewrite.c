@@ -7,7 +7,7 @@
 
 #include "format/asdf/asdf_testing.h"
 #include "format/asdf/asdf_write.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,8 +26,8 @@ static cip_status member(void *user, const char *name, cip_out **out, cip_err *e
     (void)name;
     if (o->n == 1 + MEMBERS)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "many members");
-    CIP_TRY(cip_scratch_new(o->env, NULL, &o->io[o->n], err));
-    o->out[o->n] = cip_scratch_out(o->io[o->n]);
+    CIP_TRY(cip_temporary_new(o->env, NULL, &o->io[o->n], err));
+    o->out[o->n] = cip_temporary_out(o->io[o->n]);
     *out = &o->out[o->n++];
     return CIP_OK;
 }

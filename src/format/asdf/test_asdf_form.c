@@ -8,7 +8,7 @@
 #include "format/asdf/asdf_early_testing.h"
 #include "cippus/verify.h"
 #include "format/asdf/asdf_write.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 #define EARLY_INT32 "!core/ndarray {source: 0, datatype: int32, byteorder: little, shape: [6]}\n"
 #define EARLY_FLOAT64 "!core/ndarray {source: 1, dtype: float64, byteorder: little, shape: [3]}\n"
@@ -382,8 +382,8 @@ static void only_blocks_of_1_0_are_stored_anew(void **state)
             cip_io *io;
             make_pair_of(&m, forms[i], 0);
             assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-            assert_int_equal(cip_scratch_new(&f.env, NULL, &io, NULL), CIP_OK);
-            cip_out out = cip_scratch_out(io);
+            assert_int_equal(cip_temporary_new(&f.env, NULL, &io, NULL), CIP_OK);
+            cip_out out = cip_temporary_out(io);
             bool works = forms[i] == &cip_asdf_form_1_0 || k == 2;
             assert_int_equal(cip_asdf_rewrite(f.layout, &specs[k], &out, &f.err),
                              works ? CIP_OK : CIP_ERR_UNSUPPORTED);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of RawArray files. Elements of raw data change where they are; rows are added behind the
  * data, before the trailing metadata, with new sizes in the header. Where the data are one LZ4
- * block, or another axis than the slowest one changes, the data are kept in a scratch file and the
- * whole file is made anew. */
+ * block, or another axis than the slowest one changes, the data are kept in a temporary file and
+ * the whole file is made anew. */
 #include <string.h>
 
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/rawarray/rawarray.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 enum {
     PIECE = 1 << 20,
@@ -74,7 +74,8 @@ static cip_status update_begin(cip_layout *l, const cip_spec *how, cip_arena *a,
     return CIP_OK;
 }
 
-/* --- the data in a scratch file -----------------------------------------------------------------
+/* --- the data in a temporary file
+ * -----------------------------------------------------------------
  */
 
 static cip_status look(update *u, cip_err *err)
@@ -93,7 +94,7 @@ static cip_status look(update *u, cip_err *err)
 static cip_status decode(update *u, cip_io *to, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
-    cip_out out = cip_scratch_out(to);
+    cip_out out = cip_temporary_out(to);
     return cip_space_write_out(&how, u->l->block[0].data, &out, err);
 }
 
@@ -103,15 +104,15 @@ static cip_status make_shadow(update *u, cip_err *err)
     cip_status st;
     if (u->shadow != NULL)
         return CIP_OK;
-    CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &shadow, err));
+    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &shadow, err));
     if (u->was.flags & CIP_RA_FLAG_LZ4) {
         CIP_GO(decode(u, shadow, err));
     } else {
         CIP_GO(look(u, err));
-        CIP_GO(cip_scratch_add(shadow, u->seen, u->was.data_off, u->kept, err));
+        CIP_GO(cip_temporary_add(shadow, u->seen, u->was.data_off, u->kept, err));
     }
     if (u->rows != NULL)
-        CIP_GO(cip_scratch_add(shadow, u->rows, 0, u->rows->size, err));
+        CIP_GO(cip_temporary_add(shadow, u->rows, 0, u->rows->size, err));
     u->shadow = shadow;
     u->anew = true;
     return CIP_OK;
@@ -126,7 +127,7 @@ done:
 static cip_status put_shadow(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
 {
     update *u = user;
-    return cip_scratch_write(u->shadow, off, bytes.ptr, bytes.len, err);
+    return cip_temporary_write(u->shadow, off, bytes.ptr, bytes.len, err);
 }
 
 static cip_status put_bytes(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
@@ -197,13 +198,13 @@ static cip_status set_rows(update *u, uint64_t nrow, cip_err *err)
     return CIP_OK;
 }
 
-/* The scratch file that what is added goes to. */
+/* The temporary file that what is added goes to. */
 static cip_status end_of_data(update *u, cip_io **out, cip_err *err)
 {
     if (u->anew)
         CIP_TRY(make_shadow(u, err));
     else if (u->rows == NULL)
-        CIP_TRY(cip_scratch_new(u->env, u->l->io->name, &u->rows, err));
+        CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &u->rows, err));
     *out = u->shadow != NULL ? u->shadow : u->rows;
     return CIP_OK;
 }
@@ -213,7 +214,7 @@ static cip_status add_elems(update *u, cip_io *to, uint64_t nelem, const cip_fee
 {
     cip_status st = CIP_OK;
     void *buf;
-    cip_out out = cip_scratch_out(to);
+    cip_out out = cip_temporary_out(to);
     uint64_t each = u->h.elbyte, most = cip_max_u64(1, PIECE / each);
     size_t nbytes;
     if (cip_mul_overflow(cip_min_u64(most, nelem), each, &nbytes))
@@ -248,7 +249,7 @@ static cip_status update_append(void *state, const cip_array *a, uint64_t nrow,
     cip_status st = add_elems(u, to, more / u->h.elbyte, feed, err);
     if (st != CIP_OK) { /* as it was */
         u->h = before;
-        cip_scratch_resize(to, size, NULL);
+        cip_temporary_resize(to, size, NULL);
     }
     return st;
 }
@@ -265,7 +266,7 @@ static cip_status resize_rows(update *u, uint64_t nrow, cip_err *err)
     CIP_TRY(set_rows(u, nrow, err));
     uint64_t kept = cip_min_u64(u->kept, u->h.raw_len);
     cip_status st =
-        cip_scratch_resize(to, u->shadow != NULL ? u->h.raw_len : u->h.raw_len - kept, err);
+        cip_temporary_resize(to, u->shadow != NULL ? u->h.raw_len : u->h.raw_len - kept, err);
     if (st != CIP_OK)
         u->h = before;
     else if (u->shadow == NULL)
@@ -298,7 +299,7 @@ static cip_status copy_box(update *u, cip_io *from, const cip_nd *old, cip_io *t
         for (uint64_t k = 0; k < run; k += PIECE) {
             size_t n = (size_t)cip_min_u64(PIECE, run - k);
             CIP_GO(cip_io_read(from, a + k, buf, n, err));
-            CIP_GO(cip_scratch_write(to, b + k, buf, n, err));
+            CIP_GO(cip_temporary_write(to, b + k, buf, n, err));
         }
         for (axis = last - 1; axis >= 0 && ++at[axis] == both[axis]; axis--)
             at[axis] = 0;
@@ -325,8 +326,8 @@ static cip_status reshape(update *u, const int64_t *shape, cip_err *err)
         h.raw_len *= h.dims[i];
     }
     CIP_GO(make_shadow(u, err));
-    CIP_GO(cip_scratch_new(u->env, u->l->io->name, &to, err));
-    CIP_GO(cip_scratch_resize(to, h.raw_len, err));
+    CIP_GO(cip_temporary_new(u->env, u->l->io->name, &to, err));
+    CIP_GO(cip_temporary_resize(to, h.raw_len, err));
     CIP_GO(copy_box(u, u->shadow, &old, to, &now, err));
     cip_io_close(u->shadow);
     u->shadow = to;
@@ -394,8 +395,8 @@ static cip_status pack(update *u, cip_err *err)
     CIP_GO(lz4->encode(NULL, &env, u->level, (cip_bytes){ raw, n }, packed, cap, &len, err));
     if (len >= n)
         goto done;
-    CIP_GO(cip_scratch_new(u->env, u->l->io->name, &u->packed, err));
-    st = cip_scratch_write(u->packed, 0, packed, len, err);
+    CIP_GO(cip_temporary_new(u->env, u->l->io->name, &u->packed, err));
+    st = cip_temporary_write(u->packed, 0, packed, len, err);
 done:
     cip_mem_put(mem, raw);
     cip_mem_put(mem, packed);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "io/io_impl.h"
-#include "io/scratch.h"
+#include "io/temporary.h"
 #include "support/fail_alloc.h"
 #include "support/temp_folder.h"
 
@@ -61,7 +61,7 @@ static void step_write(cip_io *io, model *m, uint64_t *seed)
     size_t n = next(seed) % sizeof bytes, off = next(seed) % MOST;
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)next(seed);
-    assert_int_equal(cip_scratch_write(io, off, bytes, n, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io, off, bytes, n, NULL), CIP_OK);
     if (n == 0)
         return;
     if (off > m->n)
@@ -73,7 +73,7 @@ static void step_write(cip_io *io, model *m, uint64_t *seed)
 static void step_resize(cip_io *io, model *m, uint64_t *seed)
 {
     size_t n = next(seed) % MOST;
-    assert_int_equal(cip_scratch_resize(io, n, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_resize(io, n, NULL), CIP_OK);
     if (n > m->n)
         memset(m->byte + m->n, 0, n - m->n);
     m->n = n;
@@ -82,7 +82,7 @@ static void step_resize(cip_io *io, model *m, uint64_t *seed)
 static void step_out(cip_io *io, model *m, uint64_t *seed)
 {
     uint8_t bytes[100];
-    cip_out out = cip_scratch_out(io);
+    cip_out out = cip_temporary_out(io);
     assert_int_equal(out.n, m->n);
     memset(bytes, (int)next(seed), sizeof bytes);
     assert_int_equal(cip_out_write(&out, bytes, sizeof bytes, NULL), CIP_OK);
@@ -117,7 +117,7 @@ static void run_model(uint64_t max_memory, const char *beside, bool in_file)
     model m = { .n = 0 };
     uint64_t seed = max_memory, at = 0;
     env_open(&env, max_memory);
-    assert_int_equal(cip_scratch_new(&env, beside, &io, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_new(&env, beside, &io, NULL), CIP_OK);
     for (int i = 0; i < 2000; i++) {
         uint64_t kind = next(&seed) % 3;
         (kind == 0 ? step_write : kind == 1 ? step_resize : step_out)(io, &m, &seed);
@@ -130,13 +130,13 @@ static void run_model(uint64_t max_memory, const char *beside, bool in_file)
     cip_env_clear(&env);
 }
 
-static void a_scratch_in_memory_is_what_was_written(void **state)
+static void a_temporary_in_memory_is_what_was_written(void **state)
 {
     (void)state;
     run_model(1 << 30, NULL, false);
 }
 
-static void a_scratch_in_a_file_is_what_was_written(void **state)
+static void a_temporary_in_a_file_is_what_was_written(void **state)
 {
     (void)state;
     run_model(16 * 64, NULL, true);
@@ -153,10 +153,10 @@ static void it_moves_to_a_file_behind_its_share_of_memory(void **state)
     uint64_t at = 0;
     uint8_t bytes[102] = { 0 };
     env_open(&env, 1600);
-    assert_int_equal(cip_scratch_new(&env, NULL, &io, NULL), CIP_OK);
-    assert_int_equal(cip_scratch_write(io, 0, bytes, 101, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_new(&env, NULL, &io, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io, 0, bytes, 101, NULL), CIP_OK);
     assert_int_equal(cip_io_descriptor(io, &at), -1);
-    assert_int_equal(cip_scratch_write(io, 101, bytes, 1, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io, 101, bytes, 1, NULL), CIP_OK);
     assert_int_not_equal(cip_io_descriptor(io, &at), -1);
     assert_int_equal(io->size, 102);
     cip_io_close(io);
@@ -169,10 +169,10 @@ static void an_end_beyond_all_files_is_refused(void **state)
     cip_env env;
     cip_io *io;
     env_open(&env, 1600);
-    assert_int_equal(cip_scratch_new(&env, NULL, &io, NULL), CIP_OK);
-    assert_int_equal(cip_scratch_write(io, UINT64_MAX, "ab", 2, NULL), CIP_ERR_LIMIT);
-    assert_int_equal(cip_scratch_write(io, INT64_MAX, "ab", 2, NULL), CIP_ERR_LIMIT);
-    assert_int_equal(cip_scratch_write(io, UINT64_MAX, "", 0, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_new(&env, NULL, &io, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io, UINT64_MAX, "ab", 2, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_temporary_write(io, INT64_MAX, "ab", 2, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_temporary_write(io, UINT64_MAX, "", 0, NULL), CIP_OK);
     assert_int_equal(io->size, 0);
     cip_io_close(io);
     cip_env_clear(&env);
@@ -188,9 +188,9 @@ static void no_memory_leaves_nothing_behind(void **state)
         cip_env env;
         cip_io *io;
         assert_int_equal(cip_env_init(&env, NULL, &a, NULL, NULL), CIP_OK);
-        cip_status st = cip_scratch_new(&env, "x/y", &io, NULL);
+        cip_status st = cip_temporary_new(&env, "x/y", &io, NULL);
         if (st == CIP_OK) {
-            st = cip_scratch_write(io, 0, bytes, sizeof bytes, NULL);
+            st = cip_temporary_write(io, 0, bytes, sizeof bytes, NULL);
             assert_int_equal(io->size, st == CIP_OK ? sizeof bytes : 0);
         } else {
             assert_null(io);
@@ -207,8 +207,8 @@ static void no_memory_leaves_nothing_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scratch_in_memory_is_what_was_written),
-        cmocka_unit_test(a_scratch_in_a_file_is_what_was_written),
+        cmocka_unit_test(a_temporary_in_memory_is_what_was_written),
+        cmocka_unit_test(a_temporary_in_a_file_is_what_was_written),
         cmocka_unit_test(it_moves_to_a_file_behind_its_share_of_memory),
         cmocka_unit_test(an_end_beyond_all_files_is_refused),
         cmocka_unit_test(no_memory_leaves_nothing_behind),

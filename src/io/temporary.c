@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Bytes that wait: in memory while they are few, then in a file without a name. */
-#include "io/scratch.h"
+#include "io/temporary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 
 enum { IN_MEMORY = 4 << 20 };
 
-typedef struct scratch_io {
+typedef struct temporary_io {
     cip_io io;
     char *beside; /* or NULL */
     cip_buf buf;  /* of io.size bytes as long as there is no file */
     int fd;       /* -1: in memory */
-} scratch_io;
+} temporary_io;
 
-static cip_status read_file(const scratch_io *s, const cip_range *r, cip_err *err)
+static cip_status read_file(const temporary_io *s, const cip_range *r, cip_err *err)
 {
     size_t done = 0;
     while (done < r->nbytes) {
@@ -39,7 +39,7 @@ static cip_status read_file(const scratch_io *s, const cip_range *r, cip_err *er
 
 static cip_status scratch_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
-    const scratch_io *s = (const scratch_io *)io;
+    const temporary_io *s = (const temporary_io *)io;
     for (size_t i = 0; i < n; i++) {
         if (s->fd != -1)
             CIP_TRY(read_file(s, &r[i], err));
@@ -52,12 +52,12 @@ static cip_status scratch_read(cip_io *io, const cip_range *r, size_t n, cip_err
 static int scratch_descriptor(cip_io *io, uint64_t *off)
 {
     (void)off;
-    return ((scratch_io *)io)->fd;
+    return ((temporary_io *)io)->fd;
 }
 
 static void scratch_close(cip_io *io)
 {
-    scratch_io *s = (scratch_io *)io;
+    temporary_io *s = (temporary_io *)io;
     cip_buf_clear(&s->buf);
     cip_mem_put(&io->env->mem, s->beside);
     if (s->fd != -1)
@@ -65,26 +65,26 @@ static void scratch_close(cip_io *io)
     cip_io_free(io);
 }
 
-static const cip_io_ops scratch_ops = {
-    .name = "scratch",
+static const cip_io_ops temporary_ops = {
+    .name = "temporary",
     .read_ranges = scratch_read,
     .descriptor = scratch_descriptor,
     .close = scratch_close,
 };
 
-cip_status cip_scratch_new(cip_env *env, const char *beside, cip_io **out, cip_err *err)
+cip_status cip_temporary_new(cip_env *env, const char *beside, cip_io **out, cip_err *err)
 {
     cip_io *io;
     char *copy = NULL;
     *out = NULL;
     if (beside != NULL)
         CIP_TRY(cip_mem_copy(&env->mem, beside, strlen(beside), &copy, err));
-    cip_status st = cip_io_new(env, &scratch_ops, sizeof(scratch_io), "scratch", &io, err);
+    cip_status st = cip_io_new(env, &temporary_ops, sizeof(temporary_io), "temporary", &io, err);
     if (st != CIP_OK) {
         cip_mem_put(&env->mem, copy);
         return st;
     }
-    scratch_io *s = (scratch_io *)io;
+    temporary_io *s = (temporary_io *)io;
     s->beside = copy;
     s->buf.mem = &env->mem;
     s->fd = -1;
@@ -93,7 +93,7 @@ cip_status cip_scratch_new(cip_env *env, const char *beside, cip_io **out, cip_e
 }
 
 /* From memory to a file. */
-static cip_status spill(scratch_io *s, cip_err *err)
+static cip_status spill(temporary_io *s, cip_err *err)
 {
     int fd = -1;
     CIP_TRY(cip_store_temporary(s->beside, &fd, err));
@@ -107,7 +107,7 @@ static cip_status spill(scratch_io *s, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status resize_memory(scratch_io *s, size_t n, cip_err *err)
+static cip_status resize_memory(temporary_io *s, size_t n, cip_err *err)
 {
     if (n > s->buf.len) {
         uint8_t *at;
@@ -118,29 +118,30 @@ static cip_status resize_memory(scratch_io *s, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_scratch_resize(cip_io *scratch, uint64_t n, cip_err *err)
+cip_status cip_temporary_resize(cip_io *temporary, uint64_t n, cip_err *err)
 {
-    scratch_io *s = (scratch_io *)scratch;
-    if (s->fd == -1 && n > cip_min_u64(IN_MEMORY, scratch->env->limits.max_memory / 16 + 1))
+    temporary_io *s = (temporary_io *)temporary;
+    if (s->fd == -1 && n > cip_min_u64(IN_MEMORY, temporary->env->limits.max_memory / 16 + 1))
         CIP_TRY(spill(s, err));
     if (s->fd != -1)
         CIP_TRY(cip_store_resize(s->fd, n, err));
     else
         CIP_TRY(resize_memory(s, (size_t)n, err));
-    scratch->size = n;
+    temporary->size = n;
     return CIP_OK;
 }
 
-cip_status cip_scratch_write(cip_io *scratch, uint64_t off, const void *p, size_t n, cip_err *err)
+cip_status cip_temporary_write(cip_io *temporary, uint64_t off, const void *p, size_t n,
+                               cip_err *err)
 {
-    scratch_io *s = (scratch_io *)scratch;
+    temporary_io *s = (temporary_io *)temporary;
     uint64_t end;
     if (n == 0)
         return CIP_OK;
     if (cip_add_overflow(off, n, &end) || end > INT64_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, off, "a temporary file of over 2^63 bytes");
-    if (end > scratch->size)
-        CIP_TRY(cip_scratch_resize(scratch, end, err));
+    if (end > temporary->size)
+        CIP_TRY(cip_temporary_resize(temporary, end, err));
     if (s->fd != -1)
         return cip_store_write(s->fd, off, p, n, err);
     memcpy(s->buf.ptr + off, p, n);
@@ -150,52 +151,53 @@ cip_status cip_scratch_write(cip_io *scratch, uint64_t off, const void *p, size_
 static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
 {
     cip_io *io = user;
-    return cip_scratch_write(io, io->size, p, n, err);
+    return cip_temporary_write(io, io->size, p, n, err);
 }
 
 static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
 {
-    return cip_scratch_write(user, off, p, n, err);
+    return cip_temporary_write(user, off, p, n, err);
 }
 
 static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
 {
-    return cip_scratch_resize(user, off, err);
+    return cip_temporary_resize(user, off, err);
 }
 
 static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
 {
     cip_io *io = user;
-    scratch_io *s = user;
+    temporary_io *s = user;
     uint64_t end = io->size, after = end - from + to;
     if (to > from)
-        CIP_TRY(cip_scratch_resize(io, after, err));
+        CIP_TRY(cip_temporary_resize(io, after, err));
     if (s->fd != -1)
         CIP_TRY(cip_store_move(s->fd, from, end, to, err));
     else if (end != from)
         memmove(s->buf.ptr + to, s->buf.ptr + from, (size_t)(end - from));
-    return to < from ? cip_scratch_resize(io, after, err) : CIP_OK;
+    return to < from ? cip_temporary_resize(io, after, err) : CIP_OK;
 }
 
-cip_out cip_scratch_out(cip_io *scratch)
+cip_out cip_temporary_out(cip_io *temporary)
 {
     return (cip_out){
         .write = out_write,
-        .user = scratch,
-        .n = scratch->size,
+        .user = temporary,
+        .n = temporary->size,
         .rewrite = out_rewrite,
         .rewind = out_rewind,
         .move = out_move,
     };
 }
 
-cip_status cip_scratch_add(cip_io *scratch, cip_io *from, uint64_t off, uint64_t n, cip_err *err)
+cip_status cip_temporary_add(cip_io *temporary, cip_io *from, uint64_t off, uint64_t n,
+                             cip_err *err)
 {
     enum { COPY_PIECE = 1 << 20 };
     cip_status st = CIP_OK;
-    cip_mem *mem = &scratch->env->mem;
+    cip_mem *mem = &temporary->env->mem;
     void *buf;
-    cip_out out = cip_scratch_out(scratch);
+    cip_out out = cip_temporary_out(temporary);
     CIP_TRY(cip_mem_get(mem, COPY_PIECE, &buf, err));
     for (uint64_t at = 0; at < n; at += COPY_PIECE) {
         size_t now = (size_t)cip_min_u64(COPY_PIECE, n - at);
