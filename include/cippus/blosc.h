@@ -40,7 +40,7 @@ typedef struct cip_blosc_params {
 
 #define CIP_BLOSC_PARAMS(...) CIP_OPTIONS(cip_blosc_params, __VA_ARGS__)
 
-/** Parameters, scratch memory and the codecs' own contexts, kept from one chunk to the next. It
+/** Parameters, working memory and the codecs' own contexts, kept from one chunk to the next. It
  * belongs to one thread at a time. */
 typedef struct cip_blosc cip_blosc;
 

@@ -11,7 +11,7 @@
 
 /* What a codec may need to know beyond its bytes. Zero where unknown. */
 typedef struct cip_codec_env {
-    cip_mem *mem;         /* scratch memory */
+    cip_mem *mem;         /* working memory */
     uint64_t typesize;    /* bytes of an element of the array (a super-chunk's typesize) */
     int32_t ndim;         /* of the grid */
     const int64_t *chunk; /* shape of a stored chunk */

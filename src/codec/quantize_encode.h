@@ -43,7 +43,7 @@ size_t cip_quantize_bound(uint64_t n);
 /* Encodes a chunk into dst (cap bytes; bound(n) are enough, else RANGE); *len: its bytes. *worst:
  * the largest |decoded - original|, as a reader gets it (rounded to float32 where that is the
  * type). ARG for steps that are none or bytes that are not as many as the shape says; RANGE for a
- * value that is no finite number, or a range beyond a double's with `bits`. Takes scratch memory of
+ * value that is no finite number, or a range beyond a double's with `bits`. Takes working memory of
  * 16 bytes a value. */
 cip_status cip_quantize_encode(cip_mem *mem, const cip_quantize_values *v,
                                const cip_quantize_steps *how, uint8_t *dst, size_t cap, size_t *len,

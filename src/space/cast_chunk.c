@@ -61,9 +61,9 @@ static void cast_phases(cip_gather *g, const cip_chunk_part *p, cip_bytes patter
 static cip_status cast_pattern(cip_gather *g, const cip_chunk_part *p, cip_bytes pattern,
                                cip_err *err)
 {
-    cip_room room;
+    cip_pooled room;
     size_t n = (size_t)p->w->itemsize;
-    CIP_TRY(cip_scratch_take(g->rd.scratch, n, &room, err));
+    CIP_TRY(cip_buffer_pool_take(g->rd.buffers, n, &room, err));
     if (same_phase(p->w, pattern.len)) {
         cip_walk_at at;
         cip_walk_seek(p->w, p->e0, &at);
@@ -72,7 +72,7 @@ static cip_status cast_pattern(cip_gather *g, const cip_chunk_part *p, cip_bytes
     } else {
         cast_phases(g, p, pattern, room.ptr, n == 0 ? UINT64_MAX / 2 : room.cap / n);
     }
-    cip_scratch_give(g->rd.scratch, &room);
+    cip_buffer_pool_give(g->rd.buffers, &room);
     return CIP_OK;
 }
 
@@ -141,13 +141,13 @@ static size_t list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece
 static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done, cip_err *err)
 {
     cip_want few[FEW_PIECES], *piece = few;
-    cip_room list = { NULL, 0 }, room = { NULL, 0 };
+    cip_pooled list = { NULL, 0 }, room = { NULL, 0 };
     size_t most = g->rd.tune->pieces;
     cip_status st;
-    CIP_GO(cip_scratch_take(g->rd.scratch, (size_t)wanted(p), &room, err));
+    CIP_GO(cip_buffer_pool_take(g->rd.buffers, (size_t)wanted(p), &room, err));
     size_t n = list_pieces(p, room.ptr, few, FEW_PIECES);
     if (n == 0) {
-        CIP_GO(cip_scratch_take(g->rd.scratch, most * sizeof *piece, &list, err));
+        CIP_GO(cip_buffer_pool_take(g->rd.buffers, most * sizeof *piece, &list, err));
         piece = (cip_want *)(void *)list.ptr;
         n = list_pieces(p, room.ptr, piece, most);
     }
@@ -158,8 +158,8 @@ static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done
     }
     st = CIP_OK;
 done:
-    cip_scratch_give(g->rd.scratch, &list);
-    cip_scratch_give(g->rd.scratch, &room);
+    cip_buffer_pool_give(g->rd.buffers, &list);
+    cip_buffer_pool_give(g->rd.buffers, &room);
     return st;
 }
 

@@ -132,14 +132,14 @@ static cip_status ask_with_head(const cip_rd *rd, const cip_space *s, const cip_
                                 const cip_chunk *c, asked *a, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
-    cip_room room;
+    cip_pooled room;
     a->nneed = 0;
-    CIP_TRY(cip_scratch_take(rd->scratch, a->head, &room, err));
+    CIP_TRY(cip_buffer_pool_take(rd->buffers, a->head, &room, err));
     cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, a->head, err);
     if (st == CIP_OK)
         st = step->codec->plan(step->args, &env, (cip_bytes){ room.ptr, a->head }, c->raw_len,
                                a->piece, a->n, a->need, NEEDS, &a->nneed, err);
-    cip_scratch_give(rd->scratch, &room);
+    cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }
 
@@ -162,7 +162,7 @@ static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step
 }
 
 static cip_status fetch_needs(const cip_rd *rd, const cip_chunk *c, const cip_need *need, size_t n,
-                              cip_room *room, const uint8_t **ptr, cip_err *err)
+                              cip_pooled *room, const uint8_t **ptr, cip_err *err)
 {
     cip_want want[NEEDS];
     uint64_t total = 0;
@@ -171,7 +171,7 @@ static cip_status fetch_needs(const cip_rd *rd, const cip_chunk *c, const cip_ne
         total += need[i].len; /* at most the stored length: they do not overlap */
     if (!cip_to_size(total, &size))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " stored bytes", total);
-    CIP_TRY(cip_scratch_take(rd->scratch, size, room, err));
+    CIP_TRY(cip_buffer_pool_take(rd->buffers, size, room, err));
     uint8_t *at = room->ptr;
     for (size_t i = 0; i < n; i++) {
         want[i] = (cip_want){ need[i].off, (size_t)need[i].len, at };
@@ -186,7 +186,7 @@ static cip_status read_planned(const cip_rd *rd, cip_space *s, const cip_step *s
 {
     cip_need need[NEEDS];
     const uint8_t *ptr[NEEDS];
-    cip_room room = { NULL, 0 };
+    cip_pooled room = { NULL, 0 };
     asked a = { .piece = piece, .n = n, .need = need };
     cip_status st;
     CIP_TRY(cip_extent_check(&c->at, "stored data", err));
@@ -196,7 +196,7 @@ static cip_status read_planned(const cip_rd *rd, cip_space *s, const cip_step *s
     cip_stored stored = { .total = c->at.len, .n = a.nneed, .at = need, .ptr = ptr };
     st = step->codec->decode_spans(step->args, &env, &stored, c->raw_len, piece, n, err);
 done:
-    cip_scratch_give(rd->scratch, &room);
+    cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }
 
@@ -213,7 +213,7 @@ static cip_status hold_unit(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     if (h->ptr != NULL && len == unit.len) /* or it is of the file as it was before a change */
         return CIP_OK;
     cip_held_drop(rd, h);
-    CIP_TRY(cip_scratch_get(rd->scratch, unit.len, &unit.dst, err));
+    CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
     cip_status st = read_planned(rd, s, cip_chunk_only_step(s, c, &own), c, &unit, 1, err);
     if (st != CIP_OK) {
         cip_mem_put(&rd->env->mem, unit.dst);

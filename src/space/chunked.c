@@ -171,18 +171,18 @@ typedef struct cast_batch {
 /* An element that goes on in the next chunk. */
 static cip_status cast_straddler(cip_gather *g, uint64_t e, cip_err *err)
 {
-    cip_room room;
+    cip_pooled room;
     cip_walk_at at;
     cip_cast_stats stats = { 0, 0 };
     cip_walk_seek(&g->w, e, &at);
-    CIP_TRY(cip_scratch_take(g->rd.scratch, (size_t)g->w.itemsize, &room, err));
+    CIP_TRY(cip_buffer_pool_take(g->rd.buffers, (size_t)g->w.itemsize, &room, err));
     cip_status st = cip_rd_at(&g->rd, g->s, at.off, room.ptr, (size_t)g->w.itemsize, err);
     if (st == CIP_OK) {
         cip_walk_cast_args a = { e, e + 1, CIP_SRC_SAME, room.ptr, 0, g->cast, g->dst };
         cip_walk_cast(&g->w, &a, &stats);
         cip_gather_note(g, &stats);
     }
-    cip_scratch_give(g->rd.scratch, &room);
+    cip_buffer_pool_give(g->rd.buffers, &room);
     return st;
 }
 

@@ -287,7 +287,7 @@ typedef struct batch {
     size_t n;
     uint64_t t[BATCH];
     cip_want want[BATCH];
-    cip_room room[BATCH]; /* of a block that is all wanted */
+    cip_pooled room[BATCH]; /* of a block that is all wanted */
 } batch;
 
 static cip_cache_key key_of(const blocks *s, uint64_t off)
@@ -314,7 +314,7 @@ static void drop_batch(const blocks *s, batch *m)
     for (size_t k = 0; k < m->n; k++) {
         if (m->room[k].ptr == NULL)
             cip_mem_put(&rd->env->mem, m->want[k].dst);
-        cip_scratch_give(rd->scratch, &m->room[k]);
+        cip_buffer_pool_give(rd->buffers, &m->room[k]);
     }
     m->n = 0;
 }
@@ -350,13 +350,13 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     if (raw != NULL)
         return CIP_OK;
     m->t[m->n] = t;
-    m->room[m->n] = (cip_room){ NULL, 0 };
+    m->room[m->n] = (cip_pooled){ NULL, 0 };
     m->want[m->n] = (cip_want){ .off = off, .len = len };
     if (w.nsource * s->b->itemsize == len) {
-        CIP_TRY(cip_scratch_take(rd->scratch, len, &m->room[m->n], err));
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, len, &m->room[m->n], err));
         m->want[m->n].dst = m->room[m->n].ptr;
     } else {
-        CIP_TRY(cip_scratch_get(rd->scratch, len, &m->want[m->n].dst, err));
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, len, &m->want[m->n].dst, err));
     }
     m->n++;
     return CIP_OK;

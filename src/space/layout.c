@@ -14,7 +14,7 @@
 #include "space/checkpoints.h"
 #include "space/reader.h"
 #include "space/sidecar.h"
-#include "space/space_scratch.h"
+#include "space/buffer_pool.h"
 
 static void init_locks(cip_layout *l)
 {
@@ -53,7 +53,7 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
     CIP_GO(new_layout(env, io, &l, err));
     CIP_GO(cip_cache_new(env, env->limits.max_cache, &l->cache, err));
     CIP_GO(cip_decoders_new(env, &l->decoders, err));
-    CIP_GO(cip_space_scratch_new(env, l->cache, l->decoders, &l->scratch, err));
+    CIP_GO(cip_buffer_pool_new(env, l->cache, l->decoders, &l->buffers, err));
     CIP_GO(cip_checkpoints_new(env, l->tuning->checkpoint_bytes, l->tuning->checkpoint_gap,
                                &l->checkpoints, err));
     CIP_GO(add_file_space(l, err));
@@ -85,7 +85,7 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     CIP_GO(new_layout(parent->env, io, &l, err));
     l->parent = parent;
     l->cache = parent->cache;
-    l->scratch = parent->scratch;
+    l->buffers = parent->buffers;
     l->decoders = parent->decoders;
     l->checkpoints = parent->checkpoints;
     l->flags = parent->flags;
@@ -119,7 +119,7 @@ void cip_layout_free(cip_layout *l)
         cip_decoders_free(l->decoders);
         cip_checkpoints_free(l->checkpoints);
         cip_sidecar_free(l->sidecar);
-        cip_scratch_free(l->scratch);
+        cip_buffer_pool_free(l->buffers);
         cip_cache_free(l->cache);
     }
     cip_mem_put(&env->mem, l->array);

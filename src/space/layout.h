@@ -231,7 +231,7 @@ struct cip_layout {
     pthread_mutex_t lock;     /* guards arena and children after open; a leaf */
     pthread_mutex_t lazy;     /* of the root layout, recursive: held while a lazy space is made */
     _Atomic uint64_t next_id; /* of the root layout: the next space's */
-    struct cip_scratch *scratch;         /* decoding buffers; shared with children */
+    struct cip_buffer_pool *buffers;     /* decoding buffers; shared with children */
     const struct cip_tuning *tuning;     /* how reads go about it */
     struct cip_decoders *decoders;       /* that stand somewhere in a SEQ; shared with children */
     struct cip_checkpoints *checkpoints; /* where others may begin; shared with children */

@@ -9,7 +9,7 @@
 #include "space/checkpoints.h"
 #include "space/nd_walk.h"
 #include "space/read.h"
-#include "space/space_scratch.h"
+#include "space/buffer_pool.h"
 #include "space/tuning.h"
 
 /* Spaces in spaces and lazies that give lazies: a cycle ends here. */
@@ -19,7 +19,7 @@ enum { CIP_SPACE_MAX_DEPTH = 16 };
 typedef struct cip_rd {
     cip_env *env;
     cip_cache *cache;
-    cip_scratch *scratch;
+    cip_buffer_pool *buffers;
     struct cip_decoders *decoders;
     cip_checkpoints *checkpoints;
     struct cip_sidecar *sidecar; /* or NULL */
@@ -82,7 +82,7 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
 typedef struct cip_held {
     const uint8_t *ptr;
     cip_cache_entry *pin;
-    cip_room room;
+    cip_pooled room;
 } cip_held;
 
 /* Chunk i of the table, checked as far as it can be without reading: run is at least 1, CHUNKED:
@@ -132,7 +132,7 @@ cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, 
 /* Whether the data end here: CORRUPT when more follow. */
 cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err);
 /* All there is from here on, into a buffer that is the caller's to give back. */
-cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err);
+cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_pooled *out, size_t *len, cip_err *err);
 uint64_t cip_seq_pos(const cip_seq *q);
 /* Whether the data are known to end where it stands; finds out where that needs no more output. */
 bool cip_seq_ends_here(cip_seq *q);

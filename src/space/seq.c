@@ -174,15 +174,15 @@ static cip_status jump(const cip_rd *rd, cip_seq *q, const cip_checkpoint *to, c
 cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err)
 {
     cip_checkpoint checkpoint;
-    cip_room room;
+    cip_pooled room;
     uint64_t jump_min = rd->tune->checkpoint_jump;
     if (q->checkpoints != NULL && pos - q->raw_pos > jump_min) {
-        CIP_TRY(cip_scratch_take(rd->scratch, CIP_CHECKPOINT_WINDOW, &room, err));
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, CIP_CHECKPOINT_WINDOW, &room, err));
         cip_status st = CIP_OK;
         if (cip_checkpoints_find(q->checkpoints, q->checkpoints_id, pos, &checkpoint, room.ptr) &&
             checkpoint.raw > q->raw_pos + jump_min)
             st = jump(rd, q, &checkpoint, err);
-        cip_scratch_give(rd->scratch, &room);
+        cip_buffer_pool_give(rd->buffers, &room);
         CIP_TRY(st);
     }
     return cip_seq_take(rd, q, NULL, pos - q->raw_pos, err);
@@ -250,10 +250,10 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
 
 cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, cip_err *err)
 {
-    cip_room room = { NULL, 0 };
+    cip_pooled room = { NULL, 0 };
     cip_status st = CIP_OK;
     if (dst == NULL && n != 0)
-        CIP_TRY(cip_scratch_take(rd->scratch, rd->tune->seq_skip, &room, err));
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, rd->tune->seq_skip, &room, err));
     while (n != 0) {
         size_t got = (size_t)(dst != NULL ? n : cip_min_u64(n, rd->tune->seq_skip));
         if (q->end)
@@ -267,7 +267,7 @@ cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, 
         n -= got;
     }
 done:
-    cip_scratch_give(rd->scratch, &room);
+    cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }
 
@@ -285,23 +285,23 @@ cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status grow(const cip_rd *rd, cip_room *r, size_t len, cip_err *err)
+static cip_status grow(const cip_rd *rd, cip_pooled *r, size_t len, cip_err *err)
 {
-    cip_room more;
+    cip_pooled more;
     size_t cap;
     if (cip_mul_overflow(r->cap, 2, &cap))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "data of over %zu bytes", len);
-    CIP_TRY(cip_scratch_take(rd->scratch, cap < REST_MIN ? REST_MIN : cap, &more, err));
+    CIP_TRY(cip_buffer_pool_take(rd->buffers, cap < REST_MIN ? REST_MIN : cap, &more, err));
     if (len != 0)
         memcpy(more.ptr, r->ptr, len);
-    cip_scratch_give(rd->scratch, r);
+    cip_buffer_pool_give(rd->buffers, r);
     *r = more;
     return CIP_OK;
 }
 
-cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len, cip_err *err)
+cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_pooled *out, size_t *len, cip_err *err)
 {
-    cip_room r = { NULL, 0 };
+    cip_pooled r = { NULL, 0 };
     size_t have = 0;
     cip_status st = CIP_OK;
     while (!q->end) {
@@ -315,7 +315,7 @@ cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_room *out, size_t *len
     *len = have;
     return CIP_OK;
 done:
-    cip_scratch_give(rd->scratch, &r);
+    cip_buffer_pool_give(rd->buffers, &r);
     return st;
 }
 

@@ -26,7 +26,7 @@ struct cip_ahead {
     unsigned skip, pause; /* checkpoints to let pass; after the next failure */
     size_t n, now, used;  /* pieces; the one that is handed on, and how much of it was */
     struct {
-        cip_room room;
+        cip_pooled room;
         size_t len;
         bool good;
     } piece[PIECES];
@@ -82,7 +82,7 @@ void cip_ahead_take(const cip_rd *rd, cip_ahead *a, uint8_t *dst, uint64_t *n)
         *n += k;
         a->used += k;
         if (k == left) {
-            cip_scratch_give(rd->scratch, &a->piece[a->now++].room);
+            cip_buffer_pool_give(rd->buffers, &a->piece[a->now++].room);
             a->used = 0;
         }
     }
@@ -124,7 +124,7 @@ const cip_checkpoint *cip_ahead_checkpoint(const cip_ahead *a, size_t i)
 
 typedef struct batch {
     cip_ahead *a;
-    cip_room room; /* of the stored bytes */
+    cip_pooled room; /* of the stored bytes */
     cip_bytes in;
     size_t n; /* pieces: between places */
     uint64_t place[PIECES + 1];
@@ -137,7 +137,7 @@ static void fetch(const cip_rd *rd, const cip_extent *at, size_t pieces, batch *
     const cip_checkpoint *m = &b->a->checkpoint[0];
     uint64_t off = m->in_bits / 8, from = m->in_bits % 8;
     size_t cap = (size_t)cip_min_u64(pieces * b->a->split->in_usual, at->len - off), nplace = 0;
-    if (cip_scratch_take(rd->scratch, cap, &b->room, NULL) != CIP_OK)
+    if (cip_buffer_pool_take(rd->buffers, cap, &b->room, NULL) != CIP_OK)
         return;
     while (b->in.len < cap && nplace <= pieces) {
         size_t more = (size_t)cip_min_u64(cap - b->in.len, rd->tune->seq_in);
@@ -174,7 +174,7 @@ static void keep_good(const cip_rd *rd, batch *b)
         a->n++;
     }
     for (size_t i = a->n; i < b->n; i++)
-        cip_scratch_give(rd->scratch, &a->piece[i].room);
+        cip_buffer_pool_give(rd->buffers, &a->piece[i].room);
     if (a->n != 0)
         a->raw_each = cip_max_u64((a->checkpoint[a->n].raw - a->checkpoint[0].raw) / a->n, 1);
 }
@@ -184,7 +184,7 @@ static void run_batch(const cip_rd *rd, batch *b)
     cip_ahead *a = b->a;
     size_t n = 0;
     while (n < b->n &&
-           cip_scratch_take(rd->scratch, a->split->raw_most, &a->piece[n].room, NULL) == CIP_OK)
+           cip_buffer_pool_take(rd->buffers, a->split->raw_most, &a->piece[n].room, NULL) == CIP_OK)
         n++;
     b->n = n;
     cip_pool_run(rd->pool, n, decode_one, b, NULL); /* no job fails */
@@ -219,7 +219,7 @@ bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_
     a->n = a->now = a->used = 0;
     fetch(rd, at, pieces, &b);
     run_batch(rd, &b);
-    cip_scratch_give(rd->scratch, &b.room);
+    cip_buffer_pool_give(rd->buffers, &b.room);
     learn(a, b.n);
     return a->n != 0;
 }

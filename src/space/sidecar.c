@@ -209,9 +209,9 @@ static cip_status digest(const cip_rd *rd, cip_space *s, uint64_t from, uint64_t
                          uint8_t out[SUM], cip_err *err)
 {
     cip_sum *sum = NULL;
-    cip_room room = { NULL, 0 };
+    cip_pooled room = { NULL, 0 };
     cip_status st;
-    CIP_GO(cip_scratch_take(rd->scratch, PIECE, &room, err));
+    CIP_GO(cip_buffer_pool_take(rd->buffers, PIECE, &room, err));
     CIP_GO(cip_sum_new(&rd->env->mem, CIP_SUM_XXH3_128, &sum, err));
     while (from < to) {
         size_t n = (size_t)cip_min_u64(to - from, PIECE);
@@ -222,7 +222,7 @@ static cip_status digest(const cip_rd *rd, cip_space *s, uint64_t from, uint64_t
     cip_sum_take(sum, out);
 done:
     cip_sum_free(sum);
-    cip_scratch_give(rd->scratch, &room);
+    cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }
 

@@ -8,7 +8,7 @@ cip_rd cip_rd_make(const cip_read_how *how)
     cip_layout *l = how->layout;
     return (cip_rd){ .env = l->env,
                      .cache = l->cache,
-                     .scratch = l->scratch,
+                     .buffers = l->buffers,
                      .decoders = l->decoders,
                      .checkpoints = l->checkpoints,
                      .sidecar = l->sidecar,

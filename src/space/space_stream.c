@@ -36,13 +36,13 @@ cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
                             cip_err *err)
 {
     cip_rd rd = cip_rd_make(how);
-    cip_room room;
+    cip_pooled room;
     cip_status st = CIP_OK;
     if (piece == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces of no bytes");
     CIP_TRY(cip_space_resolve(s, &s, err));
     size_t cap = buffer_size(&rd, s, piece);
-    CIP_TRY(cip_scratch_take(rd.scratch, cap, &room, err));
+    CIP_TRY(cip_buffer_pool_take(rd.buffers, cap, &room, err));
     for (uint64_t off = 0; off < s->len && st == CIP_OK;) {
         size_t n = (size_t)cip_min_u64(cap, s->len - off);
         st = cip_rd_at(&rd, s, off, room.ptr, n, err);
@@ -50,7 +50,7 @@ cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
             st = hand_on(room.ptr, n, piece, fn, user, err);
         off += n;
     }
-    cip_scratch_give(rd.scratch, &room);
+    cip_buffer_pool_give(rd.buffers, &room);
     return st;
 }
 

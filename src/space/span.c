@@ -40,13 +40,13 @@ static size_t near_ones(const cip_tuning *t, const cip_want *w, size_t n)
 
 static cip_status read_together(const leaf *l, const cip_want *w, size_t n, cip_err *err)
 {
-    cip_room room;
+    cip_pooled room;
     size_t span = (size_t)(w[n - 1].off + w[n - 1].len - w[0].off);
-    CIP_TRY(cip_scratch_take(l->rd->scratch, span, &room, err));
+    CIP_TRY(cip_buffer_pool_take(l->rd->buffers, span, &room, err));
     cip_status st = cip_io_read(l->s->io, w[0].off + l->shift, room.ptr, span, err);
     for (size_t i = 0; i < n && st == CIP_OK; i++)
         memcpy(w[i].dst, room.ptr + (w[i].off - w[0].off), w[i].len);
-    cip_scratch_give(l->rd->scratch, &room);
+    cip_buffer_pool_give(l->rd->buffers, &room);
     return st;
 }
 

@@ -23,7 +23,7 @@ cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s)
     return env;
 }
 
-static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_room *room, cip_bytes *out,
+static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room, cip_bytes *out,
                         cip_err *err)
 {
     size_t n;
@@ -33,7 +33,7 @@ static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_room *room, 
     *out = (cip_bytes){ cip_space_borrow(at->in, at->off, at->len), n };
     if (out->ptr != NULL)
         return CIP_OK;
-    CIP_TRY(cip_scratch_take(rd->scratch, n, room, err));
+    CIP_TRY(cip_buffer_pool_take(rd->buffers, n, room, err));
     out->ptr = room->ptr;
     return cip_rd_at(rd, at->in, at->off, room->ptr, n, err);
 }
@@ -49,7 +49,7 @@ static cip_status stage_len(const cip_step *step, uint64_t raw_len, size_t *n, c
 
 /* One stage of unknown output: in order until it ends. The input is made a space for that. */
 static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                                cip_bytes in, cip_room *room, size_t *n, cip_err *err)
+                                cip_bytes in, cip_pooled *room, size_t *n, cip_err *err)
 {
     cip_space mem = { .kind = CIP_SPACE_MEM, .len = in.len, .mem = in };
     cip_extent at = { .in = &mem, .off = 0, .len = in.len };
@@ -61,14 +61,14 @@ static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const ci
 }
 
 static cip_status stage(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                        uint64_t raw_len, cip_bytes *io, cip_room *room, cip_err *err)
+                        uint64_t raw_len, cip_bytes *io, cip_pooled *room, cip_err *err)
 {
     size_t n;
     if (step->mid_len == CIP_MID_UNKNOWN) {
         CIP_TRY(stage_unknown(rd, step, env, *io, room, &n, err));
     } else {
         CIP_TRY(stage_len(step, raw_len, &n, err));
-        CIP_TRY(cip_scratch_take(rd->scratch, n, room, err));
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, n, room, err));
         CIP_TRY(step->codec->decode(step->args, env, *io, room->ptr, n, err));
     }
     *io = (cip_bytes){ room->ptr, n };
@@ -79,18 +79,18 @@ static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_b
                             uint8_t *dst, size_t dst_len, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
-    cip_room room[2] = { { NULL, 0 }, { NULL, 0 } };
+    cip_pooled room[2] = { { NULL, 0 }, { NULL, 0 } };
     cip_status st;
     for (size_t k = 0; k + 1 < p.n; k++) {
-        cip_room *mine = &room[k % 2]; /* the other one holds the input */
-        cip_scratch_give(rd->scratch, mine);
+        cip_pooled *mine = &room[k % 2]; /* the other one holds the input */
+        cip_buffer_pool_give(rd->buffers, mine);
         CIP_GO(stage(rd, &p.step[k], &env, dst_len, &in, mine, err));
     }
     const cip_step *last = &p.step[p.n - 1];
     st = last->codec->decode(last->args, &env, in, dst, dst_len, err);
 done:
-    cip_scratch_give(rd->scratch, &room[0]);
-    cip_scratch_give(rd->scratch, &room[1]);
+    cip_buffer_pool_give(rd->buffers, &room[0]);
+    cip_buffer_pool_give(rd->buffers, &room[1]);
     return st;
 }
 
@@ -138,7 +138,7 @@ static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c
                               size_t n, cip_err *err)
 {
     cip_step own;
-    cip_room room = { NULL, 0 };
+    cip_pooled room = { NULL, 0 };
     cip_bytes in;
     steps p = steps_of(s, c, &own);
     cip_want all = { .off = 0, .len = n, .dst = dst };
@@ -149,7 +149,7 @@ static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c
     cip_status st = fetch(rd, &c->at, &room, &in, err);
     if (st == CIP_OK)
         st = run_steps(rd, s, p, in, dst, n, err);
-    cip_scratch_give(rd->scratch, &room);
+    cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }
 
@@ -208,7 +208,7 @@ static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const ci
                             cip_held *out, cip_err *err)
 {
     uint8_t *bytes;
-    CIP_TRY(cip_scratch_get(rd->scratch, (size_t)c->raw_len, &bytes, err));
+    CIP_TRY(cip_buffer_pool_get(rd->buffers, (size_t)c->raw_len, &bytes, err));
     cip_status st = cip_chunk_decode(rd, s, c, bytes, err);
     if (st != CIP_OK) {
         cip_mem_put(&rd->env->mem, bytes);
@@ -221,14 +221,14 @@ static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     return st;
 }
 
-static cip_status hold_scratch(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_held *out,
-                               cip_err *err)
+static cip_status hold_pooled(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_held *out,
+                              cip_err *err)
 {
     size_t n;
     if (!cip_to_size(c->raw_len, &n))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
                         c->raw_len);
-    CIP_TRY(cip_scratch_take(rd->scratch, n, &out->room, err));
+    CIP_TRY(cip_buffer_pool_take(rd->buffers, n, &out->room, err));
     cip_status st = cip_chunk_decode(rd, s, c, out->room.ptr, err);
     out->ptr = out->room.ptr;
     if (st != CIP_OK)
@@ -244,12 +244,12 @@ cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_
         return CIP_OK;
     if (keep && c->raw_len <= cip_cache_max(rd->cache) / 2)
         return hold_kept(rd, s, i, c, out, err);
-    return hold_scratch(rd, s, c, out, err);
+    return hold_pooled(rd, s, c, out, err);
 }
 
 void cip_held_drop(const cip_rd *rd, cip_held *h)
 {
     cip_cache_unpin(rd->cache, h->pin);
-    cip_scratch_give(rd->scratch, &h->room);
+    cip_buffer_pool_give(rd->buffers, &h->room);
     *h = (cip_held){ 0 };
 }

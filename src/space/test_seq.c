@@ -388,7 +388,7 @@ static void decoders_put_aside_give_way_when_memory_is_short(void **state)
     uint64_t held = mem->used - before;
     cip_decoders_give(f.layout->decoders, s->id, q);
     mem->limit = mem->used; /* nothing is left */
-    cip_status st = cip_scratch_get(rd.scratch, (size_t)held / 2, &more, NULL);
+    cip_status st = cip_buffer_pool_get(rd.buffers, (size_t)held / 2, &more, NULL);
     mem->limit = limit;
     assert_int_equal(st, CIP_OK);
     assert_null(cip_decoders_take(f.layout->decoders, s->id, 1000));

@@ -247,20 +247,20 @@ static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *
     return CIP_OK;
 }
 
-static cip_status take_stage(const plan *p, cip_room *room, cip_err *err)
+static cip_status take_stage(const plan *p, cip_pooled *room, cip_err *err)
 {
     const cip_walk *w = &p->g->w;
     uint64_t n = p->way == COVER ? cip_walk_span(w, p->axis, p->count) : p->tile * w->itemsize;
     size_t size;
     if (!cip_to_size(n, &size))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "elements of %" PRIu64 " bytes", n);
-    return cip_scratch_take(p->g->rd.scratch, size, room, err);
+    return cip_buffer_pool_take(p->g->rd.buffers, size, room, err);
 }
 
 static cip_status run_job(void *arg, size_t j, cip_err *err)
 {
     const plan *p = arg;
-    cip_room room = { NULL, 0 };
+    cip_pooled room = { NULL, 0 };
     cip_status st = CIP_OK;
     if (p->way != DIRECT)
         CIP_TRY(take_stage(p, &room, err));
@@ -270,7 +270,7 @@ static cip_status run_job(void *arg, size_t j, cip_err *err)
         elements_of(p, i, &e0, &e1);
         st = p->way == DIRECT ? read_direct(p, e0, e1, err) : read_staged(p, e0, e1, room.ptr, err);
     }
-    cip_scratch_give(p->g->rd.scratch, &room);
+    cip_buffer_pool_give(p->g->rd.buffers, &room);
     return st;
 }
 

@@ -28,23 +28,23 @@ typedef struct job {
     bool dict;
 } job;
 
-/* --- scratch memory -------------------------------------------------------------------------- */
+/* --- working memory -------------------------------------------------------------------------- */
 
-cip_status cip_blosc_scratch_ask(cip_mem *mem, cip_blosc_scratch *s, size_t n, cip_err *err)
+cip_status cip_blosc_buffer_ask(cip_mem *mem, cip_blosc_buffer *s, size_t n, cip_err *err)
 {
     if (s->len >= n)
         return CIP_OK;
     cip_mem_put(mem, s->ptr);
-    *s = (cip_blosc_scratch){ NULL, 0 };
+    *s = (cip_blosc_buffer){ NULL, 0 };
     CIP_TRY(cip_mem_get(mem, n, &s->ptr, err));
     s->len = n;
     return CIP_OK;
 }
 
-static void give_back(cip_blosc_encoder *e, cip_blosc_scratch *s)
+static void give_back(cip_blosc_encoder *e, cip_blosc_buffer *s)
 {
     cip_mem_put(e->mem, s->ptr);
-    *s = (cip_blosc_scratch){ NULL, 0 };
+    *s = (cip_blosc_buffer){ NULL, 0 };
 }
 
 void cip_blosc_encoder_clear(cip_blosc_encoder *e)
@@ -73,8 +73,8 @@ cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *
     for (int k = 0; k < CIP_BLOSC_FILTERS; k++) {
         if (p->filter[k] == CIP_BLOSC_NOFILTER)
             continue;
-        cip_blosc_scratch *to = &e->work[turn];
-        CIP_TRY(cip_blosc_scratch_ask(e->mem, to, block.len, err));
+        cip_blosc_buffer *to = &e->work[turn];
+        CIP_TRY(cip_blosc_buffer_ask(e->mem, to, block.len, err));
         env.meta = p->filter_meta[k];
         CIP_TRY(cip_filter_apply(p->filter[k], &env, block.ptr, to->ptr, block.len, err));
         block.ptr = to->ptr;
@@ -138,7 +138,7 @@ static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
     }
     bool tight = room(j) - SIZE_LEN < cap;
     if (tight)
-        CIP_TRY(cip_blosc_scratch_ask(e->mem, &e->spare, cap, err));
+        CIP_TRY(cip_blosc_buffer_ask(e->mem, &e->spare, cap, err));
     uint8_t *to = tight ? e->spare.ptr : j->dst + j->at + SIZE_LEN;
     CIP_TRY(cip_blosc_press_run(&e->press, s, to, cap, &n, err));
     const uint8_t *from = n != 0 ? to : s.ptr;
@@ -181,7 +181,7 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
     size_t nbytes = j->raw.len, cap = cip_min_u64(nbytes / DICT_SHARE, CIP_BLOSC_MAX_DICT);
     if (!cip_blosc_press_takes_dict(&e->press) || cap < MIN_DICT)
         return CIP_OK;
-    CIP_TRY(cip_blosc_scratch_ask(e->mem, &e->all, nbytes + cap, err));
+    CIP_TRY(cip_blosc_buffer_ask(e->mem, &e->all, nbytes + cap, err));
     uint8_t *all = e->all.ptr, *dict = all + nbytes;
     for (uint32_t i = 0; i < j->plan.nblock; i++) {
         cip_bytes b;

@@ -31,7 +31,7 @@ static cip_status put_block(job *j, cip_bytes block, cip_err *err)
         return no_room(j, err);
     CIP_TRY(cip_blosc_encoder_filter(&j->e, &j->plan, block, NULL, &b, err));
     if (j->plan.p.level != 0) {
-        CIP_TRY(cip_blosc_scratch_ask(j->e.mem, &j->e.spare, b.len, err));
+        CIP_TRY(cip_blosc_buffer_ask(j->e.mem, &j->e.spare, b.len, err));
         CIP_TRY(cip_blosc_press_run(&j->e.press, b, j->e.spare.ptr, b.len - 1, &n, err));
     }
     const uint8_t *from = n != 0 ? j->e.spare.ptr : b.ptr;

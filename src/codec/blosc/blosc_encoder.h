@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Encoding chunks with scratch memory and contexts that are kept from one to the next. */
+ * Encoding chunks with working memory and contexts that are kept from one to the next. */
 #ifndef CIP_CODEC_BLOSC_BLOSC_ENCODER_H
 #define CIP_CODEC_BLOSC_BLOSC_ENCODER_H
 
@@ -29,22 +29,22 @@ cip_status cip_blosc_plan_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blo
 void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uint32_t cbytes,
                           uint8_t *dst);
 
-typedef struct cip_blosc_scratch {
+typedef struct cip_blosc_buffer {
     void *ptr;
     size_t len;
-} cip_blosc_scratch;
+} cip_blosc_buffer;
 
 /* Belongs to one thread. Zero-initialise with the memory it uses: { .mem = m, .press.mem = m }. */
 typedef struct cip_blosc_encoder {
     cip_mem *mem;
     cip_blosc_press press;
-    cip_blosc_scratch work[2]; /* a block between its filters */
-    cip_blosc_scratch spare;   /* a stream that may not fit into the chunk */
-    cip_blosc_scratch all;     /* the filtered chunk, and its dictionary */
+    cip_blosc_buffer work[2]; /* a block between its filters */
+    cip_blosc_buffer spare;   /* a stream that may not fit into the chunk */
+    cip_blosc_buffer all;     /* the filtered chunk, and its dictionary */
 } cip_blosc_encoder;
 
-/* Makes the scratch hold n bytes; what was in it is lost. */
-cip_status cip_blosc_scratch_ask(cip_mem *mem, cip_blosc_scratch *s, size_t n, cip_err *err);
+/* Makes the buffer hold n bytes; what was in it is lost. */
+cip_status cip_blosc_buffer_ask(cip_mem *mem, cip_blosc_buffer *s, size_t n, cip_err *err);
 /* A block through the plan's filters: in one of the work buffers, or where it was if there are
  * none. `first`: block 0 as it is raw, NULL for block 0 itself. */
 cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *plan,

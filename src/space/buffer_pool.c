@@ -8,17 +8,17 @@
 enum { KEPT_MAX = 16, HUGE_PAGE = 2 << 20, ROUND = 4096 };
 static const size_t kept_bytes_max = (size_t)16 << 20;
 
-struct cip_scratch {
+struct cip_buffer_pool {
     cip_env *env;
     cip_cache *cache;
     cip_decoders *decoders;
     pthread_mutex_t lock; /* guards all below; a leaf */
     size_t nkept, kept_bytes;
-    cip_room kept[KEPT_MAX];
+    cip_pooled kept[KEPT_MAX];
 };
 
-cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_decoders *decoders,
-                                 cip_scratch **out, cip_err *err)
+cip_status cip_buffer_pool_new(cip_env *env, cip_cache *cache, cip_decoders *decoders,
+                               cip_buffer_pool **out, cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->env = env;
@@ -28,7 +28,7 @@ cip_status cip_space_scratch_new(cip_env *env, cip_cache *cache, cip_decoders *d
     return CIP_OK;
 }
 
-static void drop_kept(cip_scratch *s)
+static void drop_kept(cip_buffer_pool *s)
 {
     pthread_mutex_lock(&s->lock);
     while (s->nkept != 0)
@@ -37,7 +37,7 @@ static void drop_kept(cip_scratch *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-void cip_scratch_free(cip_scratch *s)
+void cip_buffer_pool_free(cip_buffer_pool *s)
 {
     if (s == NULL)
         return;
@@ -59,7 +59,7 @@ static void advise(uint8_t *p, size_t n)
 #endif
 }
 
-cip_status cip_scratch_get(cip_scratch *s, size_t n, uint8_t **out, cip_err *err)
+cip_status cip_buffer_pool_get(cip_buffer_pool *s, size_t n, uint8_t **out, cip_err *err)
 {
     void *p;
     if (cip_mem_get(&s->env->mem, n, &p, NULL) != CIP_OK) {
@@ -75,7 +75,7 @@ cip_status cip_scratch_get(cip_scratch *s, size_t n, uint8_t **out, cip_err *err
 }
 
 /* The smallest kept buffer that is large enough, and not so large that it would be wasted. */
-static bool take_kept(cip_scratch *s, size_t n, cip_room *out)
+static bool take_kept(cip_buffer_pool *s, size_t n, cip_pooled *out)
 {
     size_t best = KEPT_MAX;
     pthread_mutex_lock(&s->lock);
@@ -91,18 +91,18 @@ static bool take_kept(cip_scratch *s, size_t n, cip_room *out)
     return best != KEPT_MAX;
 }
 
-cip_status cip_scratch_take(cip_scratch *s, size_t n, cip_room *out, cip_err *err)
+cip_status cip_buffer_pool_take(cip_buffer_pool *s, size_t n, cip_pooled *out, cip_err *err)
 {
     size_t cap = n > SIZE_MAX - ROUND ? n : (n / ROUND + 1) * ROUND;
-    *out = (cip_room){ NULL, 0 };
+    *out = (cip_pooled){ NULL, 0 };
     if (take_kept(s, n, out))
         return CIP_OK;
-    CIP_TRY(cip_scratch_get(s, cap, &out->ptr, err));
+    CIP_TRY(cip_buffer_pool_get(s, cap, &out->ptr, err));
     out->cap = cap;
     return CIP_OK;
 }
 
-void cip_scratch_give(cip_scratch *s, cip_room *r)
+void cip_buffer_pool_give(cip_buffer_pool *s, cip_pooled *r)
 {
     if (r->ptr == NULL)
         return;
@@ -115,5 +115,5 @@ void cip_scratch_give(cip_scratch *s, cip_room *r)
     pthread_mutex_unlock(&s->lock);
     if (!keep)
         cip_mem_put(&s->env->mem, r->ptr);
-    *r = (cip_room){ NULL, 0 };
+    *r = (cip_pooled){ NULL, 0 };
 }
