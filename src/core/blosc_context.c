@@ -121,7 +121,7 @@ static cip_status make(const cip_blosc_params *in, cip_blosc **out, cip_err *err
     b->keeper.limit = limit;
     cip_mem_init(&b->mem, &(cip_allocator){ keeper_resize, &b->keeper }, limit);
     b->spec = spec;
-    b->encoder.mem = b->encoder.press.mem = &b->mem;
+    b->encoder.mem = b->encoder.compressor.mem = &b->mem;
     *out = b;
     return CIP_OK;
 }
@@ -131,8 +131,8 @@ cip_blosc *cip_blosc_new(const cip_blosc_params *params, cip_err *err)
     cip_blosc *b = NULL;
     if (make(params, &b, err) != CIP_OK)
         return NULL;
-    cip_status st = cip_blosc_press_set(&b->encoder.press, b->spec.compcode,
-                                        b->spec.level + !b->spec.level, err);
+    cip_status st = cip_blosc_compressors(&b->encoder.compressor, b->spec.compcode,
+                                          b->spec.level + !b->spec.level, err);
     if (st == CIP_OK)
         return b;
     cip_blosc_free(b);

@@ -165,7 +165,7 @@ done:
 
 cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
 {
-    cip_held h;
+    cip_pinned h;
     cip_bytes pattern;
     uint8_t own[8];
     bool done = false, part = wanted(p) < p->chunk->raw_len;
@@ -178,8 +178,8 @@ cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
         CIP_TRY(cast_pieces(g, p, &done, err));
     if (done)
         return CIP_OK;
-    CIP_TRY(cip_chunk_hold(&g->rd, g->s, p->i, p->chunk, part, &h, err));
+    CIP_TRY(cip_chunk_pin(&g->rd, g->s, p->i, p->chunk, part, &h, err));
     cast_all(g, p, CIP_SRC_PLACED, h.ptr);
-    cip_held_drop(&g->rd, &h);
+    cip_pinned_drop(&g->rd, &h);
     return CIP_OK;
 }

@@ -201,18 +201,18 @@ done:
 }
 
 /* The decoded unit [lo, hi) of chunk i, from the cache or for it. */
-static cip_status hold_unit(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            cip_want unit, cip_held *h, cip_err *err)
+static cip_status pin_unit(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                           cip_want unit, cip_pinned *h, cip_err *err)
 {
     cip_step own;
     /* Beside the chunk itself and the blocks of a grid, which are counted from the other end. */
     cip_cache_key key = { .space = s->id, .chunk = i, .block = UINT64_MAX - unit.off };
     size_t len;
-    *h = (cip_held){ 0 };
+    *h = (cip_pinned){ 0 };
     h->ptr = cip_cache_get(rd->cache, key, &len, &h->pin);
     if (h->ptr != NULL && len == unit.len) /* or it is of the file as it was before a change */
         return CIP_OK;
-    cip_held_drop(rd, h);
+    cip_pinned_drop(rd, h);
     CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
     cip_status st = read_planned(rd, s, cip_chunk_only_step(s, c, &own), c, &unit, 1, err);
     if (st != CIP_OK) {
@@ -233,7 +233,7 @@ static cip_status read_from_unit(const cip_rd *rd, cip_space *s, const cip_step 
     uint8_t head[UNIT_HEAD];
     uint64_t lo, hi;
     size_t n = (size_t)cip_min_u64(cip_min_u64(step->codec->head_len, sizeof head), c->at.len);
-    cip_held h;
+    cip_pinned h;
     CIP_TRY(cip_extent_check(&c->at, "stored data", err));
     CIP_TRY(cip_rd_at(rd, c->at.in, c->at.off, head, n, err));
     CIP_TRY(step->codec->unit(step->args, (cip_bytes){ head, n }, c->raw_len, piece->off, &lo, &hi,
@@ -241,9 +241,9 @@ static cip_status read_from_unit(const cip_rd *rd, cip_space *s, const cip_step 
     if (piece->len > (hi - lo) / 2 || piece->len > hi - piece->off)
         return CIP_OK;
     cip_want unit = { .off = lo, .len = (size_t)(hi - lo) };
-    CIP_TRY(hold_unit(rd, s, i, c, unit, &h, err));
+    CIP_TRY(pin_unit(rd, s, i, c, unit, &h, err));
     memcpy(piece->dst, h.ptr + (piece->off - lo), piece->len);
-    cip_held_drop(rd, &h);
+    cip_pinned_drop(rd, &h);
     *done = true;
     return CIP_OK;
 }
@@ -279,25 +279,25 @@ static uint64_t wanted(const cip_want *piece, size_t n)
 static cip_status copy_from_whole(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                                   const cip_want *piece, size_t n, cip_err *err)
 {
-    cip_held h;
-    CIP_TRY(cip_chunk_hold(rd, s, i, c, true, &h, err));
+    cip_pinned h;
+    CIP_TRY(cip_chunk_pin(rd, s, i, c, true, &h, err));
     for (size_t k = 0; k < n; k++)
         if (piece[k].len != 0)
             memcpy(piece[k].dst, h.ptr + piece[k].off, piece[k].len);
-    cip_held_drop(rd, &h);
+    cip_pinned_drop(rd, &h);
     return CIP_OK;
 }
 
 static bool copy_from_cache(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                             const cip_want *piece, size_t n)
 {
-    cip_held h = { 0 };
+    cip_pinned h = { 0 };
     if (!cip_chunk_hold_cached(rd, s, i, c, &h))
         return false;
     for (size_t k = 0; k < n; k++)
         if (piece[k].len != 0)
             memcpy(piece[k].dst, h.ptr + piece[k].off, piece[k].len);
-    cip_held_drop(rd, &h);
+    cip_pinned_drop(rd, &h);
     return true;
 }
 

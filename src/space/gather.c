@@ -59,12 +59,12 @@ cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err)
 
 static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
 {
-    cip_held h;
-    CIP_TRY(cip_seq_hold(&g->rd, g->s, end, &h, err));
+    cip_pinned h;
+    CIP_TRY(cip_seq_pin(&g->rd, g->s, end, &h, err));
     if (h.ptr == NULL)
         return cip_gather_tiles(g, err);
     cip_status st = cip_gather_memory(g, h.ptr, err);
-    cip_held_drop(&g->rd, &h);
+    cip_pinned_drop(&g->rd, &h);
     return st;
 }
 

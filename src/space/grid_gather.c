@@ -402,14 +402,14 @@ static cip_status gather_pattern(const blocks *s, cip_err *err)
 static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
 {
     cip_gather *g = s->b->g;
-    cip_held h;
+    cip_pinned h;
     cip_walk w;
-    CIP_TRY(cip_chunk_hold(&g->rd, g->s, s->at->i, s->c, part, &h, err));
+    CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
     for (uint64_t t = 0; t < s->n; t++) {
         uint64_t off = block_at(s, t, &w);
         cast_block(s, &w, h.ptr + off);
     }
-    cip_held_drop(&g->rd, &h);
+    cip_pinned_drop(&g->rd, &h);
     return CIP_OK;
 }
 

@@ -79,11 +79,11 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
  */
 
 /* Decoded bytes at hand. */
-typedef struct cip_held {
+typedef struct cip_pinned {
     const uint8_t *ptr;
     cip_cache_entry *pin;
     cip_pooled room;
-} cip_held;
+} cip_pinned;
 
 /* Chunk i of the table, checked as far as it can be without reading: run is at least 1, CHUNKED:
  * it lies in the space; GRID: raw_len is `raw_len`. */
@@ -109,12 +109,12 @@ const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_
 /* What the space's codecs are told. */
 cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s);
 /* All of one chunk's raw bytes somewhere; `keep`: in the cache for the next who asks. */
-cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
-                          cip_held *out, cip_err *err);
+cip_status cip_chunk_pin(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
+                         cip_pinned *out, cip_err *err);
 /* The same if they are in the cache. */
 bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, const cip_chunk *c,
-                           cip_held *out);
-void cip_held_drop(const cip_rd *rd, cip_held *h);
+                           cip_pinned *out);
+void cip_pinned_drop(const cip_rd *rd, cip_pinned *h);
 /* Names the chunk in an error. */
 cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i);
 
@@ -159,7 +159,7 @@ void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q);
 /* All bytes of a SEQ space in memory, if it is small enough to be kept, [0, end) is not just a
  * first look at its beginning, and it is not damaged behind that: h->ptr is NULL otherwise, and rd
  * knows how to read on. */
-cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err);
+cip_status cip_seq_pin(cip_rd *rd, cip_space *s, uint64_t end, cip_pinned *h, cip_err *err);
 
 /* --- elements -----------------------------------------------------------------------------------
  */

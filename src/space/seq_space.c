@@ -51,16 +51,16 @@ static bool is_damaged_behind(const cip_rd *rd, cip_space *s, uint64_t end, cip_
     return atomic_load_explicit(&s->broken, memory_order_relaxed);
 }
 
-cip_status cip_seq_hold(cip_rd *rd, cip_space *s, uint64_t end, cip_held *h, cip_err *err)
+cip_status cip_seq_pin(cip_rd *rd, cip_space *s, uint64_t end, cip_pinned *h, cip_err *err)
 {
     cip_chunk c = as_chunk(s);
     cip_err found = CIP_ERR_INIT;
     cip_status st = CIP_OK;
-    *h = (cip_held){ 0 };
+    *h = (cip_pinned){ 0 };
     if (!is_small(rd, s))
         return CIP_OK;
     if (!is_damaged_behind(rd, s, end, CIP_OK) && !is_first_look(s, end)) {
-        st = cip_chunk_hold(rd, s, 0, &c, true, h, &found);
+        st = cip_chunk_pin(rd, s, 0, &c, true, h, &found);
         if (!is_damaged_behind(rd, s, end, st))
             return cip_err_give(err, &found, st);
     }
@@ -104,13 +104,13 @@ done:
 static cip_status copy_whole(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                              size_t n, cip_err *err)
 {
-    cip_held h;
+    cip_pinned h;
     cip_chunk c = as_chunk(s);
-    CIP_TRY(cip_chunk_hold(rd, s, 0, &c, is_small(rd, s), &h, err));
+    CIP_TRY(cip_chunk_pin(rd, s, 0, &c, is_small(rd, s), &h, err));
     for (size_t i = 0; i < n; i++)
         if (want[i].len != 0)
             memcpy(want[i].dst, h.ptr + (want[i].off + shift), want[i].len);
-    cip_held_drop(rd, &h);
+    cip_pinned_drop(rd, &h);
     return CIP_OK;
 }
 

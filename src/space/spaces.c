@@ -125,7 +125,7 @@ static cip_status set_steps(cip_space *s, const cip_step *step, size_t nstep, ci
 {
     if (nstep > CIP_MAX_STEPS)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected at most %d stages of coding, found %zu", CIP_MAX_STEPS, nstep);
+                        "expected at most %d steps of coding, found %zu", CIP_MAX_STEPS, nstep);
     s->nstep = (uint8_t)nstep;
     for (size_t i = 0; i < nstep; i++)
         s->step[i] = step[i];

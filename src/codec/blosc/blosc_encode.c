@@ -49,7 +49,7 @@ static void give_back(cip_blosc_encoder *e, cip_blosc_buffer *s)
 
 void cip_blosc_encoder_clear(cip_blosc_encoder *e)
 {
-    cip_blosc_press_clear(&e->press);
+    cip_blosc_compressor_clear(&e->compressor);
     give_back(e, &e->work[0]);
     give_back(e, &e->work[1]);
     give_back(e, &e->spare);
@@ -140,7 +140,7 @@ static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
     if (tight)
         CIP_TRY(cip_blosc_buffer_ask(e->mem, &e->spare, cap, err));
     uint8_t *to = tight ? e->spare.ptr : j->dst + j->at + SIZE_LEN;
-    CIP_TRY(cip_blosc_press_run(&e->press, s, to, cap, &n, err));
+    CIP_TRY(cip_blosc_compressor_run(&e->compressor, s, to, cap, &n, err));
     const uint8_t *from = n != 0 ? to : s.ptr;
     n = n != 0 ? n : s.len;
     if (n > room(j) - SIZE_LEN) {
@@ -179,7 +179,7 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
 {
     cip_blosc_encoder *e = j->e;
     size_t nbytes = j->raw.len, cap = cip_min_u64(nbytes / DICT_SHARE, CIP_BLOSC_MAX_DICT);
-    if (!cip_blosc_press_takes_dict(&e->press) || cap < MIN_DICT)
+    if (!cip_blosc_compressor_takes_dict(&e->compressor) || cap < MIN_DICT)
         return CIP_OK;
     CIP_TRY(cip_blosc_buffer_ask(e->mem, &e->all, nbytes + cap, err));
     uint8_t *all = e->all.ptr, *dict = all + nbytes;
@@ -194,7 +194,7 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
     j->full = n + SIZE_LEN > room(j);
     if (n == 0 || j->full)
         return CIP_OK;
-    CIP_TRY(cip_blosc_press_use_dict(&e->press, (cip_bytes){ dict, n }, err));
+    CIP_TRY(cip_blosc_compressor_use_dict(&e->compressor, (cip_bytes){ dict, n }, err));
     put_u32(j, (uint32_t)n);
     memcpy(j->dst + j->at, dict, n);
     j->at += n;
@@ -254,7 +254,7 @@ cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, 
 {
     job j = { .e = e, .raw = raw, .dst = dst, .all_zero = !p->blosc1 };
     CIP_TRY(cip_blosc_plan_make(p, raw.len, &j.plan, err));
-    CIP_TRY(cip_blosc_press_set(&e->press, p->compcode, p->level != 0 ? p->level : 1, err));
+    CIP_TRY(cip_blosc_compressors(&e->compressor, p->compcode, p->level != 0 ? p->level : 1, err));
     j.limit = cip_min_u64(cap, j.plan.header + raw.len - (raw.len != 0));
     j.full = p->level == 0 || raw.len == 0 || (p->blosc1 && raw.len < MIN_BLOSC1);
     if (!j.full)
@@ -265,7 +265,7 @@ cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, 
 cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,
                             size_t cap, size_t *n, cip_err *err)
 {
-    cip_blosc_encoder e = { .mem = mem, .press = { .mem = mem } };
+    cip_blosc_encoder e = { .mem = mem, .compressor = { .mem = mem } };
     cip_status st = cip_blosc_encoder_run(&e, p, raw, dst, cap, n, err);
     cip_blosc_encoder_clear(&e);
     return st;

@@ -32,7 +32,7 @@ static cip_status put_block(job *j, cip_bytes block, cip_err *err)
     CIP_TRY(cip_blosc_encoder_filter(&j->e, &j->plan, block, NULL, &b, err));
     if (j->plan.p.level != 0) {
         CIP_TRY(cip_blosc_buffer_ask(j->e.mem, &j->e.spare, b.len, err));
-        CIP_TRY(cip_blosc_press_run(&j->e.press, b, j->e.spare.ptr, b.len - 1, &n, err));
+        CIP_TRY(cip_blosc_compressor_run(&j->e.compressor, b, j->e.spare.ptr, b.len - 1, &n, err));
     }
     const uint8_t *from = n != 0 ? j->e.spare.ptr : b.ptr;
     n = n != 0 ? n : b.len;
@@ -64,7 +64,8 @@ static cip_status check(const cip_blosc_spec *p, const cip_bytes *blocks, uint32
 static cip_status encode(job *j, const cip_bytes *blocks, uint32_t nblock, cip_err *err)
 {
     const cip_blosc_spec *p = &j->plan.p;
-    CIP_TRY(cip_blosc_press_set(&j->e.press, p->compcode, p->level != 0 ? p->level : 1, err));
+    CIP_TRY(
+        cip_blosc_compressors(&j->e.compressor, p->compcode, p->level != 0 ? p->level : 1, err));
     size_t table = j->plan.header;
     if (j->cap < table || (j->cap - table) / LEN < nblock)
         return no_room(j, err);
@@ -80,7 +81,7 @@ cip_status cip_blosc_encode_vl(cip_mem *mem, const cip_blosc_spec *p, const cip_
                                uint32_t nblock, uint8_t *dst, size_t cap, size_t *n, cip_err *err)
 {
     uint64_t nbytes;
-    job j = { .e = { .mem = mem, .press = { .mem = mem } }, .dst = dst };
+    job j = { .e = { .mem = mem, .compressor = { .mem = mem } }, .dst = dst };
     j.cap = cip_min_u64(cap, INT32_MAX); /* of a chunk */
     CIP_TRY(check(p, blocks, nblock, &nbytes, err));
     CIP_TRY(cip_blosc_plan_make(p, nbytes, &j.plan, err));

@@ -3,7 +3,7 @@
 #ifndef CIP_CODEC_BLOSC_BLOSC_ENCODER_H
 #define CIP_CODEC_BLOSC_BLOSC_ENCODER_H
 
-#include "codec/blosc/blosc_press.h"
+#include "codec/blosc/blosc_compressor.h"
 
 /* What a chunk is going to look like: its parameters checked, its gaps filled in. */
 typedef struct cip_blosc_plan {
@@ -34,10 +34,11 @@ typedef struct cip_blosc_buffer {
     size_t len;
 } cip_blosc_buffer;
 
-/* Belongs to one thread. Zero-initialise with the memory it uses: { .mem = m, .press.mem = m }. */
+/* Belongs to one thread. Zero-initialise with the memory it uses: { .mem = m, .compressor.mem = m
+ * }. */
 typedef struct cip_blosc_encoder {
     cip_mem *mem;
-    cip_blosc_press press;
+    cip_blosc_compressor compressor;
     cip_blosc_buffer work[2]; /* a block between its filters */
     cip_blosc_buffer spare;   /* a stream that may not fit into the chunk */
     cip_blosc_buffer all;     /* the filtered chunk, and its dictionary */

@@ -85,9 +85,9 @@ static bool has(int compcode)
 {
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
-    cip_blosc_press p = { .mem = &mem };
-    bool there = cip_blosc_press_set(&p, compcode, 5, NULL) == CIP_OK;
-    cip_blosc_press_clear(&p);
+    cip_blosc_compressor p = { .mem = &mem };
+    bool there = cip_blosc_compressors(&p, compcode, 5, NULL) == CIP_OK;
+    cip_blosc_compressor_clear(&p);
     return there;
 }
 
@@ -429,7 +429,7 @@ static void an_encoder_that_was_used_gives_the_same_bytes(void **state)
     (void)state;
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
-    cip_blosc_encoder e = { .mem = &mem, .press = { .mem = &mem } };
+    cip_blosc_encoder e = { .mem = &mem, .compressor = { .mem = &mem } };
     uint8_t dst[N + 32];
     for (int round = 0; round < 2; round++)
         for (int code = CIP_BLOSC_BLOSCLZ; code <= CIP_BLOSC_ZSTD; code++)

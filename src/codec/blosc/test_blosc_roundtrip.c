@@ -53,7 +53,7 @@ static int open_world(void **state)
 {
     world *w = calloc(1, sizeof *w);
     cip_mem_init(&w->mem, NULL, 0);
-    w->e.mem = w->e.press.mem = &w->mem;
+    w->e.mem = w->e.compressor.mem = &w->mem;
     *state = w;
     return 0;
 }
@@ -110,7 +110,7 @@ static void there_and_back(world *w, const cip_blosc_spec *s, const uint8_t *raw
 static bool has(world *w, int compcode)
 {
     return compcode != CIP_BLOSC_SNAPPY &&
-           cip_blosc_press_set(&w->e.press, compcode, 5, NULL) == CIP_OK;
+           cip_blosc_compressors(&w->e.compressor, compcode, 5, NULL) == CIP_OK;
 }
 
 static uint32_t some_width(uint32_t i)

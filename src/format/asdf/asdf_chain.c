@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Encoding chains of ASDF 0.1 taken apart: names and arguments, and whether each stage can follow
+ * Encoding chains of ASDF 0.1 taken apart: names and arguments, and whether each step can follow
  * the one before. Arrays go in; `tile` gives an array, `quantize` and codecs give bytes, and from
  * bytes no array comes back. */
 #include "format/asdf/asdf_chain.h"
@@ -18,14 +18,14 @@ typedef struct taking {
 
 /* --- arguments ------------------------------------------------------------------------------ */
 
-static cip_status wrong(const asdf_stage *s, const char *what, cip_err *err)
+static cip_status wrong(const asdf_step *s, const char *what, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %s in the arguments of '%s'",
                     what, s->name);
 }
 
 /* A list of lengths of at least `least`. */
-static cip_status take_lengths(const asdf_stage *s, const cip_node *n, const char *what,
+static cip_status take_lengths(const asdf_step *s, const cip_node *n, const char *what,
                                int64_t least, int64_t *out, cip_err *err)
 {
     if (n->type != CIP_NODE_SEQ)
@@ -40,7 +40,7 @@ static cip_status take_lengths(const asdf_stage *s, const cip_node *n, const cha
     return CIP_OK;
 }
 
-static cip_status take_original(asdf_stage *s, cip_err *err)
+static cip_status take_original(asdf_step *s, cip_err *err)
 {
     const cip_node *n = cip_map_get(s->args, "original_shape");
     if (n == NULL)
@@ -51,7 +51,7 @@ static cip_status take_original(asdf_stage *s, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status take_tile(asdf_stage *s, cip_err *err)
+static cip_status take_tile(asdf_step *s, cip_err *err)
 {
     const cip_node *shape = cip_map_get(s->args, "shape");
     const cip_node *size = cip_map_get(s->args, "item_size");
@@ -66,7 +66,7 @@ static cip_status take_tile(asdf_stage *s, cip_err *err)
 }
 
 /* `quality` and `bits` only matter to who writes: here they are what they are, or not there. */
-static cip_status take_quantize(asdf_stage *s, cip_err *err)
+static cip_status take_quantize(asdf_step *s, cip_err *err)
 {
     const cip_node *dtype = cip_map_get(s->args, "dtype");
     const cip_node *quality = cip_map_get(s->args, "quality");
@@ -87,7 +87,7 @@ static cip_status take_quantize(asdf_stage *s, cip_err *err)
     return take_original(s, err);
 }
 
-/* --- stages --------------------------------------------------------------------------------- */
+/* --- steps --------------------------------------------------------------------------------- */
 
 /* The arguments on one line, as an application gets them. */
 static cip_status args_text(const taking *t, const cip_node *args, const char **out, cip_err *err)
@@ -105,11 +105,11 @@ static cip_status args_text(const taking *t, const cip_node *args, const char **
 }
 
 /* zlib, or one that the application brings along. */
-static cip_status take_codec(const taking *t, asdf_stage *s, cip_err *err)
+static cip_status take_codec(const taking *t, asdf_step *s, cip_err *err)
 {
     cip_app_codec *app;
     const cip_codec_methods *m = cip_app_codec_named(t->env, s->name);
-    s->kind = ASDF_STAGE_CODEC;
+    s->kind = ASDF_STEP_CODEC;
     if (m == NULL && strcmp(s->name, "zlib") == 0) {
         s->codec = cip_codec_find("zlib");
         return CIP_OK;
@@ -125,39 +125,39 @@ static cip_status take_codec(const taking *t, asdf_stage *s, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status not_a_stage(cip_err *err)
+static cip_status not_a_step(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                     "expected an encoding's name or [name, {arguments}] in the chain");
 }
 
 /* name, [name] or [name, {arguments}]. */
-static cip_status take_name(const cip_node *n, asdf_stage *s, cip_err *err)
+static cip_status take_name(const cip_node *n, asdf_step *s, cip_err *err)
 {
     if (n->type == CIP_NODE_SEQ) {
         const cip_node *args = n->len == 2 ? n->item[1] : NULL;
         if (n->len < 1 || n->len > 2 ||
             (args != NULL && args->type != CIP_NODE_MAP && args->type != CIP_NODE_NULL))
-            return not_a_stage(err);
+            return not_a_step(err);
         s->args = args != NULL && args->type == CIP_NODE_MAP ? args : NULL;
         n = n->item[0];
     }
     if (n->type != CIP_NODE_STRING || n->len == 0)
-        return not_a_stage(err);
+        return not_a_step(err);
     s->name = n->text;
     return CIP_OK;
 }
 
-static cip_status take_stage(const taking *t, const cip_node *n, asdf_stage *s, cip_err *err)
+static cip_status take_step(const taking *t, const cip_node *n, asdf_step *s, cip_err *err)
 {
-    *s = (asdf_stage){ .kind = ASDF_STAGE_CODEC };
+    *s = (asdf_step){ .kind = ASDF_STEP_CODEC };
     CIP_TRY(take_name(n, s, err));
     if (strcmp(s->name, "tile") == 0) {
-        s->kind = ASDF_STAGE_TILE;
+        s->kind = ASDF_STEP_TILE;
         return take_tile(s, err);
     }
     if (strcmp(s->name, "quantize") == 0) {
-        s->kind = ASDF_STAGE_QUANTIZE;
+        s->kind = ASDF_STEP_QUANTIZE;
         return take_quantize(s, err);
     }
     return take_codec(t, s, err);
@@ -166,11 +166,11 @@ static cip_status take_stage(const taking *t, const cip_node *n, asdf_stage *s, 
 static cip_status check_order(const asdf_chain *c, cip_err *err)
 {
     for (size_t i = 1; i < c->n; i++)
-        if (c->stage[i].kind != ASDF_STAGE_CODEC && c->stage[i - 1].kind != ASDF_STAGE_TILE)
+        if (c->step[i].kind != ASDF_STEP_CODEC && c->step[i - 1].kind != ASDF_STEP_TILE)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected '%s', which takes an array, before '%.40s', which gives "
                             "bytes",
-                            c->stage[i].name, c->stage[i - 1].name);
+                            c->step[i].name, c->step[i - 1].name);
     return CIP_OK;
 }
 
@@ -187,12 +187,12 @@ static cip_status take_chain(const taking *t, const cip_node *root, asdf_chain *
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a list of encodings as the chain");
     }
-    if (c.n > ASDF_CHAIN_STAGES)
+    if (c.n > ASDF_CHAIN_STEPS)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected at most %d encodings in a chain, found %zu", ASDF_CHAIN_STAGES,
+                        "expected at most %d encodings in a chain, found %zu", ASDF_CHAIN_STEPS,
                         c.n);
     for (size_t i = 0; i < c.n; i++)
-        CIP_TRY(take_stage(t, item[i], &c.stage[i], err));
+        CIP_TRY(take_step(t, item[i], &c.step[i], err));
     CIP_TRY(check_order(&c, err));
     *out = c;
     return CIP_OK;
@@ -210,8 +210,8 @@ cip_status cip_asdf_chain_parse(cip_layout *l, const cip_node *root, asdf_chain 
 static cip_status check_writing(const asdf_chain *c, cip_err *err)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const asdf_stage *s = &c->stage[i];
-        if (s->kind != ASDF_STAGE_QUANTIZE)
+        const asdf_step *s = &c->step[i];
+        if (s->kind != ASDF_STEP_QUANTIZE)
             continue;
         const cip_node *quality = cip_map_get(s->args, "quality");
         double q = 0;

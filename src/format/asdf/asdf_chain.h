@@ -7,20 +7,20 @@
 #include "format/asdf/asdf.h"
 
 enum {
-    ASDF_CHAIN_STAGES = 8,          /* more are refused */
+    ASDF_CHAIN_STEPS = 8,           /* more are refused */
     ASDF_CHAIN_TEXT_MAX = 64 << 10, /* bytes of its YAML */
     ASDF_QUANTIZE_QUALITY = 4       /* where none is given */
 };
 
-typedef enum asdf_stage_kind {
-    ASDF_STAGE_TILE = 1, /* array to array */
-    ASDF_STAGE_QUANTIZE, /* array to binary */
-    ASDF_STAGE_CODEC     /* binary to binary: zlib, or one that an application registered */
-} asdf_stage_kind;
+typedef enum asdf_step_kind {
+    ASDF_STEP_TILE = 1, /* array to array */
+    ASDF_STEP_QUANTIZE, /* array to binary */
+    ASDF_STEP_CODEC     /* binary to binary: zlib, or one that an application registered */
+} asdf_step_kind;
 
-/* One stage, as written: applied in order to encode, in reverse order to decode. */
-typedef struct asdf_stage {
-    asdf_stage_kind kind;
+/* One step, as written: applied in order to encode, in reverse order to decode. */
+typedef struct asdf_step {
+    asdf_step_kind kind;
     const char *name;
     const cip_node *args;        /* the mapping as it stands, or NULL */
     const cip_codec *codec;      /* CODEC */
@@ -34,11 +34,11 @@ typedef struct asdf_stage {
     int dtype;          /* QUANTIZE: 32 or 64; 0: not told */
     double quality;     /* QUANTIZE, writing: > 0, or 0 with `bits` */
     int bits;           /* QUANTIZE, writing: bits of every value, 1 to 64, or 0 */
-} asdf_stage;
+} asdf_step;
 
 typedef struct asdf_chain {
     size_t n; /* 0: identity */
-    asdf_stage stage[ASDF_CHAIN_STAGES];
+    asdf_step step[ASDF_CHAIN_STEPS];
 } asdf_chain;
 
 /* What the arrays that use a block say of it, where the chain itself says too little. */
@@ -50,7 +50,7 @@ typedef struct asdf_chain_hint {
 } asdf_chain_hint;
 
 /* Takes a chain apart: a list of names and [name, {args}] pairs, or a bare name. CORRUPT for what
- * is no chain or has its stages in an order that does not fit; UNSUPPORTED for an unknown encoding,
+ * is no chain or has its steps in an order that does not fit; UNSUPPORTED for an unknown encoding,
  * with its name. Nodes are borrowed. */
 cip_status cip_asdf_chain_parse(cip_layout *l, const cip_node *root, asdf_chain *out, cip_err *err);
 /* The same from YAML text such as "[[tile, {shape: [32, 32]}], zlib]", to write by: CORRUPT for a

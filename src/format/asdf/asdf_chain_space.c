@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * An encoding chain as spaces in spaces, the last stage on the stored bytes. What a stage gives is
- * as long as the stages before it say: known down to the first that gives bytes, counted (once,
+ * An encoding chain as spaces in spaces, the last step on the stored bytes. What a step gives is
+ * as long as the steps before it say: known down to the first that gives bytes, counted (once,
  * when first needed, in a lazy space) below it. */
 #include "format/asdf/asdf_chain.h"
 
@@ -18,14 +18,14 @@ enum {
     DEFLATE_MORE = 4096
 };
 
-/* How long the output of a stage's decoding is. */
+/* How long the output of a step's decoding is. */
 typedef struct level {
     bool known;
     uint64_t len; /* known */
     uint64_t max; /* otherwise */
 } level;
 
-/* How a tile stage cuts its array. */
+/* How a tile step cuts its array. */
 typedef struct tiling {
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM], tile[CIP_MAX_NDIM];
@@ -34,8 +34,8 @@ typedef struct tiling {
 
 /* --- tiles ---------------------------------------------------------------------------------- */
 
-/* The array that the stage encoded: as it says, or as the array in the tree does. */
-static cip_status original_of(const asdf_stage *s, uint64_t len, const asdf_chain_hint *hint,
+/* The array that the step encoded: as it says, or as the array in the tree does. */
+static cip_status original_of(const asdf_step *s, uint64_t len, const asdf_chain_hint *hint,
                               tiling *t, cip_err *err)
 {
     uint64_t n;
@@ -66,7 +66,7 @@ static cip_status too_large(cip_err *err)
 }
 
 /* Missing axes are whole; *len is what all tiles take, those at the edges being whole too. */
-static cip_status cut(const asdf_stage *s, tiling *t, uint64_t *len, cip_err *err)
+static cip_status cut(const asdf_step *s, tiling *t, uint64_t *len, cip_err *err)
 {
     t->tile_len = t->item_size;
     t->n = 1;
@@ -186,7 +186,7 @@ static cip_status make_coded(void *self, cip_space **out, cip_err *err)
 }
 
 /* Lengths that deflate cannot reach are told before anything is decoded. */
-static cip_status check_ratio(const asdf_stage *s, const level *lv, const cip_space *below,
+static cip_status check_ratio(const asdf_step *s, const level *lv, const cip_space *below,
                               cip_err *err)
 {
     uint64_t most;
@@ -200,7 +200,7 @@ static cip_status check_ratio(const asdf_stage *s, const level *lv, const cip_sp
                     most, below->len, lv->len);
 }
 
-static cip_status codec_space(cip_layout *l, const asdf_stage *s, const level *lv, cip_space *below,
+static cip_status codec_space(cip_layout *l, const asdf_step *s, const level *lv, cip_space *below,
                               cip_space **out, cip_err *err)
 {
     coded *c;
@@ -214,7 +214,7 @@ static cip_status codec_space(cip_layout *l, const asdf_stage *s, const level *l
 
 /* --- quantized floats ----------------------------------------------------------------------- */
 
-static cip_status quantize_space(cip_layout *l, const asdf_stage *s, const level *lv,
+static cip_status quantize_space(cip_layout *l, const asdf_step *s, const level *lv,
                                  const asdf_chain_hint *hint, cip_space *below, cip_space **out,
                                  cip_err *err)
 {
@@ -239,7 +239,7 @@ static cip_status quantize_space(cip_layout *l, const asdf_stage *s, const level
 
 /* --- the chain ------------------------------------------------------------------------------ */
 
-/* Of what stages give that leave its length open. */
+/* Of what steps give that leave its length open. */
 static level open_level(const level *above)
 {
     level lv = { .known = false };
@@ -250,10 +250,10 @@ static level open_level(const level *above)
     return lv;
 }
 
-/* What each stage decodes to, from the array down to the stored bytes. */
+/* What each step decodes to, from the array down to the stored bytes. */
 typedef struct plan {
-    level level[ASDF_CHAIN_STAGES + 1];
-    tiling tiling[ASDF_CHAIN_STAGES];
+    level level[ASDF_CHAIN_STEPS + 1];
+    tiling tiling[ASDF_CHAIN_STEPS];
 } plan;
 
 static cip_status make_plan(const asdf_chain *chain, uint64_t raw_len, const asdf_chain_hint *hint,
@@ -262,9 +262,9 @@ static cip_status make_plan(const asdf_chain *chain, uint64_t raw_len, const asd
     const asdf_chain_hint none = { .ndim = -1 };
     p->level[0] = (level){ .known = true, .len = raw_len };
     for (size_t k = 0; k < chain->n; k++) {
-        const asdf_stage *s = &chain->stage[k];
+        const asdf_step *s = &chain->step[k];
         level *lv = &p->level[k];
-        if (s->kind != ASDF_STAGE_TILE) {
+        if (s->kind != ASDF_STEP_TILE) {
             p->level[k + 1] = open_level(lv);
             continue;
         }
@@ -298,13 +298,13 @@ cip_status cip_asdf_chain_space(cip_layout *l, const asdf_chain *chain, cip_spac
     CIP_TRY(CIP_NEW(&l->env->mem, &p, 1, err));
     CIP_GO(make_plan(chain, raw_len, hint, p, err));
     for (size_t k = chain->n; k-- > 0;) {
-        const asdf_stage *stage = &chain->stage[k];
-        if (stage->kind == ASDF_STAGE_TILE)
+        const asdf_step *step = &chain->step[k];
+        if (step->kind == ASDF_STEP_TILE)
             CIP_GO(tile_space(l, &p->tiling[k], s, &s, err));
-        else if (stage->kind == ASDF_STAGE_QUANTIZE)
-            CIP_GO(quantize_space(l, stage, &p->level[k], hint, s, &s, err));
+        else if (step->kind == ASDF_STEP_QUANTIZE)
+            CIP_GO(quantize_space(l, step, &p->level[k], hint, s, &s, err));
         else
-            CIP_GO(codec_space(l, stage, &p->level[k], s, &s, err));
+            CIP_GO(codec_space(l, step, &p->level[k], s, &s, err));
         s->label = stored->label;
     }
     *out = s;

@@ -9,12 +9,12 @@
 #include "tree/edit.h"
 
 /* What nobody takes would be a wrong word that goes unnoticed: {qualty: 100}. */
-static cip_status check_arguments(const asdf_stage *s, cip_err *err)
+static cip_status check_arguments(const asdf_step *s, cip_err *err)
 {
     static const char *const known[][5] = {
-        [ASDF_STAGE_TILE] = { "shape", "original_shape", "item_size" },
-        [ASDF_STAGE_QUANTIZE] = { "quality", "bits", "dtype", "original_shape" },
-        [ASDF_STAGE_CODEC] = { NULL }
+        [ASDF_STEP_TILE] = { "shape", "original_shape", "item_size" },
+        [ASDF_STEP_QUANTIZE] = { "quality", "bits", "dtype", "original_shape" },
+        [ASDF_STEP_CODEC] = { NULL }
     };
     const size_t n = s->codec != &cip_codec_app ? cip_node_len(s->args) : 0;
     for (size_t i = 0; i < n; i++) {
@@ -46,38 +46,38 @@ cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, as
     cip_bytes in = { (const uint8_t *)text, strlen(text) };
     cip_status st = cip_asdf_chain_read(env, a, in, out, &why);
     for (size_t i = 0; st == CIP_OK && i < out->n; i++)
-        CIP_TRY(check_arguments(&out->stage[i], err));
+        CIP_TRY(check_arguments(&out->step[i], err));
     if (st == CIP_OK)
         return CIP_OK;
     return cip_fail(err, st == CIP_ERR_CORRUPT ? CIP_ERR_ARG : st, CIP_NO_OFFSET,
                     "the encoding chain: %.200s", why.text);
 }
 
-const asdf_stage *cip_asdf_chain_find(const asdf_chain *c, asdf_stage_kind kind)
+const asdf_step *cip_asdf_chain_find(const asdf_chain *c, asdf_step_kind kind)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->stage[i].kind == kind)
-            return &c->stage[i];
+        if (c->step[i].kind == kind)
+            return &c->step[i];
     return NULL;
 }
 
 bool cip_asdf_chain_is_lossy(const asdf_chain *c)
 {
-    return cip_asdf_chain_find(c, ASDF_STAGE_QUANTIZE) != NULL;
+    return cip_asdf_chain_find(c, ASDF_STEP_QUANTIZE) != NULL;
 }
 
 void cip_asdf_chain_lossless(const asdf_chain *c, asdf_chain *out)
 {
     *out = (asdf_chain){ .n = 0 };
     for (size_t i = 0; i < c->n; i++)
-        if (c->stage[i].kind != ASDF_STAGE_QUANTIZE)
-            out->stage[out->n++] = c->stage[i];
+        if (c->step[i].kind != ASDF_STEP_QUANTIZE)
+            out->step[out->n++] = c->step[i];
 }
 
 /* --- what goes through --------------------------------------------------------------------------
  */
 
-static cip_status check_tile(const asdf_stage *s, const asdf_encoded *of, cip_err *err)
+static cip_status check_tile(const asdf_step *s, const asdf_encoded *of, cip_err *err)
 {
     if (s->ndim > of->ndim)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -95,7 +95,7 @@ static cip_status check_quantize(const asdf_encoded *of, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status check_codec(const asdf_stage *s, cip_err *err)
+static cip_status check_codec(const asdf_step *s, cip_err *err)
 {
     bool able = s->codec == &cip_codec_app
                     ? cip_app_codec_encodes(s->codec_args)
@@ -109,22 +109,22 @@ cip_status cip_asdf_chain_check(const asdf_chain *c, const asdf_encoded *of, cip
 {
     bool tiled = false;
     for (size_t i = 0; i < c->n; i++) {
-        const asdf_stage *s = &c->stage[i];
-        if (s->kind == ASDF_STAGE_TILE && tiled)
+        const asdf_step *s = &c->step[i];
+        if (s->kind == ASDF_STEP_TILE && tiled)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected one stage of tiles, found tiles of tiles");
-        if (s->kind == ASDF_STAGE_TILE)
+                            "expected one step of tiles, found tiles of tiles");
+        if (s->kind == ASDF_STEP_TILE)
             CIP_TRY(check_tile(s, of, err));
-        else if (s->kind == ASDF_STAGE_QUANTIZE)
+        else if (s->kind == ASDF_STEP_QUANTIZE)
             CIP_TRY(check_quantize(of, err));
         else
             CIP_TRY(check_codec(s, err));
-        tiled = tiled || s->kind == ASDF_STAGE_TILE;
+        tiled = tiled || s->kind == ASDF_STEP_TILE;
     }
     return CIP_OK;
 }
 
-void cip_asdf_full_tile(const asdf_stage *s, const asdf_encoded *of, int64_t *tile)
+void cip_asdf_full_tile(const asdf_step *s, const asdf_encoded *of, int64_t *tile)
 {
     for (int32_t i = 0; i < of->ndim; i++)
         tile[i] = i < s->ndim ? s->shape[i] : of->shape[i] != 0 ? of->shape[i] : 1;
@@ -135,7 +135,7 @@ void cip_asdf_full_tile(const asdf_stage *s, const asdf_encoded *of, int64_t *ti
 
 enum { KEYS_MAX = 4 };
 
-/* Arguments of a stage as they are written. */
+/* Arguments of a step as they are written. */
 typedef struct arguments {
     cip_arena *a;
     const char *key[KEYS_MAX];
@@ -165,12 +165,12 @@ static cip_status add_number(arguments *x, const char *key, uint64_t v, cip_err 
     return CIP_OK;
 }
 
-static cip_status needed(const asdf_stage *s, const asdf_encoded *of, arguments *x, cip_err *err)
+static cip_status needed(const asdf_step *s, const asdf_encoded *of, arguments *x, cip_err *err)
 {
     int64_t tile[CIP_MAX_NDIM];
-    if (s->kind == ASDF_STAGE_CODEC)
+    if (s->kind == ASDF_STEP_CODEC)
         return CIP_OK;
-    if (s->kind == ASDF_STAGE_TILE) {
+    if (s->kind == ASDF_STEP_TILE) {
         cip_asdf_full_tile(s, of, tile);
         CIP_TRY(add_list(x, "shape", of->ndim, tile, err));
         CIP_TRY(add_number(x, "item_size", of->dtype->itemsize, err));
@@ -184,7 +184,7 @@ static cip_status needed(const asdf_stage *s, const asdf_encoded *of, arguments 
 }
 
 /* The given arguments in their order, those that are needed in their place or behind. */
-static cip_status merge(const asdf_stage *s, const arguments *x, cip_node **out, cip_err *err)
+static cip_status merge(const asdf_step *s, const arguments *x, cip_node **out, cip_err *err)
 {
     bool used[KEYS_MAX] = { false };
     size_t given = cip_node_kind(s->args) == CIP_NODE_MAP ? cip_node_len(s->args) : 0, n = 0;
@@ -210,8 +210,8 @@ static cip_status merge(const asdf_stage *s, const arguments *x, cip_node **out,
     return CIP_OK;
 }
 
-static cip_status stage_node(cip_arena *a, const asdf_stage *s, const asdf_encoded *of,
-                             const cip_node **out, cip_err *err)
+static cip_status step_node(cip_arena *a, const asdf_step *s, const asdf_encoded *of,
+                            const cip_node **out, cip_err *err)
 {
     arguments x = { .a = a };
     cip_node *name, *map, *pair;
@@ -235,12 +235,12 @@ cip_status cip_asdf_chain_text(cip_env *env, const asdf_chain *c, const asdf_enc
     cip_status st;
     cip_arena a = { .mem = &env->mem };
     cip_node *list;
-    const cip_node *stage;
+    const cip_node *step;
     CIP_GO(cip_node_new_seq(&a, c->n, &list, err));
     list->style = CIP_STYLE_FLOW;
     for (size_t i = 0; i < c->n; i++) {
-        CIP_GO(stage_node(&a, &c->stage[i], of, &stage, err));
-        cip_node_set_item(list, i, stage);
+        CIP_GO(step_node(&a, &c->step[i], of, &step, err));
+        cip_node_set_item(list, i, step);
     }
     CIP_GO(cip_buf_addf(out, err, "--- "));
     CIP_GO(cip_yaml_emit_line(env, list, NULL, false, out, err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A chain as a line of outputs: tiles are cut, each is quantized to a chunk, then codec after codec
- * takes the bytes of the one before. Without a tile stage quantize has chunks of whole rows along
+ * takes the bytes of the one before. Without a tile step quantize has chunks of whole rows along
  * the last axis. zlib is encoded piece by piece on the pool; a codec that an application registered
  * gets all bytes at once. */
 #include "format/asdf/asdf_chain_write.h"
@@ -16,14 +16,14 @@
 
 enum { CHUNK_VALUES = 1 << 16 /* of quantize without tiles: rows up to this, or a piece of one */ };
 
-/* One binary-to-binary stage, and the output that leads into it. */
-typedef struct codec_stage {
+/* One binary-to-binary step, and the output that leads into it. */
+typedef struct codec_step {
     cip_out in;
     cip_out *to;
     cip_encoder *enc;         /* or */
     const cip_app_codec *app; /* which gets all bytes at once */
     cip_buf held;
-} codec_stage;
+} codec_step;
 
 struct asdf_chainw {
     cip_env *env;
@@ -39,7 +39,7 @@ struct asdf_chainw {
     double worst;
     cip_out *binary; /* where the bytes of the array go */
     size_t ncodec;
-    codec_stage codec[ASDF_CHAIN_STAGES];
+    codec_step codec[ASDF_CHAIN_STEPS];
 };
 
 /* --- codecs -------------------------------------------------------------------------------------
@@ -47,13 +47,13 @@ struct asdf_chainw {
 
 static cip_status codec_write(void *user, const void *p, size_t n, cip_err *err)
 {
-    codec_stage *s = user;
+    codec_step *s = user;
     if (s->enc != NULL)
         return cip_encoder_write(s->enc, p, n, err);
     return cip_buf_add(&s->held, p, n, err);
 }
 
-static cip_status encode_at_once(codec_stage *s, cip_err *err)
+static cip_status encode_at_once(codec_step *s, cip_err *err)
 {
     cip_mem *mem = s->held.mem;
     size_t n;
@@ -66,10 +66,10 @@ static cip_status encode_at_once(codec_stage *s, cip_err *err)
     return st;
 }
 
-static cip_status open_codec(asdf_chainw *w, const asdf_stage *from, int level, cip_out *to,
-                             codec_stage *s, cip_err *err)
+static cip_status open_codec(asdf_chainw *w, const asdf_step *from, int level, cip_out *to,
+                             codec_step *s, cip_err *err)
 {
-    *s = (codec_stage){ .to = to, .held = { .mem = &w->env->mem } };
+    *s = (codec_step){ .to = to, .held = { .mem = &w->env->mem } };
     s->in = (cip_out){ .write = codec_write, .user = s };
     w->ncodec++;
     if (from->codec == &cip_codec_app) {
@@ -85,10 +85,10 @@ static cip_status open_codecs(asdf_chainw *w, const asdf_chain *c, int level, ci
 {
     w->binary = out;
     for (size_t i = c->n; i-- > 0;) {
-        if (c->stage[i].kind != ASDF_STAGE_CODEC)
+        if (c->step[i].kind != ASDF_STEP_CODEC)
             continue;
-        codec_stage *s = &w->codec[w->ncodec];
-        CIP_TRY(open_codec(w, &c->stage[i], level, w->binary, s, err));
+        codec_step *s = &w->codec[w->ncodec];
+        CIP_TRY(open_codec(w, &c->step[i], level, w->binary, s, err));
         w->binary = &s->in;
     }
     return CIP_OK;
@@ -145,8 +145,8 @@ static void rows_of(asdf_chainw *w, uint64_t nelem, cip_tiling *t)
 
 static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, const char *beside, cip_err *err)
 {
-    const asdf_stage *tile = cip_asdf_chain_find(c, ASDF_STAGE_TILE),
-                     *q = cip_asdf_chain_find(c, ASDF_STAGE_QUANTIZE);
+    const asdf_step *tile = cip_asdf_chain_find(c, ASDF_STEP_TILE),
+                    *q = cip_asdf_chain_find(c, ASDF_STEP_QUANTIZE);
     cip_tiling t = { w->of.ndim, w->of.shape, w->tile, w->of.dtype->itemsize };
     uint64_t values = 1;
     if (tile == NULL && q == NULL)

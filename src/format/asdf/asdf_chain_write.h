@@ -18,10 +18,10 @@ cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, as
                                 cip_err *err);
 /* UNSUPPORTED: an array that is inline, or else streamed, has no chain. */
 cip_status cip_asdf_chain_has_no_place(bool inlined, cip_err *err);
-/* The first stage of a kind, or NULL. */
-const asdf_stage *cip_asdf_chain_find(const asdf_chain *c, asdf_stage_kind kind);
-/* A stage's tile for the array: axes that it does not name are taken whole. */
-void cip_asdf_full_tile(const asdf_stage *s, const asdf_encoded *of, int64_t *tile);
+/* The first step of a kind, or NULL. */
+const asdf_step *cip_asdf_chain_find(const asdf_chain *c, asdf_step_kind kind);
+/* A step's tile for the array: axes that it does not name are taken whole. */
+void cip_asdf_full_tile(const asdf_step *s, const asdf_encoded *of, int64_t *tile);
 /* Whether what is decoded may differ from what was encoded. */
 bool cip_asdf_chain_is_lossy(const asdf_chain *c);
 /* Whether it is a chain for the array: no more lengths of a tile than axes, quantize for floats,

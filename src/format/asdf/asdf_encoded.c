@@ -52,7 +52,7 @@ static cip_status name_of(cip_layout *l, const cip_node *root, const char **out,
         return CIP_OK;
     if (!list)
         CIP_GO(add_name(&text, root, err));
-    for (uint32_t i = 0; list && i < root->len && i < ASDF_CHAIN_STAGES; i++)
+    for (uint32_t i = 0; list && i < root->len && i < ASDF_CHAIN_STEPS; i++)
         CIP_GO(add_name(&text, root->item[i], err));
     st = cip_arena_copy(&l->arena, text.ptr, text.len, (char **)out, err);
 done:
@@ -212,8 +212,8 @@ cip_status cip_asdf_make_coded(asdf_file *f, size_t i, const cip_codec_methods *
                         "expected a block of known length for the encoding '%.40s'", m->name);
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &app, 1, err));
     *app = (cip_app_codec){ m, "" };
-    chain.stage[0] = (asdf_stage){
-        .kind = ASDF_STAGE_CODEC, .name = m->name, .codec = &cip_codec_app, .codec_args = app
+    chain.step[0] = (asdf_step){
+        .kind = ASDF_STEP_CODEC, .name = m->name, .codec = &cip_codec_app, .codec_args = app
     };
     return cip_asdf_chain_space(l, &chain, cb->stored, b->data_size, NULL, &cb->data, err);
 }

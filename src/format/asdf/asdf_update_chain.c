@@ -36,8 +36,8 @@ cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
 static void choose_steps(asdf_chain *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        asdf_stage *s = &c->stage[i];
-        if (s->kind != ASDF_STAGE_QUANTIZE || cip_map_get(s->args, "quality") != NULL ||
+        asdf_step *s = &c->step[i];
+        if (s->kind != ASDF_STEP_QUANTIZE || cip_map_get(s->args, "quality") != NULL ||
             cip_map_get(s->args, "bits") != NULL)
             continue;
         s->quality = 0;
@@ -94,18 +94,18 @@ static cip_status opaque(asdf_update *u, uint64_t itemsize, const cip_dtype **ou
 }
 
 /* What the block's own chain says of the array, as long as the block is as long as it was. *found:
- * its stages say all, and the same. Floats have the byte order that they are decoded in. */
+ * its steps say all, and the same. Floats have the byte order that they are decoded in. */
 static cip_status told(asdf_update *u, const asdf_ublock *b, const asdf_chain *c, asdf_encoded *of,
                        bool *found, cip_err *err)
 {
-    const asdf_stage *first = NULL;
+    const asdf_step *first = NULL;
     const cip_dtype *type = NULL;
     bool big = u->f->user != NULL && u->f->user[b->chain_of]->hint.big;
-    for (size_t i = 0; i < c->n && c->stage[i].kind != ASDF_STAGE_CODEC; i++) {
-        const asdf_stage *s = &c->stage[i];
+    for (size_t i = 0; i < c->n && c->step[i].kind != ASDF_STEP_CODEC; i++) {
+        const asdf_step *s = &c->step[i];
         uint64_t before = type != NULL ? type->itemsize : 0;
         first = first != NULL ? first : s;
-        if (s->kind == ASDF_STAGE_TILE)
+        if (s->kind == ASDF_STEP_TILE)
             CIP_TRY(opaque(u, s->item_size, &type, err));
         else
             type = s->dtype == 0 ? NULL : cip_dtype_fixed(s->dtype == 64 ? CIP_F64 : CIP_F32, big);

@@ -47,12 +47,12 @@ static void the_documents_chains_are_taken(void **state)
     bench *b = *state;
     assert_int_equal(read_chain(b, "[zlib]"), CIP_OK);
     assert_int_equal(b->chain.n, 1);
-    assert_int_equal(b->chain.stage[0].kind, ASDF_STAGE_CODEC);
-    assert_ptr_equal(b->chain.stage[0].codec, cip_codec_find("zlib"));
+    assert_int_equal(b->chain.step[0].kind, ASDF_STEP_CODEC);
+    assert_ptr_equal(b->chain.step[0].codec, cip_codec_find("zlib"));
     assert_int_equal(read_chain(b, "[[tile, {shape: [32, 16]}], zlib]"), CIP_OK);
-    const asdf_stage *tile = &b->chain.stage[0];
+    const asdf_step *tile = &b->chain.step[0];
     assert_int_equal(b->chain.n, 2);
-    assert_int_equal(tile->kind, ASDF_STAGE_TILE);
+    assert_int_equal(tile->kind, ASDF_STEP_TILE);
     assert_string_equal(tile->name, "tile");
     assert_int_equal(tile->ndim, 2);
     assert_int_equal(tile->shape[0], 32);
@@ -62,10 +62,10 @@ static void the_documents_chains_are_taken(void **state)
     assert_int_equal(read_chain(b, "[[tile, {shape: [32, 32]}], [quantize, {quality: 2.5}], zlib]"),
                      CIP_OK);
     assert_int_equal(b->chain.n, 3);
-    assert_int_equal(b->chain.stage[1].kind, ASDF_STAGE_QUANTIZE);
-    assert_true(b->chain.stage[1].quality == 2.5);
-    assert_int_equal(b->chain.stage[1].bits, 0);
-    assert_int_equal(b->chain.stage[1].dtype, 0);
+    assert_int_equal(b->chain.step[1].kind, ASDF_STEP_QUANTIZE);
+    assert_true(b->chain.step[1].quality == 2.5);
+    assert_int_equal(b->chain.step[1].bits, 0);
+    assert_int_equal(b->chain.step[1].dtype, 0);
 }
 
 static void all_arguments_are_taken(void **state)
@@ -75,7 +75,7 @@ static void all_arguments_are_taken(void **state)
                                    "item_size: 12, other: [1]}\n"
                                    "- - quantize\n  - {dtype: 64, original_shape: [], bits: 64}\n"),
                      CIP_OK);
-    const asdf_stage *tile = &b->chain.stage[0], *q = &b->chain.stage[1];
+    const asdf_step *tile = &b->chain.step[0], *q = &b->chain.step[1];
     assert_true(tile->has_original);
     assert_int_equal(tile->original_ndim, 3);
     assert_int_equal(tile->original[0], 5);
@@ -89,7 +89,7 @@ static void all_arguments_are_taken(void **state)
     assert_int_equal(q->bits, 64);
     assert_true(q->quality == 0);
     assert_int_equal(read_chain(b, "[quantize]"), CIP_OK);
-    assert_true(b->chain.stage[0].quality == ASDF_QUANTIZE_QUALITY);
+    assert_true(b->chain.step[0].quality == ASDF_QUANTIZE_QUALITY);
 }
 
 static void every_form_of_a_chain_is_taken(void **state)
@@ -205,11 +205,11 @@ static void an_encoding_of_the_application_gets_its_arguments(void **state)
     b->env.codec = &own;
     b->env.ncodec = 1;
     assert_int_equal(read_chain(b, "[[rot13,\n  {key: [1, 'two']}], rot13]"), CIP_OK);
-    const cip_app_codec *args = b->chain.stage[0].codec_args;
-    assert_ptr_equal(b->chain.stage[0].codec, &cip_codec_app);
+    const cip_app_codec *args = b->chain.step[0].codec_args;
+    assert_ptr_equal(b->chain.step[0].codec, &cip_codec_app);
     assert_ptr_equal(args->methods, &own);
     assert_string_equal(args->args, "{key: [1, 'two']}");
-    args = b->chain.stage[1].codec_args;
+    args = b->chain.step[1].codec_args;
     assert_string_equal(args->args, "");
 }
 

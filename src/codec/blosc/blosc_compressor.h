@@ -7,25 +7,25 @@
 #include "codec/blosc/blosc.h"
 
 /* Belongs to one thread. Zero-initialise with the memory it uses: { .mem = m }. */
-typedef struct cip_blosc_press {
+typedef struct cip_blosc_compressor {
     cip_mem *mem; /* libdeflate's and libzstd's contexts are not counted in it */
     int compcode, level;
     void *state;    /* the compressor's context */
     cip_bytes dict; /* borrowed */
     void *primed;   /* what the dictionary became */
-} cip_blosc_press;
+} cip_blosc_compressor;
 
 /* Chooses the compressor and a level from 1 to 9; drops the dictionary. A context that fits is
  * kept. UNSUPPORTED when the build lacks the compressor or none of them can be written. */
-cip_status cip_blosc_press_set(cip_blosc_press *p, int compcode, int level, cip_err *err);
+cip_status cip_blosc_compressors(cip_blosc_compressor *p, int compcode, int level, cip_err *err);
 /* Whether the compressor in use takes dictionaries. */
-bool cip_blosc_press_takes_dict(const cip_blosc_press *p);
-/* A dictionary for all streams until the next cip_blosc_press_set; borrowed. */
-cip_status cip_blosc_press_use_dict(cip_blosc_press *p, cip_bytes dict, cip_err *err);
+bool cip_blosc_compressor_takes_dict(const cip_blosc_compressor *p);
+/* A dictionary for all streams until the next cip_blosc_compressors; borrowed. */
+cip_status cip_blosc_compressor_use_dict(cip_blosc_compressor *p, cip_bytes dict, cip_err *err);
 /* One stream into at most cap bytes; *n 0: it does not fit. */
-cip_status cip_blosc_press_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap,
-                               size_t *n, cip_err *err);
-void cip_blosc_press_clear(cip_blosc_press *p);
+cip_status cip_blosc_compressor_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst,
+                                    size_t cap, size_t *n, cip_err *err);
+void cip_blosc_compressor_clear(cip_blosc_compressor *p);
 
 /* A dictionary from samples that lie one after the other, of `each` bytes: at most cap bytes. 0:
  * none was found (too few samples, or a build without zstd, which makes them). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One chunk's pipeline: its stored bytes fetched, each stage undone in turn between two buffers,
+ * One chunk's pipeline: its stored bytes fetched, each step undone in turn between two buffers,
  * the last one where the caller says; and whole chunks held, from the cache or for it. */
 #include "space/reader.h"
 
@@ -38,16 +38,16 @@ static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room
     return cip_rd_at(rd, at->in, at->off, room->ptr, n, err);
 }
 
-/* The output of a stage that is not the last one. */
+/* The output of a step that is not the last one. */
 static cip_status stage_len(const cip_step *step, uint64_t raw_len, size_t *n, cip_err *err)
 {
     uint64_t len = step->mid_len == 0 ? raw_len : step->mid_len;
     if (!cip_to_size(len, n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes between stages", len);
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes between steps", len);
     return CIP_OK;
 }
 
-/* One stage of unknown output: in order until it ends. The input is made a space for that. */
+/* One step of unknown output: in order until it ends. The input is made a space for that. */
 static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
                                 cip_bytes in, cip_pooled *room, size_t *n, cip_err *err)
 {
@@ -60,8 +60,8 @@ static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const ci
     return st;
 }
 
-static cip_status stage(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                        uint64_t raw_len, cip_bytes *io, cip_pooled *room, cip_err *err)
+static cip_status decode_step(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
+                              uint64_t raw_len, cip_bytes *io, cip_pooled *room, cip_err *err)
 {
     size_t n;
     if (step->mid_len == CIP_MID_UNKNOWN) {
@@ -84,7 +84,7 @@ static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_b
     for (size_t k = 0; k + 1 < p.n; k++) {
         cip_pooled *mine = &room[k % 2]; /* the other one holds the input */
         cip_buffer_pool_give(rd->buffers, mine);
-        CIP_GO(stage(rd, &p.step[k], &env, dst_len, &in, mine, err));
+        CIP_GO(decode_step(rd, &p.step[k], &env, dst_len, &in, mine, err));
     }
     const cip_step *last = &p.step[p.n - 1];
     st = last->codec->decode(last->args, &env, in, dst, dst_len, err);
@@ -103,7 +103,7 @@ static cip_status check_stored_len(const cip_chunk *c, cip_err *err)
                     c->at.len);
 }
 
-/* Bytes stored as they are: no stage, only another place. */
+/* Bytes stored as they are: no step, only another place. */
 cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip_want *piece,
                                  size_t n, cip_err *err)
 {
@@ -185,18 +185,18 @@ static cip_cache_key key_of(const cip_space *s, uint64_t i)
 }
 
 bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, const cip_chunk *c,
-                           cip_held *out)
+                           cip_pinned *out)
 {
     size_t len;
     out->ptr = cip_cache_get(rd->cache, key_of(s, i), &len, &out->pin);
     if (out->ptr != NULL && len == c->raw_len)
         return true;
-    cip_held_drop(rd, out);
+    cip_pinned_drop(rd, out);
     return false;
 }
 
 /* As it is in memory already. */
-static bool hold_stored(cip_space *s, const cip_chunk *c, cip_held *out)
+static bool pin_stored(cip_space *s, const cip_chunk *c, cip_pinned *out)
 {
     if (!cip_chunk_is_stored(s, c) || c->at.len != c->raw_len || c->at.in == NULL || c->at.bit != 0)
         return false;
@@ -205,7 +205,7 @@ static bool hold_stored(cip_space *s, const cip_chunk *c, cip_held *out)
 }
 
 static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            cip_held *out, cip_err *err)
+                            cip_pinned *out, cip_err *err)
 {
     uint8_t *bytes;
     CIP_TRY(cip_buffer_pool_get(rd->buffers, (size_t)c->raw_len, &bytes, err));
@@ -221,8 +221,8 @@ static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     return st;
 }
 
-static cip_status hold_pooled(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_held *out,
-                              cip_err *err)
+static cip_status pin_pooled(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_pinned *out,
+                             cip_err *err)
 {
     size_t n;
     if (!cip_to_size(c->raw_len, &n))
@@ -232,24 +232,24 @@ static cip_status hold_pooled(const cip_rd *rd, cip_space *s, const cip_chunk *c
     cip_status st = cip_chunk_decode(rd, s, c, out->room.ptr, err);
     out->ptr = out->room.ptr;
     if (st != CIP_OK)
-        cip_held_drop(rd, out);
+        cip_pinned_drop(rd, out);
     return st;
 }
 
-cip_status cip_chunk_hold(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
-                          cip_held *out, cip_err *err)
+cip_status cip_chunk_pin(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
+                         cip_pinned *out, cip_err *err)
 {
-    *out = (cip_held){ 0 };
-    if (cip_chunk_hold_cached(rd, s, i, c, out) || hold_stored(s, c, out))
+    *out = (cip_pinned){ 0 };
+    if (cip_chunk_hold_cached(rd, s, i, c, out) || pin_stored(s, c, out))
         return CIP_OK;
     if (keep && c->raw_len <= cip_cache_max(rd->cache) / 2)
         return hold_kept(rd, s, i, c, out, err);
-    return hold_pooled(rd, s, c, out, err);
+    return pin_pooled(rd, s, c, out, err);
 }
 
-void cip_held_drop(const cip_rd *rd, cip_held *h)
+void cip_pinned_drop(const cip_rd *rd, cip_pinned *h)
 {
     cip_cache_unpin(rd->cache, h->pin);
     cip_buffer_pool_give(rd->buffers, &h->room);
-    *h = (cip_held){ 0 };
+    *h = (cip_pinned){ 0 };
 }

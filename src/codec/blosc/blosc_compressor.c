@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The compressors behind Blosc chunks: liblz4 (fast and thorough), libdeflate, libzstd, and our
  * BloscLZ. A row for each; what the build lacks has none. */
-#include "codec/blosc/blosc_press.h"
+#include "codec/blosc/blosc_compressor.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,27 +21,27 @@
 #include <zstd_errors.h>
 #endif
 
-typedef struct press_row {
+typedef struct compressor_row {
     int compcode;
     bool by_level; /* a context is good for its level only */
-    cip_status (*open)(cip_blosc_press *p, cip_err *err);
-    void (*close)(cip_blosc_press *p);
-    cip_status (*run)(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
+    cip_status (*open)(cip_blosc_compressor *p, cip_err *err);
+    void (*close)(cip_blosc_compressor *p);
+    cip_status (*run)(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
                       cip_err *err);
     /* Optional pair: sets `primed` from `dict`; takes it back. */
-    cip_status (*prime)(cip_blosc_press *p, cip_err *err);
-    void (*unprime)(cip_blosc_press *p);
-} press_row;
+    cip_status (*prime)(cip_blosc_compressor *p, cip_err *err);
+    void (*unprime)(cip_blosc_compressor *p);
+} compressor_row;
 
 /* The context is memory of ours. */
-static void close_state(cip_blosc_press *p)
+static void close_state(cip_blosc_compressor *p)
 {
     cip_mem_put(p->mem, p->state);
 }
 
 /* --- BloscLZ --------------------------------------------------------------------------------- */
 
-static cip_status blosclz_open(cip_blosc_press *p, cip_err *err)
+static cip_status blosclz_open(cip_blosc_compressor *p, cip_err *err)
 {
     return cip_mem_get(p->mem, CIP_BLOSCLZ_TABLE * sizeof(uint32_t), &p->state, err);
 }
@@ -50,7 +50,7 @@ static cip_status blosclz_open(cip_blosc_press *p, cip_err *err)
  * it is copied. */
 enum { BLOSCLZ_FAST = 6, BLOSCLZ_SHARE = 8 };
 
-static cip_status blosclz_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap,
+static cip_status blosclz_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
                               size_t *n, cip_err *err)
 {
     (void)err;
@@ -70,18 +70,18 @@ static int lz4_len(size_t n)
     return n > INT_MAX ? INT_MAX : (int)n;
 }
 
-static void lz4_unprime(cip_blosc_press *p)
+static void lz4_unprime(cip_blosc_compressor *p)
 {
     cip_mem_put(p->mem, p->primed);
 }
 
-static cip_status lz4_open(cip_blosc_press *p, cip_err *err)
+static cip_status lz4_open(cip_blosc_compressor *p, cip_err *err)
 {
     return cip_mem_get(p->mem, sizeof(LZ4_stream_t), &p->state, err);
 }
 
-static cip_status lz4_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
-                          cip_err *err)
+static cip_status lz4_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                          size_t *n, cip_err *err)
 {
     (void)err;
     const char *in = (const char *)src.ptr;
@@ -96,7 +96,7 @@ static cip_status lz4_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_
     return CIP_OK;
 }
 
-static cip_status lz4_prime(cip_blosc_press *p, cip_err *err)
+static cip_status lz4_prime(cip_blosc_compressor *p, cip_err *err)
 {
     CIP_TRY(cip_mem_get(p->mem, sizeof(LZ4_stream_t), &p->primed, err));
     LZ4_initStream(p->primed, sizeof(LZ4_stream_t));
@@ -104,13 +104,13 @@ static cip_status lz4_prime(cip_blosc_press *p, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status lz4hc_open(cip_blosc_press *p, cip_err *err)
+static cip_status lz4hc_open(cip_blosc_compressor *p, cip_err *err)
 {
     return cip_mem_get(p->mem, sizeof(LZ4_streamHC_t), &p->state, err);
 }
 
-static cip_status lz4hc_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
-                            cip_err *err)
+static cip_status lz4hc_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                            size_t *n, cip_err *err)
 {
     (void)err;
     const char *in = (const char *)src.ptr;
@@ -125,7 +125,7 @@ static cip_status lz4hc_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, siz
     return CIP_OK;
 }
 
-static cip_status lz4hc_prime(cip_blosc_press *p, cip_err *err)
+static cip_status lz4hc_prime(cip_blosc_compressor *p, cip_err *err)
 {
     CIP_TRY(cip_mem_get(p->mem, sizeof(LZ4_streamHC_t), &p->primed, err));
     LZ4_initStreamHC(p->primed, sizeof(LZ4_streamHC_t));
@@ -143,7 +143,7 @@ static cip_status lz4hc_prime(cip_blosc_press *p, cip_err *err)
 /* libdeflate's level for each of ours: about zlib's ratio at that level or better. */
 static const int zlib_levels[10] = { 1, 1, 1, 2, 3, 4, 6, 7, 9, 10 };
 
-static cip_status zlib_open(cip_blosc_press *p, cip_err *err)
+static cip_status zlib_open(cip_blosc_compressor *p, cip_err *err)
 {
     p->state = libdeflate_alloc_compressor(zlib_levels[p->level]);
     return p->state != NULL
@@ -151,13 +151,13 @@ static cip_status zlib_open(cip_blosc_press *p, cip_err *err)
                : cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
 }
 
-static void zlib_close(cip_blosc_press *p)
+static void zlib_close(cip_blosc_compressor *p)
 {
     libdeflate_free_compressor(p->state);
 }
 
-static cip_status zlib_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
-                           cip_err *err)
+static cip_status zlib_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                           size_t *n, cip_err *err)
 {
     (void)err;
     *n = libdeflate_zlib_compress(p->state, src.ptr, src.len, dst, cap);
@@ -180,7 +180,7 @@ static cip_status zstd_no_memory(cip_err *err)
     return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzstd");
 }
 
-static cip_status zstd_open(cip_blosc_press *p, cip_err *err)
+static cip_status zstd_open(cip_blosc_compressor *p, cip_err *err)
 {
     p->state = ZSTD_createCCtx();
     if (p->state == NULL)
@@ -189,13 +189,13 @@ static cip_status zstd_open(cip_blosc_press *p, cip_err *err)
     return CIP_OK;
 }
 
-static void zstd_close(cip_blosc_press *p)
+static void zstd_close(cip_blosc_compressor *p)
 {
     ZSTD_freeCCtx(p->state);
 }
 
-static cip_status zstd_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap, size_t *n,
-                           cip_err *err)
+static cip_status zstd_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                           size_t *n, cip_err *err)
 {
     size_t got = ZSTD_compress2(p->state, dst, cap, src.ptr, src.len);
     if (ZSTD_isError(got) && ZSTD_getErrorCode(got) != ZSTD_error_dstSize_tooSmall)
@@ -204,7 +204,7 @@ static cip_status zstd_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size
     return CIP_OK;
 }
 
-static cip_status zstd_prime(cip_blosc_press *p, cip_err *err)
+static cip_status zstd_prime(cip_blosc_compressor *p, cip_err *err)
 {
     p->primed = ZSTD_createCDict(p->dict.ptr, p->dict.len, zstd_level(p->level));
     if (p->primed == NULL)
@@ -213,7 +213,7 @@ static cip_status zstd_prime(cip_blosc_press *p, cip_err *err)
     return CIP_OK;
 }
 
-static void zstd_unprime(cip_blosc_press *p)
+static void zstd_unprime(cip_blosc_compressor *p)
 {
     ZSTD_CCtx_refCDict(p->state, NULL);
     ZSTD_freeCDict(p->primed);
@@ -242,7 +242,7 @@ size_t cip_blosc_train(cip_bytes samples, size_t each, uint8_t *dict, size_t cap
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-static const press_row rows[] = {
+static const compressor_row rows[] = {
     { CIP_BLOSC_BLOSCLZ, false, blosclz_open, close_state, blosclz_run, NULL, NULL },
 #if CIP_WITH_LZ4
     { CIP_BLOSC_LZ4, false, lz4_open, close_state, lz4_run, lz4_prime, lz4_unprime },
@@ -256,7 +256,7 @@ static const press_row rows[] = {
 #endif
 };
 
-static const press_row *find_row(int compcode)
+static const compressor_row *find_row(int compcode)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].compcode == compcode)
@@ -264,7 +264,7 @@ static const press_row *find_row(int compcode)
     return NULL;
 }
 
-static void drop_dict(cip_blosc_press *p)
+static void drop_dict(cip_blosc_compressor *p)
 {
     if (p->primed != NULL)
         find_row(p->compcode)->unprime(p);
@@ -272,7 +272,7 @@ static void drop_dict(cip_blosc_press *p)
     p->dict = (cip_bytes){ NULL, 0 };
 }
 
-void cip_blosc_press_clear(cip_blosc_press *p)
+void cip_blosc_compressor_clear(cip_blosc_compressor *p)
 {
     drop_dict(p);
     if (p->state != NULL)
@@ -280,9 +280,9 @@ void cip_blosc_press_clear(cip_blosc_press *p)
     p->state = NULL;
 }
 
-cip_status cip_blosc_press_set(cip_blosc_press *p, int compcode, int level, cip_err *err)
+cip_status cip_blosc_compressors(cip_blosc_compressor *p, int compcode, int level, cip_err *err)
 {
-    const press_row *row = find_row(compcode);
+    const compressor_row *row = find_row(compcode);
     if (row == NULL) {
         const char *name = cip_blosc_codec_name(compcode);
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -290,27 +290,27 @@ cip_status cip_blosc_press_set(cip_blosc_press *p, int compcode, int level, cip_
                         name != NULL ? name : "an unknown one", compcode);
     }
     if (p->compcode != compcode || (p->level != level && row->by_level))
-        cip_blosc_press_clear(p);
+        cip_blosc_compressor_clear(p);
     drop_dict(p);
     p->compcode = compcode;
     p->level = level;
     return p->state != NULL ? CIP_OK : row->open(p, err);
 }
 
-bool cip_blosc_press_takes_dict(const cip_blosc_press *p)
+bool cip_blosc_compressor_takes_dict(const cip_blosc_compressor *p)
 {
     return find_row(p->compcode)->prime != NULL;
 }
 
-cip_status cip_blosc_press_use_dict(cip_blosc_press *p, cip_bytes dict, cip_err *err)
+cip_status cip_blosc_compressor_use_dict(cip_blosc_compressor *p, cip_bytes dict, cip_err *err)
 {
     drop_dict(p);
     p->dict = dict;
     return find_row(p->compcode)->prime(p, err);
 }
 
-cip_status cip_blosc_press_run(cip_blosc_press *p, cip_bytes src, uint8_t *dst, size_t cap,
-                               size_t *n, cip_err *err)
+cip_status cip_blosc_compressor_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst,
+                                    size_t cap, size_t *n, cip_err *err)
 {
     return find_row(p->compcode)->run(p, src, dst, cap, n, err);
 }
