@@ -101,8 +101,8 @@ static cip_status take_params(const cip_blosc_params *p, cip_blosc_spec *spec, c
         spec->level = 0;
     CIP_TRY(cip_blosc_filters_parse(p->filter != NULL ? p->filter : "shuffle", spec->filter,
                                     spec->filter_meta, err));
-    cip_blosc_plan plan;
-    return cip_blosc_plan_make(spec, 0, &plan, err);
+    cip_blosc_form form;
+    return cip_blosc_form_make(spec, 0, &form, err);
 }
 
 static cip_status make(const cip_blosc_params *in, cip_blosc **out, cip_err *err)

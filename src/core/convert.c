@@ -259,7 +259,7 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     cip_status st = convert(&c, out, &arena, err);
     cip_report_clear(&notes);
     for (size_t i = 0; i < job.nplan; i++)
-        cip_plan_clear(&job.plan[i]);
+        cip_read_plan_clear(&job.plan[i]);
     cip_arena_clear(&arena);
     return st;
 }

@@ -41,10 +41,10 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
 {
     cip_read_args args = { .size = sizeof args, .field = field, .take_mask = mask };
     args.overflow = p->job->spec.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
-    cip_plan_read *plan = &p->job->plan[p->job->nplan];
-    CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, plan, err));
+    cip_read_plan *plan = &p->job->plan[p->job->nplan];
+    CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, plan, err));
     p->job->nplan++;
-    CIP_TRY(cip_fail_in(err, cip_plan_check_amount(plan, err), "%s", a->path));
+    CIP_TRY(cip_fail_in(err, cip_read_plan_check_amount(plan, err), "%s", a->path));
     p->spec[p->job->spec.narray++] = (cip_spec_array){ .path = a->path,
                                                        .dtype = plan->to,
                                                        .ndim = plan->from.ndim,
@@ -233,7 +233,7 @@ static cip_status order_by_block(planner *p, cip_err *err)
     size_t n = job->spec.narray, *to;
     rank *r;
     cip_spec_array *spec;
-    cip_plan_read *plan;
+    cip_read_plan *plan;
     CIP_TRY(CIP_ARENA_NEW(p->a, &r, n, err));
     CIP_TRY(CIP_ARENA_NEW(p->a, &to, n, err));
     CIP_TRY(CIP_ARENA_NEW(p->a, &spec, n, err));

@@ -29,7 +29,7 @@ static cip_status next_of_memory(void *self, uint64_t nelem, uint8_t *dst, cip_e
 
 /* Elements of an array, read in parts, cast on the way. */
 typedef struct from_array {
-    cip_plan_read plan;
+    cip_read_plan plan;
     cip_parts parts;
     uint8_t *buf;          /* of one part */
     uint8_t *mask, *alike; /* of one part: what is missing, what is as if; NULL: nothing is */
@@ -43,7 +43,7 @@ typedef struct from_array {
 static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
 {
     size_t n = (size_t)part->nelem, size = (size_t)x->plan.to->itemsize;
-    CIP_TRY(cip_plan_mask(&x->plan, part, x->mask, err));
+    CIP_TRY(cip_read_plan_mask(&x->plan, part, x->mask, err));
     if (x->value != NULL)
         CIP_TRY(cip_equal_run(x->plan.to, x->value, x->buf, n, x->alike, err));
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static cip_status next_part(from_array *x, cip_err *err)
     cip_part part;
     if (!cip_parts_next(&x->parts, &part))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected more elements, found the end");
-    CIP_TRY(cip_plan_fetch(&x->plan, &part, x->buf, err));
+    CIP_TRY(cip_read_plan_fetch(&x->plan, &part, x->buf, err));
     if (x->mask != NULL)
         CIP_TRY(put_missing(x, &part, err));
     x->have = part.nelem;
@@ -106,7 +106,7 @@ static void array_end(from_array *x)
     cip_mem_put(x->plan.arena.mem, x->alike);
     cip_mem_put(x->plan.arena.mem, x->mask);
     cip_mem_put(x->plan.arena.mem, x->buf);
-    cip_plan_clear(&x->plan);
+    cip_read_plan_clear(&x->plan);
 }
 
 /* All of `from` as elements of `to`, of which `value` (or NULL) stands for missing ones. */
@@ -120,7 +120,7 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     args.dtype = to;
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     memset(x, 0, sizeof *x);
-    CIP_TRY(cip_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
+    CIP_TRY(cip_read_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
     uint64_t most = cip_min_u64(cip_piece_elems(to->itemsize), x->plan.nelem);
     x->value = value;
     x->accept_loss = e->o.accept_loss;
@@ -150,7 +150,7 @@ static cip_status passed_on(cip_err *err)
 
 /* The selected elements of the array (or a field of it) at `path`. */
 static cip_status plan_target(const cip_edit *e, const char *path, const char *selection, cip_as as,
-                              cip_plan_read *out, cip_err *err)
+                              cip_read_plan *out, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .selection = selection };
     cip_err why = CIP_ERR_INIT;
@@ -161,7 +161,7 @@ static cip_status plan_target(const cip_edit *e, const char *path, const char *s
         return passed_on(&why);
     }
     CIP_TRY(cip_array_state(a, err));
-    return cip_plan_make(a, &args, as, out, err);
+    return cip_read_plan_make(a, &args, as, out, err);
 }
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
@@ -172,7 +172,7 @@ static cip_status may_write(const cip_edit *e, cip_err *err)
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
                                const void *data, size_t nbytes, cip_err *err)
 {
-    cip_plan_read p;
+    cip_read_plan p;
     CIP_TRY(may_write(e, err));
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
     from_memory m = { .at = data };
@@ -187,7 +187,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
     st = p.nelem == 0 ? CIP_OK : e->ops->write(e->state, p.array, &p.from, &feed, err);
 done:
     cip_fail_in(err, st, "%s", p.array->path);
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return st;
 }
 
@@ -206,7 +206,7 @@ static bool same_shape(const cip_nd *a, const cip_nd *b)
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
                               const cip_array *from, cip_err *err)
 {
-    cip_plan_read p;
+    cip_read_plan p;
     from_array x;
     const cip_feed feed = { next_of_array, &x };
     CIP_TRY(may_write(e, err));
@@ -225,7 +225,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
         array_end(&x);
     }
     cip_fail_in(err, st, "%s", p.array->path);
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return st;
 }
 

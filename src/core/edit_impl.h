@@ -4,7 +4,7 @@
 #define CIP_CORE_EDIT_IMPL_H
 
 #include "core/commit.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */

@@ -22,7 +22,7 @@ static cip_status give(const taker *t, const void *p, size_t n, cip_err *err)
 
 /* --- raw ------------------------------------------------------------------------------------ */
 
-static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *err)
+static cip_status export_raw(const cip_read_plan *p, const taker *t, cip_err *err)
 {
     cip_status st = CIP_OK;
     cip_parts it;
@@ -33,9 +33,9 @@ static cip_status export_raw(const cip_plan_read *p, const taker *t, cip_err *er
     most = most < p->nelem ? most : p->nelem;
     CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)most, (size_t)p->to->itemsize, &buf, err));
     while (cip_parts_next(&it, &part)) {
-        CIP_GO(cip_plan_fetch(p, &part, buf, err));
+        CIP_GO(cip_read_plan_fetch(p, &part, buf, err));
         CIP_GO(give(t, buf, (size_t)(part.nelem * p->to->itemsize), err));
-        CIP_GO(cip_plan_progress(p, &done, part.nelem, err));
+        CIP_GO(cip_read_plan_progress(p, &done, part.nelem, err));
     }
 done:
     cip_mem_put(p->arena.mem, buf);
@@ -73,12 +73,12 @@ static cip_status check_loss(const cip_sink_job *job, cip_err *err)
 /* A sink's run counts bytes. */
 static int tell_elements(void *user, uint64_t done, uint64_t total)
 {
-    const cip_plan_read *p = user;
+    const cip_read_plan *p = user;
     uint64_t each = cip_max_u64(1, p->stored->itemsize);
     return p->progress(p->progress_user, done / each, total / each);
 }
 
-static cip_status export_format(cip_plan_read *p, const cip_format *format, taker *t, cip_err *err)
+static cip_status export_format(cip_read_plan *p, const cip_format *format, taker *t, cip_err *err)
 {
     cip_status st;
     cip_env *env = p->array->layout->env;
@@ -110,7 +110,7 @@ enum { TEXT_PART_BYTES = 1 << 18 }; /* its text is a few times that */
 
 /* What a run of text keeps. */
 typedef struct texter {
-    const cip_plan_read *plan;
+    const cip_read_plan *plan;
     cip_printer pr;
     uint64_t done;        /* elements printed */
     uint64_t most;        /* elements in a part */
@@ -120,22 +120,22 @@ typedef struct texter {
 
 static cip_status print_part(texter *x, const cip_part *part, const taker *t, cip_err *err)
 {
-    const cip_plan_read *p = x->plan;
-    CIP_TRY(cip_plan_fetch(p, part, x->elem, err));
+    const cip_read_plan *p = x->plan;
+    CIP_TRY(cip_read_plan_fetch(p, part, x->elem, err));
     if (x->mask != NULL)
-        CIP_TRY(cip_plan_mask(p, part, x->mask, err));
+        CIP_TRY(cip_read_plan_mask(p, part, x->mask, err));
     for (uint64_t i = 0; i < part->nelem; i++) {
         bool missing = x->mask != NULL && x->mask[i] != 0;
         const uint8_t *elem = missing ? NULL : x->elem + i * p->to->itemsize;
         CIP_TRY(cip_print_elem(&x->pr, p, x->done + i, elem, &x->out, err));
     }
-    CIP_TRY(cip_plan_progress(p, &x->done, part->nelem, err));
+    CIP_TRY(cip_read_plan_progress(p, &x->done, part->nelem, err));
     CIP_TRY(give(t, x->out.ptr, x->out.len, err));
     x->out.len = 0;
     return CIP_OK;
 }
 
-static cip_status texter_start(texter *x, const cip_plan_read *p, cip_print_style style,
+static cip_status texter_start(texter *x, const cip_read_plan *p, cip_print_style style,
                                cip_err *err)
 {
     uint64_t each = p->to->itemsize == 0 ? 1 : p->to->itemsize;
@@ -149,7 +149,7 @@ static cip_status texter_start(texter *x, const cip_plan_read *p, cip_print_styl
     return cip_mem_zeroed(p->arena.mem, (size_t)x->most, 1, (void **)&x->mask, err);
 }
 
-static cip_status export_text(const cip_plan_read *p, cip_print_style style, const taker *t,
+static cip_status export_text(const cip_read_plan *p, cip_print_style style, const taker *t,
                               cip_err *err)
 {
     cip_status st;
@@ -183,11 +183,11 @@ static bool text_style(const char *to, cip_print_style *style)
     return true;
 }
 
-static cip_status export_planned(cip_plan_read *p, const char *to, taker *t, cip_err *err)
+static cip_status export_planned(cip_read_plan *p, const char *to, taker *t, cip_err *err)
 {
     cip_print_style style;
     cip_space *space;
-    CIP_TRY(cip_plan_check_amount(p, err));
+    CIP_TRY(cip_read_plan_check_amount(p, err));
     /* what cannot be read at all, or is not what its checksum says, fails before a head is out */
     CIP_TRY(cip_space_resolve(p->array->space, &space, err));
     if (strcmp(to, "raw") == 0)
@@ -204,7 +204,7 @@ static cip_status export_planned(cip_plan_read *p, const char *to, taker *t, cip
 cip_status cip_export(const cip_array *a, const cip_read_args *args, const char *to,
                       cip_write_fn *fn, void *user, cip_err *err)
 {
-    cip_plan_read p;
+    cip_read_plan p;
     taker t = { fn, user };
     if (to == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -214,8 +214,8 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
         as = CIP_AS_STORED;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_read_args_got(args, err));
-    CIP_TRY(cip_plan_make(a, args, as, &p, err));
+    CIP_TRY(cip_read_plan_make(a, args, as, &p, err));
     cip_status st = export_planned(&p, to, &t, err);
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }

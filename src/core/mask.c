@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 /* The mask array seen with the shape of the array: numpy's broadcasting (missing leading axes, axes
  * of length 1). */
@@ -26,7 +26,7 @@ static cip_status broadcast(const cip_nd *mask, const cip_nd *to, cip_nd *out, c
     return CIP_OK;
 }
 
-static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+static cip_status mask_from_array(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                                   cip_err *err)
 {
     const cip_array *m = p->array->mask.array;
@@ -35,7 +35,7 @@ static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, 
     cip_cast_stats stats = { 0, 0 };
     CIP_TRY(cip_array_state(m, err));
     CIP_TRY(broadcast(&m->view, &p->array->view, &all, err));
-    cip_plan_axes(p, &all, NULL); /* every item of a field has the element's mask */
+    cip_read_plan_axes(p, &all, NULL); /* every item of a field has the element's mask */
     CIP_TRY(cip_view_select(&all, &p->sel, &chosen, NULL, err));
     for (int32_t d = 0; d < chosen.ndim; d++) {
         chosen.off += (uint64_t)(part->start[d] * chosen.stride[d]);
@@ -46,11 +46,11 @@ static cip_status mask_from_array(const cip_plan_read *p, const cip_part *part, 
     return cip_space_gather(&p->how, m->space, &chosen, &cast, &packed, dst, &stats, err);
 }
 
-static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+static cip_status mask_from_value(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                                   cip_err *err)
 {
     cip_status st;
-    cip_plan_read raw = *p;
+    cip_read_plan raw = *p;
     void *elems = NULL;
     assert(p->nfaxis == 0 && p->array->dtype->kind != CIP_RECORD); /* layout.h says so */
     raw.stored = raw.to = p->array->dtype;                         /* whatever they are read as */
@@ -58,7 +58,7 @@ static cip_status mask_from_value(const cip_plan_read *p, const cip_part *part, 
     CIP_GO(cip_cast_make(raw.stored, raw.to, CIP_OVERFLOW_CLAMP, &raw.cast, err));
     CIP_GO(
         cip_mem_zeroed(p->arena.mem, (size_t)part->nelem, (size_t)raw.to->itemsize, &elems, err));
-    CIP_GO(cip_plan_fetch(&raw, part, elems, err));
+    CIP_GO(cip_read_plan_fetch(&raw, part, elems, err));
     CIP_GO(cip_equal_run(raw.to, p->array->mask.value, elems, (size_t)part->nelem, dst, err));
 done:
     cip_mem_put(p->arena.mem, elems);
@@ -78,7 +78,7 @@ cip_status cip_mask_shows(const cip_mask *m, uint64_t off, uint64_t itemsize, ci
     return CIP_OK;
 }
 
-static cip_status mask_of_elements(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+static cip_status mask_of_elements(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                                    cip_err *err)
 {
     switch (p->array->mask.kind) {
@@ -101,7 +101,7 @@ static cip_status mask_of_elements(const cip_plan_read *p, const cip_part *part,
 }
 
 /* Sets what is missing of the field alone. */
-static cip_status add_missing(const cip_plan_read *p, const cip_part *part, uint8_t *dst,
+static cip_status add_missing(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                               cip_err *err)
 {
     cip_status st;
@@ -123,7 +123,8 @@ done:
     return st;
 }
 
-cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
+cip_status cip_read_plan_mask(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
+                              cip_err *err)
 {
     CIP_TRY(mask_of_elements(p, part, dst, err));
     return p->by_field ? add_missing(p, part, dst, err) : CIP_OK;

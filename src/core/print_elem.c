@@ -13,7 +13,7 @@
 #include "tree/utf8.h"
 #include "tree/yaml.h"
 
-void cip_printer_start(cip_printer *pr, const cip_plan_read *p, cip_print_style style)
+void cip_printer_start(cip_printer *pr, const cip_read_plan *p, cip_print_style style)
 {
     pr->style = style;
     pr->ndim = p->from.ndim;
@@ -280,7 +280,7 @@ static cip_status csv_columns(const cip_dtype *d, const uint8_t *e, cip_buf *out
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* How many axes begin anew at element i: 0 within a row, ndim at the very first. */
-static int32_t axes_begun(const cip_plan_read *p, uint64_t i)
+static int32_t axes_begun(const cip_read_plan *p, uint64_t i)
 {
     int32_t n = 0;
     while (n < p->from.ndim && i % (uint64_t)p->from.shape[p->from.ndim - 1 - n] == 0)
@@ -328,12 +328,12 @@ static cip_status empty_cells(size_t ncell, bool alone, cip_buf *out, cip_err *e
 }
 
 /* Whether each element has a line of its own. */
-static bool is_alone(const cip_printer *pr, const cip_plan_read *p)
+static bool is_alone(const cip_printer *pr, const cip_read_plan *p)
 {
     return pr->records || pr->ndim <= 1 || p->from.shape[pr->ndim - 1] == 1;
 }
 
-cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_t i,
+cip_status cip_print_elem(const cip_printer *pr, const cip_read_plan *p, uint64_t i,
                           const uint8_t *elem, cip_buf *out, cip_err *err)
 {
     int32_t begun = axes_begun(p, i);
@@ -353,7 +353,7 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_plan_read *p, uint64_
     return cip_elem_format(p->to, elem, out, err);
 }
 
-cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf *out, cip_err *err)
+cip_status cip_print_head(const cip_printer *pr, const cip_read_plan *p, cip_buf *out, cip_err *err)
 {
     if (!pr->records || pr->style != CIP_PRINT_CSV)
         return CIP_OK;
@@ -366,9 +366,9 @@ cip_status cip_print_head(const cip_printer *pr, const cip_plan_read *p, cip_buf
 }
 
 /* An array without elements: its axes down to the first of length 0, each item of which is "[]". */
-static cip_status json_empty(const cip_plan_read *p, cip_buf *out, cip_err *err)
+static cip_status json_empty(const cip_read_plan *p, cip_buf *out, cip_err *err)
 {
-    cip_plan_read outer = { .from = p->from };
+    cip_read_plan outer = { .from = p->from };
     uint64_t n;
     outer.from.ndim = 0;
     while (p->from.shape[outer.from.ndim] != 0)
@@ -383,7 +383,7 @@ static cip_status json_empty(const cip_plan_read *p, cip_buf *out, cip_err *err)
     return brackets(']', pr.ndim, out, err);
 }
 
-cip_status cip_print_tail(const cip_printer *pr, const cip_plan_read *p, cip_buf *out, cip_err *err)
+cip_status cip_print_tail(const cip_printer *pr, const cip_read_plan *p, cip_buf *out, cip_err *err)
 {
     bool json = pr->style == CIP_PRINT_JSON;
     if (p->nelem == 0 && !json)

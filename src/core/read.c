@@ -4,10 +4,10 @@
 
 #include "base/endian.h"
 #include "base/num.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 /* Where the result goes: C order, or the caller's strides. */
-static cip_status destination(const cip_plan_read *p, const cip_read_args *args, cip_nd *out,
+static cip_status destination(const cip_read_plan *p, const cip_read_args *args, cip_nd *out,
                               cip_err *err)
 {
     CIP_TRY(cip_view_c_order(p->from.ndim, p->from.shape, p->to->itemsize, out, err));
@@ -34,7 +34,7 @@ static cip_status own_pool(const cip_read_args *args, cip_read_how *how, cip_poo
 }
 
 /* A part's elements to their places in dst. */
-static cip_status read_part(const cip_plan_read *p, const cip_part *part, cip_nd dst, uint8_t *mem,
+static cip_status read_part(const cip_read_plan *p, const cip_part *part, cip_nd dst, uint8_t *mem,
                             cip_cast_stats *stats, cip_err *err)
 {
     cip_cast_stats own = { 0, 0 };
@@ -44,14 +44,14 @@ static cip_status read_part(const cip_plan_read *p, const cip_part *part, cip_nd
     }
     CIP_TRY(
         cip_space_gather(&p->how, p->array->space, &part->from, &p->cast, &dst, mem, &own, err));
-    own.first += cip_plan_first_of(p, part);
+    own.first += cip_read_plan_first_of(p, part);
     cip_cast_merge(stats, &own);
     return CIP_OK;
 }
 
 /* The mask goes part by part, as one that is a value needs the elements at hand; the elements
  * (dst NULL: none) as well where progress is told. */
-static cip_status read_parts(const cip_plan_read *p, const cip_read_args *args, const cip_nd *dst,
+static cip_status read_parts(const cip_read_plan *p, const cip_read_args *args, const cip_nd *dst,
                              cip_cast_stats *stats, cip_err *err)
 {
     cip_parts it;
@@ -63,14 +63,14 @@ static cip_status read_parts(const cip_plan_read *p, const cip_read_args *args, 
         if (dst != NULL)
             CIP_TRY(read_part(p, &part, *dst, args->dst, stats, err));
         if (mask != NULL)
-            CIP_TRY(cip_plan_mask(p, &part, mask, err));
+            CIP_TRY(cip_read_plan_mask(p, &part, mask, err));
         mask = mask != NULL ? mask + part.nelem : NULL;
-        CIP_TRY(cip_plan_progress(p, &done, part.nelem, err));
+        CIP_TRY(cip_read_plan_progress(p, &done, part.nelem, err));
     }
     return CIP_OK;
 }
 
-static cip_status run(cip_plan_read *p, const cip_read_args *args, cip_err *err)
+static cip_status run(cip_read_plan *p, const cip_read_args *args, cip_err *err)
 {
     cip_status st;
     cip_pool *pool = NULL;
@@ -97,16 +97,16 @@ done:
 cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err *err)
 {
     cip_read_args full;
-    cip_plan_read p;
+    cip_read_plan p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
     CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_read_args_check(args, &full, err));
     if (full.take_mask)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "a mask is read by cip_read_args.mask; take_mask is for cip_export");
-    CIP_TRY(cip_plan_make(a, &full, CIP_AS_NATIVE, &p, err));
+    CIP_TRY(cip_read_plan_make(a, &full, CIP_AS_NATIVE, &p, err));
     cip_status st = run(&p, &full, err);
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
@@ -134,17 +134,17 @@ cip_status cip_read(const cip_array *a, const char *selection, const cip_dtype *
 cip_status cip_read_shape(const cip_array *a, const cip_read_args *args, int *ndim, int64_t *shape,
                           uint64_t *nbytes, cip_err *err)
 {
-    cip_plan_read p;
+    cip_read_plan p;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_read_args_got(args, err));
-    CIP_TRY(cip_plan_make(a, args, CIP_AS_NATIVE, &p, err));
+    CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     if (ndim != NULL)
         *ndim = p.from.ndim;
     if (shape != NULL)
         memcpy(shape, p.from.shape, sizeof(int64_t) * (size_t)p.from.ndim);
     if (nbytes != NULL)
         *nbytes = p.nbytes;
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return CIP_OK;
 }
 
@@ -166,7 +166,7 @@ static cip_status point_offset(const cip_nd *v, const int64_t *coord, size_t i, 
     return CIP_OK;
 }
 
-static cip_status read_points(const cip_plan_read *p, size_t n, const int64_t *coords, uint8_t *dst,
+static cip_status read_points(const cip_read_plan *p, size_t n, const int64_t *coords, uint8_t *dst,
                               cip_err *err)
 {
     cip_status st;
@@ -186,12 +186,12 @@ cip_status cip_read_points(const cip_array *a, size_t npoint, const int64_t *coo
                            const cip_dtype *dtype, void *values, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .dtype = dtype };
-    cip_plan_read p;
+    cip_read_plan p;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
-    CIP_TRY(cip_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
+    CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
     cip_status st = read_points(&p, npoint, coords, values, err);
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }
 

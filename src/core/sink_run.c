@@ -11,7 +11,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
     cip_spec_array *s;
     CIP_TRY(CIP_ARENA_NEW(a, &s, job->spec.narray, err));
     for (size_t i = 0; i < job->spec.narray; i++) {
-        const cip_plan_read *p = &job->plan[i];
+        const cip_read_plan *p = &job->plan[i];
         s[i] = (cip_spec_array){ .path = p->array->path,
                                  .dtype = p->to,
                                  .ndim = p->from.ndim,
@@ -61,7 +61,7 @@ done:
     return st;
 }
 
-static uint64_t chunk_elems(const cip_plan *plan, const cip_plan_read *p)
+static uint64_t chunk_elems(const cip_plan *plan, const cip_read_plan *p)
 {
     uint64_t each = plan->dtype->itemsize;
     if (plan->chunk_nbytes == UINT64_MAX)
@@ -71,7 +71,7 @@ static uint64_t chunk_elems(const cip_plan *plan, const cip_plan_read *p)
     return cip_max_u64(1, plan->chunk_nbytes / each);
 }
 
-static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_plan_read *p,
+static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_read_plan *p,
                               cip_err *err)
 {
     cip_status st = CIP_OK;
@@ -86,7 +86,7 @@ static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_pl
     cip_parts_start(&it, p, chunk_elems(plan, p));
     for (uint64_t i = 0; cip_parts_next(&it, &part); i++) {
         cip_bytes raw = { buf, (size_t)(part.nelem * each) };
-        CIP_GO(cip_plan_fetch(p, &part, buf, err));
+        CIP_GO(cip_read_plan_fetch(p, &part, buf, err));
         CIP_GO(hand_over(r, plan, array, i, raw, err));
         CIP_GO(tell(r, part.nelem * p->stored->itemsize, err));
     }
@@ -97,7 +97,7 @@ done:
 
 static cip_status write_once(run *r, const cip_plan *plan, size_t array, cip_err *err)
 {
-    cip_plan_read p = r->job->plan[array]; /* the same elements, as the sink stores them */
+    cip_read_plan p = r->job->plan[array]; /* the same elements, as the sink stores them */
     p.to = plan->dtype;
     CIP_TRY(cip_cast_make(p.take_mask ? p.to : p.stored, p.to, p.cast.policy, &p.cast, err));
     if (p.nelem == 0 && plan->chunk_nbytes == UINT64_MAX)

@@ -4,12 +4,12 @@
 #define CIP_CORE_SINK_RUN_H
 
 #include "cippus/convert.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 typedef struct cip_sink_job {
     const cip_format *format;
     cip_spec spec;       /* array[] filled from `plan` by cip_sink_spec or cip_convert_plan */
-    cip_plan_read *plan; /* spec.narray of them */
+    cip_read_plan *plan; /* spec.narray of them */
     size_t nplan;        /* made so far, to be cleared */
     cip_env *env;
     cip_progress_fn *progress; /* may be NULL */

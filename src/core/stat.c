@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "cippus/verify.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 enum { BLOCK = 1 << 14, PART = 1 << 20 }; /* elements */
 
@@ -23,7 +23,7 @@ typedef struct tally {
 typedef enum shape_of { SIGNED, UNSIGNED, REAL, COMPLEX } shape_of;
 
 typedef struct summer {
-    cip_plan_read plan; /* casts to int64, uint64, float64 or complex128 */
+    cip_read_plan plan; /* casts to int64, uint64, float64 or complex128 */
     shape_of what;
     uint8_t *elem; /* of one part */
     uint8_t *mask; /* or NULL */
@@ -149,13 +149,13 @@ static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
 {
     m->n = (size_t)part->nelem;
     size_t nblock = (size_t)cip_div_up(m->n, BLOCK);
-    CIP_TRY(cip_plan_fetch(&m->plan, part, m->elem, err));
+    CIP_TRY(cip_read_plan_fetch(&m->plan, part, m->elem, err));
     if (m->mask != NULL)
-        CIP_TRY(cip_plan_mask(&m->plan, part, m->mask, err));
+        CIP_TRY(cip_read_plan_mask(&m->plan, part, m->mask, err));
     CIP_TRY(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));
     for (size_t b = 0; b < nblock; b++)
         merge(m->what, &m->all, &m->block[b]);
-    return cip_plan_progress(&m->plan, &m->done, part->nelem, err);
+    return cip_read_plan_progress(&m->plan, &m->done, part->nelem, err);
 }
 
 static cip_status sum_all(summer *m, cip_err *err)
@@ -238,7 +238,7 @@ static cip_status plan_as_number(summer *m, cip_err *err)
     if (m->plan.take_mask)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "take_mask is for cip_export");
     CIP_TRY(summed_as(m->plan.stored, &m->what, &to, err));
-    CIP_TRY(cip_plan_check_amount(&m->plan, err));
+    CIP_TRY(cip_read_plan_check_amount(&m->plan, err));
     m->plan.to = cip_dtype_of(to);
     return cip_cast_make(m->plan.stored, m->plan.to, CIP_OVERFLOW_CLAMP, &m->plan.cast, err);
 }
@@ -248,12 +248,12 @@ cip_status cip_stat(const cip_array *a, const cip_read_args *args, cip_stats *ou
     summer m = { 0 };
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_read_args_got(args, err));
-    CIP_TRY(cip_plan_make(a, args, CIP_AS_STORED, &m.plan, err));
+    CIP_TRY(cip_read_plan_make(a, args, CIP_AS_STORED, &m.plan, err));
     cip_status st = plan_as_number(&m, err);
     if (st == CIP_OK)
         st = sum_all(&m, err);
     if (st == CIP_OK)
         report(&m, out);
-    cip_plan_clear(&m.plan);
+    cip_read_plan_clear(&m.plan);
     return cip_fail_in(err, st, "%s", a->path);
 }

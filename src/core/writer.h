@@ -6,7 +6,7 @@
 
 #include "cippus/write.h"
 #include "core/output.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 #include "io/temporary.h"
 #include "tree/edit.h"
 
@@ -16,7 +16,7 @@ typedef struct cip_source {
     uint64_t nelem;
     const uint8_t *mem;
     cip_io *io;
-    const cip_plan_read *plan;
+    const cip_read_plan *plan;
     cip_overflow policy; /* of its cast to what is stored */
 } cip_source;
 

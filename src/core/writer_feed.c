@@ -39,13 +39,13 @@ static cip_status walk_linear(walk *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status walk_plan(walk *w, const cip_plan_read *p, cip_err *err)
+static cip_status walk_plan(walk *w, const cip_read_plan *p, cip_err *err)
 {
     cip_parts it;
     cip_part part;
     cip_parts_start(&it, p, w->most);
     while (cip_parts_next(&it, &part)) {
-        CIP_TRY(cip_plan_fetch(p, &part, w->out, err));
+        CIP_TRY(cip_read_plan_fetch(p, &part, w->out, err));
         cip_bytes elems = { w->out, (size_t)(part.nelem * p->to->itemsize) };
         CIP_TRY(w->fn(w->user, elems, err));
     }
@@ -64,7 +64,7 @@ cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *t
                            cip_source_fn *fn, void *user, cip_err *err)
 {
     cip_status st;
-    cip_plan_read p;
+    cip_read_plan p;
     walk w = { .s = s, .fn = fn, .user = user };
     const cip_dtype *from = s->plan != NULL ? s->plan->stored : s->dtype;
     bool mask = s->plan != NULL && s->plan->take_mask;

@@ -284,12 +284,12 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
 {
     cip_status st;
     cip_entry *e;
-    cip_plan_read p, m;
+    cip_read_plan p, m;
     cip_read_args args = { .size = sizeof args }, mask_args = args;
     mask_args.take_mask = true;
     m.array = NULL;
-    CIP_TRY(cip_plan_make(a, &args, CIP_AS_STORED, &p, err));
-    CIP_GO(cip_plan_check_amount(&p, err));
+    CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
+    CIP_GO(cip_read_plan_check_amount(&p, err));
     CIP_GO(cip_writer_add(w, path, p.to, p.from.ndim, p.from.shape, opts, &e, err));
     if (mask_of(opts) != NULL)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -297,14 +297,14 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
     if (a->mask.kind != CIP_MASK_NONE) {
         e->spec.masked = true;
         CIP_GO(check_alone(w, e, err));
-        CIP_GO(cip_plan_make(a, &mask_args, CIP_AS_STORED, &m, err));
+        CIP_GO(cip_read_plan_make(a, &mask_args, CIP_AS_STORED, &m, err));
         CIP_GO(cip_writer_add_mask(w, e, &(cip_source){ .nelem = m.nelem, .plan = &m }, err));
     }
     st = take_data(w, e, &(cip_source){ .nelem = p.nelem, .plan = &p }, err);
 done:
     if (m.array != NULL)
-        cip_plan_clear(&m);
-    cip_plan_clear(&p);
+        cip_read_plan_clear(&m);
+    cip_read_plan_clear(&p);
     return st;
 }
 

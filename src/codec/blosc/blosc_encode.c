@@ -20,7 +20,7 @@ enum {
 /* One chunk on its way. */
 typedef struct job {
     cip_blosc_encoder *e;
-    cip_blosc_plan plan;
+    cip_blosc_form form;
     cip_bytes raw;
     uint8_t *dst;
     size_t limit, at;    /* where the chunk has to end, where it is */
@@ -58,12 +58,12 @@ void cip_blosc_encoder_clear(cip_blosc_encoder *e)
 
 /* --- filters --------------------------------------------------------------------------------- */
 
-cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *plan,
+cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_form *form,
                                     cip_bytes block, const uint8_t *first, cip_bytes *out,
                                     cip_err *err)
 {
-    const cip_blosc_spec *p = &plan->p;
-    cip_filter_env env = { .typesize = plan->typesize,
+    const cip_blosc_spec *p = &form->p;
+    cip_filter_env env = { .typesize = form->typesize,
                            .super_typesize = p->typesize,
                            .version = p->blosc1 ? 2 : 5,
                            .first = first,
@@ -86,13 +86,13 @@ cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_plan *
 
 static cip_bytes block_at(const job *j, cip_bytes of, uint32_t i)
 {
-    size_t off = (size_t)i * j->plan.p.blocksize;
-    return (cip_bytes){ of.ptr + off, cip_min_u64(j->plan.p.blocksize, of.len - off) };
+    size_t off = (size_t)i * j->form.p.blocksize;
+    return (cip_bytes){ of.ptr + off, cip_min_u64(j->form.p.blocksize, of.len - off) };
 }
 
 static cip_status filter_block(job *j, uint32_t i, cip_bytes *out, cip_err *err)
 {
-    return cip_blosc_encoder_filter(j->e, &j->plan, block_at(j, j->raw, i),
+    return cip_blosc_encoder_filter(j->e, &j->form, block_at(j, j->raw, i),
                                     i != 0 ? j->raw.ptr : NULL, out, err);
 }
 
@@ -156,12 +156,12 @@ static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
 
 static cip_status put_block(job *j, uint32_t i, cip_bytes b, cip_err *err)
 {
-    bool split = j->plan.split && b.len == j->plan.p.blocksize;
-    size_t nstream = split ? j->plan.typesize : 1, len = b.len / nstream;
-    cip_store_u32(j->dst + j->plan.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
+    bool split = j->form.split && b.len == j->form.p.blocksize;
+    size_t nstream = split ? j->form.typesize : 1, len = b.len / nstream;
+    cip_store_u32(j->dst + j->form.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
     for (size_t k = 0; k < nstream && !j->full; k++) {
         cip_bytes s = { b.ptr + k * len, len };
-        bool run = !j->plan.p.blosc1 && is_run(s);
+        bool run = !j->form.p.blosc1 && is_run(s);
         j->all_zero = j->all_zero && run && s.ptr[0] == 0;
         if (run)
             put_run(j, s.ptr[0]);
@@ -183,13 +183,13 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
         return CIP_OK;
     CIP_TRY(cip_blosc_buffer_ask(e->mem, &e->all, nbytes + cap, err));
     uint8_t *all = e->all.ptr, *dict = all + nbytes;
-    for (uint32_t i = 0; i < j->plan.nblock; i++) {
+    for (uint32_t i = 0; i < j->form.nblock; i++) {
         cip_bytes b;
         CIP_TRY(filter_block(j, i, &b, err));
-        memcpy(all + (size_t)i * j->plan.p.blocksize, b.ptr, b.len);
+        memcpy(all + (size_t)i * j->form.p.blocksize, b.ptr, b.len);
     }
     *filtered = (cip_bytes){ all, nbytes };
-    size_t stream = j->plan.p.blocksize / (j->plan.split ? j->plan.typesize : 1);
+    size_t stream = j->form.p.blocksize / (j->form.split ? j->form.typesize : 1);
     size_t n = cip_blosc_train(*filtered, cip_min_u64(stream, MAX_SAMPLE), dict, cap);
     j->full = n + SIZE_LEN > room(j);
     if (n == 0 || j->full)
@@ -206,17 +206,17 @@ static cip_status put_dict(job *j, cip_bytes *filtered, cip_err *err)
 
 static cip_status put_blocks(job *j, cip_err *err)
 {
-    cip_blosc_plan *plan = &j->plan;
+    cip_blosc_form *form = &j->form;
     cip_bytes filtered = { NULL, 0 }, b;
-    size_t table = (size_t)plan->nblock * SIZE_LEN;
-    if (plan->header > j->limit || table > j->limit - plan->header) {
+    size_t table = (size_t)form->nblock * SIZE_LEN;
+    if (form->header > j->limit || table > j->limit - form->header) {
         j->full = true;
         return CIP_OK;
     }
-    j->at = plan->header + table;
-    if (plan->p.dict)
+    j->at = form->header + table;
+    if (form->p.dict)
         CIP_TRY(put_dict(j, &filtered, err));
-    for (uint32_t i = 0; i < plan->nblock && !j->full; i++) {
+    for (uint32_t i = 0; i < form->nblock && !j->full; i++) {
         if (filtered.ptr != NULL)
             b = block_at(j, filtered, i);
         else
@@ -229,22 +229,22 @@ static cip_status put_blocks(job *j, cip_err *err)
 /* The chunk's end: its header, by what became of its blocks. */
 static cip_status put_header(job *j, size_t cap, size_t *n, cip_err *err)
 {
-    const cip_blosc_plan *plan = &j->plan;
+    const cip_blosc_form *form = &j->form;
     cip_blosc_marks marks = { .memcpyed = j->full, .dict = j->dict };
     size_t len = j->at;
     if (j->full) {
-        len = plan->header + j->raw.len;
+        len = form->header + j->raw.len;
         if (len > cap)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
         marks.dict = false;
         if (j->raw.len != 0)
-            memcpy(j->dst + plan->header, j->raw.ptr, j->raw.len);
-    } else if (j->all_zero && plan->nbytes % plan->typesize == 0) {
+            memcpy(j->dst + form->header, j->raw.ptr, j->raw.len);
+    } else if (j->all_zero && form->nbytes % form->typesize == 0) {
         marks = (cip_blosc_marks){ .special = CIP_BLOSC_ZEROS };
-        len = plan->header;
+        len = form->header;
     }
-    cip_blosc_plan_write(plan, marks, (uint32_t)len, j->dst);
+    cip_blosc_form_write(form, marks, (uint32_t)len, j->dst);
     *n = len;
     return CIP_OK;
 }
@@ -253,9 +253,9 @@ cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, 
                                  uint8_t *dst, size_t cap, size_t *n, cip_err *err)
 {
     job j = { .e = e, .raw = raw, .dst = dst, .all_zero = !p->blosc1 };
-    CIP_TRY(cip_blosc_plan_make(p, raw.len, &j.plan, err));
+    CIP_TRY(cip_blosc_form_make(p, raw.len, &j.form, err));
     CIP_TRY(cip_blosc_compressors(&e->compressor, p->compcode, p->level != 0 ? p->level : 1, err));
-    j.limit = cip_min_u64(cap, j.plan.header + raw.len - (raw.len != 0));
+    j.limit = cip_min_u64(cap, j.form.header + raw.len - (raw.len != 0));
     j.full = p->level == 0 || raw.len == 0 || (p->blosc1 && raw.len < MIN_BLOSC1);
     if (!j.full)
         CIP_TRY(put_blocks(&j, err));
@@ -277,9 +277,9 @@ cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special s
                                     const void *value, uint32_t nbytes, uint8_t *dst, size_t cap,
                                     size_t *n, cip_err *err)
 {
-    cip_blosc_plan plan;
-    CIP_TRY(cip_blosc_plan_make(p, nbytes, &plan, err));
-    size_t width = special == CIP_BLOSC_VALUE ? p->typesize : 0, len = plan.header + width;
+    cip_blosc_form form;
+    CIP_TRY(cip_blosc_form_make(p, nbytes, &form, err));
+    size_t width = special == CIP_BLOSC_VALUE ? p->typesize : 0, len = form.header + width;
     if (special == CIP_BLOSC_NOT_SPECIAL || p->blosc1)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a special chunk of Blosc2");
     if (special == CIP_BLOSC_NANS && p->typesize != 4 && p->typesize != 8)
@@ -292,9 +292,9 @@ cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special s
     if (len > cap)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
-    cip_blosc_plan_write(&plan, (cip_blosc_marks){ .special = special }, (uint32_t)len, dst);
+    cip_blosc_form_write(&form, (cip_blosc_marks){ .special = special }, (uint32_t)len, dst);
     if (width != 0)
-        memcpy(dst + plan.header, value, width);
+        memcpy(dst + form.header, value, width);
     *n = len;
     return CIP_OK;
 }

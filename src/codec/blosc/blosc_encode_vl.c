@@ -11,7 +11,7 @@ enum { LEN = 4 }; /* of a block's place, of its length */
 
 typedef struct job {
     cip_blosc_encoder e;
-    cip_blosc_plan plan;
+    cip_blosc_form form;
     uint8_t *dst;
     size_t cap, at;
 } job;
@@ -29,8 +29,8 @@ static cip_status put_block(job *j, cip_bytes block, cip_err *err)
     size_t n = 0;
     if (j->cap - j->at < LEN)
         return no_room(j, err);
-    CIP_TRY(cip_blosc_encoder_filter(&j->e, &j->plan, block, NULL, &b, err));
-    if (j->plan.p.level != 0) {
+    CIP_TRY(cip_blosc_encoder_filter(&j->e, &j->form, block, NULL, &b, err));
+    if (j->form.p.level != 0) {
         CIP_TRY(cip_blosc_buffer_ask(j->e.mem, &j->e.spare, b.len, err));
         CIP_TRY(cip_blosc_compressor_run(&j->e.compressor, b, j->e.spare.ptr, b.len - 1, &n, err));
     }
@@ -63,10 +63,10 @@ static cip_status check(const cip_blosc_spec *p, const cip_bytes *blocks, uint32
 
 static cip_status encode(job *j, const cip_bytes *blocks, uint32_t nblock, cip_err *err)
 {
-    const cip_blosc_spec *p = &j->plan.p;
+    const cip_blosc_spec *p = &j->form.p;
     CIP_TRY(
         cip_blosc_compressors(&j->e.compressor, p->compcode, p->level != 0 ? p->level : 1, err));
-    size_t table = j->plan.header;
+    size_t table = j->form.header;
     if (j->cap < table || (j->cap - table) / LEN < nblock)
         return no_room(j, err);
     j->at = table + (size_t)nblock * LEN;
@@ -84,12 +84,12 @@ cip_status cip_blosc_encode_vl(cip_mem *mem, const cip_blosc_spec *p, const cip_
     job j = { .e = { .mem = mem, .compressor = { .mem = mem } }, .dst = dst };
     j.cap = cip_min_u64(cap, INT32_MAX); /* of a chunk */
     CIP_TRY(check(p, blocks, nblock, &nbytes, err));
-    CIP_TRY(cip_blosc_plan_make(p, nbytes, &j.plan, err));
-    j.plan.split = false;
+    CIP_TRY(cip_blosc_form_make(p, nbytes, &j.form, err));
+    j.form.split = false;
     cip_status st = encode(&j, blocks, nblock, err);
     cip_blosc_encoder_clear(&j.e);
     CIP_TRY(st);
-    cip_blosc_plan_write(&j.plan, (cip_blosc_marks){ .vl_blocks = nblock }, (uint32_t)j.at, dst);
+    cip_blosc_form_write(&j.form, (cip_blosc_marks){ .vl_blocks = nblock }, (uint32_t)j.at, dst);
     *n = j.at;
     return CIP_OK;
 }

@@ -62,7 +62,7 @@ static uint64_t dict_end(const cip_blosc_head *h, const cip_blosc_table *t)
     return cip_min_u64(cip_blosc_table_end(h) + 4 + CIP_BLOSC_MAX_DICT, cip_blosc_table_first(t));
 }
 
-/* Stored bytes that `plan` asked for. */
+/* Stored bytes that `form` asked for. */
 static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, cip_err *err)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -258,7 +258,7 @@ done:
     return st;
 }
 
-static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+static cip_status blosc_form(const void *args, const cip_codec_env *env, cip_bytes head,
                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
                              size_t max_need, size_t *nneed, cip_err *err)
 {
@@ -448,6 +448,6 @@ const char *cip_blosc_version(void)
 const cip_codec cip_codec_blosc = { .name = "blosc",
                                     .decode = blosc_decode,
                                     .head_len = HEAD,
-                                    .plan = blosc_plan,
+                                    .plan = blosc_form,
                                     .decode_spans = blosc_spans,
                                     .unit = blosc_unit };

@@ -256,22 +256,22 @@ static void a_split_is_chosen_where_it_pays(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cip_blosc_spec s = spec_of(rows[i].typesize, rows[i].compcode, rows[i].filter);
-        cip_blosc_plan plan;
+        cip_blosc_form form;
         s.level = rows[i].level;
         s.blocksize = rows[i].blocksize;
         s.split = rows[i].split;
         s.blosc1 = rows[i].blosc1;
-        assert_int_equal(cip_blosc_plan_make(&s, 1 << 20, &plan, NULL), CIP_OK);
-        if (plan.split != rows[i].want)
+        assert_int_equal(cip_blosc_form_make(&s, 1 << 20, &form, NULL), CIP_OK);
+        if (form.split != rows[i].want)
             fail_msg("row %zu", i);
     }
 }
 
 static uint32_t chosen(cip_blosc_spec s, uint64_t nbytes)
 {
-    cip_blosc_plan plan;
-    assert_int_equal(cip_blosc_plan_make(&s, nbytes, &plan, NULL), CIP_OK);
-    return plan.p.blocksize;
+    cip_blosc_form form;
+    assert_int_equal(cip_blosc_form_make(&s, nbytes, &form, NULL), CIP_OK);
+    return form.p.blocksize;
 }
 
 static void blocks_are_whole_elements_of_a_fitting_size(void **state)
@@ -376,10 +376,10 @@ static void parameters_that_do_not_fit_are_refused(void **state)
             fail_msg("row %zu: %d", i, (int)c.st);
         free(c.p);
     }
-    cip_blosc_plan plan;
+    cip_blosc_form form;
     cip_blosc_spec s = spec_of(4, CIP_BLOSC_BLOSCLZ, "shuffle");
-    assert_int_equal(cip_blosc_plan_make(&s, CIP_BLOSC_MAX_NBYTES, &plan, NULL), CIP_OK);
-    assert_int_equal(cip_blosc_plan_make(&s, (uint64_t)CIP_BLOSC_MAX_NBYTES + 1, &plan, NULL),
+    assert_int_equal(cip_blosc_form_make(&s, CIP_BLOSC_MAX_NBYTES, &form, NULL), CIP_OK);
+    assert_int_equal(cip_blosc_form_make(&s, (uint64_t)CIP_BLOSC_MAX_NBYTES + 1, &form, NULL),
                      CIP_ERR_ARG);
 }
 

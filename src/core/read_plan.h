@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A read worked out: which elements of an array, as what. */
-#ifndef CIP_CORE_PLAN_H
-#define CIP_CORE_PLAN_H
+#ifndef CIP_CORE_READ_PLAN_H
+#define CIP_CORE_READ_PLAN_H
 
 #include "core/handle.h"
 
-typedef struct cip_plan_read {
+typedef struct cip_read_plan {
     const cip_array *array;
     cip_selection sel;       /* of `whole` */
     cip_nd whole;            /* the array's axes, then the field's */
@@ -24,7 +24,7 @@ typedef struct cip_plan_read {
     cip_progress_fn *progress; /* may be NULL */
     void *progress_user;
     cip_arena arena; /* dtypes made for this read */
-} cip_plan_read;
+} cip_read_plan;
 
 /* What elements become when no dtype is asked for. */
 typedef enum cip_as { CIP_AS_NATIVE, CIP_AS_RAW, CIP_AS_STORED } cip_as;
@@ -34,13 +34,13 @@ cip_status cip_layout_settled(const cip_layout *l, cip_err *err);
 
 /* Works out args (NULL: all of the array). `as`: used where args->dtype is NULL. On failure nothing
  * needs clearing. */
-cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
-                         cip_plan_read *out, cip_err *err);
-void cip_plan_clear(cip_plan_read *p);
+cip_status cip_read_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
+                              cip_read_plan *out, cip_err *err);
+void cip_read_plan_clear(cip_read_plan *p);
 
 /* What reading sees of a view with the array's axes: reversed if asked for, a field's axes
  * (fstride, or 0 bytes apart when NULL) behind. */
-void cip_plan_axes(const cip_plan_read *p, cip_nd *v, const int64_t *fstride);
+void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstride);
 
 /* A box of the selected elements: `from` cut at `start`. */
 typedef struct cip_part {
@@ -50,29 +50,31 @@ typedef struct cip_part {
 } cip_part;
 
 /* The number of a part's first element in the packed result. */
-uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part);
+uint64_t cip_read_plan_first_of(const cip_read_plan *p, const cip_part *part);
 
 /* Reads a part's elements, packed in C order, to dst. RANGE, with the element's number in all of
  * the selection, where the cast refuses one: so nothing of a part that fails is handed on. */
-cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
+cip_status cip_read_plan_fetch(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
+                               cip_err *err);
 /* Whether elements of the plan may be missing, or fields in them. */
-static inline bool cip_plan_is_masked(const cip_plan_read *p)
+static inline bool cip_plan_is_masked(const cip_read_plan *p)
 {
     return p->array->mask.kind != CIP_MASK_NONE || p->by_field || p->as_nan;
 }
 /* The mask of a part's elements: one byte each, 1 is missing. */
-cip_status cip_plan_mask(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err);
+cip_status cip_read_plan_mask(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
+                              cip_err *err);
 
 /* Walks a plan's elements in C order in parts of at most max_elem elements (at least one), each
  * contiguous in the packed result. */
 typedef struct cip_parts {
-    const cip_plan_read *plan;
+    const cip_read_plan *plan;
     int32_t axis; /* the axis that is cut; those before it go one by one; -1: all at once */
     int64_t step; /* how many along it at a time */
     int64_t at[CIP_MAX_NDIM];
     bool end;
 } cip_parts;
-void cip_parts_start(cip_parts *it, const cip_plan_read *p, uint64_t max_elem);
+void cip_parts_start(cip_parts *it, const cip_read_plan *p, uint64_t max_elem);
 /* The next part; false at the end. */
 bool cip_parts_next(cip_parts *it, cip_part *out);
 
@@ -80,11 +82,11 @@ bool cip_parts_next(cip_parts *it, cip_part *out);
 uint64_t cip_piece_elems(uint64_t itemsize);
 
 /* Counts n elements more as done and tells them; CANCELLED when the caller wants no more. */
-cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n, cip_err *err);
+cip_status cip_read_plan_progress(const cip_read_plan *p, uint64_t *done, uint64_t n, cip_err *err);
 
 /* LIMIT where streaming the plan would give more than limits.max_elements, or (where that is 0)
  * more bytes than the file can honestly stand for: 2^17 for each of its bytes, and always 4 GiB. */
-cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err);
+cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err);
 
 /* For public calls: a dtype that the caller failed to get must not become "as stored". The status
  * in err where args (may be NULL) have no dtype and cip_dtype_from_text failed before. */

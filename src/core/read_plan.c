@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Working out a read: the field, the selection, the cast; and walking it in parts. */
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 #include "core/take_options.h"
 
@@ -57,7 +57,7 @@ static size_t unescape(const char *step, size_t len, char *out, size_t cap)
 }
 
 /* Narrows the view to one field: its bytes, and its sub-array's axes behind the others. */
-static cip_status enter_field(cip_plan_read *p, const char *step, size_t len, cip_err *err)
+static cip_status enter_field(cip_read_plan *p, const char *step, size_t len, cip_err *err)
 {
     char name[1024];
     size_t n = unescape(step, len, name, sizeof name);
@@ -83,7 +83,7 @@ static cip_status enter_field(cip_plan_read *p, const char *step, size_t len, ci
     return CIP_OK;
 }
 
-static cip_status enter_fields(cip_plan_read *p, const char *path, cip_err *err)
+static cip_status enter_fields(cip_read_plan *p, const char *path, cip_err *err)
 {
     while (path != NULL && *path != '\0') {
         size_t len = strcspn(path, "/");
@@ -93,7 +93,7 @@ static cip_status enter_fields(cip_plan_read *p, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status choose_dtype(cip_plan_read *p, const cip_dtype *asked, cip_as as, cip_err *err)
+static cip_status choose_dtype(cip_read_plan *p, const cip_dtype *asked, cip_as as, cip_err *err)
 {
     p->to = asked != NULL ? asked : p->stored;
     if (asked != NULL || as == CIP_AS_STORED)
@@ -104,7 +104,7 @@ static cip_status choose_dtype(cip_plan_read *p, const cip_dtype *asked, cip_as 
     return CIP_OK;
 }
 
-static cip_status count_elements(cip_plan_read *p, cip_err *err)
+static cip_status count_elements(cip_read_plan *p, cip_err *err)
 {
     if (!cip_shape_nelem(p->from.ndim, p->from.shape, &p->nelem) ||
         cip_mul_overflow(p->nelem, p->to->itemsize, &p->nbytes) || p->nbytes > INT64_MAX)
@@ -112,7 +112,7 @@ static cip_status count_elements(cip_plan_read *p, cip_err *err)
     return CIP_OK;
 }
 
-void cip_plan_axes(const cip_plan_read *p, cip_nd *v, const int64_t *fstride)
+void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstride)
 {
     for (int32_t a = 0, b = v->ndim - 1; p->reversed && a < b; a++, b--) {
         int64_t shape = v->shape[a], stride = v->stride[a];
@@ -128,7 +128,7 @@ void cip_plan_axes(const cip_plan_read *p, cip_nd *v, const int64_t *fstride)
     v->ndim += p->nfaxis;
 }
 
-static cip_status take_as(cip_plan_read *p, const cip_dtype *as, cip_err *err)
+static cip_status take_as(cip_read_plan *p, const cip_dtype *as, cip_err *err)
 {
     if (as == NULL)
         return CIP_OK;
@@ -141,7 +141,7 @@ static cip_status take_as(cip_plan_read *p, const cip_dtype *as, cip_err *err)
 }
 
 /* What the mask of the array's fields means to this read. */
-static cip_status find_masked(cip_plan_read *p, cip_err *err)
+static cip_status find_masked(cip_read_plan *p, cip_err *err)
 {
     const cip_mask *m = &p->array->mask;
     uint64_t off = p->from.off - p->array->view.off;
@@ -153,7 +153,7 @@ static cip_status find_masked(cip_plan_read *p, cip_err *err)
     return record ? cip_mask_shows(m, off, p->stored->itemsize, err) : CIP_OK;
 }
 
-static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as as, cip_err *err)
+static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as as, cip_err *err)
 {
     CIP_TRY(enter_fields(p, args->field, err));
     CIP_TRY(find_masked(p, err));
@@ -164,7 +164,7 @@ static cip_status work_out(cip_plan_read *p, const cip_read_args *args, cip_as a
     p->whole = p->array->view;
     p->whole.off = p->from.off;
     p->whole.itemsize = p->from.itemsize;
-    cip_plan_axes(p, &p->whole, p->from.stride + p->from.ndim - p->nfaxis);
+    cip_read_plan_axes(p, &p->whole, p->from.stride + p->from.ndim - p->nfaxis);
     if (args->slices != NULL)
         p->sel = *args->slices;
     else if (args->selection != NULL && args->selection[0] != '\0')
@@ -187,8 +187,8 @@ cip_status cip_layout_settled(const cip_layout *l, cip_err *err)
                     "the file was changed by an update; open it again");
 }
 
-cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
-                         cip_plan_read *out, cip_err *err)
+cip_status cip_read_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
+                              cip_read_plan *out, cip_err *err)
 {
     cip_read_args full;
     CIP_TRY(cip_array_state(a, err));
@@ -205,16 +205,16 @@ cip_status cip_plan_make(const cip_array *a, const cip_read_args *args, cip_as a
     out->how = (cip_read_how){ a->layout, full.threads == 1 ? NULL : env->pool };
     cip_status st = work_out(out, &full, as, err);
     if (st != CIP_OK)
-        cip_plan_clear(out);
+        cip_read_plan_clear(out);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
-void cip_plan_clear(cip_plan_read *p)
+void cip_read_plan_clear(cip_read_plan *p)
 {
     cip_arena_clear(&p->arena);
 }
 
-uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part)
+uint64_t cip_read_plan_first_of(const cip_read_plan *p, const cip_part *part)
 {
     uint64_t first = 0;
     for (int32_t d = 0; d < p->from.ndim; d++)
@@ -222,20 +222,21 @@ uint64_t cip_plan_first_of(const cip_plan_read *p, const cip_part *part)
     return first;
 }
 
-cip_status cip_plan_fetch(const cip_plan_read *p, const cip_part *part, uint8_t *dst, cip_err *err)
+cip_status cip_read_plan_fetch(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
+                               cip_err *err)
 {
     const cip_nd *from = &part->from;
     cip_cast_stats stats = { 0, 0 };
     cip_nd packed;
     if (p->take_mask)
-        return cip_plan_mask(p, part, dst, err);
+        return cip_read_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
     CIP_TRY(cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, &stats, err));
-    stats.first += cip_plan_first_of(p, part);
+    stats.first += cip_read_plan_first_of(p, part);
     return cip_cast_check(&p->cast, &stats, err);
 }
 
-cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n, cip_err *err)
+cip_status cip_read_plan_progress(const cip_read_plan *p, uint64_t *done, uint64_t n, cip_err *err)
 {
     *done += n;
     if (p->progress != NULL && p->progress(p->progress_user, *done, p->nelem) != 0)
@@ -243,7 +244,7 @@ cip_status cip_plan_progress(const cip_plan_read *p, uint64_t *done, uint64_t n,
     return CIP_OK;
 }
 
-cip_status cip_plan_check_amount(const cip_plan_read *p, cip_err *err)
+cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
 {
     const cip_layout *l = p->array->layout;
     uint64_t most = l->env->limits.max_elements, nbytes;
@@ -266,7 +267,7 @@ uint64_t cip_piece_elems(uint64_t itemsize)
     return itemsize == 0 ? PIECE_BYTES : cip_max_u64(1, PIECE_BYTES / itemsize);
 }
 
-void cip_parts_start(cip_parts *it, const cip_plan_read *p, uint64_t max_elem)
+void cip_parts_start(cip_parts *it, const cip_read_plan *p, uint64_t max_elem)
 {
     memset(it, 0, sizeof *it);
     it->plan = p;

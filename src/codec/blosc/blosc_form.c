@@ -134,25 +134,25 @@ static uint32_t default_blocksize(const cip_blosc_spec *p, uint32_t typesize, bo
 }
 
 /* Whole elements, by eights where there are as many, for bitshuffle; at most nbytes. */
-static uint32_t fit_blocksize(const cip_blosc_plan *plan, uint32_t wanted)
+static uint32_t fit_blocksize(const cip_blosc_form *form, uint32_t wanted)
 {
-    uint32_t ts = plan->typesize, least = plan->p.blosc1 ? MIN_BLOSC1_BLOCK + ts - 1 : ts;
+    uint32_t ts = form->typesize, least = form->p.blosc1 ? MIN_BLOSC1_BLOCK + ts - 1 : ts;
     uint32_t size = (uint32_t)cip_max_u64(wanted, least);
-    if (size > plan->nbytes)
-        size = plan->nbytes;
-    uint64_t unit = plan->p.blocksize == 0 ? 8 * (uint64_t)plan->p.typesize : ts;
+    if (size > form->nbytes)
+        size = form->nbytes;
+    uint64_t unit = form->p.blocksize == 0 ? 8 * (uint64_t)form->p.typesize : ts;
     if (size < unit)
         unit = ts;
     return size > unit ? size - size % (uint32_t)unit : size;
 }
 
-cip_status cip_blosc_plan_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blosc_plan *out,
+cip_status cip_blosc_form_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blosc_form *out,
                                cip_err *err)
 {
     CIP_TRY(check(p, nbytes, err));
     uint32_t ts = p->typesize > CIP_BLOSC_MAX_TYPESIZE ? 1 : p->typesize;
     bool split = worth_splitting(p, ts);
-    *out = (cip_blosc_plan){ .p = *p,
+    *out = (cip_blosc_form){ .p = *p,
                              .nbytes = (uint32_t)nbytes,
                              .typesize = ts,
                              .header = p->blosc1 ? CIP_BLOSC_MIN_HEADER : CIP_BLOSC_HEADER };
@@ -174,9 +174,9 @@ static uint8_t format_of(int compcode)
     return compcode <= CIP_BLOSC_ZSTD ? formats[compcode] : FORMAT_USER;
 }
 
-static uint8_t flags_of(const cip_blosc_plan *plan, cip_blosc_marks marks)
+static uint8_t flags_of(const cip_blosc_form *form, cip_blosc_marks marks)
 {
-    const cip_blosc_spec *p = &plan->p;
+    const cip_blosc_spec *p = &form->p;
     unsigned flags = (unsigned)format_of(p->compcode) << 5;
     if (!p->blosc1 || has_filter(p, CIP_BLOSC_SHUFFLE))
         flags |= 0x01;
@@ -186,21 +186,21 @@ static uint8_t flags_of(const cip_blosc_plan *plan, cip_blosc_marks marks)
         flags |= 0x08;
     if (marks.memcpyed)
         flags |= 0x02;
-    if (!plan->split)
+    if (!form->split)
         flags |= 0x10;
     return (uint8_t)flags;
 }
 
-void cip_blosc_plan_write(const cip_blosc_plan *plan, cip_blosc_marks marks, uint32_t cbytes,
+void cip_blosc_form_write(const cip_blosc_form *form, cip_blosc_marks marks, uint32_t cbytes,
                           uint8_t *dst)
 {
-    const cip_blosc_spec *p = &plan->p;
+    const cip_blosc_spec *p = &form->p;
     uint32_t blocksize = p->blocksize != 0 ? p->blocksize : 1; /* readers refuse 0 */
     dst[0] = p->blosc1 ? VERSION_BLOSC1 : marks.vl_blocks != 0 ? VERSION_VL : VERSION_BLOSC2;
     dst[1] = VERSIONLZ;
-    dst[2] = flags_of(plan, marks);
-    dst[3] = (uint8_t)plan->typesize;
-    cip_store_u32(dst + 4, plan->nbytes, false);
+    dst[2] = flags_of(form, marks);
+    dst[3] = (uint8_t)form->typesize;
+    cip_store_u32(dst + 4, form->nbytes, false);
     cip_store_u32(dst + 8, marks.vl_blocks != 0 ? marks.vl_blocks : blocksize, false);
     cip_store_u32(dst + 12, cbytes, false);
     if (p->blosc1)

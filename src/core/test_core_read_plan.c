@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "core/core_testing.h"
-#include "core/plan.h"
+#include "core/read_plan.h"
 
 /* Every way to cut a 3 x 4 x 5 array gives the elements once and in order. */
 static void parts_come_in_c_order_and_cover_everything(void **state)
@@ -18,20 +18,21 @@ static void parts_come_in_c_order_and_cover_everything(void **state)
         data[i] = (uint8_t)i;
     cip_file *f = test_open_npy("'|u1'", "(3, 4, 5)", data, sizeof data, &mem);
     for (uint64_t most = 1; most <= 61; most++) {
-        cip_plan_read p;
+        cip_read_plan p;
         cip_parts it;
         cip_part part;
         size_t n = 0;
-        assert_int_equal(cip_plan_make(cip_file_array(f, 0), NULL, CIP_AS_RAW, &p, NULL), CIP_OK);
+        assert_int_equal(cip_read_plan_make(cip_file_array(f, 0), NULL, CIP_AS_RAW, &p, NULL),
+                         CIP_OK);
         cip_parts_start(&it, &p, most);
         while (cip_parts_next(&it, &part)) {
             assert_true(part.nelem >= 1 && part.nelem <= most);
-            assert_int_equal(cip_plan_fetch(&p, &part, out + n, NULL), CIP_OK);
+            assert_int_equal(cip_read_plan_fetch(&p, &part, out + n, NULL), CIP_OK);
             n += (size_t)part.nelem;
         }
         assert_int_equal(n, 60);
         assert_memory_equal(out, data, 60);
-        cip_plan_clear(&p);
+        cip_read_plan_clear(&p);
     }
     cip_file_close(f);
     free(mem);
@@ -42,11 +43,11 @@ static void parts_are_as_large_as_allowed(void **state)
     (void)state;
     uint8_t data[60] = { 0 };
     char *mem;
-    cip_plan_read p;
+    cip_read_plan p;
     cip_parts it;
     cip_part part;
     cip_file *f = test_open_npy("'|u1'", "(3, 4, 5)", data, sizeof data, &mem);
-    assert_int_equal(cip_plan_make(cip_file_array(f, 0), NULL, CIP_AS_RAW, &p, NULL), CIP_OK);
+    assert_int_equal(cip_read_plan_make(cip_file_array(f, 0), NULL, CIP_AS_RAW, &p, NULL), CIP_OK);
     cip_parts_start(&it, &p, 60);
     assert_true(cip_parts_next(&it, &part) && part.nelem == 60);
     assert_false(cip_parts_next(&it, &part));
@@ -56,13 +57,14 @@ static void parts_are_as_large_as_allowed(void **state)
     cip_parts_start(&it, &p, 10);
     assert_true(cip_parts_next(&it, &part) && part.nelem == 10);
     assert_true(cip_parts_next(&it, &part) && part.start[1] == 2);
-    cip_plan_clear(&p);
-    assert_int_equal(cip_plan_make(cip_file_array(f, 0), CIP_READ_ARGS(.selection = "[:, 2:2]"),
-                                   CIP_AS_RAW, &p, NULL),
+    cip_read_plan_clear(&p);
+    assert_int_equal(cip_read_plan_make(cip_file_array(f, 0),
+                                        CIP_READ_ARGS(.selection = "[:, 2:2]"), CIP_AS_RAW, &p,
+                                        NULL),
                      CIP_OK);
     cip_parts_start(&it, &p, 10);
     assert_false(cip_parts_next(&it, &part));
-    cip_plan_clear(&p);
+    cip_read_plan_clear(&p);
     cip_file_close(f);
     free(mem);
 }
@@ -79,11 +81,11 @@ static void the_error_names_the_array(void **state)
 {
     (void)state;
     char *mem;
-    cip_plan_read p;
+    cip_read_plan p;
     cip_err err = CIP_ERR_INIT;
     cip_file *f = test_open_asdf("deep: {a: !core/ndarray-1.1.0 [1, 2]}\n", &mem);
-    assert_int_equal(cip_plan_make(cip_find(f, "deep/a", NULL), CIP_READ_ARGS(.selection = "[7]"),
-                                   CIP_AS_RAW, &p, &err),
+    assert_int_equal(cip_read_plan_make(cip_find(f, "deep/a", NULL),
+                                        CIP_READ_ARGS(.selection = "[7]"), CIP_AS_RAW, &p, &err),
                      CIP_ERR_RANGE);
     assert_string_equal(err.part, "deep/a");
     cip_file_close(f);
