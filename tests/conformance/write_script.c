@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writes files as lines on standard input say, for written.py: a line is words between tabs ("." is
+ * an empty one), the first names a function of the table below, `name=value` ones are options. A
+ * case goes from "case FOLDER" to "end", which answers with the first call that was refused
+ * ("put:unsupported"), or "ok". Thousands of small files in one process. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cippus/cippus.h"
+
+enum { MAX_WORDS = 32 };
+
+typedef struct script {
+    char *word[MAX_WORDS]; /* without the options; those not given are "" */
+    char *option[MAX_WORDS];
+    size_t noption;
+    cip_writer *w;
+    cip_edit *e;
+} script;
+
+typedef cip_status verb_fn(script *s);
+
+static const char *option(const script *s, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < s->noption; i++)
+        if (strncmp(s->option[i], name, n) == 0 && s->option[i][n] == '=')
+            return s->option[i] + n + 1;
+    return NULL;
+}
+
+static int64_t number(const script *s, const char *name)
+{
+    const char *text = option(s, name);
+    return text != NULL ? strtoll(text, NULL, 10) : 0;
+}
+
+/* "3,4" as lengths; how many. */
+static int lengths(const char *text, int64_t *shape)
+{
+    int n = 0;
+    for (char *end; *text != '\0' && n < CIP_MAX_NDIM; text = *end == ',' ? end + 1 : end)
+        shape[n++] = strtoll(text, &end, 10);
+    return n;
+}
+
+/* --- inputs: npy files that written.py made -------------------------------------------------- */
+
+typedef struct input {
+    cip_file *file;
+    const cip_array *array;
+    const cip_dtype *dtype;
+    uint8_t *data;
+    uint64_t nbytes;
+} input;
+
+/* A wrong name must not look like something that the library refuses. */
+static void input_open(const char *name, input *in)
+{
+    cip_err err = CIP_ERR_INIT;
+    *in = (input){ 0 };
+    if (cip_open(name, CIP_OPEN_OPTIONS(.threads = 1), &in->file, &err) == CIP_OK)
+        in->array = cip_find(in->file, NULL, &err);
+    if (in->array == NULL) {
+        fprintf(stderr, "write_script: %s: %s\n", name, err.text);
+        exit(2);
+    }
+}
+
+/* All of its elements, in the machine's byte order. */
+static cip_status input_read(const char *name, input *in)
+{
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    input_open(name, in);
+    in->dtype = cip_array_native_dtype(in->array, NULL);
+    cip_status st =
+        cip_read_shape(in->array, CIP_READ_ARGS(.threads = 1), &ndim, shape, &in->nbytes, NULL);
+    in->data = st == CIP_OK ? malloc(in->nbytes + 1) : NULL;
+    if (in->data == NULL)
+        return st != CIP_OK ? st : CIP_ERR_NOMEM;
+    return cip_read_into(in->array, CIP_READ_ARGS(.dst = in->data, .dst_nbytes = in->nbytes), NULL);
+}
+
+static cip_status input_close(input *in, cip_status st)
+{
+    free(in->data);
+    cip_file_close(in->file);
+    return st;
+}
+
+/* --- new files ------------------------------------------------------------------------------- */
+
+static cip_status do_create(script *s)
+{
+    return cip_create(
+        s->word[1],
+        CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .format = option(s, "format"),
+                          .version = option(s, "standard"), .codec = option(s, "codec"),
+                          .byteorder = option(s, "byteorder"), .checksum = option(s, "md5"),
+                          .encode = option(s, "encode"), .tree_slack = number(s, "slack"),
+                          .align = (uint64_t)number(s, "align"),
+                          .threads = (unsigned)number(s, "threads"),
+                          .accept_loss = number(s, "lossy") != 0),
+        &s->w, NULL);
+}
+
+/* Every third element is missing; the mask in an array that the caller frees. */
+static cip_array_options array_options(const script *s, const input *in, uint8_t **mask)
+{
+    uint64_t n = 1;
+    cip_array_options o = { .size = sizeof o,
+                            .codec = option(s, "codec"),
+                            .storage = option(s, "storage"),
+                            .encode = option(s, "encode") };
+    for (int i = 0; i < cip_array_ndim(in->array); i++)
+        n *= (uint64_t)cip_array_shape(in->array)[i];
+    *mask = option(s, "mask") != NULL ? malloc(n + 1) : NULL;
+    for (uint64_t i = 0; *mask != NULL && i < n; i++)
+        (*mask)[i] = i % 3 == 1;
+    o.mask = *mask;
+    return o;
+}
+
+static cip_status do_put(script *s)
+{
+    input in;
+    uint8_t *mask = NULL;
+    cip_status st = input_read(s->word[2], &in);
+    const cip_array_options o = array_options(s, &in, &mask);
+    if (st == CIP_OK)
+        st = cip_put(s->w, s->word[1], in.dtype, cip_array_ndim(in.array),
+                     cip_array_shape(in.array), in.data, &o, NULL);
+    free(mask);
+    return input_close(&in, st);
+}
+
+static cip_status do_put_array(script *s)
+{
+    input in;
+    uint8_t *mask = NULL;
+    input_open(s->word[2], &in);
+    const cip_array_options o = array_options(s, &in, &mask);
+    cip_status st = cip_put_array(s->w, s->word[1], in.array, &o, NULL);
+    free(mask);
+    return input_close(&in, st);
+}
+
+/* The array row by row, the last one first; `skip=N` leaves out every N-th row. */
+static cip_status do_slab(script *s)
+{
+    input in;
+    uint8_t *mask = NULL;
+    cip_slab *slab = NULL;
+    cip_box box = { .start = { 0 } };
+    cip_status st = input_read(s->word[2], &in);
+    const cip_array_options o = array_options(s, &in, &mask);
+    const int ndim = cip_array_ndim(in.array);
+    const int64_t *shape = cip_array_shape(in.array), skip = number(s, "skip");
+    if (st == CIP_OK)
+        st = cip_declare(s->w, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL);
+    const int64_t rows = st == CIP_OK && ndim > 0 ? shape[0] : 0;
+    const uint64_t each = rows > 0 ? in.nbytes / (uint64_t)rows : 0;
+    for (int i = 0; st == CIP_OK && i < ndim; i++)
+        box.stop[i] = shape[i];
+    for (int64_t i = rows - 1; i >= 0 && st == CIP_OK; i--) {
+        box.start[0] = i;
+        box.stop[0] = i + 1;
+        if (skip == 0 || i % skip != 0)
+            st = cip_slab_write(slab, &box, in.data + each * (uint64_t)i, each, NULL);
+    }
+    free(mask);
+    return input_close(&in, st);
+}
+
+static cip_status do_view(script *s)
+{
+    return cip_put_view(s->w, s->word[1], s->word[2], s->word[3], NULL);
+}
+
+/* --- trees, of new files and of updates ------------------------------------------------------ */
+
+static cip_status do_string(script *s)
+{
+    return s->e != NULL ? cip_edit_set(s->e, s->word[1], s->word[2], NULL)
+                        : cip_set_string(s->w, s->word[1], s->word[2], NULL);
+}
+
+static cip_status do_int(script *s)
+{
+    int64_t v = strtoll(s->word[2], NULL, 10);
+    return s->e != NULL ? cip_edit_set_int(s->e, s->word[1], v, NULL)
+                        : cip_set_int(s->w, s->word[1], v, NULL);
+}
+
+static cip_status do_uint(script *s)
+{
+    return cip_set_uint(s->w, s->word[1], strtoull(s->word[2], NULL, 10), NULL);
+}
+
+static cip_status do_double(script *s)
+{
+    double v = strtod(s->word[2], NULL);
+    return s->e != NULL ? cip_edit_set_double(s->e, s->word[1], v, NULL)
+                        : cip_set_double(s->w, s->word[1], v, NULL);
+}
+
+static cip_status do_bool(script *s)
+{
+    bool v = s->word[2][0] == 't';
+    return s->e != NULL ? cip_edit_set_bool(s->e, s->word[1], v, NULL)
+                        : cip_set_bool(s->w, s->word[1], v, NULL);
+}
+
+static cip_status do_null(script *s)
+{
+    return cip_set_null(s->w, s->word[1], NULL);
+}
+
+static cip_status do_yaml(script *s)
+{
+    return s->e != NULL ? cip_edit_set_yaml(s->e, s->word[1], s->word[2], NULL)
+                        : cip_set_yaml(s->w, s->word[1], s->word[2], NULL);
+}
+
+static cip_status do_typed(script *s)
+{
+    return cip_edit_set_typed(s->e, s->word[1], s->word[2], NULL);
+}
+
+/* The node at word 3 of the file named by word 2. */
+static cip_status do_node(script *s)
+{
+    cip_file *f = NULL;
+    cip_status st = cip_open(s->word[2], NULL, &f, NULL);
+    if (st == CIP_OK)
+        st = cip_set_node(s->w, s->word[1], cip_tree_get(cip_file_tree(f), s->word[3], NULL), NULL);
+    cip_file_close(f);
+    return st;
+}
+
+static cip_status do_commit(script *s)
+{
+    cip_writer *w = s->w;
+    cip_edit *e = s->e;
+    s->w = NULL;
+    s->e = NULL;
+    return e != NULL ? cip_edit_commit(e, NULL) : cip_writer_commit(w, NULL);
+}
+
+/* --- updates --------------------------------------------------------------------------------- */
+
+static cip_status do_edit(script *s)
+{
+    return cip_edit_open(
+        s->word[1],
+        CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = option(s, "md5"),
+                         .codec = option(s, "codec"), .encode = option(s, "encode"),
+                         .tree_slack = number(s, "slack"), .accept_loss = number(s, "lossy") != 0,
+                         .by_position = number(s, "by_position") != 0,
+                         .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads"))),
+        &s->e, NULL);
+}
+
+static cip_status do_remove(script *s)
+{
+    return cip_edit_remove(s->e, s->word[1], NULL);
+}
+
+/* write PATH SELECTION INPUT: from memory */
+static cip_status do_write(script *s)
+{
+    input in;
+    cip_status st = input_read(s->word[3], &in);
+    if (st == CIP_OK)
+        st = cip_edit_write(s->e, s->word[1], s->word[2], in.data, in.nbytes, NULL);
+    return input_close(&in, st);
+}
+
+static cip_status do_write_array(script *s)
+{
+    input in;
+    input_open(s->word[3], &in);
+    return input_close(&in, cip_edit_write_array(s->e, s->word[1], s->word[2], in.array, NULL));
+}
+
+static cip_status do_append(script *s)
+{
+    input in;
+    cip_status st = input_read(s->word[2], &in);
+    if (st == CIP_OK)
+        st = cip_edit_append(s->e, s->word[1], in.data, in.nbytes, NULL);
+    return input_close(&in, st);
+}
+
+static cip_status do_append_array(script *s)
+{
+    input in;
+    input_open(s->word[2], &in);
+    return input_close(&in, cip_edit_append_array(s->e, s->word[1], in.array, NULL));
+}
+
+static cip_status do_resize(script *s)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    int ndim = lengths(s->word[2], shape);
+    return cip_edit_resize(s->e, s->word[1], ndim, shape, NULL);
+}
+
+static cip_status do_freeze(script *s)
+{
+    return cip_edit_freeze(s->e, NULL);
+}
+
+static cip_status do_defrag(script *s)
+{
+    return cip_edit_defrag(s->e, NULL, NULL, NULL);
+}
+
+/* rows FILE PATH INPUT: to a stream, twice */
+static cip_status do_rows(script *s)
+{
+    input in;
+    cip_file *f = NULL;
+    cip_status st = input_read(s->word[3], &in);
+    if (st == CIP_OK)
+        st = cip_open(s->word[1], NULL, &f, NULL);
+    for (int i = 0; i < 2 && st == CIP_OK; i++)
+        st = cip_append(f, s->word[2], cip_dtype_as_stored(), in.data, in.nbytes, NULL);
+    cip_file_close(f);
+    return input_close(&in, st);
+}
+
+/* --- from file to file ----------------------------------------------------------------------- */
+
+static cip_status do_convert(script *s)
+{
+    const cip_open_options *in = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads"));
+    return cip_convert(
+        s->word[1], s->word[2],
+        CIP_CONVERT_OPTIONS(.level = CIP_LEVEL_PROCESS, .overwrite = true, .input = in,
+                            .format = option(s, "format"), .path = option(s, "path"),
+                            .codec = option(s, "codec"), .byteorder = option(s, "byteorder"),
+                            .version = option(s, "standard"), .checksum = option(s, "md5"),
+                            .storage = option(s, "storage"), .encode = option(s, "encode"),
+                            .tree_slack = number(s, "slack"), .align = (uint64_t)number(s, "align"),
+                            .resolve_refs = number(s, "resolve") != 0,
+                            .accept_loss = number(s, "lossy") != 0),
+        NULL);
+}
+
+typedef cip_status apart_fn(const char *, const char *, const cip_explode_options *, cip_err *);
+
+static cip_status apart(const script *s, apart_fn *fn)
+{
+    const char *path = option(s, "path");
+    return fn(s->word[1], s->word[2],
+              CIP_EXPLODE_OPTIONS(.level = CIP_LEVEL_PROCESS, .path = &path, .npath = path != NULL,
+                                  .bare = number(s, "bare") != 0, .tree_slack = number(s, "slack"),
+                                  .align = (uint64_t)number(s, "align"),
+                                  .accept_loss = number(s, "lossy") != 0),
+              NULL);
+}
+
+static cip_status do_explode(script *s)
+{
+    return apart(s, cip_explode);
+}
+
+static cip_status do_implode(script *s)
+{
+    return apart(s, cip_implode);
+}
+
+/* --- the script ------------------------------------------------------------------------------ */
+
+static cip_status do_case(script *s)
+{
+    return mkdir(s->word[1], 0777) == 0 && chdir(s->word[1]) == 0 ? CIP_OK : CIP_ERR_IO;
+}
+
+static const struct verb {
+    const char *name;
+    verb_fn *fn;
+    int of; /* works on what is being made: 'w' a new file, 'e' an update, '*' either */
+} verbs[] = {
+    { "case", do_case, 0 },
+    { "create", do_create, 0 },
+    { "edit", do_edit, 0 },
+    { "rows", do_rows, 0 },
+    { "convert", do_convert, 0 },
+    { "explode", do_explode, 0 },
+    { "implode", do_implode, 0 },
+    { "put", do_put, 'w' },
+    { "put_array", do_put_array, 'w' },
+    { "slab", do_slab, 'w' },
+    { "view", do_view, 'w' },
+    { "uint", do_uint, 'w' },
+    { "null", do_null, 'w' },
+    { "node", do_node, 'w' },
+    { "string", do_string, '*' },
+    { "int", do_int, '*' },
+    { "double", do_double, '*' },
+    { "bool", do_bool, '*' },
+    { "yaml", do_yaml, '*' },
+    { "commit", do_commit, '*' },
+    { "typed", do_typed, 'e' },
+    { "remove", do_remove, 'e' },
+    { "write", do_write, 'e' },
+    { "write_array", do_write_array, 'e' },
+    { "append", do_append, 'e' },
+    { "append_array", do_append_array, 'e' },
+    { "resize", do_resize, 'e' },
+    { "freeze", do_freeze, 'e' },
+    { "defrag", do_defrag, 'e' },
+};
+
+/* Words in the first list, those with "=" after a name in the other. */
+static void take_words(script *s, char *line)
+{
+    static char none[1] = "";
+    size_t n = 0;
+    s->noption = 0;
+    for (char *next = NULL, *w = strtok_r(line, "\t\n", &next); w != NULL;
+         w = strtok_r(NULL, "\t\n", &next)) {
+        if (w[strspn(w, "abcdefghijklmnopqrstuvwxyz_5")] == '=' && s->noption < MAX_WORDS)
+            s->option[s->noption++] = w;
+        else if (n < MAX_WORDS)
+            s->word[n++] = strcmp(w, ".") == 0 ? none : w;
+    }
+    while (n < MAX_WORDS)
+        s->word[n++] = none;
+}
+
+static cip_status run(script *s)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        const struct verb *v = &verbs[i];
+        if (strcmp(v->name, s->word[0]) != 0)
+            continue;
+        bool there = v->of == 0 || (v->of != 'e' && s->w != NULL) || (v->of != 'w' && s->e != NULL);
+        return there ? v->fn(s) : CIP_OK; /* what could not be started is said once */
+    }
+    fprintf(stderr, "write_script: no verb '%s'\n", s->word[0]);
+    exit(2);
+}
+
+int main(void)
+{
+    script s = { .w = NULL };
+    char *line = NULL;
+    size_t cap = 0;
+    bool fine = true;
+    while (getline(&line, &cap, stdin) > 0) {
+        take_words(&s, line);
+        if (strcmp(s.word[0], "end") == 0) {
+            cip_writer_abort(s.w);
+            cip_edit_abort(s.e);
+            s.w = NULL;
+            s.e = NULL;
+            puts(fine ? "ok" : "");
+            fflush(stdout);
+            fine = true;
+            continue;
+        }
+        cip_status st = run(&s);
+        if (st != CIP_OK && fine) /* what follows it are its consequences */
+            printf("%s:%s", s.word[0], cip_status_name(st));
+        fine = fine && st == CIP_OK;
+    }
+    free(line);
+    return 0;
+}
