@@ -22,8 +22,9 @@ typedef struct cip_edit_options {
     bool break_links;   /* a file with several names (hard links) may be replaced under this one */
     const char *encode; /* ASDF 0.1: the encoding chain of changed arrays; NULL: as they are */
     bool accept_loss;   /* values that the array's type does not hold exactly are converted all the
-                           same (CIP_OVERFLOW_CLAMP); changed arrays may be stored by a lossy chain,
-                           their own or that one */
+                           same (CIP_OVERFLOW_CLAMP), and elements of another array that are what
+                           stands for missing ones become missing; changed arrays may be stored by
+                           a lossy chain, their own or that one */
     bool by_position;   /* fields of records go by their order instead of their names */
     cip_finding_fn *on_note; /* told what the largest error is then, at the commit; and by
                               * cip_edit_set_typed */

@@ -32,7 +32,7 @@ typedef struct from_array {
     cip_read_plan plan;
     cip_parts parts;
     uint8_t *buf;          /* of one part */
-    uint8_t *mask, *alike; /* of one part: what is missing, what is as if; NULL: nothing is */
+    uint8_t *mask, *alike; /* of one part: what is missing, what is as if; NULL: nothing */
     const uint8_t *value;  /* what the target has in place of missing elements; NULL: nothing */
     bool accept_loss;
     uint64_t have, used;
@@ -95,7 +95,7 @@ static cip_status get_buffers(from_array *x, const cip_array *from, size_t n, ci
 {
     cip_mem *mem = x->plan.arena.mem;
     CIP_TRY(cip_mem_zeroed(mem, n, (size_t)x->plan.to->itemsize, (void **)&x->buf, err));
-    if (from->mask.kind == CIP_MASK_NONE)
+    if (from->mask.kind == CIP_MASK_NONE && x->value == NULL)
         return CIP_OK;
     CIP_TRY(cip_mem_zeroed(mem, n, 1, (void **)&x->mask, err));
     return cip_mem_zeroed(mem, n, 1, (void **)&x->alike, err);

@@ -16,6 +16,10 @@ n: !core/ndarray-1.0.0
   mask: [false, false, true]
   datatype: float64
   shape: [3]
+bare: !core/ndarray-1.0.0
+  data: [9.0, -999.0, 3.0]
+  datatype: float64
+  shape: [3]
 none: !core/ndarray-1.0.0
   data: [5.0, 6.0, 7.0]
   mask: [false, false, false]
@@ -38,6 +42,7 @@ cp x.asdf old.asdf
 for verb in put append; do
     cippus $verb x.asdf plain in.asdf --path m 2>&1 || echo "$verb $?"
     cippus $verb x.asdf value in.asdf --path n 2>&1 || echo "$verb $?"
+    cippus $verb x.asdf value in.asdf --path bare 2>&1 || echo "$verb $?"
     cmp x.asdf old.asdf
 done
 cippus put x.asdf value in.asdf --path m
@@ -48,3 +53,5 @@ cippus append x.asdf value in.asdf --path m
 cippus cat x.asdf value
 cippus put x.asdf plain in.asdf --path m --accept-loss
 cippus cat x.asdf plain
+cippus put x.asdf value "[3:]" in.asdf --path bare --accept-loss
+cippus cat x.asdf value
