@@ -8,6 +8,7 @@
 #include <dirent.h>
 
 #include "core/core_testing.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 static const int32_t six[] = { 1, -2, 3, -4, 5, -6 };
@@ -134,6 +135,7 @@ static void check_input(const char *file)
 static void masks_views_and_trees_go_along(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     write_input();
     convert("in.asdf", "same.asdf", NULL);
     convert("in.asdf", "new.asdf", CIP_CONVERT_OPTIONS(.version = "1.4.0"));

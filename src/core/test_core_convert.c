@@ -8,6 +8,7 @@
 #include <dirent.h>
 
 #include "core/core_testing.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 static const int32_t six[] = { 1, -2, 3, -4, 5, -6 };
@@ -204,6 +205,7 @@ static void wishes_that_make_no_sense_are_refused(void **state)
 static void byte_order_and_codec_are_as_wished(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     char text[4096];
     cip_file *f;
     static const int32_t same[256] = { 0 };

@@ -9,6 +9,7 @@
 
 #include "core/edit_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 
 static scratch s;
 
@@ -477,6 +478,7 @@ static const char *explode_and_implode(const char *path, const char *member, con
 static void imploded_blocks_get_the_layout_of_the_file(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     const char *path = explode_and_implode(early_file("a.asdf"), "x0001.asdf", NULL, "lz4", 4, 3);
     expect_codec(path, "tiles", "tile+zlib");
     expect_codec(path, "plain", "none");

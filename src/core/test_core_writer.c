@@ -12,6 +12,7 @@
 
 #include "core/core_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 
 static char dir[256], path[300];
 
@@ -402,6 +403,7 @@ static void check_mask(const cip_file *f, const char *name, const uint8_t *expec
 static void masks_go_along_wherever_data_lie(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     const uint8_t mask[12] = { 0, 1, 0, 255, 0, 0, 0, 0, 0, 0, 0, 2 };
     const char *const where[] = { "internal", "inline", "external", "streamed" };
     cip_slab *s;
@@ -553,6 +555,7 @@ static void boxes_fill_any_part(void **state)
 
 static void slabs_may_be_larger_than_memory(void **state)
 {
+    NEEDS_CODECS();
     enum { ROW = 1 << 20, ROWS = 48 };
     (void)state;
     const cip_limits limits = { .size = sizeof limits, .max_memory = 24 << 20 };
@@ -600,6 +603,7 @@ static char *contents(size_t *n)
 /* Of data that are larger than what is encoded at once. */
 static void threads_do_not_show_in_the_file(void **state)
 {
+    NEEDS_CODECS();
     enum { N = 3 << 20 };
     (void)state;
     const char *const codec[] = { "none", "zlib", "bzip2", "lz4", "lz4f", "zstd" };
@@ -683,6 +687,7 @@ static cip_status write_all(const cip_allocator *from)
 static void no_failing_allocation_leaves_anything(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (size_t n = 1;; n++) {
         fail_alloc f = { .fail_at = n };
         cip_allocator a = { fail_alloc_resize, &f };

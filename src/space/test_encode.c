@@ -15,6 +15,7 @@
 #include "codec/frames.h"
 #include "space/encode.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 
 static const char *const codecs[] = { "zlib", "bzip2", "lz4f", "zstd" };
 
@@ -144,6 +145,7 @@ static void check_sizes(const char *codec, unsigned kind, uint64_t piece, cip_po
 
 static void all_sizes_decode_and_threads_do_not_show(void **state)
 {
+    NEEDS_CODECS();
     cip_pool *pool[2];
     (void)state;
     assert_int_equal(cip_pool_new(2, &pool[0], NULL), CIP_OK);
@@ -158,6 +160,7 @@ static void all_sizes_decode_and_threads_do_not_show(void **state)
 /* At their own sizes: blocks of libdeflate and libbz2 that are full, and more than one a piece. */
 static void whole_pieces_decode(void **state)
 {
+    NEEDS_CODECS();
     cip_env env;
     (void)state;
     env_open(&env, cip_pool_shared(), NULL);
@@ -256,6 +259,7 @@ static void raw_bytes_go_out_as_they_are(void **state)
 static void a_wrong_level_is_told_at_once(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (size_t c = 0; c < sizeof codecs / sizeof codecs[0]; c++) {
         sink s;
         cip_env env;
@@ -296,6 +300,7 @@ static void zlib_headers_tell_the_level(void **state)
 /* A failing output ends the encoding with its error, at any call. */
 static void a_failing_output_is_passed_on(void **state)
 {
+    NEEDS_CODECS();
     cip_pool *pool;
     (void)state;
     assert_int_equal(cip_pool_new(2, &pool, NULL), CIP_OK);
@@ -329,6 +334,7 @@ static void a_failing_output_is_passed_on(void **state)
 static void a_failing_allocation_is_passed_on(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (size_t c = 0; c < sizeof codecs / sizeof codecs[0]; c++) {
         cip_bytes raw = { numbers(3000, 3), 3000 };
         how h = { cip_framing_find(codecs[c]), 0, 500, 700 };
@@ -357,6 +363,7 @@ static void a_failing_allocation_is_passed_on(void **state)
 /* Fewer pieces at once where memory is short; LIMIT where it is too short for one. */
 static void memory_is_bounded(void **state)
 {
+    NEEDS_CODECS();
     cip_pool *pool;
     (void)state;
     assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);

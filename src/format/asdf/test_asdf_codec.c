@@ -8,6 +8,7 @@
 #include "codec/blosc/blosc.h"
 #include "format/asdf/asdf_testing.h"
 #include "format/blosc2/b2_testing.h"
+#include "support/needs.h"
 
 #define BYTES                                                                                      \
     "a: !core/ndarray-1.0.0 {source: 0, datatype: uint8, byteorder: little, shape: ['*']}\n"
@@ -114,6 +115,7 @@ static uint8_t data[100000];
 static void every_code_decodes(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     fill(data, sizeof data);
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         packed p = { 0 };
@@ -131,6 +133,7 @@ static void every_code_decodes(void **state)
 static void bytes_behind_a_stream_are_ignored(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (size_t i = 0; i < 2; i++) {
         packed p = { 0 };
         pack(&p, streams[i].codec, data, 1000);
@@ -143,6 +146,7 @@ static void bytes_behind_a_stream_are_ignored(void **state)
 static void a_wrong_data_size_is_corrupt(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         packed p = { 0 };
         pack(&p, streams[i].codec, data, 1000);
@@ -161,6 +165,7 @@ static void a_wrong_data_size_is_corrupt(void **state)
 static void a_wrong_data_size_refuses_arrays_that_do_not_reach_the_end_too(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const struct {
         int rows;
         uint64_t declared;
@@ -206,6 +211,7 @@ static void rows_of_an_absurd_data_size_are_refused(void **state)
 static void lz4_chunks_may_be_of_any_size(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const size_t sizes[] = { 100, 1, 5000, 4096, 17, 70000 };
     fill(data, sizeof data);
     for (int tail = 0; tail <= 3; tail++) { /* up to three bytes may follow */
@@ -224,6 +230,7 @@ static void lz4_chunks_may_be_of_any_size(void **state)
 static void lz4_windows_decode_only_their_chunks(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     packed p = { 0 };
     fill(data, sizeof data);
     for (size_t i = 0; i < 10; i++)
@@ -246,6 +253,7 @@ static void lz4_windows_decode_only_their_chunks(void **state)
 static void lz4_framing_that_lies_is_refused(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const struct {
         uint32_t n, m; /* of the second chunk */
         cip_status st;
@@ -284,6 +292,7 @@ static void lz4_framing_that_lies_is_refused(void **state)
 static void empty_payloads_are_empty_arrays(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     packed p = { 0 };
     assert_block("lz4\0", &p, "", 0);
     assert_block("\0\0\0\0", &p, "", 0);
@@ -300,6 +309,7 @@ static void empty_payloads_are_empty_arrays(void **state)
 static void more_lz4_chunks_than_the_limit_are_refused(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     packed p = { 0 };
     asdf_make m = { 0 };
     for (int i = 0; i < 4; i++)
@@ -321,6 +331,7 @@ static void more_lz4_chunks_than_the_limit_are_refused(void **state)
 static void a_frame_under_the_code_lz4_is_read_as_one(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     packed p = { 0 };
     pack(&p, "lz4f", data, sizeof data);
     assert_block("lz4\0", &p, data, sizeof data);
@@ -333,6 +344,7 @@ static void a_frame_under_the_code_lz4_is_read_as_one(void **state)
 static void the_last_nul_belongs_to_the_code_lz4(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     packed p = { 0 };
     add_chunk(&p, "abc", 3);
     assert_fails("lz4 ", &p, 3, CIP_ERR_UNSUPPORTED, "found 'lz4\\x20'");
@@ -342,6 +354,7 @@ static void the_last_nul_belongs_to_the_code_lz4(void **state)
 static void frames_become_chunks_where_they_can(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const struct {
         const char *codec;
         size_t n;
@@ -374,6 +387,7 @@ static void frames_become_chunks_where_they_can(void **state)
 static void streamed_payloads_are_decoded_to_the_end_of_the_file(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     fill(data, sizeof data);
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         one_file f;
@@ -403,6 +417,7 @@ static void streamed_payloads_are_decoded_to_the_end_of_the_file(void **state)
 static void views_share_the_decoded_bytes_and_are_checked_when_opening(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     one_file f;
     asdf_make m = { 0 };
     packed p = { 0 };

@@ -7,6 +7,7 @@
 #include <dirent.h>
 
 #include "format/asdf/asdf_testing.h"
+#include "support/needs.h"
 
 #define CORPUS CIP_SOURCE_DIR "/src/format/asdf/corpus/fuzz_asdf_blocks/"
 
@@ -35,6 +36,7 @@ static cip_status fate(one_file *f, const asdf_make *m)
 static void files_end_as_their_names_say(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     size_t n[3] = { 0 };
     DIR *d = opendir(CORPUS);
     assert_non_null(d);

@@ -10,6 +10,7 @@
 
 #include "format/asdf/asdf_write_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "tree/edit.h"
 
 static const int64_t shape[] = { 3, 4 };
@@ -375,6 +376,7 @@ static void check_refused(one *o, cip_status want, const char *words)
 static void what_cannot_go_through_is_refused(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const float bad[] = { 1, 2, 3, 4, 5, 6, NAN, 8, 9, 10, 11, INFINITY };
     one o = one_of(false);
     o.spec.encode = "[quantize]";

@@ -7,6 +7,7 @@
 
 #include "format/asdf/asdf_write_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "tree/yaml.h"
 
 static const int64_t six_shape[] = { 6 }, three_shape[] = { 3 };
@@ -263,6 +264,7 @@ static void checksums_are_of_stored_or_decoded_bytes_or_none(void **state)
 static void what_does_not_become_smaller_is_stored_as_it_is(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (int again = 0; again < 2; again++) {
         made m;
         size_t n;
@@ -282,6 +284,7 @@ static void what_does_not_become_smaller_is_stored_as_it_is(void **state)
 static void every_codec_is_read_back(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     static const struct {
         const char *name, code[5];
     } row[] = { { "none", "\0\0\0\0" }, { "zlib", "zlib" }, { "bzip2", "bzp2" }, { "bzp2", "bzp2" },
@@ -303,6 +306,7 @@ static void every_codec_is_read_back(void **state)
 static void codecs_beyond_the_standard_are_announced_once(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
     for (int standard = 1; standard < 3; standard++) {
         made m;
         two t = two_of();

@@ -8,6 +8,7 @@
 
 #include "base/endian.h"
 #include "format/blosc2/blosc2.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 #include "tree/msgpack.h"
 
@@ -42,6 +43,10 @@ static void assert_arange(one_file *f, size_t first, size_t n)
 static void arrays_of_the_library_are_read(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
+    NEEDS(SNAPPY);
+    NEEDS(ZFP);
+    NEEDS(MSGPACK);
     static const struct {
         const char *name, *dtype;
         int ndim;
@@ -82,6 +87,10 @@ static void assert_ints(const char *name, uint32_t first, size_t n)
 static void frames_of_the_library_are_read(void **state)
 {
     (void)state;
+    NEEDS_CODECS();
+    NEEDS(SNAPPY);
+    NEEDS(ZFP);
+    NEEDS(MSGPACK);
     static const char *const name[] = { "good-blosclz.b2frame",    "good-lz4.b2frame",
                                         "good-zlib.b2frame",       "good-zstd.b2frame",
                                         "good-bitshuffle.b2frame", "good-delta.b2frame",

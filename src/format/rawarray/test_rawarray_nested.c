@@ -9,6 +9,7 @@
 #include "format/rawarray/ra_make.h"
 #include "format/rawarray/rawarray.h"
 #include "support/fault_io.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 
 enum { RECORDS = 40 };
@@ -204,6 +205,7 @@ static ra_bytes literals(const uint8_t *p, size_t n)
 static void compressed_records_are_looked_into(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     nest_bytes n = make_records();
     const uint64_t dims[] = { RECORDS };
     one_file f;
@@ -268,6 +270,7 @@ static void assert_large(uint64_t more, const char *label)
 static void large_compressed_data_are_not_decoded_to_look(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     assert_large(0, "rawarray(int128)");
     assert_large(1, "bytes64");
 }

@@ -10,6 +10,7 @@
 #include "format/rawarray/rawarray.h"
 #include "support/fail_alloc.h"
 #include "support/fault_io.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 
 #define CORPUS CIP_SOURCE_DIR "/src/format/rawarray/corpus/fuzz_rawarray/"
@@ -56,6 +57,7 @@ static void assert_elements(one_file *f, const void *want, size_t n)
 static void good_files_are_what_they_are(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     static const struct {
         const char *name, *dtype, *kind, *codec;
         int ndim;
@@ -162,6 +164,7 @@ static void big_endian_data_are_swapped_in_every_form(void **state)
 static void lz4_blocks_are_decoded(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     one_file f;
     uint8_t want[1000];
     memset(want, 7, sizeof want);
@@ -176,6 +179,7 @@ static void lz4_blocks_are_decoded(void **state)
 static void damaged_lz4_opens_and_fails_when_read(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     one_file f;
     size_t len;
     assert_int_equal(open_name(&f, "bad-lz4"), CIP_OK);
@@ -187,6 +191,7 @@ static void damaged_lz4_opens_and_fails_when_read(void **state)
 static void lz4_that_makes_more_than_the_dims_is_damaged(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     one_file f;
     size_t len;
     ra_bytes b = load("good-lz4");
@@ -283,6 +288,7 @@ static void facts_say_what_the_header_says(void **state)
 static void the_data_are_a_block(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     one_file f;
     uint8_t b[14];
     assert_int_equal(open_name(&f, "good-lz4"), CIP_OK);
@@ -502,6 +508,7 @@ static void the_query_is_the_documents(void **state)
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     static const char *const name[] = { "good-lz4", "good-metadata-bytes", "good-nested",
                                         "good-float128", "good-metadata-text" };
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {

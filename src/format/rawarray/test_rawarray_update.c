@@ -12,6 +12,7 @@
 #include "format/rawarray/ra_make.h"
 #include "format/rawarray/rawarray.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 
 enum { ROOM = 1 << 16 };
@@ -248,6 +249,7 @@ static void check(job *j, const model *m, const form *f, const char *what)
 static void changes_of_every_form_are_those_of_the_model(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     for (int round = 0; round < 3000; round++) {
         static model m;
         job j;
@@ -369,6 +371,7 @@ static cip_status begin_with(const cip_spec *how)
 static void options_decide_the_codec(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     static model m;
     job j;
     assert_int_equal(begin_with(&(cip_spec){ .codec = "zlib" }), CIP_ERR_UNSUPPORTED);
@@ -411,6 +414,7 @@ static void shapes_end_what_can_be_changed(void **state)
 static void a_failing_allocation_is_passed_on(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     for (int k = 0; k < 4; k++)
         for (size_t n = 1;; n++) {
             static model m;

@@ -10,6 +10,7 @@
 #include "format/rawarray/ra_make.h"
 #include "format/rawarray/rawarray.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 
 static cip_spec spec_of(const cip_spec_array *a)
@@ -117,6 +118,7 @@ static void every_number_has_its_element_type(void **state)
 static void scalars_and_empty_arrays_are_written(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     static const int64_t empty[] = { 3, 0, 2 };
     const char *const codec[] = { NULL, "none", "lz4" };
     for (size_t i = 0; i < 3; i++) {
@@ -149,6 +151,7 @@ static void scalars_and_empty_arrays_are_written(void **state)
 static void lz4_is_used_where_it_makes_smaller(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const int64_t shape[] = { 1000 };
     const cip_spec_array a = { .path = "",
                                .dtype = cip_dtype_fixed(CIP_U16, false),
@@ -181,6 +184,7 @@ static void lz4_is_used_where_it_makes_smaller(void **state)
 static void what_lz4_does_not_make_smaller_is_stored_raw(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const int64_t shape[] = { 256 };
     const cip_spec_array a = { .path = "",
                                .dtype = cip_dtype_fixed(CIP_U8, false),
@@ -204,6 +208,7 @@ static void what_lz4_does_not_make_smaller_is_stored_raw(void **state)
 static void the_level_reaches_lz4(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     enum { N = 20000 };
     const int64_t shape[] = { N };
     const cip_spec_array a = { .path = "",
@@ -270,6 +275,7 @@ static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
 static void sizes_are_bounded(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const int64_t half = (int64_t)1 << 62;
     assert_int_equal(begin_only(CIP_U8, INT64_MAX, NULL), CIP_OK);
     assert_int_equal(begin_only(CIP_U16, half - 1, NULL), CIP_OK);
@@ -283,6 +289,7 @@ static void sizes_are_bounded(void **state)
 static void what_lz4_leaves_as_long_as_it_was_is_stored_raw(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const cip_codec *lz4 = cip_codec_find("lz4");
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
@@ -656,6 +663,7 @@ static cip_status give(misuse *m, size_t n)
 static void more_or_fewer_bytes_than_promised_are_refused(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     misuse m;
     misuse_begin(&m, NULL);
     assert_int_equal(give(&m, 6), CIP_ERR_ARG);
@@ -684,6 +692,7 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
 static void a_full_disk_is_reported(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const int64_t shape[] = { 40 };
     const cip_spec_array a = { .path = "",
                                .dtype = cip_dtype_fixed(CIP_U8, false),
@@ -710,6 +719,7 @@ static void a_full_disk_is_reported(void **state)
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;
+    NEEDS(LZ4);
     const int64_t shape[] = { 400 };
     const cip_spec_array a = { .path = "",
                                .dtype = cip_dtype_fixed(CIP_U8, false),
