@@ -45,7 +45,7 @@ static cip_status check_chunk(const cip_space *s, uint64_t raw_len, cip_chunk *c
     return CIP_OK;
 }
 
-cip_status cip_chunk_at(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out, cip_err *err)
+cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out, cip_err *err)
 {
     memset(out, 0, sizeof *out);
     cip_status st = s->table.at(s->table.self, i, 1, out, err);
@@ -328,8 +328,8 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     return cip_err_give(err, &found, st);
 }
 
-cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                          const cip_want *piece, size_t n, cip_err *err)
+cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                            const cip_want *piece, size_t n, cip_err *err)
 {
     bool special;
     cip_status st = cip_chunk_special(s, c, piece, n, &special, err);

@@ -19,7 +19,7 @@ static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, uint64_t 
         *i = pos / s->table.raw_each;
     else
         CIP_TRY(s->table.find(s->table.self, pos, i, err));
-    CIP_TRY(cip_chunk_at(s, *i, 0, c, err));
+    CIP_TRY(cip_chunk_entry(s, *i, 0, c, err));
     if (pos < c->raw_off || pos - c->raw_off >= c->raw_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected chunk %" PRIu64 " to hold byte %" PRIu64 ", found %" PRIu64
@@ -89,7 +89,7 @@ static cip_status run_span_job(void *arg, size_t k, cip_err *err)
         if (w.len != 0)
             piece[n++] = w;
     }
-    cip_status st = cip_chunk_read(b->rd, b->s, j->i, &j->chunk, piece, n, err);
+    cip_status st = cip_chunk_pieces(b->rd, b->s, j->i, &j->chunk, piece, n, err);
     if (piece != few)
         cip_mem_put(&b->rd->env->mem, piece);
     return st;

@@ -75,9 +75,9 @@ static cip_status run_job(void *arg, size_t j, cip_err *err)
     const batch *b = arg;
     size_t at = b->first[j];
     cip_chunk c;
-    CIP_TRY(cip_chunk_at(b->s, b->piece[at].chunk, b->piece[at].raw_len, &c, err));
-    return cip_chunk_read(b->rd, b->s, b->piece[at].chunk, &c, b->want + at, b->first[j + 1] - at,
-                          err);
+    CIP_TRY(cip_chunk_entry(b->s, b->piece[at].chunk, b->piece[at].raw_len, &c, err));
+    return cip_chunk_pieces(b->rd, b->s, b->piece[at].chunk, &c, b->want + at, b->first[j + 1] - at,
+                            err);
 }
 
 static cip_status run_batch(batch *b, cip_err *err)

@@ -324,7 +324,7 @@ static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
     cip_status st = CIP_OK;
     cip_walk w;
     if (m->n != 0)
-        st = cip_chunk_read(&s->b->g->rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
+        st = cip_chunk_pieces(&s->b->g->rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
     for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
         block_at(s, m->t[k], &w);
         cast_block(s, &w, m->want[k].dst);
@@ -449,7 +449,7 @@ static cip_status run_job(void *arg, size_t i, cip_err *err)
     steps in;
     place(b, i, coord, &in);
     cip_grid_chunk_at(b->grid, coord, &at);
-    CIP_TRY(cip_chunk_at(b->g->s, at.i, at.raw_len, &c, err));
+    CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, &c, err));
     if (b->grid->blocked) {
         blocks s;
         cut_blocks(b, &at, &c, &in, &s);

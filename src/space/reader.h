@@ -87,10 +87,11 @@ typedef struct cip_pinned {
 
 /* Chunk i of the table, checked as far as it can be without reading: run is at least 1, CHUNKED:
  * it lies in the space; GRID: raw_len is `raw_len`. */
-cip_status cip_chunk_at(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out, cip_err *err);
+cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out,
+                           cip_err *err);
 /* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
-cip_status cip_chunk_read(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                          const cip_want *piece, size_t n, cip_err *err);
+cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                            const cip_want *piece, size_t n, cip_err *err);
 /* Fills pieces of a special chunk, or says why it is missing; *special false: it has data. */
 cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_want *piece,
                              size_t n, bool *special, cip_err *err);

@@ -130,7 +130,7 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
     if (rd->in_order == s || is_damaged_behind(rd, s, end, CIP_OK))
         return read_in_order(rd, s, shift, want, n, err);
     if (most->len == s->len)
-        st = cip_chunk_read(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
+        st = cip_chunk_pieces(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
     else if (is_small(rd, s) ? !is_first_look(s, end) : !streams || most->len >= s->len / 2)
         st = copy_whole(rd, s, shift, want, n, &found);
     else
