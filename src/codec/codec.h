@@ -102,6 +102,8 @@ typedef struct cip_stream_codec {
     const cip_split_codec *split; /* optional, beside checkpoints; its checkpoints are theirs */
 } cip_stream_codec;
 
+enum { CIP_CODER_HEAD = 64 };
+
 typedef struct cip_codec {
     const char *name;
     /* Decodes all of a chunk to exactly dst_len bytes; never writes beyond them. CORRUPT when it
@@ -126,6 +128,9 @@ typedef struct cip_codec {
      * told. */
     cip_status (*unit)(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
                        uint64_t *lo, uint64_t *hi, cip_err *err);
+    /* Optional, of a container of codecs: the name of the one that made this chunk, from the
+     * chunk's first CIP_CODER_HEAD bytes (all of a shorter one); static storage, never NULL. */
+    const char *(*coder)(cip_bytes head);
     /* Optional: sequential decoding. */
     const cip_stream_codec *stream;
     /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its

@@ -230,12 +230,6 @@ cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t f
     return cip_codec_blosc.decode_spans(NULL, &env, &stored, head.nbytes, &want, 1, err);
 }
 
-static const char *special_name(int special)
-{
-    static const char *const names[] = { "", "zeros", "nans", "value", "uninit" };
-    return names[special];
-}
-
 cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out, cip_err *err)
 {
     cip_blosc_head h;
@@ -251,7 +245,7 @@ cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out
                                    .nblock = h.nblock,
                                    .codec = codec != NULL ? codec : "",
                                    .codec_id = h.compcode,
-                                   .special = special_name(h.special),
+                                   .special = cip_blosc_special_name(h.special),
                                    .memcpyed = h.memcpyed,
                                    .split = h.split,
                                    .dict = h.dict,

@@ -121,6 +121,9 @@ cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *
                                 cip_err *err);
 /* The size of member i of such an io; NOT_FOUND. */
 cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err);
+/* The name of the member that byte *off lies in, which becomes the offset there; false for an io
+ * that is not of numbered members. */
+bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMBER_NAME]);
 
 /* What lies beside a file of ours at ".NAME" and `suffix`: *out is NULL, and all is well, where
  * there is none, or none that should be looked into: a link, no regular file, over max_nbytes, of

@@ -160,3 +160,12 @@ cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err 
     release(f, slot, member);
     return CIP_OK;
 }
+
+bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMBER_NAME])
+{
+    if (io->ops != &numbered_ops)
+        return false;
+    ((const numbered_io *)io)->name(*off >> CIP_IO_NUMBER_SHIFT, name);
+    *off %= UINT64_C(1) << CIP_IO_NUMBER_SHIFT;
+    return true;
+}

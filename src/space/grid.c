@@ -18,6 +18,16 @@ static int32_t nth_fastest(const cip_grid *g, int32_t n)
     return g->f_order ? n : g->ndim - 1 - n;
 }
 
+void cip_grid_coord(const cip_grid *g, uint64_t i, int64_t *coord)
+{
+    for (int32_t n = 0; n < g->ndim; n++) {
+        int32_t k = nth_fastest(g, n);
+        uint64_t per = (uint64_t)cip_grid_nchunk(g, k);
+        coord[k] = (int64_t)(i % per);
+        i /= per;
+    }
+}
+
 void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *out)
 {
     uint64_t per = 1;

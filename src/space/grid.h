@@ -18,6 +18,8 @@ typedef struct cip_grid_chunk {
 
 /* The chunk at coord[] of the chunk grid (within it). */
 void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *out);
+/* Where chunk i of the grid's order is in it. */
+void cip_grid_coord(const cip_grid *g, uint64_t i, int64_t *coord);
 /* Chunks along axis k. */
 int64_t cip_grid_nchunk(const cip_grid *g, int32_t k);
 

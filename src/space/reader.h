@@ -61,6 +61,9 @@ cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, si
 /* Whether all of an extent is there: TRUNCATED naming `what` otherwise; UNSUPPORTED when it starts
  * inside a byte. Resolves at->in. */
 cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err);
+/* Follows parts of parts to the FILE or MEM that holds the bytes as they are; false where they are
+ * decoded, in several pieces, or not there. `make`: lazy spaces are made on the way. */
+bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make);
 /* The bytes in memory, where they lie in memory that the layout owns; NULL otherwise. In bounds. */
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
 /* The part of a CONCAT that holds the byte (0 when there is none). */

@@ -323,8 +323,7 @@ static bool made_of(cip_space **s, bool make)
     return *s != NULL;
 }
 
-/* Follows parts of parts to what holds the bytes. false where that is not one space. */
-static bool follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
+bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 {
     for (unsigned depth = 0; depth < CIP_SPACE_MAX_DEPTH; depth++) {
         const cip_extent *at;
@@ -352,7 +351,7 @@ static bool follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)
 {
-    if (!follow(&s, &off, len, true) || s->kind != CIP_SPACE_MEM)
+    if (!cip_space_follow(&s, &off, len, true) || s->kind != CIP_SPACE_MEM)
         return NULL;
     return s->mem.ptr + off;
 }
@@ -360,8 +359,8 @@ const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)
 uint64_t cip_space_file_offset(cip_space *s, uint64_t off)
 {
     uint64_t at;
-    if (!follow(&s, &off, 0, false) || s->kind != CIP_SPACE_FILE || s != s->layout->file ||
-        cip_add_overflow(s->io->base, off, &at))
+    if (!cip_space_follow(&s, &off, 0, false) || s->kind != CIP_SPACE_FILE ||
+        s != s->layout->file || cip_add_overflow(s->io->base, off, &at))
         return CIP_NO_OFFSET;
     return at;
 }
@@ -375,7 +374,7 @@ cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes at %" PRIu64 ", found the end at %" PRIu64, len,
                         off, s->len);
-    if (!follow(&s, &off, len, true))
+    if (!cip_space_follow(&s, &off, len, true))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the bytes do not lie in one piece as they are");
     if (s->kind == CIP_SPACE_MEM)

@@ -73,6 +73,11 @@ typedef struct cip_blosc_head {
 cip_status cip_blosc_head_parse(cip_bytes in, cip_blosc_head *out, cip_err *err);
 /* "lz4", "zfp_acc", ...; NULL for a number that is none. The filters' the same. */
 const char *cip_blosc_codec_name(int compcode);
+/* "zeros", "nans", "value", "uninit"; "" for a chunk with data (cip_blosc_special). */
+const char *cip_blosc_special_name(uint8_t special);
+/* What made the chunk's bytes: its codec, "none" where they are stored as they are, the special
+ * value's name; "unknown" for a codec without a name. */
+const char *cip_blosc_coder_name(const cip_blosc_head *h);
 const char *cip_blosc_filter_name(int id);
 /* Whether this build decodes it: UNSUPPORTED with the codec's or filter's name and number. */
 cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err);

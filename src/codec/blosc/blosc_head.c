@@ -266,6 +266,24 @@ const char *cip_blosc_codec_name(int compcode)
     return find_name(codecs, sizeof codecs / sizeof codecs[0], compcode);
 }
 
+const char *cip_blosc_special_name(uint8_t special)
+{
+    static const char *const names[] = { [CIP_BLOSC_NOT_SPECIAL] = "",
+                                         [CIP_BLOSC_ZEROS] = "zeros",
+                                         [CIP_BLOSC_NANS] = "nans",
+                                         [CIP_BLOSC_VALUE] = "value",
+                                         [CIP_BLOSC_UNINIT] = "uninit" };
+    return names[special];
+}
+
+const char *cip_blosc_coder_name(const cip_blosc_head *h)
+{
+    const char *name = cip_blosc_codec_name(h->compcode);
+    if (h->special != CIP_BLOSC_NOT_SPECIAL)
+        return cip_blosc_special_name(h->special);
+    return h->memcpyed ? "none" : name != NULL ? name : "unknown";
+}
+
 const char *cip_blosc_filter_name(int id)
 {
     return find_name(filters, sizeof filters / sizeof filters[0], id);

@@ -445,9 +445,16 @@ const char *cip_blosc_version(void)
 #endif
 }
 
+static const char *blosc_coder(cip_bytes head)
+{
+    cip_blosc_head h;
+    return cip_blosc_head_parse(head, &h, NULL) == CIP_OK ? cip_blosc_coder_name(&h) : "unknown";
+}
+
 const cip_codec cip_codec_blosc = { .name = "blosc",
                                     .decode = blosc_decode,
                                     .head_len = HEAD,
                                     .plan = blosc_form,
                                     .decode_spans = blosc_spans,
-                                    .unit = blosc_unit };
+                                    .unit = blosc_unit,
+                                    .coder = blosc_coder };

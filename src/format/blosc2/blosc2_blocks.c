@@ -6,19 +6,6 @@
 
 enum { BLOCKS_MAX = 1 << 14 }; /* more are not listed */
 
-static const char *const special_name[] = { [CIP_BLOSC_ZEROS] = "zeros",
-                                            [CIP_BLOSC_NANS] = "nans",
-                                            [CIP_BLOSC_VALUE] = "value",
-                                            [CIP_BLOSC_UNINIT] = "uninit" };
-
-static const char *codec_of(const cip_blosc_head *h)
-{
-    const char *name = cip_blosc_codec_name(h->compcode);
-    if (h->special != CIP_BLOSC_NOT_SPECIAL)
-        return special_name[h->special];
-    return h->memcpyed ? "none" : name != NULL ? name : "unknown";
-}
-
 /* Where stored bytes lie in the file; of a sparse frame: in the chunk's own file. */
 static uint64_t shown_offset(const cip_b2_index *x, const cip_extent *at)
 {
@@ -53,7 +40,7 @@ static cip_status fill_stored(const cip_b2_frame *f, uint64_t i, const cip_b2_en
     b->info.allocated_nbytes = head.cbytes;
     b->info.stored_nbytes = head.cbytes;
     b->info.flags = head.flags;
-    b->info.codec = codec_of(&head);
+    b->info.codec = cip_blosc_coder_name(&head);
     CIP_TRY(cip_space_new_sub(f->layout, at.in, at.off, at.len, &b->stored, err));
     return cip_blosc_known(&head, err);
 }
@@ -71,7 +58,7 @@ static cip_status fill_block(const cip_b2_frame *f, cip_space *linear, uint64_t 
     if (e.special == CIP_BLOSC_NOT_SPECIAL)
         CIP_TRY(fill_stored(f, i, &e, b, err));
     else
-        b->info.codec = special_name[e.special];
+        b->info.codec = cip_blosc_special_name(e.special);
     return cip_b2_held_chunk(&x->held, i, e.special) ? CIP_OK : cip_b2_held_fail(&x->held, err);
 }
 

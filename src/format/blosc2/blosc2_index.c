@@ -519,6 +519,7 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     if (e.special != CIP_BLOSC_NOT_SPECIAL)
         return CIP_OK;
     if (is_absent(x, &e)) {
+        out->at = (cip_extent){ .in = x->numbered, .off = e.at << CIP_IO_NUMBER_SHIFT };
         out->state = CIP_CHUNK_MISSING;
         out->why = CIP_ERR_NOT_FOUND;
         return CIP_OK;
