@@ -6,6 +6,7 @@
 #include "cippus/array.h"
 #include "cippus/blosc.h"
 #include "cippus/cast.h"
+#include "cippus/chunk.h"
 #include "cippus/convert.h"
 #include "cippus/dtype.h"
 #include "cippus/edit.h"

@@ -184,6 +184,31 @@ static void data_without_a_checksum_are_read(void **state)
     free(b.bytes);
 }
 
+static void chunks_of_a_damaged_block_are_not_given(void **state)
+{
+    (void)state;
+    static const char *const codec[] = { "none", "zlib" };
+    for (size_t k = 0; k < 2; k++) {
+        one_block b;
+        uint8_t *bytes = malloc(CAP);
+        size_t n;
+        make(codec[k], NULL, &b);
+        cip_file *f = open_checked(&b, CIP_CHECK_ON);
+        assert_int_equal(cip_chunk_read(cip_file_array(f, 0), 0, true, bytes, CAP, &n, NULL),
+                         CIP_OK);
+        assert_int_equal(n, b.stored);
+        cip_file_close(f);
+        b.bytes[b.data + b.stored / 2] ^= 1;
+        f = open_checked(&b, CIP_CHECK_ON);
+        for (int stored = 0; stored < 2; stored++)
+            assert_int_equal(cip_chunk_read(cip_file_array(f, 0), 0, stored, bytes, CAP, &n, NULL),
+                             CIP_ERR_CHECKSUM);
+        cip_file_close(f);
+        free(bytes);
+        free(b.bytes);
+    }
+}
+
 static void every_way_to_a_byte_is_checked(void **state)
 {
     (void)state;
@@ -255,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_flipped_bit_of_the_checksum_is_found, setup, teardown),
         cmocka_unit_test_setup_teardown(a_checksum_of_decoded_bytes_is_right_too, setup, teardown),
         cmocka_unit_test_setup_teardown(data_without_a_checksum_are_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(chunks_of_a_damaged_block_are_not_given, setup, teardown),
         cmocka_unit_test_setup_teardown(every_way_to_a_byte_is_checked, setup, teardown),
         cmocka_unit_test_setup_teardown(conversion_checks_unless_it_is_told_not_to, setup,
                                         teardown),

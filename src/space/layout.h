@@ -14,6 +14,7 @@
 #include "array/elem.h"
 #include "array/view.h"
 #include "codec/checksum/checksum.h"
+#include "cippus/chunk.h"
 #include "cippus/file.h"
 #include "codec/codec.h"
 #include "io/io.h"
@@ -31,15 +32,8 @@ typedef struct cip_extent {
     uint8_t bit;
 } cip_extent;
 
-typedef enum cip_chunk_state {
-    CIP_CHUNK_DATA = 0,
-    CIP_CHUNK_ZERO,
-    CIP_CHUNK_NAN,    /* quiet NaNs, floats of codec_env.typesize (4 or 8) bytes, in the order that
-                         the space's `big` says */
-    CIP_CHUNK_UNINIT, /* anything; read as zeros */
-    CIP_CHUNK_VALUE,  /* `value` repeated */
-    CIP_CHUNK_MISSING /* its data are not there; `why` */
-} cip_chunk_state;
+/* A chunk's state is cip_chunk_state. NAN: floats of codec_env.typesize (4 or 8) bytes, in the
+ * order that the space's `big` says. MISSING: `why` says why. */
 
 /* One chunk, or `run` equal special ones in a row (0 counts as 1). raw_off, raw_len and run are of
  * the chunk that was asked for: a table asked for chunks 5 and 6 of a run 0..9 gives runs of 5 and
