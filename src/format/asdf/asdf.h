@@ -274,6 +274,7 @@ typedef struct asdf_file {
     bool binary_padding;      /* ... and not text */
     uint64_t needed;          /* blocks that the tree's arrays ask for; counted when first wanted */
     bool counted, from_end;   /* ...; some of them count from the end */
+    bool lacks_block;         /* an array's source is a number that no block has */
     uint32_t warned;          /* ASDF_WARNED_*: said once for each file; while opening */
     struct asdf_plain *plain; /* of each block, in a file that is checked; otherwise NULL */
     struct asdf_user **user;  /* of each block that is encoded; NULL: not looked for yet */
@@ -282,7 +283,13 @@ typedef struct asdf_file {
     uint32_t nexternal; /* of the root file: files opened so far */
 } asdf_file;
 
-enum { ASDF_WARNED_ORDER = 1, ASDF_WARNED_VERSION = 2, ASDF_WARNED_TAG = 4, ASDF_WARNED_TYPE = 8 };
+enum {
+    ASDF_WARNED_ORDER = 1,
+    ASDF_WARNED_VERSION = 2,
+    ASDF_WARNED_TAG = 4,
+    ASDF_WARNED_TYPE = 8,
+    ASDF_WARNED_BLOCK = 16
+};
 
 static inline asdf_file *cip_asdf_of(const cip_layout *l)
 {

@@ -393,5 +393,11 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
     }
     cip_fail_in(&why, st, "%s", a->path);
     cip_array_refuse(a, st, &why);
+    /* Who reads the other arrays is to know that the file may be cut. A check says it once, as
+     * these are the words of the array's own error; a mask's is part of that. */
+    if (masked && f->lacks_block && (f->warned & ASDF_WARNED_BLOCK) == 0) {
+        f->warned |= ASDF_WARNED_BLOCK;
+        cip_report_err(&f->env->warnings, CIP_WARN, &why);
+    }
     return CIP_OK;
 }

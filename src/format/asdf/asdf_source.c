@@ -8,9 +8,10 @@
 /* --- blocks of this file
  * -------------------------------------------------------------------------- */
 
-static cip_status no_block(const asdf_file *f, const char *text, cip_err *err)
+static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
 {
     size_t n = f->blocks.n;
+    f->lacks_block = true;
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                     "expected block %.24s of the file, found %zu block%s", text, n,
                     n == 1 ? "" : "s");
