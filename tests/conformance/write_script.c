@@ -70,19 +70,24 @@ static void input_open(const char *name, input *in)
     }
 }
 
-/* All of its elements, in the machine's byte order. */
-static cip_status input_read(const char *name, input *in)
+typedef const cip_dtype *dtype_fn(const cip_array *array, cip_err *err);
+
+/* All of its elements: for new arrays little-endian (cip_array_raw_dtype), so that any machine
+ * writes the same; for updates in the machine's byte order (cip_array_native_dtype). */
+static cip_status input_read(const char *name, dtype_fn *dtype_of, input *in)
 {
     int ndim;
     int64_t shape[CIP_MAX_NDIM];
     input_open(name, in);
-    in->dtype = cip_array_native_dtype(in->array, NULL);
-    cip_status st =
-        cip_read_shape(in->array, CIP_READ_ARGS(.threads = 1), &ndim, shape, &in->nbytes, NULL);
+    in->dtype = dtype_of(in->array, NULL);
+    cip_status st = cip_read_shape(in->array, CIP_READ_ARGS(.dtype = in->dtype), &ndim, shape,
+                                   &in->nbytes, NULL);
     in->data = st == CIP_OK ? malloc(in->nbytes + 1) : NULL;
     if (in->data == NULL)
         return st != CIP_OK ? st : CIP_ERR_NOMEM;
-    return cip_read_into(in->array, CIP_READ_ARGS(.dst = in->data, .dst_nbytes = in->nbytes), NULL);
+    return cip_read_into(
+        in->array, CIP_READ_ARGS(.dtype = in->dtype, .dst = in->data, .dst_nbytes = in->nbytes),
+        NULL);
 }
 
 static cip_status input_close(input *in, cip_status st)
@@ -129,7 +134,7 @@ static cip_status do_put(script *s)
 {
     input in;
     uint8_t *mask = NULL;
-    cip_status st = input_read(s->word[2], &in);
+    cip_status st = input_read(s->word[2], cip_array_raw_dtype, &in);
     const cip_array_options o = array_options(s, &in, &mask);
     if (st == CIP_OK)
         st = cip_put(s->w, s->word[1], in.dtype, cip_array_ndim(in.array),
@@ -156,7 +161,7 @@ static cip_status do_slab(script *s)
     uint8_t *mask = NULL;
     cip_slab *slab = NULL;
     cip_box box = { .start = { 0 } };
-    cip_status st = input_read(s->word[2], &in);
+    cip_status st = input_read(s->word[2], cip_array_raw_dtype, &in);
     const cip_array_options o = array_options(s, &in, &mask);
     const int ndim = cip_array_ndim(in.array);
     const int64_t *shape = cip_array_shape(in.array), skip = number(s, "skip");
@@ -274,7 +279,7 @@ static cip_status do_remove(script *s)
 static cip_status do_write(script *s)
 {
     input in;
-    cip_status st = input_read(s->word[3], &in);
+    cip_status st = input_read(s->word[3], cip_array_native_dtype, &in);
     if (st == CIP_OK)
         st = cip_edit_write(s->e, s->word[1], s->word[2], in.data, in.nbytes, NULL);
     return input_close(&in, st);
@@ -290,7 +295,7 @@ static cip_status do_write_array(script *s)
 static cip_status do_append(script *s)
 {
     input in;
-    cip_status st = input_read(s->word[2], &in);
+    cip_status st = input_read(s->word[2], cip_array_native_dtype, &in);
     if (st == CIP_OK)
         st = cip_edit_append(s->e, s->word[1], in.data, in.nbytes, NULL);
     return input_close(&in, st);
@@ -325,7 +330,7 @@ static cip_status do_rows(script *s)
 {
     input in;
     cip_file *f = NULL;
-    cip_status st = input_read(s->word[3], &in);
+    cip_status st = input_read(s->word[3], cip_array_native_dtype, &in);
     if (st == CIP_OK)
         st = cip_open(s->word[1], NULL, &f, NULL);
     for (int i = 0; i < 2 && st == CIP_OK; i++)
