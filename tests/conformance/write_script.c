@@ -339,6 +339,18 @@ static cip_status do_rows(script *s)
     return input_close(&in, st);
 }
 
+/* behind FILE TEXT: what another program left at the end of a file; or `zeros=N` bytes */
+static cip_status do_behind(script *s)
+{
+    FILE *f = fopen(s->word[1], "ab");
+    if (f == NULL)
+        return CIP_ERR_IO;
+    fputs(s->word[2], f);
+    for (int64_t i = number(s, "zeros"); i > 0; i--)
+        fputc(0, f);
+    return fclose(f) == 0 ? CIP_OK : CIP_ERR_IO;
+}
+
 /* --- from file to file ----------------------------------------------------------------------- */
 
 static cip_status do_convert(script *s)
@@ -396,6 +408,7 @@ static const struct verb {
     { "create", do_create, 0 },
     { "edit", do_edit, 0 },
     { "rows", do_rows, 0 },
+    { "behind", do_behind, 0 },
     { "convert", do_convert, 0 },
     { "explode", do_explode, 0 },
     { "implode", do_implode, 0 },

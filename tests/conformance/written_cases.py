@@ -11,6 +11,7 @@ NUMBERS = "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split()
 RECORDS = {
     "rec": [("x", "<f4"), ("n", ">i2"), ("ok", "|b1")],
     "recsub": [("pos", "<f8", (2, 2)), ("name", "|S4"), ("label", "<U2")],
+    "recname": [("it's", "<i2"), ("a\"b'c", "|u1"), ("é\n\t", "<f4"), ("日本", ">u2")],
     "recnest": [("id", "<u4"), ("at", [("ra", "<f8"), ("dec", ">f8")]), ("flag", "|u1")],
 }
 TEXTS = {"S5": "|S5", "U3le": "<U3", "U3be": ">U3"}
@@ -76,8 +77,7 @@ def npy(name):
         descr = DTYPES[kind]
         data = b"".join(element(descr, i) for i in range(n))
     text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text.encode() + data
+    return b"\x93NUMPY\x03\0" + struct.pack("<I", len(text.encode())) + text.encode() + data
 
 
 def at(name):
@@ -266,6 +266,28 @@ def asdf_updates():
             yield f"update/asdf/{name}/{what}", base(create, of) + lines
 
 
+# Blocks that nothing names, with and without a node that may; and what lies behind a file.
+UNNAMED = edited(["remove", "b"])
+FOREIGN = edited(["remove", "b"], ["yaml", "other", "!<tag:example.org:other/thing-1.0.0> {block: 1}"])
+BEHIND = {"junk": ["behind", "a.asdf", "left here by another program"], "zeros": ["behind", "a.asdf", ".", "zeros=300"],
+          "torn": ["behind", "a.asdf", "abc"]}
+
+
+def leftovers():
+    for name in ("none", "zlib", "inline", "streamed", "chain-tile-zlib", "0.1.0", "legacy-zlib", "external"):
+        create, of = BASES[name]
+        of = of or ["storage=internal"]  # no view, so that `b` can go
+        for (what, options), (left, lines) in itertools.product(CONVERTS.items(), {"unnamed": UNNAMED, "foreign": FOREIGN}.items()):
+            yield f"leftover/{left}/{name}/{what}", base(create, of) + lines + [["convert", "a.asdf", "b.asdf", *options]]
+        for left, lines in {"unnamed": UNNAMED, "foreign": FOREIGN}.items():
+            for lossy in (0, 1):
+                yield f"leftover/{left}/{name}/defrag/{lossy}", base(create, of) + lines + edited(["defrag"], options=[f"lossy={lossy}"])
+                yield (f"leftover/{left}/{name}/explode/{lossy}", base(create, of) + lines +
+                       [["explode", "a.asdf", "x.asdf", f"lossy={lossy}"], ["implode", "x.asdf", "y.asdf", f"lossy={lossy}"]])
+        for (left, line), what in itertools.product(BEHIND.items(), ["set", "set-long", "write", "append", "resize-9x5", "rows", "freeze", "defrag"]):
+            yield f"leftover/{left}/{name}/{what}", base(create, of) + [line, *UPDATES[what]]
+
+
 # --- from file to file ---------------------------------------------------------------------------
 
 CONVERTS = {
@@ -369,7 +391,7 @@ def big():
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, converts, rawarray, npys):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():

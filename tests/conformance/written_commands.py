@@ -54,6 +54,8 @@ UPDATES = {
     "explode": [["explode", "a.asdf", "x.asdf"], ["implode", "x.asdf", "y.asdf"]], "explode-bare": [["explode", "--bare", "a.asdf", "x.asdf"]],
     "explode-path": [["explode", "--path", "data", "--align", "1", "a.asdf", "x.asdf"], ["implode", "--tree-slack", "0", "x.asdf", "y.asdf"]],
     "refs": [["set", "a.asdf", "r", "{$ref: '#/data'}"], ["convert", "a.asdf", "b.asdf"], ["convert", "--resolve-refs", "a.asdf", "c.asdf"]],
+    "refs-away": [["set", "a.asdf", "r", "{$ref: 'other.asdf#/data'}"], ["convert", "--format", "asdf", "a.asdf", "-"],
+                  ["convert", "--accept-loss", "--format", "asdf", "a.asdf", "-"]],
     "alias": [["set", "a.asdf", "m", "{x: &p [1, 2], y: *p}"], ["convert", "--byteorder", "big", "a.asdf", "b.asdf"]],
     "overwrite": [["convert", "@u1le-5", "a.asdf"], ["convert", "--overwrite", "@u1le-5", "a.asdf"]],
     "same": [["convert", "--overwrite", "a.asdf", "a.asdf"]],
@@ -78,7 +80,7 @@ def commands():
                                                                               ("{x: float32, y: int16}", "*"), ("c8", "3,*"), ("f8", "16"), ("u8", "*,7")]):
         yield f"command/raw/{dtype}/{shape}/{out}", [["convert", "--from", "raw", "--dtype", dtype, "--shape", shape, "--accept-loss", "+rows.raw", out]]
     for name, (what, steps) in itertools.product(BASES, UPDATES.items()):
-        if name in ("raw", "zlib", "inline", "early-tile-zlib") or what.split("-")[0] in ("put", "append", "defrag", "explode"):
+        if name in ("raw", "zlib", "inline", "early-tile-zlib") or what.split("-")[0] in ("put", "append", "defrag", "explode", "refs"):
             yield f"command/update/{name}/{what}", [base(name), *steps]
     for what, steps in UPDATES.items():
         if what.split("-")[0] in ("put", "append", "resize", "set", "rm", "defrag", "freeze", "edit"):
