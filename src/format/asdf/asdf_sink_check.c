@@ -5,6 +5,7 @@
 #include "base/strmap.h"
 #include "format/asdf/asdf_sink.h"
 #include "tree/edit.h"
+#include "tree/scalar.h"
 
 bool cip_asdf_is_rawarray(const cip_spec *spec)
 {
@@ -33,41 +34,69 @@ static void check_tree(const cip_spec *spec, cip_report *loss)
     }
 }
 
-/* --- tags ---------------------------------------------------------------------------------------
+/* --- tags and keys ------------------------------------------------------------------------------
  */
 
-typedef struct tag_walk {
+typedef struct node_walk {
     const asdf_standard *s;
+    const cip_spec *spec;
     cip_report *loss;
     cip_strmap seen;
+    bool key_told;
     cip_status st;
     cip_err *err;
-} tag_walk;
+} node_walk;
 
 /* Each tag once. */
-static int visit_tag(void *user, const cip_visit *v)
+static cip_status check_tag(node_walk *w, const cip_visit *v)
 {
-    tag_walk *w = user;
-    const char *tag = v->node != NULL ? v->node->tag : NULL;
+    const char *tag = v->node->tag;
     size_t was = SIZE_MAX;
-    if (v->again || tag == NULL || !cip_asdf_tag_is_lost(w->s, tag))
-        return v->again;
-    w->st =
-        cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)tag, strlen(tag) }, 1, &was, w->err);
-    if (w->st == CIP_OK && was == SIZE_MAX)
+    if (!w->s->early || tag == NULL || !cip_asdf_tag_is_lost(w->s, tag))
+        return CIP_OK;
+    CIP_TRY(cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)tag, strlen(tag) }, 1, &was,
+                           w->err));
+    if (was == SIZE_MAX)
         cip_report_add(w->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path,
                        "the tag %.120s is lost: ASDF %s has none like it", tag, w->s->version);
+    return CIP_OK;
+}
+
+/* Python's asdf makes dicts of mappings, and of what has a tag of its own an object. A tree that
+ * came from ASDF has its keys already. */
+static void check_key(node_walk *w, const cip_visit *v)
+{
+    const cip_node *key = v->key;
+    if (w->key_told || w->spec->from != NULL || key == NULL)
+        return;
+    const bool tagged =
+        key->tag != NULL && strncmp(key->tag, CIP_CORE_TAG, sizeof CIP_CORE_TAG - 1) != 0;
+    w->key_told = tagged || key->type == CIP_NODE_SEQ || key->type == CIP_NODE_MAP;
+    if (w->key_told)
+        lost(w->loss, CIP_WARN, v->path, "Python's asdf cannot read the file",
+             "a key of the tree is a list, a mapping or has a tag");
+}
+
+static int visit_node(void *user, const cip_visit *v)
+{
+    node_walk *w = user;
+    check_key(w, v);
+    if (v->again || v->node == NULL)
+        return v->again;
+    w->st = check_tag(w, v);
     return w->st == CIP_OK ? 0 : 2;
 }
 
-static cip_status check_tags(const asdf_standard *s, const cip_spec *spec, cip_report *loss,
-                             cip_err *err)
+static cip_status check_nodes(const asdf_standard *s, const cip_spec *spec, cip_report *loss,
+                              cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    if (!s->early || spec->tree == NULL)
+    if (spec->tree == NULL)
         return CIP_OK;
-    tag_walk w = { .s = s, .loss = loss, .seen = { .mem = &spec->env->mem }, .err = err };
-    cip_status st = cip_tree_walk(spec->tree, spec->env, visit_tag, &w, &why);
+    node_walk w = {
+        .s = s, .spec = spec, .loss = loss, .seen = { .mem = &spec->env->mem }, .err = err
+    };
+    cip_status st = cip_tree_walk(spec->tree, spec->env, visit_node, &w, &why);
     cip_strmap_clear(&w.seen);
     if (w.st != CIP_OK)
         return w.st;
@@ -154,7 +183,7 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
     size_t nstreamed = 0;
     CIP_TRY(cip_asdf_standard_of(spec, &s, err));
     check_tree(spec, loss);
-    CIP_TRY(check_tags(s, spec, loss, err));
+    CIP_TRY(check_nodes(s, spec, loss, err));
     CIP_TRY(cip_asdf_check_kept(spec, loss, err));
     CIP_TRY(check_comments(spec, loss, err));
     CIP_TRY(cip_asdf_sink_links(spec, loss, err));

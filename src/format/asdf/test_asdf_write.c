@@ -8,6 +8,7 @@
 #include "format/asdf/asdf_write_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
+#include "tree/edit.h"
 #include "tree/yaml.h"
 
 static const int64_t six_shape[] = { 6 }, three_shape[] = { 3 };
@@ -615,6 +616,32 @@ static void masks_that_nobody_can_say_are_losses(void **state)
     made_end(&m);
 }
 
+static void keys_that_python_cannot_have_are_losses(void **state)
+{
+    (void)state;
+    const struct {
+        const char *tree;
+        size_t nlost;
+    } row[] = {
+        { "{m: {1: a, '1': b, ~: c, 1.5: d, x: [e]}}", 0 },
+        { "{m: {x: a, ? [1, 2] : b, ? {} : c}}", 1 },
+        { "{? {a: 1} : b}", 1 },
+        { "{m: [{!<!ext> aGk=: c}]}", 1 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        made m;
+        cip_spec spec = { .version = NULL };
+        made_start(&m, NULL);
+        cip_arena a = { .mem = &m.env.mem };
+        assert_int_equal(cip_yaml_value(&m.env, &a, row[i].tree, NULL, &spec.tree, NULL), CIP_OK);
+        spec.env = &m.env;
+        assert_int_equal(made_check(&m, &spec), CIP_OK);
+        assert_int_equal(m.nlost, row[i].nlost);
+        cip_arena_clear(&a);
+        made_end(&m);
+    }
+}
+
 static void wishes_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -708,6 +735,7 @@ int main(void)
         cmocka_unit_test(types_that_the_standard_lacks_are_named),
         cmocka_unit_test(inline_and_streamed_arrays_need_an_axis),
         cmocka_unit_test(masks_that_nobody_can_say_are_losses),
+        cmocka_unit_test(keys_that_python_cannot_have_are_losses),
         cmocka_unit_test(wishes_that_make_no_sense_are_refused),
         cmocka_unit_test(too_few_or_too_many_data_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
