@@ -558,6 +558,9 @@ typedef struct asdf_summing {
  * CIP_ERR_INIT. What is wrong with the block is in *out, not returned. */
 cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how,
                               asdf_summed *out, cip_err *err);
+/* The MD5 of all that a space gives; `told` as above. */
+cip_status cip_asdf_md5(cip_layout *l, cip_space *s, cip_report *told, uint8_t out[CIP_SUM_MAX],
+                        cip_err *err);
 /* Whether the block is not what its checksum was made of, as far as that can be told. */
 bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *s);
 /* Whether block i has 64 bits of a checksum. */

@@ -116,33 +116,13 @@ static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_
     return CIP_OK;
 }
 
-static int add_to_sum(void *user, const uint8_t *p, size_t n)
-{
-    cip_sum_add(user, p, n);
-    return 0;
-}
-
-static cip_status check_sum(const late *s, bool *right, cip_err *err)
-{
-    enum { PIECE = 1 << 20 };
-    const cip_read_how how = { .layout = s->layout };
-    uint8_t got[CIP_SUM_MAX];
-    cip_sum *sum;
-    CIP_TRY(cip_sum_new(&s->layout->env->mem, CIP_SUM_MD5, &sum, err));
-    cip_status st = cip_space_stream(&how, s->stored, PIECE, add_to_sum, sum, err);
-    cip_sum_take(sum, got);
-    cip_sum_free(sum);
-    *right = st == CIP_OK && memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) == 0;
-    return st;
-}
-
 /* A raw payload that may start elsewhere is given once its checksum says that it starts here. */
 static cip_status make_checked(void *self, cip_space **out, cip_err *err)
 {
     const late *s = self;
-    bool right;
-    CIP_TRY(check_sum(s, &right, err));
-    if (!right)
+    uint8_t got[CIP_SUM_MAX];
+    CIP_TRY(cip_asdf_md5(s->layout, s->stored, NULL, got, err));
+    if (memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
                         "expected the stored checksum, found another, of a block that does not "
                         "end where the next one starts: its header is damaged, or its data");
