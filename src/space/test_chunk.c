@@ -9,28 +9,10 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "space/reader.h"
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "space/chunk_testing.h"
 
 /* --- codecs that tell what is done with them -------------------------------------------------- */
 
-static _Atomic int ndecode;
 static size_t last_len;
 
 /* Every byte one more. */
@@ -50,33 +32,6 @@ static cip_status plus_one(const void *args, const cip_codec_env *env, cip_bytes
 }
 
 static const cip_codec counting = { .name = "counting", .decode = plus_one };
-
-static cip_step step_of(const cip_codec *c)
-{
-    return (cip_step){ .codec = c };
-}
-
-/* `text` in the file. */
-static cip_extent in_file(const char *text, size_t n)
-{
-    return (cip_extent){ f.layout->file, fake_append(&f, text, n), n, 0 };
-}
-
-static cip_space *chunked(const cip_chunk *c, size_t n, uint64_t len, const cip_codec *codec)
-{
-    cip_table t;
-    cip_space *s;
-    cip_step step = step_of(codec);
-    assert_int_equal(cip_table_from_array(f.layout, c, n, &t, NULL), CIP_OK);
-    assert_int_equal(
-        cip_space_new_chunked(f.layout, &t, len, &step, codec != NULL ? 1 : 0, &s, NULL), CIP_OK);
-    return s;
-}
-
-static cip_status read_at(cip_space *s, uint64_t off, void *dst, size_t n, cip_err *err)
-{
-    return cip_space_read_at(&f.how, s, off, dst, n, err);
-}
 
 static void assert_reads(cip_space *s, uint64_t off, const char *expected, size_t n)
 {

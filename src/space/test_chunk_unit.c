@@ -6,50 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <string.h>
-
-#include "space/reader.h"
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
-
-static int ndecode;
-
-/* `text` in the file. */
-static cip_extent in_file(const char *text, size_t n)
-{
-    return (cip_extent){ f.layout->file, fake_append(&f, text, n), n, 0 };
-}
-
-static cip_space *chunked(const cip_chunk *c, size_t n, uint64_t len, const cip_codec *codec)
-{
-    cip_table t;
-    cip_space *s;
-    cip_step step = { .codec = codec };
-    assert_int_equal(cip_table_from_array(f.layout, c, n, &t, NULL), CIP_OK);
-    assert_int_equal(
-        cip_space_new_chunked(f.layout, &t, len, &step, codec != NULL ? 1 : 0, &s, NULL), CIP_OK);
-    return s;
-}
-
-static cip_status read_at(cip_space *s, uint64_t off, void *dst, size_t n, cip_err *err)
-{
-    return cip_space_read_at(&f.how, s, off, dst, n, err);
-}
+#include "space/chunk_testing.h"
 
 static uint64_t unit_len = 4;
 
