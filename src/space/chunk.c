@@ -224,8 +224,9 @@ static cip_status pin_unit(const cip_rd *rd, cip_space *s, uint64_t i, const cip
     return st;
 }
 
-/* A small part of what is decoded together: all of that is kept, as whoever reads on wants the rest
- * of it. *done false: the piece is no such part. */
+/* When the wanted piece is less than half of its compressed block, decodes the whole block into the
+ * cache, since neighbouring reads will want the rest. Sets *done to false when the piece is larger:
+ * the caller decodes it directly. */
 static cip_status read_from_unit(const cip_rd *rd, cip_space *s, const cip_step *step, uint64_t i,
                                  const cip_chunk *c, const cip_want *piece, bool *done,
                                  cip_err *err)

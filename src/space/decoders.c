@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Decoders put aside where a read of a large space ended, for the read that goes on there, so that
+ * Decoders kept open where a read of a large space ended, for the read that goes on there, so that
  * going through in pieces costs one pass. */
 #include "space/reader.h"
 

@@ -225,10 +225,12 @@ struct cip_layout {
     pthread_mutex_t lock;     /* guards arena and children after open; a leaf */
     pthread_mutex_t lazy;     /* of the root layout, recursive: held while a lazy space is made */
     _Atomic uint64_t next_id; /* of the root layout: the next space's */
-    struct cip_buffer_pool *buffers;     /* decoding buffers; shared with children */
-    const struct cip_tuning *tuning;     /* how reads go about it */
-    struct cip_decoders *decoders;       /* that stand somewhere in a SEQ; shared with children */
-    struct cip_checkpoints *checkpoints; /* where others may begin; shared with children */
+    struct cip_buffer_pool *buffers; /* decoding buffers; shared with children */
+    const struct cip_tuning *tuning; /* how reads go about it */
+    struct cip_decoders *decoders;   /* sequential decoders kept open where a read stopped, for the
+                                        read that goes on there; shared with child layouts */
+    struct cip_checkpoints
+        *checkpoints; /* where later reads of a SEQ may begin decoding; shared with child layouts */
     struct cip_sidecar *sidecar; /* checkpoints beside the file, or NULL; the root layout's */
     cip_layout *parent;          /* of an external file: who opened it */
     cip_layout **child;

@@ -149,12 +149,12 @@ cip_status cip_seq_go(const cip_rd *rd, cip_seq *q, uint64_t pos, cip_err *err);
 void cip_seq_aim(cip_seq *q, uint64_t raw_end);
 void cip_seq_free(cip_seq *q);
 
-/* Decoders put aside where a read of a SEQ space ended, for the read that goes on there: a few, the
+/* Decoders kept open where a read of a SEQ space ended, for the read that goes on there: a few, the
  * one unused for longest goes. Thread-safe. */
 typedef struct cip_decoders cip_decoders;
 cip_status cip_decoders_new(cip_env *env, cip_decoders **out, cip_err *err);
 void cip_decoders_free(cip_decoders *d);
-/* Frees all that are put aside: memory is short. */
+/* Frees all decoders that are kept for later reads: memory is short. */
 void cip_decoders_drop(cip_decoders *d);
 /* One of space `id` that stands at `pos` or before, now the caller's; NULL. */
 cip_seq *cip_decoders_take(cip_decoders *d, uint64_t id, uint64_t pos);

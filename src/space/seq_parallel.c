@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A batch of pieces: stored bytes are read until they hold enough places where pieces may begin,
- * the pieces between them are decoded on the pool, and of the results those up to the first that
- * is none are kept. Data that do not split (places that are false, pieces that grow far) are tried
- * less and less often. */
+ * the pieces between them are decoded on the pool, and the results are used in
+ * order, up to the first piece that failed to decode. Data that do not split (places that are
+ * false, pieces that grow far) are tried less and less often. */
 #include "space/seq_parallel.h"
 
 #include <string.h>

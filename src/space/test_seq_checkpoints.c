@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Windows into compressed data that are too large to keep: by checkpoints, by decoders put aside,
+ * Windows into compressed data that are too large to keep: by checkpoints, by decoders kept open,
  * by both, from many threads. */
 #include <setjmp.h>
 #include <stdarg.h>

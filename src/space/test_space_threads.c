@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Eight threads reading through one layout: lazies made, tables left, decoders put aside and chunks
+ * Eight threads reading through one layout: lazies made, tables left, decoders kept open and chunks
  * kept and dropped, all at once. */
 #include <setjmp.h>
 #include <stdarg.h>

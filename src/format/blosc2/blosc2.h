@@ -30,8 +30,10 @@ typedef struct cip_b2_metas {
 /* The fixed part of a frame's header, every field checked by itself and against the others. */
 typedef struct cip_b2_header {
     uint64_t header_len, frame_len;
-    uint8_t version;      /* 1 to 3 */
-    uint8_t width_code;   /* of offsets: 0 to 3 for 4 to 32 bytes; often a lie */
+    uint8_t version; /* 1 to 3 */
+    uint8_t
+        width_code; /* offset width as stored, 0 to 3 for 4 to 32 bytes; libblosc2 writes 0 whatever
+                       the width, so it is ignored: the index chunk's typesize decides */
     bool variable, vl;    /* as the flags say */
     bool sparse;          /* chunks lie in files beside */
     uint8_t codec, level; /* codec: as the nibble says */
