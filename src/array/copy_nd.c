@@ -11,7 +11,9 @@ enum { SMALL_SIDE = 64, WIDE_SIDE = 32, TILE_BYTES = SMALL_SIDE * SMALL_SIDE * 4
 /* Bytes of a line of the cache, and elements below which a call costs more than its work. */
 enum { LINE = 64, SHORT_ROW = 16 };
 
-/* A copy at work: views whose offsets move along, and what it met. */
+/* A copy at work: views whose offsets move along, and what it met. An offset counts from a base
+ * that may lie in the midst of a view (modulo 2^64: before it), so it is added as a signed number.
+ */
 typedef struct copier {
     const cip_cast *c;
     cip_copy_plan p;
@@ -131,7 +133,7 @@ static void copy_planes(copier *w)
 {
     int64_t index[CIP_MAX_NDIM] = { 0 };
     do
-        copy_plane(w, w->src + w->p.a.off, w->dst + w->p.b.off);
+        copy_plane(w, w->src + (int64_t)w->p.a.off, w->dst + (int64_t)w->p.b.off);
     while (step(w, index));
 }
 
@@ -141,8 +143,9 @@ static void copy_rows(copier *w, bool look)
     int64_t index[CIP_MAX_NDIM] = { 0 };
     uint64_t base = 0;
     do {
-        cip_run r = { (size_t)w->p.a.shape[w->p.row], w->src + w->p.a.off, w->p.a.stride[w->p.row],
-                      w->dst + w->p.b.off, w->p.b.stride[w->p.row] };
+        cip_run r = { (size_t)w->p.a.shape[w->p.row], w->src + (int64_t)w->p.a.off,
+                      w->p.a.stride[w->p.row], w->dst + (int64_t)w->p.b.off,
+                      w->p.b.stride[w->p.row] };
         cip_cast_any(w->c, &r, base, &w->stats);
         base += r.n;
     } while (!(look && w->stats.noverflow > 0) && step(w, index));

@@ -184,6 +184,26 @@ static void broadcast_sources_are_repeated(void **state)
     assert_memory_equal(dst, want, sizeof want);
 }
 
+/* The sanitizers judge the pointers. */
+static void bases_may_lie_in_the_midst_of_views(void **state)
+{
+    rig *r = *state;
+    const uint8_t src[4] = { 1, 2, 3, 4 };
+    uint8_t dst[4] = { 0 };
+    cip_cast c = cast_of(r, "u1", "u1");
+    cip_cast_stats stats = { 0 };
+    cip_nd a = { .itemsize = 1, .ndim = 1, .shape = { 4 }, .stride = { 1 } };
+    cip_nd b = { .itemsize = 1, .ndim = 1, .shape = { 4 }, .stride = { -1 } };
+    a.off = UINT64_MAX - 1; /* two elements before the base */
+    cip_copy_nd(&c, &a, src + 2, &b, dst + 3, &stats);
+    assert_memory_equal(dst, ((const uint8_t[]){ 4, 3, 2, 1 }), 4);
+    a.off = 0;
+    a.stride[0] = b.stride[0] = 1;
+    b.off = UINT64_MAX;
+    cip_copy_nd(&c, &a, src, &b, dst + 1, &stats);
+    assert_memory_equal(dst, src, 4);
+}
+
 static void the_first_overflow_is_the_first_in_c_order(void **state)
 {
     rig *r = *state;
@@ -311,6 +331,7 @@ int main(void)
         RIG_TEST(one_element_is_copied),
         RIG_TEST(nothing_is_copied_of_empty_shapes),
         RIG_TEST(broadcast_sources_are_repeated),
+        RIG_TEST(bases_may_lie_in_the_midst_of_views),
         RIG_TEST(the_first_overflow_is_the_first_in_c_order),
         RIG_TEST(transposes_are_walked_in_tiles),
         RIG_TEST(tiles_are_for_small_elements_far_apart),
