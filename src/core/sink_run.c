@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Streams planned reads into a sink: cast to the sink's type, cut in its chunks, encoded. */
+ * All arrays of a conversion, one after the other, into a sink from its begin to its finish. */
 #include "core/sink_run.h"
-
-#include <string.h>
-
-#include "base/num.h"
 
 cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
 {
@@ -23,105 +19,20 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
     return CIP_OK;
 }
 
-typedef struct run {
-    const cip_sink_job *job;
-    const cip_sink *sink;
-    void *w;
-    uint64_t done, total; /* bytes as they are in the source */
-} run;
-
-static cip_status tell(run *r, uint64_t more, cip_err *err)
+/* What convert and export give the sink of an array: the read plan's elements; a view, none. */
+static const cip_source *source_of(const cip_sink_job *job, size_t i, cip_source *s)
 {
-    r->done += more;
-    if (r->job->progress != NULL && r->job->progress(r->job->user, r->done, r->total) != 0)
-        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
-    return CIP_OK;
+    const cip_read_plan *p = &job->plan[i];
+    *s = (cip_source){ .nelem = p->nelem, .plan = p, .policy = p->cast.policy };
+    return job->spec.array[i].is_view ? NULL : s;
 }
 
-/* Encodes a chunk where the sink asked for it, and hands it over. */
-static cip_status hand_over(run *r, const cip_plan *plan, size_t array, uint64_t i, cip_bytes raw,
-                            cip_err *err)
+static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_plan *plan,
+                              size_t i, cip_err *err)
 {
-    if (plan->codec == NULL)
-        return r->sink->chunk(r->w, array, i, raw, raw.len, err);
-    cip_status st;
-    cip_mem *mem = &r->job->env->mem;
-    cip_codec_env env = { .mem = mem, .typesize = plan->dtype->itemsize };
-    void *dst = NULL;
-    size_t cap, n;
-    if (plan->codec->encode == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
-                        plan->codec->name);
-    cap = plan->codec->bound(raw.len);
-    CIP_GO(cip_mem_get(mem, cap, &dst, err));
-    CIP_GO(plan->codec->encode(NULL, &env, plan->level, raw, dst, cap, &n, err));
-    st = r->sink->chunk(r->w, array, i, (cip_bytes){ dst, n }, raw.len, err);
-done:
-    cip_mem_put(mem, dst);
-    return st;
-}
-
-static uint64_t chunk_elems(const cip_plan *plan, const cip_read_plan *p)
-{
-    uint64_t each = plan->dtype->itemsize;
-    if (plan->chunk_nbytes == UINT64_MAX)
-        return cip_max_u64(1, p->nelem);
-    if (plan->chunk_nbytes == 0 || each == 0)
-        return cip_piece_elems(each);
-    return cip_max_u64(1, plan->chunk_nbytes / each);
-}
-
-static cip_status write_parts(run *r, const cip_plan *plan, size_t array, cip_read_plan *p,
-                              cip_err *err)
-{
-    cip_status st = CIP_OK;
-    cip_parts it;
-    cip_part part;
-    void *buf = NULL;
-    size_t nbytes;
-    uint64_t each = plan->dtype->itemsize, most = cip_min_u64(chunk_elems(plan, p), p->nelem);
-    if (cip_mul_overflow(most, each, &nbytes))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of over 2^64 bytes");
-    CIP_TRY(cip_mem_get(&r->job->env->mem, nbytes, &buf, err));
-    cip_parts_start(&it, p, chunk_elems(plan, p));
-    for (uint64_t i = 0; cip_parts_next(&it, &part); i++) {
-        cip_bytes raw = { buf, (size_t)(part.nelem * each) };
-        CIP_GO(cip_read_plan_fetch(p, &part, buf, err));
-        CIP_GO(hand_over(r, plan, array, i, raw, err));
-        CIP_GO(tell(r, part.nelem * p->stored->itemsize, err));
-    }
-done:
-    cip_mem_put(&r->job->env->mem, buf);
-    return st;
-}
-
-static cip_status write_once(run *r, const cip_plan *plan, size_t array, cip_err *err)
-{
-    cip_read_plan p = r->job->plan[array]; /* the same elements, as the sink stores them */
-    p.to = plan->dtype;
-    CIP_TRY(cip_cast_make(p.take_mask ? p.to : p.stored, p.to, p.cast.policy, &p.cast, err));
-    if (p.nelem == 0 && plan->chunk_nbytes == UINT64_MAX)
-        return hand_over(r, plan, array, 0, (cip_bytes){ (const uint8_t *)"", 0 }, err);
-    cip_status st = write_parts(r, plan, array, &p, err);
-    return cip_fail_in(err, st, "%s", p.array->path);
-}
-
-/* A sink may want the data once more: those that do not become smaller are stored as they are. */
-static cip_status write_array(run *r, const cip_plan *plan, size_t array, cip_err *err)
-{
-    bool again = false;
-    uint64_t before = r->done;
-    if (r->job->spec.array[array].is_view)
-        return CIP_OK;
-    CIP_TRY(write_once(r, plan, array, err));
-    if (r->sink->end == NULL)
-        return CIP_OK;
-    CIP_TRY(r->sink->end(r->w, array, &again, err));
-    if (!again)
-        return CIP_OK;
-    r->total += r->done - before; /* they are read twice */
-    CIP_TRY(write_once(r, plan, array, err));
-    return r->sink->end(r->w, array, NULL, err);
+    cip_source s;
+    cip_status st = cip_engine_put(e, i, plan, source_of(job, i, &s), err);
+    return cip_fail_in(err, st, "%s", job->plan[i].array->path);
 }
 
 cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err)
@@ -129,18 +40,20 @@ cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch,
     cip_status st;
     cip_arena arena = { .mem = &job->env->mem };
     cip_plan *plan = NULL;
-    run r = { .job = job, .sink = job->format->sink };
+    cip_source s;
+    cip_engine e = {
+        .env = job->env, .sink = job->format->sink, .progress = job->progress, .user = job->user
+    };
     for (size_t i = 0; i < job->spec.narray; i++)
-        if (!job->spec.array[i].is_view)
-            r.total += job->plan[i].nelem * job->plan[i].stored->itemsize;
+        e.total += source_of(job, i, &s) != NULL ? cip_source_nbytes(&s) : 0;
     CIP_GO(CIP_ARENA_NEW(&arena, &plan, job->spec.narray, err));
-    CIP_GO(r.sink->begin(job->env, &arena, &job->spec, out, plan, &r.w, err));
+    CIP_GO(e.sink->begin(job->env, &arena, &job->spec, out, plan, &e.state, err));
     for (size_t i = 0; i < job->spec.narray; i++)
-        CIP_GO(write_array(&r, &plan[i], i, err));
-    st = r.sink->finish(r.w, patch, err);
+        CIP_GO(write_array(job, &e, &plan[i], i, err));
+    st = e.sink->finish(e.state, patch, err);
 done:
-    if (r.w != NULL && r.sink->clear != NULL)
-        r.sink->clear(r.w);
+    if (e.state != NULL && e.sink->clear != NULL)
+        e.sink->clear(e.state);
     cip_arena_clear(&arena);
     return st;
 }

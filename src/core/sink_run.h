@@ -4,7 +4,7 @@
 #define CIP_CORE_SINK_RUN_H
 
 #include "cippus/convert.h"
-#include "core/read_plan.h"
+#include "core/engine.h"
 
 typedef struct cip_sink_job {
     const cip_format *format;

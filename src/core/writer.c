@@ -242,7 +242,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
         cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
         cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
-        CIP_TRY(cip_source_run(w, i, &plan[i], &from, err));
+        CIP_TRY(cip_writer_run(w, i, &plan[i], &from, err));
     }
     return CIP_OK;
 }

@@ -5,20 +5,10 @@
 #define CIP_CORE_WRITER_H
 
 #include "cippus/write.h"
+#include "core/engine.h"
 #include "core/output.h"
-#include "core/read_plan.h"
 #include "io/temporary.h"
 #include "tree/edit.h"
-
-/* Where elements come from, in C order: just one of the three. */
-typedef struct cip_source {
-    const cip_dtype *dtype; /* of memory and io: packed elements of it */
-    uint64_t nelem;
-    const uint8_t *mem;
-    cip_io *io;
-    const cip_read_plan *plan;
-    cip_overflow policy; /* of its cast to what is stored */
-} cip_source;
 
 typedef struct cip_entry cip_entry;
 
@@ -83,13 +73,9 @@ bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
-/* One array's data to the sink, cast to plan->dtype, cut and encoded as the plan has it. */
-cip_status cip_source_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,
+/* Elements that were given or wait (dtype, nelem and mem or io) to the sink as array `index`. */
+cip_status cip_writer_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,
                           cip_err *err);
-/* Walks a source: elements of `to`, packed, in runs of at most `most` (all: in one). */
-typedef cip_status cip_source_fn(void *user, cip_bytes elems, cip_err *err);
-cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *to, uint64_t most,
-                           cip_source_fn *fn, void *user, cip_err *err);
 /* A copy of a node and all below it. LIMIT beyond the limits' depth. */
 cip_status cip_node_copy(cip_env *env, cip_arena *a, const cip_node *node, const cip_node **out,
                          cip_err *err);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Whole arrays into a sink: source -> elements -> chunks -> sink.
+ *
+ * A source gives its elements in C order, in runs: memory as it lies there, a temporary file and an
+ * open array read into a buffer. A run is cast to the type that the sink stores and is a chunk, or
+ * is cut into chunks; these are encoded and handed over in rising order. Behind the last chunk the
+ * sink may ask for all of them again (data that did not become smaller, to be stored as they are):
+ * every source can be walked twice.
+ *
+ * Invariants: the chunks' bytes depend on the source's elements and the plan alone; there is memory
+ * for one run of elements before and after the cast, never for an array (unless the sink wants it
+ * whole); progress is told and cancelling heard here and nowhere else, after each run. */
+#include "core/engine.h"
+
+#include "base/num.h"
+
+enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
+
+/* --- sources ------------------------------------------------------------------------------------
+ */
+
+typedef struct walk {
+    const cip_source *s;
+    cip_cast cast;
+    uint64_t most;
+    uint8_t *in, *out; /* buffers for `most` elements; NULL where none is needed */
+    cip_source_fn *fn;
+    void *user;
+} walk;
+
+static cip_status walk_linear(walk *w, cip_err *err)
+{
+    cip_cast_stats stats = { 0, 0 };
+    const cip_dtype *from = w->cast.from, *to = w->cast.to;
+    for (uint64_t at = 0; at < w->s->nelem; at += w->most) {
+        uint64_t n = cip_min_u64(w->most, w->s->nelem - at);
+        const uint8_t *p = w->s->mem != NULL ? w->s->mem + at * from->itemsize : w->in;
+        if (w->in != NULL)
+            CIP_TRY(cip_io_read(w->s->io, at * from->itemsize, w->in, (size_t)(n * from->itemsize),
+                                err));
+        if (w->out != NULL) {
+            cip_cast_run(&w->cast, (size_t)n, p, (int64_t)from->itemsize, w->out,
+                         (int64_t)to->itemsize, at, &stats);
+            CIP_TRY(cip_cast_check(&w->cast, &stats, err));
+            p = w->out;
+        }
+        CIP_TRY(w->fn(w->user, (cip_bytes){ p, (size_t)(n * to->itemsize) }, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status walk_plan(walk *w, cip_err *err)
+{
+    cip_read_plan p = *w->s->plan; /* the same elements as another type */
+    cip_parts it;
+    cip_part part;
+    p.to = w->cast.to;
+    p.cast = w->cast;
+    cip_parts_start(&it, &p, w->most);
+    while (cip_parts_next(&it, &part)) {
+        CIP_TRY(cip_read_plan_fetch(&p, &part, w->out, err));
+        cip_bytes elems = { w->out, (size_t)(part.nelem * p.to->itemsize) };
+        CIP_TRY(w->fn(w->user, elems, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status buffer(cip_env *env, uint64_t n, uint64_t each, uint8_t **out, cip_err *err)
+{
+    size_t nbytes;
+    if (cip_mul_overflow(n, each, &nbytes))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of over 2^64 bytes");
+    return cip_mem_get(&env->mem, nbytes, (void **)out, err);
+}
+
+static const cip_dtype *type_of(const cip_source *s)
+{
+    return s->plan != NULL ? s->plan->stored : s->dtype;
+}
+
+cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *to, uint64_t most,
+                           cip_source_fn *fn, void *user, cip_err *err)
+{
+    cip_status st;
+    walk w = { .s = s, .fn = fn, .user = user };
+    bool mask = s->plan != NULL && s->plan->take_mask; /* is fetched as what is wanted */
+    w.most = cip_max_u64(1, cip_min_u64(most, s->nelem));
+    CIP_TRY(cip_cast_make(mask ? to : type_of(s), to, s->policy, &w.cast, err));
+    if (s->io != NULL)
+        CIP_GO(buffer(env, w.most, s->dtype->itemsize, &w.in, err));
+    if (s->plan != NULL || !cip_cast_is_copy(&w.cast))
+        CIP_GO(buffer(env, w.most, to->itemsize, &w.out, err));
+    st = s->plan != NULL ? walk_plan(&w, err) : walk_linear(&w, err);
+done:
+    cip_mem_put(&env->mem, w.in);
+    cip_mem_put(&env->mem, w.out);
+    return st;
+}
+
+uint64_t cip_source_nbytes(const cip_source *s)
+{
+    return s->nelem * type_of(s)->itemsize;
+}
+
+/* --- into the sink ------------------------------------------------------------------------------
+ */
+
+typedef struct pump {
+    cip_engine *e;
+    const cip_plan *plan;
+    size_t array;
+    uint64_t chunk; /* the next one's number */
+    uint64_t each;  /* bytes of an element in the source */
+} pump;
+
+/* Encodes a chunk where the sink asked for it, and hands it over. */
+static cip_status hand_over(pump *p, cip_bytes raw, cip_err *err)
+{
+    const cip_sink *sink = p->e->sink;
+    const cip_codec *codec = p->plan->codec;
+    if (codec == NULL)
+        return sink->chunk(p->e->state, p->array, p->chunk++, raw, raw.len, err);
+    cip_status st;
+    cip_mem *mem = &p->e->env->mem;
+    cip_codec_env env = { .mem = mem, .typesize = p->plan->dtype->itemsize };
+    void *dst = NULL;
+    size_t cap, n;
+    if (codec->encode == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
+                        codec->name);
+    cap = codec->bound(raw.len);
+    CIP_GO(cip_mem_get(mem, cap, &dst, err));
+    CIP_GO(codec->encode(NULL, &env, p->plan->level, raw, dst, cap, &n, err));
+    st = sink->chunk(p->e->state, p->array, p->chunk++, (cip_bytes){ dst, n }, raw.len, err);
+done:
+    cip_mem_put(mem, dst);
+    return st;
+}
+
+static cip_status take(void *user, cip_bytes elems, cip_err *err)
+{
+    pump *p = user;
+    cip_engine *e = p->e;
+    CIP_TRY(hand_over(p, elems, err));
+    e->done += elems.len / cip_max_u64(1, p->plan->dtype->itemsize) * p->each;
+    if (e->progress != NULL && e->progress(e->user, e->done, e->total) != 0)
+        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
+
+/* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare the
+ * sink's calls and keep more of its threads busy. */
+static uint64_t chunk_elems(const cip_plan *plan, const cip_source *from)
+{
+    uint64_t each = plan->dtype->itemsize;
+    bool direct = from->mem != NULL && cip_dtype_same_bytes(from->dtype, plan->dtype);
+    if (plan->chunk_nbytes == UINT64_MAX)
+        return from->nelem;
+    if (plan->chunk_nbytes == 0 || each == 0)
+        return direct && each != 0 ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
+    return cip_max_u64(1, plan->chunk_nbytes / each);
+}
+
+static cip_status put_once(cip_engine *e, size_t array, const cip_plan *plan,
+                           const cip_source *from, cip_err *err)
+{
+    pump p = { .e = e, .plan = plan, .array = array, .each = type_of(from)->itemsize };
+    if (from->nelem == 0 && plan->chunk_nbytes == UINT64_MAX)
+        return hand_over(&p, (cip_bytes){ (const uint8_t *)"", 0 }, err);
+    return cip_source_walk(e->env, from, plan->dtype, chunk_elems(plan, from), take, &p, err);
+}
+
+cip_status cip_engine_put(cip_engine *e, size_t array, const cip_plan *plan, const cip_source *from,
+                          cip_err *err)
+{
+    bool again;
+    do {
+        uint64_t before = e->done;
+        again = false;
+        if (from != NULL)
+            CIP_TRY(put_once(e, array, plan, from, err));
+        if (e->sink->end != NULL)
+            CIP_TRY(e->sink->end(e->state, array, from != NULL ? &again : NULL, err));
+        if (again)
+            e->total += e->done - before;
+    } while (again);
+    return CIP_OK;
+}
