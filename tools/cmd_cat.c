@@ -108,8 +108,12 @@ static int cat_points(const target *t, const opts *o)
 static int check_options(const opts *o)
 {
     bool text = o->to == NULL || strcmp(o->to, "text") == 0;
-    if (o->stored && o->block < 0)
-        return conflict("--stored", "no --block");
+    bool plain = o->to == NULL && o->dtype == NULL && o->as == NULL && o->points == NULL &&
+                 !o->mask && !o->column_major;
+    if (o->stored && o->block < 0 && o->chunk < 0)
+        return conflict("--stored", "no --block or --chunk");
+    if (o->chunk >= 0 && (!plain || o->block >= 0 || o->follow || o->npos > 2))
+        return conflict("--chunk", "a slice or other options but --stored");
     if (o->block >= 0 && (o->npos > 1 || o->to != NULL || o->dtype != NULL || o->as != NULL))
         return conflict("--block", "a path, slice, --to, --dtype or --as");
     if (o->block >= 0 && (o->points != NULL || o->mask || o->column_major))
@@ -153,7 +157,12 @@ int cmd_cat(const opts *o)
     rc = target_open(o, false, &t);
     if (rc != EXIT_FINE)
         return rc;
-    rc = o->points != NULL ? cat_points(&t, o) : cat_array(&t, o);
+    if (o->chunk >= 0)
+        rc = t.args.field[0] != '\0' || t.args.selection != NULL
+                 ? conflict("--chunk", "a field or slice")
+                 : cat_chunk(t.array, o);
+    else
+        rc = o->points != NULL ? cat_points(&t, o) : cat_array(&t, o);
     target_close(&t);
     return finish_stdout(rc);
 }

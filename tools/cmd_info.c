@@ -95,16 +95,11 @@ static void print_facts_json(const cip_file *f, const char *path)
     fputs("}}", stdout);
 }
 
-static void print_hex(const uint8_t *p, size_t n)
+void print_checksum(const char *kind, const uint8_t *value)
 {
+    size_t n = kind[0] == '\0' ? 0 : strcmp(kind, "64-bit") == 0 ? 8 : 16;
     for (size_t i = 0; i < n; i++)
-        printf("%02x", p[i]);
-}
-
-/* Bytes of the checksums that we know, by name. */
-static size_t checksum_nbytes(const char *name)
-{
-    return name[0] == '\0' ? 0 : strcmp(name, "64-bit") == 0 ? 8 : 16;
+        printf("%02x", value[i]);
 }
 
 static void print_block(size_t i, const cip_block_info *b)
@@ -115,7 +110,7 @@ static void print_block(size_t i, const cip_block_info *b)
            b->flags);
     print_escaped(stdout, b->codec);
     fputs(b->checksum[0] != '\0' ? " " : " -", stdout);
-    print_hex(b->checksum_value, checksum_nbytes(b->checksum));
+    print_checksum(b->checksum, b->checksum_value);
     if (b->member != NULL) {
         putchar(' ');
         print_escaped(stdout, b->member);
@@ -135,7 +130,7 @@ static void print_block_json(size_t i, const cip_block_info *b)
            b->allocated_nbytes, b->stored_nbytes, b->decoded_nbytes, b->flags);
     print_json_string(stdout, b->codec);
     fputs(", \"checksum\": \"", stdout);
-    print_hex(b->checksum_value, checksum_nbytes(b->checksum));
+    print_checksum(b->checksum, b->checksum_value);
     fputs("\", \"checksum_kind\": ", stdout);
     print_json_string(stdout, b->checksum);
     fputs(", \"state\": ", stdout);
@@ -172,19 +167,24 @@ static int print_query(const cip_file *f, const char *path)
     return EXIT_FINE;
 }
 
-/* In JSON each file is an object of one array. */
-static void print_table(const cip_file *f, const char *path, const opts *o)
+/* In JSON each file is an object of one list. */
+static int print_table(const cip_file *f, const char *path, const opts *o)
 {
+    int rc = EXIT_FINE;
     if (o->json) {
         fputs("{\"file\": ", stdout);
         print_json_string(stdout, path);
-        fputs(", \"blocks\": ", stdout);
+        fputs(o->chunks ? ", \"arrays\": " : ", \"blocks\": ", stdout);
     } else if (o->npos > 1) {
         print_escaped(stdout, path);
         puts(":");
     }
-    print_blocks(f, o->json);
+    if (o->chunks)
+        rc = print_chunks(f, path, o);
+    else
+        print_blocks(f, o->json);
     fputs(o->json ? "}" : "", stdout);
+    return rc;
 }
 
 static int info_one(const cip_file *f, const char *path, const opts *o)
@@ -192,9 +192,8 @@ static int info_one(const cip_file *f, const char *path, const opts *o)
     if (o->yaml)
         return print_query(f, path);
     if (o->blocks || o->chunks)
-        print_table(f, path, o);
-    else
-        (o->json ? print_facts_json : print_facts)(f, path);
+        return print_table(f, path, o);
+    (o->json ? print_facts_json : print_facts)(f, path);
     return EXIT_FINE;
 }
 
@@ -204,6 +203,12 @@ int cmd_info(const opts *o)
     bool any = false;
     if (o->yaml && (o->json || o->blocks || o->chunks)) {
         fputs("cippus: --yaml goes alone; see 'cippus info --help'\n", stderr);
+        return EXIT_USAGE;
+    }
+    if ((o->blocks && o->chunks) || (o->path != NULL && !o->chunks)) {
+        fputs("cippus: --chunks does not go with --blocks, nor --path without --chunks; see "
+              "'cippus info --help'\n",
+              stderr);
         return EXIT_USAGE;
     }
     fputs(o->json ? "[" : "", stdout);

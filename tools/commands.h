@@ -30,6 +30,12 @@ int cat_follow(const opts *o);
 
 /* The table of blocks: `info --blocks` and `tree --blocks`. */
 void print_blocks(const cip_file *f, bool json);
+/* The tables of chunks of all arrays, or of the one of --path: `info --chunks`. The exit status. */
+int print_chunks(const cip_file *f, const char *name, const opts *o);
+/* `cat --chunk`: writes its bytes; the exit status. */
+int cat_chunk(const cip_array *a, const opts *o);
+/* The bytes of a checksum of this kind ("": none) in hex. */
+void print_checksum(const char *kind, const uint8_t *value);
 
 /* The array that FILE [PATH] [SLICE] name: what `cat` and `stat` share. */
 typedef struct target {

@@ -31,7 +31,7 @@ const opt_row opt_rows[] = {
          "open external files outside the file's folder too (never a network)"),
     FLAG("force", force, "go on where a version or flag is unknown"),
     FLAG("blocks", blocks, "the table of blocks"),
-    FLAG("chunks", chunks, "the table of chunks"),
+    FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
     FLAG("yaml", yaml, "RawArray's own query"),
     { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth) },
     TEXT("find", "KEY", find, "nodes whose key matches this extended regular expression"),
@@ -44,7 +44,8 @@ const opt_row opt_rows[] = {
     TEXT("as", "T", as, "take the stored bytes as this type"),
     TEXT("points", "FILE", points, "single elements: a line of indices for each"),
     { "block", "N", "the bytes of block N, decoded", OPT_INDEX, offsetof(opts, block) },
-    FLAG("stored", stored, "with --block: the bytes as they are stored"),
+    { "chunk", "N", "the bytes of the array's chunk N, decoded", OPT_INDEX, offsetof(opts, chunk) },
+    FLAG("stored", stored, "with --block or --chunk: the bytes as they are stored"),
     FLAG("mask", mask, "the mask: 1 is missing"),
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
     FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
@@ -231,7 +232,7 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
 int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
-    o->block = o->tree_slack = -1;
+    o->block = o->chunk = o->tree_slack = -1;
     o->pos = calloc(2 * ((size_t)argc + 1), sizeof *o->pos); /* and o->paths */
     if (o->pos == NULL)
         return EXIT_FAILED;

@@ -18,7 +18,7 @@ typedef struct opts {
     uint32_t depth;                                         /* tree */
     const char *find, *type, *value;                        /* tree */
     const char *to, *dtype, *as, *points;                   /* cat */
-    int64_t block;                                          /* cat; -1: none */
+    int64_t block, chunk;                                   /* cat; -1: none */
     bool stored, mask, column_major, follow;                /* cat, stat */
     bool deep;                                              /* verify */
     const char *format, *codec, *encode, *path, *byteorder; /* convert */

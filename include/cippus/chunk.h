@@ -39,7 +39,7 @@ typedef struct cip_chunk_info {
     size_t size;    /* sizeof(cip_chunk_info), set by the caller; the rest is filled in */
     uint64_t index; /* from 0, in the order of the file's own table */
     uint64_t run;   /* this chunk and the run - 1 behind it are the same special value (or are
-                       missing alike); 1 for data */
+                       missing alike; all else here is of the first); 1 for data */
     cip_chunk_state state;
     cip_status why; /* of a missing chunk: what reading it ends with; OK otherwise */
     int ndim;       /* the array's */
@@ -55,8 +55,9 @@ typedef struct cip_chunk_info {
      * may be negative). strides (ndim of them, the array's own) is NULL for n-d chunks: these are
      * an array of the shape `padded`, of which the box is the first corner, or of the box's own
      * shape where that is NULL; first axis fastest with f_order; with `block` as inner blocks of
-     * that shape one behind the other in C order, each complete and in C order. Neither is known
-     * (strides and n-d both: not even box_exact) where an array is no plain view of its chunks. */
+     * that shape one behind the other in C order, each complete and in C order. An array that is no
+     * plain view of its n-d chunks (of another shape, or a part of them) has none of this: all
+     * NULL, and box_exact false. */
     int64_t origin;
     const int64_t *strides;
     const int64_t *padded, *block;

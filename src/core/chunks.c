@@ -75,7 +75,7 @@ static void name_codec(const cip_chunk_list *l, const cip_chunk *c, char *text, 
     const cip_step *step = c->codec != NULL ? &own : l->s->step;
     size_t n = c->codec == &cip_codec_stored ? 0 : c->codec != NULL ? 1 : l->s->nstep;
     text[0] = '\0';
-    if (n != 0) {
+    if (n != 0 && c->state == CIP_CHUNK_DATA) {
         add_steps(text, cap, step + 1, n - 1);
         add_name(text, cap, first_name(l->s->layout, step, &c->at));
     }

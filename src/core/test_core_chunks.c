@@ -506,6 +506,7 @@ static void very_many_zeros_are_one_step(void **state)
     assert_int_equal(c.run, 1);
     assert_true(c.first == 4 * (n - 1) && c.nelem == 4 && c.range_exact);
     assert_int_equal(c.place, CIP_CHUNK_NOWHERE);
+    assert_string_equal(c.codec, "none");
     assert_int_equal(cip_chunk_at(a, n, &c, NULL), CIP_ERR_RANGE);
     assert_int_equal(cip_chunk_at(a, UINT64_MAX, &c, NULL), CIP_ERR_RANGE);
 }

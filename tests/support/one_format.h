@@ -14,11 +14,11 @@
 #define CIP_TESTS_ONE_FORMAT_H
 
 #include <stdio.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
+#include "space/chunk_list.h"
 
 typedef struct one_file {
     cip_env env;
@@ -220,7 +220,33 @@ static inline void one_output_clear(one_output *o)
     cip_env_clear(&o->env);
 }
 
-/* For fuzz targets: opens with small limits, reads every array, verifies, asks the query. */
+/* Looks at an array's first chunks and decodes small ones. */
+static inline void one_chunks(one_file *f, const cip_array *a)
+{
+    enum { CHUNKS = 40, NBYTES = 1 << 16 };
+    const cip_read_how how = { f->layout, NULL };
+    cip_chunk_list l;
+    cip_chunk c;
+    if (a->st != CIP_OK || cip_chunk_list_open(a, &l, &f->err) != CIP_OK)
+        return;
+    uint8_t *raw = (uint8_t *)malloc(NBYTES);
+    if (raw == NULL)
+        abort();
+    for (uint64_t i = 0; i < l.n && i < CHUNKS; i++) {
+        cip_chunk_info info = { .size = sizeof info };
+        if (cip_chunk_list_at(&l, i, &c, &f->err) != CIP_OK)
+            continue;
+        cip_chunk_list_describe(&l, i, &c, &info);
+        if (c.raw_len <= NBYTES)
+            cip_chunk_list_decode(&how, &l, i, &c, raw, &f->err);
+        if (c.at.len <= NBYTES)
+            cip_chunk_list_stored(&how, &l, i, &c, raw, &f->err);
+    }
+    free(raw);
+}
+
+/* For fuzz targets: opens with small limits, reads every array and its chunks, verifies, asks the
+ * query. */
 static inline void one_fuzz(const cip_format *format, const uint8_t *data, size_t size)
 {
     one_file f;
@@ -232,6 +258,7 @@ static inline void one_fuzz(const cip_format *format, const uint8_t *data, size_
         for (size_t i = 0; i < f.layout->narray; i++) {
             size_t len;
             free(one_read(&f, i, &len));
+            one_chunks(&f, f.layout->array[i]);
         }
         cip_report_init(&report, &f.env.mem, true, NULL, NULL);
         format->verify(f.layout, 1, &report, &f.err);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks of arrays: the tables of `info --chunks`, the bytes of `cat --chunk`. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "input.h"
+
+enum { FAILURES = 100 }; /* of a table that are told one by one */
+
+static const char *const state_name[] = { "data", "zero", "nan", "uninit", "value", "missing" };
+static const char *const place_name[] = { "none", "file", "memory", "decoded" };
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+static void print_elements(const cip_chunk_info *c)
+{
+    if (c->nelem == 0) {
+        putchar('-');
+        return;
+    }
+    if (!c->box_exact && c->range_exact) {
+        printf("%" PRIu64 " to %" PRIu64, c->first, c->first + c->nelem - 1);
+        return;
+    }
+    fputs(c->box_exact ? "[" : "within [", stdout);
+    for (int k = 0; k < c->ndim; k++)
+        printf("%s%" PRId64 ":%" PRId64, k == 0 ? "" : ", ", c->box.start[k], c->box.stop[k]);
+    putchar(']');
+}
+
+static void print_row(const cip_chunk_info *c)
+{
+    char number[48], offset[24] = "-";
+    int n = snprintf(number, sizeof number, "%" PRIu64, c->index);
+    if (c->run > 1)
+        snprintf(number + n, sizeof number - (size_t)n, "-%" PRIu64, c->index + c->run - 1);
+    if (c->offset != CIP_NO_OFFSET)
+        snprintf(offset, sizeof offset, "%" PRIu64, c->offset);
+    printf("%5s %12s %12" PRIu64 " %12" PRIu64 " %s ", number, offset, c->stored_nbytes,
+           c->decoded_nbytes, state_name[c->state]);
+    print_escaped(stdout, c->codec);
+    putchar(' ');
+    print_elements(c);
+    if (c->member[0] != '\0') {
+        putchar(' ');
+        print_escaped(stdout, c->member);
+    }
+    if (c->why != CIP_OK)
+        printf(" (%s)", cip_status_name(c->why));
+    putchar('\n');
+}
+
+static void print_row_json(const cip_chunk_info *c)
+{
+    printf("{\"chunk\": %" PRIu64 ", \"run\": %" PRIu64 ", \"state\": \"%s\", \"box\": [", c->index,
+           c->run, state_name[c->state]);
+    for (int k = 0; k < c->ndim; k++)
+        printf("%s[%" PRId64 ", %" PRId64 "]", k == 0 ? "" : ", ", c->box.start[k], c->box.stop[k]);
+    printf("], \"box_exact\": %s, \"first\": %" PRIu64 ", \"nelem\": %" PRIu64
+           ", \"range_exact\": %s, \"place\": \"%s\", \"offset\": ",
+           c->box_exact ? "true" : "false", c->first, c->nelem, c->range_exact ? "true" : "false",
+           place_name[c->place]);
+    if (c->offset != CIP_NO_OFFSET)
+        printf("%" PRIu64, c->offset);
+    else
+        fputs("null", stdout);
+    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"codec\": ",
+           c->stored_nbytes, c->decoded_nbytes);
+    print_json_string(stdout, c->codec);
+    fputs(", \"checksum\": \"", stdout);
+    print_checksum(c->checksum, c->checksum_value);
+    fputs("\", \"checksum_kind\": ", stdout);
+    print_json_string(stdout, c->checksum);
+    fputs(", \"member\": ", stdout);
+    if (c->member[0] != '\0')
+        print_json_string(stdout, c->member);
+    else
+        fputs("null", stdout);
+    if (c->why != CIP_OK) {
+        fputs(", \"why\": ", stdout);
+        print_json_string(stdout, cip_status_name(c->why));
+    }
+    putchar('}');
+}
+
+static void print_failure(uint64_t i, const cip_err *err, bool json)
+{
+    if (json) {
+        printf("{\"chunk\": %" PRIu64 ", \"error\": \"%s\", \"why\": ", i,
+               cip_status_name((cip_status)err->code));
+        print_json_string(stdout, err->text);
+        putchar('}');
+        return;
+    }
+    printf("%5" PRIu64 " (%s: ", i, cip_status_name((cip_status)err->code));
+    print_escaped(stdout, err->text);
+    fputs(")\n", stdout);
+}
+
+static void print_rows(const cip_array *a, uint64_t n, bool json)
+{
+    cip_chunk_info c = { .size = sizeof c };
+    unsigned failed = 0;
+    for (uint64_t i = 0; i < n && failed < FAILURES; i += c.run) {
+        cip_err err = CIP_ERR_INIT;
+        fputs(json && i != 0 ? ",\n  " : "", stdout);
+        if (cip_chunk_at(a, i, &c, &err) == CIP_OK) {
+            (json ? print_row_json : print_row)(&c);
+            continue;
+        }
+        print_failure(i, &err, json);
+        c.run = 1;
+        failed++;
+    }
+    if (failed == FAILURES && !json)
+        puts("      and so on");
+}
+
+static void print_array(const cip_array *a, bool named, bool json)
+{
+    cip_err err = CIP_ERR_INIT;
+    const char *path = cip_array_path(a)[0] != '\0' ? cip_array_path(a) : ".";
+    uint64_t n = 0;
+    bool fine = cip_chunk_count(a, &n, &err) == CIP_OK;
+    if (json) {
+        fputs("{\"path\": ", stdout);
+        print_json_string(stdout, cip_array_path(a));
+        printf(", \"state\": \"%s\", ", cip_status_name((cip_status)err.code));
+        if (!fine) {
+            fputs("\"why\": ", stdout);
+            print_json_string(stdout, err.text);
+            fputs(", ", stdout);
+        }
+        printf("\"nchunk\": %" PRIu64 ", \"chunks\": [", n);
+        print_rows(a, n, json);
+        fputs("]}", stdout);
+        return;
+    }
+    if (named || !fine) {
+        print_escaped(stdout, path);
+        putchar(':');
+    }
+    if (!fine) {
+        printf(" (%s: ", cip_status_name((cip_status)err.code));
+        print_escaped(stdout, err.text);
+        putchar(')');
+    }
+    fputs(named || !fine ? "\n" : "", stdout);
+    if (n != 0)
+        puts("chunk       offset       stored      decoded state codec elements");
+    print_rows(a, n, json);
+}
+
+int print_chunks(const cip_file *f, const char *name, const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_array *one = o->path != NULL ? cip_find(f, o->path, &err) : NULL;
+    if (o->path != NULL && one == NULL)
+        complain(name, &err);
+    size_t n = o->path != NULL ? one != NULL : cip_file_narray(f);
+    fputs(o->json ? "[" : "", stdout);
+    for (size_t i = 0; i < n; i++) {
+        fputs(o->json && i != 0 ? ",\n " : "", stdout);
+        print_array(one != NULL ? one : cip_file_array(f, i), n > 1, o->json);
+    }
+    fputs(o->json ? "]" : "", stdout);
+    return err.code == CIP_OK ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* --- bytes ----------------------------------------------------------------------------------- */
+
+int cat_chunk(const cip_array *a, const opts *o)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_chunk_info c = { .size = sizeof c };
+    if (cip_chunk_at(a, (uint64_t)o->chunk, &c, &err) != CIP_OK)
+        return complain(o->pos[0], &err);
+    uint64_t n = o->stored ? c.stored_nbytes : c.decoded_nbytes;
+    char *bytes = n <= most_bytes(o) ? malloc((size_t)n + 1) : NULL;
+    if (bytes == NULL) {
+        fputs("cippus: --chunk: expected a chunk that fits into memory; see --max-memory\n",
+              stderr);
+        return EXIT_FAILED;
+    }
+    size_t got = 0;
+    int rc = EXIT_FINE;
+    if (cip_chunk_read(a, (uint64_t)o->chunk, o->stored, bytes, (size_t)n, &got, &err) != CIP_OK)
+        rc = complain(o->pos[0], &err);
+    else if (write_stdout(NULL, bytes, got) != 0)
+        rc = EXIT_FAILED;
+    free(bytes);
+    return rc;
+}
