@@ -647,12 +647,67 @@ static void a_callback_stops_and_wrong_calls_are_told(void **state)
     cip_file_close(cube);
 }
 
+static int count_one(void *user, const cip_chunk_info *c)
+{
+    *(uint64_t *)user += c->run;
+    return 0;
+}
+
+/* The same bytes in another shape. */
+static void reshaped_grids_have_boxes_around_their_chunks(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        fake g;
+        cip_array *a, *flat;
+        cip_nd v = { .off = 0 };
+        cip_err why = CIP_ERR_INIT;
+        cip_chunk_info c = { .size = sizeof c }, d = { .size = sizeof d };
+        uint64_t n, nelem, seen = 0;
+        int64_t idx[CIP_MAX_NDIM];
+        fake_open(&g, seed, NULL, NULL);
+        uint64_t nbytes = pick_shape(&g, &v);
+        FAKE_MUST(cip_layout_add_array(g.layout, true, &a, err));
+        FAKE_MUST(cip_layout_add_array(g.layout, true, &flat, err));
+        FAKE_MUST(cip_view_c_order(v.ndim, v.shape, v.itemsize, &a->view, err));
+        a->space = fake_grid(&g, v.shape, v.ndim, (size_t)v.itemsize, fake_random(&g, nbytes), 2);
+        a->layout = g.layout;
+        a->path = "fake";
+        a->dtype = cip_dtype_fixed(CIP_U8, false);
+        *flat = *a;
+        nelem = nbytes / v.itemsize;
+        const int64_t shape[2] = { 1, (int64_t)nelem };
+        FAKE_MUST(cip_view_c_order(v.ndim == 1 ? 2 : 1, v.ndim == 1 ? shape : shape + 1, v.itemsize,
+                                   &flat->view, err));
+        must(cip_chunk_count(flat, &n, &why), &why);
+        for (uint64_t i = 0; i < n; i++) {
+            must(cip_chunk_at(a, i, &c, &why), &why);
+            must(cip_chunk_at(flat, i, &d, &why), &why);
+            assert_null(d.strides);
+            assert_false(d.box_exact);
+            assert_int_equal(c.offset, d.offset);
+            for (uint64_t e = 0; e < nelem; e++) {
+                index_of(&v, e, idx);
+                if (in_box(&c, idx)) {
+                    assert_true(e - d.first < d.nelem);
+                    index_of(&flat->view, e, idx);
+                    assert_true(in_box(&d, idx));
+                }
+            }
+        }
+        must(cip_chunk_iter(flat, v.ndim == 1 ? "[0, 0]" : "[0]", count_one, &seen, &why), &why);
+        assert_int_equal(seen, n);
+        fake_close(&g);
+    }
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test(t)
 #define FAKE_TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(chunks_of_any_space_are_the_array),
+        TEST(reshaped_grids_have_boxes_around_their_chunks),
         TEST(chunks_of_files_are_their_arrays),
         TEST(a_chunk_says_where_it_lies_and_what_made_it),
         FAKE_TEST(very_many_zeros_are_one_step),
