@@ -31,12 +31,12 @@ typedef struct cip_changes_amount {
     size_t nrun;
 } cip_changes_amount;
 
-/* Read freely, changed only by what is below. May be moved as a struct. */
+/* Read freely, changed only by what is below. May be moved as a struct until cip_changes_file. */
 typedef struct cip_changes {
     cip_layout *layout;
     const cip_block *block;     /* the bytes as they were; NULL: there were none */
     cip_changes_amount *amount; /* shared by the update's blocks */
-    uint64_t itemsize;          /* of the largest elements in it; 0 counts as 1: for the limits */
+    uint64_t itemsize;          /* of the largest elements in it; 0 counts as 1 */
     bool raw;
     uint64_t kept; /* of a raw block */
     cip_patch patch;
@@ -50,6 +50,11 @@ typedef struct cip_changes {
 void cip_changes_begin(cip_changes *c, cip_layout *l, const cip_block *block, bool raw,
                        cip_changes_amount *amount);
 void cip_changes_end(cip_changes *c);
+/* Says how large elements of arrays in it are: the limits count elements. */
+static inline void cip_changes_hold(cip_changes *c, uint64_t itemsize)
+{
+    c->itemsize = itemsize > c->itemsize ? itemsize : c->itemsize;
+}
 
 /* Elements of the feed to where `at`, a view of the bytes as they are now, has them. */
 cip_status cip_changes_write(cip_changes *c, const cip_nd *at, const cip_feed *feed, cip_err *err);

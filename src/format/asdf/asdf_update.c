@@ -212,9 +212,15 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
     u->cap = list->n + 1;
     for (size_t i = 0; i < u->n; i++) {
         const asdf_block *b = &list->at[i];
-        u->b[i] = (asdf_ublock){ .head = *b, .kept = b->stored, .moved_to = -1 };
+        u->b[i] = (asdf_ublock){ .head = *b, .moved_to = -1 };
         u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
         u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
+        cip_changes_begin(&u->b[i].data, u->l, &u->l->block[i], cip_asdf_is_raw(b), &u->amount);
+    }
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        if (a->storage.block >= 0 && (size_t)a->storage.block < u->n && a->dtype != NULL)
+            cip_changes_hold(&u->b[a->storage.block].data, a->dtype->itemsize);
     }
     return CIP_OK;
 }
@@ -244,9 +250,9 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
     b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;
     memcpy(b->head.code, from->head.code, sizeof b->head.code);
     memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &b->shadow, err));
+    cip_changes_begin(&b->data, u->l, NULL, false, &u->amount);
     *index = u->n++;
-    return CIP_OK;
+    return cip_changes_make_anew(&b->data, err);
 }
 
 static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void **state,
@@ -257,10 +263,6 @@ static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void *
     CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(l), err));
     CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
     *u = (asdf_update){ .l = l, .f = cip_asdf_of(l), .env = l->env, .arena = a, .how = *how };
-    u->patch = (cip_patch){ .arena = { .mem = &l->env->mem },
-                            .old_len = l->io->size,
-                            .new_len = l->io->size };
-    u->seen = l->io;
     CIP_TRY(look_at_blocks(u, err));
     CIP_TRY(cip_asdf_update_take_chain(u, err));
     *state = u;
@@ -273,15 +275,11 @@ static void end(void *state)
     if (u == NULL)
         return;
     for (size_t i = 0; i < u->n; i++) {
-        cip_io_close(u->b[i].shadow);
-        cip_io_close(u->b[i].rows);
+        cip_changes_end(&u->b[i].data);
         cip_io_close(u->b[i].encoded);
         cip_io_close(u->b[i].whole);
     }
-    if (u->seen != u->l->io)
-        cip_io_close(u->seen);
     cip_yaml_edit_free(u->tree);
-    cip_patch_clear(&u->patch);
 }
 
 const cip_updater cip_asdf_updater = {

@@ -5,20 +5,18 @@
 #define CIP_FORMAT_ASDF_UPDATE_H
 
 #include "format/asdf/asdf.h"
+#include "space/changes.h"
 #include "tree/edit.h"
 
-/* A block, of the file or new. Its decoded bytes are those of `shadow` if there is one, else the
- * first `kept` stored bytes of the file (with the update's patch over them), and then `rows`. */
+/* A block, of the file or new. */
 typedef struct asdf_ublock {
     asdf_block head;  /* of the file; of a new one only flags and code count */
     bool is_new;      /* not in the file */
     bool changed;     /* anything of it */
-    uint64_t kept;    /* stored bytes */
-    cip_io *shadow;   /* scratch: decoded bytes in place of what is stored, or NULL */
-    cip_io *rows;     /* scratch: decoded bytes added behind, or NULL */
-    cip_io *encoded;  /* scratch, made at the end: what shadow and rows are stored as */
+    cip_changes data; /* its decoded bytes */
+    cip_io *encoded;  /* temporary file, made at the end: what of them is not stored as it is */
     uint64_t raw_len; /* made at the end: decoded bytes in all */
-    cip_io *whole;    /* scratch, made at the end: kept and encoded bytes, in a new file */
+    cip_io *whole;    /* temporary file, made at the end: kept and encoded bytes, in a new file */
     bool summed;      /* a checksum is wanted, though it had none */
     bool dropped;     /* by defrag */
     int64_t chain_of; /* the block of the file whose encoding chain it goes through, or -1 */
@@ -55,11 +53,9 @@ typedef struct asdf_update {
     const struct asdf_chain *given; /* what how.encode says; or NULL */
     cip_yaml_edit *tree;            /* NULL until it is needed */
     bool tree_changed;
-    bool anew;       /* the file is to be made anew, whatever would fit */
-    bool compact;    /* and without free space in its blocks */
-    cip_patch patch; /* writes within the file */
-    uint64_t patch_nbytes;
-    cip_io *seen; /* the file with the patch over it */
+    bool anew;                 /* the file is to be made anew, whatever would fit */
+    bool compact;              /* and without free space in its blocks */
+    cip_changes_amount amount; /* of writes within the file */
     asdf_ublock *b;
     size_t n, cap;
     asdf_uinline *inlines;
@@ -67,9 +63,6 @@ typedef struct asdf_update {
 } asdf_update;
 
 enum {
-    ASDF_UPDATE_PATCH_MAX =
-        32 << 20,                    /* bytes changed in place and kept in memory; more: a shadow */
-    ASDF_UPDATE_OPS_MAX = 1 << 16,   /* runs of them */
     ASDF_UPDATE_INSIDE_MAX = 1 << 20 /* of the last block's payload, stored where it was */
 };
 
@@ -120,10 +113,6 @@ cip_status cip_asdf_update_resize(void *u, const cip_array *a, const int64_t *sh
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 /* Whether its first axis is `*`: as long as its data are. */
 bool cip_asdf_update_star(const cip_array *a);
-/* Opens `seen` anew, with all that was written so far. */
-cip_status cip_asdf_update_look(asdf_update *u, cip_err *err);
-/* Decoded bytes of a block as they are now, in a temporary file of its own. */
-cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err);
 
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);
 cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
@@ -147,7 +136,7 @@ cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err);
 /* Whether the block's data are to go through a chain: its own, or the one that the options name. */
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
-/* Its decoded bytes, all in its shadow, to a new temporary file: the chain's text and what it
+/* Its decoded bytes, which are anew, to a new temporary file: the chain's text and what it
  * gives. UNSUPPORTED for a lossy chain that is not accepted. */
 cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **out, cip_err *err);
 

@@ -187,9 +187,10 @@ static cip_status run(asdf_update *u, const asdf_chain *c, const asdf_encoded *o
     CIP_GO(cip_out_write(to, text.ptr, text.len, err));
     CIP_GO(cip_asdf_chainw_new(u->env, c, of, 0, u->l->io->name, to, &w, err));
     CIP_GO(cip_mem_get(&u->env->mem, (size_t)piece, (void **)&buf, err));
-    for (uint64_t at = 0; at < b->shadow->size; at += piece) {
-        size_t n = (size_t)cip_min_u64(piece, b->shadow->size - at);
-        CIP_GO(cip_io_read(b->shadow, at, buf, n, err));
+    cip_io *data = b->data.anew;
+    for (uint64_t at = 0; at < data->size; at += piece) {
+        size_t n = (size_t)cip_min_u64(piece, data->size - at);
+        CIP_GO(cip_io_read(data, at, buf, n, err));
         CIP_GO(cip_asdf_chainw_write(w, buf, n, err));
     }
     CIP_GO(cip_asdf_chainw_finish(w, err));

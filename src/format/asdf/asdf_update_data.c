@@ -1,124 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Updates of elements. Bytes of a raw block change where they are, as writes of the patch; where
- * that gets too much, and in compressed blocks, the block's decoded bytes are kept in a scratch
- * file and changed there. Rows that follow the last byte of a block are only added to it. */
+ * Updates of elements: which bytes of a block they are (what becomes of those: space/changes.h).
+ * Rows that follow the last byte of a block are added to it; an array that shares its block, and
+ * gets more elements or another shape, gets a block of its own. */
 #include "format/asdf/asdf_update.h"
 #include "format/asdf/asdf_write.h"
 
 #include <string.h>
 
 #include "base/num.h"
-
-enum { PIECE = 1 << 20 };
-
-/* --- a block's decoded bytes
- * ----------------------------------------------------------------------- */
-
-cip_status cip_asdf_update_look(asdf_update *u, cip_err *err)
-{
-    cip_io *now;
-    if (u->patch.n == 0)
-        return CIP_OK;
-    CIP_TRY(cip_io_open_overlay(u->l->io, &u->patch, &now, err));
-    if (u->seen != u->l->io)
-        cip_io_close(u->seen);
-    u->seen = now;
-    return CIP_OK;
-}
-
-/* A few stored bytes may claim any length, all of which would be decoded to a temporary file. */
-static cip_status check_amount(const asdf_update *u, size_t block, uint64_t len, cip_err *err)
-{
-    const uint64_t most = u->env->limits.max_elements;
-    uint64_t itemsize = 1;
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        if (a->storage.block == (int64_t)block && a->dtype != NULL)
-            itemsize = cip_max_u64(itemsize, a->dtype->itemsize);
-    }
-    if (most != 0 ? len / itemsize <= most : cip_layout_expects(u->l, len))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, u->l->block[block].info.offset,
-                    "block %zu would decode to %" PRIu64 " bytes out of a file of %" PRIu64
-                    "; allow them by max_elements (--max-elements)",
-                    block, len, u->l->io->size);
-}
-
-static cip_status decode(asdf_update *u, size_t block, cip_io *to, cip_err *err)
-{
-    const cip_block *cb = &u->l->block[block];
-    const cip_read_how how = { u->l, u->env->pool };
-    if (cb->data == NULL) {
-        if (err != NULL)
-            *err = *cb->why;
-        return cb->info.state;
-    }
-    cip_space *data;
-    CIP_TRY(cip_space_resolve(cb->data, &data, err));
-    CIP_TRY(check_amount(u, block, data->len, err));
-    cip_out out = cip_temporary_out(to);
-    return cip_space_write_out(&how, data, &out, err);
-}
-
-cip_status cip_asdf_update_shadow(asdf_update *u, size_t block, cip_err *err)
-{
-    asdf_ublock *b = &u->b[block];
-    cip_io *shadow;
-    if (b->shadow != NULL)
-        return CIP_OK;
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &shadow, err));
-    cip_status st;
-    if (cip_asdf_is_raw(&b->head)) {
-        CIP_GO(cip_asdf_update_look(u, err));
-        st = cip_temporary_add(shadow, u->seen, b->head.data_off, b->kept, err);
-    } else {
-        st = decode(u, block, shadow, err);
-    }
-done:
-    if (st != CIP_OK) {
-        cip_io_close(shadow);
-        return st;
-    }
-    b->shadow = shadow;
-    b->kept = 0;
-    b->changed = true;
-    return CIP_OK;
-}
-
-/* --- writing
- * ---------------------------------------------------------------------------------------- */
-
-typedef struct put {
-    asdf_update *u;
-    size_t block;
-} put;
-
-static cip_status put_bytes(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
-{
-    const put *p = user;
-    asdf_update *u = p->u;
-    asdf_ublock *b = &u->b[p->block];
-    u->patch_nbytes += bytes.len;
-    if (b->shadow == NULL &&
-        (u->patch_nbytes > ASDF_UPDATE_PATCH_MAX || u->patch.n >= ASDF_UPDATE_OPS_MAX)) {
-        cip_io *seen = u->seen; /* in use until the whole selection is written */
-        u->seen = u->l->io;
-        cip_status st = cip_asdf_update_shadow(u, p->block, err);
-        if (u->seen != u->l->io)
-            cip_io_close(u->seen);
-        u->seen = seen;
-        CIP_TRY(st);
-    }
-    if (b->shadow != NULL)
-        return cip_temporary_write(b->shadow, off - b->head.data_off, bytes.ptr, bytes.len, err);
-    return cip_patch_write(&u->patch, "", off, (cip_bytes){ NULL, 0 }, bytes, err);
-}
-
-static cip_status put_shadow(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
-{
-    const put *p = user;
-    return cip_temporary_write(p->u->b[p->block].shadow, off, bytes.ptr, bytes.len, err);
-}
 
 static bool is_inline(const cip_array *a)
 {
@@ -187,115 +76,13 @@ cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *
     CIP_TRY(check_place(u, a, false, err));
     if (is_inline(a))
         return cip_asdf_inline_write(u, a, at, feed, err);
-    put p = { u, (size_t)a->storage.block };
-    asdf_ublock *b = &u->b[p.block];
-    if (!cip_asdf_is_raw(&b->head))
-        CIP_TRY(cip_asdf_update_shadow(u, p.block, err));
-    b->changed = true;
-    if (b->shadow != NULL) {
-        const cip_scatter_to to = { .io = b->shadow, .live = true, .put = put_shadow, .user = &p };
-        return cip_scatter(u->env, &to, at, feed, err);
-    }
-    CIP_TRY(cip_asdf_update_look(u, err));
-    const cip_scatter_to to = {
-        .io = u->seen, .base = b->head.data_off, .put = put_bytes, .user = &p
-    };
-    return cip_scatter(u->env, &to, at, feed, err);
-}
-
-/* --- elements as they are now
- * ----------------------------------------------------------------------- */
-
-/* The space in which the array's view finds its elements, with this update's changes. */
-static cip_status present_space(asdf_update *u, const cip_array *a, cip_space **out, cip_err *err)
-{
     asdf_ublock *b = &u->b[a->storage.block];
-    if (!b->changed) {
-        *out = a->space;
-        return CIP_OK;
-    }
-    CIP_TRY(cip_asdf_update_shadow(u, (size_t)a->storage.block, err));
-    return cip_space_new_file(u->l, b->shadow, out, err);
-}
-
-typedef struct copier {
-    asdf_update *u;
-    cip_read_how how;
-    cip_space *from;
-    cip_cast cast;
-    cip_out *to;
-    void *buf; /* grows */
-    size_t cap;
-} copier;
-
-static cip_status copy_box(copier *c, const cip_nd *from, uint64_t nbytes, cip_err *err)
-{
-    cip_nd to;
-    if (nbytes > c->cap) {
-        CIP_TRY(cip_mem_resize(&c->u->env->mem, &c->buf, (size_t)nbytes, err));
-        c->cap = (size_t)nbytes;
-    }
-    CIP_TRY(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, err));
-    CIP_TRY(cip_space_gather(&c->how, c->from, from, &c->cast, &to, c->buf, NULL, err));
-    return cip_out_write(c->to, c->buf, (size_t)nbytes, err);
-}
-
-/* Elements in C order, in boxes of about PIECE bytes. */
-static cip_status copy_view(copier *c, const cip_nd *from, cip_err *err)
-{
-    uint64_t nelem, nbytes;
-    int32_t axis = 0;
-    if (!cip_shape_nelem(from->ndim, from->shape, &nelem) ||
-        cip_mul_overflow(nelem, from->itemsize, &nbytes))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^64 bytes");
-    while (axis < from->ndim && from->shape[axis] <= 1)
-        axis++;
-    if (nbytes <= PIECE || axis == from->ndim)
-        return nelem == 0 ? CIP_OK : copy_box(c, from, nbytes, err);
-    uint64_t n = (uint64_t)from->shape[axis], step = cip_max_u64(1, n / (nbytes / PIECE + 1));
-    cip_nd part = *from;
-    for (uint64_t i = 0; i < n; i += step) { /* as deep as there are axes */
-        part.off = from->off + i * (uint64_t)from->stride[axis];
-        part.shape[axis] = (int64_t)cip_min_u64(step, n - i);
-        CIP_TRY(copy_view(c, &part, err));
-    }
-    return CIP_OK;
-}
-
-/* The elements that `view` shows of the array's space, packed, to the end of a temporary file. */
-static cip_status copy_elements(asdf_update *u, const cip_array *a, const cip_nd *view, cip_io *to,
-                                cip_err *err)
-{
-    cip_out out = cip_temporary_out(to);
-    copier c = { .u = u, .how = { u->l, u->env->pool }, .to = &out };
-    CIP_TRY(present_space(u, a, &c.from, err));
-    CIP_TRY(cip_cast_make(a->dtype, a->dtype, CIP_OVERFLOW_ERROR, &c.cast, err));
-    cip_status st = copy_view(&c, view, err);
-    cip_mem_put(&u->env->mem, c.buf);
-    return st;
+    b->changed = true;
+    return cip_changes_write(&b->data, at, feed, err);
 }
 
 /* --- rows
  * ------------------------------------------------------------------------------------------- */
-
-static cip_status add_rows(asdf_update *u, const cip_array *a, uint64_t nelem, const cip_feed *feed,
-                           cip_io *to, cip_err *err)
-{
-    cip_status st = CIP_OK;
-    void *buf;
-    uint64_t size = a->dtype->itemsize, each = cip_max_u64(1, PIECE / cip_max_u64(1, size));
-    cip_out out = cip_temporary_out(to);
-    CIP_TRY(cip_mem_zeroed(&u->env->mem, (size_t)each, (size_t)size, &buf, err));
-    for (uint64_t left = nelem; left != 0 && st == CIP_OK;) {
-        uint64_t n = cip_min_u64(each, left);
-        CIP_GO(feed->next(feed->self, n, buf, err));
-        CIP_GO(cip_out_write(&out, buf, (size_t)(n * size), err));
-        left -= n;
-    }
-done:
-    cip_mem_put(&u->env->mem, buf);
-    return st;
-}
 
 /* Whether the array's elements end where the block's decoded bytes end, so that rows may follow;
  * in a streamed block a torn row at the end goes. */
@@ -303,14 +90,12 @@ static bool ends_block(const asdf_update *u, const cip_array *a, uint64_t rowbyt
 {
     const asdf_ublock *b = &u->b[a->storage.block];
     uint64_t first, len;
-    if (!cip_view_is_contiguous(&a->view) || b->rows != NULL ||
+    if (!cip_view_is_contiguous(&a->view) || b->array != NULL ||
+        cip_changes_len(&b->data, &len, NULL) != CIP_OK ||
         cip_view_bounds(&a->view, &first, end, NULL) != CIP_OK)
         return false;
     if (*end == 0)
         *end = a->view.off;
-    len = b->shadow != NULL           ? b->shadow->size
-          : cip_asdf_is_raw(&b->head) ? b->kept
-                                      : u->l->block[a->storage.block].data->len;
     return *end == len || (cip_asdf_is_streamed(&b->head) && *end < len && len - *end < rowbytes);
 }
 
@@ -358,8 +143,8 @@ static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *
 
 /* Gives the array elements of its own, packed in C order: in its block when nothing else lies
  * there, otherwise in a new one. `content` is taken over, on failure too. */
-static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
-                              const int64_t *shape, cip_io *content, cip_err *err)
+static cip_status own_content(asdf_update *u, const cip_array *a, const int64_t *shape,
+                              cip_changes *content, cip_err *err)
 {
     cip_status st;
     const size_t *users;
@@ -368,23 +153,21 @@ static cip_status own_content(asdf_update *u, const cip_array *a, int32_t ndim,
     const cip_node *node;
     CIP_GO(cip_asdf_update_touch(u, a, true, err));
     CIP_GO(cip_asdf_update_users(u, &users, err));
-    if (users[block] != 1 || u->b[block].rows != NULL) {
+    if (users[block] != 1 || u->b[block].array != NULL) {
         CIP_GO(cip_asdf_update_new_block(u, block, &block, err));
         CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
         CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
     }
-    CIP_GO(cip_asdf_shape_node(u->arena, ndim, shape, cip_asdf_update_star(a), &node, err));
+    CIP_GO(cip_asdf_shape_node(u->arena, a->view.ndim, shape, cip_asdf_update_star(a), &node, err));
     CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
     CIP_GO(drop_key(u, a, "offset", err));
     CIP_GO(drop_key(u, a, "strides", err));
-    cip_io_close(u->b[block].shadow);
-    u->b[block].shadow = content;
-    u->b[block].kept = 0;
+    cip_changes_end(&u->b[block].data);
+    u->b[block].data = *content;
     u->b[block].changed = true;
-    content = NULL;
-    st = note_shape(u, a, shape, block, err);
+    return note_shape(u, a, shape, block, err);
 done:
-    cip_io_close(content);
+    cip_changes_end(content);
     return st;
 }
 
@@ -407,14 +190,15 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
 static cip_status append_anew(asdf_update *u, const cip_array *a, uint64_t nelem,
                               const int64_t *shape, const cip_feed *feed, cip_err *err)
 {
-    cip_io *content;
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &content, err));
-    cip_status st = copy_elements(u, a, &a->view, content, err);
+    cip_changes content;
+    cip_nd to;
+    const cip_nd *from = &a->view;
+    CIP_TRY(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, err));
+    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, from, &to, &content, err));
+    cip_status st = cip_changes_append(&content, nelem, from->itemsize, feed, err);
     if (st == CIP_OK)
-        st = add_rows(u, a, nelem, feed, content, err);
-    if (st == CIP_OK)
-        return own_content(u, a, a->view.ndim, shape, content, err);
-    cip_io_close(content);
+        return own_content(u, a, shape, &content, err);
+    cip_changes_end(&content);
     return st;
 }
 
@@ -454,13 +238,9 @@ cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow
     CIP_TRY(new_length(u, a, shape, err));
     CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
     CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
-    if (b->shadow != NULL)
-        CIP_TRY(cip_temporary_resize(b->shadow, end, err));
-    else if (cip_asdf_is_raw(&b->head))
-        b->kept = end;
+    CIP_TRY(cip_changes_resize(&b->data, end, err)); /* without a torn row */
     b->changed = true;
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &b->rows, err));
-    return add_rows(u, a, nelem, feed, b->rows, err);
+    return cip_changes_append(&b->data, nelem, a->dtype->itemsize, feed, err);
 }
 
 /* The file whose end is the array's block, if that is streamed and raw: this one, or (in an
@@ -495,54 +275,12 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
 /* --- another shape, another array
  * -------------------------------------------------------------------- */
 
-typedef struct packed {
-    cip_io *from;
-    uint64_t at, itemsize;
-} packed;
-
-static cip_status next_packed(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
-{
-    packed *p = self;
-    size_t n = (size_t)(nelem * p->itemsize);
-    CIP_TRY(cip_io_read(p->from, p->at, dst, n, err));
-    p->at += n;
-    return CIP_OK;
-}
-
-static cip_status put_content(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
-{
-    return cip_temporary_write(user, off, bytes.ptr, bytes.len, err);
-}
-
-/* The elements inside both shapes, where `to` has them. */
-static cip_status keep_common(asdf_update *u, const cip_array *a, const cip_nd *to, cip_io *content,
-                              cip_err *err)
-{
-    cip_nd from = a->view, common = *to;
-    cip_io *old;
-    for (int32_t i = 0; i < to->ndim; i++)
-        from.shape[i] = common.shape[i] =
-            a->view.shape[i] < to->shape[i] ? a->view.shape[i] : to->shape[i];
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &old, err));
-    cip_status st = copy_elements(u, a, &from, old, err);
-    packed p = { old, 0, a->dtype->itemsize };
-    const cip_feed feed = { next_packed, &p };
-    const cip_scatter_to target = {
-        .io = content, .live = true, .put = put_content, .user = content
-    };
-    if (st == CIP_OK && old->size != 0)
-        st = cip_scatter(u->env, &target, &common, &feed, err);
-    cip_io_close(old);
-    return st;
-}
-
 cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t *shape,
                                   cip_err *err)
 {
     asdf_update *u = state;
     cip_nd to;
-    uint64_t nelem, nbytes;
-    cip_io *content;
+    cip_changes content;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, true, err));
     CIP_TRY(no_mask(u->l, a, err));
@@ -551,15 +289,6 @@ cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t
         return cip_asdf_inline_resize(u, a, shape, err);
     }
     CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
-    if (!cip_shape_nelem(to.ndim, to.shape, &nelem) ||
-        cip_mul_overflow(nelem, to.itemsize, &nbytes))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a shape of over 2^63 bytes");
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &content, err));
-    cip_status st = cip_temporary_resize(content, nbytes, err);
-    if (st == CIP_OK)
-        st = keep_common(u, a, &to, content, err);
-    if (st == CIP_OK)
-        return own_content(u, a, to.ndim, shape, content, err);
-    cip_io_close(content);
-    return st;
+    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, &a->view, &to, &content, err));
+    return own_content(u, a, shape, &content, err);
 }

@@ -3,7 +3,6 @@
  * grown and new blocks make a new end of the file, and what fits nowhere makes a new file. */
 #include "format/asdf/asdf_update.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -36,14 +35,13 @@ static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_e
         return CIP_OK;
     CIP_TRY(cip_asdf_update_new_block(u, block, &index, err));
     asdf_ublock *b = &u->b[index];
-    cip_io_close(b->shadow);
+    cip_changes_end(&b->data);
     *b = old;
     b->is_new = true;
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
-    u->b[block] = (asdf_ublock){ .head = u->f->blocks.at[block],
-                                 .kept = u->f->blocks.at[block].stored,
-                                 .chain_of = -1,
-                                 .moved_to = (int64_t)index };
+    u->b[block] =
+        (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1, .moved_to = (int64_t)index };
+    cip_changes_begin(&u->b[block].data, u->l, old.data.block, old.data.raw, &u->amount);
     *to = (int64_t)index;
     return CIP_OK;
 }
@@ -72,7 +70,7 @@ static bool fits(const placing *p)
 {
     const asdf_update *u = p->u;
     const asdf_file *f = u->f;
-    uint64_t inside = u->patch_nbytes;
+    uint64_t inside = u->amount.nbytes;
     if (u->anew || (p->old == 0 && u->n != 0))
         return false;
     if (p->text.len != f->tree_len && must_follow(f))
@@ -83,7 +81,7 @@ static bool fits(const placing *p)
         cip_io *more = u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more : NULL;
         inside += more != NULL ? more->size : 0;
     }
-    return inside <= ASDF_UPDATE_PATCH_MAX;
+    return inside <= CIP_CHANGES_PATCH_MAX;
 }
 
 /* --- in place: bytes that change
@@ -130,56 +128,6 @@ static cip_status text_at_end(placing *p, cip_err *err)
     p->r->tail_off = f->tree_off;
     CIP_TRY(cip_revision_bytes(p->r, p->text.ptr, p->text.len, err));
     return behind == 0 ? CIP_OK : cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err);
-}
-
-typedef struct range {
-    uint64_t off, end;
-} range;
-
-static int by_start(const void *a, const void *b)
-{
-    const range *x = a, *y = b;
-    return x->off < y->off ? -1 : x->off > y->off;
-}
-
-/* Whether the patch's bytes at `off` are still the block's. */
-static bool stays(const placing *p, uint64_t off)
-{
-    for (size_t i = 0; i < p->old; i++) {
-        const asdf_ublock *b = &p->u->b[i];
-        if (off >= b->head.data_off && off - b->head.data_off < b->head.stored)
-            return b->changed && b->shadow == NULL && b->moved_to < 0;
-    }
-    return false;
-}
-
-/* What the update wrote into raw blocks, each byte once. */
-static cip_status change_elements(placing *p, cip_err *err)
-{
-    asdf_update *u = p->u;
-    range *r;
-    size_t n = 0, m = 0;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &r, u->patch.n, err));
-    for (size_t i = 0; i < u->patch.n; i++)
-        if (stays(p, u->patch.op[i].offset))
-            r[n++] =
-                (range){ u->patch.op[i].offset, u->patch.op[i].offset + u->patch.op[i].after.len };
-    if (n > 1)
-        qsort(r, n, sizeof *r, by_start);
-    for (size_t i = 0; i < n; i++) {
-        if (m != 0 && r[i].off <= r[m - 1].end)
-            r[m - 1].end = cip_max_u64(r[m - 1].end, r[i].end);
-        else
-            r[m++] = r[i];
-    }
-    for (size_t i = 0; i < m; i++) {
-        void *now;
-        size_t len = (size_t)(r[i].end - r[i].off);
-        CIP_TRY(cip_arena_get(u->arena, len, &now, err));
-        CIP_TRY(cip_io_read(u->seen, r[i].off, now, len, err));
-        CIP_TRY(change(p, r[i].off, now, len, err));
-    }
-    return CIP_OK;
 }
 
 /* --- in place: the end of the file
@@ -258,9 +206,11 @@ static uint64_t end_of_old(const placing *p)
 static cip_status place_new(placing *p, size_t i, cip_err *err)
 {
     asdf_update *u = p->u;
-    const asdf_ublock *b = &u->b[i];
+    asdf_ublock *b = &u->b[i];
     uint8_t head[ASDF_HEADER_LEN];
     asdf_piece piece;
+    cip_io *file;
+    CIP_TRY(cip_changes_file(&b->data, &file, err));
     start_tail(p, end_of_old(p));
     CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
     const asdf_block_form *form = b->head.form;
@@ -274,7 +224,7 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     size_t len = cip_asdf_header_bytes(&piece, (uint16_t)(form->header_size + pad), head);
     CIP_TRY(tail_bytes(p, head, len, err));
     CIP_TRY(tail_bytes(p, zeros, (size_t)pad, err));
-    CIP_TRY(tail_range(p, u->seen, b->head.data_off, load.kept, err));
+    CIP_TRY(tail_range(p, file, b->head.data_off, load.kept, err));
     return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
 }
 
@@ -326,7 +276,8 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
     if (!blocks_changed && is_damaged(u))
         return CIP_OK;
     CIP_TRY(check_blocks(p, err));
-    CIP_TRY(change_elements(p, err));
+    for (size_t i = 0; i < p->old; i++)
+        CIP_TRY(cip_changes_writes(&u->b[i].data, &p->r->patch, err));
     for (size_t i = 0; i < p->old; i++)
         CIP_TRY(place_old(p, i, err));
     for (size_t i = p->old; i < u->n; i++)
@@ -345,13 +296,15 @@ static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *pie
 {
     asdf_payload load = cip_asdf_update_payload(b);
     cip_status st = CIP_OK;
-    piece->io = load.kept != 0 || load.more == NULL ? u->seen : load.more;
-    piece->off = piece->io == u->seen ? b->head.data_off : 0;
+    cip_io *file;
+    CIP_TRY(cip_changes_file(&b->data, &file, err));
+    piece->io = load.kept != 0 || load.more == NULL ? file : load.more;
+    piece->off = piece->io == file ? b->head.data_off : 0;
     if (load.kept == 0 || load.more == NULL)
         return CIP_OK;
     cip_io *whole;
     CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &whole, err));
-    CIP_GO(cip_temporary_add(whole, u->seen, b->head.data_off, load.kept, err));
+    CIP_GO(cip_temporary_add(whole, file, b->head.data_off, load.kept, err));
     CIP_GO(cip_temporary_add(whole, load.more, 0, load.more->size, err));
     piece->io = whole;
     piece->off = 0;
@@ -429,7 +382,6 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
         return CIP_OK;
-    CIP_TRY(cip_asdf_update_look(u, err));
     for (size_t i = 0; i < u->n; i++)
         CIP_TRY(cip_asdf_update_encode(u, i, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));

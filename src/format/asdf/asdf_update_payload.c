@@ -50,9 +50,8 @@ static cip_status to_encoder(void *user, const void *p, size_t n, cip_err *err)
     return cip_encoder_write(user, p, n, err);
 }
 
-/* Both temporary files (either may be NULL), one behind the other, encoded to a new one. */
-static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip_io *two,
-                         cip_io **out, cip_err *err)
+static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *from, cip_io **out,
+                         cip_err *err)
 {
     cip_status st;
     const char *name;
@@ -65,9 +64,8 @@ static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *one, cip
     CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &made, err));
     cip_out to = cip_temporary_out(made);
     CIP_GO(cip_encoder_new(u->env, how.framing, how.level, 0, &to, &enc, err));
-    cip_encoder_expect(enc, (one != NULL ? one->size : 0) + (two != NULL ? two->size : 0));
-    CIP_GO(each_of(u->env, one, to_encoder, enc, err));
-    CIP_GO(each_of(u->env, two, to_encoder, enc, err));
+    cip_encoder_expect(enc, from->size);
+    CIP_GO(each_of(u->env, from, to_encoder, enc, err));
     CIP_GO(cip_encoder_finish(enc, err));
     *out = made;
     made = NULL;
@@ -77,48 +75,27 @@ done:
     return st;
 }
 
-/* Rows behind the shadow, so that there is one run of bytes. */
-static cip_status join_rows(asdf_ublock *b, cip_err *err)
+/* What is not in the file as it is; NULL: all is. */
+static cip_io *made_of(const cip_changes *data)
 {
-    if (b->shadow == NULL || b->rows == NULL)
-        return CIP_OK;
-    CIP_TRY(cip_temporary_add(b->shadow, b->rows, 0, b->rows->size, err));
-    cip_io_close(b->rows);
-    b->rows = NULL;
-    return CIP_OK;
-}
-
-/* All of it anew. */
-static cip_status encode_chain(asdf_update *u, size_t block, cip_err *err)
-{
-    asdf_ublock *b = &u->b[block];
-    if (b->shadow == NULL)
-        CIP_TRY(cip_asdf_update_shadow(u, block, err));
-    CIP_TRY(join_rows(b, err));
-    b->raw_len = b->shadow->size;
-    return cip_asdf_update_encode_chain(u, block, &b->encoded, err);
+    return data->anew != NULL ? data->anew : data->added;
 }
 
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
-    bool raw = cip_asdf_is_raw(&b->head);
+    bool chained = cip_asdf_update_is_chained(u, b), raw = cip_asdf_is_raw(&b->head);
     if (!b->changed || b->encoded != NULL)
         return CIP_OK;
-    if (cip_asdf_update_is_chained(u, b))
-        return encode_chain(u, block, err);
-    if (!raw && b->rows != NULL && b->shadow == NULL && !in_chunks(b->head.code))
-        CIP_TRY(cip_asdf_update_shadow(u, block, err));
-    CIP_TRY(join_rows(b, err));
-    b->raw_len = b->rows != NULL ? b->rows->size : 0;
-    if (b->shadow != NULL)
-        b->raw_len = b->shadow->size;
-    else
-        b->raw_len += raw ? b->kept : u->l->block[block].data->len;
-    if (raw || (b->shadow == NULL && b->rows == NULL))
+    if (chained || (!raw && b->data.added != NULL && !in_chunks(b->head.code)))
+        CIP_TRY(cip_changes_make_anew(&b->data, err));
+    CIP_TRY(cip_changes_len(&b->data, &b->raw_len, err));
+    if (chained)
+        return cip_asdf_update_encode_chain(u, block, &b->encoded, err);
+    if (raw || made_of(&b->data) == NULL)
         return CIP_OK;
-    CIP_TRY(encode(u, b->head.code, b->shadow, b->rows, &b->encoded, err));
-    if (b->shadow == NULL || b->encoded->size < b->shadow->size)
+    CIP_TRY(encode(u, b->head.code, made_of(&b->data), &b->encoded, err));
+    if (b->data.anew == NULL || b->encoded->size < b->data.anew->size)
         return CIP_OK;
     cip_io_close(b->encoded); /* raw is no larger */
     b->encoded = NULL;
@@ -128,9 +105,9 @@ cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
 
 asdf_payload cip_asdf_update_payload(const asdf_ublock *b)
 {
-    asdf_payload p = { .kept = b->kept, .more = b->encoded };
-    if (p.more == NULL)
-        p.more = b->shadow != NULL ? b->shadow : b->rows;
+    asdf_payload p = { .more = b->encoded != NULL ? b->encoded : made_of(&b->data) };
+    if (b->data.anew == NULL)
+        p.kept = b->data.raw ? b->data.kept : b->head.stored;
     p.len = p.kept + (p.more != NULL ? p.more->size : 0);
     return p;
 }
@@ -152,30 +129,28 @@ static int to_sum_too(void *user, const uint8_t *p, size_t n)
 }
 
 /* The decoded bytes: the older convention. */
-static cip_status sum_decoded(asdf_update *u, size_t block, cip_sum *sum, cip_err *err)
+static cip_status sum_decoded(asdf_update *u, const asdf_ublock *b, cip_sum *sum, cip_err *err)
 {
-    const asdf_ublock *b = &u->b[block];
     const cip_read_how how = { u->l, u->env->pool };
-    if (b->shadow == NULL)
-        CIP_TRY(cip_space_stream(&how, u->l->block[block].data, PIECE, to_sum_too, sum, err));
-    CIP_TRY(each_of(u->env, b->shadow, to_sum, sum, err));
-    return each_of(u->env, b->rows, to_sum, sum, err);
+    if (b->data.anew == NULL)
+        CIP_TRY(cip_space_stream(&how, b->data.block->data, PIECE, to_sum_too, sum, err));
+    return each_of(u->env, made_of(&b->data), to_sum, sum, err);
 }
 
-static cip_status sum_stored(asdf_update *u, size_t block, cip_sum *sum, cip_err *err)
+static cip_status sum_stored(asdf_update *u, asdf_ublock *b, cip_sum *sum, cip_err *err)
 {
-    const asdf_ublock *b = &u->b[block];
+    cip_io *file;
     asdf_payload p = cip_asdf_update_payload(b);
-    CIP_TRY(each_piece(u->env, u->seen, b->head.data_off, p.kept, to_sum, sum, err));
+    CIP_TRY(cip_changes_file(&b->data, &file, err));
+    CIP_TRY(each_piece(u->env, file, b->head.data_off, p.kept, to_sum, sum, err));
     return each_of(u->env, p.more, to_sum, sum, err);
 }
 
 /* A checksum by the options; without any, where there was one. */
-static cip_status make_sum(asdf_update *u, size_t block, uint8_t out[ASDF_CHECKSUM_LEN],
+static cip_status make_sum(asdf_update *u, asdf_ublock *b, uint8_t out[ASDF_CHECKSUM_LEN],
                            cip_err *err)
 {
     static const uint8_t none[ASDF_CHECKSUM_LEN] = { 0 };
-    const asdf_ublock *b = &u->b[block];
     const char *want = u->how.checksum;
     bool none_here = b->head.form->checksum_len != ASDF_CHECKSUM_LEN;
     bool had = b->is_new || b->summed || memcmp(b->head.checksum, none, sizeof none) != 0;
@@ -190,7 +165,7 @@ static cip_status make_sum(asdf_update *u, size_t block, uint8_t out[ASDF_CHECKS
         return CIP_OK;
     bool decoded = want != NULL && strcmp(want, "legacy") == 0 && !cip_asdf_is_raw(&b->head);
     CIP_TRY(cip_sum_new(&u->env->mem, CIP_SUM_MD5, &sum, err));
-    cip_status st = decoded ? sum_decoded(u, block, sum, err) : sum_stored(u, block, sum, err);
+    cip_status st = decoded ? sum_decoded(u, b, sum, err) : sum_stored(u, b, sum, err);
     if (st == CIP_OK)
         cip_sum_take(sum, out);
     cip_sum_free(sum);
@@ -199,7 +174,7 @@ static cip_status make_sum(asdf_update *u, size_t block, uint8_t out[ASDF_CHECKS
 
 cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, cip_err *err)
 {
-    const asdf_ublock *b = &u->b[block];
+    asdf_ublock *b = &u->b[block];
     if (!b->is_new)
         CIP_TRY(cip_asdf_piece_of(u->f, block, u->arena, out, err));
     else
@@ -213,5 +188,5 @@ cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, 
     out->used = p.len;
     out->data_size = b->raw_len;
     out->allocated = cip_max_u64(b->is_new ? 0 : b->head.allocated, p.len);
-    return cip_asdf_is_streamed(&b->head) ? CIP_OK : make_sum(u, block, out->checksum, err);
+    return cip_asdf_is_streamed(&b->head) ? CIP_OK : make_sum(u, b, out->checksum, err);
 }
