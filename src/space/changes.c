@@ -51,10 +51,12 @@ bool cip_changes_any(const cip_changes *c)
 
 cip_status cip_changes_len(const cip_changes *c, uint64_t *len, cip_err *err)
 {
+    cip_space *data;
     uint64_t n = c->kept;
-    (void)err;
-    if (c->anew == NULL && c->block != NULL && !c->raw)
-        n = c->block->data->len;
+    if (c->anew == NULL && c->block != NULL && !c->raw) {
+        CIP_TRY(data_of(c, &data, err));
+        n = data->len;
+    }
     *len = c->anew != NULL ? c->anew->size : n + (c->added != NULL ? c->added->size : 0);
     return CIP_OK;
 }
