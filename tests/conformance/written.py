@@ -10,6 +10,7 @@ threads too. --update writes the list anew; --only runs the cases with this in t
 
 The version of cippus in a file counts for nothing. Compressed bytes are the codec library's: the list's head says which
 versions made it, and cases of codecs that have another version here are left out.
+$CIP_WRITTEN_WITHOUT names codecs whose cases are left out: liblz4 gives other bytes on big-endian machines.
 With sanitizers (CIP_TEST_BUILD=asan) a sample is tried, drawn by CIP_SEED; CIP_FULL=1 tries all.
 """
 import concurrent.futures
@@ -121,11 +122,12 @@ def chosen(here, there):
     """Names of cases to run with their lines, and those left out."""
     scripts, commands, left = [], [], []
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    without = set(os.environ.get("CIP_WRITTEN_WITHOUT", "").split())
     for kind, cases in ((scripts, written_cases.cases()), (commands, ((n, s, i % 16 == 5) for i, (n, s) in enumerate(written_commands.commands())))):
         for name, lines, threaded in cases:
             if only not in name:
                 continue
-            if any(here[c] != there.get(c, here[c]) for c in codecs_of(name)):
+            if any(c in without or here[c] != there.get(c, here[c]) for c in codecs_of(name)):
                 left.append(name)
                 continue
             kind.append((name, name, lines, 1))
