@@ -46,6 +46,14 @@ const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *
  * that held nothing else. NOT_FOUND when it is not there. Anchors as above; the root, its last
  * entry, and keys that a merge key brings are UNSUPPORTED. */
 cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err);
+/* Gives the node at `from` the path `to`, parents made as by cip_yaml_edit_set. Its text goes
+ * along: in the same mapping under another key where it stands, else to the end of its new
+ * collection, in block style with its comments and indented anew, into brackets on one line.
+ * `replace`: a node at `to` goes first; otherwise that is ARG, as is a place within what moves.
+ * Aliases must still follow their anchors; that, a key that its mapping has twice, and another
+ * place in the same list are UNSUPPORTED. */
+cip_status cip_yaml_edit_move(cip_yaml_edit *e, const char *from, const char *to, bool replace,
+                              cip_err *err);
 /* The node at `path` of the text as it is now, or NULL. Borrowed until the next change. */
 const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *err);
 const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e);

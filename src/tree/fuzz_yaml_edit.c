@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Edits of YAML text. Input: a line with a path, a line with a value (none: remove), the text. What
- * is done must be found by its path, what is refused must leave the text as it was, and a second
- * edit must still be possible. */
+ * Edits of YAML text. Input: a line with a path, a line with a value (none: remove), the text; the
+ * value is also taken for the path that what the first one names moves to. What is done must be
+ * found by its path, what is refused must leave the text as it was, and a second edit must still be
+ * possible. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,26 @@ static void edit(cip_env *env, cip_arena *a, cip_bytes text, const char *path, c
     cip_yaml_edit_free(e);
 }
 
+static void move(cip_env *env, cip_bytes text, const char *from, const char *to)
+{
+    const cip_yaml_options opt = { .default_handle = "tag:d/", .quiet = true };
+    cip_yaml_edit *e;
+    for (int i = 0; i < 2; i++) {
+        if (cip_yaml_edit_new(env, text, &opt, &e, NULL) != CIP_OK)
+            return;
+        const cip_node *node = cip_yaml_edit_get(e, from, NULL);
+        const cip_node_type kind = cip_node_kind(node);
+        cip_status st = cip_yaml_edit_move(e, from, to, i != 0, NULL);
+        const cip_bytes after = cip_yaml_edit_text(e);
+        if (st != CIP_OK)
+            require(after.len == text.len &&
+                    (after.len == 0 || memcmp(after.ptr, text.ptr, after.len) == 0));
+        else if (strpbrk(to, "-0123456789") == NULL) /* items behind it have other numbers now */
+            require(cip_node_kind(cip_yaml_edit_get(e, to, NULL)) == kind);
+        cip_yaml_edit_free(e);
+    }
+}
+
 /* The same sets at once and queued: the same text, unless one of them is refused. */
 static void edit_later(cip_env *env, cip_arena *a, cip_bytes text, const char *path,
                        const char *line)
@@ -99,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_arena a = { .mem = &env.mem };
     char *path = take_line(&data, &size), *value = take_line(&data, &size);
     edit(&env, &a, (cip_bytes){ data, size }, path, value);
+    move(&env, (cip_bytes){ data, size }, path, value);
     edit_later(&env, &a, (cip_bytes){ data, size }, path, value);
     free(path);
     free(value);

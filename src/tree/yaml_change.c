@@ -124,6 +124,11 @@ done:
     return st;
 }
 
+static bool ends_line(const cip_buf *b)
+{
+    return b->len != 0 && (b->ptr[b->len - 1] == '\n' || b->ptr[b->len - 1] == '\r');
+}
+
 static cip_status add_spaces(cip_buf *b, size_t n, cip_err *err)
 {
     uint8_t *at;
@@ -133,9 +138,9 @@ static cip_status add_spaces(cip_buf *b, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-/* A line of its own behind the last one of a block collection. */
-static cip_status add_line(cip_change *c, uint32_t collection, bool map, const cip_buf *entry,
-                           cip_err *err)
+/* A line of its own behind the last one of a block collection, or where that one goes at the same
+ * time. */
+static cip_status add_line(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const uint32_t last = cip_span_last(t, collection);
@@ -144,18 +149,21 @@ static cip_status add_line(cip_change *c, uint32_t collection, bool map, const c
     const size_t column = first - cip_span_line(t, first);
     size_t at = cip_span_line_end(t, cip_span_end(t, collection));
     /* the blank lines behind a text that keeps them are part of it */
-    const bool kept = cip_span_keeps_lines(t, last);
+    bool kept = cip_span_keeps_lines(t, last);
     if (kept)
         at = cip_mark_at(t, last)->end;
     c->alone = kept;
+    if (at > c->cut_from && at < c->cut_to) {
+        at = c->cut_from;
+        kept = true;
+    }
     cip_status st;
     cip_buf line = { .mem = &c->env->mem };
     if (!kept || cip_span_line(t, at) != at)
         CIP_GO(put(&line, cip_span_eol(t), err));
     CIP_GO(add_spaces(&line, column, err));
-    CIP_GO(put(&line, map ? "" : "- ", err));
     CIP_GO(cip_buf_add(&line, entry->ptr, entry->len, err));
-    if (kept)
+    if (kept && !ends_line(entry))
         CIP_GO(put(&line, cip_span_eol(t), err));
     CIP_GO(insert_at(c, at, &line, err));
 done:
@@ -188,6 +196,12 @@ static cip_status add_in_flow(cip_change *c, uint32_t collection, const cip_buf 
     return cip_change_splice(c, at, 0, " ", comment, err);
 }
 
+cip_status cip_change_put(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err)
+{
+    return cip_span_is_flow(c->old, collection) ? add_in_flow(c, collection, entry, err)
+                                                : add_line(c, collection, entry, err);
+}
+
 cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
                              const cip_node *value, cip_err *err)
 {
@@ -195,7 +209,7 @@ cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
     const bool flow = cip_span_is_flow(c->old, collection);
     const uint32_t close = cip_mark_at(c->old, collection)->next - 1;
     cip_status st;
-    cip_buf entry = { .mem = &c->env->mem };
+    cip_buf entry = { .mem = &c->env->mem }, line = { .mem = &c->env->mem };
     CIP_GO(put_entry(c, map, flow, key, value, &entry, err));
     CIP_GO(expect_entry(c, map, flow, &entry, "", err));
     CIP_GO(cip_change_region(c,
@@ -205,10 +219,13 @@ cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
                                            .e_from = 1,
                                            .e_to = cip_mark_count(&c->value) - 1 },
                              err));
-    CIP_GO(flow ? add_in_flow(c, collection, &entry, err)
-                : add_line(c, collection, map, &entry, err));
+    if (!map && !flow)
+        CIP_GO(put(&line, "- ", err));
+    CIP_GO(cip_buf_add(&line, entry.ptr, entry.len, err));
+    CIP_GO(cip_change_put(c, collection, &line, err));
 done:
     cip_buf_clear(&entry);
+    cip_buf_clear(&line);
     return st;
 }
 

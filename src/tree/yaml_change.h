@@ -29,7 +29,12 @@ cip_status cip_change_replace(cip_change *c, const cip_place *p, const cip_node 
 /* A pair of a mapping or, without regard to `key`, an item at the end of a sequence. */
 cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
                              const cip_node *value, cip_err *err);
-/* p->child goes, with its key. */
+/* An entry that is written already ("key: value" or "- value", for a block collection with its
+ * further lines indented) comes to the end of a collection. */
+cip_status cip_change_put(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err);
+/* The text of p->child goes, with its key; what names it is the caller's. */
+cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err);
+/* The same, and anchors move to their aliases. */
 cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err);
 /* The nodes of the marks [from, to) are going: what aliases elsewhere name moves to the first of
  * them. */

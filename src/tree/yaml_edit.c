@@ -82,20 +82,24 @@ const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *e
     return cip_tree_get(e->now.root, path, err);
 }
 
-bool cip_yaml_edit_has_comments(const cip_yaml_edit *e)
+bool cip_yaml_comments_in(const cip_yaml_text *t, size_t from, size_t to)
 {
-    const uint8_t *p = e->now.text.ptr;
-    const uint32_t n = cip_mark_count(&e->now);
+    const uint8_t *p = t->text.ptr;
+    const uint32_t n = cip_mark_count(t);
     uint32_t k = 0;
-    for (size_t i = 0; i < e->now.text.len; i++) {
-        while (k < n && (cip_mark_at(&e->now, k)->kind != CIP_MARK_SCALAR ||
-                         cip_mark_at(&e->now, k)->end <= i))
+    for (size_t i = from; i < to; i++) {
+        while (k < n && (cip_mark_at(t, k)->kind != CIP_MARK_SCALAR || cip_mark_at(t, k)->end <= i))
             k++;
         bool begins = i == 0 || p[i - 1] == ' ' || p[i - 1] == '\t' || p[i - 1] == '\n';
-        if (p[i] == '#' && begins && !(k < n && cip_mark_at(&e->now, k)->start <= i))
+        if (p[i] == '#' && begins && !(k < n && cip_mark_at(t, k)->start <= i))
             return true;
     }
     return false;
+}
+
+bool cip_yaml_edit_has_comments(const cip_yaml_edit *e)
+{
+    return cip_yaml_comments_in(&e->now, 0, e->now.text.len);
 }
 
 const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e)
@@ -118,7 +122,7 @@ static cip_status check_anchors(const cip_yaml_text *old, const cip_yaml_text *n
                     next->marks.twice);
 }
 
-static cip_status apply(cip_yaml_edit *e, cip_change *c, cip_err *err)
+cip_status cip_yaml_apply(cip_yaml_edit *e, cip_change *c, cip_err *err)
 {
     cip_yaml_text next;
     cip_yaml_text_init(&next, e->env);
@@ -175,6 +179,11 @@ static int is_bad(void *user, const cip_visit *v)
     return text != NULL && !is_utf8(text, len) ? 2 : v->again;
 }
 
+static cip_status refuse_bytes(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected UTF-8, found other bytes");
+}
+
 /* Other bytes would be written as U+FFFD. */
 static cip_status check_texts(cip_env *env, const char *path, const cip_node *value, cip_err *err)
 {
@@ -183,8 +192,13 @@ static cip_status check_texts(cip_env *env, const char *path, const cip_node *va
     if (st == CIP_OK)
         st = cip_tree_walk(value, env, is_bad, NULL, &why);
     if (st == CIP_ERR_CANCELLED)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected UTF-8, found other bytes");
+        return refuse_bytes(err);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+cip_status cip_yaml_check_path(const char *path, cip_err *err)
+{
+    return path == NULL || is_utf8(path, strlen(path)) ? CIP_OK : refuse_bytes(err);
 }
 
 static cip_status refuse_root(cip_err *err)
@@ -227,7 +241,7 @@ static cip_status set_now(cip_yaml_edit *e, const char *path, const cip_node *va
     cip_change_init(&c, e->env, &e->now);
     cip_status st = set(e, &c, &a, path, value, &p, &name, err);
     if (st == CIP_OK)
-        st = apply(e, &c, err);
+        st = cip_yaml_apply(e, &c, err);
     cip_change_clear(&c);
     cip_arena_clear(&a);
     return st;
@@ -519,24 +533,29 @@ static void hidden_first(const cip_yaml_text *t, cip_place *p)
     p->before = before;
 }
 
-static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
-                            cip_err *err)
+cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_place *p,
+                         cip_err *err)
 {
     cip_bytes *step;
     size_t n;
-    cip_place p;
     CIP_TRY(cip_path_split(a, path, &step, &n, err));
     if (n == 0)
         return refuse_root(err);
     cip_status st = CIP_ERR_NOT_FOUND;
     if (!cip_change_rootless(&e->now))
-        st = cip_yaml_follow(e, step, n, &p, NULL);
-    if (st == CIP_OK && p.child == CIP_NO_MARK && p.merged != NULL)
+        st = cip_yaml_follow(e, step, n, p, NULL);
+    if (st == CIP_OK && p->child == CIP_NO_MARK && p->merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a key that the mapping itself has, found one that a merge key "
                         "brings");
-    if (st != CIP_OK || p.child == CIP_NO_MARK)
-        return not_found(e, path, err);
+    return st != CIP_OK || p->child == CIP_NO_MARK ? not_found(e, path, err) : CIP_OK;
+}
+
+static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
+                            cip_err *err)
+{
+    cip_place p;
+    CIP_TRY(cip_yaml_find(e, a, path, &p, err));
     if (p.key != CIP_NO_MARK)
         hidden_first(&e->now, &p);
     return cip_change_remove(c, &p, err);
@@ -549,45 +568,43 @@ static cip_status remove_once(cip_yaml_edit *e, const char *path, cip_err *err)
     cip_change_init(&c, e->env, &e->now);
     cip_status st = remove_at(e, &c, &a, path, err);
     if (st == CIP_OK)
-        st = apply(e, &c, err);
+        st = cip_yaml_apply(e, &c, err);
     cip_change_clear(&c);
     cip_arena_clear(&a);
     return st;
 }
 
-/* How many pairs of the mapping have the key that the path names: all of them but the last were
- * hidden by it. */
-static cip_status count_twins(cip_yaml_edit *e, const char *path, size_t *n, cip_err *err)
+size_t cip_yaml_twins(const cip_yaml_text *t, const cip_place *p)
 {
-    cip_bytes *step;
-    size_t nstep;
-    cip_place p;
-    cip_arena a = { .mem = &e->env->mem };
-    cip_status st = cip_path_split(&a, path, &step, &nstep, err);
-    *n = 1;
-    if (st != CIP_OK || nstep == 0 || cip_change_rootless(&e->now))
-        goto done;
-    if (cip_yaml_follow(e, step, nstep, &p, NULL) != CIP_OK || p.child == CIP_NO_MARK ||
-        p.key == CIP_NO_MARK)
-        goto done;
-    const cip_node *key = cip_mark_at(&e->now, p.key)->node;
-    *n = 0;
-    for (uint32_t k = p.parent + 1; cip_mark_at(&e->now, k)->kind != CIP_MARK_CLOSE;) {
-        *n += k == p.key || cip_key_equal(key, cip_mark_at(&e->now, k)->node);
-        k = cip_mark_at(&e->now, cip_mark_at(&e->now, k)->next)->next;
+    size_t n = 0;
+    if (p->key == CIP_NO_MARK)
+        return 1;
+    const cip_node *key = cip_mark_at(t, p->key)->node;
+    for (uint32_t k = p->parent + 1; cip_mark_at(t, k)->kind != CIP_MARK_CLOSE;) {
+        n += k == p->key || cip_key_equal(key, cip_mark_at(t, k)->node);
+        k = cip_mark_at(t, cip_mark_at(t, k)->next)->next;
     }
-done:
-    cip_arena_clear(&a);
-    return st;
+    return n;
+}
+
+void cip_yaml_swap(cip_yaml_edit *e, cip_yaml_edit *other)
+{
+    const cip_yaml_text now = e->now;
+    e->now = other->now;
+    other->now = now;
 }
 
 /* A pair goes with those that it hid: they would count from now on. */
 cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err)
 {
-    size_t n;
+    size_t n = 1;
+    cip_place p;
+    cip_arena a = { .mem = &e->env->mem };
     CIP_TRY(cip_yaml_edit_flush(e, err));
     queue_clear(e);
-    CIP_TRY(count_twins(e, path, &n, err));
+    if (cip_yaml_find(e, &a, path, &p, NULL) == CIP_OK)
+        n = cip_yaml_twins(&e->now, &p);
+    cip_arena_clear(&a);
     if (n == 1)
         return remove_once(e, path, err);
     cip_yaml_edit *some; /* all or none */
@@ -595,11 +612,8 @@ cip_status cip_yaml_edit_remove(cip_yaml_edit *e, const char *path, cip_err *err
     cip_status st = CIP_OK;
     for (; n != 0 && st == CIP_OK; n--)
         st = remove_once(some, path, err);
-    if (st == CIP_OK) {
-        const cip_yaml_text now = e->now;
-        e->now = some->now;
-        some->now = now;
-    }
+    if (st == CIP_OK)
+        cip_yaml_swap(e, some);
     cip_yaml_edit_free(some);
     return st;
 }

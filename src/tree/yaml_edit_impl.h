@@ -42,5 +42,19 @@ cip_status cip_yaml_numbered_key(cip_arena *a, uint32_t mark, cip_bytes text, ci
  * p->child or missing. */
 cip_status cip_yaml_follow(cip_yaml_edit *e, const cip_bytes *step, size_t n, cip_place *p,
                            cip_err *err);
+/* The node at `path`, all of it. NOT_FOUND; UNSUPPORTED for the root and what a merge key brings.
+ */
+cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_place *p,
+                         cip_err *err);
+/* How many pairs of its mapping have the place's key: the last of them hides the others. */
+size_t cip_yaml_twins(const cip_yaml_text *t, const cip_place *p);
+/* ARG for a path that is not UTF-8. */
+cip_status cip_yaml_check_path(const char *path, cip_err *err);
+/* Makes the change, or leaves the text as it was. */
+cip_status cip_yaml_apply(cip_yaml_edit *e, cip_change *c, cip_err *err);
+/* Each gets the text of the other; nothing is queued. */
+void cip_yaml_swap(cip_yaml_edit *e, cip_yaml_edit *other);
+/* Whether comments stand in [from, to). */
+bool cip_yaml_comments_in(const cip_yaml_text *t, size_t from, size_t to);
 
 #endif

@@ -12,6 +12,8 @@ static cip_status cut(cip_change *c, size_t from, size_t to, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, from,
                         "expected an entry that can be cut out, found one that ends in front of "
                         "its begin");
+    c->cut_from = from;
+    c->cut_to = to;
     return cip_change_splice(c, from, to - from, NULL, 0, err);
 }
 
@@ -75,21 +77,25 @@ static cip_status empty(cip_change *c, uint32_t i, cip_err *err)
     return cut(c, from, cip_span_next_line(t, end), err);
 }
 
-cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err)
+cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const uint32_t first = p->key != CIP_NO_MARK ? p->key : p->child;
     const uint32_t end = cip_mark_at(t, p->child)->next;
     const uint32_t next = entry_after(t, p->child);
     CIP_TRY(cip_change_region(c, (cip_region){ .from = first, .to = end }, err));
-    if (p->before == CIP_NO_MARK && next == CIP_NO_MARK) {
-        CIP_TRY(empty(c, p->parent, err));
-    } else {
-        const size_t from = cip_span_entry(t, first, p->before);
-        CIP_TRY(cip_span_is_flow(t, p->parent) ? cut_flow(c, p, from, next, err)
-                                               : cut_block(c, p, from, next, err));
-    }
-    return cip_change_hoist(c, first, end, err);
+    if (p->before == CIP_NO_MARK && next == CIP_NO_MARK)
+        return empty(c, p->parent, err);
+    const size_t from = cip_span_entry(t, first, p->before);
+    return cip_span_is_flow(t, p->parent) ? cut_flow(c, p, from, next, err)
+                                          : cut_block(c, p, from, next, err);
+}
+
+cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err)
+{
+    const uint32_t first = p->key != CIP_NO_MARK ? p->key : p->child;
+    CIP_TRY(cip_change_take(c, p, err));
+    return cip_change_hoist(c, first, cip_mark_at(c->old, p->child)->next, err);
 }
 
 /* Anchored nodes that are moved: their old marks, and those of the aliases they replace. */

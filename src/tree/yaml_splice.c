@@ -73,6 +73,8 @@ static int by_place(const void *x, const void *y)
         return a->at < b->at ? -1 : 1;
     if (a->mark != b->mark)
         return a->mark < b->mark ? -1 : 1;
+    if ((a->del == 0) != (b->del == 0)) /* what comes stands in front of what goes */
+        return a->del == 0 ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 

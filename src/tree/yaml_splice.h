@@ -19,12 +19,13 @@ typedef struct cip_region {
 typedef struct cip_change {
     cip_env *env;
     const cip_yaml_text *old;
-    cip_buf words;       /* the inserted texts */
-    cip_buf splices;     /* private */
-    cip_buf regions;     /* of cip_region, that do not overlap */
-    cip_yaml_text value; /* what is inserted, parsed by itself */
-    uint32_t restyled;   /* a collection that may go from block to flow style, or CIP_NO_MARK */
-    bool alone;          /* a new entry, written so only once and behind what is now the last one */
+    cip_buf words;           /* the inserted texts */
+    cip_buf splices;         /* private */
+    cip_buf regions;         /* of cip_region, that do not overlap */
+    cip_yaml_text value;     /* what is inserted, parsed by itself */
+    uint32_t restyled;       /* a collection that may go from block to flow style, or CIP_NO_MARK */
+    size_t cut_from, cut_to; /* what goes when an entry does; 0: nothing */
+    bool alone; /* a new entry, written so only once and behind what is now the last one */
 } cip_change;
 
 void cip_change_init(cip_change *c, cip_env *env, const cip_yaml_text *old);

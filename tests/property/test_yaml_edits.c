@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * YAML edits on every tree there is: scalars replaced, keys inserted, nodes removed, and all events
+ * YAML edits on every tree there is: scalars replaced, keys inserted, nodes removed, renamed and
+ * moved, and all events
  * of libyaml outside the edit as they were. The comparison is written anew here and knows nothing
  * of the library's own. CIP_FULL=1 tries every node of every tree; the argument `-v` shows
  * refusals. */
@@ -28,12 +29,12 @@ enum { MAX_TEXT = 64 << 20 };
 
 static struct {
     bool loud;
-    size_t texts, done[3], refused[3], wrong[3];
+    size_t texts, done[5], refused[5], wrong[5];
     uint64_t seed;
     const char *file;
 } run = { .seed = 0 };
 
-static const char *const kinds[] = { "replaced", "inserted", "removed" };
+static const char *const kinds[] = { "replaced", "inserted", "removed", "renamed", "moved" };
 
 static size_t random_below(size_t n)
 {
@@ -155,6 +156,7 @@ static bool same_event(const yaml_event_t *x, const yaml_event_t *y, bool loose)
 typedef struct edit {
     const events *old, *value, *now;
     size_t from, to, emptied;
+    size_t node; /* what moves to the end of the root under the key `value`, or 0 */
 } edit;
 
 /* The event in [from, to) that the alias i names, when no later one has the name: or SIZE_MAX. */
@@ -188,9 +190,26 @@ static bool same_behind(const edit *d, size_t i, size_t *at)
     return same_run(d->old, i, i + 1, d->now, at, i == d->emptied);
 }
 
+/* The node is gone from [from, to) and has become the root's last value. */
+static bool is_moved(const edit *d)
+{
+    size_t at = 0;
+    const size_t end = d->old->n - 1;
+    for (size_t i = 0; i < end; i++)
+        if ((i < d->from || i >= d->to) &&
+            !same_run(d->old, i, i + 1, d->now, &at, i == d->emptied))
+            return false;
+    const bool flow = d->old->at[0].ev.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+    return same_run(d->value, 0, d->value->n, d->now, &at, true) &&
+           same_run(d->old, d->node, d->old->at[d->node].next, d->now, &at, flow) &&
+           same_run(d->old, end, end + 1, d->now, &at, false) && at == d->now->n;
+}
+
 static bool is_as_expected(const edit *d)
 {
     size_t at = 0;
+    if (d->node != 0)
+        return is_moved(d);
     for (size_t i = 0; i < d->from; i++)
         if (!same_run(d->old, i, i + 1, d->now, &at, i == d->emptied))
             return false;
@@ -421,6 +440,42 @@ static void try_remove(subject *s, size_t i)
     cip_yaml_edit_free(e);
 }
 
+/* Under another key, where it stands and at the end of the root. */
+static void try_move(subject *s, size_t i, bool rename)
+{
+    static const char name[] = "moved by a test";
+    path p, to = { .good = true };
+    const event *at = s->old.at;
+    const size_t parent = at[i].parent;
+    path_of(&s->old, i, &p);
+    const bool map = is_map(&s->old, parent);
+    if (!p.good || p.len == 0 || (rename ? !map : parent == 0 || !is_map(&s->old, 0)))
+        return;
+    const size_t first = map ? key_of(&s->old, i) : i;
+    const bool only = first == parent + 1 && is_end(&at[at[i].next].ev);
+    if (map && anchor_of(&at[first].ev) != NULL)
+        return; /* which goes with the old key, or to its alias */
+    edit d = { .from = first, .to = rename ? i : at[i].next, .emptied = SIZE_MAX };
+    if (rename)
+        path_of(&s->old, parent, &to);
+    else
+        d.node = i;
+    if (only && !rename)
+        d.emptied = parent;
+    path_add(&to, name);
+    events value;
+    if (!read_events((cip_bytes){ (const uint8_t *)name, sizeof name - 1 }, &value))
+        abort();
+    d.value = &value;
+    cip_err err = CIP_ERR_INIT;
+    cip_yaml_edit *e = start(s);
+    cip_status st = cip_yaml_edit_move(e, p.text, to.text, false, &err);
+    if (to.good)
+        judge(s, rename ? 3 : 4, &d, e, st, p.text, &err);
+    cip_yaml_edit_free(e);
+    events_clear(&value);
+}
+
 static void try_event(subject *s, size_t i)
 {
     const yaml_event_t *ev = &s->old.at[i].ev;
@@ -430,6 +485,8 @@ static void try_event(subject *s, size_t i)
         try_insert(s, i);
     try_replace(s, i);
     try_remove(s, i);
+    try_move(s, i, true);
+    try_move(s, i, false);
 }
 
 static void try_text(cip_bytes text)
@@ -522,7 +579,7 @@ int main(int argc, char **argv)
         nftw(corpus, visit, 32, FTW_PHYS);
     size_t tried = 0, refused = 0, wrong = 0;
     printf("%zu trees\n", run.texts);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         printf("%s: %zu done, %zu refused, %zu wrong\n", kinds[i], run.done[i], run.refused[i],
                run.wrong[i]);
         tried += run.done[i] + run.refused[i] + run.wrong[i];
