@@ -16,6 +16,7 @@ int cmd_freeze(const opts *o);
 int cmd_implode(const opts *o);
 int cmd_info(const opts *o);
 int cmd_ls(const opts *o);
+int cmd_mv(const opts *o);
 int cmd_put(const opts *o);
 int cmd_recover(const opts *o);
 int cmd_resize(const opts *o);

@@ -39,6 +39,8 @@ static const command commands[] = {
       3, "string history dry-run level tree-slack break-links json" },
     { "rm", "FILE PATH", "One node of the tree removed in place.", cmd_rm, 2, 2,
       "history dry-run level tree-slack break-links json" },
+    { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
+      3, "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
       "encode accept-loss by-position from dtype shape header no-header unescape byteorder path "

@@ -29,7 +29,7 @@ const opt_row opt_rows[] = {
     FLAG("no-progress", no_progress, "no progress on the terminal"),
     FLAG("allow-external", allow_external,
          "open external files outside the file's folder too (never a network)"),
-    FLAG("force", force, "go on where a version or flag is unknown"),
+    FLAG("force", force, "go on where a version or flag is unknown; mv: replace what NEW names"),
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
     FLAG("yaml", yaml, "RawArray's own query"),

@@ -62,6 +62,14 @@ CIP_API cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char 
                                       cip_err *err);
 /** Removes a node. Data that nothing names any more stay in the file (`defrag` drops them). */
 CIP_API cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
+/** Gives the node or array at `from` the path `to`; missing parents are made. In the same mapping
+ * it keeps its place, elsewhere it becomes the last entry; its text, comments included, stays as it
+ * is written (into `{}` or `[]` it goes on one line). `replace`: a node at `to` goes first. ARG
+ * when there is one otherwise, when `to` lies within `from`, or for a part of an array's
+ * description. UNSUPPORTED when an alias would come before its anchor. A `$ref` that leads nowhere
+ * then makes the commit fail. An array that was moved takes no data in the same update. */
+CIP_API cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace,
+                                 cip_err *err);
 
 /** The whole text of the metadata tree with the changes so far: *nbytes of it, borrowed until the
  * next change. UNSUPPORTED in a format whose tree is no text. */

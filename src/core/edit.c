@@ -285,6 +285,20 @@ cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
     CIP_EDIT_CHANGE(e, err, remove_node(e, path, why));
 }
 
+static cip_status move_node(cip_edit *e, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving a value", err));
+    if (from == NULL || to == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
+    return e->ops->move(e->state, from, to, replace, err);
+}
+
+cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, move_node(e, from, to, replace, why));
+}
+
 cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
 {
     cip_bytes t;

@@ -436,6 +436,61 @@ static void an_update_of_which_a_call_failed_is_not_made(void **state)
     free(after);
 }
 
+static void arrays_and_nodes_are_renamed_where_they_are(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "mv.asdf", false);
+    const float ones[] = { 1, 1 };
+    const int64_t nine[] = { 9 };
+    cip_edit *e;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_write(e, "image", "[0, :2]", ones, sizeof ones, err));
+    OK(cip_edit_write(e, "few", "[0:1]", nine, sizeof nine, err));
+    OK(cip_edit_move(e, "image", "sky/r/image", false, err));
+    OK(cip_edit_move(e, "few", "image", false, err));
+    OK(cip_edit_move(e, "packed", "meta/name", true, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "image", "9 20 30\n");
+    edit_expect(path, "meta/name", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+    cip_file *f;
+    float row[6];
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_read(cip_find(f, "sky/r/image", err), "[0]", cip_dtype_of(CIP_F32), row, sizeof row,
+                err));
+    assert_true(row[0] == 1 && row[1] == 1 && row[2] == 2);
+    cip_file_close(f);
+}
+
+static void what_cannot_be_moved_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *words;
+        cip_status st;
+    } bad[] = {
+        { "image", "packed", "nothing yet", CIP_ERR_ARG },
+        { "meta", "meta/x", "outside", CIP_ERR_ARG },
+        { "image/shape", "size", "description", CIP_ERR_ARG },
+        { "meta", "image/meta", "description", CIP_ERR_ARG },
+        { "none", "x", "", CIP_ERR_NOT_FOUND },
+        { "image", "meta/name/x", "scalar", CIP_ERR_TYPE },
+        { NULL, "x", "paths", CIP_ERR_ARG },
+    };
+    const char *path = edit_file(&s, "mvbad.asdf", false);
+    cip_edit *e;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        OK(cip_edit_open(path, NULL, &e, err));
+        FAILS(bad[i].st, bad[i].words, cip_edit_move(e, bad[i].from, bad[i].to, false, err));
+        FAILS(bad[i].st, bad[i].words, cip_edit_commit(e, err));
+    }
+    const float one = 1;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_move(e, "image", "x", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_write(e, "image", "[0, 0]", &one, 4, err));
+    cip_edit_abort(e);
+}
+
 static void removing_an_array_keeps_its_data_until_defrag(void **state)
 {
     (void)state;
@@ -594,6 +649,8 @@ int main(void)
         cmocka_unit_test(what_describes_data_is_changed_by_way_of_the_data),
         cmocka_unit_test(an_update_of_which_a_call_failed_is_not_made),
         cmocka_unit_test(removing_an_array_keeps_its_data_until_defrag),
+        cmocka_unit_test(arrays_and_nodes_are_renamed_where_they_are),
+        cmocka_unit_test(what_cannot_be_moved_is_refused),
         cmocka_unit_test(defrag_tells_what_it_drops),
         cmocka_unit_test(a_plan_says_what_would_be_written_and_ends_the_changes),
         cmocka_unit_test(a_history_entry_says_what_was_done),

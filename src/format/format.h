@@ -129,6 +129,8 @@ typedef struct cip_updater {
     /* The tree; a path into an array's description is refused. */
     cip_status (*set)(void *u, const char *path, const cip_node *value, cip_err *err);
     cip_status (*remove)(void *u, const char *path, cip_err *err);
+    /* `replace`: what `to` names goes first; without it that is ARG. */
+    cip_status (*move)(void *u, const char *from, const char *to, bool replace, cip_err *err);
     /* The whole text of the tree, borrowed until the next change; and another in its place, in
      * which no description of data may be new. */
     cip_status (*text)(void *u, cip_bytes *out, cip_err *err);

@@ -103,6 +103,11 @@ static cip_status remove_node(cip_edit *e, cip_err *err)
     return cip_edit_remove(e, "meta/list", err);
 }
 
+static cip_status move_array(cip_edit *e, cip_err *err)
+{
+    return cip_edit_move(e, "packed", "meta/old/packed", false, err);
+}
+
 static cip_status remove_array(cip_edit *e, cip_err *err)
 {
     return cip_edit_remove(e, "packed", err);
@@ -216,6 +221,7 @@ static cip_status ra_smaller(cip_edit *e, cip_err *err)
 FAULT_EDIT(set)
 FAULT_EDIT(set_long)
 FAULT_EDIT(remove_node)
+FAULT_EDIT(move_array)
 FAULT_EDIT(remove_array)
 FAULT_EDIT(put)
 FAULT_EDIT(put_packed)

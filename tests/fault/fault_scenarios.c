@@ -101,6 +101,7 @@ const fault_scenario fault_scenarios[] = {
     BOTH("set: fits only behind all", "a.asdf", fault_make_tight_asdf, fault_edit_set, .nstep = 1),
     BOTH("set: does not fit", "a.asdf", fault_make_asdf, fault_edit_set_long, .nstep = 1),
     BOTH("rm: a node", "a.asdf", fault_make_asdf, fault_edit_remove_node, .nstep = 1),
+    BOTH("mv: an array", "a.asdf", fault_make_asdf, fault_edit_move_array, .nstep = 1),
     BOTH("rm: an array", "a.asdf", fault_make_asdf, fault_edit_remove_array, .nstep = 1),
     BOTH("put: a slice", "a.asdf", fault_make_asdf, fault_edit_put, .nstep = 1),
     BOTH("put: a packed array", "a.asdf", fault_make_asdf, fault_edit_put_packed, .nstep = 1),

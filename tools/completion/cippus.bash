@@ -8,7 +8,7 @@ _cippus_options() {
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert set rm put append resize edit freeze defrag explode implode recover --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert set rm mv put append resize edit freeze defrag explode implode recover --help --version" -- "$word")
         return
     fi
     case $word in

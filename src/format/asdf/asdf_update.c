@@ -154,6 +154,25 @@ static cip_status remove_node(void *state, const char *path, cip_err *err)
     return CIP_OK;
 }
 
+/* What arrays are named by is no longer where the file as it was opened has it. */
+static cip_status move_node(void *state, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(cip_asdf_inline_finish(u, err));
+    u->inlines = NULL;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    const cip_node *node = cip_yaml_edit_get(e, from, err);
+    if (node == NULL)
+        return CIP_ERR_NOT_FOUND;
+    CIP_TRY(check_path(u, from, node, err));
+    CIP_TRY(check_path(u, to, node, err));
+    CIP_TRY(cip_yaml_edit_move(e, from, to, replace, err));
+    u->tree_changed = u->moved = true;
+    return CIP_OK;
+}
+
 static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
                             const char *text, cip_err *err)
 {
@@ -286,6 +305,7 @@ const cip_updater cip_asdf_updater = {
     .begin = begin,
     .set = set,
     .remove = remove_node,
+    .move = move_node,
     .text = cip_asdf_update_get_text,
     .set_text = cip_asdf_update_set_text,
     .history = history,

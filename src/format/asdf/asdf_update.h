@@ -53,6 +53,7 @@ typedef struct asdf_update {
     const struct asdf_chain *given; /* what how.encode says; or NULL */
     cip_yaml_edit *tree;            /* NULL until it is needed */
     bool tree_changed;
+    bool moved;                /* a node has another path, so those of arrays may lead elsewhere */
     bool anew;                 /* the file is to be made anew, whatever would fit */
     bool compact;              /* and without free space in its blocks */
     cip_changes_amount amount; /* of writes within the file */

@@ -58,6 +58,9 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
 /* Whether the array still is where it was when the file was opened; `size`: and as long. */
 static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip_err *err)
 {
+    if (u->moved)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "nodes were moved in this update; commit it first");
     if (!cip_asdf_update_has(u, a))
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "the array was removed or replaced in this update");

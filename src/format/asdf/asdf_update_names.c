@@ -109,6 +109,8 @@ bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
 {
     if (u->tree == NULL || !u->tree_changed)
         return true;
+    if (u->moved)
+        return false;
     const cip_node *n = cip_yaml_edit_get(u->tree, a->path, NULL);
     return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
            cip_asdf_is_ndarray(n->tag, NULL);

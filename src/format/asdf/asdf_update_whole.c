@@ -50,6 +50,9 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
     if (!cip_asdf_is_raw(&b->head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, b->head.offset,
                         "a streamed block with a compression code");
+    if (u->moved)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "nodes were moved in this update; commit it first");
     bool changed;
     size_t block = u->n - 1;
     CIP_TRY(check_rows(u, block, err));
