@@ -5,11 +5,10 @@
  */
 #include "space/encode.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "space/alongside.h"
 
 enum {
     PIECES_PER_THREAD = 2, /* so that a slow one keeps no other thread waiting */
@@ -103,75 +102,37 @@ static cip_status write_batch(cip_encoder *e, batch *b, cip_err *err)
 /* --- a batch ------------------------------------------------------------------------------------
  */
 
-typedef struct run {
-    cip_encoder *e;
-    batch *encoded, *written;
-    size_t n;
-    _Atomic size_t drawn;
-    pthread_t caller;
-    bool wrote; /* the caller's alone, as are st and err */
-    cip_status st;
-    cip_err err;
-} run;
-
-static void write_once(run *r)
+static void encode_one(void *arg, size_t i)
 {
-    if (r->wrote)
-        return;
-    r->wrote = true;
-    r->st = write_batch(r->e, r->written, &r->err);
-}
-
-static void encode_one(run *r, size_t i)
-{
-    slot *s = &r->encoded->slot[i];
-    cip_encoder *e = r->e;
+    cip_encoder *e = arg;
+    slot *s = &e->turn[e->now].slot[i];
     s->sum = 0;
     s->err = (cip_err)CIP_ERR_INIT;
     s->st = e->framing->encode(&e->env->mem, e->level, s->first, s->last, s->raw, s->dst, e->bound,
                                &s->n, &s->sum, &s->err);
 }
 
-/* What to do is drawn here, not told by the index: only the caller's thread may write. */
-static cip_status job(void *arg, size_t index, cip_err *err)
+static cip_status write_before(void *arg, cip_err *err)
 {
-    (void)index, (void)err;
-    run *r = arg;
-    if (pthread_equal(pthread_self(), r->caller) && !r->wrote) {
-        write_once(r);
-        return CIP_OK;
-    }
-    size_t i = atomic_fetch_add_explicit(&r->drawn, 1, memory_order_relaxed);
-    if (i < r->n)
-        encode_one(r, i);
-    return CIP_OK;
+    cip_encoder *e = arg;
+    return write_batch(e, &e->turn[!e->now], err);
 }
 
 /* Encodes n pieces that lie at p, nbytes in all, and writes what was encoded before. */
 static cip_status run_batch(cip_encoder *e, const uint8_t *p, size_t nbytes, size_t n, bool last,
                             cip_err *err)
 {
-    run r = { .e = e, .n = n, .caller = pthread_self() };
-    r.encoded = &e->turn[e->now];
-    r.written = &e->turn[!e->now];
-    r.err = (cip_err)CIP_ERR_INIT;
-    atomic_init(&r.drawn, 0);
+    batch *b = &e->turn[e->now];
     for (size_t i = 0; i < n; i++) {
-        slot *s = &r.encoded->slot[i];
+        slot *s = &b->slot[i];
         size_t at = i * e->piece;
         s->raw = (cip_bytes){ p + at, (size_t)cip_min_u64(e->piece, nbytes - at) };
         s->first = !e->begun && i == 0;
         s->last = last && i == n - 1;
     }
     e->begun = true;
-    CIP_TRY(cip_pool_run(e->env->pool, n + 1, job, &r, err));
-    write_once(&r);
-    if (r.st != CIP_OK) {
-        if (err != NULL)
-            *err = r.err;
-        return r.st;
-    }
-    r.encoded->n = n;
+    CIP_TRY(cip_run_alongside(e->env->pool, n, encode_one, write_before, e, err));
+    b->n = n;
     e->now = !e->now;
     return CIP_OK;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The sum of what goes out: a second thread of the pool works it out while the caller's writes.
  * Small writes are not worth waking one. */
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "codec/checksum/checksum.h"
+#include "space/alongside.h"
 #include "space/encode.h"
 
 enum { WORTH_A_THREAD = 1 << 17 };
@@ -16,51 +14,32 @@ struct cip_summed {
     cip_sum *sum;
 };
 
-typedef struct both {
+typedef struct portion {
     cip_summed *s;
     const void *p;
     size_t n;
-    pthread_t caller;
-    atomic_flag summed;
-    bool wrote; /* the caller's alone, as are st and err */
-    cip_status st;
-    cip_err err;
-} both;
+} portion;
 
-static void write_once(both *b)
+static void add_to_sum(void *arg, size_t i)
 {
-    if (b->wrote)
-        return;
-    b->wrote = true;
-    b->st = cip_out_write(b->s->under, b->p, b->n, &b->err);
+    const portion *w = arg;
+    (void)i;
+    cip_sum_add(w->s->sum, w->p, w->n);
 }
 
-/* Not told by the index: the output sees no thread but the caller's, which writes first. */
-static cip_status job(void *arg, size_t i, cip_err *err)
+static cip_status write_out(void *arg, cip_err *err)
 {
-    (void)i, (void)err;
-    both *b = arg;
-    if (pthread_equal(pthread_self(), b->caller) && !b->wrote)
-        write_once(b);
-    else if (!atomic_flag_test_and_set(&b->summed))
-        cip_sum_add(b->s->sum, b->p, b->n);
-    return CIP_OK;
+    const portion *w = arg;
+    return cip_out_write(w->s->under, w->p, w->n, err);
 }
 
 static cip_status summed_write(void *user, const void *p, size_t n, cip_err *err)
 {
-    cip_summed *s = user;
-    if (n < WORTH_A_THREAD) {
-        cip_sum_add(s->sum, p, n);
-        return cip_out_write(s->under, p, n, err);
-    }
-    both b = { .s = s, .p = p, .n = n, .caller = pthread_self(), .err = CIP_ERR_INIT };
-    atomic_flag_clear(&b.summed);
-    CIP_TRY(cip_pool_run(s->env->pool, 2, job, &b, err));
-    write_once(&b);
-    if (b.st != CIP_OK && err != NULL)
-        *err = b.err;
-    return b.st;
+    portion w = { user, p, n };
+    if (n >= WORTH_A_THREAD)
+        return cip_run_alongside(w.s->env->pool, 1, add_to_sum, write_out, &w, err);
+    add_to_sum(&w, 0);
+    return write_out(&w, err);
 }
 
 cip_status cip_summed_new(cip_env *env, int sum_id, cip_out *under, cip_summed **out, cip_err *err)
