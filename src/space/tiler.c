@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A row of tiles along the first axis is a run of the array's bytes. It is collected, then taken
  * apart: a part of it that lies in memory is cut into tiles. Without a temporary file the part is
- * the whole row; otherwise it is cut along as many axes as make it fit. */
+ * the whole row; otherwise it is cut along as many axes as make it fit. A row that the caller has
+ * in one piece is cut where it lies. */
 #include "space/tiler.h"
 
 #include <string.h>
@@ -21,8 +22,10 @@ struct cip_tiler {
     int32_t cut;                      /* parts have one tile's length along the axes up to it */
     uint64_t nrow, row;               /* rows of tiles; the one that is collected */
     uint64_t have, want;              /* bytes of it */
-    uint8_t *part, *out;
-    cip_io *temporary; /* or NULL: a row is a part */
+    uint8_t *part, *own, *to;         /* to: where the next tile goes; own: where nobody said so */
+    cip_io *temporary;                /* or NULL: a row is a part */
+    size_t part_len;
+    const char *beside;
     uint64_t index;
 };
 
@@ -105,7 +108,7 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
 {
     cip_status st;
     uint64_t all;
-    size_t part, tile;
+    size_t tile;
     cip_tiler *t = NULL;
     *out = NULL;
     CIP_TRY(cip_tiling_nbytes(how, &all, err));
@@ -118,13 +121,10 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
         return CIP_OK;
     }
     measure(t, how, memory != 0 ? memory : CIP_TILER_MEMORY);
-    if (!cip_to_size(part_nbytes(t, t->cut), &part) || !cip_to_size(t->tile_nbytes, &tile))
+    if (!cip_to_size(part_nbytes(t, t->cut), &t->part_len) || !cip_to_size(t->tile_nbytes, &tile))
         CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tiles of %" PRIu64 " bytes",
                         t->tile_nbytes));
-    CIP_GO(cip_mem_get(&env->mem, part, (void **)&t->part, err));
-    CIP_GO(cip_mem_get(&env->mem, tile, (void **)&t->out, err));
-    if (t->cut > 0)
-        CIP_GO(cip_temporary_new(env, temporary_beside, &t->temporary, err));
+    t->beside = temporary_beside;
     start_row(t);
     *out = t;
     t = NULL;
@@ -149,8 +149,20 @@ static bool step(int64_t *at, const int64_t *n, int32_t first, int32_t last)
     return false;
 }
 
-/* Cuts the tile at `at` out of the part, whose steps along the axes are `stride` bytes. */
-static cip_status cut_tile(cip_tiler *t, const int64_t *at, const uint64_t *stride, cip_err *err)
+/* Rows of tiles that lie in memory: all of the array along the axes behind `cut`. */
+typedef struct part {
+    const uint8_t *at;
+    int32_t cut;
+    uint64_t stride[CIP_MAX_NDIM]; /* bytes */
+} part;
+
+void cip_tiler_to(cip_tiler *t, uint8_t *to)
+{
+    t->to = to;
+}
+
+/* Cuts the tile at `at` out of the part. */
+static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_err *err)
 {
     int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
     const int32_t last = t->ndim - 1;
@@ -159,32 +171,37 @@ static cip_status cut_tile(cip_tiler *t, const int64_t *at, const uint64_t *stri
         valid[i] = clipped(t, i, at[i]);
         whole = whole && valid[i] == t->tile[i];
     }
+    if (t->to == NULL && t->own == NULL)
+        CIP_TRY(cip_mem_get(&t->env->mem, (size_t)t->tile_nbytes, (void **)&t->own, err));
+    uint8_t *out = t->to != NULL ? t->to : t->own;
     if (!whole)
-        memset(t->out, 0, (size_t)t->tile_nbytes);
+        memset(out, 0, (size_t)t->tile_nbytes);
     size_t run = (size_t)(t->itemsize * (uint64_t)(t->ndim != 0 ? valid[last] : 1));
     do {
         uint64_t from = 0, to = 0;
         for (int32_t i = 0; i < t->ndim; i++) {
-            uint64_t start = i <= t->cut ? 0 : (uint64_t)(at[i] * t->tile[i]);
-            from += (start + (uint64_t)in[i]) * stride[i];
+            uint64_t start = i <= p->cut ? 0 : (uint64_t)(at[i] * t->tile[i]);
+            from += (start + (uint64_t)in[i]) * p->stride[i];
             to = to * (uint64_t)t->tile[i] + (uint64_t)in[i];
         }
-        memcpy(t->out + to * t->itemsize, t->part + from, run);
+        memcpy(out + to * t->itemsize, p->at + from, run);
     } while (step(in, valid, 0, last - 1));
-    return t->fn(t->user, t->index++, (cip_bytes){ t->out, (size_t)t->tile_nbytes }, valid, err);
+    return t->fn(t->user, t->index++, (cip_bytes){ out, (size_t)t->tile_nbytes }, valid, err);
 }
 
-/* All tiles of the part at `at`. */
-static cip_status cut_part(cip_tiler *t, int64_t *at, cip_err *err)
+/* All tiles of the part that begins at `at`. */
+static cip_status cut_part(cip_tiler *t, const uint8_t *from, int32_t cut, int64_t *at,
+                           cip_err *err)
 {
-    uint64_t stride[CIP_MAX_NDIM], n = t->itemsize;
+    part p = { .at = from, .cut = cut };
+    uint64_t n = t->itemsize;
     for (int32_t i = t->ndim - 1; i >= 0; i--) {
-        stride[i] = n;
-        n *= (uint64_t)(i <= t->cut ? clipped(t, i, at[i]) : t->shape[i]);
+        p.stride[i] = n;
+        n *= (uint64_t)(i <= cut ? clipped(t, i, at[i]) : t->shape[i]);
     }
     do {
-        CIP_TRY(cut_tile(t, at, stride, err));
-    } while (step(at, t->grid, t->cut + 1, t->ndim - 1));
+        CIP_TRY(cut_tile(t, &p, at, err));
+    } while (step(at, t->grid, cut + 1, t->ndim - 1));
     return CIP_OK;
 }
 
@@ -208,20 +225,42 @@ static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status cut_row(cip_tiler *t, cip_err *err)
+/* `row`: all of it in memory; NULL: in the temporary file. */
+static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
 {
     int64_t at[CIP_MAX_NDIM] = { 0 };
     at[0] = (int64_t)t->row;
+    if (row != NULL)
+        return cut_part(t, row, 0, at, err);
     do {
-        if (t->temporary != NULL)
-            CIP_TRY(load_part(t, at, err));
-        CIP_TRY(cut_part(t, at, err));
+        CIP_TRY(load_part(t, at, err));
+        CIP_TRY(cut_part(t, t->part, t->cut, at, err));
     } while (step(at, t->grid, 1, t->cut));
     return CIP_OK;
 }
 
 /* --- bytes --------------------------------------------------------------------------------------
  */
+
+/* Where a row is collected that does not come in one piece. */
+static cip_status get_part(cip_tiler *t, cip_err *err)
+{
+    if (t->cut > 0 && t->temporary == NULL)
+        CIP_TRY(cip_temporary_new(t->env, t->beside, &t->temporary, err));
+    return t->part != NULL ? CIP_OK
+                           : cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err);
+}
+
+static cip_status collect(cip_tiler *t, const uint8_t *from, size_t n, cip_err *err)
+{
+    CIP_TRY(get_part(t, err));
+    if (t->temporary != NULL)
+        CIP_TRY(cip_temporary_write(t->temporary, t->have, from, n, err));
+    else
+        memcpy(t->part + t->have, from, n);
+    t->have += n;
+    return CIP_OK;
+}
 
 cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
 {
@@ -231,16 +270,15 @@ cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected the end of the array, found %zu bytes more", n);
         size_t k = (size_t)cip_min_u64(n, t->want - t->have);
-        if (t->temporary != NULL)
-            CIP_TRY(cip_temporary_write(t->temporary, t->have, from, k, err));
-        else
-            memcpy(t->part + t->have, from, k);
+        bool whole = k == t->want;
+        if (!whole)
+            CIP_TRY(collect(t, from, k, err));
+        if (whole || t->have == t->want)
+            CIP_TRY(cut_row(t, whole ? from : t->temporary == NULL ? t->part : NULL, err));
         from += k;
         n -= k;
-        t->have += k;
-        if (t->have < t->want)
+        if (!whole && t->have < t->want)
             return CIP_OK;
-        CIP_TRY(cut_row(t, err));
         if (++t->row < t->nrow)
             start_row(t);
     }
@@ -262,6 +300,6 @@ void cip_tiler_free(cip_tiler *t)
         return;
     cip_io_close(t->temporary);
     cip_mem_put(&t->env->mem, t->part);
-    cip_mem_put(&t->env->mem, t->out);
+    cip_mem_put(&t->env->mem, t->own);
     cip_mem_put(&t->env->mem, t);
 }

@@ -28,10 +28,13 @@ enum { CIP_TILER_MEMORY = 64 << 20 };
 
 /* Holds a tile and a row of tiles along the first axis: in `memory` bytes (0: CIP_TILER_MEMORY)
  * where it fits, else in a temporary file, from which as much is taken up again as fits (one tile
- * at the least). `temporary_beside`: as in cip_temporary_new. */
+ * at the least); nothing for rows that are given whole. `temporary_beside`: as in
+ * cip_temporary_new, borrowed while the tiler lives. */
 cip_status cip_tiler_new(cip_env *env, const cip_tiling *t, uint64_t memory,
                          const char *temporary_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
                          cip_err *err);
+/* Tiles are cut to `to` (room for one, borrowed) from now on; NULL: to the tiler's own. */
+void cip_tiler_to(cip_tiler *t, uint8_t *to);
 /* n bytes more of the array; tiles that are complete go to `fn`. RANGE for more than it has. */
 cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err);
 /* ARG when bytes are missing. */
