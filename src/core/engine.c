@@ -2,17 +2,18 @@
  * Whole arrays into a sink: source -> elements -> chunks -> sink.
  *
  * A source gives its elements in C order, in runs: memory as it lies there, a temporary file and an
- * open array read into a buffer. A run is cast to the type that the sink stores and is a chunk, or
- * is cut into chunks; these are encoded and handed over in rising order. Behind the last chunk the
- * sink may ask for all of them again (data that did not become smaller, to be stored as they are):
- * every source can be walked twice.
+ * open array read into a buffer. A run is cast to the type that the sink stores; a chunker
+ * (space/chunker.c) makes the chunks of the sink's form of it. Behind the last chunk the sink may
+ * ask for all of them again (data that did not become smaller, to be stored as they are): every
+ * source can be walked twice.
  *
- * Invariants: the chunks' bytes depend on the source's elements and the plan alone; there is memory
+ * Invariants: the chunks' bytes depend on the source's elements and the form alone; there is memory
  * for one run of elements before and after the cast, never for an array (unless the sink wants it
- * whole); progress is told and cancelling heard here and nowhere else, after each run. */
+ * in one chunk); progress is told and cancelling heard here and nowhere else, after each run. */
 #include "core/engine.h"
 
 #include "base/num.h"
+#include "space/chunker.h"
 
 enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
 
@@ -107,78 +108,65 @@ uint64_t cip_source_nbytes(const cip_source *s)
 
 typedef struct pump {
     cip_engine *e;
-    const cip_plan *plan;
     size_t array;
-    uint64_t chunk; /* the next one's number */
-    uint64_t each;  /* bytes of an element in the source */
+    cip_chunker *chunker;
+    uint64_t stored, each; /* bytes of an element in the sink, and in the source */
 } pump;
 
-/* Encodes a chunk where the sink asked for it, and hands it over. */
-static cip_status hand_over(pump *p, cip_bytes raw, cip_err *err)
+static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk, cip_err *err)
 {
-    const cip_sink *sink = p->e->sink;
-    const cip_codec *codec = p->plan->codec;
-    if (codec == NULL)
-        return sink->chunk(p->e->state, p->array, p->chunk++, raw, raw.len, err);
-    cip_status st;
-    cip_mem *mem = &p->e->env->mem;
-    cip_codec_env env = { .mem = mem, .typesize = p->plan->dtype->itemsize };
-    void *dst = NULL;
-    size_t cap, n;
-    if (codec->encode == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
-                        codec->name);
-    cap = codec->bound(raw.len);
-    CIP_GO(cip_mem_get(mem, cap, &dst, err));
-    CIP_GO(codec->encode(NULL, &env, p->plan->level, raw, dst, cap, &n, err));
-    st = sink->chunk(p->e->state, p->array, p->chunk++, (cip_bytes){ dst, n }, raw.len, err);
-done:
-    cip_mem_put(mem, dst);
-    return st;
+    const pump *p = user;
+    return p->e->sink->store(p->e->state, p->array, i, n, chunk, err);
 }
 
 static cip_status take(void *user, cip_bytes elems, cip_err *err)
 {
     pump *p = user;
     cip_engine *e = p->e;
-    CIP_TRY(hand_over(p, elems, err));
-    e->done += elems.len / cip_max_u64(1, p->plan->dtype->itemsize) * p->each;
+    CIP_TRY(cip_chunker_write(p->chunker, elems, err));
+    e->done += elems.len / cip_max_u64(1, p->stored) * p->each;
     if (e->progress != NULL && e->progress(e->user, e->done, e->total) != 0)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     return CIP_OK;
 }
 
-/* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare the
- * sink's calls and keep more of its threads busy. */
-static uint64_t chunk_elems(const cip_plan *plan, const cip_source *from)
+/* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare calls
+ * and keep more threads busy, and n-d chunks are cut out of it where it lies. */
+static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
 {
-    uint64_t each = plan->dtype->itemsize;
-    bool direct = from->mem != NULL && cip_dtype_same_bytes(from->dtype, plan->dtype);
-    if (plan->chunk_nbytes == UINT64_MAX)
+    uint64_t each = form->dtype->itemsize;
+    bool direct = from->mem != NULL && each != 0 && cip_dtype_same_bytes(from->dtype, form->dtype);
+    if (form->grid == NULL && form->chunk_nbytes == UINT64_MAX)
         return from->nelem;
-    if (plan->chunk_nbytes == 0 || each == 0)
-        return direct && each != 0 ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
-    return cip_max_u64(1, plan->chunk_nbytes / each);
+    if (form->grid != NULL && direct)
+        return from->nelem;
+    return direct ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
 }
 
-static cip_status put_once(cip_engine *e, size_t array, const cip_plan *plan,
+static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *form,
                            const cip_source *from, cip_err *err)
 {
-    pump p = { .e = e, .plan = plan, .array = array, .each = type_of(from)->itemsize };
-    if (from->nelem == 0 && plan->chunk_nbytes == UINT64_MAX)
-        return hand_over(&p, (cip_bytes){ (const uint8_t *)"", 0 }, err);
-    return cip_source_walk(e->env, from, plan->dtype, chunk_elems(plan, from), take, &p, err);
+    pump p = { .e = e, .array = array, .stored = form->dtype->itemsize };
+    p.each = type_of(from)->itemsize;
+    const cip_chunker_to to = { store, &p, e->tuning };
+    CIP_TRY(cip_chunker_new(e->env, form, from->nelem, &to, &p.chunker, err));
+    cip_status st =
+        cip_source_walk(e->env, from, form->dtype, run_elems(form, from), take, &p, err);
+    if (st == CIP_OK)
+        st = cip_chunker_finish(p.chunker, err);
+    cip_chunker_free(p.chunker);
+    return st;
 }
 
-cip_status cip_engine_put(cip_engine *e, size_t array, const cip_plan *plan, const cip_source *from,
-                          cip_err *err)
+cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *form,
+                          const cip_source *from, cip_err *err)
 {
     bool again;
     do {
         uint64_t before = e->done;
         again = false;
         if (from != NULL)
-            CIP_TRY(put_once(e, array, plan, from, err));
+            CIP_TRY(put_once(e, array, form, from, err));
         if (e->sink->end != NULL)
             CIP_TRY(e->sink->end(e->state, array, from != NULL ? &again : NULL, err));
         if (again)

@@ -28,14 +28,15 @@ typedef struct cip_engine {
     void *state;               /* of the sink */
     cip_progress_fn *progress; /* may be NULL; not 0 cancels */
     void *user;
-    uint64_t done, total; /* bytes as they are in the sources */
+    uint64_t done, total;            /* bytes as they are in the sources */
+    const struct cip_tuning *tuning; /* NULL: the default */
 } cip_engine;
 
 /* Bytes that a source counts for in `total`. */
 uint64_t cip_source_nbytes(const cip_source *s);
-/* All of an array to the sink, which wants it as `plan` says, and its end; from NULL: a view, which
+/* All of an array to the sink, which stores it in this form, and its end; from NULL: a view, which
  * has no data. CANCELLED when the caller wants no more. */
-cip_status cip_engine_put(cip_engine *e, size_t array, const cip_plan *plan, const cip_source *from,
-                          cip_err *err);
+cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *form,
+                          const cip_source *from, cip_err *err);
 
 #endif

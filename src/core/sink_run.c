@@ -27,11 +27,11 @@ static const cip_source *source_of(const cip_sink_job *job, size_t i, cip_source
     return job->spec.array[i].is_view ? NULL : s;
 }
 
-static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_plan *plan,
+static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_array_form *form,
                               size_t i, cip_err *err)
 {
     cip_source s;
-    cip_status st = cip_engine_put(e, i, plan, source_of(job, i, &s), err);
+    cip_status st = cip_engine_put(e, i, form, source_of(job, i, &s), err);
     return cip_fail_in(err, st, "%s", job->plan[i].array->path);
 }
 
@@ -39,17 +39,17 @@ cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch,
 {
     cip_status st;
     cip_arena arena = { .mem = &job->env->mem };
-    cip_plan *plan = NULL;
+    cip_array_form *form = NULL;
     cip_source s;
     cip_engine e = {
         .env = job->env, .sink = job->format->sink, .progress = job->progress, .user = job->user
     };
     for (size_t i = 0; i < job->spec.narray; i++)
         e.total += source_of(job, i, &s) != NULL ? cip_source_nbytes(&s) : 0;
-    CIP_GO(CIP_ARENA_NEW(&arena, &plan, job->spec.narray, err));
-    CIP_GO(e.sink->begin(job->env, &arena, &job->spec, out, plan, &e.state, err));
+    CIP_GO(CIP_ARENA_NEW(&arena, &form, job->spec.narray, err));
+    CIP_GO(e.sink->begin(job->env, &arena, &job->spec, out, form, &e.state, err));
     for (size_t i = 0; i < job->spec.narray; i++)
-        CIP_GO(write_array(job, &e, &plan[i], i, err));
+        CIP_GO(write_array(job, &e, &form[i], i, err));
     st = e.sink->finish(e.state, patch, err);
 done:
     if (e.state != NULL && e.sink->clear != NULL)

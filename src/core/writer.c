@@ -170,9 +170,9 @@ static cip_status make_pool(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status begin_sink(cip_writer *w, cip_plan *plan, cip_err *err)
+static cip_status begin_sink(cip_writer *w, cip_array_form *form, cip_err *err)
 {
-    CIP_TRY(w->format->sink->begin(&w->env, &w->arena, &w->spec, cip_output_out(w->file), plan,
+    CIP_TRY(w->format->sink->begin(&w->env, &w->arena, &w->spec, cip_output_out(w->file), form,
                                    &w->sink, err));
     w->begun = true;
     return CIP_OK;
@@ -227,22 +227,22 @@ static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
 /* All arrays at once, for a sink that wants to know them before the first byte. */
 static cip_status all_at_once(cip_writer *w, cip_err *err)
 {
-    cip_plan *plan;
+    cip_array_form *form;
     cip_spec_array *array;
     size_t i = 0;
-    CIP_TRY(CIP_ARENA_NEW(&w->arena, &plan, w->nentry, err));
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &form, w->nentry, err));
     CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
     for (cip_entry *e = w->first; e != NULL; e = e->next)
         array[i++] = e->spec;
     w->spec.array = array;
     w->spec.narray = w->nentry;
     CIP_TRY(cip_writer_check(w, &w->spec, err));
-    CIP_TRY(begin_sink(w, plan, err));
+    CIP_TRY(begin_sink(w, form, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
         cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
         cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
-        CIP_TRY(cip_writer_run(w, i, &plan[i], &from, err));
+        CIP_TRY(cip_writer_run(w, i, &form[i], &from, err));
     }
     return CIP_OK;
 }

@@ -74,8 +74,8 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
 /* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Elements that were given or wait (dtype, nelem and mem or io) to the sink as array `index`. */
-cip_status cip_writer_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,
-                          cip_err *err);
+cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
+                          const cip_source *from, cip_err *err);
 /* A copy of a node and all below it. LIMIT beyond the limits' depth. */
 cip_status cip_node_copy(cip_env *env, cip_arena *a, const cip_node *node, const cip_node **out,
                          cip_err *err);

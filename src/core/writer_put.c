@@ -195,29 +195,29 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
     return cip_source_walk(&w->env, from, e->spec.dtype, most, keep_elems, &k, err);
 }
 
-cip_status cip_writer_run(cip_writer *w, size_t index, const cip_plan *plan, const cip_source *from,
-                          cip_err *err)
+cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
+                          const cip_source *from, cip_err *err)
 {
     cip_engine e = { .env = &w->env, .sink = w->format->sink, .state = w->sink };
     if (from == NULL)
-        return cip_engine_put(&e, index, plan, NULL, err);
+        return cip_engine_put(&e, index, form, NULL, err);
     cip_source s = *from;
     s.policy = w->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
-    return cip_engine_put(&e, index, plan, &s, err);
+    return cip_engine_put(&e, index, form, &s, err);
 }
 
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
-    cip_plan plan;
+    cip_array_form form = { .dtype = NULL };
     if (e->of != NULL)
         e->spec.of = (int32_t)e->of->index;
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
-    cip_status st = w->format->sink->add(w->sink, &e->spec, &plan, err);
+    cip_status st = w->format->sink->add(w->sink, &e->spec, &form, err);
     if (st == CIP_OK) {
         e->given = true;
         e->index = w->spec.narray++;
-        st = cip_writer_run(w, e->index, &plan, from, err);
+        st = cip_writer_run(w, e->index, &form, from, err);
     }
     cip_io_close(e->temporary);
     e->temporary = NULL;

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "io/out.h"
 #include "io/patch.h"
+#include "space/form.h"
 #include "space/layout.h"
 #include "space/read.h"
 #include "space/scatter.h"
@@ -73,33 +74,25 @@ typedef struct cip_spec {
     cip_report *notes;
 } cip_spec;
 
-/* How the sink wants an array's data. */
-typedef struct cip_plan {
-    const cip_dtype *dtype; /* stored type: the core casts to it */
-    const cip_codec *codec; /* NULL: as it is */
-    int level;
-    uint64_t chunk_nbytes; /* raw bytes of each chunk but the last; 0: the core chooses; UINT64_MAX:
-                              the whole array in one */
-} cip_plan;
-
 typedef struct cip_sink {
     uint32_t caps;
     /* Names each thing of the spec that the format cannot hold, as a finding (CIP_WARN: lost;
      * CIP_BAD: cannot be written at all). */
     cip_status (*check)(const cip_spec *spec, cip_report *loss, cip_err *err);
-    /* Starts; fills plan[narray]. What it makes lives in `a` until the end. */
+    /* Starts; fills form[narray] (zeroed before): how each array is stored. What it makes lives in
+     * `a` until the end. */
     cip_status (*begin)(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_plan *plan, void **w, cip_err *err);
-    /* Chunk i of array `array`, encoded; arrays and chunks come in rising order. raw_nbytes: its
-     * decoded length. */
-    cip_status (*chunk)(void *w, size_t array, uint64_t i, cip_bytes encoded, uint64_t raw_nbytes,
+                        cip_array_form *form, void **w, cip_err *err);
+    /* n entries of finished chunks of array `array`, from chunk i on. Arrays come in rising order,
+     * and so do chunks unless the form says otherwise. */
+    cip_status (*store)(void *w, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err);
     /* Optional: behind an array's last chunk. `again` is NULL, or the caller can give the data once
      * more: *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
-    /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *plan. It
-     * lives as long as the writing. */
-    cip_status (*add)(void *w, const cip_spec_array *array, cip_plan *plan, cip_err *err);
+    /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *form
+     * (zeroed before). It lives as long as the writing. */
+    cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. */
     cip_status (*tree)(void *w, const cip_node *root, cip_err *err);
     /* Ends. Bytes already written that only now are known go into the patch (member "", within what

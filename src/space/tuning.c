@@ -33,4 +33,7 @@ const cip_tuning cip_tuning_default = {
     .checkpoint_gap = 1 << 20,
     .checkpoint_bytes = 64 << 20,
     .checkpoint_jump = 128 << 10,
+    .batch = 1 << 20,
+    .batch_most = 64,
+    .tiles = 64 << 20,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The sizes by which a read decides how to go about it. They live with the layout, so that tests
- * can make them so small that a few hundred bytes take every way there is. Private to src/space. */
+ * The sizes by which a read decides how to go about it, and the making of chunks. They live with
+ * the layout, so that tests can make them so small that a few hundred bytes take every way there
+ * is. Private to src/space. */
 #ifndef CIP_SPACE_TUNING_H
 #define CIP_SPACE_TUNING_H
 
@@ -40,6 +41,10 @@ typedef struct cip_tuning {
     uint64_t checkpoint_gap;         /* raw bytes between two checkpoints of data in order */
     uint64_t checkpoint_bytes;       /* held by all checkpoints of a file */
     uint64_t checkpoint_jump;        /* passed over rather than begun anew behind them */
+    /* writing */
+    size_t batch;      /* of chunks that a thread makes at once, if they are small ... */
+    size_t batch_most; /* ... but no more than so many (a number) */
+    uint64_t tiles;    /* of n-d chunks that are cut; more waits in a temporary file */
 } cip_tuning;
 
 extern const cip_tuning cip_tuning_default;

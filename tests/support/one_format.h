@@ -19,6 +19,7 @@
 
 #include "format/format.h"
 #include "space/chunk_list.h"
+#include "space/chunker.h"
 
 typedef struct one_file {
     cip_env env;
@@ -145,33 +146,58 @@ static inline cip_status one_out(void *user, const void *p, size_t n, cip_err *e
     return cip_buf_add(&o->bytes, p, n, err);
 }
 
-/* Feeds `data` (nelem elements of the first array's dtype, packed) to the sink as core does: cast,
+/* The sink as a chunker sees it. */
+typedef struct one_sink {
+    const cip_sink *sink;
+    void *w;
+} one_sink;
+
+static inline cip_status one_store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                                   cip_err *err)
+{
+    const one_sink *s = (const one_sink *)user;
+    return s->sink->store(s->w, 0, i, n, chunk, err);
+}
+
+/* Gives `data` (elements of the first array's dtype, packed) to the chunker as core does: cast,
  * whole where the sink wants it whole, otherwise in pieces of `step` elements. */
-static inline cip_status one_feed(one_output *o, const cip_sink *sink, const cip_spec_array *s,
-                                  const cip_plan *plan, void *w, const uint8_t *data, size_t step)
+static inline cip_status one_feed(one_output *o, cip_chunker *c, const cip_spec_array *s,
+                                  const cip_array_form *form, const uint8_t *data, size_t step)
 {
     cip_cast cast;
     cip_cast_stats stats = { 0, 0 };
     uint64_t n;
     cip_shape_nelem(s->ndim, s->shape, &n);
-    CIP_TRY(cip_cast_make(s->dtype, plan->dtype, CIP_OVERFLOW_ERROR, &cast, &o->err));
-    if (plan->chunk_nbytes == UINT64_MAX)
+    CIP_TRY(cip_cast_make(s->dtype, form->dtype, CIP_OVERFLOW_ERROR, &cast, &o->err));
+    if (form->chunk_nbytes == UINT64_MAX)
         step = n == 0 ? 1 : (size_t)n;
-    if (n == 0 && plan->chunk_nbytes == UINT64_MAX)
-        return sink->chunk(w, 0, 0, (cip_bytes){ data, 0 }, 0, &o->err);
     for (size_t i = 0; i < n; i += step) {
-        size_t m = n - i < step ? (size_t)n - i : step, each = (size_t)plan->dtype->itemsize;
+        size_t m = n - i < step ? (size_t)n - i : step, each = (size_t)form->dtype->itemsize;
         uint8_t *piece = (uint8_t *)malloc(m * each + 1);
         if (piece == NULL)
             abort();
         cip_cast_run(&cast, m, data + i * s->dtype->itemsize, (int64_t)s->dtype->itemsize, piece,
                      (int64_t)each, i, &stats);
-        cip_status st =
-            sink->chunk(w, 0, i / step, (cip_bytes){ piece, m * each }, m * each, &o->err);
+        cip_status st = cip_chunker_write(c, (cip_bytes){ piece, m * each }, &o->err);
         free(piece);
         CIP_TRY(st);
     }
-    return CIP_OK;
+    return cip_chunker_finish(c, &o->err);
+}
+
+static inline cip_status one_put(one_output *o, const cip_sink *sink, void *w,
+                                 const cip_spec_array *s, const cip_array_form *form,
+                                 const uint8_t *data, size_t step)
+{
+    cip_chunker *c;
+    uint64_t n;
+    one_sink user = { sink, w };
+    const cip_chunker_to to = { one_store, &user, NULL };
+    cip_shape_nelem(s->ndim, s->shape, &n);
+    CIP_TRY(cip_chunker_new(&o->env, form, n, &to, &c, &o->err));
+    cip_status st = one_feed(o, c, s, form, data, step);
+    cip_chunker_free(c);
+    return st;
 }
 
 static inline cip_status one_write_from(one_output *o, const cip_format *format,
@@ -179,7 +205,7 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
                                         const cip_allocator *from)
 {
     cip_report loss;
-    cip_plan plan = { .codec = NULL };
+    cip_array_form form = { .dtype = NULL };
     void *w = NULL;
     size_t fail_after = o->fail_after;
     memset(o, 0, sizeof *o);
@@ -197,9 +223,9 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
     cip_patch patch = { .arena = { .mem = &o->env.mem } };
     cip_out out = { .write = one_out, .user = o };
     if (st == CIP_OK)
-        st = format->sink->begin(&o->env, &a, &with, &out, &plan, &w, &o->err);
+        st = format->sink->begin(&o->env, &a, &with, &out, &form, &w, &o->err);
     if (st == CIP_OK)
-        st = one_feed(o, format->sink, spec->array, &plan, w, (const uint8_t *)data, step);
+        st = one_put(o, format->sink, w, spec->array, &form, (const uint8_t *)data, step);
     if (st == CIP_OK)
         st = format->sink->finish(w, &patch, &o->err);
     cip_patch_clear(&patch);

@@ -141,7 +141,7 @@ static bool is_yaml(const cip_out *out)
     return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static cip_status start(asdf_writer *w, cip_plan *plan, cip_err *err)
+static cip_status start(asdf_writer *w, cip_array_form *form, cip_err *err)
 {
     const cip_spec *s = &w->spec;
     CIP_TRY(cip_asdf_number_blocks(w->a, s, &w->kept, err));
@@ -149,7 +149,7 @@ static cip_status start(asdf_writer *w, cip_plan *plan, cip_err *err)
     for (size_t i = 0; i < s->narray && !s->late; i++)
         w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
     for (size_t i = 0; i < s->narray && !s->late; i++)
-        CIP_TRY(cip_asdf_new_target(w, &s->array[i], s->array, s->narray, &plan[i], err));
+        CIP_TRY(cip_asdf_new_target(w, &s->array[i], s->array, s->narray, &form[i], err));
     return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
 }
 
@@ -167,7 +167,7 @@ static void clear(void *state)
 }
 
 static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_plan *plan, void **state, cip_err *err)
+                        cip_array_form *form, void **state, cip_err *err)
 {
     asdf_writer *w;
     CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
@@ -190,7 +190,7 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     w->standard = w->how.standard;
     CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
     w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
-    cip_status st = start(w, plan, err);
+    cip_status st = start(w, form, err);
     if (st != CIP_OK)
         clear(w);
     else
@@ -198,23 +198,31 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     return st;
 }
 
-static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded,
-                        uint64_t raw_nbytes, cip_err *err)
+static cip_status store_chunk(asdf_writer *w, asdf_target *t, const cip_chunk_in *c, cip_err *err)
+{
+    if (c->raw_len > t->left || t->s->is_view)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " bytes of data, found %zu", t->left,
+                        c->bytes.len);
+    t->left -= c->raw_len;
+    if (t->where == CIP_WHERE_INLINE)
+        return cip_buf_add(&t->data, c->bytes.ptr, c->bytes.len, err);
+    return cip_asdf_blockw_write(&w->block, c->bytes.ptr, c->bytes.len, err);
+}
+
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
 {
     asdf_writer *w = state;
     (void)i;
-    if (array >= w->n || encoded.len != raw_nbytes || w->target[array]->state == ASDF_DONE)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
-    CIP_TRY(advance(w, array, err));
-    asdf_target *t = w->target[array];
-    if (raw_nbytes > t->left || t->s->is_view)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %zu", t->left,
-                        encoded.len);
-    t->left -= raw_nbytes;
-    if (t->where == CIP_WHERE_INLINE)
-        return cip_buf_add(&t->data, encoded.ptr, encoded.len, err);
-    return cip_asdf_blockw_write(&w->block, encoded.ptr, encoded.len, err);
+    for (size_t k = 0; k < n; k++) {
+        if (array >= w->n || chunk[k].state != CIP_CHUNK_DATA ||
+            chunk[k].bytes.len != chunk[k].raw_len || w->target[array]->state == ASDF_DONE)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
+        CIP_TRY(advance(w, array, err));
+        CIP_TRY(store_chunk(w, w->target[array], &chunk[k], err));
+    }
+    return CIP_OK;
 }
 
 static cip_status end(void *state, size_t array, bool *again, cip_err *err)
@@ -228,11 +236,11 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
     return end_data(w, again, err);
 }
 
-static cip_status add(void *state, const cip_spec_array *array, cip_plan *plan, cip_err *err)
+static cip_status add(void *state, const cip_spec_array *array, cip_array_form *form, cip_err *err)
 {
     asdf_writer *w = state;
     CIP_TRY(advance(w, w->n, err));
-    return cip_asdf_new_target(w, array, NULL, 0, plan, err);
+    return cip_asdf_new_target(w, array, NULL, 0, form, err);
 }
 
 static cip_status tree(void *state, const cip_node *root, cip_err *err)
@@ -258,7 +266,7 @@ const cip_sink cip_asdf_sink = {
     .caps = CIP_SINK_PATCHES | CIP_SINK_LATE | CIP_SINK_TREE | CIP_SINK_ENCODE,
     .check = cip_asdf_sink_check,
     .begin = begin,
-    .chunk = chunk,
+    .store = store,
     .end = end,
     .add = add,
     .tree = tree,

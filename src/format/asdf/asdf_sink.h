@@ -91,9 +91,9 @@ cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asd
 cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
                               cip_err *err);
 
-/* --- asdf_sink_array.c: an array more; fills *plan. `all`: the n of a spec known from the start */
+/* --- asdf_sink_array.c: an array more; fills *form. `all`: the n of a spec known from the start */
 cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
-                               size_t n, cip_plan *plan, cip_err *err);
+                               size_t n, cip_array_form *form, cip_err *err);
 
 /* --- asdf_sink_tree.c: head and tree, to their place */
 cip_status cip_asdf_write_text(asdf_writer *w, cip_err *err);

@@ -65,7 +65,7 @@ static cip_where where_of(const asdf_writer *w, const cip_spec_array *s, const c
 }
 
 cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
-                               size_t n, cip_plan *plan, cip_err *err)
+                               size_t n, cip_array_form *form, cip_err *err)
 {
     asdf_target *t;
     CIP_TRY(CIP_ARENA_NEW(w->a, &t, 1, err));
@@ -89,6 +89,6 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
         w->cap = cap;
     }
     w->target[w->n++] = t;
-    *plan = (cip_plan){ .dtype = t->stored };
+    *form = (cip_array_form){ .dtype = t->stored };
     return CIP_OK;
 }

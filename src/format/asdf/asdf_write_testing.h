@@ -19,7 +19,7 @@ typedef struct made {
     cip_err err;
     size_t nlost, nimpossible, nagain;
     char lost[2048];
-    cip_plan plan[MADE_ARRAYS];
+    cip_array_form form[MADE_ARRAYS];
     bool whole_again; /* data may be given once more */
     uint8_t *bytes;   /* of the file, after made_bytes */
 } made;
@@ -84,13 +84,21 @@ static inline cip_status made_check(made *m, const cip_spec *spec)
     return st;
 }
 
+/* A chunk as it is. */
+static inline cip_status made_store(void *w, size_t array, uint64_t i, const uint8_t *p, size_t n,
+                                    cip_err *err)
+{
+    const cip_chunk_in in = { .bytes = { p, n }, .run = 1, .raw_len = n };
+    return cip_asdf_sink.store(w, array, i, 1, &in, err);
+}
+
 /* An array's data: cast, in pieces of 3 elements. */
 static inline cip_status made_feed(made *m, void *w, size_t i, const cip_spec_array *s,
                                    const void *data)
 {
     cip_cast cast;
     cip_cast_stats stats = { 0, 0 };
-    const cip_dtype *to = m->plan[i].dtype;
+    const cip_dtype *to = m->form[i].dtype;
     uint64_t n, left;
     uint8_t piece[3 * 64];
     const uint8_t *from = (const uint8_t *)data;
@@ -104,7 +112,7 @@ static inline cip_status made_feed(made *m, void *w, size_t i, const cip_spec_ar
         cip_cast_run(&cast, (size_t)left, from + k * s->dtype->itemsize,
                      (int64_t)s->dtype->itemsize, piece, (int64_t)to->itemsize, k, &stats);
         size_t nbytes = (size_t)(left * to->itemsize);
-        CIP_TRY(cip_asdf_sink.chunk(w, i, k / 3, (cip_bytes){ piece, nbytes }, nbytes, &m->err));
+        CIP_TRY(made_store(w, i, k / 3, piece, nbytes, &m->err));
     }
     return CIP_OK;
 }
@@ -127,7 +135,7 @@ static inline cip_status made_arrays(made *m, void *w, const cip_spec *spec,
 {
     for (size_t i = 0; i < n; i++) {
         if (spec->late)
-            CIP_TRY(cip_asdf_sink.add(w, &array[i], &m->plan[i], &m->err));
+            CIP_TRY(cip_asdf_sink.add(w, &array[i], &m->form[i], &m->err));
         CIP_TRY(made_array(m, w, i, &array[i], data[i]));
     }
     return spec->late ? cip_asdf_sink.tree(w, spec->tree, &m->err) : CIP_OK;
@@ -145,7 +153,7 @@ static inline cip_status made_write(made *m, const cip_spec *spec, const void *c
     if (s.late)
         s.narray = 0;
     if (st == CIP_OK)
-        st = cip_asdf_sink.begin(&m->env, &a, &s, &m->out[0], m->plan, &w, &m->err);
+        st = cip_asdf_sink.begin(&m->env, &a, &s, &m->out[0], m->form, &w, &m->err);
     if (st == CIP_OK) {
         st = made_arrays(m, w, spec, spec->array, spec->narray, data);
         if (st == CIP_OK)

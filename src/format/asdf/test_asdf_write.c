@@ -206,11 +206,9 @@ static void much_data_is_not_moved_for_a_small_tree(void **state)
     assert_int_equal(cip_dtype_ascii(&own, 64, &s.dtype, NULL), CIP_OK);
     assert_int_equal(made_open(&m), CIP_OK);
     assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &spec, &m.out[0], NULL, &w, NULL), CIP_OK);
-    assert_int_equal(cip_asdf_sink.add(w, &s, &m.plan[0], NULL), CIP_OK);
+    assert_int_equal(cip_asdf_sink.add(w, &s, &m.form[0], NULL), CIP_OK);
     for (uint64_t i = 0; i < 100000; i++)
-        assert_int_equal(
-            cip_asdf_sink.chunk(w, 0, i, (cip_bytes){ data, sizeof data }, sizeof data, NULL),
-            CIP_OK);
+        assert_int_equal(made_store(w, 0, i, data, sizeof data, NULL), CIP_OK);
     assert_int_equal(cip_asdf_sink.tree(w, NULL, NULL), CIP_OK);
     assert_int_equal(cip_asdf_sink.finish(w, NULL, NULL), CIP_OK);
     cip_asdf_sink.clear(w);
@@ -457,7 +455,7 @@ static void without_a_name_nothing_lies_beside(void **state)
     cip_arena a = { .mem = &m.env.mem };
     assert_int_equal(made_open(&m), CIP_OK);
     m.out[0].name = NULL;
-    assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.plan, &w, &m.err),
+    assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.form, &w, &m.err),
                      CIP_ERR_UNSUPPORTED);
     cip_arena_clear(&a);
     made_end(&m);
@@ -673,9 +671,9 @@ static void too_few_or_too_many_data_are_refused(void **state)
         made_start(&m, NULL);
         cip_arena a = { .mem = &m.env.mem };
         assert_int_equal(made_open(&m), CIP_OK);
-        assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.plan, &w, &m.err),
+        assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.form, &w, &m.err),
                          CIP_OK);
-        cip_status st = cip_asdf_sink.chunk(w, 0, 0, (cip_bytes){ data, n }, n, &m.err);
+        cip_status st = made_store(w, 0, 0, data, n, &m.err);
         assert_int_equal(st, n == 4 ? CIP_OK : CIP_ERR_ARG);
         if (n == 4)
             assert_int_equal(cip_asdf_sink.end(w, 0, NULL, &m.err), CIP_ERR_ARG);

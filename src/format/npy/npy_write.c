@@ -165,7 +165,7 @@ static cip_status stored_type(cip_arena *a, const cip_spec *spec, const cip_dtyp
 }
 
 static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_plan *plan, void **state, cip_err *err)
+                        cip_array_form *form, void **state, cip_err *err)
 {
     const cip_spec_array *s = spec->array;
     writer *w;
@@ -178,34 +178,35 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
                         "expected no codec for a .npy file, found %.60s", spec->codec);
     CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
     w->out = out;
-    CIP_TRY(stored_type(a, spec, s->dtype, &plan->dtype, err));
-    CIP_TRY(count_bytes(s, plan->dtype, &w->left, err));
-    CIP_TRY(cip_dtype_numpy(a, plan->dtype, &descr, err));
+    CIP_TRY(stored_type(a, spec, s->dtype, &form->dtype, err));
+    CIP_TRY(count_bytes(s, form->dtype, &w->left, err));
+    CIP_TRY(cip_dtype_numpy(a, form->dtype, &descr, err));
     cip_buf text = { .mem = &env->mem };
     cip_status st = add_dict(&text, s, descr, err);
     if (st == CIP_OK)
         st = write_header(out, &text, err);
     cip_buf_clear(&text);
-    plan->codec = NULL;
-    plan->level = 0;
-    plan->chunk_nbytes = 0;
     if (st == CIP_OK)
         *state = w;
     return st;
 }
 
-static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded,
-                        uint64_t raw_nbytes, cip_err *err)
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
 {
     writer *w = state;
     (void)array;
     (void)i;
-    if (encoded.len != raw_nbytes || raw_nbytes > w->left)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %zu", w->left,
-                        encoded.len);
-    w->left -= raw_nbytes;
-    return cip_out_write(w->out, encoded.ptr, encoded.len, err);
+    for (size_t k = 0; k < n; k++) {
+        const cip_bytes b = chunk[k].bytes;
+        if (chunk[k].state != CIP_CHUNK_DATA || b.len != chunk[k].raw_len || b.len > w->left)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected at most %" PRIu64 " bytes of data, found %zu", w->left,
+                            b.len);
+        w->left -= b.len;
+        CIP_TRY(cip_out_write(w->out, b.ptr, b.len, err));
+    }
+    return CIP_OK;
 }
 
 static cip_status finish(void *state, cip_patch *patch, cip_err *err)
@@ -222,6 +223,6 @@ const cip_sink cip_npy_sink = {
     .caps = CIP_SINK_ONE_ARRAY,
     .check = check,
     .begin = begin,
-    .chunk = chunk,
+    .store = store,
     .finish = finish,
 };

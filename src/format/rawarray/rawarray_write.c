@@ -12,9 +12,8 @@ typedef struct writer {
     cip_env *env;
     cip_out *out;
     cip_ra_header header;
-    uint64_t left;          /* raw bytes still to come */
-    const cip_codec *codec; /* LZ4, or NULL */
-    int level;
+    uint64_t left;            /* raw bytes still to come */
+    const cip_codec *codec;   /* LZ4, or NULL */
     const cip_node *metadata; /* or NULL */
 } writer;
 
@@ -117,22 +116,24 @@ static cip_status write_header(writer *w, cip_err *err)
     return cip_out_write(w->out, head, cip_ra_header_write(&w->header, head), err);
 }
 
-static cip_status start(writer *w, cip_plan *plan, cip_err *err)
+/* LZ4 takes the array in one: its size is known then before the header is written. */
+static cip_status start(writer *w, int level, cip_array_form *form, cip_err *err)
 {
-    plan->codec = NULL; /* encoded here, since what does not shrink is stored raw */
-    plan->level = 0;
-    plan->chunk_nbytes = w->codec == NULL ? 0 : UINT64_MAX;
     if (w->codec == NULL)
         return write_header(w, err);
     if (w->header.raw_len > CIP_RA_LZ4_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for one LZ4 block, found %" PRIu64,
                         CIP_RA_LZ4_MAX, w->header.raw_len);
+    form->chunk_nbytes = UINT64_MAX;
+    form->step[0] = (cip_form_step){ .codec = w->codec, .level = level };
+    form->nstep = 1;
+    form->caps = CIP_FORM_PLAIN;
     return CIP_OK;
 }
 
 static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_plan *plan, void **state, cip_err *err)
+                        cip_array_form *form, void **state, cip_err *err)
 {
     writer *w;
     bool big = spec->big == 1;
@@ -142,70 +143,49 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
     w->env = env;
     w->out = out;
-    w->level = spec->level;
     CIP_TRY(choose_codec(spec, &w->codec, err));
-    CIP_TRY(cip_dtype_packed_le(a, spec->array[0].dtype, &plan->dtype, err));
+    CIP_TRY(cip_dtype_packed_le(a, spec->array[0].dtype, &form->dtype, err));
     if (big)
-        CIP_TRY(cip_dtype_with_order(a, plan->dtype, true, &plan->dtype, err));
-    CIP_TRY(fill_header(&spec->array[0], plan->dtype, big, &w->header, err));
+        CIP_TRY(cip_dtype_with_order(a, form->dtype, true, &form->dtype, err));
+    CIP_TRY(fill_header(&spec->array[0], form->dtype, big, &w->header, err));
     w->left = w->header.raw_len;
     if (w->left == 0)
         w->codec = NULL;
     w->metadata = metadata_of(spec);
-    CIP_TRY(start(w, plan, err));
+    CIP_TRY(start(w, spec->level, form, err));
     *state = w;
     return CIP_OK;
 }
 
-/* The whole array, if LZ4 makes it smaller; *packed is NULL otherwise. */
-static cip_status pack(const writer *w, cip_bytes raw, uint8_t **packed, size_t *n, cip_err *err)
+static cip_status store_chunk(writer *w, const cip_chunk_in *c, cip_err *err)
 {
-    cip_mem *mem = &w->env->mem;
-    const cip_codec_env env = { .mem = mem, .typesize = w->header.elbyte };
-    size_t cap = w->codec->bound(raw.len);
-    CIP_TRY(cip_mem_get(mem, cap, (void **)packed, err));
-    cip_status st = w->codec->encode(NULL, &env, w->level, raw, *packed, cap, n, err);
-    if (st != CIP_OK || *n >= raw.len) {
-        cip_mem_put(mem, *packed);
-        *packed = NULL;
-    }
-    return st;
-}
-
-static cip_status write_packed(writer *w, cip_bytes raw, cip_err *err)
-{
-    uint8_t *packed = NULL;
-    size_t n = 0;
-    CIP_TRY(pack(w, raw, &packed, &n, err));
-    if (packed != NULL) {
+    bool whole = w->codec == NULL || c->raw_len == w->left;
+    bool packed = w->codec != NULL && !c->plain;
+    if (c->raw_len == 0)
+        return CIP_OK;
+    if (c->state != CIP_CHUNK_DATA || (!packed && c->bytes.len != c->raw_len) ||
+        c->raw_len > w->left || !whole)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %s%" PRIu64 " bytes of data, found %" PRIu64,
+                        w->codec != NULL ? "" : "at most ", w->left, c->raw_len);
+    w->left -= c->raw_len;
+    if (packed) {
         w->header.flags |= CIP_RA_FLAG_LZ4;
-        w->header.size = n;
-        raw = (cip_bytes){ packed, n };
+        w->header.size = c->bytes.len;
     }
-    cip_status st = write_header(w, err);
-    if (st == CIP_OK)
-        st = cip_out_write(w->out, raw.ptr, raw.len, err);
-    cip_mem_put(&w->env->mem, packed);
-    return st;
+    if (w->codec != NULL)
+        CIP_TRY(write_header(w, err));
+    return cip_out_write(w->out, c->bytes.ptr, c->bytes.len, err);
 }
 
-static cip_status chunk(void *state, size_t array, uint64_t i, cip_bytes encoded,
-                        uint64_t raw_nbytes, cip_err *err)
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
 {
-    writer *w = state;
     (void)array;
     (void)i;
-    bool whole = w->codec == NULL || raw_nbytes == w->left;
-    if (raw_nbytes == 0)
-        return CIP_OK;
-    if (encoded.len != raw_nbytes || raw_nbytes > w->left || !whole)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %s%" PRIu64 " bytes of data, found %zu",
-                        w->codec != NULL ? "" : "at most ", w->left, encoded.len);
-    w->left -= raw_nbytes;
-    if (w->codec != NULL)
-        return write_packed(w, encoded, err);
-    return cip_out_write(w->out, encoded.ptr, encoded.len, err);
+    for (size_t k = 0; k < n; k++)
+        CIP_TRY(store_chunk(state, &chunk[k], err));
+    return CIP_OK;
 }
 
 static cip_status write_metadata(const writer *w, cip_err *err)
@@ -234,6 +214,6 @@ const cip_sink cip_ra_sink = {
     .caps = CIP_SINK_ONE_ARRAY,
     .check = check,
     .begin = begin,
-    .chunk = chunk,
+    .store = store,
     .finish = finish,
 };

@@ -259,14 +259,14 @@ static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
     };
     cip_spec spec = spec_of(&a);
     one_output o = { 0 };
-    cip_plan plan = { .level = 0 };
+    cip_array_form form = { .dtype = NULL };
     void *w;
     spec.codec = codec;
     assert_int_equal(cip_env_init(&o.env, NULL, NULL, NULL, NULL), CIP_OK);
     cip_arena arena = { .mem = &o.env.mem };
     o.bytes.mem = &o.env.mem;
     cip_out to = { .write = one_out, .user = &o };
-    cip_status st = cip_ra_sink.begin(&o.env, &arena, &spec, &to, &plan, &w, NULL);
+    cip_status st = cip_ra_sink.begin(&o.env, &arena, &spec, &to, &form, &w, NULL);
     cip_arena_clear(&arena);
     one_output_clear(&o);
     return st;
@@ -635,14 +635,14 @@ static void misuse_begin(misuse *m, const char *codec)
         .path = "", .dtype = cip_dtype_of(CIP_U8), .ndim = 1, .shape = shape, .masked = false
     };
     cip_spec spec = spec_of(&a);
-    cip_plan plan = { .level = 0 };
+    cip_array_form form = { .dtype = NULL };
     memset(m, 0, sizeof *m);
     assert_int_equal(cip_env_init(&m->env, NULL, NULL, NULL, NULL), CIP_OK);
     m->arena.mem = &m->env.mem;
     m->out.bytes.mem = &m->env.mem;
     m->to = (cip_out){ .write = one_out, .user = &m->out };
     spec.codec = codec;
-    assert_int_equal(cip_ra_sink.begin(&m->env, &m->arena, &spec, &m->to, &plan, &m->w, NULL),
+    assert_int_equal(cip_ra_sink.begin(&m->env, &m->arena, &spec, &m->to, &form, &m->w, NULL),
                      CIP_OK);
 }
 
@@ -656,8 +656,10 @@ static void misuse_end(misuse *m)
 static cip_status give(misuse *m, size_t n)
 {
     m->out.err = (cip_err)CIP_ERR_INIT;
-    return cip_ra_sink.chunk(m->w, 0, 0, (cip_bytes){ (const uint8_t *)"abcdef", n }, n,
-                             &m->out.err);
+    const cip_chunk_in in = {
+        .bytes = { (const uint8_t *)"abcdef", n }, .plain = true, .run = 1, .raw_len = n
+    };
+    return cip_ra_sink.store(m->w, 0, 0, 1, &in, &m->out.err);
 }
 
 static void more_or_fewer_bytes_than_promised_are_refused(void **state)
@@ -684,8 +686,10 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     assert_int_equal(give(&m, 0), CIP_OK);
     assert_int_equal(cip_ra_sink.finish(m.w, NULL, NULL), CIP_OK);
     assert_int_equal(m.out.bytes.len, 61);
-    const cip_bytes two = { (const uint8_t *)"ab", 2 };
-    assert_int_equal(cip_ra_sink.chunk(m.w, 0, 0, two, 1, NULL), CIP_ERR_ARG);
+    const cip_chunk_in two = {
+        .bytes = { (const uint8_t *)"ab", 2 }, .plain = true, .run = 1, .raw_len = 1
+    };
+    assert_int_equal(cip_ra_sink.store(m.w, 0, 0, 1, &two, NULL), CIP_ERR_ARG);
     misuse_end(&m);
 }
 

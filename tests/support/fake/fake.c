@@ -139,6 +139,9 @@ void fake_tiny_tuning(fake *f)
         .checkpoint_gap = fake_pick(f, 8, 100),
         .checkpoint_bytes = fake_pick(f, 1, 3) << 16,
         .checkpoint_jump = fake_pick(f, 0, 50),
+        .batch = (size_t)fake_pick(f, 1, 500),
+        .batch_most = (size_t)fake_pick(f, 1, 20),
+        .tiles = fake_pick(f, 1, 500),
     };
     cip_checkpoints_free(f->layout->checkpoints);
     FAKE_MUST(cip_checkpoints_new(&f->env, f->tuning.checkpoint_bytes, f->tuning.checkpoint_gap,

@@ -13,6 +13,7 @@
 #ifndef CIP_TESTS_FAKE_H
 #define CIP_TESTS_FAKE_H
 
+#include "format/format.h"
 #include "space/read.h"
 #include "space/tuning.h"
 
@@ -75,6 +76,44 @@ cip_space *fake_any_space(fake *f, uint8_t *bytes, size_t n, unsigned depth, boo
 cip_space *fake_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, uint8_t *bytes,
                      unsigned depth);
 
+/* Chunks of an array, and where its elements are in them. */
+typedef struct fake_geometry {
+    cip_grid g; /* points to what follows */
+    int64_t shape[CIP_MAX_NDIM], chunk[CIP_MAX_NDIM], stored[CIP_MAX_NDIM], block[CIP_MAX_NDIM];
+    int64_t nchunk[CIP_MAX_NDIM];
+    size_t total; /* chunks */
+} fake_geometry;
+void fake_plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, fake_geometry *p);
+/* Elements of a stored chunk; element j of one, in the array's C order (SIZE_MAX: padding). */
+size_t fake_chunk_elems(const fake_geometry *p, size_t chunk);
+size_t fake_element_of(const fake_geometry *p, size_t chunk, size_t j);
+
+/* An array as a sink stored it. Zeroed but for what fake_pick_form sets. */
+typedef struct fake_stored {
+    fake *f; /* whose memory and file take what is stored; also of another fake's form */
+    cip_array_form form;
+    const fake_geometry *grid; /* or NULL */
+    uint64_t nbytes;           /* of the array */
+    size_t total;              /* chunks; of linear ones of any length: as many as came */
+    cip_chunk *chunk;          /* all; with room for one for each byte */
+    bool *have;
+    uint64_t next, taken; /* of chunks in order: the next one's number; raw bytes */
+    unsigned again;       /* how often the data are wanted once more */
+    size_t nstored, nspecial;
+} fake_stored;
+
+/* A random way of storing an array: grids with or without inner blocks, wider chunks, either order,
+ * linear chunks; steps, specials, sums. */
+void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t *shape,
+                    fake_stored *out);
+/* The same form, for another store. */
+void fake_same_form(fake *f, const fake_stored *like, fake_stored *out);
+/* Its state is a fake_stored; nothing but store and end. What comes is looked at: its order, its
+ * lengths, its sums, whether the form allows it (CORRUPT). */
+extern const cip_sink fake_sink;
+/* What was stored: all of the array in C order. */
+cip_space *fake_stored_space(const fake_stored *s);
+
 /* --- codecs ---------------------------------------------------------------------------------- */
 
 /* Blocks of which all but the first are differences to it, so that each needs it: has plan and
@@ -86,6 +125,8 @@ extern const cip_codec fake_trickle;
 extern const cip_codec fake_junk;
 /* Chunks cut in blocks as env->block says: elements come in the order of the blocks. */
 extern const cip_codec fake_blocks;
+/* Exclusive-or with the byte that its arguments point to: encodes too. */
+extern const cip_codec fake_key;
 /* Always CORRUPT. */
 extern const cip_codec fake_never;
 

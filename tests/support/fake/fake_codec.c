@@ -257,6 +257,37 @@ static cip_status blocks_decode(const void *args, const cip_codec_env *env, cip_
 
 const cip_codec fake_blocks = { .name = "fake blocks", .decode = blocks_decode };
 
+/* --- key: its arguments matter ---------------------------------------------------------------- */
+
+static cip_status key_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                             uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)env;
+    if (src.len != dst_len)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %zu bytes, found %zu",
+                        dst_len, src.len);
+    for (size_t i = 0; i < dst_len; i++)
+        dst[i] = src.ptr[i] ^ *(const uint8_t *)args;
+    return CIP_OK;
+}
+
+static size_t key_bound(size_t n)
+{
+    return n;
+}
+
+static cip_status key_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    (void)level;
+    *out = src.len;
+    return key_decode(args, env, src, dst, cap < src.len ? cap : src.len, err);
+}
+
+const cip_codec fake_key = {
+    .name = "fake key", .decode = key_decode, .bound = key_bound, .encode = key_encode
+};
+
 static cip_status never_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                                uint8_t *dst, size_t dst_len, cip_err *err)
 {

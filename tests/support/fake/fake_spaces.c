@@ -130,15 +130,7 @@ cip_space *fake_any_space(fake *f, uint8_t *bytes, size_t n, unsigned depth, boo
 
 /* --- grids ----------------------------------------------------------------------------------- */
 
-/* Shapes and what follows from them. */
-typedef struct grid_plan {
-    cip_grid g;
-    int64_t shape[CIP_MAX_NDIM], chunk[CIP_MAX_NDIM], stored[CIP_MAX_NDIM], block[CIP_MAX_NDIM];
-    int64_t nchunk[CIP_MAX_NDIM];
-    size_t total; /* chunks */
-} grid_plan;
-
-static void plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, grid_plan *p)
+void fake_plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, fake_geometry *p)
 {
     memset(p, 0, sizeof *p);
     p->g = (cip_grid){ .itemsize = itemsize,
@@ -168,12 +160,12 @@ static void plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsi
 
 /* One chunk, by its place in the chunk grid. */
 typedef struct grid_at {
-    const grid_plan *p;
+    const fake_geometry *p;
     int64_t coord[CIP_MAX_NDIM], len[CIP_MAX_NDIM]; /* len: as stored */
     size_t n;                                       /* elements stored */
 } grid_at;
 
-static grid_at locate(const grid_plan *p, size_t i)
+static grid_at locate(const fake_geometry *p, size_t i)
 {
     grid_at a = { .p = p, .n = 1 };
     int32_t ndim = p->g.ndim;
@@ -193,7 +185,7 @@ static grid_at locate(const grid_plan *p, size_t i)
 /* Where element j of the stored chunk is in it. */
 static void place_of(const grid_at *a, size_t j, int64_t *idx)
 {
-    const grid_plan *p = a->p;
+    const fake_geometry *p = a->p;
     for (int32_t m = 0; m < p->g.ndim; m++) {
         int32_t k = p->g.f_order ? m : p->g.ndim - 1 - m;
         size_t len = (size_t)(p->g.blocked ? p->block[k] : a->len[k]);
@@ -211,7 +203,7 @@ static void place_of(const grid_at *a, size_t j, int64_t *idx)
 static size_t element_of(const grid_at *a, size_t j)
 {
     int64_t idx[CIP_MAX_NDIM];
-    const grid_plan *p = a->p;
+    const fake_geometry *p = a->p;
     bool padding = false;
     size_t c = 0;
     place_of(a, j, idx);
@@ -223,6 +215,17 @@ static size_t element_of(const grid_at *a, size_t j)
     for (int32_t k = 0; k < p->g.ndim; k++)
         c = c * (size_t)p->shape[k] + (size_t)idx[k];
     return padding ? SIZE_MAX : c;
+}
+
+size_t fake_chunk_elems(const fake_geometry *p, size_t chunk)
+{
+    return locate(p, chunk).n;
+}
+
+size_t fake_element_of(const fake_geometry *p, size_t chunk, size_t j)
+{
+    grid_at a = locate(p, chunk);
+    return element_of(&a, j);
 }
 
 /* Between the array and a stored chunk. */
@@ -255,9 +258,9 @@ static void lose_chunk(fake *f, const grid_at *a, cip_chunk *c)
 cip_space *fake_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, uint8_t *bytes,
                      unsigned depth)
 {
-    grid_plan p;
+    fake_geometry p;
     cip_space *s;
-    plan_grid(f, shape, ndim, itemsize, &p);
+    fake_plan_grid(f, shape, ndim, itemsize, &p);
     cip_chunk *c = fake_keep(f, (p.total + 1) * sizeof *c);
     fake_bytes *stored = fake_keep(f, (p.total + 1) * sizeof *stored);
     /* The codec that minds the shapes takes whole chunks in C order. */

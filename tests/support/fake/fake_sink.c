@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A sink of one array in any form: it stores what comes in the fake file and gives it back as a
+ * space. */
+#include <string.h>
+
+#include "base/num.h"
+#include "codec/checksum/checksum.h"
+#include "support/fake/fake.h"
+
+/* --- forms ----------------------------------------------------------------------------------- */
+
+static void pick_steps(fake *f, cip_array_form *form)
+{
+    static const char *const names[] = { "zlib", "lz4", "zstd" };
+    const cip_codec *c = cip_codec_find(names[fake_pick(f, 0, 2)]);
+    uint8_t *key = fake_random(f, 2);
+    cip_form_step codec = { c, NULL, (int)fake_pick(f, 0, 3) }, own = { &fake_key, key, 0 };
+    bool coded = cip_codec_available(c) && fake_chance(f, 2);
+    if (coded)
+        form->step[form->nstep++] = codec;
+    if (fake_chance(f, 3))
+        form->step[form->nstep++] = own;
+    own.args = key + 1;
+    if (form->nstep != 0 && fake_chance(f, 4))
+        form->step[form->nstep++] = own;
+    if (coded && fake_chance(f, 2))
+        form->caps |= CIP_FORM_PLAIN;
+}
+
+static void pick_linear(fake *f, const cip_dtype *d, cip_array_form *form, uint64_t nbytes)
+{
+    uint64_t most = nbytes / d->itemsize / 2 + 1;
+    form->chunk_nbytes = fake_chance(f, 4) ? UINT64_MAX : fake_pick(f, 1, most) * d->itemsize;
+    if (form->nstep == 0 && form->specials == 0 && form->sum_id == 0 && fake_chance(f, 4))
+        form->chunk_nbytes = 0;
+}
+
+static void make_room(fake_stored *s)
+{
+    s->chunk = fake_keep(s->f, (size_t)(s->nbytes + 2) * sizeof *s->chunk);
+    s->have = fake_keep(s->f, (size_t)(s->nbytes + 2) * sizeof *s->have);
+}
+
+void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t *shape,
+                    fake_stored *out)
+{
+    uint64_t n;
+    *out = (fake_stored){ .f = f, .form = { .dtype = dtype } };
+    cip_array_form *form = &out->form;
+    cip_shape_nelem(ndim, shape, &n);
+    out->nbytes = n * dtype->itemsize;
+    pick_steps(f, form);
+    if (fake_chance(f, 2))
+        form->specials = (uint32_t)fake_pick(f, 0, 31) & ~CIP_FORM_SPECIAL(CIP_CHUNK_DATA);
+    if (fake_chance(f, 3))
+        form->sum_id = CIP_SUM_MD5;
+    if (fake_chance(f, 3)) {
+        pick_linear(f, dtype, form, out->nbytes);
+        bool all = form->chunk_nbytes == 0 || form->chunk_nbytes == UINT64_MAX;
+        out->total = all ? 1 : (size_t)cip_div_up(out->nbytes, form->chunk_nbytes);
+    } else {
+        fake_geometry *g = fake_keep(f, sizeof *g);
+        fake_plan_grid(f, shape, ndim, (size_t)dtype->itemsize, g);
+        out->grid = g;
+        out->total = g->total;
+        form->grid = &g->g;
+        form->caps |= g->g.f_order ? CIP_FORM_ANY_ORDER : 0;
+    }
+    make_room(out);
+}
+
+void fake_same_form(fake *f, const fake_stored *like, fake_stored *out)
+{
+    *out = (fake_stored){
+        .f = f, .form = like->form, .grid = like->grid, .nbytes = like->nbytes, .total = like->total
+    };
+    make_room(out);
+}
+
+/* --- storing --------------------------------------------------------------------------------- */
+
+#define EXPECT(what)                                                                               \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunk %" PRIu64 ": not %s", i,   \
+                            #what);                                                                \
+    } while (0)
+
+static uint64_t raw_len_of(const fake_stored *s, uint64_t i, const cip_chunk_in *in)
+{
+    if (s->grid != NULL)
+        return fake_chunk_elems(s->grid, (size_t)i) * s->grid->g.itemsize;
+    if (s->form.chunk_nbytes == 0)
+        return in->raw_len;
+    uint64_t each = cip_min_u64(s->form.chunk_nbytes, s->nbytes);
+    return cip_min_u64(each, s->nbytes - i * each);
+}
+
+static cip_status check_sum(const fake_stored *s, uint64_t i, const cip_chunk_in *in, cip_err *err)
+{
+    uint8_t found[CIP_SUM_MAX];
+    cip_sum *sum;
+    if (s->form.sum_id == CIP_SUM_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_sum_new(&s->f->env.mem, (cip_sum_id)s->form.sum_id, &sum, err));
+    cip_sum_add(sum, in->bytes.ptr, in->bytes.len);
+    cip_sum_take(sum, found);
+    cip_sum_free(sum);
+    EXPECT(memcmp(found, in->sum, cip_sum_size((cip_sum_id)s->form.sum_id)) == 0);
+    return CIP_OK;
+}
+
+static cip_status check_one(const fake_stored *s, uint64_t i, const cip_chunk_in *in, cip_err *err)
+{
+    const cip_array_form *form = &s->form;
+    EXPECT(i < s->total || form->chunk_nbytes == 0);
+    EXPECT(!s->have[i]);
+    EXPECT(i == s->next || (form->caps & CIP_FORM_ANY_ORDER) != 0);
+    EXPECT(in->raw_len == raw_len_of(s, i, in));
+    if (in->state != CIP_CHUNK_DATA) {
+        EXPECT((form->specials & CIP_FORM_SPECIAL(in->state)) != 0);
+        EXPECT((in->value != NULL) == (in->state == CIP_CHUNK_VALUE));
+        return CIP_OK;
+    }
+    EXPECT(in->run == 1);
+    EXPECT(!in->plain || (form->caps & CIP_FORM_PLAIN) != 0);
+    EXPECT((!in->plain && form->nstep != 0) || in->bytes.len == in->raw_len);
+    return check_sum(s, i, in, err);
+}
+
+static void keep_one(fake_stored *s, uint64_t i, const cip_chunk_in *in)
+{
+    cip_chunk *c = &s->chunk[i];
+    size_t each = (size_t)s->form.dtype->itemsize;
+    *c = (cip_chunk){ .state = in->state,
+                      .raw_off = s->grid != NULL ? 0 : s->taken,
+                      .raw_len = in->raw_len };
+    if (in->state == CIP_CHUNK_VALUE) {
+        c->value = memcpy(fake_keep(s->f, each), in->value, each);
+        c->value_len = (uint32_t)each;
+    }
+    if (in->state == CIP_CHUNK_DATA) {
+        c->at = (cip_extent){ .in = s->f->layout->file, .len = in->bytes.len };
+        c->at.off = fake_append(s->f, in->bytes.ptr, in->bytes.len);
+        c->codec = in->plain ? &cip_codec_stored : NULL;
+        c->sum_id = s->form.sum_id;
+        memcpy(c->sum, in->sum, sizeof c->sum);
+    }
+    s->nstored++;
+    s->nspecial += in->state != CIP_CHUNK_DATA;
+    s->have[i] = true;
+    s->next = i + 1;
+    s->taken += in->raw_len;
+}
+
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
+{
+    fake_stored *s = state;
+    (void)array;
+    EXPECT(n != 0);
+    for (size_t k = 0; k < n; k++) {
+        EXPECT(chunk[k].run != 0);
+        for (uint64_t r = 0; r < chunk[k].run; r++, i++) {
+            CIP_TRY(check_one(s, i, &chunk[k], err));
+            keep_one(s, i, &chunk[k]);
+        }
+    }
+    return CIP_OK;
+}
+
+static cip_status end(void *state, size_t array, bool *again, cip_err *err)
+{
+    fake_stored *s = state;
+    (void)array;
+    (void)err;
+    *again = s->again != 0;
+    if (s->again == 0)
+        return CIP_OK;
+    s->again--;
+    s->next = s->taken = s->nstored = s->nspecial = 0;
+    memset(s->have, 0, (size_t)s->nbytes + 2);
+    return CIP_OK;
+}
+
+const cip_sink fake_sink = { .store = store, .end = end };
+
+/* --- reading it again ------------------------------------------------------------------------ */
+
+cip_space *fake_stored_space(const fake_stored *s)
+{
+    const cip_array_form *form = &s->form;
+    cip_layout *l = s->f->layout;
+    cip_step step[CIP_MAX_STEPS];
+    cip_table t;
+    cip_space *space;
+    for (size_t k = 0; k < form->nstep; k++)
+        step[k] = (cip_step){ .codec = form->step[k].codec, .args = form->step[k].args };
+    FAKE_MUST(cip_table_from_array(l, s->chunk, s->nstored, &t, err));
+    if (form->grid != NULL)
+        FAKE_MUST(cip_space_new_grid(l, form->grid, &t, step, form->nstep, &space, err));
+    else
+        FAKE_MUST(cip_space_new_chunked(l, &t, s->nbytes, step, form->nstep, &space, err));
+    space->codec_env.typesize = form->dtype->itemsize;
+    space->big = form->dtype->big;
+    space->label = "fake array";
+    return space;
+}
