@@ -3,8 +3,9 @@
  *
  * A source gives its elements in C order, in runs: memory as it lies there, a temporary file and an
  * open array read into a buffer. A run is cast to the type that the sink stores; a chunker
- * (space/chunker.c) makes the chunks of the sink's form of it. Behind the last chunk the sink may
- * ask for all of them again (data that did not become smaller, to be stored as they are): every
+ * (space/chunker.c) makes the chunks of the sink's form of it. Chunks of an open array that is
+ * stored in just this form move as they are (space/chunk_move.c). Behind the last chunk the sink
+ * may ask for all of them again (data that did not become smaller, to be stored as they are): every
  * source can be walked twice.
  *
  * Invariants: the chunks' bytes depend on the source's elements and the form alone; there is memory
@@ -13,6 +14,7 @@
 #include "core/engine.h"
 
 #include "base/num.h"
+#include "space/chunk_move.h"
 #include "space/chunker.h"
 
 enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
@@ -111,6 +113,7 @@ typedef struct pump {
     size_t array;
     cip_chunker *chunker;
     uint64_t stored, each; /* bytes of an element in the sink, and in the source */
+    uint64_t whole, moved; /* of chunks that move: the source's bytes, and those that are done */
 } pump;
 
 static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk, cip_err *err)
@@ -119,15 +122,46 @@ static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *ch
     return p->e->sink->store(p->e->state, p->array, i, n, chunk, err);
 }
 
-static cip_status take(void *user, cip_bytes elems, cip_err *err)
+static cip_status tell(cip_engine *e, uint64_t more, cip_err *err)
 {
-    pump *p = user;
-    cip_engine *e = p->e;
-    CIP_TRY(cip_chunker_write(p->chunker, elems, err));
-    e->done += elems.len / cip_max_u64(1, p->stored) * p->each;
+    e->done += more;
     if (e->progress != NULL && e->progress(e->user, e->done, e->total) != 0)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     return CIP_OK;
+}
+
+static cip_status take(void *user, cip_bytes elems, cip_err *err)
+{
+    pump *p = user;
+    CIP_TRY(cip_chunker_write(p->chunker, elems, err));
+    return tell(p->e, elems.len / cip_max_u64(1, p->stored) * p->each, err);
+}
+
+/* Of n chunks, `done` were moved: that share of the source's bytes is done. */
+static cip_status tell_share(void *user, uint64_t done, uint64_t n, cip_err *err)
+{
+    pump *p = user;
+    uint64_t now = done == n ? p->whole : p->whole / n * done;
+    uint64_t more = now - p->moved;
+    p->moved = now;
+    return tell(p->e, more, err);
+}
+
+/* Chunks of an open array that the sink takes as they are stored; *moved false: it is not stored in
+ * the sink's form, or not all of it is wanted. */
+static cip_status move_chunks(pump *p, const cip_array_form *form, const cip_source *from,
+                              bool *moved, cip_err *err)
+{
+    const cip_read_plan *plan = from->plan;
+    *moved = false;
+    if ((form->caps & CIP_FORM_TAKES) == 0 || plan == NULL || !cip_read_plan_is_whole(plan))
+        return CIP_OK;
+    cip_chunk_mover m = { .env = p->e->env, .how = plan->how, .form = form, .array = plan->array };
+    m.store = store;
+    m.tell = tell_share;
+    m.user = p;
+    p->whole = cip_source_nbytes(from);
+    return cip_chunk_move(&m, moved, err);
 }
 
 /* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare calls
@@ -148,6 +182,10 @@ static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *fo
 {
     pump p = { .e = e, .array = array, .stored = form->dtype->itemsize };
     p.each = type_of(from)->itemsize;
+    bool moved;
+    CIP_TRY(move_chunks(&p, form, from, &moved, err));
+    if (moved)
+        return CIP_OK;
     const cip_chunker_to to = { store, &p, e->tuning };
     CIP_TRY(cip_chunker_new(e->env, form, from->nelem, &to, &p.chunker, err));
     cip_status st =

@@ -260,6 +260,15 @@ cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
                     p->nelem, l->io->size);
 }
 
+bool cip_read_plan_is_whole(const cip_read_plan *p)
+{
+    const cip_nd *all = &p->array->view;
+    bool same = p->from.ndim == all->ndim && p->from.off == all->off && p->nfaxis == 0;
+    for (int32_t k = 0; same && k < all->ndim; k++)
+        same = p->from.shape[k] == all->shape[k] && p->from.stride[k] == all->stride[k];
+    return same && p->stored == p->array->dtype && !p->reversed && !p->take_mask && !p->as_nan;
+}
+
 /* --- parts ---------------------------------------------------------------------------------- */
 
 uint64_t cip_piece_elems(uint64_t itemsize)

@@ -49,6 +49,9 @@ typedef struct cip_part {
     uint64_t nelem;
 } cip_part;
 
+/* Whether it reads an array's elements, all of them and as they are stored, but for the cast. */
+bool cip_read_plan_is_whole(const cip_read_plan *p);
+
 /* The number of a part's first element in the packed result. */
 uint64_t cip_read_plan_first_of(const cip_read_plan *p, const cip_part *part);
 

@@ -63,6 +63,11 @@ cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_arra
     m->codec_env.mem = mem;
     if (m->codec_env.typesize == 0)
         m->codec_env.typesize = form->dtype->itemsize;
+    if (g != NULL && m->codec_env.chunk == NULL) { /* as it is told when it decodes */
+        m->codec_env.ndim = g->ndim;
+        m->codec_env.chunk = g->stored != NULL ? g->stored : g->chunk;
+        m->codec_env.block = g->block;
+    }
     if (g == NULL && !cip_to_size(longest, &m->raw))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks of %" PRIu64 " bytes", longest);
     if (g != NULL) {
@@ -218,6 +223,13 @@ static cip_status sum(const cip_chunk_maker *m, cip_chunk_in *out, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
+                            cip_chunk_in *out, cip_err *err)
+{
+    CIP_TRY(encode(m, w, own, out, err));
+    return sum(m, out, err);
+}
+
 cip_status cip_chunk_make(const cip_chunk_maker *m, cip_chunk_work *w, bool own, cip_chunk_in *out,
                           cip_err *err)
 {
@@ -237,6 +249,5 @@ cip_status cip_chunk_make(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
         arrange(m, w, &to);
         out->bytes = (cip_bytes){ w->arranged, (size_t)to.raw_len };
     }
-    CIP_TRY(encode(m, w, own, out, err));
-    return sum(m, out, err);
+    return cip_chunk_encode(m, w, own, out, err);
 }

@@ -30,6 +30,9 @@ typedef struct cip_chunk_work {
  * LIMIT for chunks that are too long. */
 cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_array_form *form,
                                 uint64_t longest, cip_err *err);
+/* The end of it: out->bytes, elements as the steps take them, through the steps, and their sum. */
+cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
+                            cip_chunk_in *out, cip_err *err);
 /* Fills *out (its run is 1), which points into the work's buffers or its raw bytes; own: only into
  * its `encoded` ones. Many threads may make chunks of one maker. */
 cip_status cip_chunk_make(const cip_chunk_maker *m, cip_chunk_work *w, bool own, cip_chunk_in *out,

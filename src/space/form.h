@@ -30,7 +30,8 @@ typedef struct cip_array_form {
                                have another length (no steps then); UINT64_MAX: all in one */
     cip_form_step step[CIP_MAX_STEPS]; /* in the order of decoding */
     uint8_t nstep;
-    cip_codec_env codec_env; /* what codecs are told; typesize 0: the dtype's */
+    cip_codec_env codec_env; /* what codecs are told; typesize 0: the dtype's, no shapes:
+                               the grid's */
     uint32_t specials;       /* states of chunks that are stored without data */
     uint8_t sum_id;          /* cip_sum_id: wanted of each chunk's stored bytes */
     uint32_t caps;

@@ -127,6 +127,8 @@ extern const cip_codec fake_junk;
 extern const cip_codec fake_blocks;
 /* Exclusive-or with the byte that its arguments point to: encodes too. */
 extern const cip_codec fake_key;
+/* How often it encoded or decoded. */
+extern _Atomic size_t fake_key_used;
 /* Always CORRUPT. */
 extern const cip_codec fake_never;
 

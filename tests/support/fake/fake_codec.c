@@ -259,6 +259,8 @@ const cip_codec fake_blocks = { .name = "fake blocks", .decode = blocks_decode }
 
 /* --- key: its arguments matter ---------------------------------------------------------------- */
 
+_Atomic size_t fake_key_used;
+
 static cip_status key_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                              uint8_t *dst, size_t dst_len, cip_err *err)
 {
@@ -266,6 +268,7 @@ static cip_status key_decode(const void *args, const cip_codec_env *env, cip_byt
     if (src.len != dst_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %zu bytes, found %zu",
                         dst_len, src.len);
+    fake_key_used++;
     for (size_t i = 0; i < dst_len; i++)
         dst[i] = src.ptr[i] ^ *(const uint8_t *)args;
     return CIP_OK;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks from one file to another as they are stored, neither decoded nor encoded. */
+#ifndef CIP_SPACE_CHUNK_MOVE_H
+#define CIP_SPACE_CHUNK_MOVE_H
+
+#include "space/form.h"
+#include "space/read.h"
+
+typedef struct cip_chunk_mover {
+    cip_env *env;
+    cip_read_how how;
+    const cip_array *array;
+    const cip_array_form *form; /* with CIP_FORM_TAKES */
+    cip_store_fn *store;
+    /* Told after each store how many of n chunks are done; its failure ends the move. */
+    cip_status (*tell)(void *user, uint64_t done, uint64_t n, cip_err *err);
+    void *user; /* of store and tell */
+} cip_chunk_mover;
+
+/* All chunks of the array, in order, if it is stored in the form: the same elements, grid and steps
+ * with the same arguments (at no level that was asked for); *moved false, with nothing done,
+ * otherwise. Chunks that are coded in a way of their own, or in a state that the form does not
+ * have, are decoded and made anew. A stored sum is compared (CHECKSUM), a missing chunk fails. */
+cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err);
+
+#endif
