@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes from anywhere: my own read-at, here over memory. */
+ * Bytes from anywhere and to anywhere: my own read-at and write-at, here over memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +24,33 @@ static cip_status my_size(void *me, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
+static char written[1 << 16];
+
+static cip_status my_write(void *me, uint64_t offset, const void *data, size_t n, cip_err *err)
+{
+    (void)err;
+    if (offset + n > sizeof written)
+        return CIP_ERR_LIMIT; /* what the commit ends with */
+    memcpy((char *)me + offset, data, n);
+    return CIP_OK;
+}
+
+static cip_status my_resize(void *me, uint64_t n, cip_err *err)
+{
+    (void)me;
+    (void)err;
+    nbytes = n; /* what lies behind is not part of the file any more */
+    return CIP_OK;
+}
+
+static cip_status my_complete(void *me, cip_err *err)
+{
+    (void)me;
+    (void)err;
+    printf("complete: %d\n", nbytes > 0);
+    return CIP_OK;
+}
+
 int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
@@ -35,6 +62,27 @@ int main(int argc, char **argv)
     fclose(in);
     const cip_io_methods mine = { CIP_IO_METHODS_INIT, .read_ranges = my_reads, .size = my_size };
     cip_open_io(&mine, bytes, NULL, &f, &err);
+    printf("%s, %zu arrays\n", cip_file_format(f), cip_file_narray(f));
+    const cip_io_write_methods to = { CIP_IO_WRITE_METHODS_INIT, .name = "mine.asdf",
+                                      .write_at = my_write, .resize = my_resize,
+                                      .complete = my_complete };
+    cip_writer *w;
+    cip_create_io(&to, written, NULL, &w, &err);
+    cip_set_string(w, "from", cip_file_format(f), &err);
+    cip_put_array(w, "data", cip_file_array(f, 0), NULL, &err);
+    cip_writer_commit(w, &err); /* the first call of my methods */
+    cip_file_close(f);
+
+    cip_memory *memory; /* the same without methods */
+    size_t n;
+    cip_create_memory("asdf", NULL, &memory, &w, &err);
+    cip_set_int(w, "answer", 42, &err);
+    cip_writer_commit(w, &err);
+    cip_memory_bytes(memory, &n);
+    printf("in memory: %d\n", n > 0);
+    cip_memory_free(memory);
+
+    cip_open_memory(written, nbytes, NULL, &f, &err);
     printf("%s, %zu arrays\n", cip_file_format(f), cip_file_narray(f));
     cip_file_close(f);
     return err.code;

@@ -3,6 +3,7 @@
 #ifndef CIPPUS_WRITE_H
 #define CIPPUS_WRITE_H
 
+#include "cippus/ext/io.h"
 #include "cippus/file.h"
 #include "cippus/finding.h"
 
@@ -68,6 +69,29 @@ typedef struct cip_slab cip_slab;
  * cannot be written, BUSY when the file exists and is not to be overwritten. */
 CIP_API cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **w,
                               cip_err *err);
+
+/** The same into a file of the caller's store (cippus/ext/io.h); the name in `methods`, which is
+ * copied, tells the format where the options do not. Nothing of the store is called before the
+ * commit, but for methods->close, which gives `user` back when the writer ends, also when this
+ * fails (except ARG where methods are missing). Until the commit RawArray and npy keep what was
+ * put, ASDF the file as far as it is written, over 4 MiB in temporary files; the bytes are those
+ * that a file would have. `overwrite` means nothing here. UNSUPPORTED later on when a
+ * file of several members is put (storage "external") and methods->create_member is NULL. */
+CIP_API cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
+                                 const cip_write_options *opts, cip_writer **w, cip_err *err);
+
+/** A file in memory. */
+typedef struct cip_memory cip_memory;
+/** The same into memory: *out, which is the caller's to free, also when the writer fails, and
+ * outlives the writer. `format` as in the options ("asdf"). What is in it does not count for
+ * cip_limits.max_memory. Files of several members are UNSUPPORTED. */
+CIP_API cip_status cip_create_memory(const char *format, const cip_write_options *opts,
+                                     cip_memory **out, cip_writer **w, cip_err *err);
+/** The file's bytes, *nbytes of them: borrowed until it is freed or an update of it is committed
+ * (cip_edit_open_memory). NULL and 0 before a commit has completed it. */
+CIP_API const void *cip_memory_bytes(const cip_memory *memory, size_t *nbytes);
+/** After the writer has ended. NULL is fine. */
+CIP_API void cip_memory_free(cip_memory *memory);
 
 /** Sets the node at `path`, making its parents; one that is there is replaced. A step that is the
  * next number of a sequence appends to it. Strings are UTF-8 and copied. TYPE when a parent is

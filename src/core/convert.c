@@ -118,18 +118,6 @@ static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, ci
     return cip_report_status(notes, err);
 }
 
-static cip_status apply_patch(cip_io *temporary, const cip_patch *patch, cip_err *err)
-{
-    for (size_t i = 0; i < patch->n; i++) {
-        const cip_patch_op *op = &patch->op[i];
-        if (op->kind != CIP_PATCH_WRITE || op->member[0] != '\0')
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected changes of the output itself");
-        CIP_TRY(cip_temporary_write(temporary, op->offset, op->after.ptr, op->after.len, err));
-    }
-    return CIP_OK;
-}
-
 static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
 {
     void *buf;
@@ -159,7 +147,7 @@ static cip_status to_pipe(const conversion *c, cip_err *err)
         CIP_GO(cip_temporary_new(env, NULL, &temporary, err));
         out = cip_temporary_out(temporary);
         CIP_GO(run_to(c, &out, &patch, err));
-        CIP_GO(apply_patch(temporary, &patch, err));
+        CIP_GO(cip_output_patch(&out, &patch, err));
         CIP_GO(copy_to_stdout(temporary, &env->mem, err));
     }
 done:

@@ -14,7 +14,8 @@
 
 enum { MEMBERS_MAX = 4096 };
 
-struct cip_output {
+typedef struct folder_output {
+    cip_output o;
     cip_env *env;
     cip_level level;
     bool overwrite;
@@ -24,7 +25,7 @@ struct cip_output {
     cip_commit *old; /* the file that is replaced, locked; NULL: none, or it cannot be locked */
     cip_replace **member;
     size_t n, cap;
-};
+} folder_output;
 
 static bool is_there(const cip_place *p, const char *name)
 {
@@ -57,7 +58,7 @@ static cip_status check_journal(const cip_place *p, cip_err *err)
 
 /* Whoever updates the file finishes first. One that cannot be written, and so not be updated by us,
  * may be replaced nevertheless. */
-static cip_status lock_old(cip_output *o, cip_err *err)
+static cip_status lock_old(folder_output *o, cip_err *err)
 {
     const cip_edit_options how = { .size = sizeof how, .level = o->level };
     cip_err own = CIP_ERR_INIT;
@@ -76,7 +77,7 @@ static cip_status lock_old(cip_output *o, cip_err *err)
 /* --- members ------------------------------------------------------------------------------------
  */
 
-static cip_status open_member(cip_output *o, const char *name, cip_replace **out, cip_err *err)
+static cip_status open_member(folder_output *o, const char *name, cip_replace **out, cip_err *err)
 {
     cip_place place;
     if (*name == '\0' || strchr(name, '/') != NULL)
@@ -94,7 +95,7 @@ static cip_status open_member(cip_output *o, const char *name, cip_replace **out
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
-    cip_output *o = user;
+    folder_output *o = user;
     if (o->n == MEMBERS_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d files beside it",
                         MEMBERS_MAX);
@@ -114,14 +115,14 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 
 static bool is_taken(void *user, const char *name)
 {
-    const cip_output *o = user;
+    const folder_output *o = user;
     return is_there(&o->place, name);
 }
 
 /* --- the file itself ----------------------------------------------------------------------------
  */
 
-static cip_status place_output(cip_output *o, const char *path, cip_err *err)
+static cip_status place_output(folder_output *o, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
     cip_mem *mem = &o->env->mem;
@@ -133,7 +134,7 @@ static cip_status place_output(cip_output *o, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status open_output(cip_output *o, cip_err *err)
+static cip_status open_output(folder_output *o, cip_err *err)
 {
     cip_place place;
     CIP_TRY(cip_place_sibling(&o->place, o->place.name, &place, err));
@@ -146,34 +147,9 @@ static cip_status open_output(cip_output *o, cip_err *err)
     return lock_old(o, err);
 }
 
-cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
-                            cip_output **out, cip_err *err)
-{
-    cip_output *o = NULL;
-    cip_status st;
-    *out = NULL;
-    CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
-    o->env = env;
-    o->level = level;
-    o->overwrite = overwrite;
-    o->place.dir = -1;
-    CIP_GO(place_output(o, path, err));
-    CIP_GO(open_output(o, err));
-    *out = o;
-    return CIP_OK;
-done:
-    cip_output_end(o);
-    return cip_fail_in(err, st, "output");
-}
-
-cip_out *cip_output_out(cip_output *o)
-{
-    return cip_replace_out(o->file);
-}
-
 /* What an interrupted update left is completed before the file goes: at every instant the name
  * shows the old file or the new one, and no journal lies beside that. */
-static cip_status settle_old(cip_output *o, cip_err *err)
+static cip_status settle_old(folder_output *o, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
@@ -181,7 +157,7 @@ static cip_status settle_old(cip_output *o, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 
-static cip_status place_all(cip_output *o, const cip_patch *patch, cip_err *err)
+static cip_status place_all(folder_output *o, const cip_patch *patch, cip_err *err)
 {
     CIP_TRY(settle_old(o, err));
     for (size_t i = 0; i < o->n; i++)
@@ -189,18 +165,18 @@ static cip_status place_all(cip_output *o, const cip_patch *patch, cip_err *err)
     return cip_replace_commit(o->file, patch, o->overwrite, err);
 }
 
-cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
+static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
 {
+    folder_output *o = (folder_output *)output;
     cip_status st = place_all(o, patch, err);
     for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
         cip_replace_take_back(o->member[i]);
     return cip_fail_in(err, st, "output");
 }
 
-void cip_output_end(cip_output *o)
+static void folder_end(cip_output *output)
 {
-    if (o == NULL)
-        return;
+    folder_output *o = (folder_output *)output;
     cip_mem *mem = &o->env->mem;
     for (size_t i = 0; i < o->n; i++)
         cip_replace_end(o->member[i]);
@@ -210,6 +186,39 @@ void cip_output_end(cip_output *o)
     cip_mem_put(mem, o->member);
     cip_mem_put(mem, o->path);
     cip_mem_put(mem, o);
+}
+
+static cip_out *folder_out(cip_output *o)
+{
+    return cip_replace_out(((folder_output *)o)->file);
+}
+
+static const cip_output_ops folder_ops = {
+    .out = folder_out,
+    .commit = folder_commit,
+    .end = folder_end,
+};
+
+cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
+                            cip_output **out, cip_err *err)
+{
+    folder_output *o = NULL;
+    cip_status st;
+    *out = NULL;
+    CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
+    o->o.ops = &folder_ops;
+    o->env = env;
+    o->level = level;
+    o->overwrite = overwrite;
+    o->place.dir = -1;
+    CIP_GO(place_output(o, path, err));
+    CIP_GO(open_output(o, err));
+    *out = &o->o;
+    return CIP_OK;
+done:
+    if (o != NULL)
+        folder_end(&o->o);
+    return cip_fail_in(err, st, "output");
 }
 
 /* The folder of a file, or of what a link leads to; `there`: the file exists. */

@@ -73,9 +73,13 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
 /* --- options ------------------------------------------------------------------------------------
  */
 
+/* `path`: the file's name, or NULL. */
 static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
 {
     const char *name = w->o.format;
+    if (name == NULL && path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a format or a name that tells it");
     w->format = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
     if (w->format == NULL && name != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
@@ -178,34 +182,103 @@ static cip_status begin_sink(cip_writer *w, cip_array_form *form, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status start(cip_writer *w, const char *path, cip_err *err)
+/* Where a new file goes: one of the three. */
+typedef struct destination {
+    const char *path;
+    const cip_target *target;
+    cip_memory *memory;
+} destination;
+
+static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
 {
+    bool changes = (w->format->sink->caps & CIP_SINK_PATCHES) != 0;
+    if (to->memory != NULL)
+        return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
+    if (to->target != NULL)
+        return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
+    CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
+    return cip_output_begin(&w->env, to->path, w->o.level, w->o.overwrite, &w->file, err);
+}
+
+static cip_status start(cip_writer *w, const destination *to, cip_err *err)
+{
+    const char **name = &w->target.methods.name;
     CIP_TRY(make_pool(w, err));
     CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
-    CIP_TRY(choose_format(w, path, err));
+    CIP_TRY(copy_text(w, *name, name, err));
+    CIP_TRY(choose_format(w, to->path != NULL ? to->path : *name, err));
     CIP_TRY(fill_spec(w, err));
-    CIP_TRY(cip_mem_copy(&w->env.mem, path, strlen(path), &w->path, err));
-    cip_status st = cip_output_begin(&w->env, path, w->o.level, w->o.overwrite, &w->file, err);
+    cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
     return w->spec.late ? begin_sink(w, NULL, err) : CIP_OK;
+}
+
+/* The target is the writer's, on failure too. */
+static cip_status create(const destination *to, const cip_write_options *o, cip_writer **writer,
+                         cip_err *err)
+{
+    cip_writer *w;
+    cip_target target = { .user = NULL };
+    if (to->target != NULL)
+        target = *to->target;
+    cip_status st = writer_new(o, &w, err);
+    if (st != CIP_OK) {
+        cip_target_close(&target);
+        return st;
+    }
+    w->target = target;
+    st = start(w, to, err);
+    if (st != CIP_OK)
+        cip_writer_abort(w);
+    else
+        *writer = w;
+    return st;
 }
 
 cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **writer,
                       cip_err *err)
 {
     cip_write_options o;
-    cip_writer *w;
     *writer = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
     CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
-    CIP_TRY(writer_new(&o, &w, err));
-    cip_status st = start(w, path, err);
+    return create(&(destination){ .path = path }, &o, writer, err);
+}
+
+cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
+                         const cip_write_options *opts, cip_writer **writer, cip_err *err)
+{
+    cip_write_options o;
+    cip_target target;
+    *writer = NULL;
+    if (methods == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    CIP_TRY(cip_target_take(&target, methods, user, err));
+    cip_status st = CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err);
+    if (st == CIP_OK)
+        return create(&(destination){ .target = &target }, &o, writer, err);
+    cip_target_close(&target);
+    return st;
+}
+
+cip_status cip_create_memory(const char *format, const cip_write_options *opts, cip_memory **out,
+                             cip_writer **writer, cip_err *err)
+{
+    cip_write_options o;
+    cip_memory *memory;
+    *out = NULL;
+    *writer = NULL;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    if (format != NULL)
+        o.format = format;
+    CIP_TRY(cip_memory_new(o.allocator, &memory, err));
+    cip_status st = create(&(destination){ .memory = memory }, &o, writer, err);
     if (st != CIP_OK)
-        cip_writer_abort(w);
+        cip_memory_free(memory);
     else
-        *writer = w;
+        *out = memory;
     return st;
 }
 
@@ -283,6 +356,7 @@ void cip_writer_abort(cip_writer *w)
     for (cip_entry *e = w->first; e != NULL; e = e->next)
         cip_io_close(e->temporary);
     cip_output_end(w->file);
+    cip_target_close(&w->target);
     cip_mem_put(&w->env.mem, w->path);
     cip_report_clear(&w->notes);
     cip_app_codecs_drop(&w->env, &w->codec);

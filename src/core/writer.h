@@ -41,7 +41,8 @@ struct cip_writer {
     cip_build tree;
     cip_entry *first, **last;
     size_t nentry, narray; /* narray: without masks */
-    char *path;
+    char *path;            /* NULL: it is no file of a folder */
+    cip_target target;     /* the caller's, or none */
     cip_output *file;
     void *sink; /* its state, once begun */
     bool begun;

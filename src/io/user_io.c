@@ -11,9 +11,8 @@ typedef struct user_io {
     void *user;
 } user_io;
 
-/* Puts a failing method's answer in order. `own` is what it filled. */
-static cip_status user_failed(int status, const char *method, uint64_t offset, cip_err *own,
-                              cip_err *err)
+cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_err *own,
+                           cip_err *err)
 {
     bool known = (unsigned)status <= CIP_ERR_CANCELLED;
     cip_status st = known ? (cip_status)status : CIP_ERR_IO;
@@ -32,7 +31,7 @@ static cip_status user_read(cip_io *io, const cip_range *r, size_t n, cip_err *e
     const user_io *u = (const user_io *)io;
     cip_err own = CIP_ERR_INIT;
     int st = (int)u->methods.read_ranges(u->user, r, n, &own);
-    return st == CIP_OK ? CIP_OK : user_failed(st, "read_ranges", r[0].offset, &own, err);
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "read_ranges", r[0].offset, &own, err);
 }
 
 static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
@@ -54,7 +53,7 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
                         "'%.120s' cannot be opened: the caller's methods know no members", name);
     int ust = (int)u->methods.open_member(u->user, name, &methods, &user, &own);
     if (ust != CIP_OK)
-        return user_failed(ust, "open_member", CIP_NO_OFFSET, &own, err);
+        return cip_user_failed(ust, "open_member", CIP_NO_OFFSET, &own, err);
     cip_status st = open_named(io->env, &methods, user, name, out, err);
     if (st != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
         methods.close(user);
@@ -92,7 +91,7 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
                         "expected methods with read_ranges and size, found NULL");
     int st = (int)m->size(user, &size, &own);
     if (st != CIP_OK)
-        return user_failed(st, "size", CIP_NO_OFFSET, &own, err);
+        return cip_user_failed(st, "size", CIP_NO_OFFSET, &own, err);
     CIP_TRY(cip_io_new(env, &user_ops, sizeof(user_io), name, &io, err));
     io->size = size;
     ((user_io *)io)->methods = *m;

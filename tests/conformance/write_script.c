@@ -19,6 +19,8 @@ typedef struct script {
     size_t noption;
     cip_writer *w;
     cip_edit *e;
+    cip_memory *memory;
+    char name[256]; /* of the file that it is */
 } script;
 
 typedef cip_status verb_fn(script *s);
@@ -99,18 +101,120 @@ static cip_status input_close(input *in, cip_status st)
 
 /* --- new files ------------------------------------------------------------------------------- */
 
+/* A file of the present folder that is written through callbacks, and is gone when it is not
+ * completed. */
+typedef struct stored {
+    FILE *f;
+    bool complete;
+    char name[256];
+} stored;
+
+static stored *stored_new(const char *name, const char *mode)
+{
+    stored *x = calloc(1, sizeof *x);
+    if (x == NULL || (x->f = fopen(name, mode)) == NULL) {
+        free(x);
+        return NULL;
+    }
+    snprintf(x->name, sizeof x->name, "%s", name);
+    return x;
+}
+
+static cip_status stored_write(void *user, uint64_t offset, const void *p, size_t n, cip_err *err)
+{
+    (void)err;
+    ssize_t now = pwrite(fileno(((stored *)user)->f), p, n, (off_t)offset);
+    return now == (ssize_t)n ? CIP_OK : CIP_ERR_IO;
+}
+
+static cip_status stored_resize(void *user, uint64_t nbytes, cip_err *err)
+{
+    (void)err;
+    return ftruncate(fileno(((stored *)user)->f), (off_t)nbytes) == 0 ? CIP_OK : CIP_ERR_IO;
+}
+
+static cip_status stored_complete(void *user, cip_err *err)
+{
+    (void)err;
+    ((stored *)user)->complete = true;
+    return CIP_OK;
+}
+
+static cip_status stored_unlink(void *user, const char *name, cip_err *err)
+{
+    (void)user;
+    (void)err;
+    return unlink(name) == 0 ? CIP_OK : CIP_ERR_IO;
+}
+
+static void stored_close(void *user)
+{
+    stored *x = user;
+    fclose(x->f);
+    if (!x->complete)
+        unlink(x->name);
+    free(x);
+}
+
+static cip_status stored_member(void *user, const char *name, cip_io_write_methods *methods,
+                                void **member, cip_err *err);
+
+static cip_io_write_methods stored_writes(const char *name)
+{
+    return (cip_io_write_methods){ CIP_IO_WRITE_METHODS_INIT,      .name = name,
+                                   .write_at = stored_write,       .resize = stored_resize,
+                                   .complete = stored_complete,    .create_member = stored_member,
+                                   .unlink_member = stored_unlink, .close = stored_close };
+}
+
+static cip_status stored_member(void *user, const char *name, cip_io_write_methods *methods,
+                                void **member, cip_err *err)
+{
+    (void)user;
+    (void)err;
+    *methods = stored_writes(NULL);
+    *member = stored_new(name, "wx");
+    return *member != NULL ? CIP_OK : CIP_ERR_BUSY;
+}
+
+/* The bytes that are in memory, into the file that they are compared in. */
+static cip_status save(script *s, cip_status st)
+{
+    size_t n;
+    const void *p = cip_memory_bytes(s->memory, &n);
+    FILE *f = p != NULL ? fopen(s->name, "wb") : NULL;
+    if (f != NULL && fwrite(p, 1, n, f) != n)
+        st = CIP_ERR_IO;
+    if (f != NULL)
+        fclose(f);
+    cip_memory_free(s->memory);
+    s->memory = NULL;
+    return st;
+}
+
+/* Into a file, or (into=store, into=memory) by way of callbacks or memory. */
 static cip_status do_create(script *s)
 {
-    return cip_create(
-        s->word[1],
+    const char *into = option(s, "into"), *path = s->word[1];
+    const cip_write_options *o =
         CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .format = option(s, "format"),
                           .version = option(s, "standard"), .codec = option(s, "codec"),
                           .byteorder = option(s, "byteorder"), .checksum = option(s, "md5"),
                           .encode = option(s, "encode"), .tree_slack = number(s, "slack"),
                           .align = (uint64_t)number(s, "align"),
                           .threads = (unsigned)number(s, "threads"),
-                          .accept_loss = number(s, "lossy") != 0),
-        &s->w, NULL);
+                          .accept_loss = number(s, "lossy") != 0);
+    if (into == NULL)
+        return cip_create(path, o, &s->w, NULL);
+    if (strcmp(into, "store") == 0) {
+        const cip_io_write_methods m = stored_writes(path);
+        stored *x = stored_new(path, "wx");
+        return x == NULL ? CIP_ERR_BUSY : cip_create_io(&m, x, o, &s->w, NULL);
+    }
+    snprintf(s->name, sizeof s->name, "%s", path);
+    const char *suffix = strrchr(path, '.') + 1;
+    const char *format = o->format != NULL ? o->format : *suffix == 'r' ? "rawarray" : suffix;
+    return cip_create_memory(format, o, &s->memory, &s->w, NULL);
 }
 
 /* Every third element is missing; the mask in an array that the caller frees. */
@@ -253,7 +357,8 @@ static cip_status do_commit(script *s)
     cip_edit *e = s->e;
     s->w = NULL;
     s->e = NULL;
-    return e != NULL ? cip_edit_commit(e, NULL) : cip_writer_commit(w, NULL);
+    cip_status st = e != NULL ? cip_edit_commit(e, NULL) : cip_writer_commit(w, NULL);
+    return s->memory != NULL ? save(s, st) : st;
 }
 
 /* --- updates --------------------------------------------------------------------------------- */

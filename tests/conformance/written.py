@@ -6,7 +6,7 @@ usage: tests/conformance/written.py COMMAND WRITE_SCRIPT [--update] [--only TEXT
 
 A case is a few calls of the API (written_cases.py, through write_script.c) or of the command (written_commands.py) in a folder
 of its own. Its line in written.txt: name, digest of all that is in the folder, what was refused. Part of the cases run with 4
-threads too. --update writes the list anew; --only runs the cases with this in their names; --keep leaves the files there.
+threads too, part through callbacks and into memory (the same bytes). --update writes the list anew; --only runs the cases with this in their names; --keep leaves the files there.
 
 The version of cippus in a file counts for nothing. Compressed bytes are the codec library's: the list's head says which
 versions made it, and cases of codecs that have another version here are left out.
@@ -70,7 +70,8 @@ def run_scripts(program, todo):
     """[(case, folder, lines, threads)] in one process -> (case, result)"""
     process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     for case, folder, lines, threads in todo:
-        words = [["case", str(folder)], *(x + [f"threads={threads}"] if x[0] in TAKE_THREADS else x for x in lines), ["end"]]
+        how = [f"threads={threads}"] if isinstance(threads, int) else [f"into={threads}", "threads=1"]
+        words = [["case", str(folder)], *(x + how if x[0] in TAKE_THREADS else x for x in lines), ["end"]]
         try:
             process.stdin.write("".join("\t".join(w) + "\n" for w in words))
             process.stdin.flush()
@@ -118,6 +119,14 @@ def make_inputs(top, scripts, commands):
         (top / "in" / name).write_bytes(data)
 
 
+INTO = {3: "store", 6: "memory"}
+
+
+def has_no_members(line):
+    """Nor a name that is more than the format's."""
+    return "external" not in " ".join(line) and (line[0] != "create" or line[1] in ("a.asdf", "a.ra", "a.npy"))
+
+
 def chosen(here, there):
     """Names of cases to run with their lines, and those left out."""
     scripts, commands, left = [], [], []
@@ -133,6 +142,9 @@ def chosen(here, there):
             kind.append((name, name, lines, 1))
             if threaded:
                 kind.append((name, f"{name} (4 threads)", lines, 4))
+            into = INTO.get(len(kind) % 8) if kind is scripts else None
+            if into == "store" or (into and all(has_no_members(line) for line in lines)):
+                kind.append((name, f"{name} (into {into})", lines, into))
     if os.environ.get("CIP_TEST_BUILD") == "asan":
         scripts, commands = effort.sample(scripts, 600), effort.sample(commands, 60)
     return scripts, commands, left

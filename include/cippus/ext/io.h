@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes from anywhere: what an application provides so that a file can lie in memory, in an object
- * store or behind a test. */
+ * Bytes from anywhere and to anywhere: what an application provides so that a file can lie in
+ * memory, in an object store or behind a test. */
 #ifndef CIPPUS_EXT_IO_H
 #define CIPPUS_EXT_IO_H
 
@@ -36,6 +36,46 @@ typedef struct cip_io_methods {
 
 /** The first field in a list of them: { CIP_IO_METHODS_INIT, .read_ranges = ..., .size = ... }. */
 #define CIP_IO_METHODS_INIT .struct_size = sizeof(cip_io_methods)
+
+/** Write access to one file of a store, the counterpart of cip_io_methods. Threads: the functions
+ * of one file and of its members are called one at a time, and all but `close` only within the
+ *  commit. Errors: they return a status and say why in `err`, which is never NULL here; the commit
+ *  ends with that status and calls `complete` no more.
+ *  A new file gets write_at in rising order without a gap from 0 on, then resize to its length (an
+ *  older file's end goes), sync, complete. An update gets the bytes behind the old end first, then
+ *  the changed ones below it, resize when the length changes, sync, complete. */
+typedef struct cip_io_write_methods {
+    size_t struct_size; /* sizeof(cip_io_write_methods) */
+    /** The file's name, without a folder ("night.asdf"): tells the format where the options do not,
+     *  and members are named after it; NULL: it has none, and no members. */
+    const char *name;
+    /** All of nbytes (never 0) at `offset`, at most at the present end. */
+    cip_status (*write_at)(void *user, uint64_t offset, const void *bytes, size_t nbytes,
+                           cip_err *err);
+    /** Cuts the file to nbytes, or extends it by zeros. */
+    cip_status (*resize)(void *user, uint64_t nbytes, cip_err *err);
+    /** What was written survives a loss of power afterwards; NULL: nothing needs to be done for
+     *  that. Not called with CIP_LEVEL_PROCESS. */
+    cip_status (*sync)(void *user, cip_err *err);
+    /** The last call of a commit: the file is whole, and may be shown; NULL: nobody needs to know.
+     */
+    cip_status (*complete)(void *user, cip_err *err);
+    /** Makes a file beside this one with methods (*methods comes zeroed; its name counts for
+     *  nothing) and a user pointer of its own; BUSY when the name is taken, which must stay as it
+     *  is. Members are complete before the file that names them. NULL: files that consist of
+     *  several are UNSUPPORTED. */
+    cip_status (*create_member)(void *user, const char *name, struct cip_io_write_methods *methods,
+                                void **member_user, cip_err *err);
+    /** Removes a member that create_member made: the commit failed. NULL: it stays. */
+    cip_status (*unlink_member)(void *user, const char *name, cip_err *err);
+    /** Gives the user pointer back, once, whatever became of the file: when it was not completed,
+     *  what was written is worth nothing. May be NULL. */
+    void (*close)(void *user);
+} cip_io_write_methods;
+
+/** The first field in a list of them: { CIP_IO_WRITE_METHODS_INIT, .name = ..., .write_at = ... }.
+ */
+#define CIP_IO_WRITE_METHODS_INIT .struct_size = sizeof(cip_io_write_methods)
 
 #ifdef __cplusplus
 }

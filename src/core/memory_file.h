@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A file in memory that can be written and, once it is complete, read and updated. */
+#ifndef CIP_CORE_MEMORY_FILE_H
+#define CIP_CORE_MEMORY_FILE_H
+
+#include "cippus/write.h"
+#include "io/out.h"
+#include "io/io_target.h"
+
+/* `from` may be NULL. */
+cip_status cip_memory_new(const cip_allocator *from, cip_memory **out, cip_err *err);
+/* It as an output that starts empty and can do all that an output can but members. */
+cip_out cip_memory_out(cip_memory *m);
+/* Its bytes may be shown from here on. */
+void cip_memory_complete(cip_memory *m);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing through the caller's methods. */
+#include "io/io_target.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+
+cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err)
+{
+    if (m->struct_size != sizeof *m) /* the only size there has been */
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected methods of struct_size %zu, found %zu", sizeof *m,
+                        m->struct_size);
+    if (m->write_at == NULL || m->resize == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected methods with write_at and resize, found NULL");
+    if (m->name != NULL && (m->name[0] == '\0' || strchr(m->name, '/') != NULL))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the name of a file, without a folder, found '%.80s'", m->name);
+    *t = (cip_target){ .methods = *m, .user = user };
+    return CIP_OK;
+}
+
+cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
+                            cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    int st = n != 0 ? (int)t->methods.write_at(t->user, off, p, n, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "write_at", off, &own, err);
+}
+
+cip_status cip_target_copy(const cip_target *t, cip_io *io, uint64_t from, uint64_t to,
+                           cip_err *err)
+{
+    cip_mem *mem = &io->env->mem;
+    size_t piece = (size_t)cip_min_u64(CIP_IO_PIECE, to > from ? to - from : 0);
+    cip_status st = CIP_OK;
+    void *buf;
+    CIP_TRY(cip_mem_get(mem, piece, &buf, err));
+    while (st == CIP_OK && from < to) {
+        size_t n = (size_t)cip_min_u64(piece, to - from);
+        st = cip_io_read(io, from, buf, n, err);
+        if (st == CIP_OK)
+            st = cip_target_write(t, from, buf, n, err);
+        from += n;
+    }
+    cip_mem_put(mem, buf);
+    return st;
+}
+
+cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    int st = (int)t->methods.resize(t->user, nbytes, &own);
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "resize", nbytes, &own, err);
+}
+
+cip_status cip_target_sync(const cip_target *t, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    int st = t->methods.sync != NULL ? (int)t->methods.sync(t->user, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "sync", CIP_NO_OFFSET, &own, err);
+}
+
+cip_status cip_target_complete(const cip_target *t, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    int st = t->methods.complete != NULL ? (int)t->methods.complete(t->user, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "complete", CIP_NO_OFFSET, &own, err);
+}
+
+cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err)
+{
+    cip_io_write_methods methods = { 0 };
+    cip_err own = CIP_ERR_INIT;
+    void *user = NULL;
+    *out = (cip_target){ .user = NULL };
+    if (t->methods.create_member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be made: the caller's methods know no members", name);
+    int st = (int)t->methods.create_member(t->user, name, &methods, &user, &own);
+    if (st != CIP_OK)
+        return cip_user_failed(st, "create_member", CIP_NO_OFFSET, &own, err);
+    cip_status taken = cip_target_take(out, &methods, user, err);
+    if (taken != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
+        methods.close(user);
+    return taken;
+}
+
+void cip_target_unlink(const cip_target *t, const char *name)
+{
+    cip_err own = CIP_ERR_INIT;
+    if (t->methods.unlink_member != NULL)
+        t->methods.unlink_member(t->user, name, &own);
+}
+
+void cip_target_close(cip_target *t)
+{
+    if (t->methods.close != NULL)
+        t->methods.close(t->user);
+    *t = (cip_target){ .user = NULL };
+}

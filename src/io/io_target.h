@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A file of the caller's store as it is written: the caller's methods, whose answers are not
+ * trusted. */
+#ifndef CIP_IO_IO_TARGET_H
+#define CIP_IO_IO_TARGET_H
+
+#include "io/io.h"
+
+typedef struct cip_target {
+    cip_io_write_methods methods; /* struct_size 0: none */
+    void *user;
+} cip_target;
+
+/* ARG when the methods are not whole. */
+cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err);
+/* n bytes at off; none are fine. */
+cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
+                            cip_err *err);
+/* `io` from `from` up to `to` into the same place, in pieces. */
+cip_status cip_target_copy(const cip_target *t, cip_io *io, uint64_t from, uint64_t to,
+                           cip_err *err);
+cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err);
+cip_status cip_target_sync(const cip_target *t, cip_err *err);
+cip_status cip_target_complete(const cip_target *t, cip_err *err);
+/* A new file beside it. */
+cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err);
+void cip_target_unlink(const cip_target *t, const char *name);
+/* Gives the user pointer back; nothing is left to call. One that was never taken is fine. */
+void cip_target_close(cip_target *t);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A store of a caller's, over memory: named files that are written through cip_io_write_methods and
+ * read through cip_io_methods. It counts the calls, lets one of them fail, and refuses what the
+ * library must not do.
+ *
+ *     test_store s = { .fail_at = 3 };                  the third call ends with CIP_ERR_IO
+ *     cip_create_io(&test_store_writes, test_store_file(&s, "out.asdf"), NULL, &w, err);
+ *     test_store_clear(&s);
+ */
+#ifndef CIP_TESTS_TEST_STORE_H
+#define CIP_TESTS_TEST_STORE_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cippus/cippus.h"
+
+enum { TEST_STORE_FILES = 16 };
+
+typedef struct test_file {
+    struct test_store *store;
+    char name[64];
+    char *bytes;
+    size_t n;
+    bool there, forwards; /* forwards: new, only the end may be written */
+    int complete, closed; /* calls */
+} test_file;
+
+typedef struct test_store {
+    test_file file[TEST_STORE_FILES];
+    int calls, fail_at, fail_from; /* from a call on all fail */
+    int status;                    /* what with; 0: CIP_ERR_IO */
+    int syncs;
+} test_store;
+
+static inline test_file *test_store_find(test_store *s, const char *name)
+{
+    for (int i = 0; i < TEST_STORE_FILES; i++)
+        if (s->file[i].there && strcmp(s->file[i].name, name) == 0)
+            return &s->file[i];
+    return NULL;
+}
+
+/* A new file of this name, or the one that is there. */
+static inline test_file *test_store_file(test_store *s, const char *name)
+{
+    test_file *f = test_store_find(s, name);
+    for (int i = 0; f == NULL && i < TEST_STORE_FILES; i++)
+        if (!s->file[i].there) {
+            f = &s->file[i];
+            free(f->bytes);
+            memset(f, 0, sizeof *f);
+            strncpy(f->name, name, sizeof f->name - 1);
+            f->there = f->forwards = true;
+        }
+    if (f != NULL)
+        f->store = s;
+    return f;
+}
+
+static inline void test_store_clear(test_store *s)
+{
+    for (int i = 0; i < TEST_STORE_FILES; i++)
+        free(s->file[i].bytes);
+    memset(s, 0, sizeof *s);
+}
+
+/* Counts a call; the status that it ends with. */
+static inline cip_status test_store_call(test_store *s)
+{
+    int now = ++s->calls;
+    bool fails = now == s->fail_at || (s->fail_from != 0 && now >= s->fail_from);
+    return !fails ? CIP_OK : s->status != 0 ? (cip_status)s->status : CIP_ERR_IO;
+}
+
+static inline cip_status test_store_resize(void *user, uint64_t nbytes, cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    cip_status st = test_store_call(f->store);
+    (void)err;
+    if (st != CIP_OK)
+        return st;
+    f->bytes = (char *)realloc(f->bytes, nbytes + 1);
+    if (nbytes > f->n)
+        memset(f->bytes + f->n, 0, nbytes - f->n);
+    f->n = nbytes;
+    return CIP_OK;
+}
+
+/* A write that fails has been made in part. */
+static inline cip_status test_store_write(void *user, uint64_t offset, const void *p, size_t n,
+                                          cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    cip_status st = test_store_call(f->store);
+    size_t now = st == CIP_OK ? n : n / 2;
+    (void)err;
+    if (n == 0 || offset > f->n || (f->forwards && offset != f->n))
+        abort();
+    if (offset + now > f->n) {
+        f->bytes = (char *)realloc(f->bytes, offset + now + 1);
+        f->n = offset + now;
+    }
+    memcpy(f->bytes + offset, p, now);
+    return st;
+}
+
+static inline cip_status test_store_sync(void *user, cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    (void)err;
+    f->store->syncs++;
+    return test_store_call(f->store);
+}
+
+static inline cip_status test_store_complete(void *user, cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    cip_status st = test_store_call(f->store);
+    (void)err;
+    f->complete += st == CIP_OK;
+    return st;
+}
+
+static inline void test_store_close(void *user)
+{
+    test_file *f = (test_file *)user;
+    f->closed++;
+    f->forwards = false;
+}
+
+static inline cip_status test_store_unlink(void *user, const char *name, cip_err *err)
+{
+    test_store *s = ((test_file *)user)->store;
+    test_file *f = test_store_find(s, name);
+    (void)err;
+    if (f == NULL || f->closed != 1)
+        abort();
+    f->there = false;
+    return test_store_call(s);
+}
+
+static inline cip_status test_store_member(void *user, const char *name,
+                                           cip_io_write_methods *methods, void **member,
+                                           cip_err *err);
+
+#define TEST_STORE_WRITES                                                                          \
+    {                                                                                              \
+        CIP_IO_WRITE_METHODS_INIT,                                                                 \
+            .name = "out.asdf", .write_at = test_store_write, .resize = test_store_resize,         \
+            .sync = test_store_sync, .complete = test_store_complete,                              \
+            .create_member = test_store_member, .unlink_member = test_store_unlink,                \
+            .close = test_store_close                                                              \
+    }
+
+static inline cip_status test_store_member(void *user, const char *name,
+                                           cip_io_write_methods *methods, void **member,
+                                           cip_err *err)
+{
+    static const cip_io_write_methods writes = TEST_STORE_WRITES;
+    test_store *s = ((test_file *)user)->store;
+    cip_status st = test_store_call(s);
+    (void)err;
+    if (st == CIP_OK && test_store_find(s, name) != NULL)
+        st = CIP_ERR_BUSY;
+    if (st != CIP_OK)
+        return st;
+    *methods = writes;
+    *member = test_store_file(s, name);
+    return CIP_OK;
+}
+
+static inline cip_status test_store_read(void *user, const cip_range *range, size_t n, cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    cip_status st = test_store_call(f->store);
+    (void)err;
+    for (size_t i = 0; st == CIP_OK && i < n; i++) {
+        if (range[i].offset + range[i].nbytes > f->n)
+            abort();
+        memcpy(range[i].dst, f->bytes + range[i].offset, range[i].nbytes);
+    }
+    return st;
+}
+
+static inline cip_status test_store_size(void *user, uint64_t *nbytes, cip_err *err)
+{
+    test_file *f = (test_file *)user;
+    (void)err;
+    *nbytes = f->n;
+    return test_store_call(f->store);
+}
+
+static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,
+                                         void **member, cip_err *err);
+
+#define TEST_STORE_READS                                                                           \
+    {                                                                                              \
+        CIP_IO_METHODS_INIT, .read_ranges = test_store_read, .size = test_store_size,              \
+                             .open_member = test_store_open                                        \
+    }
+
+static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,
+                                         void **member, cip_err *err)
+{
+    static const cip_io_methods reads = TEST_STORE_READS;
+    test_store *s = ((test_file *)user)->store;
+    cip_status st = test_store_call(s);
+    (void)err;
+    *member = test_store_find(s, name);
+    *methods = reads;
+    return st != CIP_OK ? st : *member == NULL ? CIP_ERR_NOT_FOUND : CIP_OK;
+}
+
+#endif
