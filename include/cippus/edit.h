@@ -47,6 +47,20 @@ CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
 CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
                                  cip_err *err);
 
+/** The same of a file in a store of the caller's, by methods that read and that write it
+ * (cippus/ext/io.h). Nothing is written before the commit. A method that fails in it ends it, and
+ * what was written by then is undone by further calls: all is written, or nothing, unless these
+ * fail as well (the error says so). There are no locks and no journals: what ends the process, or
+ * the machine, amid a commit leaves a mixture. write->close gives `user` back, in any case and once
+ * (not where ARG says that methods are missing); read->close is not called. */
+CIP_API cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
+                                    void *user, const cip_edit_options *opts, cip_edit **edit,
+                                    cip_err *err);
+/** The same of a file in memory, which must outlive the edit. It can be read until the commit,
+ * after which cip_memory_bytes gives other bytes. */
+CIP_API cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts,
+                                        cip_edit **edit, cip_err *err);
+
 /** Changes of the tree: as cip_set_string and so on for writers. */
 CIP_API cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err);
 CIP_API cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err);

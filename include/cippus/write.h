@@ -90,6 +90,8 @@ CIP_API cip_status cip_create_memory(const char *format, const cip_write_options
 /** The file's bytes, *nbytes of them: borrowed until it is freed or an update of it is committed
  * (cip_edit_open_memory). NULL and 0 before a commit has completed it. */
 CIP_API const void *cip_memory_bytes(const cip_memory *memory, size_t *nbytes);
+/** A file in memory from bytes that are there, which are copied: to be updated. */
+CIP_API cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err);
 /** After the writer has ended. NULL is fine. */
 CIP_API void cip_memory_free(cip_memory *memory);
 

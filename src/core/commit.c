@@ -157,6 +157,7 @@ void cip_commit_end(cip_commit *c)
         return;
     cip_mem *mem = &c->env->mem;
     cip_io_close(c->io);
+    cip_target_close(&c->target);
     if (c->fd != -1)
         close(c->fd); /* and with it the locks */
     cip_mem_put(mem, c->path);

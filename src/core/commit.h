@@ -6,6 +6,7 @@
 #define CIP_CORE_COMMIT_H
 
 #include "cippus/edit.h"
+#include "io/io_target.h"
 #include "io/out.h"
 #include "io/patch.h"
 #include "io/store.h"
@@ -40,6 +41,10 @@ typedef struct cip_commit cip_commit;
  * (a sealed journal that does not fit, naming `cippus recover`). */
 cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
                             cip_commit **out, cip_err *err);
+/* The same of a file that is read and written through the caller's methods. `target` is the
+ * commit's from here on, on failure too. */
+cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const cip_target *target,
+                               const cip_edit_options *opts, cip_commit **out, cip_err *err);
 /* The file as it is now; members can be opened. Borrowed until cip_commit_end. */
 cip_io *cip_commit_io(cip_commit *c);
 /* Whether it is the very file, unchanged, that `io` (of cip_io_open_file) shows. */

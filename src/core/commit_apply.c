@@ -191,6 +191,10 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
     cip_status st;
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
     CIP_GO(cip_io_unchanged(c->io, err)); /* by one who knows no locks */
+    if (cip_commit_has_target(c)) {
+        st = cip_commit_to_target(c, &p, err);
+        goto done;
+    }
     switch (p.way) {
     case CIP_WAY_NOTHING:
         break;

@@ -6,6 +6,7 @@
 
 #include "core/commit.h"
 #include "io/io_impl.h"
+#include "io/io_target.h"
 #include "io/record.h"
 #include "io/store.h"
 
@@ -23,7 +24,13 @@ struct cip_commit {
     struct stat st;    /* as of begin */
     cip_io *io;        /* the file as it is, with a descriptor of its own */
     uint64_t end;      /* where cip_commit_append goes on */
+    cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
+
+static inline bool cip_commit_has_target(const cip_commit *c)
+{
+    return c->target.methods.struct_size != 0;
+}
 
 /* How a revision gets into the file. */
 typedef enum cip_commit_way {
@@ -49,6 +56,9 @@ typedef struct cip_commit_plan {
 cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
                                 cip_err *err);
 void cip_commit_plan_clear(cip_commit_plan *p);
+
+/* The way of a plan in a store of the caller's. */
+cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err);
 
 /* As cip_commit_begin, but what an interrupted update left is left as it is. */
 cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,

@@ -53,13 +53,17 @@ static cip_status add_suspect(finder *f, uint64_t from, uint64_t to, cip_err *er
                : CIP_OK;
 }
 
-/* Whether a piece is the file's own bytes in their old place, told by the descriptor: it may be of
- * a part of the file. */
+/* Whether a piece is the file's own bytes in their old place: it may be of a part of the file, or
+ * of an io of its own over the same descriptor. */
 static bool stays(const cip_commit *c, const cip_segment *s, uint64_t at)
 {
-    uint64_t off = s->off, own = 0;
-    return s->io != NULL && cip_io_descriptor(s->io, &off) == cip_io_descriptor(c->io, &own) &&
-           off == at;
+    uint64_t off = s->off, there = s->off, own = 0;
+    if (s->io == NULL)
+        return false;
+    if (cip_io_whole(s->io, &off) == c->io)
+        return off == at;
+    int fd = cip_io_descriptor(s->io, &there);
+    return fd != -1 && fd == cip_io_descriptor(c->io, &own) && there == at;
 }
 
 /* Changes, and the pieces that are not the file's own bytes in their old place. */
@@ -196,7 +200,7 @@ static bool keeps_record(const cip_commit_plan *p, const cip_commit *c)
 static cip_status choose_for_links(finder *f, cip_err *err)
 {
     const cip_commit *c = f->c;
-    if (!keeps_record(f->p, c) || is_found(c))
+    if (cip_commit_has_target(c) || !keeps_record(f->p, c) || is_found(c))
         return CIP_OK;
     if (!c->break_links)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -328,9 +332,9 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
         break;
     case CIP_WAY_JOURNAL:
         snprintf(text, cap,
-                 "journal: append %" PRIu64 " bytes, write %" PRIu64 " in %zu places, %" PRIu64
+                 "%s: append %" PRIu64 " bytes, write %" PRIu64 " in %zu places, %" PRIu64
                  " bytes in the end",
-                 more, p.nbytes, p.nrun, size);
+                 cip_commit_has_target(c) ? "in place" : "journal", more, p.nbytes, p.nrun, size);
         break;
     case CIP_WAY_REPLACE:
         snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory_file.h"
 #include "core/spec_text.h"
 #include "core/take_options.h"
 #include "tree/edit.h"
@@ -37,17 +38,33 @@ static cip_status start_format(cip_edit *e, cip_err *err)
     return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
 }
 
-/* `same`: what the file must still be, or NULL. */
-static cip_status start(cip_edit *e, const char *path, const cip_file *same, const char *format,
-                        cip_err *err)
+/* What is changed: a path, which may have to be the file that is open, or the caller's methods. */
+typedef struct edited {
+    const char *path;
+    cip_file *same;
+    const cip_io_methods *read;
+    cip_target *target; /* given to the commit: set to none */
+} edited;
+
+static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
 {
     cip_env *env = &e->file->env;
+    if (what->target == NULL)
+        return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
+    cip_target own = *what->target;
+    *what->target = (cip_target){ .user = NULL };
+    return cip_commit_begin_io(env, what->read, &own, &e->o, &e->commit, err);
+}
+
+static cip_status start(cip_edit *e, const edited *what, const char *format, cip_err *err)
+{
+    const cip_file *same = what->same;
     cip_io *io;
     CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
     CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
     CIP_TRY(keep_text(&e->arena, &e->o.encode, err));
     CIP_TRY(keep_text(&e->arena, &e->o.history, err));
-    CIP_TRY(cip_commit_begin(env, path, &e->o, &e->commit, err));
+    CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);
     if (same != NULL && !cip_commit_same(e->commit, same->io))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
@@ -57,13 +74,14 @@ static cip_status start(cip_edit *e, const char *path, const cip_file *same, con
     return start_format(e, err);
 }
 
-static cip_status open_edit(const char *path, cip_file *same, const cip_edit_options *opts,
-                            cip_edit **out, cip_err *err)
+static cip_status open_edit(const edited *what, const cip_edit_options *opts, cip_edit **out,
+                            cip_err *err)
 {
+    cip_file *same = what->same;
     cip_edit_options o;
     cip_file *f;
     cip_edit *e;
-    if (out == NULL || path == NULL)
+    if (out == NULL || (what->path == NULL && what->target == NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
     CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
@@ -82,7 +100,7 @@ static cip_status open_edit(const char *path, cip_file *same, const cip_edit_opt
     e->o = o;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
     e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
-    st = start(e, path, same, format, err);
+    st = start(e, what, format, err);
     if (st != CIP_OK)
         cip_edit_abort(e);
     else
@@ -93,7 +111,37 @@ static cip_status open_edit(const char *path, cip_file *same, const cip_edit_opt
 cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
                          cip_err *err)
 {
-    return open_edit(path, NULL, opts, edit, err);
+    return open_edit(&(edited){ .path = path }, opts, edit, err);
+}
+
+static cip_status open_target(const cip_io_methods *read, cip_target target,
+                              const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+{
+    cip_status st = open_edit(&(edited){ .read = read, .target = &target }, opts, edit, err);
+    cip_target_close(&target); /* if the commit did not come to have it */
+    return st;
+}
+
+cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
+                            void *user, const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+{
+    cip_target target;
+    if (edit != NULL)
+        *edit = NULL;
+    if (read == NULL || write == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    CIP_TRY(cip_target_take(&target, write, user, err));
+    return open_target(read, target, opts, edit, err);
+}
+
+cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts, cip_edit **edit,
+                                cip_err *err)
+{
+    if (edit != NULL)
+        *edit = NULL;
+    if (cip_memory_bytes(memory, NULL) == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
+    return open_target(&cip_memory_reads, cip_memory_target(memory), opts, edit, err);
 }
 
 cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
@@ -104,9 +152,9 @@ cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
     if (strcmp(file->io->ops->name, "file") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "only a file that was opened by its name can be changed, not %s",
+                        "only a file that was opened by its name can be changed so, not %s",
                         file->io->ops->name);
-    CIP_TRY(open_edit(file->io->name, file, NULL, edit, err));
+    CIP_TRY(open_edit(&(edited){ .path = file->io->name, .same = file }, NULL, edit, err));
     file->layout->may_change = true;
     cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
     return CIP_OK;

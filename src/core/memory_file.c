@@ -13,7 +13,7 @@ struct cip_memory {
     bool complete;
 };
 
-cip_status cip_memory_new(const cip_allocator *from, cip_memory **out, cip_err *err)
+cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err)
 {
     cip_mem mem;
     cip_memory *m;
@@ -24,6 +24,20 @@ cip_status cip_memory_new(const cip_allocator *from, cip_memory **out, cip_err *
     m->bytes.mem = &m->mem;
     *out = m;
     return CIP_OK;
+}
+
+cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err)
+{
+    if (bytes == NULL && nbytes != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected bytes, found NULL");
+    CIP_TRY(cip_memory_make(NULL, out, err));
+    cip_status st = cip_buf_add(&(*out)->bytes, bytes, nbytes, err);
+    (*out)->complete = true;
+    if (st != CIP_OK) {
+        cip_memory_free(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
 const void *cip_memory_bytes(const cip_memory *m, size_t *nbytes)
@@ -101,5 +115,33 @@ cip_out cip_memory_out(cip_memory *m)
         .rewrite = rewrite,
         .rewind = resize,
         .move = move,
+    };
+}
+
+/* --- as a file of a store -------------------------------------------------------------------- */
+
+static cip_status read_ranges(void *user, const cip_range *r, size_t n, cip_err *err)
+{
+    const cip_memory *m = user;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        memcpy(r[i].dst, m->bytes.ptr + r[i].offset, r[i].nbytes);
+    return CIP_OK;
+}
+
+static cip_status size(void *user, uint64_t *nbytes, cip_err *err)
+{
+    (void)err;
+    *nbytes = ((const cip_memory *)user)->bytes.len;
+    return CIP_OK;
+}
+
+const cip_io_methods cip_memory_reads = { CIP_IO_METHODS_INIT, .read_ranges = read_ranges,
+                                          .size = size };
+
+cip_target cip_memory_target(cip_memory *m)
+{
+    return (cip_target){
+        .user = m, .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite, .resize = resize }
     };
 }

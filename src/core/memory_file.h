@@ -8,9 +8,12 @@
 #include "io/io_target.h"
 
 /* `from` may be NULL. */
-cip_status cip_memory_new(const cip_allocator *from, cip_memory **out, cip_err *err);
+cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err);
 /* It as an output that starts empty and can do all that an output can but members. */
 cip_out cip_memory_out(cip_memory *m);
+/* It as a file of a store: to be read, with `m` as the user pointer, and to be written. */
+extern const cip_io_methods cip_memory_reads;
+cip_target cip_memory_target(cip_memory *m);
 /* Its bytes may be shown from here on. */
 void cip_memory_complete(cip_memory *m);
 

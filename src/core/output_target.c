@@ -81,7 +81,7 @@ static cip_status deliver(const target_output *o, const cip_target *t, cip_io *d
                           uint64_t nbytes, cip_err *err)
 {
     if (data != NULL)
-        CIP_TRY(cip_target_copy(t, data, 0, nbytes, err));
+        CIP_TRY(cip_target_copy(t, 0, data, 0, nbytes, err));
     CIP_TRY(cip_target_resize(t, nbytes, err));
     if (o->level == CIP_LEVEL_POWER)
         CIP_TRY(cip_target_sync(t, err));

@@ -276,6 +276,212 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* --- updates -------------------------------------------------------------------------------- */
+
+/* A file in the store that is there, with these bytes. */
+static test_file *stored(test_store *s, const char *name, const char *bytes, size_t n)
+{
+    test_file *f = test_store_file(s, name);
+    free(f->bytes);
+    f->bytes = malloc(n + 1);
+    memcpy(f->bytes, bytes, n);
+    f->n = n;
+    f->forwards = false;
+    return f;
+}
+
+/* Kinds of changes: within a sector; a longer tree; an array that grows; a shorter file; a file
+ * laid out anew; a tree that no longer fits; nothing. */
+enum { NUMBER, NAME, ROWS, SHORTER, ANEW, MOVED, NOTHING, KINDS };
+
+static cip_status change(cip_edit *e, int kind, cip_err *err)
+{
+    static const double rows[] = { 1, 2, 3, 4 };
+    static const int64_t less[] = { 0, 2 };
+    static char text[9000];
+    const float seven = 7;
+    memset(text, 'x', sizeof text - 1);
+    switch (kind) {
+    case NUMBER:
+        cip_edit_write(e, "image", "[1, 2]", &seven, sizeof seven, err);
+        break;
+    case NAME:
+        cip_edit_set(e, "meta/name", "second", err);
+        cip_edit_write(e, "image", "[3, 5]", &seven, sizeof seven, err);
+        break;
+    case ROWS:
+        cip_edit_append(e, "rows", rows, sizeof rows, err);
+        break;
+    case SHORTER:
+        cip_edit_resize(e, "rows", 2, less, err);
+        break;
+    case ANEW:
+        cip_edit_remove(e, "image", err);
+        cip_edit_defrag(e, NULL, NULL, err);
+        break;
+    case MOVED:
+        cip_edit_set(e, "meta/text", text, err);
+        break;
+    default:
+        break;
+    }
+    return cip_edit_commit(e, err);
+}
+
+/* old[k] becomes new[k] on disk, by change k. */
+static char *old[KINDS], *new[KINDS];
+static size_t nold[KINDS], nnew[KINDS];
+
+static int setup_updates(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&dir, "edited.asdf");
+    for (int k = 0; k < KINDS; k++) {
+        cip_edit *e;
+        edit_file(&dir, "edited.asdf", true);
+        if (k == SHORTER) {
+            OK(cip_edit_open(path, NULL, &e, err));
+            OK(change(e, ROWS, err));
+        }
+        old[k] = edit_bytes(path, &nold[k]);
+        OK(cip_edit_open(path, NULL, &e, err));
+        OK(change(e, k, err));
+        new[k] = edit_bytes(path, &nnew[k]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_true(nnew[SHORTER] < nold[SHORTER] && nnew[ROWS] > nold[ROWS]);
+    return 0;
+}
+
+static int teardown_updates(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        free(old[k]);
+        free(new[k]);
+    }
+    return 0;
+}
+
+static void updates_make_the_bytes_of_an_updated_file(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        test_store s = { .calls = 0 };
+        test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+        cip_edit *e;
+        cip_memory *m;
+        size_t n;
+        OK(cip_edit_open_io(&reads, &writes, f, NULL, &e, err));
+        assert_memory_equal(f->bytes, old[k], nold[k]);
+        OK(change(e, k, err));
+        assert_int_equal(f->n, nnew[k]);
+        assert_memory_equal(f->bytes, new[k], nnew[k]);
+        assert_int_equal(f->closed, 1);
+        assert_int_equal(f->complete, k != NOTHING);
+        test_store_clear(&s);
+        OK(cip_memory_new(old[k], nold[k], &m, err));
+        OK(cip_edit_open_memory(m, NULL, &e, err));
+        OK(change(e, k, err));
+        const void *bytes = cip_memory_bytes(m, &n);
+        assert_int_equal(n, nnew[k]);
+        assert_memory_equal(bytes, new[k], n);
+        cip_memory_free(m);
+    }
+}
+
+static void an_update_whose_call_fails_is_undone(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (int k = 0; k < KINDS; k++) {
+        for (int n = 1;; n++) {
+            test_store s = { .fail_at = n, .status = CIP_ERR_BUSY };
+            test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+            cip_edit *e;
+            cip_err e2 = CIP_ERR_INIT;
+            cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
+            if (st == CIP_OK)
+                st = change(e, k, &e2);
+            assert_int_equal(f->closed, 1);
+            assert_true(st == CIP_OK || st == CIP_ERR_BUSY);
+            assert_int_equal(f->complete, st == CIP_OK && k != NOTHING);
+            assert_int_equal(f->n, st == CIP_OK ? nnew[k] : nold[k]);
+            assert_memory_equal(f->bytes, st == CIP_OK ? new[k] : old[k], f->n);
+            int calls = s.calls;
+            test_store_clear(&s);
+            if (calls < n)
+                break;
+            assert_int_equal(st, CIP_ERR_BUSY);
+            failed++;
+        }
+    }
+    assert_true(failed > 50);
+}
+
+/* Nothing can be done; the error says so where anything was written, and only there. */
+static void an_update_that_cannot_be_undone_is_told(void **state)
+{
+    (void)state;
+    int told = 0;
+    for (int k = 0; k < KINDS; k++) {
+        for (int n = 1;; n++) {
+            test_store s = { .fail_from = n };
+            test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+            cip_edit *e;
+            cip_err e2 = CIP_ERR_INIT;
+            cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
+            if (st == CIP_OK)
+                st = change(e, k, &e2);
+            bool same = f->n == nold[k] && memcmp(f->bytes, old[k], f->n) == 0;
+            bool says = strstr(e2.text, "could not be written back") != NULL;
+            assert_int_equal(f->complete, st == CIP_OK && k != NOTHING);
+            assert_true(st == CIP_OK || same || says);
+            told += says;
+            test_store_clear(&s);
+            if (st == CIP_OK)
+                break;
+        }
+    }
+    assert_true(told > 10);
+}
+
+static void what_cannot_be_updated_is_refused(void **state)
+{
+    test_store s = { .calls = 0 };
+    test_file *f = stored(&s, "out.asdf", old[NAME], nold[NAME]);
+    cip_io_methods bad = reads;
+    cip_io_write_methods bad_writes = writes;
+    cip_memory *m;
+    cip_writer *w;
+    cip_edit *e;
+    (void)state;
+    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_open_io(NULL, &writes, f, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_open_io(&reads, NULL, f, NULL, &e, err));
+    bad_writes.resize = NULL;
+    FAILS(CIP_ERR_ARG, "resize", cip_edit_open_io(&reads, &bad_writes, f, NULL, &e, err));
+    assert_int_equal(f->closed, 0);
+    bad.struct_size = 3;
+    FAILS(CIP_ERR_ARG, "struct_size", cip_edit_open_io(&bad, &writes, f, NULL, &e, err));
+    const cip_edit_options no_size = { .size = 0 };
+    FAILS(CIP_ERR_ARG, "size", cip_edit_open_io(&reads, &writes, f, &no_size, &e, err));
+    assert_int_equal(f->closed, 2);
+    f->n = 3;
+    FAILS(CIP_ERR_FORMAT, "", cip_edit_open_io(&reads, &writes, f, NULL, &e, err));
+    assert_int_equal(f->closed, 3);
+    assert_null(e);
+    OK(cip_create_memory("asdf", NULL, &m, &w, err));
+    FAILS(CIP_ERR_ARG, "complete", cip_edit_open_memory(m, NULL, &e, err));
+    cip_writer_abort(w);
+    cip_memory_free(m);
+    FAILS(CIP_ERR_ARG, "complete", cip_edit_open_memory(NULL, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "found NULL", cip_memory_new(NULL, 3, &m, err));
+    OK(cip_memory_new(NULL, 0, &m, err));
+    FAILS(CIP_ERR_FORMAT, "empty", cip_edit_open_memory(m, NULL, &e, err));
+    cip_memory_free(m);
+    test_store_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,7 +492,10 @@ int main(void)
         cmocka_unit_test(methods_are_checked),
         cmocka_unit_test(a_member_that_is_there_stays),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test_setup(updates_make_the_bytes_of_an_updated_file, setup_updates),
+        cmocka_unit_test(an_update_whose_call_fails_is_undone),
+        cmocka_unit_test(an_update_that_cannot_be_undone_is_told),
+        cmocka_unit_test_teardown(what_cannot_be_updated_is_refused, teardown_updates),
     };
-    (void)reads;
     return cmocka_run_group_tests(tests, setup, teardown);
 }

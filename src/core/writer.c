@@ -273,7 +273,7 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
     if (format != NULL)
         o.format = format;
-    CIP_TRY(cip_memory_new(o.allocator, &memory, err));
+    CIP_TRY(cip_memory_make(o.allocator, &memory, err));
     cip_status st = create(&(destination){ .memory = memory }, &o, writer, err);
     if (st != CIP_OK)
         cip_memory_free(memory);

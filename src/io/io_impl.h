@@ -46,6 +46,8 @@ bool cip_file_stat(cip_io *io, struct stat *st);
 /* The descriptor of the file that byte *off of the io lies in, and where there; -1: in none. The
  * bytes up to the io's end lie behind it. Borrowed. */
 int cip_io_descriptor(cip_io *io, uint64_t *off);
+/* The io that this one is a part of, or itself; *off becomes the offset there. */
+cip_io *cip_io_whole(cip_io *io, uint64_t *off);
 
 /* A memory io that frees `ptr` (of cip_mem) at close; on failure too. */
 cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name, cip_io **out,

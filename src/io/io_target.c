@@ -31,20 +31,19 @@ cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, si
     return st == CIP_OK ? CIP_OK : cip_user_failed(st, "write_at", off, &own, err);
 }
 
-cip_status cip_target_copy(const cip_target *t, cip_io *io, uint64_t from, uint64_t to,
+cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
                            cip_err *err)
 {
     cip_mem *mem = &io->env->mem;
-    size_t piece = (size_t)cip_min_u64(CIP_IO_PIECE, to > from ? to - from : 0);
+    size_t piece = (size_t)cip_min_u64(CIP_IO_PIECE, n);
     cip_status st = CIP_OK;
     void *buf;
     CIP_TRY(cip_mem_get(mem, piece, &buf, err));
-    while (st == CIP_OK && from < to) {
-        size_t n = (size_t)cip_min_u64(piece, to - from);
-        st = cip_io_read(io, from, buf, n, err);
+    for (uint64_t done = 0; st == CIP_OK && done < n; done += piece) {
+        size_t now = (size_t)cip_min_u64(piece, n - done);
+        st = cip_io_read(io, off + done, buf, now, err);
         if (st == CIP_OK)
-            st = cip_target_write(t, from, buf, n, err);
-        from += n;
+            st = cip_target_write(t, at + done, buf, now, err);
     }
     cip_mem_put(mem, buf);
     return st;

@@ -16,8 +16,8 @@ cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *u
 /* n bytes at off; none are fine. */
 cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
                             cip_err *err);
-/* `io` from `from` up to `to` into the same place, in pieces. */
-cip_status cip_target_copy(const cip_target *t, cip_io *io, uint64_t from, uint64_t to,
+/* n bytes of `io` from `off` on to `at`, in pieces. */
+cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
                            cip_err *err);
 cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err);
 cip_status cip_target_sync(const cip_target *t, cip_err *err);

@@ -76,6 +76,15 @@ static const cip_io_ops part_ops_members = {
     .close = cip_io_free,
 };
 
+cip_io *cip_io_whole(cip_io *io, uint64_t *off)
+{
+    while (io->ops == &part_ops || io->ops == &part_ops_members) {
+        *off += ((const part_io *)io)->off;
+        io = ((const part_io *)io)->of;
+    }
+    return io;
+}
+
 cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out, cip_err *err)
 {
     const cip_io_ops *ops = of->ops->open_member != NULL ? &part_ops_members : &part_ops;

@@ -363,16 +363,78 @@ static cip_status do_commit(script *s)
 
 /* --- updates --------------------------------------------------------------------------------- */
 
+static cip_status stored_read(void *user, const cip_range *range, size_t n, cip_err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        if (pread(fileno(((stored *)user)->f), range[i].dst, range[i].nbytes,
+                  (off_t)range[i].offset) != (ssize_t)range[i].nbytes)
+            return CIP_ERR_IO;
+    return CIP_OK;
+}
+
+static cip_status stored_size(void *user, uint64_t *nbytes, cip_err *err)
+{
+    struct stat st;
+    (void)err;
+    *nbytes = fstat(fileno(((stored *)user)->f), &st) == 0 ? (uint64_t)st.st_size : 0;
+    return CIP_OK;
+}
+
+static cip_status stored_open(void *user, const char *name, cip_io_methods *methods, void **member,
+                              cip_err *err);
+
+static const cip_io_methods stored_reads = { CIP_IO_METHODS_INIT, .read_ranges = stored_read,
+                                             .size = stored_size, .open_member = stored_open,
+                                             .close = stored_close };
+
+static cip_status stored_open(void *user, const char *name, cip_io_methods *methods, void **member,
+                              cip_err *err)
+{
+    stored *x = stored_new(name, "rb");
+    (void)user;
+    (void)err;
+    if (x == NULL)
+        return CIP_ERR_NOT_FOUND;
+    x->complete = true;
+    *methods = stored_reads;
+    *member = x;
+    return CIP_OK;
+}
+
+static cip_status edit_in_memory(script *s, const cip_edit_options *o)
+{
+    char bytes[1 << 20];
+    FILE *f = fopen(s->word[1], "rb");
+    size_t n = f != NULL ? fread(bytes, 1, sizeof bytes, f) : 0;
+    if (f == NULL || fclose(f) != 0 || n == sizeof bytes)
+        return CIP_ERR_IO;
+    snprintf(s->name, sizeof s->name, "%s", s->word[1]);
+    cip_status st = cip_memory_new(bytes, n, &s->memory, NULL);
+    if (st == CIP_OK)
+        st = cip_edit_open_memory(s->memory, o, &s->e, NULL);
+    return st;
+}
+
 static cip_status do_edit(script *s)
 {
-    return cip_edit_open(
-        s->word[1],
+    const char *into = option(s, "into"), *path = s->word[1];
+    const cip_edit_options *o =
         CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = option(s, "md5"),
                          .codec = option(s, "codec"), .encode = option(s, "encode"),
                          .tree_slack = number(s, "slack"), .accept_loss = number(s, "lossy") != 0,
                          .by_position = number(s, "by_position") != 0,
-                         .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads"))),
-        &s->e, NULL);
+                         .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")));
+    if (into == NULL)
+        return cip_edit_open(path, o, &s->e, NULL);
+    if (strcmp(into, "memory") == 0)
+        return edit_in_memory(s, o);
+    const cip_io_write_methods m = stored_writes(path);
+    stored *x = stored_new(path, "r+b");
+    if (x == NULL)
+        return CIP_ERR_NOT_FOUND;
+    x->complete = true; /* it stays as it was when the update comes to nothing */
+    return cip_edit_open_io(&stored_reads, &m, x, o, &s->e, NULL);
 }
 
 static cip_status do_remove(script *s)
