@@ -161,7 +161,7 @@ static cip_status move_node(void *state, const char *from, const char *to, bool 
     asdf_update *u = state;
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_inline_finish(u, err));
-    u->inlines = NULL;
+    cip_asdf_inline_end(u);
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     const cip_node *node = cip_yaml_edit_get(e, from, err);
     if (node == NULL)
@@ -298,6 +298,7 @@ static void end(void *state)
         cip_io_close(u->b[i].encoded);
         cip_io_close(u->b[i].whole);
     }
+    cip_asdf_inline_end(u);
     cip_yaml_edit_free(u->tree);
 }
 

@@ -129,6 +129,8 @@ cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int6
                                   cip_err *err);
 /* Puts them into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
+/* Forgets them. */
+void cip_asdf_inline_end(asdf_update *u);
 
 /* --- asdf_update_chain.c: encoding chains of 0.1 -----------------------------------------------
  */
