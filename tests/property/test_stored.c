@@ -292,9 +292,62 @@ static void arrays_are_stored_in_every_form(void **state)
     cip_pool_free(pool);
 }
 
+/* A chunk with bytes of its own, or SIZE_MAX. */
+static size_t find_data(const fake_stored *s)
+{
+    for (size_t i = 0; i < s->nstored; i++)
+        if (s->chunk[i].state == CIP_CHUNK_DATA && s->chunk[i].at.len != 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Moves what is damaged: the status. */
+static cip_status move_damaged(fake *f, const subject *s, const fake_stored *one)
+{
+    fake_stored other;
+    cip_read_plan plan;
+    fake_same_form(f, one, &other);
+    other.form.caps |= CIP_FORM_TAKES;
+    for (size_t k = 0; k < other.form.nstep; k++)
+        other.form.step[k].level = 0;
+    plan_array(f, s, fake_stored_space(one), s->to, &plan);
+    cip_engine e = { .env = &f->env, .sink = &fake_sink, .state = &other };
+    const cip_source from = { .nelem = s->nelem, .plan = &plan };
+    cip_status st = cip_engine_put(&e, 0, &other.form, &from, NULL);
+    cip_read_plan_clear(&plan);
+    return st;
+}
+
+static void damaged_and_missing_chunks_do_not_move(void **state)
+{
+    size_t done = 0;
+    (void)state;
+    for (now = test_seed(); done < 20; now++) {
+        subject s;
+        fake_stored one;
+        begin(&s, now, NULL);
+        fake_pick_form(&s.one, s.to, s.ndim, s.shape, &one);
+        put(&s.one, &s, &one);
+        size_t i = find_data(&one);
+        if (one.form.sum_id != CIP_SUM_NONE && i != SIZE_MAX) {
+            s.one.file[one.chunk[i].at.off] ^= 1;
+            assert_int_equal(move_damaged(&s.one, &s, &one), CIP_ERR_CHECKSUM);
+            one.chunk[i].state = CIP_CHUNK_MISSING;
+            one.chunk[i].why = CIP_ERR_NOT_FOUND;
+            assert_int_equal(move_damaged(&s.one, &s, &one), CIP_ERR_NOT_FOUND);
+            done++;
+        }
+        fake_close(&s.many);
+        fake_close(&s.one);
+    }
+    now = 0;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(arrays_are_stored_in_every_form,
-                                                                  name_seed) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(arrays_are_stored_in_every_form, name_seed),
+        cmocka_unit_test_teardown(damaged_and_missing_chunks_do_not_move, name_seed),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
