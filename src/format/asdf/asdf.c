@@ -118,14 +118,25 @@ static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, c
     return CIP_OK;
 }
 
+/* Why a block's header is taken for damaged, or NULL: also where only its payload's place is in
+ * doubt, as the same header says something else once other bytes follow the block. */
+static const char *damage_of(const asdf_file *f, size_t i)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    const cip_block *cb = &f->layout->block[i];
+    if (b->lie != NULL || !b->shifted || cb->info.state != CIP_ERR_CORRUPT)
+        return b->lie;
+    return cb->why->text;
+}
+
 cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
 {
     for (size_t i = 0; i < f->blocks.n; i++)
-        if (f->blocks.at[i].lie != NULL)
+        if (damage_of(f, i) != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[i].offset,
                             "nothing is written over a file with a damaged block header (block "
                             "%zu): %s",
-                            i, f->blocks.at[i].lie);
+                            i, damage_of(f, i));
     if (f->sure < f->blocks.n)
         return cip_asdf_check_number(f, f->sure, err);
     return CIP_OK;

@@ -416,6 +416,29 @@ static void a_header_size_below_48_costs_its_own_block_only(void **state)
     make_clear(&m);
 }
 
+/* What follows the block would make another header of the same bytes. */
+static void over_a_block_whose_place_is_in_doubt_nothing_is_written(void **state)
+{
+    (void)state;
+    static const uint8_t none[ASDF_CHECKSUM_LEN];
+    one_file f;
+    asdf_make m = { 0 };
+    make_tree(&m, "a: " MAKE_INT32 "b: " MAKE_FLOAT64);
+    size_t at = make_six(&m);
+    memcpy(m.ptr + at + 38, none, sizeof none);
+    cip_store_u16(m.ptr + at + SIZE_AT, 50, true);
+    make_bytes(&m, "12345", 5);
+    make_three(&m);
+    assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+    assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT);
+    assert_non_null(strstr(f.err.text, "no checksum to tell what its payload is"));
+    assert_true(make_gives_three(&f, "b"));
+    assert_int_equal(cip_asdf_check_numbers(cip_asdf_of(f.layout), &f.err), CIP_ERR_CORRUPT);
+    assert_non_null(strstr(f.err.text, "nothing is written over a file with a damaged"));
+    one_close(&f);
+    make_clear(&m);
+}
+
 static void a_block_that_the_file_cuts_off_is_truncated(void **state)
 {
     (void)state;
@@ -616,6 +639,7 @@ int main(void)
         cmocka_unit_test(unknown_flags_and_wrong_data_sizes_are_warned_about),
         cmocka_unit_test(a_lying_header_costs_its_own_block_only),
         cmocka_unit_test(a_header_size_below_48_costs_its_own_block_only),
+        cmocka_unit_test(over_a_block_whose_place_is_in_doubt_nothing_is_written),
         cmocka_unit_test(a_block_that_the_file_cuts_off_is_truncated),
         cmocka_unit_test(a_streamed_block_takes_all_that_follows),
         cmocka_unit_test(the_search_for_a_block_has_an_end),
