@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     cip_writer *w;
     cip_create_io(&to, written, NULL, &w, &err);
     cip_set_string(w, "from", cip_file_format(f), &err);
-    cip_put_array(w, "data", cip_file_array(f, 0), NULL, &err);
+    cip_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
     cip_writer_commit(w, &err); /* the first call of my methods */
     cip_file_close(f);
 

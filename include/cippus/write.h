@@ -116,9 +116,12 @@ CIP_API cip_status cip_set_node(cip_writer *w, const char *path, const cip_node 
 CIP_API cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
                            const int64_t *shape, const void *data, const cip_array_options *opts,
                            cip_err *err);
-/** Writes an array of an open file, streaming. */
+/** Writes an array of an open file, streaming, and its mask. `args` (may be NULL: all of it as it
+ * is stored) says what of it, as for cip_read_into: selection, field, dtype, overflow; take_mask:
+ * its mask as an array. Fields that say where elements go (dst, strides, mask) are ARG. */
 CIP_API cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
-                                 const cip_array_options *opts, cip_err *err);
+                                 const cip_read_args *args, const cip_array_options *opts,
+                                 cip_err *err);
 /** Another array over the data of one that was put: what the selection leaves of it, stored once.
  * UNSUPPORTED where the format has no views. */
 CIP_API cip_status cip_put_view(cip_writer *w, const char *path, const char *of,

@@ -308,7 +308,7 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             st = cip_set_node(w, "n", NULL, NULL);
             break;
         case 25:
-            st = cip_put_array(w, "n", NULL, NULL, NULL);
+            st = cip_put_array(w, "n", NULL, NULL, NULL, NULL);
             break;
         case 26:
             assert_int_equal(put12(w, "s", CIP_ARRAY_OPTIONS(.storage = "streamed")), CIP_OK);
@@ -353,7 +353,7 @@ static void getters_failures_are_passed_on(void **state)
     (void)state;
     err.code = CIP_ERR_NOT_FOUND;
     assert_int_equal(cip_set_int(NULL, "a", 1, &err), CIP_ERR_NOT_FOUND);
-    assert_int_equal(cip_put_array(w, "a", NULL, NULL, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_put_array(w, "a", NULL, NULL, NULL, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_set_node(w, "a", NULL, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, NULL), CIP_ERR_ARG);
@@ -429,7 +429,7 @@ static void masks_go_along_wherever_data_lie(void **state)
     snprintf(from, sizeof from, "%s", path);
     w = create("again.asdf", CIP_WRITE_OPTIONS(.codec = "lz4", .byteorder = "big"));
     for (int i = 0; i < 4; i++)
-        OK(cip_put_array(w, where[i], cip_find(f, where[i], &err),
+        OK(cip_put_array(w, where[i], cip_find(f, where[i], &err), NULL,
                          CIP_ARRAY_OPTIONS(.storage = where[i]), &err));
     OK(cip_writer_commit(w, &err));
     cip_file_close(f);

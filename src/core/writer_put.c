@@ -202,7 +202,8 @@ cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *for
     if (from == NULL)
         return cip_engine_put(&e, index, form, NULL, err);
     cip_source s = *from;
-    s.policy = w->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
+    if (w->o.accept_loss && s.policy == CIP_OVERFLOW_ERROR)
+        s.policy = CIP_OVERFLOW_CLAMP;
     return cip_engine_put(&e, index, form, &s, err);
 }
 
@@ -289,15 +290,28 @@ cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int 
     return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);
 }
 
+/* What the caller's args say of where elements go means nothing here. */
+static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_err *err)
+{
+    CIP_TRY(cip_read_args_check(in, args, err));
+    if (args->dst != NULL || args->strides != NULL || args->mask != NULL || args->noverflow != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected what to read, found a place for it");
+    return CIP_OK;
+}
+
 /* The source's own mask goes along. */
 static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
-                            const cip_array_options *opts, cip_err *err)
+                            const cip_read_args *in, const cip_array_options *opts, cip_err *err)
 {
     cip_status st;
     cip_entry *e;
     cip_read_plan p, m;
-    cip_read_args args = { .size = sizeof args }, mask_args = args;
+    cip_read_args args, mask_args;
+    CIP_TRY(check_args(in, &args, err));
+    mask_args = args;
     mask_args.take_mask = true;
+    mask_args.dtype = NULL;
     m.array = NULL;
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
     CIP_GO(cip_read_plan_check_amount(&p, err));
@@ -305,13 +319,14 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
     if (mask_of(opts) != NULL)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array with the mask that it has in its own file"));
-    if (a->mask.kind != CIP_MASK_NONE) {
+    if (!p.take_mask && (a->mask.kind != CIP_MASK_NONE || p.by_field)) {
         e->spec.masked = true;
         CIP_GO(check_alone(w, e, err));
         CIP_GO(cip_read_plan_make(a, &mask_args, CIP_AS_STORED, &m, err));
         CIP_GO(cip_writer_add_mask(w, e, &(cip_source){ .nelem = m.nelem, .plan = &m }, err));
     }
-    st = take_data(w, e, &(cip_source){ .nelem = p.nelem, .plan = &p }, err);
+    const cip_source from = { .nelem = p.nelem, .plan = &p, .policy = args.overflow };
+    st = take_data(w, e, &from, err);
 done:
     if (m.array != NULL)
         cip_read_plan_clear(&m);
@@ -320,15 +335,16 @@ done:
 }
 
 cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
-                         const cip_array_options *opts, cip_err *err)
+                         const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
     cip_err e = CIP_ERR_INIT;
+    CIP_TRY(cip_read_args_got(args, err));
     if (from == NULL && err != NULL && err->code != CIP_OK)
         return (cip_status)err->code; /* of the search that found none */
     CIP_TRY(cip_writer_enter(w, err));
     cip_status st = from == NULL
                         ? cip_fail(&e, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL")
-                        : put_array(w, path, from, opts, &e);
+                        : put_array(w, path, from, args, opts, &e);
     return cip_writer_leave(w, st, &e, err);
 }
 

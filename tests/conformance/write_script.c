@@ -253,7 +253,7 @@ static cip_status do_put_array(script *s)
     uint8_t *mask = NULL;
     input_open(s->word[2], &in);
     const cip_array_options o = array_options(s, &in, &mask);
-    cip_status st = cip_put_array(s->w, s->word[1], in.array, &o, NULL);
+    cip_status st = cip_put_array(s->w, s->word[1], in.array, NULL, &o, NULL);
     free(mask);
     return input_close(&in, st);
 }
