@@ -105,6 +105,24 @@ CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *sel
  * loss. */
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
+/** Adds an array where `path` names nothing, as cip_put does in a new file; parents are made.
+ * Nothing else of the file moves: its data come behind the last block. `opts` may be NULL; the
+ * codec is the edit's where it has none. Several may be added by an update; other calls of this
+ * update know them by their nodes only. ARG when `path` names something or lies within an array's
+ * description. UNSUPPORTED in a format with one array, behind a streamed block (freeze it first),
+ * in a file of ASDF 0.1, and for `external` storage. */
+CIP_API cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                                const int64_t *shape, const void *data,
+                                const cip_array_options *opts, cip_err *err);
+/** The same with an array of an open file, as cip_put_array. */
+CIP_API cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
+                                      const cip_read_args *args, const cip_array_options *opts,
+                                      cip_err *err);
+/** The same by boxes, as cip_declare: it comes into the file, and takes its path, at the commit.
+ * The slab is the edit's. */
+CIP_API cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                                    const int64_t *shape, const cip_array_options *opts,
+                                    cip_slab **slab, cip_err *err);
 /** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */
 CIP_API cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
                                    cip_err *err);

@@ -167,6 +167,7 @@ void cip_edit_abort(cip_edit *e)
     cip_file *f = e->file;
     if (e->state != NULL)
         e->ops->end(e->state);
+    cip_edit_added_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
     cip_report_clear(&e->notes);
@@ -410,6 +411,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
 {
     if (e->finished)
         return CIP_OK;
+    CIP_TRY(cip_edit_complete_slabs(e, err));
     if (e->o.history != NULL) {
         e->packed = false;
         CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));

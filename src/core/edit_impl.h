@@ -15,9 +15,10 @@ struct cip_edit {
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
     cip_report notes;
-    bool packed;   /* defrag was asked for */
-    bool finished; /* rev is made */
-    cip_status st; /* of the first change that failed: no commit then */
+    struct cip_addition *added; /* arrays that come, last one first */
+    bool packed;                /* defrag was asked for */
+    bool finished;              /* rev is made */
+    cip_status st;              /* of the first change that failed: no commit then */
     cip_err why;
 };
 
@@ -34,6 +35,13 @@ cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_
 
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
+/* --- edit_add.c: arrays that come */
+
+/* Those that were filled by boxes are done. */
+cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
+/* Frees what they were brought in, behind the format's own end. */
+void cip_edit_added_end(cip_edit *e);
+
 /* Rows of the array in nbytes of elements of `dtype` (itemsize bytes each); RANGE when they are not
  * whole. */
 cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes, uint64_t *nrow,

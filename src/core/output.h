@@ -39,6 +39,9 @@ cip_status cip_output_begin_target(cip_env *env, const cip_target *target, cip_l
 /* Into memory, which is borrowed. */
 cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output **out,
                                    cip_err *err);
+/* Into a temporary file, which is borrowed. */
+cip_status cip_output_begin_temporary(cip_env *env, cip_io *temporary, cip_output **out,
+                                      cip_err *err);
 
 /* Where it is written to: can be rewritten, cut and moved (but a target's that never changes); has
  * a name and gives members where there can be any. */

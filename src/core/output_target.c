@@ -21,7 +21,7 @@ typedef struct member {
 typedef struct target_output {
     cip_output o;
     cip_env *env;
-    const cip_target *target; /* borrowed; NULL: into memory */
+    const cip_target *target; /* borrowed; NULL: into memory or a temporary file, which stay */
     cip_memory *memory;
     cip_level level;
     cip_io *data; /* what waits; NULL: nothing does */
@@ -98,10 +98,10 @@ static cip_status make_member(const target_output *o, member *m, cip_err *err)
 static cip_status deliver_all(target_output *o, const cip_patch *patch, cip_err *err)
 {
     CIP_TRY(cip_output_patch(&o->out, patch, err));
-    if (o->memory != NULL) {
+    if (o->memory != NULL)
         cip_memory_complete(o->memory);
+    if (o->target == NULL)
         return CIP_OK;
-    }
     for (member *m = o->first; m != NULL; m = m->next)
         CIP_TRY(make_member(o, m, err));
     return deliver(o, o->target, o->data, o->out.n, err);
@@ -158,6 +158,17 @@ cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output 
     CIP_TRY(output_new(env, &o, err));
     o->memory = memory;
     o->out = cip_memory_out(memory);
+    *out = &o->o;
+    return CIP_OK;
+}
+
+cip_status cip_output_begin_temporary(cip_env *env, cip_io *temporary, cip_output **out,
+                                      cip_err *err)
+{
+    target_output *o;
+    *out = NULL;
+    CIP_TRY(output_new(env, &o, err));
+    o->out = cip_temporary_out(temporary);
     *out = &o->o;
     return CIP_OK;
 }

@@ -182,11 +182,12 @@ static cip_status begin_sink(cip_writer *w, cip_array_form *form, cip_err *err)
     return CIP_OK;
 }
 
-/* Where a new file goes: one of the three. */
+/* Where a new file goes: one of the four. */
 typedef struct destination {
     const char *path;
     const cip_target *target;
     cip_memory *memory;
+    cip_io *temporary;
 } destination;
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
@@ -194,6 +195,8 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     bool changes = (w->format->sink->caps & CIP_SINK_PATCHES) != 0;
     if (to->memory != NULL)
         return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
+    if (to->temporary != NULL)
+        return cip_output_begin_temporary(&w->env, to->temporary, &w->file, err);
     if (to->target != NULL)
         return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
     CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
@@ -245,6 +248,13 @@ cip_status cip_create(const char *path, const cip_write_options *opts, cip_write
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
     CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
     return create(&(destination){ .path = path }, &o, writer, err);
+}
+
+cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err)
+{
+    *writer = NULL;
+    return create(&(destination){ .temporary = temporary }, o, writer, err);
 }
 
 cip_status cip_create_io(const cip_io_write_methods *methods, void *user,

@@ -51,6 +51,9 @@ struct cip_writer {
     _Atomic int slab_st; /* the same of slabs, from any thread */
 };
 
+/* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
+cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err);
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);
 /* Ends it: keeps a failure. `found` is what the call filled; copied to err. */

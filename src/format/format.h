@@ -137,6 +137,14 @@ typedef struct cip_updater {
     cip_status (*append)(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
     cip_status (*resize)(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
+    /* Both or none: arrays that come. May one come to `path`, its data in the tree or not? *version
+     * (may be NULL): of the format, for the file that brings it. */
+    cip_status (*may_add)(void *u, const char *path, bool inlined, const char **version,
+                          cip_err *err);
+    /* Takes all that the array `name` of another file of the format has stored, which is open until
+     * the end and holds nothing else: it is the array at `path` from now on. */
+    cip_status (*add)(void *u, const char *path, const cip_layout *from, const char *name,
+                      cip_err *err);
     cip_status (*freeze)(void *u, cip_err *err);
     /* Drops what nothing names; each is told to the report. */
     cip_status (*defrag)(void *u, cip_report *report, cip_err *err);

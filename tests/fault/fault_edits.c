@@ -152,6 +152,26 @@ static cip_status resize_to(cip_edit *e, int64_t rows, cip_err *err)
     return cip_edit_resize(e, "data", 2, shape, err);
 }
 
+static cip_status add_array(cip_edit *e, cip_err *err)
+{
+    int32_t v[ROWS * ROW];
+    const int64_t shape[] = { ROWS, ROW };
+    numbers(v, ROWS * ROW, 5);
+    return cip_edit_put(e, "meta/new", cip_dtype_of(CIP_I32), 2, shape, v,
+                        CIP_ARRAY_OPTIONS(.codec = "zlib"), err);
+}
+
+static cip_status add_two(cip_edit *e, cip_err *err)
+{
+    int32_t v[ROW];
+    const int64_t shape[] = { ROW };
+    numbers(v, ROW, 6);
+    cip_status st = add_array(e, err);
+    if (st == CIP_OK)
+        st = cip_edit_put(e, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    return st == CIP_OK ? put(e, err) : st;
+}
+
 static cip_status larger(cip_edit *e, cip_err *err)
 {
     return resize_to(e, 50, err);
@@ -225,6 +245,8 @@ FAULT_EDIT(move_array)
 FAULT_EDIT(remove_array)
 FAULT_EDIT(put)
 FAULT_EDIT(put_packed)
+FAULT_EDIT(add_array)
+FAULT_EDIT(add_two)
 FAULT_EDIT(add_rows)
 FAULT_EDIT(add_packed_rows)
 FAULT_EDIT(larger)

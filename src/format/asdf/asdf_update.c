@@ -76,7 +76,8 @@ static bool is_mask_value(const char *rest, const cip_node *value)
 }
 
 /* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
-static cip_status check_path(asdf_update *u, const char *path, const cip_node *value, cip_err *err)
+cip_status cip_asdf_update_check_path(asdf_update *u, const char *path, const cip_node *value,
+                                      cip_err *err)
 {
     char *outer;
     CIP_TRY(tree(u, err));
@@ -135,7 +136,7 @@ static cip_status check_value(const asdf_update *u, const cip_node *value, cip_e
 static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_update *u = state;
-    CIP_TRY(check_path(u, path, value, err));
+    CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
     CIP_TRY(check_value(u, value, err));
     CIP_TRY(tree(u, err));
     CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
@@ -147,7 +148,7 @@ static cip_status remove_node(void *state, const char *path, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
-    CIP_TRY(check_path(u, path, NULL, err));
+    CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_remove(e, path, err));
     u->tree_changed = true;
@@ -166,8 +167,8 @@ static cip_status move_node(void *state, const char *from, const char *to, bool 
     const cip_node *node = cip_yaml_edit_get(e, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
-    CIP_TRY(check_path(u, from, node, err));
-    CIP_TRY(check_path(u, to, node, err));
+    CIP_TRY(cip_asdf_update_check_path(u, from, node, err));
+    CIP_TRY(cip_asdf_update_check_path(u, to, node, err));
     CIP_TRY(cip_yaml_edit_move(e, from, to, replace, err));
     u->tree_changed = u->moved = true;
     return CIP_OK;
@@ -244,12 +245,18 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err)
+cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err)
 {
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
                         "the last block is streamed, so no other can follow; freeze it first");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err)
+{
     bool changed = false;
+    CIP_TRY(cip_asdf_update_check_last(u, err));
     if (u->n == u->f->blocks.n) /* sources from the end would mean others from now on ... */
         CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     u->anew = u->anew || changed; /* ... and to readers before the update is whole */
@@ -260,16 +267,23 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
         u->b = grown;
         u->cap *= 2;
     }
-    asdf_ublock *b = &u->b[u->n];
+    *out = &u->b[u->n];
+    **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1, .moved_to = -1 };
+    cip_changes_begin(&(*out)->data, u->l, NULL, false, &u->amount);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err)
+{
+    asdf_ublock *b;
+    CIP_TRY(cip_asdf_update_room(u, &b, err));
     const asdf_ublock *from = &u->b[like];
-    *b = (asdf_ublock){ .is_new = true, .changed = true, .moved_to = -1 };
     b->chain_of = from->chain_of;
     b->head.form = from->head.form;
     b->head.header_size = b->head.form->header_size;
     b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;
     memcpy(b->head.code, from->head.code, sizeof b->head.code);
     memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
-    cip_changes_begin(&b->data, u->l, NULL, false, &u->amount);
     *index = u->n++;
     return cip_changes_make_anew(&b->data, err);
 }
@@ -313,6 +327,8 @@ const cip_updater cip_asdf_updater = {
     .write = cip_asdf_update_write,
     .append = cip_asdf_update_append,
     .resize = cip_asdf_update_resize,
+    .may_add = cip_asdf_update_may_add,
+    .add = cip_asdf_update_add,
     .freeze = cip_asdf_update_freeze,
     .defrag = cip_asdf_update_defrag,
     .finish = cip_asdf_update_finish,

@@ -25,6 +25,7 @@ typedef struct asdf_ublock {
     const cip_array *array;
     const int64_t *shape;
     double worst;     /* made at the end: the largest error of a lossy chain */
+    bool as_stored;   /* new, from another file: its checksum is known */
     int64_t moved_to; /* the new block that has its data now, or -1 */
 } asdf_ublock;
 
@@ -91,11 +92,27 @@ cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved,
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */
 cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err);
+/* Refuses a path within an ndarray's description, but for a `value` that stands for what is
+ * missing; NULL: there is none. */
+cip_status cip_asdf_update_check_path(asdf_update *u, const char *path, const cip_node *value,
+                                      cip_err *err);
+/* UNSUPPORTED when the last block is streamed: then no other can follow. */
+cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err);
+/* Room for a new block behind the u->n that there are, which is not counted yet. */
+cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err);
 /* A new block with no data yet, stored as block `like` is. */
 cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err);
 
 /* Refuses a tree in which a `$ref` to a node of this file leads nowhere, unless it did before. */
 cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
+
+/* --- asdf_update_add.c: arrays that come ---------------------------------------------------------
+ */
+
+cip_status cip_asdf_update_may_add(void *u, const char *path, bool inlined, const char **version,
+                                   cip_err *err);
+cip_status cip_asdf_update_add(void *u, const char *path, const cip_layout *from, const char *name,
+                               cip_err *err);
 
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */

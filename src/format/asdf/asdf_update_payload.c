@@ -188,5 +188,8 @@ cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, 
     out->used = p.len;
     out->data_size = b->raw_len;
     out->allocated = cip_max_u64(b->is_new ? 0 : b->head.allocated, p.len);
-    return cip_asdf_is_streamed(&b->head) ? CIP_OK : make_sum(u, b, out->checksum, err);
+    if (b->as_stored)
+        memcpy(out->checksum, b->head.checksum, sizeof out->checksum);
+    return cip_asdf_is_streamed(&b->head) || b->as_stored ? CIP_OK
+                                                          : make_sum(u, b, out->checksum, err);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * An array added to a file that exists; nothing else of it moves. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cippus/cippus.h"
+
+static float dark[1024][1024];
+
+int main(int argc, char **argv)
+{
+    const int64_t shape[] = { 1024, 1024 }, few[] = { 3 };
+    const int16_t three[] = { 1, 2, 3 };
+    const char *path = argc > 1 ? argv[1] : "out17.asdf";
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    cip_file *f;
+    cip_edit *e;
+    cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, &err);
+    cip_put(w, "counts", cip_dtype_of(CIP_I16), 1, few, three, NULL, &err);
+    if (cip_writer_commit(w, &err) != CIP_OK || cip_open(path, NULL, &f, &err) != CIP_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    dark[1][2] = 12;
+    cip_edit_begin(f, &e, &err);
+    cip_edit_put(e, "dark/frame", cip_dtype_of(CIP_F32), 2, shape, dark,
+                 CIP_ARRAY_OPTIONS(.codec = "zlib"), &err);
+    if (cip_edit_commit(e, &err) != CIP_OK) /* does nothing, and says so, if a call failed before */
+        fprintf(stderr, "%s\n", err.text);
+    cip_file_close(f);
+
+    float value = 0;
+    cip_open(path, NULL, &f, &err);
+    cip_read(cip_find(f, "dark/frame", &err), "[1, 2]", cip_dtype_of(CIP_F32), &value, sizeof value,
+             &err);
+    printf("%zu arrays, %g\n", cip_file_narray(f), value);
+    cip_file_close(f);
+    return err.code;
+}

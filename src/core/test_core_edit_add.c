@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays added to files that exist. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/edit_impl.h"
+#include "core/edit_testing.h"
+#include "support/needs.h"
+
+static scratch s;
+
+static int start(void **state)
+{
+    (void)state;
+    return scratch_open(&s) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    scratch_close(&s);
+    return 0;
+}
+
+static const int64_t two[] = { 2, 3 };
+static const int16_t six[] = { 1, 2, 3, 4, 5, 6 };
+
+static void an_array_comes_behind_the_others(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const char *const codecs[] = { NULL, "zlib", "lz4", "bzp2" };
+    const char *path = edit_file(&s, "add.asdf", false);
+    size_t n, m;
+    char *was = edit_bytes(path, &n);
+    char name[32];
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        cip_edit *e;
+        int32_t many[5000];
+        const int64_t shape[] = { 50, 100 };
+        for (int k = 0; k < 5000; k++)
+            many[k] = k / 100;
+        OK(cip_edit_open(path, NULL, &e, err));
+        snprintf(name, sizeof name, "new/x%zu", i);
+        OK(cip_edit_put(e, name, cip_dtype_of(CIP_I32), 2, shape, many,
+                        CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        cip_file *f;
+        int32_t back[100];
+        OK(cip_open(path, NULL, &f, err));
+        OK(cip_read(cip_find(f, name, err), "[7]", cip_dtype_of(CIP_I32), back, sizeof back, err));
+        assert_true(back[0] == 7 && back[99] == 7);
+        cip_file_close(f);
+    }
+    edit_expect(path, "few", "10 20 30\n");
+    char *now = edit_bytes(path, &m);
+    const char *block = memmem(was, n,
+                               "\xd3"
+                               "BLK",
+                               4);
+    const size_t from = (size_t)(block - was),
+                 to = (size_t)((const char *)memmem(was, n, "#ASDF BLOCK", 11) - was);
+    assert_memory_equal(now + from, was + from, to - from); /* nothing of it moved */
+    free(was);
+    free(now);
+}
+
+static void several_come_in_one_update(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "several.asdf", false);
+    const uint8_t mask[] = { 0, 1, 0, 0, 0, 0 };
+    cip_edit *e;
+    cip_slab *slab;
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_edit_begin(f, &e, err));
+    OK(cip_edit_declare(e, "by/boxes", cip_dtype_of(CIP_I16), 2, two,
+                        CIP_ARRAY_OPTIONS(.codec = "zlib"), &slab, err));
+    OK(cip_edit_put(e, "a", cip_dtype_of(CIP_I16), 2, two, six, CIP_ARRAY_OPTIONS(.mask = mask),
+                    err));
+    OK(cip_edit_put_array(e, "part", cip_find(f, "image", err),
+                          CIP_READ_ARGS(.selection = "[1, ::2]", .dtype = cip_dtype_of(CIP_I16)),
+                          NULL, err));
+    OK(cip_edit_put(e, "in", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_edit_set(e, "note", "four of them", err));
+    OK(cip_edit_move(e, "a", "by/name", false, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 1 }, { 2, 3 }), six, 8, err));
+    OK(cip_edit_commit(e, err));
+    cip_file_close(f);
+    edit_verify(path);
+    edit_expect(path, "by/boxes", "0 1 2\n0 3 4\n");
+    edit_expect(path, "by/name", "1 -- 3\n4 5 6\n");
+    edit_expect(path, "part", "6 8 10\n");
+    edit_expect(path, "in", "1 2 3\n4 5 6\n");
+}
+
+static void what_cannot_come_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *storage, *words;
+        cip_status st;
+    } bad[] = {
+        { "image", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "meta", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "image/data", NULL, "description", CIP_ERR_ARG },
+        { "meta/name/x", NULL, "scalar", CIP_ERR_TYPE },
+        { "x", "external", "another file", CIP_ERR_UNSUPPORTED },
+        { NULL, NULL, "path", CIP_ERR_ARG },
+    };
+    const char *path = edit_file(&s, "bad.asdf", false);
+    cip_edit *e;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        OK(cip_edit_open(path, NULL, &e, err));
+        FAILS(bad[i].st, bad[i].words,
+              cip_edit_put(e, bad[i].path, cip_dtype_of(CIP_I16), 2, two, six,
+                           CIP_ARRAY_OPTIONS(.storage = bad[i].storage), err));
+        FAILS(bad[i].st, bad[i].words, cip_edit_commit(e, err));
+    }
+    path = edit_file(&s, "streamed.asdf", true);
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+}
+
+static void a_streamed_array_may_come_last(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "stream.asdf", false);
+    cip_edit *e;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_append(f, "rows", cip_dtype_of(CIP_I16), six, 6, err));
+    cip_file_close(f);
+    edit_expect(path, "rows", "1 2 3\n4 5 6\n1 2 3\n");
+}
+
+static void other_formats_take_no_array(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "one.ra");
+    cip_writer *w;
+    cip_edit *e;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "adding an array",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_comes_behind_the_others),
+        cmocka_unit_test(several_come_in_one_update),
+        cmocka_unit_test(what_cannot_come_is_refused),
+        cmocka_unit_test(a_streamed_array_may_come_last),
+        cmocka_unit_test(other_formats_take_no_array),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
