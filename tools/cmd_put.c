@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus put: elements of an array replaced in place, from raw bytes or any array. */
+ * cippus put: elements of an array replaced in place, from raw bytes or any array; or an array that
+ * comes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
@@ -19,6 +21,15 @@ static void split(const opts *o, const char **path, const char **slice)
     }
 }
 
+/* Where nothing is named there are no elements; whether an array is meant to come is the user's to
+ * say. */
+static void hint(cip_status st, cip_err *err)
+{
+    const size_t n = strlen(err->text);
+    if (st == CIP_ERR_NOT_FOUND)
+        snprintf(err->text + n, sizeof err->text - n, "; --new adds an array");
+}
+
 /* Raw bytes are elements of the array's own type where none is given. */
 static int put_bytes(const opts *o, const char *path, const char *slice, const char *input)
 {
@@ -31,6 +42,7 @@ static int put_bytes(const opts *o, const char *path, const char *slice, const c
     rc = update_start(o, &edit);
     if (rc == EXIT_FINE) {
         cip_status st = cip_edit_write(edit, path, slice, b.ptr, b.n, &err);
+        hint(st, &err);
         rc = update_finish(o, edit, st, &err);
     }
     bytes_free(&b);
@@ -42,13 +54,17 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     cip_err err = CIP_ERR_INIT;
     cip_edit *edit;
     int rc;
+    const cip_array_options how = { .size = sizeof how, .storage = o->inlined ? "inline" : NULL };
     cip_file *f = input_open(input, o, &rc);
     if (f == NULL)
         return rc;
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st = cip_edit_write_array(edit, path, slice, from, &err);
+        cip_status st = o->new_array ? cip_edit_put_array(edit, path, from, NULL, &how, &err)
+                                     : cip_edit_write_array(edit, path, slice, from, &err);
+        if (!o->new_array)
+            hint(st, &err);
         rc = update_finish(o, edit, st, &err);
     }
     cip_file_close(f);
@@ -62,6 +78,15 @@ int cmd_put(const opts *o)
     const int kind = input_of_update(o, input);
     if (kind < 0)
         return EXIT_USAGE;
-    bool plain = kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL && o->byteorder == NULL;
+    if (o->new_array && (slice != NULL || path[0] == '\0')) {
+        fputs("cippus: --new needs the PATH of the new array, and no SLICE\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (!o->new_array && (o->codec != NULL || o->inlined)) {
+        fputs("cippus: --codec and --inline go with --new\n", stderr);
+        return EXIT_USAGE;
+    }
+    bool plain = !o->new_array && kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL &&
+                 o->byteorder == NULL;
     return plain ? put_bytes(o, path, slice, input) : put_array(o, path, slice, input);
 }

@@ -42,8 +42,10 @@ static const command commands[] = {
     { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
       3, "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
-      "Elements replaced in place, from any array or raw bytes.", cmd_put, 2, 4,
-      "encode accept-loss by-position from dtype shape header no-header unescape byteorder path "
+      "Elements replaced in place, from any array or raw bytes; --new adds an array.", cmd_put, 2,
+      4,
+      "new codec inline encode accept-loss by-position from dtype shape header no-header unescape "
+      "byteorder path "
       "history "
       "dry-run level "
       "tree-slack md5 "

@@ -63,6 +63,7 @@ const opt_row opt_rows[] = {
          "go on where the output cannot hold all of the input (fractions are cut off, what is out "
          "of "
          "range becomes the nearest value), or a chain is lossy"),
+    FLAG("new", new_array, "INPUT becomes a new array, where PATH names nothing yet"),
     FLAG("by-position", by_position, "fields of records go by their order, not by their names"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
     TEXT("level", "LEVEL", level,
@@ -79,7 +80,7 @@ const opt_row opt_rows[] = {
     TEXT("standard", "X.Y.Z", standard,
          "the version of the ASDF standard (default 1.6.0), or 0.1.0"),
     FLAG("bare", bare, "the files beside hold nothing but their data"),
-    FLAG("inline", inlined, "all arrays as values in the tree"),
+    FLAG("inline", inlined, "arrays as values in the tree"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
     TEXT("from", "KIND", from, "INPUT is raw or csv (default: by its name, else by its bytes)"),

@@ -22,6 +22,7 @@ typedef struct opts {
     bool stored, mask, column_major, follow;                /* cat, stat */
     bool deep;                                              /* verify */
     const char *format, *codec, *encode, *path, *byteorder; /* convert */
+    bool new_array;                                         /* put */
     bool by_position;                                       /* put, append */
     bool accept_loss, overwrite;                            /* convert */
     const char *level, *md5;                                /* writing */

@@ -77,6 +77,15 @@ class Model:
         self.cippus.run("append", self.file, name, self.save(rows))
         self.arrays[name] = np.concatenate([a, rows]).astype(a.dtype)
 
+    def add(self):
+        name = f"new{len(self.arrays)}"
+        dtype = DTYPES[int(self.rng.integers(len(DTYPES)))]
+        codec = CODECS[int(self.rng.integers(len(CODECS)))]
+        a = values(self.rng, tuple(self.rng.integers(0, 9, self.rng.integers(0, 4))), dtype)
+        self.cippus.run("put", "--new", *(["--codec", codec] if codec else []), self.file, name, self.save(a))
+        # ASDF keeps the order of what it gets
+        self.arrays[name] = a
+
     def resize(self):
         name = self.pick()
         a = self.arrays[name]
@@ -112,7 +121,7 @@ def test_random_updates_of_a_file_of_python(cippus, rng, tmp_path, codec, versio
         m.arrays[f"a{i}"] = values(rng, tuple(rng.integers(1, 12, rng.integers(1, 4))), str(dtype))
     pad = bool(rng.integers(2))
     m.write(version=version, all_array_compression=codec, pad_blocks=pad)
-    steps = ["put", "put", "append", "append", "resize", "set", "python", "defrag"]
+    steps = ["put", "put", "add", "add", "append", "append", "resize", "set", "python", "defrag"]
     for step in rng.permutation(steps).tolist():
         getattr(m, step)()
         m.check()
@@ -173,6 +182,31 @@ def test_views_of_one_block_stay_views(cippus, rng, tmp_path):
     cippus.run("put", m.file, "part", "[0]", m.save(np.zeros(4, "i4")))
     m.arrays["part"][0] = 0
     m.check()
+
+
+@pytest.mark.parametrize("dtype", DTYPES + ["S5", "<U3", ">U3"])
+@pytest.mark.parametrize("storage", ["internal", "inline", "zlib", "lz4", "bzp2"])
+def test_arrays_of_every_type_come_into_files_of_python_and_ours(cippus, rng, tmp_path, dtype, storage):
+    a = values(rng, (7, 5), dtype)
+    np.save(tmp_path / "a.npy", a)
+    old = np.arange(100, dtype="<i4")
+    for ours in (False, True):
+        x = tmp_path / "x.asdf"
+        asdf.AsdfFile({"old": old, "meta": {"n": 1}}).write_to(x, pad_blocks=bool(rng.integers(2)))
+        if ours:
+            cippus.run("convert", "--overwrite", x, tmp_path / "y.asdf")
+            x = tmp_path / "y.asdf"
+        for i in range(3):
+            how = ["--inline"] if storage == "inline" else ["--codec", storage] if storage != "internal" else []
+            cippus.run("put", "--new", *how, x, f"new/of/a{i}", tmp_path / "a.npy")
+            cippus.run("verify", "--deep", x)
+            with asdf.open(x, mode="rw", validate_checksums=True, lazy_load=False, memmap=False) as f:
+                for k in range(i + 1):
+                    np.testing.assert_array_equal(np.asarray(f["new"]["of"][f"a{k}"]), a)
+                np.testing.assert_array_equal(f["old"], old)
+                f["meta"]["n"] = i
+                if i == 1:
+                    f.update()
 
 
 @pytest.mark.parametrize("codec", ["zlib", "bzp2", "lz4"])
