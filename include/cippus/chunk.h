@@ -24,7 +24,7 @@ typedef enum cip_chunk_place {
     CIP_CHUNK_NOWHERE = 0, /* there are none */
     CIP_CHUNK_IN_FILE,     /* at `offset` of the file, or of `member` */
     CIP_CHUNK_IN_MEMORY,   /* made when the file was opened: values in a tree's text */
-    CIP_CHUNK_IN_DECODED   /* in what other stored bytes decode to, or in several pieces */
+    CIP_CHUNK_IN_DECODED   /* in what other stored bytes decode to */
 } cip_chunk_place;
 
 /** Elements [start, stop) along each axis. */
@@ -53,11 +53,10 @@ typedef struct cip_chunk_info {
     /** How the array lies in the decoded bytes. Of linear chunks: element (i, j, ...) begins at
      * byte origin + i * strides[0] + j * strides[1] + ..., as far as that lies in the chunk (origin
      * may be negative). strides (ndim of them, the array's own) is NULL for n-d chunks: these are
-     * an array of the shape `padded`, of which the box is the first corner, or of the box's own
-     * shape where that is NULL; first axis fastest with f_order; with `block` as inner blocks of
-     * that shape one behind the other in C order, each complete and in C order. An array that is no
-     * plain view of its n-d chunks (of another shape, or a part of them) has none of this: all
-     * NULL, and box_exact false. */
+     * an array of the shape `padded`, of which the box is the first corner; first axis fastest with
+     * f_order; with `block` as inner blocks of that shape one behind the other in C order, each
+     * complete and in C order. An array that is no plain view of its n-d chunks (of another shape,
+     * or a part of them) has none of this: all NULL, and box_exact false. */
     int64_t origin;
     const int64_t *strides;
     const int64_t *padded, *block;

@@ -574,7 +574,7 @@ static void entries_that_cannot_be_are_corrupt(void **state)
         assert_int_equal(cip_chunk_read(a, 0, false, dst, sizeof dst, &n, NULL), CIP_ERR_CORRUPT);
         assert_int_equal(n, 7);
     }
-    given = (cip_chunk){ .raw_len = 16, .at = { f.layout->file, FAKE_FILE_MAX, 1 << 20, 0 } };
+    given = (cip_chunk){ .raw_len = 16, .at = { f.layout->file, FAKE_FILE_MAX, 1 << 20 } };
     assert_int_equal(cip_chunk_at(a, 0, &c, NULL), CIP_ERR_TRUNCATED);
     given = (cip_chunk){ .raw_len = 16, .run = UINT64_MAX, .state = CIP_CHUNK_ZERO };
     assert_int_equal(cip_chunk_at(a, UINT64_MAX - 2, &c, NULL), CIP_OK);

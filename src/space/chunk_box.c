@@ -144,7 +144,7 @@ static void describe_grid(const cip_chunk_list *l, uint64_t i, cip_chunk_info *o
     }
     out->box_exact = true;
     range_around(&l->view, out);
-    out->padded = g->clipped ? NULL : g->stored != NULL ? g->stored : g->chunk;
+    out->padded = g->stored != NULL ? g->stored : g->chunk;
     out->block = g->blocked ? g->block : NULL;
     out->f_order = g->f_order;
 }

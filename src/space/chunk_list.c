@@ -51,9 +51,6 @@ static cip_status count_chunks(cip_chunk_list *l, cip_err *err)
             l->n *= (uint64_t)cip_grid_nchunk(s->grid, k);
         l->own_grid = is_own_grid(&l->view, s->grid);
         return CIP_OK;
-    case CIP_SPACE_CONCAT:
-        l->n = s->concat.n;
-        return CIP_OK;
     case CIP_SPACE_SEQ:
         return CIP_OK;
     default:
@@ -95,14 +92,6 @@ static uint64_t raw_len_of(const cip_grid *g, uint64_t i)
     return c.raw_len;
 }
 
-static void part_entry(const cip_space *s, uint64_t i, cip_chunk *out)
-{
-    out->raw_off = s->concat.start[i];
-    out->raw_len = s->concat.start[i + 1] - s->concat.start[i];
-    out->at = s->concat.part[i];
-    out->state = out->at.in == NULL ? CIP_CHUNK_ZERO : CIP_CHUNK_DATA;
-}
-
 cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out, cip_err *err)
 {
     cip_space *s = l->s;
@@ -114,8 +103,6 @@ cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out
         CIP_TRY(cip_chunk_entry(s, i, 0, &c, err));
     } else if (s->kind == CIP_SPACE_GRID) {
         CIP_TRY(cip_chunk_entry(s, i, raw_len_of(s->grid, i), &c, err));
-    } else if (s->kind == CIP_SPACE_CONCAT) {
-        part_entry(s, i, &c);
     } else if (s->kind == CIP_SPACE_SEQ) {
         c.at = s->sub;
         c.raw_len = s->len;
@@ -141,7 +128,7 @@ cip_chunk_place cip_extent_place(const cip_extent *at, cip_space **s, uint64_t *
     *off = at->off;
     if (at->in == NULL)
         return CIP_CHUNK_NOWHERE;
-    if (at->bit != 0 || !cip_space_follow(s, off, at->len, true))
+    if (!cip_space_follow(s, off, at->len, true))
         return CIP_CHUNK_IN_DECODED;
     return (*s)->kind == CIP_SPACE_FILE ? CIP_CHUNK_IN_FILE : CIP_CHUNK_IN_MEMORY;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The chunks of an array, for those who look at how it is stored. They are those of the space that
- * its elements lie in, parts of spaces followed down: the table's, or the parts of a CONCAT; of a
- * SEQ one, its stream; of plain bytes one, from the array's first byte to its last. */
+ * its elements lie in, parts of spaces followed down: the table's; of a SEQ one, its stream; of
+ * plain bytes one, from the array's first byte to its last. */
 #ifndef CIP_SPACE_CHUNK_LIST_H
 #define CIP_SPACE_CHUNK_LIST_H
 

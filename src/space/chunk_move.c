@@ -23,9 +23,9 @@ static bool same_grid(const cip_grid *a, const cip_grid *b)
     const int64_t *stored_a = a->stored != NULL ? a->stored : a->chunk,
                   *stored_b = b->stored != NULL ? b->stored : b->chunk;
     return a->itemsize == b->itemsize && a->ndim == b->ndim && a->f_order == b->f_order &&
-           a->clipped == b->clipped && a->blocked == b->blocked &&
-           same_lengths(a->ndim, a->shape, b->shape) && same_lengths(a->ndim, a->chunk, b->chunk) &&
-           same_lengths(a->ndim, stored_a, stored_b) && same_lengths(a->ndim, a->block, b->block);
+           a->blocked == b->blocked && same_lengths(a->ndim, a->shape, b->shape) &&
+           same_lengths(a->ndim, a->chunk, b->chunk) && same_lengths(a->ndim, stored_a, stored_b) &&
+           same_lengths(a->ndim, a->block, b->block);
 }
 
 static bool same_steps(const cip_space *s, const cip_array_form *f)
@@ -169,7 +169,7 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
         in.state = c.state;
         in.run = c.run;
         in.value = c.state == CIP_CHUNK_VALUE ? c.value : NULL;
-    } else if (c.state == CIP_CHUNK_DATA && c.at.bit == 0 && (c.codec == NULL || plain)) {
+    } else if (c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain)) {
         CIP_TRY(take_stored(v, *i, &c, &in, err));
     } else {
         CIP_TRY(make_anew(v, *i, &c, &in, err));

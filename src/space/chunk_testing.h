@@ -35,7 +35,7 @@ static inline cip_step step_of(const cip_codec *c)
 /* `text` in the file. */
 static inline cip_extent in_file(const char *text, size_t n)
 {
-    return (cip_extent){ f.layout->file, fake_append(&f, text, n), n, 0 };
+    return (cip_extent){ f.layout->file, fake_append(&f, text, n), n };
 }
 
 static inline cip_space *chunked(const cip_chunk *c, size_t n, uint64_t len, const cip_codec *codec)

@@ -121,8 +121,6 @@ static cip_status grid_touched(const touching *t, const cip_selection *sel, cip_
 static cip_status number_at(const cip_space *s, uint64_t pos, uint64_t *i, cip_err *err)
 {
     *i = 0;
-    if (s->kind == CIP_SPACE_CONCAT)
-        *i = cip_concat_part(s, pos);
     if (s->kind != CIP_SPACE_CHUNKED)
         return CIP_OK;
     if (s->table.find != NULL)

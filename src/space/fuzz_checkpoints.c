@@ -35,7 +35,7 @@ static void use(cip_layout *l, const char *codec)
     uint8_t out[16];
     cip_space *s;
     cip_step step = { .codec = cip_codec_find(codec) };
-    cip_extent at = { l->file, 0, STORED, 0 };
+    cip_extent at = { l->file, 0, STORED };
     const cip_read_how how = { .layout = l };
     require(cip_space_new_seq(l, &at, RAW, &step, &s, NULL) == CIP_OK);
     for (uint64_t off = RAW - 100; off > 20000; off /= 2)

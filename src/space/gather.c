@@ -100,23 +100,15 @@ static cip_status descend(cip_gather *g, cip_nd *v, uint64_t *first, uint64_t *e
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected data up to byte %" PRIu64 ", found %" PRIu64 " bytes", *end,
                             g->s->len);
-        const cip_extent *at = &g->s->sub;
-        uint64_t start = 0;
-        if (g->s->kind == CIP_SPACE_CONCAT && g->s->concat.n != 0) {
-            size_t i = cip_concat_part(g->s, *first);
-            start = g->s->concat.start[i];
-            at = &g->s->concat.part[i];
-            if (at->in == NULL || *end > g->s->concat.start[i + 1])
-                return CIP_OK;
-        } else if (g->s->kind != CIP_SPACE_SUB) {
+        if (g->s->kind != CIP_SPACE_SUB)
             return CIP_OK;
-        }
+        const cip_extent *at = &g->s->sub;
         CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
         CIP_TRY(cip_extent_check(at, "a part", err));
         g->s = at->in;
-        v->off += at->off - start;
-        *first += at->off - start;
-        *end += at->off - start;
+        v->off += at->off;
+        *first += at->off;
+        *end += at->off;
     }
 }
 

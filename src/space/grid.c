@@ -40,8 +40,6 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
         out->first[k] = coord[k] * g->chunk[k];
         out->stride[k] = (int64_t)out->block_len;
         int64_t len = g->stored != NULL ? g->stored[k] : g->chunk[k];
-        if (g->clipped && len > g->shape[k] - out->first[k])
-            len = g->shape[k] - out->first[k];
         out->block[k] = g->blocked ? g->block[k] : len;
         out->block_len *= (uint64_t)out->block[k];
     }

@@ -188,7 +188,7 @@ static bool is_cut(const changing *g, int32_t k, int64_t c)
         return false;
     int64_t was = valid_on(g->old, k, g->old->shape[k], c);
     int64_t now = valid_on(g->now, k, g->now->shape[k], c);
-    return now > was || (now != was && g->now->clipped);
+    return now > was;
 }
 
 /* Behind the chunks from `c` on that are alike as far as axis k tells. */

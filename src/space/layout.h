@@ -24,12 +24,10 @@ typedef struct cip_space cip_space;
 typedef struct cip_layout cip_layout;
 struct cip_cache;
 
-/* Where stored bytes lie: [off, off + len) of a space. `bit`: the first bit of the byte at off
- * (bzip2 blocks, deflate checkpoints); 0 otherwise. */
+/* Where stored bytes lie: [off, off + len) of a space. */
 typedef struct cip_extent {
     cip_space *in;
     uint64_t off, len;
-    uint8_t bit;
 } cip_extent;
 
 /* A chunk's state is cip_chunk_state. NAN: floats of codec_env.typesize (4 or 8) bytes, in the
@@ -73,30 +71,25 @@ typedef struct cip_table {
 
 /* An n-d array cut in chunks: chunk (i, j, ...) in C order of the chunk grid (F order with f_order)
  * holds elements [i * chunk[0], (i+1) * chunk[0]) x ... as an array of shape `stored` (>= chunk; =
- * chunk when NULL) in C order (F order with f_order). Edge chunks are padded to full size unless
- * `clipped`: then they hold just what lies inside. The space's linear bytes are the whole array in
- * C order without padding. `blocked`: a chunk's bytes are its inner blocks one behind the other, in
- * C order of the block grid, each complete and in C order; `stored` is then a multiple of `block`,
- * and neither f_order nor clipped is possible. */
+ * chunk when NULL) in C order (F order with f_order). Edge chunks are padded to full size. The
+ * space's linear bytes are the whole array in C order without padding. `blocked`: a chunk's bytes
+ * are its inner blocks one behind the other, in C order of the block grid, each complete and in C
+ * order; `stored` is then a multiple of `block`, and f_order is not possible. */
 typedef struct cip_grid {
     uint64_t itemsize;
     int32_t ndim;
     bool f_order;
-    bool clipped;
     bool blocked;
     const int64_t *shape, *chunk;
     const int64_t *stored; /* or NULL */
     const int64_t *block;  /* inner blocks, or NULL; not `blocked`: only handed to the codec */
 } cip_grid;
 
-/* A stage of a chunk's pipeline: steps are applied in order to decode. Intermediate lengths: each
- * step but the last decodes to `mid_len` bytes (0: the same length as the chunk's raw bytes;
- * CIP_MID_UNKNOWN: whatever comes out, for codecs with `stream`). */
-#define CIP_MID_UNKNOWN UINT64_MAX
+/* A step of a chunk's pipeline: steps are applied in order to decode, each to as many bytes as the
+ * chunk has raw ones. */
 typedef struct cip_step {
     const cip_codec *codec;
     const void *args;
-    uint64_t mid_len;
 } cip_step;
 
 enum { CIP_MAX_STEPS = 8 };
@@ -105,7 +98,6 @@ typedef enum cip_space_kind {
     CIP_SPACE_FILE = 1, /* all bytes of an io */
     CIP_SPACE_MEM,      /* bytes that the layout owns */
     CIP_SPACE_SUB,      /* a part of another space */
-    CIP_SPACE_CONCAT,   /* parts of spaces one behind the other; a part in NULL is zeros */
     CIP_SPACE_CHUNKED,  /* linear chunks through steps */
     CIP_SPACE_GRID,     /* n-d chunks through steps */
     CIP_SPACE_SEQ,      /* one extent through one codec, decoded in order */
@@ -119,14 +111,9 @@ struct cip_space {
     uint64_t len;      /* bytes. LAZY: known after cip_space_resolve */
     const char *label; /* for messages: "block 3"; borrowed from the layout, may be NULL */
     union {
-        cip_io *io;     /* FILE */
-        cip_bytes mem;  /* MEM */
-        cip_extent sub; /* SUB, SEQ */
-        struct {        /* CONCAT: part i covers [start[i], start[i + 1]) */
-            const cip_extent *part;
-            const uint64_t *start; /* n + 1 of them */
-            size_t n;
-        } concat;
+        cip_io *io;      /* FILE */
+        cip_bytes mem;   /* MEM */
+        cip_extent sub;  /* SUB, SEQ */
         cip_table table; /* CHUNKED, GRID */
         struct {         /* LAZY */
             cip_status (*make)(void *self, cip_space **out,
@@ -285,8 +272,6 @@ cip_status cip_space_new_mem(cip_layout *l, cip_bytes mem, cip_space **out, cip_
 /* RANGE when [off, off + len) does not lie in `in` (checked when its length is known). */
 cip_status cip_space_new_sub(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
                              cip_space **out, cip_err *err);
-cip_status cip_space_new_concat(cip_layout *l, const cip_extent *part, size_t n, cip_space **out,
-                                cip_err *err);
 cip_status cip_space_new_chunked(cip_layout *l, const cip_table *table, uint64_t len,
                                  const cip_step *step, size_t nstep, cip_space **out, cip_err *err);
 /* The grid is copied. */

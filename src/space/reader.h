@@ -58,16 +58,13 @@ cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const ci
                         size_t n, cip_err *err);
 cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, size_t n,
                      cip_err *err);
-/* Whether all of an extent is there: TRUNCATED naming `what` otherwise; UNSUPPORTED when it starts
- * inside a byte. Resolves at->in. */
+/* Whether all of an extent is there: TRUNCATED naming `what` otherwise. Resolves at->in. */
 cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err);
 /* Follows parts of parts to the FILE or MEM that holds the bytes as they are; false where they are
- * decoded, in several pieces, or not there. `make`: lazy spaces are made on the way. */
+ * decoded or not there. `make`: lazy spaces are made on the way. */
 bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make);
 /* The bytes in memory, where they lie in memory that the layout owns; NULL otherwise. In bounds. */
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
-/* The part of a CONCAT that holds the byte (0 when there is none). */
-size_t cip_concat_part(const cip_space *s, uint64_t off);
 /* Where a position lies in the file, for messages; CIP_NO_OFFSET where it does not. */
 uint64_t cip_space_file_offset(cip_space *s, uint64_t off);
 
@@ -135,8 +132,6 @@ cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec
 cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, cip_err *err);
 /* Whether the data end here: CORRUPT when more follow. */
 cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err);
-/* All there is from here on, into a buffer that is the caller's to give back. */
-cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_pooled *out, size_t *len, cip_err *err);
 uint64_t cip_seq_pos(const cip_seq *q);
 /* Whether the data are known to end where it stands; finds out where that needs no more output. */
 bool cip_seq_ends_here(cip_seq *q);
@@ -180,7 +175,7 @@ typedef struct cip_gather {
 } cip_gather;
 
 void cip_gather_note(cip_gather *g, const cip_cast_stats *stats);
-/* Reads through tiles of spans: FILE, CONCAT, SEQ, and whatever the others do not do. */
+/* Reads through tiles of spans: FILE, SEQ, and whatever the others do not do. */
 cip_status cip_gather_tiles(cip_gather *g, cip_err *err);
 /* From memory that holds the linear bytes. */
 cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err);

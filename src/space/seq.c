@@ -6,8 +6,6 @@
 #include "space/seq_parallel.h"
 #include "space/sidecar.h"
 
-enum { REST_MIN = 64 << 10 };
-
 struct cip_seq {
     cip_mem *mem;
     const cip_stream_codec *codec;
@@ -283,40 +281,6 @@ cip_status cip_seq_check_end(const cip_rd *rd, cip_seq *q, cip_err *err)
                             "expected %" PRIu64 " bytes, found more", len);
     }
     return CIP_OK;
-}
-
-static cip_status grow(const cip_rd *rd, cip_pooled *r, size_t len, cip_err *err)
-{
-    cip_pooled more;
-    size_t cap;
-    if (cip_mul_overflow(r->cap, 2, &cap))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "data of over %zu bytes", len);
-    CIP_TRY(cip_buffer_pool_take(rd->buffers, cap < REST_MIN ? REST_MIN : cap, &more, err));
-    if (len != 0)
-        memcpy(more.ptr, r->ptr, len);
-    cip_buffer_pool_give(rd->buffers, r);
-    *r = more;
-    return CIP_OK;
-}
-
-cip_status cip_seq_rest(const cip_rd *rd, cip_seq *q, cip_pooled *out, size_t *len, cip_err *err)
-{
-    cip_pooled r = { NULL, 0 };
-    size_t have = 0;
-    cip_status st = CIP_OK;
-    while (!q->end) {
-        if (have == r.cap)
-            CIP_GO(grow(rd, &r, have, err));
-        size_t n = r.cap - have;
-        CIP_GO(advance(rd, q, UINT64_MAX, r.ptr + have, &n, err));
-        have += n;
-    }
-    *out = r;
-    *len = have;
-    return CIP_OK;
-done:
-    cip_buffer_pool_give(rd->buffers, &r);
-    return st;
 }
 
 void cip_seq_aim(cip_seq *q, uint64_t raw_end)

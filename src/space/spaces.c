@@ -94,33 +94,6 @@ cip_status cip_space_new_sub(cip_layout *l, cip_space *in, uint64_t off, uint64_
     return CIP_OK;
 }
 
-cip_status cip_space_new_concat(cip_layout *l, const cip_extent *part, size_t n, cip_space **out,
-                                cip_err *err)
-{
-    uint64_t *start = NULL, total = 0;
-    void *copy;
-    *out = NULL;
-    pthread_mutex_lock(&l->lock);
-    cip_status st = CIP_ARENA_NEW(&l->arena, &start, n + 1, err);
-    pthread_mutex_unlock(&l->lock);
-    CIP_TRY(st);
-    for (size_t i = 0; i < n; i++) {
-        CIP_TRY(check_part(&part[i], err));
-        if (part[i].bit != 0)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a part begins inside a byte");
-        start[i] = total;
-        if (cip_add_overflow(total, part[i].len, &total))
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "the parts have over 2^64 bytes");
-    }
-    start[n] = total;
-    CIP_TRY(arena_copy(l, part, n, sizeof *part, &copy, err));
-    CIP_TRY(new_space(l, CIP_SPACE_CONCAT, total, out, err));
-    (*out)->concat.part = copy;
-    (*out)->concat.start = start;
-    (*out)->concat.n = n;
-    return CIP_OK;
-}
-
 static cip_status set_steps(cip_space *s, const cip_step *step, size_t nstep, cip_err *err)
 {
     if (nstep > CIP_MAX_STEPS)
@@ -161,8 +134,8 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
     if (g->ndim < 0 || g->ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d dimensions, found %d", CIP_MAX_NDIM, (int)g->ndim);
-    if (g->blocked && (g->block == NULL || g->f_order || g->clipped))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "blocks need C order and full chunks");
+    if (g->blocked && (g->block == NULL || g->f_order))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "blocks need C order");
     for (int32_t k = 0; k < g->ndim; k++) {
         int64_t st = g->stored != NULL ? g->stored[k] : g->chunk[k];
         if (g->shape[k] < 0 || g->chunk[k] <= 0 || st < g->chunk[k])

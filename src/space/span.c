@@ -136,89 +136,6 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     return CIP_OK;
 }
 
-/* --- one behind the other -------------------------------------------------------------------- */
-
-/* A want that goes over several parts, for the jobs. */
-typedef struct over_parts {
-    const cip_rd *rd;
-    cip_space *s;
-    const cip_want *want; /* off: in s */
-    size_t first;         /* part */
-} over_parts;
-
-static cip_status part_spans(const cip_rd *rd, cip_space *s, size_t part, uint64_t shift,
-                             const cip_want *want, size_t n, cip_err *err)
-{
-    const cip_extent *at = &s->concat.part[part];
-    if (at->in != NULL) {
-        CIP_TRY(cip_extent_check(at, "a part", err));
-        return cip_rd_spans(rd, at->in, shift - s->concat.start[part] + at->off, want, n, err);
-    }
-    for (size_t i = 0; i < n; i++)
-        memset(want[i].dst, 0, want[i].len);
-    return CIP_OK;
-}
-
-static cip_status part_job(void *arg, size_t i, cip_err *err)
-{
-    const over_parts *o = arg;
-    size_t part = o->first + i;
-    uint64_t lo = cip_max_u64(o->s->concat.start[part], o->want->off);
-    uint64_t hi = cip_min_u64(o->s->concat.start[part + 1], o->want->off + o->want->len);
-    if (lo >= hi)
-        return CIP_OK;
-    cip_want w = { lo, (size_t)(hi - lo), o->want->dst + (lo - o->want->off) };
-    return part_spans(o->rd, o->s, part, 0, &w, 1, err);
-}
-
-size_t cip_concat_part(const cip_space *s, uint64_t off)
-{
-    size_t lo = 0, hi = s->concat.n;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (s->concat.start[mid] <= off)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Where the parts are many they are shared out; where they are few each is read by all. */
-static cip_status want_over_parts(const cip_rd *rd, cip_space *s, size_t first,
-                                  const cip_want *want, cip_err *err)
-{
-    over_parts o = { rd, s, want, first };
-    size_t n = cip_concat_part(s, want->off + want->len - 1) + 1 - first;
-    bool share = n >= 2 * (size_t)cip_pool_threads(rd->pool) && want->len >= rd->tune->large;
-    if (share)
-        return cip_pool_run(rd->pool, n, part_job, &o, err);
-    for (size_t i = 0; i < n; i++)
-        CIP_TRY(part_job(&o, i, err));
-    return CIP_OK;
-}
-
-static cip_status concat_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
-                               size_t n, cip_err *err)
-{
-    for (size_t i = 0, j; i < n; i = j) {
-        j = i + 1;
-        if (want[i].len == 0)
-            continue;
-        size_t part = cip_concat_part(s, want[i].off + shift);
-        uint64_t end = s->concat.start[part + 1];
-        if (want[i].off + shift + want[i].len > end) {
-            cip_want w = { want[i].off + shift, want[i].len, want[i].dst };
-            CIP_TRY(want_over_parts(rd, s, part, &w, err));
-            continue;
-        }
-        while (j < n && want[j].off + shift + want[j].len <= end)
-            j++;
-        CIP_TRY(part_spans(rd, s, part, shift, want + i, j - i, err));
-    }
-    return CIP_OK;
-}
-
 /* --- all ------------------------------------------------------------------------------------- */
 
 /* The last want's end is the highest position. */
@@ -261,8 +178,6 @@ static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     case CIP_SPACE_SUB:
         CIP_TRY(cip_extent_check(&s->sub, "a part", err));
         return cip_rd_spans(rd, s->sub.in, shift + s->sub.off, want, n, err);
-    case CIP_SPACE_CONCAT:
-        return concat_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_CHUNKED:
         return chunked_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_GRID:
@@ -303,9 +218,6 @@ cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err
     if (at->in == NULL)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%s lies nowhere", what);
     CIP_TRY(cip_space_resolve(at->in, &in, err));
-    if (at->bit != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, cip_space_file_offset(in, at->off),
-                        "%s begins inside a byte", what);
     if (at->off > in->len || at->len > in->len - at->off)
         return cip_fail(err, CIP_ERR_TRUNCATED, cip_space_file_offset(in, at->off),
                         "expected %" PRIu64 " bytes of %s, found %" PRIu64, at->len, what,
@@ -326,25 +238,14 @@ static bool made_of(cip_space **s, bool make)
 bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 {
     for (unsigned depth = 0; depth < CIP_SPACE_MAX_DEPTH; depth++) {
-        const cip_extent *at;
-        uint64_t start = 0;
         if (!made_of(s, make) || *off > (*s)->len || len > (*s)->len - *off)
             return false;
-        if ((*s)->kind == CIP_SPACE_SUB) {
-            at = &(*s)->sub;
-        } else if ((*s)->kind == CIP_SPACE_CONCAT && (*s)->concat.n != 0) {
-            size_t part = cip_concat_part(*s, *off);
-            at = &(*s)->concat.part[part];
-            start = (*s)->concat.start[part];
-            if (*off + len > (*s)->concat.start[part + 1])
-                return false;
-        } else {
+        if ((*s)->kind != CIP_SPACE_SUB)
             return (*s)->kind == CIP_SPACE_FILE || (*s)->kind == CIP_SPACE_MEM;
-        }
-        if (at->in == NULL || at->bit != 0)
+        *off += (*s)->sub.off;
+        *s = (*s)->sub.in;
+        if (*s == NULL)
             return false;
-        *off += at->off - start;
-        *s = at->in;
     }
     return false;
 }

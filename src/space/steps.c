@@ -38,56 +38,23 @@ static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room
     return cip_rd_at(rd, at->in, at->off, room->ptr, n, err);
 }
 
-/* The output of a step that is not the last one. */
-static cip_status stage_len(const cip_step *step, uint64_t raw_len, size_t *n, cip_err *err)
-{
-    uint64_t len = step->mid_len == 0 ? raw_len : step->mid_len;
-    if (!cip_to_size(len, n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes between steps", len);
-    return CIP_OK;
-}
-
-/* One step of unknown output: in order until it ends. The input is made a space for that. */
-static cip_status stage_unknown(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                                cip_bytes in, cip_pooled *room, size_t *n, cip_err *err)
-{
-    cip_space mem = { .kind = CIP_SPACE_MEM, .len = in.len, .mem = in };
-    cip_extent at = { .in = &mem, .off = 0, .len = in.len };
-    cip_seq *q = NULL;
-    CIP_TRY(cip_seq_begin(rd, step, env, &at, &q, err));
-    cip_status st = cip_seq_rest(rd, q, room, n, err);
-    cip_seq_free(q);
-    return st;
-}
-
-static cip_status decode_step(const cip_rd *rd, const cip_step *step, const cip_codec_env *env,
-                              uint64_t raw_len, cip_bytes *io, cip_pooled *room, cip_err *err)
-{
-    size_t n;
-    if (step->mid_len == CIP_MID_UNKNOWN) {
-        CIP_TRY(stage_unknown(rd, step, env, *io, room, &n, err));
-    } else {
-        CIP_TRY(stage_len(step, raw_len, &n, err));
-        CIP_TRY(cip_buffer_pool_take(rd->buffers, n, room, err));
-        CIP_TRY(step->codec->decode(step->args, env, *io, room->ptr, n, err));
-    }
-    *io = (cip_bytes){ room->ptr, n };
-    return CIP_OK;
-}
-
 static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_bytes in,
-                            uint8_t *dst, size_t dst_len, cip_err *err)
+                            uint8_t *dst, size_t n, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_pooled room[2] = { { NULL, 0 }, { NULL, 0 } };
-    cip_status st;
-    for (size_t k = 0; k + 1 < p.n; k++) {
+    cip_status st = CIP_OK;
+    for (size_t k = 0; k < p.n && st == CIP_OK; k++) {
         cip_pooled *mine = &room[k % 2]; /* the other one holds the input */
-        cip_buffer_pool_give(rd->buffers, mine);
-        CIP_GO(decode_step(rd, &p.step[k], &env, dst_len, &in, mine, err));
+        uint8_t *to = dst;
+        if (k + 1 < p.n) {
+            if (mine->ptr == NULL)
+                CIP_GO(cip_buffer_pool_take(rd->buffers, n, mine, err));
+            to = mine->ptr;
+        }
+        st = p.step[k].codec->decode(p.step[k].args, &env, in, to, n, err);
+        in = (cip_bytes){ to, n };
     }
-    const cip_step *last = &p.step[p.n - 1];
-    st = last->codec->decode(last->args, &env, in, dst, dst_len, err);
 done:
     cip_buffer_pool_give(rd->buffers, &room[0]);
     cip_buffer_pool_give(rd->buffers, &room[1]);
@@ -198,7 +165,7 @@ bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, con
 /* As it is in memory already. */
 static bool pin_stored(cip_space *s, const cip_chunk *c, cip_pinned *out)
 {
-    if (!cip_chunk_is_stored(s, c) || c->at.len != c->raw_len || c->at.in == NULL || c->at.bit != 0)
+    if (!cip_chunk_is_stored(s, c) || c->at.len != c->raw_len || c->at.in == NULL)
         return false;
     out->ptr = cip_space_borrow(c->at.in, c->at.off, c->at.len);
     return out->ptr != NULL;

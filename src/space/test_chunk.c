@@ -287,7 +287,7 @@ static void a_table_without_sizes_or_that_fails_is_an_error(void **state)
 static void stored_bytes_beyond_the_file_are_truncated(void **state)
 {
     (void)state;
-    cip_chunk c = { .at = { f.layout->file, FAKE_FILE_MAX - 4, 5, 0 }, .raw_len = 5 };
+    cip_chunk c = { .at = { f.layout->file, FAKE_FILE_MAX - 4, 5 }, .raw_len = 5 };
     cip_err err = CIP_ERR_INIT;
     uint8_t b[5];
     ndecode = 0;
@@ -302,9 +302,6 @@ static void stored_bytes_beyond_the_file_are_truncated(void **state)
     c.at.len = UINT64_MAX;
     assert_int_equal(read_at(chunked(&c, 1, 5, &counting), 0, b, 1, &err), CIP_ERR_TRUNCATED);
     c.at.len = 5;
-    c.at.bit = 1;
-    assert_int_equal(read_at(chunked(&c, 1, 5, &counting), 0, b, 1, &err), CIP_ERR_UNSUPPORTED);
-    c.at.bit = 0;
     c.at.in = NULL;
     assert_int_equal(read_at(chunked(&c, 1, 5, &counting), 0, b, 1, &err), CIP_ERR_CORRUPT);
     assert_int_equal(ndecode, 0);
@@ -313,10 +310,10 @@ static void stored_bytes_beyond_the_file_are_truncated(void **state)
 static void chunks_that_lie_in_each_other_end(void **state)
 {
     (void)state;
-    cip_chunk c = { .at = { f.layout->file, 0, 10, 0 }, .raw_len = 10 };
+    cip_chunk c = { .at = { f.layout->file, 0, 10 }, .raw_len = 10 };
     uint8_t b[5];
     cip_space *s = chunked(&c, 1, 10, &counting);
-    cip_chunk inside = { .at = { s, 0, 10, 0 }, .raw_len = 10 };
+    cip_chunk inside = { .at = { s, 0, 10 }, .raw_len = 10 };
     cip_table t;
     assert_int_equal(cip_table_from_array(f.layout, &inside, 1, &t, NULL), CIP_OK);
     s->table = t; /* now it is stored in itself */
@@ -372,45 +369,17 @@ static void the_error_of_the_lowest_chunk_is_told(void **state)
 static void stages_are_undone_in_turn(void **state)
 {
     (void)state;
-    cip_chunk c = { .at = in_file("@ABCD???", 8), .raw_len = 5 };
-    cip_step step[3] = { { &fake_junk, NULL, 5 }, { &counting, NULL, 0 }, { &counting, NULL, 0 } };
+    cip_chunk c = { .at = in_file("DCBA@", 5), .raw_len = 5 };
+    cip_step step[3] = { { &fake_turned, NULL }, { &counting, NULL }, { &counting, NULL } };
     cip_space *s;
     cip_table t;
-    uint8_t b[5];
     assert_int_equal(cip_table_from_array(f.layout, &c, 1, &t, NULL), CIP_OK);
     assert_int_equal(cip_space_new_chunked(f.layout, &t, 5, step, 3, &s, NULL), CIP_OK);
     assert_reads(s, 0, "BCDEF", 5);
-    s->step[0].mid_len = 6;
-    assert_int_equal(read_at(s, 0, b, 5, NULL), CIP_ERR_CORRUPT);
-    s->step[0].mid_len = UINT64_C(1) << 40;
-    assert_int_equal(read_at(s, 0, b, 5, NULL), CIP_ERR_LIMIT);
-    s->step[0].mid_len = CIP_MID_UNKNOWN; /* which it cannot do */
-    assert_int_equal(read_at(s, 0, b, 5, NULL), CIP_ERR_UNSUPPORTED);
     c.codec = &counting; /* instead of all three */
     c.at.len = 5;
     assert_int_equal(cip_table_from_array(f.layout, &c, 1, &s->table, NULL), CIP_OK);
-    assert_reads(s, 0, "ABCDE", 5);
-}
-
-static void a_stage_of_unknown_length_may_grow(void **state)
-{
-    (void)state;
-    enum { N = 300000 };
-    uint8_t *raw = fake_keep(&f, N + 3);
-    fake_pipe p = { { { cip_codec_find("zlib"), NULL, CIP_MID_UNKNOWN }, { &fake_junk, NULL, 0 } },
-                    2 };
-    cip_codec_env env = { .typesize = 1 };
-    cip_space *s;
-    cip_table t;
-    memset(raw, 7, N);
-    fake_bytes b = fake_run_pipe(&f, &p, &env, raw, N);
-    cip_chunk c = { .at = in_file((char *)b.ptr, b.len), .raw_len = N };
-    assert_int_equal(cip_table_from_array(f.layout, &c, 1, &t, NULL), CIP_OK);
-    assert_int_equal(cip_space_new_chunked(f.layout, &t, N, p.step, p.n, &s, NULL), CIP_OK);
-    f.env.mem.limit = atomic_load(&f.env.mem.used) + 2 * N; /* a bomb meets the limit */
-    assert_int_equal(read_at(s, 0, raw, 2, NULL), CIP_ERR_LIMIT);
-    f.env.mem.limit = UINT64_MAX;
-    assert_reads(s, N - 2, "\7\7", 2);
+    assert_reads(s, 0, "EDCBA", 5);
 }
 
 /* --- only what is needed ---------------------------------------------------------------------- */
@@ -610,7 +579,7 @@ static void a_damaged_chunk_does_not_take_the_others_along(void **state)
     (void)state;
     cip_chunk c[2] = { { .at = in_file("@ABCD", 5), .raw_len = 5, .codec = &fake_never },
                        { .at = in_file("KLMNO", 5), .raw_off = 5, .raw_len = 5 } };
-    cip_extent whole = { f.layout->file, 0, 10, 0 };
+    cip_extent whole = { f.layout->file, 0, 10 };
     cip_err err = CIP_ERR_INIT;
     cip_space *s = chunked(c, 2, 10, &counting);
     cip_step step = step_of(&fake_never); /* the same bytes in order are damaged as well */
@@ -670,7 +639,7 @@ int main(void)
         TEST(a_claim_of_much_data_costs_nothing),
         TEST(the_error_of_the_lowest_chunk_is_told),
         TEST(stages_are_undone_in_turn),
-        TEST(a_stage_of_unknown_length_may_grow),
+
         TEST(a_window_asks_only_for_its_blocks),
         TEST(too_many_blocks_mean_all_of_them),
         TEST(needs_beyond_the_stored_bytes_are_corrupt),

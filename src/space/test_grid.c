@@ -30,12 +30,11 @@ static int teardown(void **state)
 
 static const int64_t shape[2] = { 7, 10 }, chunk[2] = { 3, 4 }, stored[2] = { 3, 5 };
 
-static cip_grid grid(bool f_order, bool clipped, bool wider)
+static cip_grid grid(bool f_order, bool wider)
 {
     return (cip_grid){ .itemsize = 2,
                        .ndim = 2,
                        .f_order = f_order,
-                       .clipped = clipped,
                        .shape = shape,
                        .chunk = chunk,
                        .stored = wider ? stored : NULL };
@@ -52,7 +51,7 @@ static cip_grid_chunk at(const cip_grid *g, int64_t i, int64_t j)
 static void chunks_are_numbered_and_shaped_as_stored(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_grid_chunk c = at(&g, 2, 1);
     assert_int_equal(cip_grid_nchunk(&g, 0), 3);
     assert_int_equal(cip_grid_nchunk(&g, 1), 3);
@@ -62,17 +61,12 @@ static void chunks_are_numbered_and_shaped_as_stored(void **state)
     assert_int_equal(c.raw_len, 24);
     assert_int_equal(c.stride[0], 8);
     assert_int_equal(c.stride[1], 2);
-    g = grid(true, false, false);
+    g = grid(true, false);
     c = at(&g, 2, 1);
     assert_int_equal(c.i, 5);
     assert_int_equal(c.stride[0], 2);
     assert_int_equal(c.stride[1], 6);
-    g = grid(false, true, false);
-    c = at(&g, 2, 2); /* one row of two */
-    assert_int_equal(c.raw_len, 4);
-    assert_int_equal(c.stride[0], 4);
-    assert_int_equal(at(&g, 1, 1).raw_len, 24);
-    g = grid(false, false, true);
+    g = grid(false, true);
     c = at(&g, 2, 2);
     assert_int_equal(c.raw_len, 30);
     assert_int_equal(c.stride[0], 10);
@@ -144,7 +138,7 @@ static void check_window(const char *selection, unsigned chunks)
 {
     cip_nd all, window;
     cip_selection sel;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_space *s = space(&g);
     assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
     assert_int_equal(cip_selection_parse(selection, &sel, NULL), CIP_OK);
@@ -178,7 +172,7 @@ static void values_come_from_the_chunk_they_lie_in(void **state)
     (void)state;
     cip_nd all;
     for (int k = 0; k < 2; k++) {
-        cip_grid g = grid(k == 1, false, false);
+        cip_grid g = grid(k == 1, false);
         cip_space *s = space(&g);
         assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
         assert_int_equal(gather(s, &all, NULL), CIP_OK);
@@ -226,7 +220,7 @@ static void views_that_are_boxes_are_seen(void **state)
         { { .off = 0, .itemsize = 4, .ndim = 1, .shape = { 7 }, .stride = { 20 } }, false },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        cip_grid g = grid(false, false, false);
+        cip_grid g = grid(false, false);
         cip_space *s = space(&g);
         cip_nd to = cases[k].view;
         bool done;
@@ -268,7 +262,7 @@ static void a_reshaped_axis_may_be_walked_by_two(void **state)
 static void a_chunk_of_another_length_is_corrupt(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_space *s = space(&g);
     cip_nd all;
     cip_err err = CIP_ERR_INIT;
@@ -286,7 +280,7 @@ static void a_chunk_of_another_length_is_corrupt(void **state)
 static void a_view_beyond_the_array_is_out_of_range(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_nd v = view2(7, 10, 20, 2, 2, 2);
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
@@ -306,7 +300,7 @@ static cip_status no_count(void *self, uint64_t *n, cip_err *err)
 static void an_index_that_fails_fails_the_read(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_space *s = space(&g);
     cip_nd v = view2(7, 10, 20, 2, 0, 2);
     uint8_t b[10];
@@ -485,7 +479,7 @@ static void blocks_of_which_a_part_was_used_are_kept(void **state)
 static void grids_of_blocks_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false, false);
+    cip_grid g = grid(false, false);
     cip_table t = { .at = ask, .count = count };
     cip_space *s;
     const int64_t block[2] = { 3, 2 }, odd[2] = { 2, 2 }, none[2] = { 3, 0 };
@@ -498,7 +492,7 @@ static void grids_of_blocks_that_cannot_be_are_refused(void **state)
     g.block = none;
     assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_CORRUPT);
     g.block = block;
-    g.clipped = true;
+    g.f_order = true;
     assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_ARG);
     assert_null(s);
 }

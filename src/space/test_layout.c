@@ -177,22 +177,6 @@ static void a_part_must_lie_in_what_it_is_part_of(void **state)
     assert_int_equal(cip_space_new_sub(f.layout, file, UINT64_MAX, 2, &s, NULL), CIP_ERR_RANGE);
 }
 
-static void parts_have_to_fit_in_64_bits(void **state)
-{
-    (void)state;
-    cip_space *s;
-    cip_extent part[2] = { { .len = UINT64_MAX }, { .len = 1 } };
-    assert_int_equal(cip_space_new_concat(f.layout, part, 2, &s, NULL), CIP_ERR_RANGE);
-    part[0].len--;
-    assert_int_equal(cip_space_new_concat(f.layout, part, 2, &s, NULL), CIP_OK);
-    assert_int_equal(s->len, UINT64_MAX);
-    part[0] = (cip_extent){ f.layout->file, 0, 10, 3 };
-    assert_int_equal(cip_space_new_concat(f.layout, part, 2, &s, NULL), CIP_ERR_UNSUPPORTED);
-    assert_null(s);
-    part[0] = (cip_extent){ f.layout->file, 1, FAKE_FILE_MAX, 0 };
-    assert_int_equal(cip_space_new_concat(f.layout, part, 2, &s, NULL), CIP_ERR_RANGE);
-}
-
 static void a_pipeline_has_a_last_stage(void **state)
 {
     (void)state;
@@ -442,7 +426,6 @@ static cip_status build_all(cip_env *env, cip_io *io, cip_layout **out)
     CIP_TRY(cip_layout_new_child(l, io, &child, NULL));
     CIP_TRY(cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &s, NULL));
     CIP_TRY(cip_space_new_sub(l, l->file, 1, 2, &s, NULL));
-    CIP_TRY(cip_space_new_concat(l, &at, 1, &s, NULL));
     CIP_TRY(cip_table_from_array(l, c, 2, &t, NULL));
     CIP_TRY(cip_space_new_chunked(l, &t, 13, &step, 1, &s, NULL));
     CIP_TRY(cip_space_new_grid(l, &g, &t, &step, 1, &s, NULL));
@@ -507,7 +490,7 @@ int main(void)
         TEST(an_array_must_lie_in_its_space),
         TEST(facts_are_kept_in_order),
         TEST(a_part_must_lie_in_what_it_is_part_of),
-        TEST(parts_have_to_fit_in_64_bits),
+
         TEST(a_pipeline_has_a_last_stage),
         TEST(impossible_grids_are_refused),
         TEST(a_grid_is_copied_and_told_to_the_codec),

@@ -113,7 +113,7 @@ static cip_space *seq_of(const cip_codec *codec, size_t stored, size_t len)
     cip_space *s;
     cip_step step = { .codec = codec };
     raw = fake_random(&f, stored);
-    cip_extent at = { f.layout->file, fake_append(&f, raw, stored), stored, 0 };
+    cip_extent at = { f.layout->file, fake_append(&f, raw, stored), stored };
     nstreamed = 0;
     nbegun = ndecoded = 0;
     ends_after = 0;
@@ -514,10 +514,10 @@ static void a_chain_of_streams_is_read_through(void **state)
     cip_step z = { .codec = cip_codec_find("zlib") }, t = { .codec = &fake_trickle };
     fake_bytes inner = fake_encode(&f, t.codec, &env, bytes, 5000);
     fake_bytes outer = fake_encode(&f, z.codec, &env, inner.ptr, inner.len);
-    cip_extent at = { f.layout->file, fake_append(&f, outer.ptr, outer.len), outer.len, 0 };
+    cip_extent at = { f.layout->file, fake_append(&f, outer.ptr, outer.len), outer.len };
     cip_space *mid, *s;
     assert_int_equal(cip_space_new_seq(f.layout, &at, inner.len, &z, &mid, NULL), CIP_OK);
-    at = (cip_extent){ mid, 0, inner.len, 0 };
+    at = (cip_extent){ mid, 0, inner.len };
     assert_int_equal(cip_space_new_seq(f.layout, &at, 5000, &t, &s, NULL), CIP_OK);
     for (uint64_t off = 0; off < 5000; off += 500) {
         assert_int_equal(cip_space_read_at(&f.how, s, off, b, 500, NULL), CIP_OK);

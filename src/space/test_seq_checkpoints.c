@@ -92,7 +92,7 @@ static cip_space *space_of(size_t len, int level, int mem_level, int strategy)
     assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15, mem_level, strategy), Z_OK);
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
     deflateEnd(&z);
-    cip_extent at = { f.layout->file, fake_append(&f, coded, z.total_out), z.total_out, 0 };
+    cip_extent at = { f.layout->file, fake_append(&f, coded, z.total_out), z.total_out };
     assert_int_equal(cip_space_new_seq(f.layout, &at, len, &step, &s, NULL), CIP_OK);
     return s;
 }
@@ -194,9 +194,9 @@ static void data_in_data_in_order_have_checkpoints_too(void **state)
     uLongf n = sizeof twice;
     assert_int_equal(compress2(twice, &n, coded, (uLong)inner->sub.len, 6), Z_OK);
     cip_step step = { .codec = cip_codec_find("zlib") };
-    cip_extent at = { f.layout->file, fake_append(&f, twice, n), n, 0 };
+    cip_extent at = { f.layout->file, fake_append(&f, twice, n), n };
     assert_int_equal(cip_space_new_seq(f.layout, &at, inner->sub.len, &step, &outer, NULL), CIP_OK);
-    at = (cip_extent){ outer, 0, outer->len, 0 };
+    at = (cip_extent){ outer, 0, outer->len };
     assert_int_equal(cip_space_new_seq(f.layout, &at, LEN, &step, &inner, NULL), CIP_OK);
     assert_window(inner, LEN - 100, 100);
     for (uint64_t i = 0; i < 40; i++)

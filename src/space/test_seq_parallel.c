@@ -120,7 +120,7 @@ static cip_space *space_of(const uint8_t *coded, size_t len, uint64_t total)
 {
     cip_space *s;
     cip_step step = { .codec = &counted };
-    cip_extent at = { f.layout->file, fake_append(&f, coded, len), len, 0 };
+    cip_extent at = { f.layout->file, fake_append(&f, coded, len), len };
     assert_int_equal(cip_space_new_seq(f.layout, &at, total, &step, &s, NULL), CIP_OK);
     return s;
 }

@@ -34,7 +34,7 @@ static void kit_open(kit *k, const char *codec)
     assert_int_equal(cip_checkpoints_new(&k->f.env, 1 << 20, GAP, &k->f.layout->checkpoints, NULL),
                      CIP_OK);
     cip_step step = { .codec = cip_codec_find(codec) };
-    cip_extent at = { k->f.layout->file, fake_append(&k->f, coded, ncoded), ncoded, 0 };
+    cip_extent at = { k->f.layout->file, fake_append(&k->f, coded, ncoded), ncoded };
     assert_int_equal(cip_space_new_seq(k->f.layout, &at, LEN, &step, &k->s, NULL), CIP_OK);
 }
 

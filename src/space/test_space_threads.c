@@ -179,7 +179,7 @@ static void a_maker_that_reads_with_the_pool_does_not_hang(void **state)
         self.s = inner;
         assert_int_equal(cip_space_new_lazy(f.layout, make_late, &self, &lazy, NULL), CIP_OK);
         for (size_t i = 0; i < 50; i++)
-            c[i] = (cip_chunk){ .at = { lazy, 10 * i, 10, 0 }, .raw_off = 10 * i, .raw_len = 10 };
+            c[i] = (cip_chunk){ .at = { lazy, 10 * i, 10 }, .raw_off = 10 * i, .raw_len = 10 };
         assert_int_equal(cip_table_from_array(f.layout, c, 50, &t, NULL), CIP_OK);
         assert_int_equal(cip_space_new_chunked(f.layout, &t, 500, NULL, 0, &s, NULL), CIP_OK);
         assert_int_equal(cip_space_read_at(&f.how, s, 0, out, 500, NULL), CIP_OK);

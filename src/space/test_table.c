@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static cip_chunk data(uint64_t raw_off, uint64_t raw_len)
 {
-    return (cip_chunk){ .at = { f.layout->file, raw_off, raw_len, 0 },
+    return (cip_chunk){ .at = { f.layout->file, raw_off, raw_len },
                         .raw_off = raw_off,
                         .raw_len = raw_len };
 }

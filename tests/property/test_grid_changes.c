@@ -164,17 +164,6 @@ static void model_shape(edit *e)
         else if (in_chunks)
             e->touched[chunk_of(now, at)] = 1;
     }
-    for (uint64_t i = 0; now->clipped && i < product(g->ndim, g->shape); i++) {
-        int64_t at[MAX_AXES];
-        bool inside = true, in_chunks = true;
-        split(i, g->ndim, g->shape, at);
-        for (int32_t k = 0; k < now->ndim; k++) {
-            inside = inside && at[k] < now->shape[k];
-            in_chunks = in_chunks && at[k] / g->chunk[k] < cip_grid_nchunk(now, k);
-        }
-        if (!inside && in_chunks)
-            e->touched[chunk_of(now, at)] = 1; /* and cut shorter */
-    }
 }
 
 static void model_write(edit *e)
@@ -253,7 +242,7 @@ static void store_elems(edit *e, const cip_grid_part *p)
             assert_memory_equal(p->elems.ptr + i * g->itemsize, zeros, g->itemsize);
     }
     const uint64_t where = fake_append(f, raw, c.raw_len);
-    e->chunk[p->i] = (cip_chunk){ .at = { f->layout->file, where, c.raw_len, 0 },
+    e->chunk[p->i] = (cip_chunk){ .at = { f->layout->file, where, c.raw_len },
                                   .raw_len = c.raw_len,
                                   .run = 1,
                                   .codec = &cip_codec_stored };

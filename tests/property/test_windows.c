@@ -39,7 +39,7 @@ static cip_space *piece_of(fake *f, const char *name, const uint8_t *p, size_t n
     cip_space *s;
     cip_step step = { .codec = c };
     FAKE_MUST(c->encode(NULL, &env, 0, (cip_bytes){ p, n }, coded, cap, &stored, err));
-    cip_extent at = { f->layout->file, fake_append(f, coded, stored), stored, 0 };
+    cip_extent at = { f->layout->file, fake_append(f, coded, stored), stored };
     if (c->stream != NULL) {
         FAKE_MUST(cip_space_new_seq(f->layout, &at, n, &step, &s, err));
         return s;

@@ -28,7 +28,7 @@ bool cip_b2_is_chunk(cip_io *io, cip_bytes head)
 static cip_status make_space(cip_layout *l, const cip_blosc_head *h, cip_space **out, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_chunk chunk = { .at = { l->file, 0, h->cbytes, 0 }, .raw_len = h->nbytes };
+    const cip_chunk chunk = { .at = { l->file, 0, h->cbytes }, .raw_len = h->nbytes };
     cip_table table;
     CIP_TRY(cip_table_from_array(l, &chunk, h->nbytes == 0 ? 0 : 1, &table, err));
     CIP_TRY(cip_space_new_chunked(l, &table, h->nbytes, &step, 1, out, err));

@@ -82,7 +82,7 @@ static cip_status choose_page(cip_b2_index *x, const cip_blosc_head *head, cip_e
 static cip_status make_space(cip_b2_index *x, uint64_t raw_len, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_chunk chunk = { .at = { x->in, x->base + x->at, x->len, 0 }, .raw_len = raw_len };
+    const cip_chunk chunk = { .at = { x->in, x->base + x->at, x->len }, .raw_len = raw_len };
     cip_table table;
     CIP_TRY(cip_table_from_array(x->layout, &chunk, 1, &table, err));
     CIP_TRY(cip_space_new_chunked(x->layout, &table, raw_len, &step, 1, &x->space, err));
@@ -335,7 +335,7 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
     const cip_read_how how = how_of(x);
     uint8_t bytes[CIP_BLOSC_HEADER];
     cip_extent where = { x->in, x->base + data_from(x, document) + e->at,
-                         x->at - data_from(x, document) - e->at, 0 };
+                         x->at - data_from(x, document) - e->at };
     if (x->numbered != NULL) {
         where = (cip_extent){ .in = x->numbered, .off = e->at << CIP_IO_NUMBER_SHIFT };
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));

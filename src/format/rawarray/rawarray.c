@@ -29,7 +29,7 @@ static cip_status read_header(cip_layout *l, cip_ra_header *h, cip_err *err)
 static cip_status lz4_space(cip_layout *l, const cip_ra_header *h, cip_space **out, cip_err *err)
 {
     const cip_step lz4 = { .codec = cip_codec_find("lz4") };
-    cip_chunk chunk = { .at = { l->file, h->data_off, h->size, 0 }, .raw_len = h->raw_len };
+    cip_chunk chunk = { .at = { l->file, h->data_off, h->size }, .raw_len = h->raw_len };
     cip_table table;
     CIP_TRY(cip_table_from_array(l, &chunk, h->raw_len == 0 ? 0 : 1, &table, err));
     return cip_space_new_chunked(l, &table, h->raw_len, &lz4, 1, out, err);

@@ -21,7 +21,6 @@ typedef enum fake_kind {
     FAKE_FILE,
     FAKE_MEM,
     FAKE_SUB,
-    FAKE_CONCAT,   /* with holes */
     FAKE_CHUNKED,  /* equal chunks */
     FAKE_UNEQUAL,  /* chunks of any size */
     FAKE_SEQ,      /* zlib, or a codec that only streams */
@@ -121,8 +120,8 @@ cip_space *fake_stored_space(const fake_stored *s);
 extern const cip_codec fake_delta;
 /* Only streams, a few bytes at a time; 0x5A exclusive-or, and an end mark. */
 extern const cip_codec fake_trickle;
-/* decode only: three bytes of junk behind, so that the length between stages differs. */
-extern const cip_codec fake_junk;
+/* The last byte first: a step of pipelines. */
+extern const cip_codec fake_turned;
 /* Chunks cut in blocks as env->block says: elements come in the order of the blocks. */
 extern const cip_codec fake_blocks;
 /* Exclusive-or with the byte that its arguments point to: encodes too. */

@@ -25,13 +25,10 @@ fake_pipe fake_pick_pipe(fake *f, bool blocks)
         p.n = 0;
         break;
     case 4:
-        p = (fake_pipe){ { { zlib, NULL, CIP_MID_UNKNOWN },
-                           { &fake_trickle, NULL, CIP_MID_UNKNOWN },
-                           { &fake_junk, NULL, 0 } },
-                         3 };
+        p = (fake_pipe){ { { zlib, NULL }, { &fake_turned, NULL }, { &fake_turned, NULL } }, 3 };
         break;
     case 5:
-        p = (fake_pipe){ { { zlib, NULL, 0 }, { &fake_blocks, NULL, 0 } }, 2 };
+        p = (fake_pipe){ { { zlib, NULL }, { &fake_blocks, NULL } }, 2 };
         break;
     default:
         p.step[0].codec = &fake_blocks;

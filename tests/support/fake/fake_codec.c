@@ -176,24 +176,22 @@ const cip_codec fake_trickle = { .name = "fake trickle",
                                  .decode = trickle_decode,
                                  .stream = &trickle_stream };
 
-/* --- junk: another length between stages ----------------------------------------------------- */
+/* --- turned: the last byte first -------------------------------------------------------------- */
 
-enum { JUNK = 3 };
-
-static cip_status junk_decode(const void *args, const cip_codec_env *env, cip_bytes src,
-                              uint8_t *dst, size_t dst_len, cip_err *err)
+static cip_status turned_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                                uint8_t *dst, size_t dst_len, cip_err *err)
 {
     (void)args;
     (void)env;
-    if (src.len != dst_len + JUNK)
+    if (src.len != dst_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %zu bytes, found %zu",
-                        dst_len + JUNK, src.len);
-    if (dst_len != 0)
-        memcpy(dst, src.ptr, dst_len);
+                        dst_len, src.len);
+    for (size_t i = 0; i < dst_len; i++)
+        dst[i] = src.ptr[dst_len - 1 - i];
     return CIP_OK;
 }
 
-const cip_codec fake_junk = { .name = "fake junk", .decode = junk_decode };
+const cip_codec fake_turned = { .name = "fake turned", .decode = turned_decode };
 
 /* --- blocks: needs the shapes ---------------------------------------------------------------- */
 
@@ -342,14 +340,13 @@ fake_bytes fake_encode(fake *f, const cip_codec *c, const cip_codec_env *env, co
         return encode_trickle(f, raw, n);
     if (c->encode != NULL)
         return encode_real(f, c, env, raw, n);
-    fake_bytes out = { fake_keep(f, n + JUNK), n };
+    fake_bytes out = { fake_keep(f, n), n };
     if (c == &fake_blocks) {
         mover m = { (size_t)env->typesize, raw, out.ptr };
         walk_blocks(env, from_c_order, &m);
         return out;
     }
-    memcpy(out.ptr, raw, n);
-    memcpy(out.ptr + n, "???", JUNK);
-    out.len += JUNK;
+    for (size_t i = 0; i < n; i++)
+        out.ptr[i] = raw[n - 1 - i];
     return out;
 }

@@ -38,26 +38,6 @@ static cip_space *in_the_middle(fake *f, uint8_t *bytes, size_t n, unsigned dept
     return s;
 }
 
-static cip_space *in_parts(fake *f, uint8_t *bytes, size_t n, unsigned depth, bool fixed)
-{
-    cip_extent part[16];
-    cip_space *s;
-    size_t m = 0, at = 0;
-    while (at < n && m < 15) {
-        size_t len = m == 14 ? n - at : (size_t)fake_pick(f, 0, n / 3 + 1);
-        len = len < n - at ? len : n - at;
-        part[m] = (cip_extent){ .len = len };
-        if (!fixed && fake_chance(f, 4))
-            memset(bytes + at, 0, len); /* a hole */
-        else
-            part[m].in = fake_any_space(f, bytes + at, len, depth, true);
-        at += len;
-        m++;
-    }
-    FAKE_MUST(cip_space_new_concat(f->layout, part, m, &s, err));
-    return s;
-}
-
 static cip_space *in_sequence(fake *f, const uint8_t *bytes, size_t n, unsigned depth)
 {
     cip_space *s;
@@ -98,9 +78,6 @@ cip_space *fake_space(fake *f, fake_kind kind, uint8_t *bytes, size_t n, unsigne
     case FAKE_SUB:
         s = in_the_middle(f, bytes, n, below, fixed);
         break;
-    case FAKE_CONCAT:
-        s = in_parts(f, bytes, n, below, fixed);
-        break;
     case FAKE_CHUNKED:
     case FAKE_UNEQUAL:
         s = fake_chunked(f, bytes, n, below, fixed, kind == FAKE_CHUNKED);
@@ -136,11 +113,10 @@ void fake_plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize
     p->g = (cip_grid){ .itemsize = itemsize,
                        .ndim = ndim,
                        .f_order = fake_chance(f, 3),
-                       .clipped = fake_chance(f, 3),
                        .shape = p->shape,
                        .chunk = p->chunk };
-    p->g.blocked = !p->g.clipped && !p->g.f_order && fake_chance(f, 2);
-    bool wider = p->g.blocked || (!p->g.clipped && fake_chance(f, 3));
+    p->g.blocked = !p->g.f_order && fake_chance(f, 2);
+    bool wider = p->g.blocked || fake_chance(f, 3);
     p->total = 1;
     for (int32_t k = 0; k < ndim; k++) {
         p->shape[k] = shape[k];
@@ -174,9 +150,6 @@ static grid_at locate(const fake_geometry *p, size_t i)
         a.coord[k] = (int64_t)(i % (size_t)p->nchunk[k]);
         i /= (size_t)p->nchunk[k];
         a.len[k] = p->g.stored != NULL ? p->stored[k] : p->chunk[k];
-        int64_t left = p->shape[k] - a.coord[k] * p->chunk[k];
-        if (p->g.clipped && a.len[k] > left)
-            a.len[k] = left;
         a.n *= (size_t)a.len[k];
     }
     return a;
@@ -264,7 +237,7 @@ cip_space *fake_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsiz
     cip_chunk *c = fake_keep(f, (p.total + 1) * sizeof *c);
     fake_bytes *stored = fake_keep(f, (p.total + 1) * sizeof *stored);
     /* The codec that minds the shapes takes whole chunks in C order. */
-    fake_pipe pipe = fake_pick_pipe(f, !p.g.clipped && !p.g.f_order && fake_chance(f, 3));
+    fake_pipe pipe = fake_pick_pipe(f, !p.g.f_order && fake_chance(f, 3));
     cip_codec_env env = { .typesize = itemsize,
                           .ndim = ndim,
                           .chunk = p.g.stored != NULL ? p.stored : p.chunk,
