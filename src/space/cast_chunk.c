@@ -109,16 +109,6 @@ static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *e
 
 /* --- only what is touched -------------------------------------------------------------------- */
 
-bool cip_chunk_in_pieces(const cip_gather *g, const cip_chunk *c)
-{
-    cip_step own;
-    const cip_step *step = cip_chunk_only_step(g->s, c, &own);
-    if (step == NULL)
-        return cip_chunk_is_stored(g->s, c);
-    bool large = c->raw_len > cip_cache_max(g->rd.cache) / 2;
-    return step->codec->plan != NULL || (large && step->codec->stream != NULL);
-}
-
 /* The part's runs of bytes into piece[]; 0 when there are more than max. */
 static size_t list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece, size_t max)
 {
@@ -168,13 +158,14 @@ cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
     cip_pinned h;
     cip_bytes pattern;
     uint8_t own[8];
+    const cip_chunk_ask ask = { .nbytes = wanted(p), .staged = true };
     bool done = false, part = wanted(p) < p->chunk->raw_len;
     if (p->chunk->state != CIP_CHUNK_MISSING && cip_chunk_pattern(g->s, p->chunk, &pattern, own))
         return cast_pattern(g, p, pattern, err);
     if (is_direct(g, p))
         return cast_direct(g, p, err);
-    if (p->w->nested && wanted(p) <= p->chunk->raw_len / 2 &&
-        wanted(p) <= g->rd.tune->pieces_nbytes && cip_chunk_in_pieces(g, p->chunk))
+    if (p->w->nested && p->chunk->state == CIP_CHUNK_DATA &&
+        cip_chunk_way_of(&g->rd, g->s, p->chunk, &ask) != CIP_WAY_WHOLE)
         CIP_TRY(cast_pieces(g, p, &done, err));
     if (done)
         return CIP_OK;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One chunk: its entry checked, and pieces of it by the cheapest way. In order: from the cache;
- * straight into the caller's memory when all of it is wanted in one piece; only the inner blocks
- * that are touched, where the codec can; in order with an early stop when it is too large to keep;
- * whole, and kept for the next who asks. */
+ * One chunk: its entry checked, and pieces of it by the cheapest way: cip_chunk_way_of decides, for
+ * spans and for elements alike. What the cache holds is taken before any other way but that of
+ * bytes stored as they are. */
 #include <string.h>
 
 #include "base/endian.h"
 #include "space/reader.h"
 
-enum { NEEDS = 256, UNIT_HEAD = 64 };
+enum {
+    NEEDS = 256,
+    TABLE_ENTRY = 16 /* bytes decoded in the time that an entry of a chunk's table takes */
+};
 
 cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i)
 {
@@ -90,6 +92,32 @@ cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_w
     return CIP_OK;
 }
 
+/* --- how ------------------------------------------------------------------------------------- */
+
+cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_chunk *c,
+                               const cip_chunk_ask *a)
+{
+    cip_step own;
+    const cip_step *step = cip_chunk_only_step(s, c, &own);
+    bool large = c->raw_len > cip_cache_max(rd->cache) / 2; /* too large to be kept */
+    bool part = a->nbytes <= c->raw_len / 2;
+    if (a->staged && (!part || a->nbytes > rd->tune->pieces_nbytes))
+        return CIP_WAY_WHOLE;
+    if (cip_chunk_is_stored(s, c))
+        return CIP_WAY_STORED;
+    if (a->direct)
+        return CIP_WAY_DIRECT;
+    if (step != NULL && step->codec->plan != NULL) {
+        bool batches = a->batches != 0 && c->raw_len / 2 > rd->tune->pieces_nbytes;
+        bool cheap = large || a->again * TABLE_ENTRY <= c->raw_len / 8;
+        if (cheap && (part || batches || (a->batches != 0 && large)))
+            return CIP_WAY_PIECES;
+    }
+    if (step != NULL && step->codec->stream != NULL && (large || a->first_look))
+        return CIP_WAY_IN_ORDER;
+    return CIP_WAY_WHOLE;
+}
+
 /* --- only what is needed --------------------------------------------------------------------- */
 
 /* Sorted, checked against the stored length, overlapping ones joined. */
@@ -119,134 +147,172 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
     return CIP_OK;
 }
 
-/* What a codec is asked and what it answers. */
-typedef struct asked {
-    const cip_want *piece;
-    size_t n;
-    size_t head; /* stored bytes that it is shown */
-    cip_need *need;
+/* A chunk whose codec says what it needs. Its head is read once: by it the codec tells what is
+ * decoded together, what it needs, and decodes. */
+typedef struct planned {
+    const cip_rd *rd;
+    cip_space *s;
+    uint64_t i;
+    const cip_chunk *c;
+    const cip_step *step;
+    cip_codec_env env;
+    cip_pooled head;
+    size_t nhead;
+    cip_need need[NEEDS];
     size_t nneed;
-} asked;
+} planned;
 
-static cip_status ask_with_head(const cip_rd *rd, const cip_space *s, const cip_step *step,
-                                const cip_chunk *c, asked *a, cip_err *err)
+/* The head is made n bytes long; all of the chunk where little more is left. */
+static cip_status read_head(planned *p, uint64_t n, cip_err *err)
 {
-    cip_codec_env env = cip_rd_codec_env(rd, s);
-    cip_pooled room;
-    a->nneed = 0;
-    CIP_TRY(cip_buffer_pool_take(rd->buffers, a->head, &room, err));
-    cip_status st = cip_rd_at(rd, c->at.in, c->at.off, room.ptr, a->head, err);
-    if (st == CIP_OK)
-        st = step->codec->plan(step->args, &env, (cip_bytes){ room.ptr, a->head }, c->raw_len,
-                               a->piece, a->n, a->need, NEEDS, &a->nneed, err);
-    cip_buffer_pool_give(rd->buffers, &room);
+    const cip_extent *at = &p->c->at;
+    cip_pooled longer;
+    size_t len;
+    if (at->len - cip_min_u64(n, at->len) <= p->rd->tune->gap)
+        n = at->len;
+    if (!cip_to_size(n, &len))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a head of %" PRIu64 " bytes", n);
+    CIP_TRY(cip_buffer_pool_take(p->rd->buffers, len, &longer, err));
+    if (p->nhead != 0)
+        memcpy(longer.ptr, p->head.ptr, p->nhead);
+    cip_buffer_pool_give(p->rd->buffers, &p->head);
+    p->head = longer;
+    cip_status st =
+        cip_rd_at(p->rd, at->in, at->off + p->nhead, longer.ptr + p->nhead, len - p->nhead, err);
+    p->nhead = len;
     return st;
 }
 
-static cip_status ask_codec(const cip_rd *rd, const cip_space *s, const cip_step *step,
-                            const cip_chunk *c, asked *a, cip_err *err)
+static cip_status open_planned(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                               cip_step *own, planned *p, cip_err *err)
 {
-    cip_err found = CIP_ERR_INIT;
-    a->head = (size_t)cip_min_u64(step->codec->head_len, c->at.len);
-    cip_status st = ask_with_head(rd, s, step, c, a, &found);
-    if (st == CIP_ERR_TRUNCATED && a->nneed == 1 && a->need[0].len > a->head &&
-        cip_to_size(cip_min_u64(a->need[0].len, c->at.len), &a->head))
-        st = ask_with_head(rd, s, step, c, a, &found);
-    if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
-        a->need[0] = (cip_need){ 0, c->at.len };
-        a->nneed = 1;
-        return CIP_OK;
-    }
-    CIP_TRY(cip_err_give(err, &found, st));
-    return tidy_needs(a->need, &a->nneed, c->at.len, err);
+    p->rd = rd;
+    p->s = s;
+    p->i = i;
+    p->c = c;
+    p->step = cip_chunk_only_step(s, c, own);
+    p->env = cip_rd_codec_env(rd, s);
+    p->head = (cip_pooled){ NULL, 0 };
+    p->nhead = 0;
+    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
+    return read_head(p, p->step->codec->head_len, err);
 }
 
-static cip_status fetch_needs(const cip_rd *rd, const cip_chunk *c, const cip_need *need, size_t n,
-                              cip_pooled *room, const uint8_t **ptr, cip_err *err)
+static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err)
+{
+    uint64_t total = p->c->at.len;
+    for (;;) {
+        cip_err found = CIP_ERR_INIT;
+        p->nneed = 0;
+        cip_status st =
+            p->step->codec->plan(p->step->args, &p->env, (cip_bytes){ p->head.ptr, p->nhead },
+                                 p->c->raw_len, piece, n, p->need, NEEDS, &p->nneed, &found);
+        uint64_t longer = p->nneed == 1 ? cip_min_u64(p->need[0].len, total) : 0;
+        if (st == CIP_OK)
+            return tidy_needs(p->need, &p->nneed, total, err);
+        if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
+            p->need[0] = (cip_need){ 0, total };
+            p->nneed = 1;
+            return CIP_OK;
+        }
+        if (st != CIP_ERR_TRUNCATED || longer <= p->nhead)
+            return cip_err_give(err, &found, st);
+        CIP_TRY(read_head(p, longer, err));
+    }
+}
+
+/* What of the needs the head has not. */
+static cip_status fetch_needs(const planned *p, cip_pooled *room, const uint8_t **ptr, cip_err *err)
 {
     cip_want want[NEEDS];
+    size_t nwant = 0, size;
     uint64_t total = 0;
-    size_t size;
-    for (size_t i = 0; i < n; i++)
-        total += need[i].len; /* at most the stored length: they do not overlap */
+    for (size_t i = 0; i < p->nneed; i++)
+        total += p->need[i].len; /* at most the stored length: they do not overlap */
     if (!cip_to_size(total, &size))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " stored bytes", total);
-    CIP_TRY(cip_buffer_pool_take(rd->buffers, size, room, err));
+    CIP_TRY(cip_buffer_pool_take(p->rd->buffers, size, room, err));
     uint8_t *at = room->ptr;
-    for (size_t i = 0; i < n; i++) {
-        want[i] = (cip_want){ need[i].off, (size_t)need[i].len, at };
-        ptr[i] = at;
-        at += need[i].len;
+    for (size_t i = 0; i < p->nneed; i++) {
+        const cip_need *need = &p->need[i];
+        size_t len = (size_t)need->len;
+        size_t have = need->off < p->nhead ? p->nhead - (size_t)need->off : 0;
+        have = have < len ? have : len;
+        ptr[i] = have == len ? p->head.ptr + need->off : at;
+        if (have == len)
+            continue;
+        if (have != 0)
+            memcpy(at, p->head.ptr + need->off, have);
+        want[nwant++] = (cip_want){ need->off + have, len - have, at + have };
+        at += len;
     }
-    return cip_rd_spans(rd, c->at.in, c->at.off, want, n, err);
+    return cip_rd_spans(p->rd, p->c->at.in, p->c->at.off, want, nwant, err);
 }
 
-static cip_status read_planned(const cip_rd *rd, cip_space *s, const cip_step *step,
-                               const cip_chunk *c, const cip_want *piece, size_t n, cip_err *err)
+static cip_status decode_planned(planned *p, const cip_want *piece, size_t n, cip_err *err)
 {
-    cip_need need[NEEDS];
     const uint8_t *ptr[NEEDS];
     cip_pooled room = { NULL, 0 };
-    asked a = { .piece = piece, .n = n, .need = need };
-    cip_status st;
-    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    CIP_TRY(ask_codec(rd, s, step, c, &a, err));
-    CIP_GO(fetch_needs(rd, c, need, a.nneed, &room, ptr, err));
-    cip_codec_env env = cip_rd_codec_env(rd, s);
-    cip_stored stored = { .total = c->at.len, .n = a.nneed, .at = need, .ptr = ptr };
-    st = step->codec->decode_spans(step->args, &env, &stored, c->raw_len, piece, n, err);
-done:
-    cip_buffer_pool_give(rd->buffers, &room);
-    return st;
-}
-
-/* The decoded unit [lo, hi) of chunk i, from the cache or for it. */
-static cip_status pin_unit(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                           cip_want unit, cip_pinned *h, cip_err *err)
-{
-    cip_step own;
-    /* Beside the chunk itself and the blocks of a grid, which are counted from the other end. */
-    cip_cache_key key = { .space = s->id, .chunk = i, .block = UINT64_MAX - unit.off };
-    size_t len;
-    *h = (cip_pinned){ 0 };
-    h->ptr = cip_cache_get(rd->cache, key, &len, &h->pin);
-    if (h->ptr != NULL && len == unit.len) /* or it is of the file as it was before a change */
-        return CIP_OK;
-    cip_pinned_drop(rd, h);
-    CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
-    cip_status st = read_planned(rd, s, cip_chunk_only_step(s, c, &own), c, &unit, 1, err);
-    if (st != CIP_OK) {
-        cip_mem_put(&rd->env->mem, unit.dst);
-        return st;
+    CIP_TRY(plan(p, piece, n, err));
+    cip_status st = fetch_needs(p, &room, ptr, err);
+    if (st == CIP_OK) {
+        const cip_stored stored = { p->c->at.len, p->nneed, p->need, ptr };
+        st = p->step->codec->decode_spans(p->step->args, &p->env, &stored, p->c->raw_len, piece, n,
+                                          err);
     }
-    h->ptr = unit.dst;
-    st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h->pin, err);
+    cip_buffer_pool_give(p->rd->buffers, &room);
     return st;
 }
 
 /* When the wanted piece is less than half of its compressed block, decodes the whole block into the
  * cache, since neighbouring reads will want the rest. Sets *done to false when the piece is larger:
  * the caller decodes it directly. */
-static cip_status read_from_unit(const cip_rd *rd, cip_space *s, const cip_step *step, uint64_t i,
-                                 const cip_chunk *c, const cip_want *piece, bool *done,
-                                 cip_err *err)
+static cip_status read_from_unit(planned *p, const cip_want *piece, bool *done, cip_err *err)
 {
-    uint8_t head[UNIT_HEAD];
+    const cip_codec *codec = p->step->codec;
+    cip_cache_entry *pin = NULL;
     uint64_t lo, hi;
-    size_t n = (size_t)cip_min_u64(cip_min_u64(step->codec->head_len, sizeof head), c->at.len);
-    cip_pinned h;
-    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    CIP_TRY(cip_rd_at(rd, c->at.in, c->at.off, head, n, err));
-    CIP_TRY(step->codec->unit(step->args, (cip_bytes){ head, n }, c->raw_len, piece->off, &lo, &hi,
-                              err));
-    if (piece->len > (hi - lo) / 2 || piece->len > hi - piece->off)
+    size_t len;
+    CIP_TRY(codec->unit(p->step->args, (cip_bytes){ p->head.ptr, p->nhead }, p->c->raw_len,
+                        piece->off, &lo, &hi, err));
+    *done = piece->len <= (hi - lo) / 2 && piece->len <= hi - piece->off;
+    if (!*done)
         return CIP_OK;
-    cip_want unit = { .off = lo, .len = (size_t)(hi - lo) };
-    CIP_TRY(pin_unit(rd, s, i, c, unit, &h, err));
-    memcpy(piece->dst, h.ptr + (piece->off - lo), piece->len);
-    cip_pinned_drop(rd, &h);
-    *done = true;
-    return CIP_OK;
+    const cip_cache_key key = cip_block_key(p->s, p->i, lo);
+    const uint8_t *kept = cip_cache_get(p->rd->cache, key, &len, &pin);
+    cip_status st = CIP_OK;
+    if (kept == NULL || len != hi - lo) { /* or it is of the file as it was before a change */
+        cip_want unit = { .off = lo, .len = (size_t)(hi - lo) };
+        cip_cache_unpin(p->rd->cache, pin);
+        pin = NULL;
+        CIP_TRY(cip_buffer_pool_get(p->rd->buffers, unit.len, &unit.dst, err));
+        kept = unit.dst;
+        st = decode_planned(p, &unit, 1, err);
+        if (st == CIP_OK)
+            st = cip_cache_put_large(p->rd->cache, key, unit.dst, unit.len, &pin, err);
+        else
+            cip_mem_put(&p->rd->env->mem, unit.dst);
+    }
+    if (st == CIP_OK)
+        memcpy(piece->dst, kept + (piece->off - lo), piece->len);
+    cip_cache_unpin(p->rd->cache, pin);
+    return st;
+}
+
+static cip_status read_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
+                              const cip_want *piece, size_t n, cip_err *err)
+{
+    planned p;
+    cip_step own;
+    bool done = false;
+    cip_status st;
+    CIP_GO(open_planned(rd, s, i, c, &own, &p, err));
+    if (n == 1 && p.step->codec->unit != NULL)
+        CIP_GO(read_from_unit(&p, piece, &done, err));
+    st = done ? CIP_OK : decode_planned(&p, piece, n, err);
+done:
+    cip_buffer_pool_give(rd->buffers, &p.head);
+    return st;
 }
 
 /* From the chunk's beginning, no further than the last piece. */
@@ -269,63 +335,42 @@ done:
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-static uint64_t wanted(const cip_want *piece, size_t n)
+static void copy_pinned(const cip_rd *rd, cip_pinned *h, const cip_want *piece, size_t n)
 {
-    uint64_t total = 0;
-    for (size_t i = 0; i < n; i++)
-        total += piece[i].len;
-    return total;
-}
-
-static cip_status copy_from_whole(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                                  const cip_want *piece, size_t n, cip_err *err)
-{
-    cip_pinned h;
-    CIP_TRY(cip_chunk_pin(rd, s, i, c, true, &h, err));
     for (size_t k = 0; k < n; k++)
         if (piece[k].len != 0)
-            memcpy(piece[k].dst, h.ptr + piece[k].off, piece[k].len);
-    cip_pinned_drop(rd, &h);
-    return CIP_OK;
-}
-
-static bool copy_from_cache(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            const cip_want *piece, size_t n)
-{
-    cip_pinned h = { 0 };
-    if (!cip_chunk_hold_cached(rd, s, i, c, &h))
-        return false;
-    for (size_t k = 0; k < n; k++)
-        if (piece[k].len != 0)
-            memcpy(piece[k].dst, h.ptr + piece[k].off, piece[k].len);
-    cip_pinned_drop(rd, &h);
-    return true;
+            memcpy(piece[k].dst, h->ptr + piece[k].off, piece[k].len);
+    cip_pinned_drop(rd, h);
 }
 
 static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                             const cip_want *piece, size_t n, cip_err *err)
 {
-    cip_step own;
-    const cip_step *step = cip_chunk_only_step(s, c, &own);
-    if (cip_chunk_is_stored(s, c))
-        return cip_chunk_read_stored(rd, c, piece, n, err);
-    if (copy_from_cache(rd, s, i, c, piece, n))
-        return CIP_OK;
-    bool whole = n == 1 && piece->len == c->raw_len;
-    if (step != NULL && step->codec->plan != NULL && wanted(piece, n) <= c->raw_len / 2) {
-        bool done = false;
-        if (n == 1 && step->codec->unit != NULL)
-            CIP_TRY(read_from_unit(rd, s, step, i, c, piece, &done, err));
-        return done ? CIP_OK : read_planned(rd, s, step, c, piece, n, err);
-    }
-    bool streams = step != NULL && step->codec->stream != NULL;
-    if (!whole && streams && c->raw_len > cip_cache_max(rd->cache) / 2)
-        return read_in_order(rd, s, step, c, piece, n, err);
+    cip_chunk_ask ask = { .direct = n == 1 && piece->len == c->raw_len };
     cip_err found = CIP_ERR_INIT;
-    cip_status st = whole ? cip_chunk_decode(rd, s, c, piece->dst, &found)
-                          : copy_from_whole(rd, s, i, c, piece, n, &found);
-    if (st == CIP_ERR_LIMIT && streams) /* memory for the stored bytes; a stream needs little */
+    cip_pinned h = { 0 };
+    cip_step own;
+    cip_status st;
+    for (size_t k = 0; k < n; k++)
+        ask.nbytes += piece[k].len;
+    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &ask);
+    if (way == CIP_WAY_STORED)
+        return cip_chunk_read_stored(rd, c, piece, n, err);
+    if (cip_chunk_hold_cached(rd, s, i, c, &h)) {
+        copy_pinned(rd, &h, piece, n);
+        return CIP_OK;
+    }
+    if (way == CIP_WAY_PIECES)
+        return read_pieces(rd, s, i, c, piece, n, err);
+    const cip_step *step = cip_chunk_only_step(s, c, &own);
+    if (way == CIP_WAY_IN_ORDER)
         return read_in_order(rd, s, step, c, piece, n, err);
+    st = way == CIP_WAY_DIRECT ? cip_chunk_decode(rd, s, c, piece->dst, &found)
+                               : cip_chunk_pin(rd, s, i, c, true, &h, &found);
+    if (st == CIP_OK && way == CIP_WAY_WHOLE)
+        copy_pinned(rd, &h, piece, n);
+    if (st == CIP_ERR_LIMIT && step != NULL && step->codec->stream != NULL)
+        return read_in_order(rd, s, step, c, piece, n, err); /* a stream needs little memory */
     return cip_err_give(err, &found, st);
 }
 

@@ -39,10 +39,7 @@ static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
 
 /* --- a chunk of blocks ----------------------------------------------------------------------- */
 
-enum {
-    BATCH = 64,
-    TABLE_ENTRY = 16 /* bytes decoded in the time that an entry of a chunk's table takes */
-};
+enum { BATCH = 64 };
 
 /* What of a chunk is touched. */
 typedef struct blocks {
@@ -103,11 +100,6 @@ typedef struct batch {
     cip_pooled room[BATCH]; /* of a block that is all wanted */
 } batch;
 
-static cip_cache_key key_of(const blocks *s, uint64_t off)
-{
-    return (cip_cache_key){ s->b->g->s->id, s->at->i, 1 + off / s->at->block_len };
-}
-
 static cip_status keep_block(const blocks *s, cip_want *want, cip_err *err)
 {
     cip_cache *cache = s->b->g->rd.cache;
@@ -116,7 +108,8 @@ static cip_status keep_block(const blocks *s, cip_want *want, cip_err *err)
     if (want->len > cip_cache_max(cache) / 2)
         return CIP_OK;
     want->dst = NULL;
-    CIP_TRY(cip_cache_put(cache, key_of(s, want->off), bytes, want->len, &pin, err));
+    CIP_TRY(cip_cache_put(cache, cip_block_key(s->b->g->s, s->at->i, want->off), bytes, want->len,
+                          &pin, err));
     cip_cache_unpin(cache, pin);
     return CIP_OK;
 }
@@ -156,7 +149,8 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     cip_walk w;
     size_t len = (size_t)s->at->block_len, kept;
     uint64_t off = block_at(s, t, &w);
-    const uint8_t *raw = cip_cache_get(rd->cache, key_of(s, off), &kept, &pin);
+    const uint8_t *raw =
+        cip_cache_get(rd->cache, cip_block_key(s->b->g->s, s->at->i, off), &kept, &pin);
     if (raw != NULL)
         cast_block(s, &w, raw);
     cip_cache_unpin(rd->cache, pin);
@@ -232,15 +226,11 @@ static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
 static bool reads_apart(const blocks *s)
 {
     const cip_gather *g = s->b->g;
-    uint64_t raw_len = s->c->raw_len, again = (s->n - 1) / batch_size(s);
-    uint64_t tables = again * (raw_len / s->at->block_len) * TABLE_ENTRY;
-    if (!cip_chunk_in_pieces(g, s->c))
-        return false;
-    if (raw_len > cip_cache_max(g->rd.cache) / 2)
-        return true;
-    if (tables > raw_len / 8)
-        return false;
-    return s->n * s->at->block_len <= raw_len / 2 || raw_len / 2 > g->rd.tune->pieces_nbytes;
+    uint64_t later = (s->n - 1) / batch_size(s);
+    const cip_chunk_ask ask = { .nbytes = s->n * s->at->block_len,
+                                .batches = true,
+                                .again = later * (s->c->raw_len / s->at->block_len) };
+    return cip_chunk_way_of(&g->rd, g->s, s->c, &ask) != CIP_WAY_WHOLE;
 }
 
 static cip_status gather_blocks(const blocks *s, cip_err *err)

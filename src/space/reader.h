@@ -89,6 +89,36 @@ typedef struct cip_pinned {
  * it lies in the space; GRID: raw_len is `raw_len`. */
 cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out,
                            cip_err *err);
+/* What is wanted of a chunk, as far as it decides how the chunk is read. */
+typedef struct cip_chunk_ask {
+    uint64_t nbytes; /* wanted bytes */
+    bool direct;     /* they are all of the chunk and go to one place as they are */
+    bool staged;     /* elements: pieces are gathered in a buffer before they are cast */
+    bool batches;    /* inner blocks: decoded a few at a time and cast while they are hot */
+    uint64_t again;  /* entries of the chunk's table of blocks that later batches look at again */
+    bool first_look; /* nothing of it was read before, and little is wanted */
+} cip_chunk_ask;
+
+typedef enum cip_chunk_way {
+    CIP_WAY_STORED,  /* stored as it is: pieces are read where they lie */
+    CIP_WAY_DIRECT,  /* decoded to where all of it goes */
+    CIP_WAY_WHOLE,   /* decoded into the cache; into a buffer where it is too large to be kept */
+    CIP_WAY_PIECES,  /* what the codec's plan says; a small part of what is decoded together: all of
+                        that into the cache */
+    CIP_WAY_IN_ORDER /* decoded from its beginning to the last piece, with little memory */
+} cip_chunk_way;
+
+/* The one place where it is decided how a chunk with data is read, if it is not in the cache: */
+cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_chunk *c,
+                               const cip_chunk_ask *a);
+
+/* The key of the block of chunk i that begins at raw byte `off`; cip_cache_key.block 0 is the whole
+ * chunk. */
+static inline cip_cache_key cip_block_key(const cip_space *s, uint64_t i, uint64_t off)
+{
+    return (cip_cache_key){ .space = s->id, .chunk = i, .block = 1 + off };
+}
+
 /* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                             const cip_want *piece, size_t n, cip_err *err);
@@ -194,7 +224,5 @@ typedef struct cip_chunk_part {
 cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err);
 /* From memory that holds the raw bytes from p->base on. */
 void cip_chunk_cast_placed(cip_gather *g, const cip_chunk_part *p, const uint8_t *src);
-/* Whether the chunk can be read in pieces for less than all of it. */
-bool cip_chunk_in_pieces(const cip_gather *g, const cip_chunk *c);
 
 #endif
