@@ -10,21 +10,6 @@
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-/* Parts of a space are followed down to it; the view moves along. */
-static cip_status descend(cip_chunk_list *l, cip_err *err)
-{
-    for (unsigned depth = 0; depth < CIP_SPACE_MAX_DEPTH; depth++) {
-        CIP_TRY(cip_space_resolve(l->s, &l->s, err));
-        if (l->s->kind != CIP_SPACE_SUB)
-            return CIP_OK;
-        CIP_TRY(cip_extent_check(&l->s->sub, "a part", err));
-        l->view.off += l->s->sub.off;
-        l->s = l->s->sub.in;
-    }
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "spaces nested over %d deep",
-                    CIP_SPACE_MAX_DEPTH);
-}
-
 static bool is_own_grid(const cip_nd *v, const cip_grid *g)
 {
     cip_nd whole;
@@ -62,15 +47,20 @@ static cip_status count_chunks(cip_chunk_list *l, cip_err *err)
 cip_status cip_chunk_list_open(const cip_array *a, cip_chunk_list *out, cip_err *err)
 {
     cip_chunk_list l = { .array = a, .s = a->space, .view = a->view };
-    uint64_t nelem;
+    cip_rd rd = { .depth = 0 };
+    uint64_t nelem, shift = 0;
     CIP_TRY(cip_array_check(a, err));
     if (!cip_shape_nelem(a->view.ndim, a->view.shape, &nelem))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected under 2^63 elements");
-    CIP_TRY(descend(&l, err));
     CIP_TRY(cip_view_bounds(&l.view, &l.first, &l.end, err));
-    cip_status st = count_chunks(&l, err);
+    cip_status st = cip_rd_descend(&rd, &l.s, &shift, l.first, l.end - l.first, err);
+    l.view.off += shift;
+    l.first += shift;
+    l.end += shift;
+    if (st == CIP_OK)
+        st = count_chunks(&l, err);
     if (st != CIP_OK)
-        return l.s->label != NULL ? cip_fail_in(err, st, "%s", l.s->label) : st;
+        return cip_rd_fail(&rd, st, err);
     *out = l;
     return CIP_OK;
 }

@@ -82,39 +82,13 @@ static cip_status gather_chunked(cip_gather *g, cip_err *err)
     return cip_gather_chunked(g, err);
 }
 
-static cip_status gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, cip_err *err)
-{
-    bool done;
-    CIP_TRY(cip_gather_grid(g, from, to, &done, err));
-    return done ? CIP_OK : cip_gather_tiles(g, err);
-}
-
-/* Goes down through parts of spaces as long as one holds all of the view: v->off and *end move
- * along.
- */
-static cip_status descend(cip_gather *g, cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err)
-{
-    for (;;) {
-        CIP_TRY(cip_space_resolve(g->s, &g->s, err));
-        if (*end > g->s->len)
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected data up to byte %" PRIu64 ", found %" PRIu64 " bytes", *end,
-                            g->s->len);
-        if (g->s->kind != CIP_SPACE_SUB)
-            return CIP_OK;
-        const cip_extent *at = &g->s->sub;
-        CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
-        CIP_TRY(cip_extent_check(at, "a part", err));
-        g->s = at->in;
-        v->off += at->off;
-        *first += at->off;
-        *end += at->off;
-    }
-}
-
+/* By the kind of the space that the view was brought down to. */
 static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
                               cip_err *err)
 {
+    bool done = false;
+    g->stats = (cip_cast_stats){ 0, 0 };
+    cip_walk_make(from, to, !cip_cast_in_place(g->cast), &g->w);
     if (from->itemsize == 0)
         return cip_gather_memory(g, (const uint8_t *)"", err);
     switch (g->s->kind) {
@@ -122,53 +96,40 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
         return cip_gather_memory(g, g->s->mem.ptr, err);
     case CIP_SPACE_CHUNKED:
         return gather_chunked(g, err);
-    case CIP_SPACE_GRID:
-        return gather_grid(g, from, to, err);
     case CIP_SPACE_SEQ:
         return gather_seq(g, end, err);
+    case CIP_SPACE_GRID:
+        CIP_TRY(cip_gather_grid(g, from, to, &done, err));
+        break;
     default:
-        return cip_gather_tiles(g, err);
+        break;
     }
-}
-
-static cip_status gather_once(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
-                              cip_err *err)
-{
-    g->stats = (cip_cast_stats){ 0, 0 };
-    cip_walk_make(from, to, !cip_cast_in_place(g->cast), &g->w);
-    cip_status st = gather_kind(g, from, to, end, err);
-    return g->s->label != NULL ? cip_fail_in(err, st, "%s", g->s->label) : st;
-}
-
-static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
-                               uint64_t end, cip_err *err);
-
-/* Once more, in order. */
-static cip_status gather_in_order(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
-                                  uint64_t end, cip_err *err)
-{
-    g->s = g->s->in_order;
-    CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
-    return gather_space(g, view, to, first, end, err);
+    return done ? CIP_OK : cip_gather_tiles(g, err);
 }
 
 /* Chunks through their table; where one does not fit it, in order, and if that goes well, for good.
- */
-static cip_status gather_space(cip_gather *g, cip_nd *view, const cip_nd *to, uint64_t first,
+ * [first, end): the bytes that the view goes over. */
+static cip_status gather_space(cip_gather *g, const cip_nd *view, const cip_nd *to, uint64_t first,
                                uint64_t end, cip_err *err)
 {
     cip_err found = CIP_ERR_INIT, other = CIP_ERR_INIT;
-    CIP_TRY(descend(g, view, &first, &end, err));
-    cip_space *s = g->s;
-    bool fallback = s->kind == CIP_SPACE_CHUNKED && s->in_order != NULL;
-    if (fallback && atomic_load_explicit(&s->use_in_order, memory_order_relaxed))
-        return gather_in_order(g, view, to, first, end, err);
-    cip_status st = gather_once(g, view, to, end, &found);
-    if (st != CIP_ERR_CORRUPT || !fallback)
-        return cip_err_give(err, &found, st);
-    cip_status again = gather_in_order(g, view, to, first, end, &other);
-    if (cip_is_damage(again)) /* the chunk's error names the place */
-        return cip_err_give(err, &found, st);
+    cip_nd from = *view;
+    uint64_t shift = 0;
+    cip_status st = cip_rd_descend(&g->rd, &g->s, &shift, first, end - first, err);
+    if (st != CIP_OK)
+        return cip_rd_fail(&g->rd, st, err);
+    from.off += shift;
+    cip_space *s = g->s, *other_way = s->kind == CIP_SPACE_CHUNKED ? s->in_order : NULL;
+    if (other_way == NULL || !atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
+        st = cip_rd_fail(&g->rd, gather_kind(g, &from, to, end + shift, &found), &found);
+        if (st != CIP_ERR_CORRUPT || other_way == NULL)
+            return cip_err_give(err, &found, st);
+    }
+    g->s = other_way;
+    CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
+    cip_status again = gather_space(g, &from, to, first + shift, end + shift, &other);
+    if (found.code != CIP_OK && cip_is_damage(again)) /* the chunk's error names the place */
+        return cip_err_give(err, &found, CIP_ERR_CORRUPT);
     if (again == CIP_OK)
         atomic_store_explicit(&s->use_in_order, true, memory_order_relaxed);
     return cip_err_give(err, &other, again);
@@ -190,9 +151,8 @@ cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd 
         return CIP_OK;
     CIP_TRY(cip_view_bounds(from, &first, &end, err));
     cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = dst };
-    cip_nd view = *from;
     pthread_mutex_init(&g.lock, NULL);
-    cip_status st = gather_space(&g, &view, to, first, end, err);
+    cip_status st = gather_space(&g, from, to, first, end, err);
     pthread_mutex_destroy(&g.lock);
     if (st == CIP_OK && stats != NULL)
         cip_cast_merge(stats, &g.stats);

@@ -27,6 +27,7 @@ typedef struct cip_rd {
     cip_pool *pool;            /* NULL: in this thread */
     const cip_space *in_order; /* a SEQ that is not decoded as a whole, or NULL */
     unsigned depth;            /* of the space being read in those that it is part of */
+    const char *label;         /* of the innermost space with one, for errors; or NULL */
 } cip_rd;
 
 /* In a thread that makes a lazy space the pool is left out: a job of it could wait for the lazy
@@ -58,6 +59,13 @@ cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const ci
                         size_t n, cip_err *err);
 cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, size_t n,
                      cip_err *err);
+/* Down through lazy spaces and parts to the space that holds the bytes, or what they are decoded
+ * from: *shift, rd->depth and rd->label move along. [off, off + len) with *shift has to lie in
+ * each: RANGE beyond the outermost one, TRUNCATED beyond those below. */
+cip_status cip_rd_descend(cip_rd *rd, cip_space **s, uint64_t *shift, uint64_t off, uint64_t len,
+                          cip_err *err);
+/* Names in the error what was read. */
+cip_status cip_rd_fail(const cip_rd *rd, cip_status st, cip_err *err);
 /* Whether all of an extent is there: TRUNCATED naming `what` otherwise. Resolves at->in. */
 cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err);
 /* Follows parts of parts to the FILE or MEM that holds the bytes as they are; false where they are

@@ -138,16 +138,31 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
 
 /* --- all ------------------------------------------------------------------------------------- */
 
-/* The last want's end is the highest position. */
-static cip_status check_end(const cip_rd *rd, const cip_space *s, uint64_t shift,
-                            const cip_want *last, cip_err *err)
+cip_status cip_rd_descend(cip_rd *rd, cip_space **s, uint64_t *shift, uint64_t off, uint64_t len,
+                          cip_err *err)
 {
-    uint64_t off = last->off + shift;
-    if (off <= s->len && last->len <= s->len - off)
-        return CIP_OK;
-    return cip_fail(err, rd->depth == 0 ? CIP_ERR_RANGE : CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                    "expected %zu bytes at %" PRIu64 ", found the end at %" PRIu64, last->len, off,
-                    s->len);
+    for (;;) {
+        CIP_TRY(cip_space_resolve(*s, s, err));
+        const cip_space *at = *s;
+        uint64_t pos = off + *shift;
+        if (at->label != NULL)
+            rd->label = at->label;
+        if (pos > at->len || len > at->len - pos)
+            return cip_fail(err, rd->depth == 0 ? CIP_ERR_RANGE : CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " bytes at %" PRIu64 ", found the end at %" PRIu64,
+                            len, pos, at->len);
+        if (at->kind != CIP_SPACE_SUB)
+            return CIP_OK;
+        CIP_TRY(cip_rd_deeper(rd, rd, err));
+        CIP_TRY(cip_extent_check(&at->sub, "a part", err));
+        *shift += at->sub.off;
+        *s = at->sub.in;
+    }
+}
+
+cip_status cip_rd_fail(const cip_rd *rd, cip_status st, cip_err *err)
+{
+    return rd->label != NULL ? cip_fail_in(err, st, "%s", rd->label) : st;
 }
 
 /* Through the table; where a chunk does not fit it, in order, and if that goes well, for good. */
@@ -175,17 +190,15 @@ static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     case CIP_SPACE_FILE:
     case CIP_SPACE_MEM:
         return leaf_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_SUB:
-        CIP_TRY(cip_extent_check(&s->sub, "a part", err));
-        return cip_rd_spans(rd, s->sub.in, shift + s->sub.off, want, n, err);
     case CIP_SPACE_CHUNKED:
         return chunked_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_GRID:
         return cip_grid_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_SEQ:
         return cip_seq_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_SUB:
     case CIP_SPACE_LAZY:
-        break; /* resolved before */
+        break; /* descended before */
     }
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a space of kind %d", (int)s->kind);
 }
@@ -193,16 +206,16 @@ static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
 cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                         size_t n, cip_err *err)
 {
-    cip_rd deeper;
+    cip_rd in = *rd;
     if (n == 0)
         return CIP_OK;
-    CIP_TRY(cip_space_resolve(s, &s, err));
-    cip_status st = check_end(rd, s, shift, &want[n - 1], err);
+    in.label = NULL;
+    cip_status st = cip_rd_descend(&in, &s, &shift, want[n - 1].off, want[n - 1].len, err);
     if (st == CIP_OK)
-        st = cip_rd_deeper(rd, &deeper, err);
+        st = cip_rd_deeper(&in, &in, err);
     if (st == CIP_OK)
-        st = kind_spans(&deeper, s, shift, want, n, err);
-    return s->label != NULL ? cip_fail_in(err, st, "%s", s->label) : st;
+        st = kind_spans(&in, s, shift, want, n, err);
+    return cip_rd_fail(&in, st, err);
 }
 
 cip_status cip_rd_at(const cip_rd *rd, cip_space *s, uint64_t off, void *dst, size_t n,

@@ -255,7 +255,7 @@ static void views_beyond_the_space_are_out_of_range(void **state)
     assert_int_equal(gather_as(layout->file, &v, d, d, NULL, NULL), CIP_OK);
     v.off++;
     assert_int_equal(gather_as(layout->file, &v, d, d, NULL, &err), CIP_ERR_RANGE);
-    assert_string_equal(err.text, "expected data up to byte 3145729, found 3145728 bytes");
+    assert_string_equal(err.text, "expected 8 bytes at 3145721, found the end at 3145728");
     v = nd2(1, 2, 0, -4, 3, 4);
     assert_int_equal(gather_as(layout->file, &v, d, d, NULL, NULL), CIP_ERR_RANGE);
     v = nd2(2, INT64_MAX, INT64_MAX, INT64_MAX, 3, 4);

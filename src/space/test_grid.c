@@ -284,7 +284,7 @@ static void a_view_beyond_the_array_is_out_of_range(void **state)
     cip_nd v = view2(7, 10, 20, 2, 2, 2);
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
-    assert_string_equal(err.text, "expected data up to byte 142, found 140 bytes");
+    assert_string_equal(err.text, "expected 140 bytes at 2, found the end at 140");
     v = view2(7, 10, 20, -2, 0, 2);
     assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
     assert_int_equal(nasked, 0);
