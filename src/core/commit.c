@@ -100,6 +100,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     c->fd = c->place.dir = -1;
     c->level = o.level;
     c->break_links = o.break_links;
+    c->recovering = true;
     CIP_GO(name_all(c, path, err));
     CIP_GO(open_locked(c, err));
     CIP_GO(name_left(c, err));
@@ -116,6 +117,7 @@ cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_optio
 {
     CIP_TRY(cip_commit_lock(env, path, opts, out, err));
     cip_status st = cip_commit_recover(*out, err);
+    (*out)->recovering = false;
     if (st != CIP_OK) {
         cip_commit_end(*out);
         *out = NULL;
@@ -158,6 +160,7 @@ void cip_commit_end(cip_commit *c)
     cip_mem *mem = &c->env->mem;
     cip_io_close(c->io);
     cip_target_close(&c->target);
+    cip_commit_members_end(c);
     if (c->fd != -1)
         close(c->fd); /* and with it the locks */
     cip_mem_put(mem, c->path);

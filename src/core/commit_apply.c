@@ -132,13 +132,25 @@ done:
     return st;
 }
 
-static cip_status by_journal(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+/* Members have their names before the seal, so that what is switched to is there. */
+static cip_status place_members(cip_commit *c, cip_err *err)
+{
+    cip_status st = cip_commit_members_place(c, err);
+    if (st != CIP_OK)
+        cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
+static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(cip_commit_take_readers(
         c, err)); /* told before the work; readers may come while it is done */
-    if (p->after->size > c->io->size)
+    if (p->after->size > c->io->size || p->r->nmember != 0)
         cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(cip_commit_members_make(c, p, err));
+    c->made = &p->patch;
     CIP_TRY(add_tail(c, p, err));
+    CIP_TRY(place_members(c, err));
     cip_status st = seal_and_replay(c, p, err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
@@ -215,6 +227,8 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
         break;
     }
 done:
+    c->made = NULL;
+    cip_commit_members_end(c);
     cip_commit_plan_clear(&p);
     return st;
 }

@@ -5,25 +5,37 @@
 #define CIP_CORE_COMMIT_IMPL_H
 
 #include "core/commit.h"
+#include "io/fresh.h"
 #include "io/io_impl.h"
 #include "io/io_target.h"
 #include "io/record.h"
 #include "io/store.h"
 
+/* A member on its way to its name. */
+typedef struct cip_commit_member {
+    cip_place place;
+    bool below; /* in a folder of its own */
+    cip_fresh fresh;
+} cip_commit_member;
+
 struct cip_commit {
     cip_env *env;
     cip_level level;
     bool break_links;
-    char *path;        /* with no link in its last step */
-    cip_place place;   /* of it */
-    cip_record record; /* what the file says of it */
-    char *tmp;         /* names in the folder: ".NAME.cip-tmp" */
-    char *journal;     /* ".NAME.cip-journal" */
-    char *fresh;       /* ".NAME.cip-new": a file that replaces this one */
-    int fd;            /* for writing; holds the writers' lock */
-    struct stat st;    /* as of begin */
-    cip_io *io;        /* the file as it is, with a descriptor of its own */
-    uint64_t end;      /* where cip_commit_append goes on */
+    bool recovering;           /* what somebody else left; else an update of our own */
+    char *path;                /* with no link in its last step */
+    cip_place place;           /* of it */
+    cip_record record;         /* what the file says of it */
+    char *tmp;                 /* names in the folder: ".NAME.cip-tmp" */
+    char *journal;             /* ".NAME.cip-journal" */
+    char *fresh;               /* ".NAME.cip-new": a file that replaces this one */
+    int fd;                    /* for writing; holds the writers' lock */
+    struct stat st;            /* as of begin */
+    cip_io *io;                /* the file as it is, with a descriptor of its own */
+    uint64_t end;              /* where cip_commit_append goes on */
+    cip_commit_member *member; /* of the present revision */
+    size_t nmember;
+    const cip_patch *made; /* its CREATE operations: members that go when the update is not made */
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
 
@@ -56,6 +68,18 @@ typedef struct cip_commit_plan {
 cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
                                 cip_err *err);
 void cip_commit_plan_clear(cip_commit_plan *p);
+
+/* Members of a revision: new ones are made without names, and named in p->patch with their inodes,
+ * as are those that will go; then take their names. */
+cip_status cip_commit_members_make(cip_commit *c, cip_commit_plan *p, cip_err *err);
+cip_status cip_commit_members_place(cip_commit *c, cip_err *err);
+void cip_commit_members_end(cip_commit *c);
+/* Removes the members of these operations (CREATE: the update is not made; UNLINK: it is) that are
+ * still the files that they were. */
+cip_status cip_commit_members_drop(cip_commit *c, const cip_patch *p, cip_patch_kind kind,
+                                   cip_err *err);
+/* CORRUPT when a member that an undone update needs is gone. */
+cip_status cip_commit_members_there(cip_commit *c, const cip_patch *p, cip_err *err);
 
 /* The way of a plan in a store of the caller's. */
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err);

@@ -119,11 +119,12 @@ static cip_status resize(cip_commit *c, uint64_t nbytes, cip_err *err)
     return size != nbytes ? cip_store_resize(c->fd, nbytes, err) : CIP_OK;
 }
 
-/* Only changes of the file itself are made by this version. */
+/* Of members only that they come and go is made by this version. */
 static cip_status check_own(const cip_patch *p, cip_err *err)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (!cip_patch_op_own(&p->op[i]))
+        if (!cip_patch_op_own(&p->op[i]) && p->op[i].kind != CIP_PATCH_CREATE &&
+            p->op[i].kind != CIP_PATCH_UNLINK)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "the journal concerns other files too ('%.60s')", p->op[i].member);
     return CIP_OK;
@@ -147,6 +148,7 @@ cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err)
     CIP_TRY(write_all(c, p, true, err));
     CIP_TRY(resize(c, p->new_len, err));
     CIP_TRY(cip_commit_sync_file(c, err));
+    CIP_TRY(cip_commit_members_drop(c, p, CIP_PATCH_UNLINK, err));
     return cip_commit_settle(c, c->journal, err);
 }
 
@@ -161,8 +163,10 @@ cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the update has cut off bytes already and can only be completed "
                         "('cippus recover --apply')");
+    CIP_TRY(cip_commit_members_there(c, p, err));
     CIP_TRY(write_all(c, p, false, err));
     CIP_TRY(cip_commit_sync_file(c, err));
+    c->made = p;
     CIP_TRY(cip_store_rename(&c->place, c->journal, c->tmp, true, err));
     CIP_TRY(cip_commit_sync_names(c, err));
     return cip_commit_cut(c, p->old_len, err);
@@ -172,6 +176,7 @@ cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err)
 {
     CIP_TRY(resize(c, nbytes, err));
     CIP_TRY(cip_commit_sync_file(c, err));
+    CIP_TRY(cip_commit_members_drop(c, c->made, CIP_PATCH_CREATE, err));
     if (cip_commit_settle(c, c->tmp, NULL) == CIP_OK)
         return CIP_OK;
     CIP_TRY(cip_commit_forget(c, err)); /* needs no room; what is left says that nothing was made */
@@ -240,6 +245,7 @@ static cip_status clear_left(cip_commit *c, cip_journal_state state, const cip_p
 {
     if (state == CIP_JOURNAL_APPLIES)
         return cip_commit_replay(c, p, err);
+    c->made = p;
     if (state == CIP_JOURNAL_UNSEALED)
         return cip_commit_cut(c, p->new_len, err);
     if (state == CIP_JOURNAL_SETTLED)
@@ -268,6 +274,7 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
         st = cip_commit_reopen(c, err);
 done:
     c->level = level;
+    c->made = NULL;
     cip_patch_clear(&p);
     return st;
 }

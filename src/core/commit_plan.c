@@ -211,6 +211,27 @@ static cip_status choose_for_links(finder *f, cip_err *err)
     return CIP_OK;
 }
 
+/* Members come and go by a journal, whatever else there is to change: it says which. */
+static cip_status choose_for_members(finder *f, cip_err *err)
+{
+    if (f->p->r->nmember == 0)
+        return CIP_OK;
+    if (cip_commit_has_target(f->c))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "files beside a file of a store do not change with it");
+    f->p->way = journal_bytes(f) > journal_most(f->c) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
+    return CIP_OK;
+}
+
+static cip_status check_members(const finder *f, cip_err *err)
+{
+    return f->p->r->nmember == 0 || f->p->way == CIP_WAY_JOURNAL
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                          "a file that has to be replaced cannot change together with files "
+                          "beside it");
+}
+
 static cip_commit_way choose(const finder *f)
 {
     uint64_t was = f->c->io->size, becomes = f->p->after->size;
@@ -266,7 +287,7 @@ static cip_status fill_patch(finder *f, cip_err *err)
         return CIP_OK;
     for (size_t i = 0; i < f->nrun; i++)
         CIP_TRY(add_op(f, f->run[i], err));
-    if (p->way == CIP_WAY_APPEND)
+    if (p->way == CIP_WAY_APPEND || (p->r->nmember != 0 && f->nrun == 0))
         CIP_TRY(add_witnesses(f, err));
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };
     return p->patch.new_len != p->patch.old_len ? cip_patch_add(&p->patch, &length, err) : CIP_OK;
@@ -279,11 +300,13 @@ static cip_status find_runs(finder *f, cip_err *err)
     CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->new, err));
     CIP_GO(list_suspects(f, err));
     /* one that is made anew only needs to know whether there is anything to do */
-    if (!f->p->r->anew || f->c->io->size == f->p->after->size)
+    if (!f->p->r->anew || f->p->r->nmember != 0 || f->c->io->size == f->p->after->size)
         CIP_GO(compare(f, err));
     join_sector(f);
     f->p->way = choose(f);
+    CIP_GO(choose_for_members(f, err));
     CIP_GO(choose_for_links(f, err));
+    CIP_GO(check_members(f, err));
     st = fill_patch(f, err);
 done:
     cip_mem_put(&f->c->env->mem, f->old);
@@ -340,6 +363,12 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
         snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);
         break;
     }
+    size_t gone = 0, len = strlen(text);
+    for (size_t i = 0; i < r->nmember; i++)
+        gone += r->member[i].gone;
+    if (r->nmember != 0)
+        snprintf(text + len, cap - len, "; %zu files beside it are made, %zu removed",
+                 r->nmember - gone, gone);
 done:
     cip_commit_plan_clear(&p);
     return st;

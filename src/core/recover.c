@@ -92,6 +92,7 @@ static cip_status apply(cip_commit *c, const cip_recover_info *found, cip_err *e
 static cip_status discard(cip_commit *c, const cip_recover_info *found, const cip_patch *p,
                           cip_err *err)
 {
+    c->made = p;
     if (found->state == UNSEALED) /* before its tmp goes, which says so */
         CIP_TRY(cip_commit_cut(c, p->new_len, err));
     if (found->state == LOST) /* what lies under that name is another file's */

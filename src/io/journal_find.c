@@ -252,9 +252,17 @@ static cip_status look_at_write(cip_io *file, const cip_patch_op *op, uint8_t *p
     return CIP_OK;
 }
 
-/* Whether an unsealed update left bytes behind the old end that are to be left out: it changed
- * nothing below yet. One that is complete (its switch is made), or is in no state that it could
- * have left, cuts nothing. */
+static bool has_members(const cip_patch *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (!cip_patch_op_own(&p->op[i]))
+            return true;
+    return false;
+}
+
+/* Whether an unsealed update left something that is to be left out, bytes behind the old end or
+ * members: it changed nothing below yet. One that is complete (its switch is made, which one with
+ * members has not), or is in no state that it could have left, cuts nothing. */
 static cip_status is_torn(cip_env *env, cip_io *file, const cip_patch *p, bool *torn, cip_err *err)
 {
     void *piece = NULL;
@@ -264,7 +272,7 @@ static cip_status is_torn(cip_env *env, cip_io *file, const cip_patch *p, bool *
     for (size_t i = 0; i < p->n; i++)
         if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
             CIP_GO(look_at_write(file, &p->op[i], piece, &at, err));
-    *torn = file->size > p->old_len && !at.any_new;
+    *torn = (file->size > p->old_len || has_members(p)) && !at.any_new;
 done:
     cip_mem_put(&env->mem, piece);
     return st;
@@ -296,6 +304,9 @@ static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_p
         cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = p.old_len };
         cip_patch_clear(patch);
         CIP_GO(cip_patch_add(patch, &cut, err));
+        for (size_t i = 0; i < p.n; i++)
+            if (p.op[i].kind == CIP_PATCH_CREATE)
+                CIP_GO(cip_patch_add(patch, &p.op[i], err));
         patch->old_len = s->file->size;
         patch->new_len = p.old_len;
         *state = CIP_JOURNAL_UNSEALED;

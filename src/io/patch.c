@@ -7,8 +7,7 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 
-/* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */
-static bool name_is_plain(const char *name)
+bool cip_member_name_is_plain(const char *name)
 {
     for (;;) {
         size_t n = strcspn(name, "/");
@@ -25,9 +24,10 @@ const char *cip_patch_op_fault(const cip_patch_op *op)
     uint64_t end;
     if (op->kind < CIP_PATCH_WRITE || op->kind > CIP_PATCH_UNLINK)
         return "an unknown kind";
-    if (op->member[0] != '\0' ? !name_is_plain(op->member) : op->kind >= CIP_PATCH_CREATE)
+    if (op->member[0] != '\0' ? !cip_member_name_is_plain(op->member)
+                              : op->kind >= CIP_PATCH_CREATE)
         return "no plain member name";
-    if (op->to[0] != '\0' ? !name_is_plain(op->to) : op->kind == CIP_PATCH_RENAME)
+    if (op->to[0] != '\0' ? !cip_member_name_is_plain(op->to) : op->kind == CIP_PATCH_RENAME)
         return "no plain new name";
     if (op->kind != CIP_PATCH_WRITE)
         return NULL;

@@ -50,6 +50,15 @@ typedef struct cip_segment {
     uint64_t off, len;
 } cip_segment;
 
+/* A file beside, in the same folder or in one below it, which comes or goes with a revision.
+ * Members never change: another one comes, and the switch is what names it. */
+typedef struct cip_revision_member {
+    const char *name;
+    bool gone;              /* it is removed; else it is made, of `data` */
+    cip_segment data;       /* as a piece of the tail */
+    uint64_t device, inode; /* gone: of the file that it must be; 0: any */
+} cip_revision_member;
+
 /* What becomes of a file, as a format wants it; how it gets there safely is the commit's business.
  * Zero-initialise with an arena in the patch; pieces live in that arena too. */
 typedef struct cip_revision {
@@ -62,6 +71,8 @@ typedef struct cip_revision {
     cip_segment *segment;
     size_t nsegment, segment_cap;
     uint64_t tail_len;
+    cip_revision_member *member;
+    size_t nmember, member_cap;
     uint64_t head; /* bytes before this are read when a file is opened and not again, and all that
                       the old ones name stays in place: readers need not go when they change */
 } cip_revision;
@@ -73,6 +84,13 @@ cip_status cip_revision_range(cip_revision *r, cip_io *io, uint64_t off, uint64_
                               cip_err *err);
 /* n bytes of value `fill`. */
 cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err *err);
+/* A new member, of n bytes of an io from `off` on (borrowed), or of `ptr` (copied). ARG for a name
+ * that is none in the folder or below it, or is there twice. */
+cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
+                               cip_err *err);
+/* A member goes, once nothing names it any more. `known`: the file that it must
+ * be then (from cip_io_open_member), or NULL. */
+cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err);
 /* The file as it will be, as one io: for reading one's own writes and for --dry-run's checks.
  * `under` is the old file; everything is borrowed. */
 cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **out, cip_err *err);
@@ -96,7 +114,8 @@ typedef enum cip_journal_state {
     CIP_JOURNAL_IGNORED =
         3, /* not owned by the file's owner or us, a link, over the limit: a warning */
     CIP_JOURNAL_UNSEALED = 4, /* only a ".NAME.cip-tmp" whose update added bytes behind the file's
-                                old end and came no further: the patch cuts them off */
+                                old end, or made members, and came no further: the patch cuts
+                                them off, and names the members (CREATE) */
     CIP_JOURNAL_LOST = 5,   /* the file says that an update of it was cut off, and its record is not
                                beside this name: an error for readers */
     CIP_JOURNAL_SETTLED = 6 /* the file says that the update counts which a record is left of */

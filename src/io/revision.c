@@ -75,6 +75,57 @@ cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err 
     return push(r, &(cip_segment){ .off = fill, .len = n }, err);
 }
 
+static cip_status add_member(cip_revision *r, const cip_revision_member *m, cip_err *err)
+{
+    cip_arena *a = &r->patch.arena;
+    cip_revision_member *list = r->member;
+    char *name;
+    if (!cip_member_name_is_plain(m->name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", m->name);
+    for (size_t i = 0; i < r->nmember; i++)
+        if (strcmp(list[i].name, m->name) == 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", m->name);
+    if (r->nmember == r->member_cap) {
+        size_t cap = r->member_cap != 0 ? 2 * r->member_cap : 4;
+        CIP_TRY(CIP_ARENA_NEW(a, &list, cap, err));
+        if (r->nmember != 0)
+            memcpy(list, r->member, r->nmember * sizeof *list);
+        r->member = list;
+        r->member_cap = cap;
+    }
+    CIP_TRY(cip_arena_copy(a, m->name, strlen(m->name), &name, err));
+    list[r->nmember] = *m;
+    list[r->nmember++].name = name;
+    return CIP_OK;
+}
+
+cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
+                               cip_err *err)
+{
+    cip_revision_member m = { .name = name, .data = *data };
+    char *copy;
+    if (data->io != NULL && (data->off > data->io->size || data->len > data->io->size - data->off))
+        return cip_fail(err, CIP_ERR_RANGE, data->off,
+                        "expected %" PRIu64 " bytes for a member, found %" PRIu64, data->len,
+                        cip_bytes_left(data->io->size, data->off));
+    if (data->ptr != NULL) {
+        CIP_TRY(cip_arena_copy(&r->patch.arena, data->ptr, (size_t)data->len, &copy, err));
+        m.data.ptr = (const uint8_t *)copy;
+    }
+    return add_member(r, &m, err);
+}
+
+cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err)
+{
+    struct stat st;
+    cip_revision_member m = { .name = name, .gone = true };
+    if (known != NULL && cip_file_stat(known, &st)) {
+        m.device = (uint64_t)st.st_dev;
+        m.inode = (uint64_t)st.st_ino;
+    }
+    return add_member(r, &m, err);
+}
+
 uint64_t cip_revision_new_len(const cip_revision *r, uint64_t old_len)
 {
     return r->has_tail || r->anew ? r->tail_off + r->tail_len

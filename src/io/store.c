@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "io/io_impl.h"
 
 enum { LARGEST_WRITE = 1 << 30 }; /* Linux moves at most 2 GiB less a page at once */
 
@@ -70,6 +71,31 @@ cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *ou
         cip_mem_put(p->mem, q.name);
         return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the output's folder");
     }
+    *out = q;
+    return CIP_OK;
+}
+
+cip_status cip_place_beneath(const cip_place *p, const char *name, cip_place *out, cip_err *err)
+{
+    const char *slash = strrchr(name, '/');
+    char *folder = NULL;
+    struct stat st;
+    int fd = -1;
+    if (slash == NULL)
+        return cip_place_sibling(p, name, out, err);
+    cip_place q = { .mem = p->mem, .dir = -1 };
+    CIP_TRY(cip_mem_copy(p->mem, name, (size_t)(slash - name), &folder, err));
+    cip_status got = cip_folder_walk(p->dir, folder, name, &fd, err);
+    if (got == CIP_OK && (fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode)))
+        got = cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is no folder", folder);
+    if (got == CIP_OK)
+        got = cip_mem_copy(p->mem, slash + 1, strlen(slash + 1), &q.name, err);
+    cip_mem_put(p->mem, folder);
+    if (got != CIP_OK) {
+        close(fd); /* -1 is fine */
+        return got;
+    }
+    q.dir = fd;
     *out = q;
     return CIP_OK;
 }

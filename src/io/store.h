@@ -24,6 +24,9 @@ const char *cip_place_follow(const char *path, char real[PATH_MAX]);
 cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err);
 /* That of another name in the same folder, by descriptor. */
 cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *out, cip_err *err);
+/* That of a plain name in the folder or in one below it, which must be there; no link is followed.
+ */
+cip_status cip_place_beneath(const cip_place *p, const char *name, cip_place *out, cip_err *err);
 /* A zeroed one with dir -1, or one that was closed, is fine. */
 void cip_place_close(cip_place *p);
 /* ".NAME" and the suffix, from `mem`. LIMIT when no file can have so long a name. */

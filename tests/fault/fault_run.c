@@ -24,6 +24,7 @@ typedef struct judge {
     uint64_t allowed[STEPS + 1]; /* the old digest, then each step's */
     size_t nallowed;
     uint64_t final;        /* what a log that ended must show */
+    uint64_t new;          /* what the last step makes */
     int depth;             /* 1: crashed while being recovered */
     uint64_t before_crash; /* depth 1: what the image showed */
 } judge;
@@ -107,6 +108,19 @@ static bool none_left(const judge *j, bool sealed, char *name)
     return true;
 }
 
+/* Whether of the members just that of what is shown is there. */
+static bool is_member_right(const judge *j, uint64_t digest)
+{
+    char path[1024];
+    for (int i = 0; i < 2 && j->s->member[i] != NULL; i++) {
+        snprintf(path, sizeof path, "%.*s%s", (int)(strrchr(j->first, '/') + 1 - j->first),
+                 j->first, j->s->member[i]);
+        if ((access(path, F_OK) == 0) != ((digest == j->new) == (i == 1)))
+            return false;
+    }
+    return true;
+}
+
 /* What the next writer does first. */
 static cip_status recover(const judge *j, char *why)
 {
@@ -162,6 +176,8 @@ static bool look(judge *j, bool done, bool again)
         ok = fail(j, "shows something else after recovery", why);
     else if (!none_left(j, false, why))
         ok = fail(j, "is recovered, but left", why);
+    else if (!is_member_right(j, settled))
+        ok = fail(j, "is recovered, but a file beside is left or missing", "");
     else if (again && log.n != 0)
         ok = crash_recovery(j, &log, shown);
     fault_log_clear(&log);
@@ -272,7 +288,7 @@ static bool learn(judge *j, const char *dir)
             return fail(j, "cannot be read:", why);
     }
     j->nallowed = (size_t)steps(j->s) + 1;
-    j->final = j->allowed[j->nallowed - 1];
+    j->new = j->final = j->allowed[j->nallowed - 1];
     if (!j->s->quiet && j->final == j->allowed[0])
         return fail(j, "the change changes nothing", "");
     return true;

@@ -22,6 +22,8 @@ typedef struct fault_scenario {
     /* After a crash the file gets this name, or this one as well (it may have it from before): what
      * is shown under it counts, and it is what recovers. */
     const char *renamed, *linked;
+    /* Files beside that the old and the new file have: once recovered, that one alone is there. */
+    const char *member[2];
 } fault_scenario;
 
 typedef struct fault_effort {

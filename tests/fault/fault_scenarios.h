@@ -17,6 +17,9 @@ fault_change fault_by_switch, fault_by_switch_and_tail, fault_by_append, fault_b
 void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
 void fault_make_stream(const char *dir);
+/* Revisions that name another file beside. */
+fault_change fault_other_member, fault_other_member_and_tail;
+void fault_make_member(const char *dir);
 
 /* Updates through the public API, of an ASDF file with a packed and a plain array. */
 fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_edit_move_array,
