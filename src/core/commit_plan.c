@@ -212,20 +212,15 @@ static cip_status choose_for_links(finder *f, cip_err *err)
 }
 
 /* Members come and go by a journal, whatever else there is to change: it says which. */
-static cip_status choose_for_members(finder *f, cip_err *err)
+static void choose_for_members(finder *f)
 {
-    if (f->p->r->nmember == 0)
-        return CIP_OK;
-    if (cip_commit_has_target(f->c))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "files beside a file of a store do not change with it");
-    f->p->way = journal_bytes(f) > journal_most(f->c) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
-    return CIP_OK;
+    if (f->p->r->nmember != 0)
+        f->p->way = journal_bytes(f) > journal_most(f->c) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
 }
 
 static cip_status check_members(const finder *f, cip_err *err)
 {
-    return f->p->r->nmember == 0 || f->p->way == CIP_WAY_JOURNAL
+    return f->p->r->nmember == 0 || f->p->way == CIP_WAY_JOURNAL || cip_commit_has_target(f->c)
                ? CIP_OK
                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                           "a file that has to be replaced cannot change together with files "
@@ -304,7 +299,7 @@ static cip_status find_runs(finder *f, cip_err *err)
         CIP_GO(compare(f, err));
     join_sector(f);
     f->p->way = choose(f);
-    CIP_GO(choose_for_members(f, err));
+    choose_for_members(f);
     CIP_GO(choose_for_links(f, err));
     CIP_GO(check_members(f, err));
     st = fill_patch(f, err);

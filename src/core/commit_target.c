@@ -48,16 +48,67 @@ cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const c
     return st;
 }
 
-static cip_status sync_target(const cip_commit *c, cip_err *err)
+static cip_status sync_target(const cip_commit *c, const cip_target *t, cip_err *err)
 {
-    return c->level == CIP_LEVEL_POWER ? cip_target_sync(&c->target, err) : CIP_OK;
+    return c->level == CIP_LEVEL_POWER ? cip_target_sync(t, err) : CIP_OK;
 }
 
-static cip_status finish(const cip_commit *c, cip_err *err)
+static cip_status finish(const cip_commit *c, const cip_target *t, cip_err *err)
 {
-    CIP_TRY(sync_target(c, err));
-    return cip_target_complete(&c->target, err);
+    CIP_TRY(sync_target(c, t, err));
+    return cip_target_complete(t, err);
 }
+
+/* --- members: files beside that come and go ----------------------------------------------------
+ */
+
+static cip_status fill_member(const cip_commit *c, const cip_target *t, const cip_segment *s,
+                              cip_err *err)
+{
+    if (s->io != NULL)
+        CIP_TRY(cip_target_copy(t, 0, s->io, s->off, s->len, err));
+    else if (s->ptr != NULL)
+        CIP_TRY(cip_target_write(t, 0, s->ptr, (size_t)s->len, err));
+    else
+        CIP_TRY(cip_target_fill(t, 0, (uint8_t)s->off, s->len, err));
+    return finish(c, t, err);
+}
+
+static cip_status make_member(const cip_commit *c, const cip_revision_member *m, bool *made,
+                              cip_err *err)
+{
+    cip_target t;
+    CIP_TRY(cip_target_member(&c->target, m->name, &t, err));
+    *made = true;
+    cip_status st = fill_member(c, &t, &m->data, err);
+    cip_target_close(&t);
+    return st;
+}
+
+/* The first n of the list, those that are made or those that go. */
+static void unlink_members(const cip_commit *c, const cip_revision *r, size_t n, bool gone)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r->member[i].gone == gone)
+            cip_target_unlink(&c->target, r->member[i].name);
+}
+
+/* All or none. */
+static cip_status make_members(const cip_commit *c, const cip_revision *r, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < r->nmember && st == CIP_OK; i++) {
+        bool made = false;
+        if (!r->member[i].gone)
+            st = make_member(c, &r->member[i], &made, err);
+        if (st != CIP_OK)
+            unlink_members(c, r, i + made, false);
+    }
+    return st;
+}
+
+/* --- the file itself ----------------------------------------------------------------------------
+ */
 
 /* What is added first: until then nothing that was there is touched. */
 static cip_status write_changes(const cip_commit *c, const cip_commit_plan *p, cip_err *err)
@@ -65,7 +116,7 @@ static cip_status write_changes(const cip_commit *c, const cip_commit_plan *p, c
     uint64_t was = c->io->size, becomes = p->after->size;
     if (becomes > was) {
         CIP_TRY(cip_target_copy(&c->target, was, p->after, was, becomes - was, err));
-        CIP_TRY(sync_target(c, err));
+        CIP_TRY(sync_target(c, &c->target, err));
     }
     for (size_t i = 0; i < p->nrun; i++) {
         const cip_patch_op *op = &p->patch.op[i];
@@ -73,7 +124,7 @@ static cip_status write_changes(const cip_commit *c, const cip_commit_plan *p, c
     }
     if (becomes < was)
         CIP_TRY(cip_target_resize(&c->target, becomes, err));
-    return finish(c, err);
+    return finish(c, &c->target, err);
 }
 
 /* `cut`: the bytes behind the new end. */
@@ -130,7 +181,7 @@ static cip_status by_rewriting(cip_commit *c, const cip_commit_plan *p, cip_err 
     CIP_GO(cip_temporary_add(old, c->io, 0, c->io->size, err));
     st = write_whole(c, new, err);
     if (st == CIP_OK)
-        st = finish(c, err);
+        st = finish(c, &c->target, err);
     if (st != CIP_OK && write_whole(c, old, NULL) != CIP_OK)
         not_put_back(st, err);
 done:
@@ -143,5 +194,8 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
 {
     if (p->way == CIP_WAY_NOTHING)
         return CIP_OK;
-    return p->way == CIP_WAY_REPLACE ? by_rewriting(c, p, err) : in_place(c, p, err);
+    CIP_TRY(make_members(c, p->r, err));
+    cip_status st = p->way == CIP_WAY_REPLACE ? by_rewriting(c, p, err) : in_place(c, p, err);
+    unlink_members(c, p->r, p->r->nmember, st == CIP_OK); /* what nothing names */
+    return st;
 }

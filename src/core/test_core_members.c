@@ -11,6 +11,7 @@
 
 #include "core/commit_impl.h"
 #include "core/edit_testing.h"
+#include "support/test_store.h"
 
 static scratch dir;
 static cip_env env;
@@ -305,6 +306,54 @@ static void a_discarded_update_takes_its_members_along(void **state)
     holds("m1", "one");
 }
 
+/* --- in a store ------------------------------------------------------------------------------- */
+
+/* The same, in a store whose call n fails. *calls: how many there were. */
+static cip_status run_in_store(int n, int *calls, bool *all_old, bool *all_new)
+{
+    static const cip_io_methods reads = TEST_STORE_READS;
+    static const cip_io_write_methods writes = TEST_STORE_WRITES;
+    test_store s = { .calls = 0 };
+    cip_revision r = new_revision();
+    cip_commit *c;
+    cip_target t;
+    test_file *x = test_store_put(&s, "x", old, sizeof old - 1);
+    test_store_put(&s, "m0", "zero", 4);
+    s.fail_at = n;
+    OK(create(&r, "m1", "one", err));
+    OK(cip_revision_create(&r, "m2", &(cip_segment){ .off = 7, .len = 5000 }, err));
+    OK(cip_revision_unlink(&r, "m0", NULL, err));
+    OK(cip_target_take(&t, &writes, x, err));
+    cip_status st = cip_commit_begin_io(&env, &reads, &t, NULL, &c, NULL);
+    if (st == CIP_OK)
+        st = cip_commit_apply(c, &r, NULL);
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    const test_file *m1 = test_store_find(&s, "m1"), *m2 = test_store_find(&s, "m2");
+    bool m0 = test_store_find(&s, "m0") != NULL;
+    *all_old = m0 && m1 == NULL && m2 == NULL && memcmp(x->bytes, old, sizeof old - 1) == 0;
+    *all_new = !m0 && m1 != NULL && m2 != NULL && m2->n == 5000 &&
+               memcmp(x->bytes, changed, sizeof old - 1) == 0 && m1->complete == 1;
+    *calls = s.calls;
+    assert_int_equal(x->closed, 1);
+    test_store_clear(&s);
+    return st;
+}
+
+static void in_a_store_they_come_and_go_too(void **state)
+{
+    int calls;
+    bool all_old, all_new;
+    (void)state;
+    assert_int_equal(run_in_store(0, &calls, &all_old, &all_new), CIP_OK);
+    assert_true(all_new);
+    for (int n = 1, last = calls; n <= last; n++) {
+        cip_status st = run_in_store(n, &calls, &all_old, &all_new);
+        assert_int_equal(st, n < last ? CIP_ERR_IO : CIP_OK); /* the last one removes m0 */
+        assert_true(n < last ? all_old : all_new);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -320,6 +369,7 @@ int main(void)
         TEST(left_members_are_cleared_away_with_their_update),
         TEST(other_files_of_those_names_stay),
         TEST(a_discarded_update_takes_its_members_along),
+        TEST(in_a_store_they_come_and_go_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

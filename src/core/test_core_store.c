@@ -278,18 +278,6 @@ static void every_allocation_may_fail(void **state)
 
 /* --- updates -------------------------------------------------------------------------------- */
 
-/* A file in the store that is there, with these bytes. */
-static test_file *stored(test_store *s, const char *name, const char *bytes, size_t n)
-{
-    test_file *f = test_store_file(s, name);
-    free(f->bytes);
-    f->bytes = malloc(n + 1);
-    memcpy(f->bytes, bytes, n);
-    f->n = n;
-    f->forwards = false;
-    return f;
-}
-
 /* Kinds of changes: within a sector; a longer tree; an array that grows; a shorter file; a file
  * laid out anew; a tree that no longer fits; nothing. */
 enum { NUMBER, NAME, ROWS, SHORTER, ANEW, MOVED, NOTHING, KINDS };
@@ -368,7 +356,7 @@ static void updates_make_the_bytes_of_an_updated_file(void **state)
     (void)state;
     for (int k = 0; k < KINDS; k++) {
         test_store s = { .calls = 0 };
-        test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+        test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
         cip_edit *e;
         cip_memory *m;
         size_t n;
@@ -397,7 +385,7 @@ static void an_update_whose_call_fails_is_undone(void **state)
     for (int k = 0; k < KINDS; k++) {
         for (int n = 1;; n++) {
             test_store s = { .fail_at = n, .status = CIP_ERR_BUSY };
-            test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+            test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
             cip_edit *e;
             cip_err e2 = CIP_ERR_INIT;
             cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
@@ -427,7 +415,7 @@ static void an_update_that_cannot_be_undone_is_told(void **state)
     for (int k = 0; k < KINDS; k++) {
         for (int n = 1;; n++) {
             test_store s = { .fail_from = n };
-            test_file *f = stored(&s, "out.asdf", old[k], nold[k]);
+            test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
             cip_edit *e;
             cip_err e2 = CIP_ERR_INIT;
             cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
@@ -449,7 +437,7 @@ static void an_update_that_cannot_be_undone_is_told(void **state)
 static void what_cannot_be_updated_is_refused(void **state)
 {
     test_store s = { .calls = 0 };
-    test_file *f = stored(&s, "out.asdf", old[NAME], nold[NAME]);
+    test_file *f = test_store_put(&s, "out.asdf", old[NAME], nold[NAME]);
     cip_io_methods bad = reads;
     cip_io_write_methods bad_writes = writes;
     cip_memory *m;

@@ -66,7 +66,8 @@ typedef struct cip_io_write_methods {
      *  several are UNSUPPORTED. */
     cip_status (*create_member)(void *user, const char *name, struct cip_io_write_methods *methods,
                                 void **member_user, cip_err *err);
-    /** Removes a member that create_member made: the commit failed. NULL: it stays. */
+    /** Removes a member: one that create_member made for a commit that failed, or one that an
+     * update does not name any more. NULL: it stays. */
     cip_status (*unlink_member)(void *user, const char *name, cip_err *err);
     /** Gives the user pointer back, once, whatever became of the file: when it was not completed,
      *  what was written is worth nothing. May be NULL. */
