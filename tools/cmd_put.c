@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus put: elements of an array replaced in place, from raw bytes or any array; or an array that
- * comes. */
+ * cippus put: elements of an array replaced in place, from raw bytes, any array or a number; or an
+ * array that comes. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -55,9 +56,13 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     cip_edit *edit;
     int rc;
     const cip_array_options how = { .size = sizeof how, .storage = o->inlined ? "inline" : NULL };
-    cip_file *f = input_open(input, o, &rc);
-    if (f == NULL)
+    strbuf literal = { 0 };
+    cip_file *f =
+        input_is_literal(o, input) ? literal_open(input, &literal, &rc) : input_open(input, o, &rc);
+    if (f == NULL) {
+        free(literal.ptr);
         return rc;
+    }
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
@@ -68,6 +73,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
         rc = update_finish(o, edit, st, &err);
     }
     cip_file_close(f);
+    free(literal.ptr);
     return rc;
 }
 

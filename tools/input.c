@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "csv_cell.h"
 #include "print.h"
 
 static bool ends_with(const char *path, const char *suffix)
@@ -92,6 +93,39 @@ cip_file *input_open(const char *path, const opts *o, int *rc)
     if (kind == INPUT_CSV)
         return csv_open(path, o, rc);
     return open_file(path, o);
+}
+
+bool input_is_literal(const opts *o, const char *text)
+{
+    const unsigned kind = cell_kind(text, strlen(text));
+    return o->from == NULL && (kind & (CELL_EMPTY | CELL_TEXT)) == 0 && access(text, F_OK) != 0 &&
+           errno == ENOENT;
+}
+
+cip_file *literal_open(const char *text, strbuf *bytes, int *rc)
+{
+    static const char *const descr[] = { "'|b1'", "'<i8'", "'<u8'", "'<f8'" };
+    const size_t n = strlen(text);
+    column_type type;
+    const char *why = "a number";
+    uint64_t bits = 0;
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f = NULL;
+    *rc = EXIT_USAGE;
+    if (!column_type_of(cell_kind(text, n), &type, &why) || type == COL_TEXT ||
+        !cell_bits(text, n, type, &bits)) {
+        fprintf(stderr, "cippus: expected %s, found %s\n", why, text);
+        return NULL;
+    }
+    npy_header(bytes, descr[type], 0, NULL);
+    for (int i = 0; i < (type == COL_BOOL ? 1 : 8); i++)
+        text_add(bytes, (const uint8_t[]){ (uint8_t)(bits >> (8 * i)) }, 1);
+    *rc = EXIT_FAILED;
+    if (bytes->failed)
+        fputs("cippus: no memory\n", stderr);
+    else if (cip_open_memory(bytes->ptr, bytes->len, NULL, &f, &err) != CIP_OK)
+        *rc = complain(text, &err);
+    return f;
 }
 
 void text_add(strbuf *t, const void *bytes, size_t n)

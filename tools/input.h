@@ -23,6 +23,20 @@ int input_of_update(const opts *o, const char *path);
  * exit status in *rc on failure. Close with cip_file_close. */
 cip_file *input_open(const char *path, const opts *o, int *rc);
 
+/* A growing text; `failed` once memory was short. */
+typedef struct strbuf {
+    char *ptr;
+    size_t len, cap;
+    bool failed;
+} strbuf;
+
+/* Whether INPUT is a value itself, as in csv (`42`, `1.5`, `true`, `nan`): there is no such file.
+ */
+bool input_is_literal(const opts *o, const char *text);
+/* It as an array without axes, in memory that is *bytes' (zero-initialised) and to be
+ * freed behind the file. NULL after a complaint, with the exit status in *rc. */
+cip_file *literal_open(const char *text, strbuf *bytes, int *rc);
+
 /* A raw file's bytes as a whole, mapped or (of a pipe) read, at most max_memory of them. */
 typedef struct loaded {
     void *ptr;
@@ -47,12 +61,6 @@ uint64_t most_bytes(const opts *o);
 /* --- parts (input_npy.c, input_raw.c, input_csv.c) ----------------------------------------------
  */
 
-/* A growing text; `failed` once memory was short. */
-typedef struct strbuf {
-    char *ptr;
-    size_t len, cap;
-    bool failed;
-} strbuf;
 void text_add(strbuf *t, const void *bytes, size_t n);
 void text_addf(strbuf *t, const char *fmt, ...) CIP_PRINTF(2, 3);
 

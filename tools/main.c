@@ -42,8 +42,8 @@ static const command commands[] = {
     { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
       3, "history dry-run level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
-      "Elements replaced in place, from any array or raw bytes; --new adds an array.", cmd_put, 2,
-      4,
+      "Elements replaced in place, from any array, raw bytes or a number; --new adds an array.",
+      cmd_put, 2, 4,
       "new codec inline encode accept-loss by-position from dtype shape header no-header unescape "
       "byteorder path "
       "history "

@@ -109,8 +109,55 @@ static void array_end(from_array *x)
     cip_read_plan_clear(&x->plan);
 }
 
-/* All of `from` as elements of `to`, of which `value` (or NULL) stands for missing ones. */
-static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
+/* As numpy broadcasts: the elements of axes of length 1, and of those that are missing in front,
+ * are repeated as `to` has it. */
+static bool broadcast(cip_nd *from, const cip_nd *to)
+{
+    cip_nd out = *from;
+    int32_t skip = 0;
+    while (from->ndim - skip > to->ndim && from->shape[skip] == 1)
+        skip++;
+    const int32_t front = to->ndim - (from->ndim - skip);
+    if (front < 0)
+        return false;
+    for (int32_t i = 0; i < to->ndim; i++) {
+        const int32_t k = i - front + skip;
+        out.shape[i] = to->shape[i];
+        out.stride[i] = i < front || from->shape[k] == 1 ? 0 : from->stride[k];
+        if (i >= front && from->shape[k] != 1 && from->shape[k] != to->shape[i])
+            return false;
+    }
+    out.ndim = to->ndim;
+    *from = out;
+    return true;
+}
+
+static bool same_shape(const cip_nd *a, const cip_nd *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
+}
+
+/* Makes the plan's elements as many as `to` has. */
+static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
+{
+    if (same_shape(&p->from, to))
+        return CIP_OK;
+    if (!broadcast(&p->from, to))
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected as many elements along each of %d axes as are selected, or one, "
+                        "found another shape of %d axes",
+                        (int)to->ndim, (int)p->from.ndim);
+    if (cip_plan_is_masked(p))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "elements that may be missing cannot be repeated");
+    cip_shape_nelem(to->ndim, to->shape, &p->nelem);
+    return CIP_OK;
+}
+
+/* All of `from`, spread over `over` (NULL: as it is), as elements of `to`, of which `value` (or
+ * NULL) stands for missing ones. */
+static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from, const cip_nd *over,
                               const cip_dtype *to, const uint8_t *value, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args };
@@ -121,10 +168,12 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     memset(x, 0, sizeof *x);
     CIP_TRY(cip_read_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
+    cip_status st = over != NULL ? spread(&x->plan, over, err) : CIP_OK;
     uint64_t most = cip_min_u64(cip_piece_elems(to->itemsize), x->plan.nelem);
     x->value = value;
     x->accept_loss = e->o.accept_loss;
-    cip_status st = get_buffers(x, from, (size_t)cip_max_u64(1, most), err);
+    if (st == CIP_OK)
+        st = get_buffers(x, from, (size_t)cip_max_u64(1, most), err);
     if (st != CIP_OK)
         array_end(x);
     else
@@ -197,12 +246,6 @@ cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, 
     CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, data, nbytes, why));
 }
 
-static bool same_shape(const cip_nd *a, const cip_nd *b)
-{
-    return a->ndim == b->ndim &&
-           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
-}
-
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
                               const cip_array *from, cip_err *err)
 {
@@ -213,14 +256,10 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     if (from == NULL)
         return passed_on(err);
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
-    cip_status st = array_start(e, &x, from, p.stored, missing_value(p.array, p.stored), err);
+    cip_status st =
+        array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
     if (st == CIP_OK) {
-        if (!same_shape(&p.from, &x.plan.from))
-            st = cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                          "expected as many elements along each of %d axes as are selected, found "
-                          "another shape of %d axes",
-                          (int)p.from.ndim, (int)x.plan.from.ndim);
-        else if (p.nelem != 0)
+        if (p.nelem != 0)
             st = e->ops->write(e->state, p.array, &p.from, &feed, err);
         array_end(&x);
     }
@@ -323,7 +362,7 @@ static cip_status append_array(cip_edit *e, const char *path, const cip_array *f
     if (from == NULL)
         return passed_on(err);
     CIP_TRY(find_array(e, path, &a, err));
-    cip_status st = array_start(e, &x, from, a->dtype, missing_value(a, a->dtype), err);
+    cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
     st = rows_of(a, &x.plan.from, &nrow, err);
