@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "convert_several.h"
 #include "input.h"
 #include "print.h"
 
@@ -88,6 +89,33 @@ static int fill(const opts *o, cip_convert_options *c)
     return rc;
 }
 
+static int several(const opts *o, const cip_convert_options *c)
+{
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    talk t = { .file = o->pos[o->npos - 1], .json = o->json };
+    const cip_write_options w = { .size = sizeof w,
+                                  .format = c->format,
+                                  .version = c->version,
+                                  .codec = c->codec,
+                                  .byteorder = c->byteorder,
+                                  .checksum = c->checksum,
+                                  .tree_slack = c->tree_slack,
+                                  .align = c->align,
+                                  .level = c->level,
+                                  .overwrite = c->overwrite,
+                                  .threads = open.threads,
+                                  .limits = open.limits,
+                                  .encode = c->encode,
+                                  .accept_loss = c->accept_loss,
+                                  .on_note = on_loss,
+                                  .user = &t };
+    const int rc = convert_several(o, &w, on_loss, &t);
+    if (rc != EXIT_USAGE)
+        json_end(&t);
+    return rc;
+}
+
 int cmd_convert(const opts *o)
 {
     cip_limits limits;
@@ -98,6 +126,12 @@ int cmd_convert(const opts *o)
     int rc = fill(o, &c);
     if (rc != 0)
         return rc;
+    if (o->npos > 2)
+        return several(o, &c);
+    if (o->nname != 0) {
+        fputs("cippus: --name goes with several inputs\n", stderr);
+        return EXIT_USAGE;
+    }
     if (o->json && strcmp(o->pos[1], "-") == 0) {
         fputs("cippus: --json and the output would both be standard output\n", stderr);
         return EXIT_USAGE;

@@ -28,9 +28,10 @@ static const command commands[] = {
       "json column-major from shape header no-header unescape dtype byteorder sidecar check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
-    { "convert", "IN OUT", "From any format to any that is written; no loss goes unsaid.",
-      cmd_convert, 2, 2,
-      "format codec encode path byteorder from dtype shape header no-header unescape standard "
+    { "convert", "IN... OUT",
+      "From any format to any that is written, several into one; no loss goes unsaid.", cmd_convert,
+      2, -1,
+      "name format codec encode path byteorder from dtype shape header no-header unescape standard "
       "inline "
       "resolve-refs md5 align "
       "tree-slack level "

@@ -80,6 +80,7 @@ const opt_row opt_rows[] = {
     TEXT("standard", "X.Y.Z", standard,
          "the version of the ASDF standard (default 1.6.0), or 0.1.0"),
     FLAG("bare", bare, "the files beside hold nothing but their data"),
+    TEXT("name", "NAME", name, "of several inputs: what an array is called; once for each"),
     FLAG("inline", inlined, "arrays as values in the tree"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
@@ -184,6 +185,8 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
         memcpy(at, &text, sizeof text);
         if (row->at == offsetof(opts, path))
             o->paths[o->npath++] = text;
+        if (row->at == offsetof(opts, name))
+            o->names[o->nname++] = text;
         return 0;
     }
     if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
@@ -234,10 +237,11 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
     o->block = o->chunk = o->tree_slack = -1;
-    o->pos = calloc(2 * ((size_t)argc + 1), sizeof *o->pos); /* and o->paths */
+    o->pos = calloc(3 * ((size_t)argc + 1), sizeof *o->pos); /* and o->paths, o->names */
     if (o->pos == NULL)
         return EXIT_FAILED;
     o->paths = o->pos + argc + 1;
+    o->names = o->paths + argc + 1;
     bool only_pos = false;
     for (int i = 1; i < argc; i++) {
         if (!only_pos && strcmp(argv[i], "--") == 0) {

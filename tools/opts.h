@@ -34,6 +34,9 @@ typedef struct opts {
     bool inlined, resolve_refs;                             /* convert */
     const char **paths;                                     /* explode: every --path, in order */
     size_t npath;                                           /* explode */
+    const char *name;                                       /* convert */
+    const char **names;                                     /* convert: every --name, in order */
+    size_t nname;                                           /* convert */
     bool bare;                                              /* explode */
     const char *history;                                    /* updates */
     const char *from, *shape;                               /* raw and csv inputs */

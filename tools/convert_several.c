@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Several inputs into one file: their arrays under the names of the files, by the calls that any
+ * program has for new files. Metadata beside the arrays are left out, which is a named loss. */
+#include "convert_several.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+/* An array of the output, and the input that it comes from. */
+typedef struct taken {
+    char *name;
+    const char *input;
+} taken;
+
+typedef struct several {
+    const opts *o;
+    cip_finding_fn *tell;
+    void *user;
+    cip_writer *w;
+    taken *list;
+    size_t n, cap;
+    size_t nloss;
+} several;
+
+static int wrong_use(const char *what)
+{
+    fprintf(stderr, "cippus: %s\n", what);
+    return EXIT_USAGE;
+}
+
+/* --- names -------------------------------------------------------------------------------------
+ */
+
+/* The file's name without folder and extension, as a step of a path. */
+static void add_stem(strbuf *out, const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    size_t from = n;
+    while (from > 0 && path[from - 1] != '/')
+        from--;
+    size_t end = n;
+    for (size_t i = n; i > from + 1; i--)
+        if (path[i - 1] == '.') {
+            end = i - 1;
+            break;
+        }
+    for (size_t i = from; i < end; i++)
+        text_add(out, path[i] == '~' ? "~0" : path + i, path[i] == '~' ? 2 : 1);
+}
+
+/* The array's path in the output. NULL: no memory. */
+static char *name_of(const several *s, int input, const cip_file *f, const cip_array *a)
+{
+    strbuf name = { 0 };
+    const char *path = cip_array_path(a);
+    if (s->o->nname != 0)
+        text_add(&name, s->o->names[input], strlen(s->o->names[input]));
+    else
+        add_stem(&name, s->o->pos[input]);
+    if (cip_file_narray(f) > 1) {
+        text_add(&name, "/", 1);
+        text_add(&name, path, strlen(path));
+    }
+    if (!name.failed)
+        return name.ptr;
+    free(name.ptr);
+    return NULL;
+}
+
+/* Keeps the name, which is the list's then. */
+static int take_name(several *s, char *name, const char *input)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->list[i].name, name) == 0) {
+            fputs("cippus: two arrays would be called ", stderr);
+            print_escaped(stderr, name);
+            fputs(": of ", stderr);
+            print_escaped(stderr, s->list[i].input);
+            fputs(" and of ", stderr);
+            print_escaped(stderr, input);
+            fputs("; --name, once for each input, tells others\n", stderr);
+            free(name);
+            return EXIT_USAGE;
+        }
+    if (s->n == s->cap) {
+        s->cap = s->cap == 0 ? 16 : 2 * s->cap;
+        taken *more = realloc(s->list, s->cap * sizeof *more);
+        if (more == NULL) {
+            free(name);
+            return EXIT_FAILED;
+        }
+        s->list = more;
+    }
+    s->list[s->n++] = (taken){ name, input };
+    return EXIT_FINE;
+}
+
+/* --- what is left out --------------------------------------------------------------------------
+ */
+
+enum { DEPTH = 64, VISITS = 100000 };
+
+typedef struct search {
+    const cip_file *f;
+    strbuf path;
+    size_t visits;
+} search;
+
+static bool is_array(const search *s)
+{
+    for (size_t i = 0; i < cip_file_narray(s->f); i++)
+        if (strcmp(cip_array_path(cip_file_array(s->f, i)), s->path.ptr) == 0)
+            return true;
+    return false;
+}
+
+/* What says how a file came about, or, of a file that is one array without a name, how it lies. */
+static bool is_origin(const search *s)
+{
+    static const char *const named[] = { "asdf_library", "history", NULL };
+    static const char *const alone[] = { "flags", "eltype",    "elbyte", "size",
+                                         "dims",  "meta/b2nd", NULL };
+    const char *path = cip_array_path(cip_file_array(s->f, 0));
+    const bool has_name = path[0] != '\0' && strcmp(path, ".") != 0;
+    for (const char *const *p = has_name ? named : alone; *p != NULL; p++)
+        if (strcmp(s->path.ptr, *p) == 0)
+            return true;
+    return false;
+}
+
+static void add_step(search *s, const cip_node *node, size_t i)
+{
+    size_t n = 0;
+    const cip_node *key = cip_node_kind(node) == CIP_NODE_MAP ? cip_node_key(node, i) : NULL;
+    const char *text = cip_node_text(key, &n);
+    if (s->path.len != 0)
+        text_add(&s->path, "/", 1);
+    if (key == NULL)
+        text_addf(&s->path, "%zu", i);
+    for (size_t k = 0; text != NULL && k < n; k++)
+        text_addf(&s->path, text[k] == '/' ? "~1" : text[k] == '~' ? "~0" : "%c", text[k]);
+}
+
+/* Whether anything but arrays is in the node; then its path is what was found. */
+static bool has_rest(search *s, const cip_node *node, int depth)
+{
+    if (node == NULL || cip_node_kind(node) == CIP_NODE_NULL || s->path.failed ||
+        (depth != 0 && (is_array(s) || is_origin(s))))
+        return false;
+    if (cip_node_kind(node) < CIP_NODE_SEQ || depth == DEPTH || s->visits++ == VISITS)
+        return true;
+    for (size_t i = 0; i < cip_node_len(node); i++) {
+        const size_t len = s->path.len;
+        add_step(s, node, i);
+        if (has_rest(s, cip_node_at(node, i), depth + 1))
+            return true;
+        s->path.len = len;
+        if (s->path.ptr != NULL)
+            s->path.ptr[len] = '\0';
+    }
+    return false;
+}
+
+static void tell_rest(several *t, const cip_file *f, const char *input)
+{
+    search s = { .f = f };
+    text_add(&s.path, "", 0);
+    if (!s.path.failed && has_rest(&s, cip_file_tree(f), 0)) {
+        char text[300];
+        snprintf(text, sizeof text, "metadata beside the arrays are left out (the first: %.200s)",
+                 s.path.ptr);
+        const cip_finding found = { .severity = CIP_WARN,
+                                    .code = CIP_ERR_UNSUPPORTED,
+                                    .offset = CIP_NO_OFFSET,
+                                    .part = input,
+                                    .text = text };
+        t->nloss++;
+        (void)t->tell(t->user, &found);
+    }
+    free(s.path.ptr);
+}
+
+/* --- the work ----------------------------------------------------------------------------------
+ */
+
+static int put_arrays(several *s, int input, const cip_file *f)
+{
+    const opts *o = s->o;
+    const char *file = o->pos[input];
+    const cip_array_options how = { .size = sizeof how, .storage = o->inlined ? "inline" : NULL };
+    cip_err err = CIP_ERR_INIT;
+    if (cip_file_narray(f) == 0) {
+        fputs("cippus: ", stderr);
+        print_escaped(stderr, file);
+        fputs(": expected arrays, found none\n", stderr);
+        return EXIT_FAILED;
+    }
+    tell_rest(s, f, file);
+    for (size_t i = 0; i < cip_file_narray(f); i++) {
+        const cip_array *a = cip_file_array(f, i);
+        char *name = name_of(s, input, f, a);
+        const int rc = name != NULL ? take_name(s, name, file) : EXIT_FAILED;
+        if (rc != EXIT_FINE)
+            return rc;
+        if (s->nloss != 0 && !o->accept_loss)
+            continue; /* the other losses are still told */
+        if (cip_put_array(s->w, name, a, NULL, &how, &err) != CIP_OK)
+            return complain(file, &err);
+    }
+    return EXIT_FINE;
+}
+
+static int put_input(several *s, int input)
+{
+    int rc;
+    opts in = *s->o;
+    in.byteorder = NULL; /* of the output */
+    in.check = !in.no_check;
+    const int kind = input_kind_of(&in, in.pos[input]);
+    if (kind < 0)
+        return EXIT_USAGE;
+    if (kind != INPUT_RAW && in.dtype != NULL)
+        return wrong_use("--dtype goes with raw inputs");
+    cip_file *f = input_open(in.pos[input], &in, &rc);
+    if (f == NULL)
+        return rc;
+    rc = put_arrays(s, input, f);
+    cip_file_close(f);
+    return rc;
+}
+
+static int check_use(const opts *o)
+{
+    if (strcmp(o->pos[o->npos - 1], "-") == 0)
+        return wrong_use("several inputs do not go to standard output");
+    if (o->path != NULL || o->resolve_refs)
+        return wrong_use("--path and --resolve-refs go with one input");
+    if (o->nname != 0 && o->nname != (size_t)(o->npos - 1))
+        return wrong_use("expected --name once for each input");
+    return EXIT_FINE;
+}
+
+static int put_all(several *s, cip_err *err)
+{
+    const int n = s->o->npos - 1;
+    for (int i = 0; i < n; i++) {
+        const int rc = put_input(s, i);
+        if (rc != EXIT_FINE)
+            return rc;
+    }
+    if (s->nloss != 0 && !s->o->accept_loss) {
+        fputs("cippus: not all of the inputs can be kept; accept it with --accept-loss\n", stderr);
+        return EXIT_FAILED;
+    }
+    const cip_status st = cip_writer_commit(s->w, err);
+    s->w = NULL;
+    return st == CIP_OK ? EXIT_FINE : complain(s->o->pos[n], err);
+}
+
+int convert_several(const opts *o, const cip_write_options *how, cip_finding_fn *tell, void *user)
+{
+    several s = { .o = o, .tell = tell, .user = user };
+    cip_err err = CIP_ERR_INIT;
+    int rc = check_use(o);
+    if (rc != EXIT_FINE)
+        return rc;
+    if (cip_create(o->pos[o->npos - 1], how, &s.w, &err) != CIP_OK)
+        return complain(o->pos[o->npos - 1], &err);
+    rc = put_all(&s, &err);
+    cip_writer_abort(s.w);
+    for (size_t i = 0; i < s.n; i++)
+        free(s.list[i].name);
+    free(s.list);
+    return rc;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus convert with several inputs. */
+#ifndef CIPPUS_TOOLS_CONVERT_SEVERAL_H
+#define CIPPUS_TOOLS_CONVERT_SEVERAL_H
+
+#include "print.h"
+
+/* All inputs but the last of o->pos, which is the output, written as `how` says; losses are told as
+ * findings. The exit status, complaints made. */
+int convert_several(const opts *o, const cip_write_options *how, cip_finding_fn *tell, void *user);
+
+#endif
