@@ -56,7 +56,7 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
     CIP_TRY(e->ops->may_add(e->state, path, inlined, &version, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
     CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &x->path, err));
-    CIP_TRY(cip_temporary_new(&e->file->env, e->file->io->name, &x->data, err));
+    CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &x->data, err));
     x->next = e->added;
     e->added = x;
     *out = x;

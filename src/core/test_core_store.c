@@ -434,6 +434,35 @@ static void an_update_that_cannot_be_undone_is_told(void **state)
     assert_true(told > 10);
 }
 
+/* An io of the caller's has no folder: not the present one either, which may be anybody's. */
+static void temporary_files_of_an_update_lie_where_temporary_files_lie(void **state)
+{
+    static const int64_t shape[] = { 2000, 700 };
+    static const float values[2000 * 700];
+    char *was = getenv("TMPDIR") != NULL ? strdup(getenv("TMPDIR")) : NULL;
+    cip_memory *m;
+    cip_edit *e;
+    (void)state;
+    size_t n;
+    char *bytes = edit_bytes(edit_file(&dir, "plain.asdf", false), &n);
+    OK(cip_memory_new(bytes, n, &m, err));
+    free(bytes);
+    assert_int_equal(setenv("TMPDIR", "/no such folder", 1), 0);
+    OK(cip_edit_open_memory(m, NULL, &e, err));
+    FAILS(CIP_ERR_NOT_FOUND, "/no such folder",
+          cip_edit_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    cip_edit_abort(e);
+    if (was != NULL)
+        setenv("TMPDIR", was, 1);
+    else
+        unsetenv("TMPDIR");
+    free(was);
+    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_edit_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_edit_commit(e, err));
+    cip_memory_free(m);
+}
+
 static void what_cannot_be_updated_is_refused(void **state)
 {
     test_store s = { .calls = 0 };
@@ -483,6 +512,7 @@ int main(void)
         cmocka_unit_test_setup(updates_make_the_bytes_of_an_updated_file, setup_updates),
         cmocka_unit_test(an_update_whose_call_fails_is_undone),
         cmocka_unit_test(an_update_that_cannot_be_undone_is_told),
+        cmocka_unit_test(temporary_files_of_an_update_lie_where_temporary_files_lie),
         cmocka_unit_test_teardown(what_cannot_be_updated_is_refused, teardown_updates),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -323,6 +323,13 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     return st;
 }
 
+const char *cip_io_path(cip_io *io)
+{
+    uint64_t off = 0;
+    cip_io *whole = cip_io_whole(io, &off);
+    return whole->ops == &file_ops || whole->ops == &lone_file_ops ? whole->name : NULL;
+}
+
 cip_status cip_io_lock(cip_io *io, cip_err *err)
 {
     if ((io->ops == &file_ops || io->ops == &lone_file_ops) &&

@@ -86,7 +86,7 @@ static cip_status decode(const cip_changes *c, cip_io *to, cip_err *err)
 
 static cip_status temporary(const cip_changes *c, cip_io **out, cip_err *err)
 {
-    return cip_temporary_new(c->layout->env, c->layout->io->name, out, err);
+    return cip_temporary_new(c->layout->env, cip_io_path(c->layout->io), out, err);
 }
 
 cip_status cip_changes_make_anew(cip_changes *c, cip_err *err)

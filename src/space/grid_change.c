@@ -252,7 +252,7 @@ static cip_status spool_feed(changing *g, const cip_nd *packed, uint64_t nelem, 
     cip_status st = CIP_OK;
     void *buf;
     uint64_t size = packed->itemsize, most = cip_min_u64(nelem, cip_max_u64(1, PIECE / size));
-    CIP_TRY(cip_temporary_new(env, g->c->how.layout->io->name, &g->spool, err));
+    CIP_TRY(cip_temporary_new(env, cip_io_path(g->c->how.layout->io), &g->spool, err));
     CIP_TRY(cip_mem_zeroed(&env->mem, (size_t)most, (size_t)size, &buf, err));
     for (uint64_t left = nelem, n; left != 0; left -= n) {
         n = cip_min_u64(most, left);

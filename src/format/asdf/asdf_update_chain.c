@@ -210,7 +210,7 @@ cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **o
     cip_io *made;
     CIP_TRY(find_chain(u, b, &c, err));
     CIP_TRY(find_array(u, block, &c, &of, err));
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &made, err));
+    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &made, err));
     cip_out to = cip_temporary_out(made);
     cip_status st = run(u, &c, &of, b, &to, err);
     if (st == CIP_OK && cip_asdf_chain_is_lossy(&c) && u->how.notes != NULL) {

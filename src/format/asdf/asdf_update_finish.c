@@ -303,7 +303,7 @@ static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *pie
     if (load.kept == 0 || load.more == NULL)
         return CIP_OK;
     cip_io *whole;
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &whole, err));
+    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &whole, err));
     CIP_GO(cip_temporary_add(whole, file, b->head.data_off, load.kept, err));
     CIP_GO(cip_temporary_add(whole, load.more, 0, load.more->size, err));
     piece->io = whole;

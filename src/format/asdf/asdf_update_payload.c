@@ -61,7 +61,7 @@ static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *from, ci
     CIP_TRY(cip_asdf_code_name(u->arena, code, &name, err));
     bool asked = u->how.codec != NULL && strcmp(u->how.codec, name) == 0;
     CIP_TRY(cip_asdf_packing(name, asked ? u->how.level : 0, &how, err));
-    CIP_TRY(cip_temporary_new(u->env, u->l->io->name, &made, err));
+    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &made, err));
     cip_out to = cip_temporary_out(made);
     CIP_GO(cip_encoder_new(u->env, how.framing, how.level, 0, &to, &enc, err));
     cip_encoder_expect(enc, from->size);

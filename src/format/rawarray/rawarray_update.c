@@ -188,7 +188,7 @@ static cip_status pack(update *u, cip_err *err)
     CIP_GO(lz4->encode(NULL, &env, u->level, (cip_bytes){ raw, n }, packed, cap, &len, err));
     if (len >= n)
         goto done;
-    CIP_GO(cip_temporary_new(u->env, u->l->io->name, &u->packed, err));
+    CIP_GO(cip_temporary_new(u->env, cip_io_path(u->l->io), &u->packed, err));
     st = cip_temporary_write(u->packed, 0, packed, len, err);
 done:
     cip_mem_put(mem, raw);
