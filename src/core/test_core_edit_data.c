@@ -454,6 +454,28 @@ static void what_an_alias_shares_is_not_changed_for_the_others(void **state)
     edit_expect(path, "u", "40 40 40 7\n");
 }
 
+static void inline_data_that_an_alias_names_too_are_one(void **state)
+{
+    (void)state;
+    const char *tree = "x: &x !core/ndarray-1.1.0 {data: [1, 2, 3], datatype: int64, shape: [3]}\n"
+                       "y: *x\n";
+    const int64_t v[] = { 10, 20 };
+    const char *path = by_hand("names.asdf", tree);
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "x", "[0]", &v[0], 8, err));
+    OK(cip_edit_write(e, "y", "[1]", &v[1], 8, err));
+    commit(e, path);
+    edit_expect(path, "x", "10 20 3\n");
+    edit_expect(path, "y", "10 20 3\n");
+    path = by_hand("names.asdf", tree);
+    e = begin(path, NULL);
+    OK(cip_edit_write(e, "y", "[0]", &v[0], 8, err));
+    OK(cip_edit_write(e, "x", "[1]", &v[1], 8, err));
+    OK(cip_edit_remove(e, "y", err));
+    commit(e, path);
+    edit_expect(path, "x", "10 20 3\n");
+}
+
 static void a_quantity_is_changed_where_its_value_lies(void **state)
 {
     (void)state;
@@ -585,6 +607,7 @@ int main(void)
         cmocka_unit_test(masks_and_external_data_stand_in_the_way),
         cmocka_unit_test(sources_from_the_end_mean_the_blocks_of_the_file),
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
+        cmocka_unit_test(inline_data_that_an_alias_names_too_are_one),
         cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
         cmocka_unit_test(inline_nulls_are_never_written_as_values),
         cmocka_unit_test(a_level_counts_for_the_codec_it_belongs_to),

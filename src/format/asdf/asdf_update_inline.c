@@ -46,6 +46,13 @@ static cip_status check_no_nulls(asdf_update *u, const cip_array *a, cip_err *er
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
+/* Whether two names are of one array: a mapping that an alias names too has its data once. A list
+ * is replaced as a whole, under its own name. */
+static bool is_one(const cip_array *a, const cip_array *b)
+{
+    return a == b || (a->node == b->node && cip_node_kind(a->node) == CIP_NODE_MAP);
+}
+
 /* The elements as they are now. */
 static cip_status present(asdf_update *u, const cip_array *a, asdf_uinline **out, cip_err *err)
 {
@@ -53,7 +60,7 @@ static cip_status present(asdf_update *u, const cip_array *a, asdf_uinline **out
     cip_changes from;
     cip_nd to;
     for (*out = u->inlines; *out != NULL; *out = (*out)->next)
-        if ((*out)->a == a)
+        if (is_one((*out)->a, a))
             return CIP_OK;
     CIP_TRY(check_no_nulls(u, a, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, out, 1, err));
@@ -100,15 +107,24 @@ cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int6
     return CIP_OK;
 }
 
+/* The array by a name of it that was neither removed nor replaced since; NULL: there is none. */
+static const cip_array *still_there(asdf_update *u, const cip_array *a)
+{
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (is_one(u->l->array[i], a) && cip_asdf_update_has(u, u->l->array[i]))
+            return u->l->array[i];
+    return NULL;
+}
+
 /* The lists in the tree, and the shape where one is written. */
 static cip_status put_one(asdf_update *u, const asdf_uinline *x, cip_err *err)
 {
-    const cip_array *a = x->a;
+    const cip_array *a = still_there(u, x->a);
     const cip_node *data, *shape;
     cip_yaml_edit *e;
     void *elems;
     size_t n;
-    if (!cip_asdf_update_has(u, a)) /* removed or replaced since */
+    if (a == NULL)
         return CIP_OK;
     CIP_TRY(count_bytes(a, x->shape, &n, err));
     CIP_TRY(cip_arena_get(u->arena, n, &elems, err));
