@@ -137,6 +137,23 @@ static void what_cannot_come_is_refused(void **state)
     edit_expect(path, "x", "1 2 3\n4 5 6\n");
 }
 
+/* A slab takes its path at the commit, which must not replace what came there since. */
+static void a_path_that_was_taken_since_is_refused(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "taken.asdf", false);
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_set(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+}
+
 static void a_streamed_array_may_come_last(void **state)
 {
     (void)state;
@@ -181,6 +198,7 @@ int main(void)
         cmocka_unit_test(an_array_comes_behind_the_others),
         cmocka_unit_test(several_come_in_one_update),
         cmocka_unit_test(what_cannot_come_is_refused),
+        cmocka_unit_test(a_path_that_was_taken_since_is_refused),
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(other_formats_take_no_array),
     };

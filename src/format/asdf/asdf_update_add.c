@@ -6,22 +6,28 @@
 #include "format/asdf/asdf_update.h"
 #include "format/asdf/asdf_write.h"
 
+static cip_status check_free(asdf_update *u, const char *path, cip_err *err)
+{
+    cip_yaml_edit *e;
+    CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    if (path[0] != '\0' && cip_yaml_edit_get(e, path, NULL) == NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected a path that names nothing yet, found a node at \"%.80s\"", path);
+}
+
 cip_status cip_asdf_update_may_add(void *state, const char *path, bool inlined,
                                    const char **version, cip_err *err)
 {
     asdf_update *u = state;
-    cip_yaml_edit *e;
     const asdf_header *h = &u->f->header;
     if (cip_asdf_is_early(h->file) || (h->has_standard && cip_asdf_is_early(h->standard)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays cannot be added to a file of ASDF 0.1; convert it first");
     if (!inlined)
         CIP_TRY(cip_asdf_update_check_last(u, err));
-    CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    if (path[0] == '\0' || cip_yaml_edit_get(e, path, NULL) != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a path that names nothing yet, found a node at \"%.80s\"", path);
+    CIP_TRY(check_free(u, path, err));
     *version = h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
     return CIP_OK;
 }
@@ -101,6 +107,7 @@ cip_status cip_asdf_update_add(void *state, const char *path, const cip_layout *
     const cip_node *node = cip_tree_get(from->tree, name, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
+    CIP_TRY(check_free(u, path, err)); /* the update may have put something there meanwhile */
     for (size_t i = 0; i < f->blocks.n; i++)
         CIP_TRY(take_block(u, from, &f->blocks.at[i], err));
     CIP_TRY(renumber(u, f, node, &node, err));
