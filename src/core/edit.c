@@ -448,10 +448,11 @@ static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user
 cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
 {
     char kind[200] = "";
+    cip_err why = CIP_ERR_INIT;
     if (e == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit and a function");
     CIP_TRY(none_failed(e, err));
-    CIP_TRY(finish(e, err));
+    CIP_TRY(cip_edit_leave(e, finish(e, &why), &why, err)); /* half of it is not to be committed */
     CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
     CIP_TRY(say(fn, user, kind, err));
     CIP_TRY(say(fn, user, "\n", err));

@@ -154,6 +154,27 @@ static void a_path_that_was_taken_since_is_refused(void **state)
     FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
 }
 
+static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "plan.asdf", false);
+    size_t n, m;
+    char *was = edit_bytes(path, &n), *now;
+    taken said = { .n = 0 };
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_set(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_plan(e, take_text, &said, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    now = edit_bytes(path, &m);
+    assert_int_equal(m, n);
+    assert_memory_equal(now, was, n);
+    free(was);
+    free(now);
+}
+
 static void a_streamed_array_may_come_last(void **state)
 {
     (void)state;
@@ -199,6 +220,7 @@ int main(void)
         cmocka_unit_test(several_come_in_one_update),
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),
+        cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(other_formats_take_no_array),
     };
