@@ -454,6 +454,27 @@ static void what_an_alias_shares_is_not_changed_for_the_others(void **state)
     edit_expect(path, "u", "40 40 40 7\n");
 }
 
+/* The tree has the new numbers of blocks by then: a block that grew must not get another. */
+static void a_block_may_outgrow_its_place_before_defrag(void **state)
+{
+    (void)state;
+    const char *path = by_hand(
+        "grown.asdf",
+        "a: !core/ndarray-1.1.0 {source: 1, datatype: uint8, byteorder: little, shape: [3]}\n"
+        "b: !core/ndarray-1.1.0 {source: 2, datatype: uint8, byteorder: little, shape: [4]}\n");
+    const uint8_t row = 7;
+    cip_edit *e = begin(path, NULL);
+    cip_file *f;
+    OK(cip_edit_append(e, "a", &row, 1, err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    commit(e, path);
+    edit_expect(path, "a", "30 30 30 7\n");
+    edit_expect(path, "b", "40 40 40 40\n");
+    OK(cip_open(path, NULL, &f, err));
+    assert_int_equal(cip_file_nblock(f), 2);
+    cip_file_close(f);
+}
+
 static void inline_data_that_an_alias_names_too_are_one(void **state)
 {
     (void)state;
@@ -607,6 +628,7 @@ int main(void)
         cmocka_unit_test(masks_and_external_data_stand_in_the_way),
         cmocka_unit_test(sources_from_the_end_mean_the_blocks_of_the_file),
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
+        cmocka_unit_test(a_block_may_outgrow_its_place_before_defrag),
         cmocka_unit_test(inline_data_that_an_alias_names_too_are_one),
         cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
         cmocka_unit_test(inline_nulls_are_never_written_as_values),

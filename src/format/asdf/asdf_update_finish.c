@@ -385,7 +385,8 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     for (size_t i = 0; i < u->n; i++)
         CIP_TRY(cip_asdf_update_encode(u, i, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));
-    CIP_TRY(number_blocks(u, to, p.old, err));
+    if (!u->anew) /* where all blocks move, and may have other numbers already, none is outgrown */
+        CIP_TRY(number_blocks(u, to, p.old, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &p.at, u->n, err));
     CIP_TRY(texts(&p, &head, err));
     return fits(&p) ? in_place(&p, blocks, err) : make_anew(&p, head, err);
