@@ -175,6 +175,24 @@ static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
     free(now);
 }
 
+/* Its block has the number that is left when those that nothing names are gone. */
+static void a_slab_comes_behind_what_defrag_leaves(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "left.asdf", false);
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, sizeof six, err));
+    OK(cip_edit_remove(e, "image", err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+}
+
 static void a_streamed_array_may_come_last(void **state)
 {
     (void)state;
@@ -221,6 +239,7 @@ int main(void)
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),
         cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
+        cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(other_formats_take_no_array),
     };

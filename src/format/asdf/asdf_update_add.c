@@ -32,11 +32,15 @@ cip_status cip_asdf_update_may_add(void *state, const char *path, bool inlined,
     return CIP_OK;
 }
 
-/* The number in this file of the block that a source of the other file names. */
+/* The number in this file of the block that a source of the other file names; blocks that are
+ * dropped have none. */
 static uint64_t number_of(const asdf_update *u, const asdf_file *f, int64_t source)
 {
     const size_t n = f->blocks.n;
-    return u->n - n + (source < 0 ? n - (uint64_t)-source : (uint64_t)source);
+    size_t first = 0;
+    for (size_t i = 0; i < u->n - n; i++)
+        first += !u->b[i].dropped;
+    return first + (source < 0 ? n - (uint64_t)-source : (uint64_t)source);
 }
 
 /* A node with the sources in it, the ndarray's own and that of its mask, as they are in this file.
