@@ -336,6 +336,8 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
+    if (st == CIP_OK)
+        f->io->far = true; /* it is only read, so what was read may be kept */
     return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
 }
 

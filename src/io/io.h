@@ -37,6 +37,8 @@ struct cip_io {
     uint64_t size;    /* bytes, as of open */
     uint64_t base;    /* where its first byte lies in the file, for the offsets of errors */
     const char *name; /* for messages; owned */
+    bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
+                         not change */
     /* private fields of the implementation follow in its own struct */
 };
 

@@ -99,6 +99,7 @@ cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out
     p->of = of;
     p->off = off;
     io->size = len;
+    io->far = of->far;
     if (cip_add_overflow(of->base, off, &io->base))
         io->base = of->base;
     *out = io;

@@ -55,6 +55,8 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
     if (ust != CIP_OK)
         return cip_user_failed(ust, "open_member", CIP_NO_OFFSET, &own, err);
     cip_status st = open_named(io->env, &methods, user, name, out, err);
+    if (st == CIP_OK)
+        (*out)->far = io->far;
     if (st != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
         methods.close(user);
     return st;

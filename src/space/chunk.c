@@ -374,6 +374,42 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
     return cip_err_give(err, &found, st);
 }
 
+/* A need of chunk bytes that the head does not hold, of its FILE. */
+static size_t add_needs(const planned *p, uint64_t base, cip_need *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->nneed && n < max; i++)
+        if (p->need[i].off + p->need[i].len > p->nhead)
+            out[n++] = (cip_need){ base + p->need[i].off, p->need[i].len };
+    return n;
+}
+
+size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, const cip_chunk *c,
+                       cip_need *need, size_t max)
+{
+    planned p;
+    cip_step own;
+    size_t n = 0;
+    uint64_t base = c->at.off;
+    cip_space *in = c->at.in;
+    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
+    if (max == 0 || !cip_space_follow(&in, &base, c->at.len, false))
+        return 0;
+    if (way == CIP_WAY_WHOLE || way == CIP_WAY_DIRECT) {
+        *need = (cip_need){ base, c->at.len };
+        return 1;
+    }
+    for (size_t i = 0; way == CIP_WAY_STORED && i < w->n && n < max; i++)
+        need[n++] = (cip_need){ base + w->piece[i].off, w->piece[i].len };
+    if (way != CIP_WAY_PIECES)
+        return n;
+    if (open_planned(rd, s, w->i, c, &own, &p, NULL) == CIP_OK &&
+        plan(&p, w->piece, w->n, NULL) == CIP_OK)
+        n = add_needs(&p, base, need, max);
+    cip_buffer_pool_give(rd->buffers, &p.head);
+    return n;
+}
+
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                             const cip_want *piece, size_t n, cip_err *err)
 {

@@ -6,7 +6,11 @@
 
 #include "space/reader.h"
 
-enum { FEW_PIECES = 16 };
+enum {
+    FEW_PIECES = 16,
+    FAR_JOBS = 64, /* chunks of a far file whose requests are joined */
+    FAR_PIECES = 4
+};
 
 /* The chunk that holds byte `pos`, as table and bytes agree. `end` is one past the bytes that the
  * entry covers: of a run as much as one job should take. */
@@ -95,10 +99,32 @@ static cip_status run_span_job(void *arg, size_t k, cip_err *err)
     return st;
 }
 
+/* Of each chunk the first few pieces that are wanted. */
+static void expect_spans(const span_batch *b, size_t njob)
+{
+    cip_want piece[FAR_JOBS][FAR_PIECES];
+    cip_chunk_wish wish[FAR_JOBS];
+    size_t n = njob < FAR_JOBS ? njob : FAR_JOBS;
+    for (size_t k = 0; k < n; k++) {
+        const span_job *j = &b->job[k];
+        wish[k] = (cip_chunk_wish){ .i = j->i, .piece = piece[k] };
+        for (size_t i = 0; i < j->n && wish[k].n < FAR_PIECES; i++) {
+            cip_want w = cut(b, j, &b->want[j->first + i]);
+            wish[k].ask.nbytes += w.len;
+            if (w.len != 0)
+                piece[k][wish[k].n++] = w;
+        }
+        wish[k].ask.direct = wish[k].ask.nbytes == j->chunk.raw_len && wish[k].n == 1;
+    }
+    cip_chunks_expect(b->rd, b->s, wish, n);
+}
+
 static cip_status run_spans(span_batch *b, cip_err *err)
 {
     size_t n = b->njob;
     b->njob = 0;
+    if (cip_space_is_far(b->s))
+        expect_spans(b, n);
     return cip_pool_run(b->rd->pool, n, run_span_job, b, err);
 }
 
@@ -205,10 +231,23 @@ static cip_status run_cast_job(void *arg, size_t k, cip_err *err)
     return e1 < j->e1 ? cast_straddler(g, e1, err) : CIP_OK;
 }
 
+static void expect_casts(const cast_batch *b, size_t njob)
+{
+    cip_chunk_wish wish[FAR_JOBS];
+    size_t n = njob < FAR_JOBS ? njob : FAR_JOBS;
+    for (size_t k = 0; k < n; k++) {
+        uint64_t nbytes = (b->job[k].e1 - b->job[k].e0) * b->g->w.itemsize;
+        wish[k] = (cip_chunk_wish){ .i = b->job[k].i, .ask = { .nbytes = nbytes, .staged = true } };
+    }
+    cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
+}
+
 static cip_status run_casts(cast_batch *b, cip_err *err)
 {
     size_t n = b->njob;
     b->njob = 0;
+    if (cip_space_is_far(b->g->s))
+        expect_casts(b, n);
     return cip_pool_run(b->g->rd.pool, n, run_cast_job, b, err);
 }
 

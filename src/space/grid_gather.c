@@ -10,6 +10,7 @@ typedef struct box {
     cip_gather *g;
     cip_grid_view v;
     bool ordered;
+    uint64_t first; /* chunk of job 0 */
 } box;
 
 /* The steps as a walk over raw bytes in which element first[] of the array is the first one. */
@@ -220,24 +221,23 @@ static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
     return CIP_OK;
 }
 
-/* Whether its blocks are read by themselves. Every batch costs a look at the whole table of blocks;
- * a chunk much longer than a batch is cheaper so even if all of it is wanted, as what was decoded
- * is then still in the processor's cache. */
-static bool reads_apart(const blocks *s)
+/* Every batch costs a look at the whole table of blocks; a chunk much longer than a batch is
+ * cheaper so even if all of it is wanted, as what was decoded is then still in the processor's
+ * cache. */
+static cip_chunk_ask ask_of(const blocks *s)
 {
-    const cip_gather *g = s->b->g;
     uint64_t later = (s->n - 1) / batch_size(s);
-    const cip_chunk_ask ask = { .nbytes = s->n * s->at->block_len,
-                                .batches = true,
-                                .again = later * (s->c->raw_len / s->at->block_len) };
-    return cip_chunk_way_of(&g->rd, g->s, s->c, &ask) != CIP_WAY_WHOLE;
+    return (cip_chunk_ask){ .nbytes = s->n * s->at->block_len,
+                            .batches = true,
+                            .again = later * (s->at->raw_len / s->at->block_len) };
 }
 
 static cip_status gather_blocks(const blocks *s, cip_err *err)
 {
+    const cip_chunk_ask ask = ask_of(s);
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
-    if (reads_apart(s))
+    if (cip_chunk_way_of(&s->b->g->rd, s->b->g->s, s->c, &ask) != CIP_WAY_WHOLE)
         return gather_apart(s, err);
     return gather_whole(s, s->n * s->at->block_len < s->c->raw_len, err);
 }
@@ -250,7 +250,7 @@ static cip_status run_job(void *arg, size_t i, cip_err *err)
     cip_chunk c;
     cip_walk w;
     cip_view_steps in;
-    cip_grid_view_place(&b->v, i, coord, &in);
+    cip_grid_view_place(&b->v, b->first + i, coord, &in);
     cip_grid_chunk_at(b->v.grid, coord, &at);
     CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, &c, err));
     if (b->v.grid->blocked) {
@@ -261,6 +261,56 @@ static cip_status run_job(void *arg, size_t i, cip_err *err)
     walk_of(b, at.first, at.stride, &in, &w);
     cip_chunk_part part = { .i = at.i, .chunk = &c, .w = &w, .e1 = w.nsource };
     return cip_chunk_fail_in(err, cip_chunk_cast(b->g, &part, err), b->g->s, at.i);
+}
+
+/* --- far files ------------------------------------------------------------------------------- */
+
+/* What of job `i`'s chunk is going to be read; want[]: room for a batch. */
+static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
+{
+    int64_t coord[CIP_MAX_NDIM];
+    cip_cache *cache = b->g->rd.cache;
+    cip_grid_chunk at;
+    cip_walk w;
+    cip_view_steps in;
+    blocks s;
+    cip_grid_view_place(&b->v, i, coord, &in);
+    cip_grid_chunk_at(b->v.grid, coord, &at);
+    cip_chunk_wish wish = { .i = at.i, .raw_len = at.raw_len, .piece = want };
+    if (!b->v.grid->blocked) {
+        walk_of(b, at.first, at.stride, &in, &w);
+        wish.ask = (cip_chunk_ask){ .nbytes = w.nsource * w.itemsize, .staged = true };
+        return wish;
+    }
+    cut_blocks(b, &at, NULL, &in, &s);
+    wish.ask = ask_of(&s);
+    for (uint64_t t = 0; t < s.n && t < batch_size(&s); t++) {
+        cip_cache_entry *pin;
+        uint64_t off = block_at(&s, t, &w);
+        size_t len = (size_t)at.block_len, kept;
+        if (cip_cache_get(cache, cip_block_key(b->g->s, at.i, off), &kept, &pin) == NULL)
+            want[wish.n++] = (cip_want){ .off = off, .len = len };
+        cip_cache_unpin(cache, pin);
+    }
+    return wish;
+}
+
+enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
+
+static cip_status run_jobs(box *b, uint64_t njob, cip_err *err)
+{
+    cip_want want[FAR_JOBS][BATCH];
+    cip_chunk_wish wish[FAR_JOBS];
+    if (!cip_space_is_far(b->g->s))
+        return cip_pool_run(b->g->rd.pool, (size_t)njob, run_job, b, err);
+    for (; b->first < njob; b->first += FAR_JOBS) {
+        size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b->first);
+        for (size_t i = 0; i < n; i++)
+            wish[i] = wish_of(b, b->first + i, want[i]);
+        cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
+        CIP_TRY(cip_pool_run(b->g->rd.pool, n, run_job, b, err));
+    }
+    return CIP_OK;
 }
 
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
@@ -275,5 +325,5 @@ cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, 
         njob *= (uint64_t)b.v.axis[k].chunks.nseg; /* at most the number of elements */
     *done = true;
     CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
-    return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);
+    return run_jobs(&b, njob, err);
 }

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "space/far.h"
 #include "space/cache.h"
 #include "space/checkpoints.h"
 #include "space/reader.h"
@@ -36,7 +37,7 @@ static cip_status new_layout(cip_env *env, cip_io *io, cip_layout **out, cip_err
     l->tuning = &cip_tuning_default;
     atomic_init(&l->next_id, 1);
     init_locks(l);
-    return CIP_OK;
+    return io->far ? cip_far_new(env, io, &l->far, err) : CIP_OK;
 }
 
 static cip_status add_file_space(cip_layout *l, cip_err *err)
@@ -125,6 +126,7 @@ void cip_layout_free(cip_layout *l)
     cip_mem_put(&env->mem, l->array);
     cip_mem_put(&env->mem, l->fact);
     cip_arena_clear(&l->arena);
+    cip_far_free(l->far);
     if (l->owns_io)
         cip_io_close(l->io);
     pthread_mutex_destroy(&l->lazy);

@@ -65,6 +65,9 @@ typedef struct cip_table {
     cip_status (*find)(void *self, uint64_t raw_off, uint64_t *i, cip_err *err);
     /* Number of chunks; called before the others, may do the lazy work. */
     cip_status (*count)(void *self, uint64_t *n, cip_err *err);
+    /* Where chunk i's stored bytes begin, for reading ahead: of a table that looks into a chunk
+     * before it tells of it. NULL: `at` reads nothing. at->in NULL: nowhere. */
+    void (*place)(void *self, uint64_t i, cip_extent *at);
     uint64_t raw_each; /* bytes of every chunk but the last; 0: unequal */
     void *self;
 } cip_table;
@@ -222,7 +225,8 @@ struct cip_layout {
     cip_layout *parent;          /* of an external file: who opened it */
     cip_layout **child;
     size_t nchild, child_cap;
-    cip_io *io; /* the file; closed with the layout when owned */
+    cip_io *io;          /* the file; closed with the layout when owned */
+    struct cip_far *far; /* its bytes that were read ahead, of a far file; or NULL */
     bool owns_io;
     uint64_t beside;      /* bytes of members that belong to the file as well */
     cip_space *file;      /* all of its bytes */

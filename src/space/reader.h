@@ -130,6 +130,22 @@ static inline cip_cache_key cip_block_key(const cip_space *s, uint64_t i, uint64
 /* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
                             const cip_want *piece, size_t n, cip_err *err);
+/* A chunk that is going to be read: reading ahead in a far file. */
+typedef struct cip_chunk_wish {
+    uint64_t i, raw_len; /* raw_len: of a GRID's chunk */
+    const cip_want *piece;
+    size_t n;
+    cip_chunk_ask ask;
+} cip_chunk_wish;
+/* Whether what the space is made of lies in a far file, so that wishes are worth making. */
+bool cip_space_is_far(const cip_space *s);
+/* Reads ahead what n chunks need, in one request for their heads and one for the rest. What fails
+ * is left to the reading itself. */
+void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, size_t n);
+/* Stored bytes, as places in their FILE, that reading chunk `c` so will ask for beside its head:
+ * into need[0..max). */
+size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, const cip_chunk *c,
+                       cip_need *need, size_t max);
 /* Fills pieces of a special chunk, or says why it is missing; *special false: it has data. */
 cip_status cip_chunk_special(const cip_space *s, const cip_chunk *c, const cip_want *piece,
                              size_t n, bool *special, cip_err *err);

@@ -4,6 +4,7 @@
  * one; small ones that lie close together are read in one go. */
 #include <string.h>
 
+#include "space/far.h"
 #include "space/reader.h"
 
 enum { BATCH = 64 }; /* ranges given to the io at once */
@@ -27,6 +28,23 @@ typedef struct leaf {
     const cip_want *want;
     size_t n, per_job;
 } leaf;
+
+static cip_far *far_of(const leaf *l)
+{
+    const cip_layout *layout = l->s->layout;
+    return l->s->kind == CIP_SPACE_FILE && l->s->io == layout->io ? layout->far : NULL;
+}
+
+static cip_status far_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
+{
+    cip_range range[CIP_FAR_RANGES];
+    for (size_t i = 0, m; i < n; i += m) {
+        for (m = 0; m < CIP_FAR_RANGES && i + m < n; m++)
+            range[m] = (cip_range){ w[i + m].off + l->shift, w[i + m].len, w[i + m].dst };
+        CIP_TRY(cip_far_read(far_of(l), range, m, err));
+    }
+    return CIP_OK;
+}
 
 /* How many wants from the first on lie so close, and are so small, that they are read together. */
 static size_t near_ones(const cip_tuning *t, const cip_want *w, size_t n)
@@ -77,7 +95,7 @@ static cip_status file_wants(const leaf *l, const cip_want *w, size_t n, cip_err
 static cip_status leaf_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
 {
     if (l->s->kind == CIP_SPACE_FILE)
-        return file_wants(l, w, n, err);
+        return (far_of(l) != NULL ? far_wants : file_wants)(l, w, n, err);
     for (size_t i = 0; i < n; i++)
         if (w[i].len != 0)
             memcpy(w[i].dst, l->s->mem.ptr + (w[i].off + l->shift), w[i].len);
@@ -122,7 +140,7 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
                              size_t n, cip_err *err)
 {
     leaf l = { .rd = rd, .s = s, .shift = shift };
-    if (rd->pool == NULL)
+    if (rd->pool == NULL || far_of(&l) != NULL)
         return leaf_wants(&l, want, n, err);
     for (size_t i = 0, j; i < n; i = j) {
         uint64_t nbytes = 0;

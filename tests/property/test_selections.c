@@ -181,6 +181,8 @@ static void make_subject(subject *s, uint64_t seed, cip_pool *pool)
     else
         make_linear(s, shape, ndim, s->type.size + extra, field);
     s->f.gone = NULL;
+    if (fake_chance(&s->f, 3))
+        fake_be_far(&s->f);
 }
 
 /* --- one random selection -------------------------------------------------------------------- */

@@ -22,7 +22,9 @@ typedef struct cip_range {
 typedef struct cip_io_methods {
     size_t struct_size; /* sizeof(cip_io_methods) */
     /** Fills every range, or fails. Ranges rise, do not overlap, are not empty and lie within the
-     *  size. */
+     *  size. A call is taken to cost more than its bytes: a small read asks for 4 KiB, ranges that
+     *  many chunks need come in one call, and a failed call may be made again. Some of what was
+     *  read (up to 16 MiB) is kept for later reads, so the bytes may not change meanwhile. */
     cip_status (*read_ranges)(void *user, const cip_range *range, size_t nrange, cip_err *err);
     /** Total bytes. Asked once, when the file is opened. */
     cip_status (*size)(void *user, uint64_t *nbytes, cip_err *err);

@@ -553,11 +553,22 @@ static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err 
     return CIP_OK;
 }
 
+static void table_place(void *self, uint64_t i, cip_extent *at)
+{
+    cip_b2_index *x = self;
+    cip_b2_entry e;
+    if (x->numbered == NULL && cip_b2_index_entry(x, i, &e, NULL) == CIP_OK &&
+        e.special == CIP_BLOSC_NOT_SPECIAL)
+        *at = (cip_extent){ x->in, x->base + data_from(x, x->document) + e.at,
+                            x->at - data_from(x, x->document) - e.at };
+}
+
 cip_table cip_b2_index_table(cip_b2_index *x)
 {
     return (cip_table){ .at = table_at,
                         .find = x->h->chunksize == 0 ? table_find : NULL,
                         .count = table_count,
+                        .place = table_place,
                         .raw_each = x->h->chunksize,
                         .self = x };
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "space/checkpoints.h"
+#include "space/far.h"
 
 void fake_must(cip_status st, const cip_err *err, const char *file, int line)
 {
@@ -146,4 +147,10 @@ void fake_tiny_tuning(fake *f)
     cip_checkpoints_free(f->layout->checkpoints);
     FAKE_MUST(cip_checkpoints_new(&f->env, f->tuning.checkpoint_bytes, f->tuning.checkpoint_gap,
                                   &f->layout->checkpoints, err));
+}
+
+void fake_be_far(fake *f)
+{
+    f->io->far = true;
+    FAKE_MUST(cip_far_new(&f->env, f->io, &f->layout->far, err));
 }

@@ -101,6 +101,9 @@ typedef struct fake_stored {
     size_t nstored, nspecial;
 } fake_stored;
 
+/* The file becomes a far one. What is made from now on may not be seen in it. */
+void fake_be_far(fake *f);
+
 /* A random way of storing an array: grids with or without inner blocks, wider chunks, either order,
  * linear chunks; steps, specials, sums. */
 void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t *shape,

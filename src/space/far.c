@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Bytes read ahead: a ring of pieces of the file, looked through from one end to the other, which
+ * is nothing against a request. */
+#include "space/far.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+enum {
+    PIECES = 256,
+    NBYTES = 16 << 20, /* of all pieces */
+    LEAST = 4096, /* read for a single range of less, or as much: heads and tables lie together */
+    GAP = 4096    /* between two ranges that are read as one */
+};
+
+typedef struct piece {
+    uint64_t off, len;
+    uint8_t *bytes;
+} piece;
+
+struct cip_far {
+    cip_mem *mem;
+    cip_io *io;
+    uint64_t most;        /* bytes */
+    pthread_mutex_t lock; /* guards what follows */
+    piece ring[PIECES];
+    size_t next; /* the oldest */
+    uint64_t nbytes;
+};
+
+cip_status cip_far_new(cip_env *env, cip_io *io, cip_far **out, cip_err *err)
+{
+    CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
+    (*out)->mem = &env->mem;
+    (*out)->io = io;
+    (*out)->most = cip_min_u64(NBYTES, env->limits.max_memory / 16);
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return CIP_OK;
+}
+
+static void drop(cip_far *a, size_t i)
+{
+    a->nbytes -= a->ring[i].len;
+    cip_mem_put(a->mem, a->ring[i].bytes);
+    a->ring[i] = (piece){ .len = 0 };
+}
+
+void cip_far_free(cip_far *a)
+{
+    if (a == NULL)
+        return;
+    for (size_t i = 0; i < PIECES; i++)
+        drop(a, i);
+    pthread_mutex_destroy(&a->lock);
+    cip_mem_put(a->mem, a);
+}
+
+static void keep(cip_far *a, const piece *p)
+{
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < PIECES && (i == 0 || a->nbytes + p->len > a->most); i++)
+        drop(a, (a->next + i) % PIECES);
+    a->ring[a->next] = *p;
+    a->next = (a->next + 1) % PIECES;
+    a->nbytes += p->len;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* Whether the bytes are kept; they go to dst, if there is one. */
+static bool take(cip_far *a, uint64_t off, uint64_t len, void *dst)
+{
+    bool found = false;
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < PIECES && !found; i++) {
+        const piece *p = &a->ring[i];
+        found = p->len >= len && off >= p->off && off - p->off <= p->len - len;
+        if (found && dst != NULL && len != 0)
+            memcpy(dst, p->bytes + (off - p->off), (size_t)len);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return found;
+}
+
+cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
+{
+    cip_range left[CIP_FAR_RANGES];
+    size_t nleft = 0;
+    if (n == 1 && r->nbytes <= LEAST && !take(a, r->offset, r->nbytes, NULL) &&
+        r->offset < a->io->size)
+        cip_far_expect(a, &(cip_need){ r->offset, cip_min_u64(LEAST, a->io->size - r->offset) }, 1);
+    for (size_t i = 0; i < n; i++)
+        if (!take(a, r[i].offset, r[i].nbytes, r[i].dst))
+            left[nleft++] = r[i];
+    return nleft == 0 ? CIP_OK : cip_io_read_ranges(a->io, left, nleft, err);
+}
+
+static int by_offset(const void *x, const void *y)
+{
+    const cip_need *a = x, *b = y;
+    return (a->off > b->off) - (a->off < b->off);
+}
+
+/* Those that are not kept, near ones joined. Returns how many. */
+static size_t join(cip_far *a, cip_need *at, size_t n)
+{
+    size_t m = 0;
+    uint64_t total = 0;
+    qsort(at, n, sizeof *at, by_offset);
+    for (size_t i = 0; i < n; i++) {
+        cip_need *last = m != 0 ? &at[m - 1] : NULL;
+        if (at[i].len == 0 || take(a, at[i].off, at[i].len, NULL))
+            continue;
+        uint64_t end = at[i].off + at[i].len, more = at[i].len;
+        bool near = last != NULL && at[i].off <= last->off + last->len + GAP;
+        if (near)
+            more = cip_max_u64(end, last->off + last->len) - (last->off + last->len);
+        if (total + more > a->most / 2 || (!near && m == CIP_FAR_RANGES))
+            break;
+        total += more;
+        if (near)
+            last->len += more;
+        else
+            at[m++] = at[i];
+    }
+    return m;
+}
+
+void cip_far_expect(cip_far *a, cip_need *at, size_t n)
+{
+    cip_range range[CIP_FAR_RANGES];
+    size_t m = join(a, at, n), have = 0;
+    void *bytes;
+    while (have < m && cip_mem_get(a->mem, (size_t)at[have].len, &bytes, NULL) == CIP_OK) {
+        range[have] = (cip_range){ at[have].off, (size_t)at[have].len, bytes };
+        have++;
+    }
+    bool got = have != 0 && cip_io_read_ranges(a->io, range, have, NULL) == CIP_OK;
+    for (size_t i = 0; i < have; i++) {
+        const piece p = { range[i].offset, range[i].nbytes, range[i].dst };
+        if (got)
+            keep(a, &p);
+        else
+            cip_mem_put(a->mem, p.bytes);
+    }
+}
