@@ -10,16 +10,24 @@ bool cip_space_is_far(const cip_space *s)
     return s->layout->far != NULL;
 }
 
-/* The place of an extent's first bytes in the far file; len 0: not there. */
-static cip_need head_of(const cip_space *s, cip_extent at, uint64_t len)
+/* The place of an extent's first bytes in the far file of `l`; len 0: not there. */
+static cip_need head_of(const cip_layout *l, cip_extent at, uint64_t len)
 {
     uint64_t off = at.off;
     cip_space *in = at.in;
     len = cip_min_u64(len, at.len);
     if (in == NULL || !cip_space_follow(&in, &off, len, false) || in->kind != CIP_SPACE_FILE ||
-        in->io != s->layout->io)
+        in->io != l->io)
         return (cip_need){ 0, 0 };
     return (cip_need){ off, len };
+}
+
+void cip_extent_expect(const cip_extent *at)
+{
+    cip_layout *l = at->in->layout;
+    cip_need need = l->far != NULL ? head_of(l, *at, at->len) : (cip_need){ 0, 0 };
+    if (need.len != 0)
+        cip_far_expect(l->far, &need, 1);
 }
 
 /* One request for the heads. */
@@ -36,7 +44,7 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
             s->table.place(s->table.self, w[i].i, &c.at);
         else if (cip_chunk_entry(s, w[i].i, w[i].raw_len, &c, NULL) != CIP_OK)
             continue;
-        need[m++] = head_of(s, c.at, codec->head_len);
+        need[m++] = head_of(s->layout, c.at, codec->head_len);
     }
     cip_far_expect(s->layout->far, need, m);
 }
@@ -52,7 +60,7 @@ void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
         cip_chunk c;
         cip_pinned kept = { 0 };
         bool far = cip_chunk_entry(s, w[i].i, w[i].raw_len, &c, NULL) == CIP_OK &&
-                   c.state == CIP_CHUNK_DATA && head_of(s, c.at, 1).len != 0;
+                   c.state == CIP_CHUNK_DATA && head_of(s->layout, c.at, 1).len != 0;
         if (far && !cip_chunk_hold_cached(rd, s, w[i].i, &c, &kept))
             m += cip_chunk_needs(rd, s, &w[i], &c, need + m, CIP_FAR_RANGES - m);
         cip_pinned_drop(rd, &kept);

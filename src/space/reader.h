@@ -139,6 +139,8 @@ typedef struct cip_chunk_wish {
 } cip_chunk_wish;
 /* Whether what the space is made of lies in a far file, so that wishes are worth making. */
 bool cip_space_is_far(const cip_space *s);
+/* The extent is going to be read, all of it. */
+void cip_extent_expect(const cip_extent *at);
 /* Reads ahead what n chunks need, in one request for their heads and one for the rest. What fails
  * is left to the reading itself. */
 void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, size_t n);

@@ -6,6 +6,8 @@
 #include "space/seq_parallel.h"
 #include "space/sidecar.h"
 
+enum { FAR_MAX = 4 << 20 }; /* stored bytes in one request */
+
 struct cip_seq {
     cip_mem *mem;
     const cip_stream_codec *codec;
@@ -14,7 +16,8 @@ struct cip_seq {
     void *state;      /* NULL: decoding goes on at the checkpoint of `ahead` */
     cip_ahead *ahead; /* NULL: not in pieces */
     cip_extent at;
-    uint64_t in_pos; /* stored bytes fetched */
+    uint64_t in_pos;   /* stored bytes fetched */
+    uint64_t expected; /* those read ahead end there */
     uint8_t *in;
     size_t in_cap, in_at, in_len; /* in[in_at, in_len) is not used yet */
     uint64_t raw_pos;
@@ -93,6 +96,13 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
     if (more == 0) /* there are more, but the codec does not take what it has */
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the data do not go on %" PRIu64 " bytes in", q->raw_pos);
+    if (q->in_pos + more > q->expected) { /* of a far file as much again, within a bound */
+        uint64_t n = cip_min_u64(cip_max_u64(q->in_pos, more), FAR_MAX);
+        const cip_extent next = { q->at.in, q->at.off + q->in_pos,
+                                  cip_min_u64(n, q->at.len - q->in_pos) };
+        cip_extent_expect(&next);
+        q->expected = q->in_pos + next.len;
+    }
     CIP_TRY(cip_rd_at(rd, q->at.in, q->at.off + q->in_pos, q->in + left, more, err));
     q->in_len += more;
     q->in_pos += more;

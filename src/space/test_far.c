@@ -193,6 +193,30 @@ static void linear_chunks_are_joined_too(void **state)
     free(b);
 }
 
+/* In pieces of 256 KiB it would take 17. */
+static void data_in_order_take_requests_that_grow(void **state)
+{
+    rig *g = *state;
+    const cip_codec *zlib = cip_codec_find("zlib");
+    const cip_codec_env env = { .mem = &g->env.mem };
+    const cip_bytes raw = { (const uint8_t *)g->array, SIDE * SIDE * 4 };
+    const cip_step step = { .codec = zlib };
+    cip_extent at = { .in = g->layout->file };
+    uint8_t b[9];
+    cip_space *s;
+    assert_int_equal(zlib->encode(NULL, &env, 1, raw, g->file, (size_t)g->size, &at.len, NULL),
+                     CIP_OK);
+    assert_true(at.len > 3 << 20);
+    assert_int_equal(cip_space_new_seq(g->layout, &at, raw.len, &step, &s, NULL), CIP_OK);
+    g->calls = 0;
+    assert_int_equal(cip_space_read_at(&g->how, s, raw.len / 16 - 9, b, 9, NULL), CIP_OK);
+    assert_memory_equal(b, raw.ptr + raw.len / 16 - 9, 9);
+    assert_int_equal(g->calls, 1);
+    assert_int_equal(cip_space_read_at(&g->how, s, raw.len - 9, b, 9, NULL), CIP_OK);
+    assert_memory_equal(b, raw.ptr + raw.len - 9, 9);
+    assert_int_equal(g->calls, 2);
+}
+
 static void a_request_that_fails_is_told_by_the_read(void **state)
 {
     rig *g = *state;
@@ -255,6 +279,7 @@ int main(void)
         TEST(a_window_over_four_chunks_takes_as_many_requests),
         TEST(whole_neighbours_come_in_one_request),
         TEST(linear_chunks_are_joined_too),
+        TEST(data_in_order_take_requests_that_grow),
         TEST(a_request_that_fails_is_told_by_the_read),
         TEST(a_small_read_takes_what_follows),
         TEST(what_is_kept_is_bounded_and_right),

@@ -17,6 +17,7 @@
 
 enum {
     PIECE_HEAD = 8,
+    FAR_WALK = 4 << 20,
     LZ4_MAX_INPUT = 0x7e000000, /* the most that one LZ4 block decodes to */
     LZ4_MAX_RATIO = 255,
     SOLE_PIECE_MAX = 8 << 20, /* a larger one is decoded in order instead, in less memory */
@@ -82,7 +83,10 @@ static cip_status scan_framing(const asdf_block *b, cip_space *stored, asdf_wind
         cip_bytes in;
         uint64_t left = b->stored - pos - 4;
         bool dense = list->n != 0 && pos / list->n < 4096;
-        CIP_TRY(cip_asdf_peek(w, b->data_off + pos, PIECE_HEAD, dense ? ASDF_HEAD : 0, &in, err));
+        size_t ahead = dense ? ASDF_HEAD : 0;
+        if (w->io->far && b->stored <= FAR_WALK) /* a request is dearer than so many bytes */
+            ahead = (size_t)(b->stored - pos);
+        CIP_TRY(cip_asdf_peek(w, b->data_off + pos, PIECE_HEAD, ahead, &in, err));
         uint64_t n = cip_load_u32(in.ptr, true);
         uint64_t m = in.len == PIECE_HEAD ? cip_load_u32(in.ptr + 4, false) : 0;
         CIP_TRY(check_piece(n, m, left, b->data_off + pos, err));
