@@ -9,6 +9,7 @@
 
 enum {
     NEEDS = 256,
+    UNIT_HEAD = 64,  /* bytes by which a codec tells what is decoded together */
     TABLE_ENTRY = 16 /* bytes decoded in the time that an entry of a chunk's table takes */
 };
 
@@ -148,7 +149,7 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
 }
 
 /* A chunk whose codec says what it needs. Its head is read once: by it the codec tells what is
- * decoded together, what it needs, and decodes. */
+ * decoded together, what it needs, and decodes; where that takes more of it, the rest is read. */
 typedef struct planned {
     const cip_rd *rd;
     cip_space *s;
@@ -162,15 +163,13 @@ typedef struct planned {
     size_t nneed;
 } planned;
 
-/* The head is made n bytes long; all of the chunk where little more is left. */
+/* The head is made n bytes long, or as long as the chunk is. */
 static cip_status read_head(planned *p, uint64_t n, cip_err *err)
 {
     const cip_extent *at = &p->c->at;
     cip_pooled longer;
     size_t len;
-    if (at->len - cip_min_u64(n, at->len) <= p->rd->tune->gap)
-        n = at->len;
-    if (!cip_to_size(n, &len))
+    if (!cip_to_size(cip_min_u64(n, at->len), &len))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a head of %" PRIu64 " bytes", n);
     CIP_TRY(cip_buffer_pool_take(p->rd->buffers, len, &longer, err));
     if (p->nhead != 0)
@@ -195,12 +194,14 @@ static cip_status open_planned(const cip_rd *rd, cip_space *s, uint64_t i, const
     p->head = (cip_pooled){ NULL, 0 };
     p->nhead = 0;
     CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    return read_head(p, p->step->codec->head_len, err);
+    return CIP_OK;
 }
 
 static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err)
 {
-    uint64_t total = p->c->at.len;
+    uint64_t total = p->c->at.len, head_len = cip_min_u64(p->step->codec->head_len, total);
+    if (p->nhead < head_len)
+        CIP_TRY(read_head(p, head_len, err));
     for (;;) {
         cip_err found = CIP_ERR_INIT;
         p->nneed = 0;
@@ -273,6 +274,7 @@ static cip_status read_from_unit(planned *p, const cip_want *piece, bool *done, 
     cip_cache_entry *pin = NULL;
     uint64_t lo, hi;
     size_t len;
+    CIP_TRY(read_head(p, cip_min_u64(codec->head_len, UNIT_HEAD), err));
     CIP_TRY(codec->unit(p->step->args, (cip_bytes){ p->head.ptr, p->nhead }, p->c->raw_len,
                         piece->off, &lo, &hi, err));
     *done = piece->len <= (hi - lo) / 2 && piece->len <= hi - piece->off;
