@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/endian.h"
 #include "core/edit_impl.h"
 #include "core/edit_testing.h"
 #include "support/needs.h"
@@ -68,6 +69,42 @@ static void an_array_comes_behind_the_others(void **state)
     assert_memory_equal(now + from, was + from, to - from); /* nothing of it moved */
     free(was);
     free(now);
+}
+
+/* A last block with room that was never written, as Python's asdf leaves it: a reader that goes
+ * from block to block must come to the new one. */
+static void a_last_block_ends_where_the_next_begins(void **state)
+{
+    (void)state;
+    static const char magic[] = "\xd3"
+                                "BLK";
+    enum { SIZE = 4, ALLOCATED = 14, FIELDS = 6 };
+    const char *path = edit_file(&s, "cut.asdf", false);
+    size_t n;
+    cip_edit *e;
+    char *p = edit_bytes(path, &n), *last = NULL;
+    n = (size_t)((char *)memmem(p, n, "#ASDF BLOCK", 11) - p);
+    for (char *at = p; (at = memmem(at, n - (size_t)(at - p), magic, 4)) != NULL; at++)
+        last = at;
+    const size_t block = (size_t)(last - p);
+    last[ALLOCATED + 6] = 0x20; /* 8 KiB and what there is */
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    free(p);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+    p = edit_bytes(path, &n);
+    last = p + block;
+    const uint64_t next =
+        block + FIELDS + cip_load_u16(last + SIZE, true) + cip_load_u64(last + ALLOCATED, true);
+    assert_true(next + 4 < n);
+    assert_memory_equal(p + next, magic, 4);
+    free(p);
 }
 
 static void several_come_in_one_update(void **state)
@@ -235,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_comes_behind_the_others),
+        cmocka_unit_test(a_last_block_ends_where_the_next_begins),
         cmocka_unit_test(several_come_in_one_update),
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),

@@ -203,6 +203,24 @@ static uint64_t end_of_old(const placing *p)
     return b->data_off + cip_max_u64(b->allocated, b->stored);
 }
 
+/* The tail comes behind the last block. Where the file ended before all that was allocated to it,
+ * what is there becomes all: a reader that goes from block to block would go past the others. */
+static cip_status start_behind_old(placing *p, cip_err *err)
+{
+    const size_t last = p->old - 1;
+    const asdf_ublock *b = &p->u->b[last];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    if (p->r->has_tail)
+        return CIP_OK;
+    start_tail(p, end_of_old(p));
+    if (b->changed || p->u->f->blocks.at[last].allocated <= b->head.allocated)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_piece(p->u, last, &piece, err));
+    const size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    return change(p, b->head.offset, head, len, err);
+}
+
 static cip_status place_new(placing *p, size_t i, cip_err *err)
 {
     asdf_update *u = p->u;
@@ -211,7 +229,7 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     asdf_piece piece;
     cip_io *file;
     CIP_TRY(cip_changes_file(&b->data, &file, err));
-    start_tail(p, end_of_old(p));
+    CIP_TRY(start_behind_old(p, err));
     CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
     const asdf_block_form *form = b->head.form;
     bool exact = form != &cip_asdf_form_1_0; /* its length tells the form */
@@ -237,7 +255,7 @@ static cip_status place_index(placing *p, cip_err *err)
     if (extra != UINT64_MAX || u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
         (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
-    start_tail(p, end_of_old(p));
+    CIP_TRY(start_behind_old(p, err));
     cip_buf text = { .mem = &u->env->mem };
     cip_status st = cip_asdf_index_text(p->at, u->n, p->crlf, &text, err);
     if (st == CIP_OK)
