@@ -173,6 +173,10 @@ cip_status cip_asdf_update_finish(void *u, cip_revision *r, cip_err *err);
 cip_status cip_asdf_update_find_extra(const asdf_update *u, uint64_t *at, cip_err *err);
 /* Refuses to go on where they would be dropped. */
 cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err);
+/* Where between the tree and the first block, and before `end`, bytes begin that are no room;
+ * UINT64_MAX: there are none. */
+cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64_t *at,
+                                      cip_err *err);
 
 /* --- asdf_update_payload.c: what is stored of each block
  * ------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What lies behind the last block of a file: an index, room, or bytes of somebody else's, which no
- * update drops without a word. */
+ * What lies behind the last block of a file: an index, room, or bytes of somebody else's; which no
+ * update drops without a word; and what lies in front of the first one. */
 #include <string.h>
 
 #include "base/num.h"
@@ -78,4 +78,15 @@ cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err)
     return cip_fail(err, CIP_ERR_UNSUPPORTED, at,
                     "expected nothing but an index behind the last block, found other bytes, which "
                     "this update would drop; `cippus defrag` drops them");
+}
+
+cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64_t *at,
+                                      cip_err *err)
+{
+    const asdf_file *f = u->f;
+    const uint64_t from = f->has_tree ? f->tree_off + f->tree_len : f->blocks_from;
+    *at = UINT64_MAX;
+    if (f->blocks.n == 0)
+        return CIP_OK;
+    return find_in(u, from, cip_min_u64(end, f->blocks.at[0].offset), at, err);
 }

@@ -334,6 +334,20 @@ done:
     return st;
 }
 
+/* A new file has nothing between tree and blocks but room. */
+static cip_status tell_front(const asdf_update *u, cip_err *err)
+{
+    uint64_t front;
+    CIP_TRY(cip_asdf_update_find_front(u, UINT64_MAX, &front, err));
+    if (front == UINT64_MAX || u->how.notes == NULL)
+        return CIP_OK;
+    cip_report_add(u->how.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
+                   "%" PRIu64 " bytes between the tree and the first block, which nothing names, "
+                   "are dropped",
+                   u->f->blocks.at[0].offset - front);
+    return cip_report_status(u->how.notes, err);
+}
+
 static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
 {
     asdf_update *u = p->u;
@@ -342,6 +356,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     CIP_TRY(check_blocks(p, err));
     if (!u->compact)
         CIP_TRY(cip_asdf_update_check_end(u, err));
+    CIP_TRY(tell_front(u, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &piece, u->n + 1, err));
     for (size_t i = 0; i < u->n; i++) {
         if (u->b[i].dropped)
@@ -395,6 +410,7 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     placing p = { .u = u, .r = r, .old = u->f->blocks.n };
     cip_bytes head;
     int64_t *to;
+    uint64_t front;
     bool blocks = any_changed(u);
     CIP_TRY(cip_asdf_inline_finish(u, err));
     CIP_TRY(cip_asdf_update_check_refs(u, err));
@@ -407,5 +423,9 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
         CIP_TRY(number_blocks(u, to, p.old, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &p.at, u->n, err));
     CIP_TRY(texts(&p, &head, err));
-    return fits(&p) ? in_place(&p, blocks, err) : make_anew(&p, head, err);
+    CIP_TRY(cip_asdf_update_find_front(u, u->f->tree_off + p.text.len, &front, err));
+    /* Over half of somebody's bytes the text is not written: the rest could be read as more of it.
+     */
+    bool fit = front == UINT64_MAX && fits(&p);
+    return fit ? in_place(&p, blocks, err) : make_anew(&p, head, err);
 }
