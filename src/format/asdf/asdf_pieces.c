@@ -173,6 +173,15 @@ static bool is_plain(const asdf_piece *b)
     return printable && (b->flags & ~cip_asdf_form_of(b)->known_flags) == 0;
 }
 
+/* Whether the length of the block's header tells its layout, so that no byte may be added: in files
+ * of 0.1, unless somebody asks for an alignment of fields that make sense in their own layout. */
+static bool is_exact(const asdf_pieces *p, const asdf_piece *b)
+{
+    static const char line[] = "#ASDF 0.1";
+    bool early = p->head.len >= sizeof line - 1 && memcmp(p->head.ptr, line, sizeof line - 1) == 0;
+    return (cip_asdf_form_of(b) != &cip_asdf_form_1_0 && p->align == 0) || (early && !is_plain(b));
+}
+
 static bool has_room(const asdf_pieces *p)
 {
     return p->n != 0 && p->tree.len != 0 && p->slack >= 0 && is_plain(&p->block[0]);
@@ -200,8 +209,8 @@ static cip_status lay_block(laying *l, size_t i, cip_err *err)
     const asdf_piece *b = &l->p->block[i];
     uint8_t head[ASDF_HEADER_LEN];
     const asdf_block_form *form = cip_asdf_form_of(b);
-    bool exact = form != &cip_asdf_form_1_0 && l->p->align == 0; /* its length tells the form */
-    uint64_t pad = exact ? 0 : to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
+    uint64_t pad =
+        is_exact(l->p, b) ? 0 : to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
     uint64_t size = form->header_size + b->extra.len + pad;
     if (size > UINT16_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,

@@ -46,6 +46,27 @@ static cip_status rewrite_with(made *m, const asdf_make *in, const cip_spec *spe
     return st;
 }
 
+/* In a file of 0.1 a header with unknown flags is taken for another layout's when it is longer. */
+static void headers_whose_length_tells_the_layout_are_not_padded(void **state)
+{
+    (void)state;
+    asdf_make in = { 0 };
+    made m;
+    one_file f;
+    const cip_spec spec = { .big = -1, .align = 64 };
+    make_text(&in, "#ASDF 0.1.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+                   "a: !core/ndarray {source: 0, datatype: int32, byteorder: little, shape: [6]}\n"
+                   "...\n");
+    size_t at = make_six(&in);
+    cip_store_u32(in.ptr + at + 6, 0xce0000, true);
+    assert_int_equal(rewrite_with(&m, &in, &spec), CIP_OK);
+    made_reopen(&m, &f);
+    assert_true(make_gives_six(&f, "a"));
+    one_close(&f);
+    made_end(&m);
+    make_clear(&in);
+}
+
 static void text_header_bytes_and_unnamed_blocks_survive(void **state)
 {
     (void)state;
@@ -487,6 +508,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headers_whose_length_tells_the_layout_are_not_padded),
         cmocka_unit_test(text_header_bytes_and_unnamed_blocks_survive),
         cmocka_unit_test(without_room_the_header_aligns),
         cmocka_unit_test(line_ends_and_a_missing_marker_are_made_right),
