@@ -230,6 +230,85 @@ static void a_slab_comes_behind_what_defrag_leaves(void **state)
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
 }
 
+static void rows_and_arrays_come_in_one_update(void **state)
+{
+    (void)state;
+    const double more[6] = { 1, 2, 3, 4, 5, 6 };
+    for (int order = 0; order < 2; order++) {
+        const char *path = edit_file(&s, order == 0 ? "both.asdf" : "other.asdf", false);
+        cip_edit *e;
+        cip_writer *w;
+        OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+        OK(cip_put(w, "first", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_put(w, "last", cip_dtype_of(CIP_F64), 2, two, more, NULL, err));
+        OK(cip_writer_commit(w, err));
+        OK(cip_edit_open(path, NULL, &e, err));
+        if (order == 0)
+            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
+        OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        if (order == 1)
+            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
+        OK(cip_edit_append(e, "first", six, sizeof six, err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        edit_expect(path, "first", "1 2 3\n4 5 6\n1 2 3\n4 5 6\n");
+        edit_expect(path, "last", "1.0 2.0 3.0\n4.0 5.0 6.0\n1.0 2.0 3.0\n");
+        edit_expect(path, "new", "1 2 3\n4 5 6\n");
+    }
+}
+
+static void a_file_without_blocks_or_tree_takes_an_array(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
+        "--- !core/asdf-1.1.0\na: 1\n...\n",
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n",
+        "#ASDF 1.0.0\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *path = scratch_path(&s, "bare.asdf");
+        FILE *f = fopen(path, "wb");
+        assert_non_null(f);
+        fputs(texts[i], f);
+        fclose(f);
+        cip_edit *e;
+        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_edit_put(e, "x/y", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        edit_expect(path, "x/y", "1 2 3\n4 5 6\n");
+        size_t n;
+        char *now = edit_bytes(path, &n);
+        const char *tag = i == 2 ? "core/ndarray-1.1.0" : "core/ndarray-1.0.0";
+        assert_non_null(memmem(now, n, tag, strlen(tag)));
+        free(now);
+    }
+}
+
+static void a_file_in_memory_takes_an_array(void **state)
+{
+    (void)state;
+    cip_memory *m;
+    cip_writer *w;
+    cip_edit *e;
+    cip_file *f;
+    size_t n;
+    int16_t back[6] = { 0 };
+    OK(cip_create_memory("asdf", NULL, &m, &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_edit_put(e, "b", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_commit(e, err));
+    const void *bytes = cip_memory_bytes(m, &n);
+    OK(cip_open_memory(bytes, n, NULL, &f, err));
+    OK(cip_read(cip_find(f, "b", err), NULL, cip_dtype_of(CIP_I16), back, sizeof back, err));
+    assert_memory_equal(back, six, sizeof six);
+    cip_file_close(f);
+    cip_memory_free(m);
+}
+
 static void a_streamed_array_may_come_last(void **state)
 {
     (void)state;
@@ -278,6 +357,9 @@ int main(void)
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),
         cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
         cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),
+        cmocka_unit_test(rows_and_arrays_come_in_one_update),
+        cmocka_unit_test(a_file_without_blocks_or_tree_takes_an_array),
+        cmocka_unit_test(a_file_in_memory_takes_an_array),
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(other_formats_take_no_array),
     };

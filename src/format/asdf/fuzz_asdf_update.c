@@ -45,12 +45,48 @@ static cip_status change_data(void *u, const cip_array *a, unsigned how, cip_err
     }
 }
 
-static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how, cip_err *err)
+/* A file with an array of three bytes in a block. */
+#define BLOCK                                                                                      \
+    "\xd3"                                                                                         \
+    "BLK\0\x30\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\3"                    \
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"                                                             \
+    "abc"
+static const char one_array[] =
+    "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
+    "--- !core/asdf-1.1.0\n"
+    "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: little, shape: [3]}\n"
+    "...\n" BLOCK;
+
+/* What it brings must last until the end of the update. */
+typedef struct brought {
+    cip_io *io;
+    cip_layout *l;
+} brought;
+
+static cip_status add(void *u, cip_env *env, const char *path, brought *b, cip_err *err)
+{
+    const char *version;
+    CIP_TRY(cip_asdf_updater.may_add(u, path, false, &version, err));
+    CIP_TRY(cip_io_open_memory(env, one_array, sizeof one_array - 1, "one", &b->io, err));
+    CIP_TRY(cip_layout_new(env, b->io, &b->l, err));
+    CIP_TRY(cip_format_asdf.open(b->l, err));
+    if (b->l->narray != 1 || b->l->nblock != 1)
+        abort();
+    return cip_asdf_updater.add(u, path, b->l, "a", err);
+}
+
+static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how, brought *b,
+                         cip_err *err)
 {
     const cip_array *a = first_array(l);
     cip_report report;
     cip_node *n;
     CIP_TRY(cip_node_new_string(arena, "0123456789", how % 11, &n, err));
+    if (how / 16 == 14)
+        return cip_asdf_updater.move(u, a != NULL ? a->path : "a", how % 2 ? "b" : "c/d",
+                                     how / 2 % 2, err);
+    if (how / 16 == 15)
+        return add(u, l->env, how % 2 ? "new" : "new/of/it", b, err);
     switch (how / 16 % 5) {
     case 0:
         return cip_asdf_updater.set(u, how % 2 ? "a/b" : "fuzz", n, err);
@@ -99,15 +135,18 @@ static void update(cip_env *env, cip_io *io, unsigned how)
     const cip_spec spec = { .big = -1 };
     cip_arena arena = { .mem = &env->mem };
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
+    brought b = { NULL, NULL };
     if (cip_layout_new(env, io, &l, &err) != CIP_OK)
         return;
     if (cip_format_asdf.open(l, &err) == CIP_OK &&
         cip_asdf_updater.begin(l, &spec, &arena, &u, &err) == CIP_OK) {
-        if (change(u, l, &arena, how, &err) == CIP_OK &&
+        if (change(u, l, &arena, how, &b, &err) == CIP_OK &&
             cip_asdf_updater.finish(u, &r, &err) == CIP_OK)
             look(env, io, &r);
         cip_asdf_updater.end(u);
     }
+    cip_layout_free(b.l);
+    cip_io_close(b.io);
     cip_revision_clear(&r);
     cip_arena_clear(&arena);
     cip_layout_free(l);
