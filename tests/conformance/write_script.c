@@ -240,9 +240,11 @@ static cip_status do_put(script *s)
     uint8_t *mask = NULL;
     cip_status st = input_read(s->word[2], cip_array_raw_dtype, &in);
     const cip_array_options o = array_options(s, &in, &mask);
+    const int ndim = cip_array_ndim(in.array);
+    const int64_t *shape = cip_array_shape(in.array);
     if (st == CIP_OK)
-        st = cip_put(s->w, s->word[1], in.dtype, cip_array_ndim(in.array),
-                     cip_array_shape(in.array), in.data, &o, NULL);
+        st = s->e != NULL ? cip_edit_put(s->e, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL)
+                          : cip_put(s->w, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL);
     free(mask);
     return input_close(&in, st);
 }
@@ -253,7 +255,9 @@ static cip_status do_put_array(script *s)
     uint8_t *mask = NULL;
     input_open(s->word[2], &in);
     const cip_array_options o = array_options(s, &in, &mask);
-    cip_status st = cip_put_array(s->w, s->word[1], in.array, NULL, &o, NULL);
+    const cip_read_args args = { .size = sizeof args, .selection = option(s, "of") };
+    cip_status st = s->e != NULL ? cip_edit_put_array(s->e, s->word[1], in.array, &args, &o, NULL)
+                                 : cip_put_array(s->w, s->word[1], in.array, &args, &o, NULL);
     free(mask);
     return input_close(&in, st);
 }
@@ -270,7 +274,9 @@ static cip_status do_slab(script *s)
     const int ndim = cip_array_ndim(in.array);
     const int64_t *shape = cip_array_shape(in.array), skip = number(s, "skip");
     if (st == CIP_OK)
-        st = cip_declare(s->w, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL);
+        st = s->e != NULL
+                 ? cip_edit_declare(s->e, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL)
+                 : cip_declare(s->w, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL);
     const int64_t rows = st == CIP_OK && ndim > 0 ? shape[0] : 0;
     const uint64_t each = rows > 0 ? in.nbytes / (uint64_t)rows : 0;
     for (int i = 0; st == CIP_OK && i < ndim; i++)
@@ -437,6 +443,11 @@ static cip_status do_edit(script *s)
     return cip_edit_open_io(&stored_reads, &m, x, o, &s->e, NULL);
 }
 
+static cip_status do_move(script *s)
+{
+    return cip_edit_move(s->e, s->word[1], s->word[2], number(s, "replace") != 0, NULL);
+}
+
 static cip_status do_remove(script *s)
 {
     return cip_edit_remove(s->e, s->word[1], NULL);
@@ -571,35 +582,21 @@ static const struct verb {
     verb_fn *fn;
     int of; /* works on what is being made: 'w' a new file, 'e' an update, '*' either */
 } verbs[] = {
-    { "case", do_case, 0 },
-    { "create", do_create, 0 },
-    { "edit", do_edit, 0 },
-    { "rows", do_rows, 0 },
-    { "behind", do_behind, 0 },
-    { "convert", do_convert, 0 },
-    { "explode", do_explode, 0 },
-    { "implode", do_implode, 0 },
-    { "put", do_put, 'w' },
-    { "put_array", do_put_array, 'w' },
-    { "slab", do_slab, 'w' },
-    { "view", do_view, 'w' },
-    { "uint", do_uint, 'w' },
-    { "null", do_null, 'w' },
-    { "node", do_node, 'w' },
-    { "string", do_string, '*' },
-    { "int", do_int, '*' },
-    { "double", do_double, '*' },
-    { "bool", do_bool, '*' },
-    { "yaml", do_yaml, '*' },
-    { "commit", do_commit, '*' },
-    { "typed", do_typed, 'e' },
-    { "remove", do_remove, 'e' },
-    { "write", do_write, 'e' },
-    { "write_array", do_write_array, 'e' },
-    { "append", do_append, 'e' },
-    { "append_array", do_append_array, 'e' },
-    { "resize", do_resize, 'e' },
-    { "freeze", do_freeze, 'e' },
+    { "case", do_case, 0 },       { "create", do_create, 0 },
+    { "edit", do_edit, 0 },       { "rows", do_rows, 0 },
+    { "behind", do_behind, 0 },   { "convert", do_convert, 0 },
+    { "explode", do_explode, 0 }, { "implode", do_implode, 0 },
+    { "put", do_put, '*' },       { "put_array", do_put_array, '*' },
+    { "slab", do_slab, '*' },     { "view", do_view, 'w' },
+    { "uint", do_uint, 'w' },     { "null", do_null, 'w' },
+    { "node", do_node, 'w' },     { "string", do_string, '*' },
+    { "int", do_int, '*' },       { "double", do_double, '*' },
+    { "bool", do_bool, '*' },     { "yaml", do_yaml, '*' },
+    { "commit", do_commit, '*' }, { "typed", do_typed, 'e' },
+    { "remove", do_remove, 'e' }, { "move", do_move, 'e' },
+    { "write", do_write, 'e' },   { "write_array", do_write_array, 'e' },
+    { "append", do_append, 'e' }, { "append_array", do_append_array, 'e' },
+    { "resize", do_resize, 'e' }, { "freeze", do_freeze, 'e' },
     { "defrag", do_defrag, 'e' },
 };
 
