@@ -119,8 +119,8 @@ CIP_API cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *
 CIP_API cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
                                       const cip_read_args *args, const cip_array_options *opts,
                                       cip_err *err);
-/** The same by boxes, as cip_declare: it comes into the file, and takes its path, at the commit.
- * The slab is the edit's. */
+/** The same by boxes, as cip_declare: it comes into the file, and takes its path, at the plan or
+ * the commit, and until then the slab is the edit's. */
 CIP_API cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
                                     const int64_t *shape, const cip_array_options *opts,
                                     cip_slab **slab, cip_err *err);

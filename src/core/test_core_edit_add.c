@@ -286,6 +286,25 @@ static void a_file_without_blocks_or_tree_takes_an_array(void **state)
     }
 }
 
+static void defrag_keeps_what_came_before_it(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "defrag.asdf", false);
+    cip_edit *e;
+    cip_file *f;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_remove(e, "image", err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "new", "1 2 3\n4 5 6\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+    OK(cip_open(path, NULL, &f, err));
+    assert_int_equal(cip_file_nblock(f), 2);
+    cip_file_close(f);
+}
+
 static void a_file_in_memory_takes_an_array(void **state)
 {
     (void)state;
@@ -359,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),
         cmocka_unit_test(rows_and_arrays_come_in_one_update),
         cmocka_unit_test(a_file_without_blocks_or_tree_takes_an_array),
+        cmocka_unit_test(defrag_keeps_what_came_before_it),
         cmocka_unit_test(a_file_in_memory_takes_an_array),
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(other_formats_take_no_array),
