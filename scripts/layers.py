@@ -10,6 +10,8 @@ usage: scripts/layers.py [FOLDER]       FOLDER: the root of the tree (this one)
                   +----> space <-----+
     array   tree   io   codec
               base
+
+Two folders have rooms of their own (ROOMS): what stands in no room may be included from each of them.
 """
 import pathlib
 import re
@@ -24,6 +26,16 @@ ALLOWED = {  # layer of src/: the layers it may include, itself apart
     "format": BELOW_SPACE | {"space"},
     "core": BELOW_SPACE | {"space", "format"},
 }
+ROOMS = {  # folders of a layer: the rooms that each may include, itself apart
+    "core": {"commit": set(), "reading": set(), "writing": {"commit", "reading"}},
+    "format/asdf": {
+        "chain": set(),
+        "file": {"chain"},
+        "ndarray": {"chain", "file"},
+        "write": {"chain", "file", "ndarray"},
+        "update": {"chain", "file", "ndarray", "write"},
+    },
+}
 OUTSIDE = ("tools", "bindings", "examples", "bench")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
@@ -34,6 +46,16 @@ def layer_of(path):
     if parts[0] == "format" and len(parts) > 2:
         return f"format/{parts[1]}"
     return parts[0]
+
+
+def room_of(path, layer):
+    """The folder of a layer that has rooms, or None: of the layer itself, or a layer without."""
+    inner = path.removeprefix(layer + "/").split("/")
+    return inner[0] if len(inner) > 1 and inner[0] in ROOMS.get(layer, {}) else None
+
+
+def may_enter(layer, room, other):
+    return room in (None, other) or other is None or other in ROOMS[layer][room]
 
 
 def nested_formats(root, name):
@@ -67,7 +89,8 @@ def is_public(name):
 
 def check_source(root, file):
     """A file of src/: includes are rooted at src/ and go to the layers allowed."""
-    layer = layer_of(file.relative_to(root / "src").as_posix())
+    own = file.relative_to(root / "src").as_posix()
+    layer = layer_of(own)
     testing = is_test(file.name)
     for line, mark, name in includes(file):
         if is_public(name) or mark == "<":
@@ -82,6 +105,8 @@ def check_source(root, file):
         target = layer_of(name)
         if target != layer and target not in allowed_in(root, layer):
             yield line, f'{layer} may not include "{name}"'
+        elif target == layer and not testing and not may_enter(layer, room_of(own, layer), room_of(name, layer)):
+            yield line, f'{layer}/{room_of(own, layer)} may not include "{name}"'
 
 
 def check_public(root, file):

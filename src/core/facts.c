@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "core/read_plan.h"
+#include "core/reading/read_plan.h"
 #include "space/checkpoints.h"
 
 const char *cip_file_format(const cip_file *f)

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/commit.h"
+#include "core/commit/commit.h"
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
 #include "core/take_options.h"

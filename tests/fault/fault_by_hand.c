@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "core/commit.h"
+#include "core/commit/commit.h"
 #include "fault/fault_scenarios.h"
 #include "io/temporary.h"
 

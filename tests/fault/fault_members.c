@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/commit.h"
+#include "core/commit/commit.h"
 #include "fault/fault_scenarios.h"
 
 enum { COUNT = 400 };

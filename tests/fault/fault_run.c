@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/commit.h"
+#include "core/commit/commit.h"
 #include "fault/fault_crash.h"
 
 enum { STEPS = 16 };

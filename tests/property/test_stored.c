@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "core/engine.h"
+#include "core/writing/engine.h"
 #include "io/temporary.h"
 #include "support/effort.h"
 #include "support/fake/fake.h"

@@ -36,6 +36,10 @@ def tree(tmp_path):
     put("src/format/aa/aa.h", '#include "format/format.h"\n')
     put("src/format/bb/bb.h", '#include "format/bb/bb.h"\n#include "io/io.h"\n')
     put("src/core/open.c", '#include "format/format.h"\n#include <cippus/error.h>\n')
+    put("src/core/writing/writer.h", '#include "core/commit/commit.h"\n#include "core/handle.h"\n')
+    put("src/core/commit/commit.h", '#include "base/err.h"\n')
+    put("src/core/handle.h", '#include "core/commit/commit.h"\n')
+    put("src/format/asdf/update/update.h", '#include "format/format.h"\n')
     put("tools/opts.h", "#include <cippus/error.h>\n")
     put("tools/main.c", '#include "opts.h"\n')
     put("tests/support/help.h")
@@ -63,6 +67,8 @@ def test_layers_accept_a_good_tree(tree):
         ("src/format/aa/bad.c", '#include "format/bb/bb.h"\n'),
         ("src/format/aa/bad.c", '#include "core/open.c"\n'),
         ("src/format/aa/bad.c", '#include "aa.h"\n'),
+        ("src/core/commit/bad.c", '#include "core/writing/writer.h"\n'),
+        ("src/format/asdf/file/bad.c", '#include "format/asdf/update/update.h"\n'),
         ("src/io/test_bad.c", '#include "codec/codec.h"\n'),
         ("src/io/bad.c", '#include "io/io_testing.h"\n'),
         ("src/io/bad.c", '#include "support/help.h"\n'),

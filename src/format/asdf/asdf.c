@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/asdf_update.h"
-#include "format/asdf/asdf_write.h"
+#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/write/asdf_write.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {

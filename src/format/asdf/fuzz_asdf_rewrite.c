@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/asdf/asdf_testing.h"
-#include "format/asdf/asdf_write.h"
+#include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

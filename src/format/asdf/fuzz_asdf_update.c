@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/asdf/asdf_testing.h"
-#include "format/asdf/asdf_update.h"
+#include "format/asdf/update/asdf_update.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

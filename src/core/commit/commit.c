@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Beginning and ending an update: the file under the writers' lock, and rows at its end. */
+#include "core/commit/commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/commit/commit_impl.h"
+#include "core/take_options.h"
+
+enum { TRIES = 16 };
+
+static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
+{
+    char real[PATH_MAX];
+    path = cip_place_follow(path, real);
+    CIP_TRY(cip_mem_copy(&c->env->mem, path, strlen(path), &c->path, err));
+    CIP_TRY(cip_place_open(&c->env->mem, path, &c->place, err));
+    return cip_commit_name(c, c->place.name, err);
+}
+
+static cip_status name_one(cip_commit *c, const char *name, const char *suffix, char **out,
+                           cip_err *err)
+{
+    cip_mem_put(&c->env->mem, *out);
+    *out = NULL;
+    return cip_name_beside(&c->env->mem, name, suffix, out, err);
+}
+
+cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err)
+{
+    CIP_TRY(name_one(c, name, ".cip-tmp", &c->tmp, err));
+    CIP_TRY(name_one(c, name, ".cip-journal", &c->journal, err));
+    return name_one(c, name, ".cip-new", &c->fresh, err);
+}
+
+/* What an update left is called after the name that the file had then. */
+static cip_status name_left(cip_commit *c, cip_err *err)
+{
+    CIP_TRY(cip_record_get(c->fd, &c->record, err));
+    return c->record.name[0] != '\0' ? cip_commit_name(c, c->record.name, err) : CIP_OK;
+}
+
+static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
+{
+    struct stat now;
+    CIP_TRY(cip_store_open(&c->place, c->place.name, O_RDWR, 0, &c->fd, err));
+    if (fstat(c->fd, &c->st) != 0)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the file");
+    if (!S_ISREG(c->st.st_mode))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
+                        c->path);
+    if (cip_store_lock(c->fd, CIP_LOCK_WRITERS, false) == CIP_LOCK_TAKEN)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "another writer is updating the file");
+    *moved = fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+             now.st_dev != c->st.st_dev || now.st_ino != c->st.st_ino;
+    return CIP_OK;
+}
+
+/* The lock is worth nothing if the name has gone to another file meanwhile. */
+static cip_status open_locked(cip_commit *c, cip_err *err)
+{
+    bool moved = true;
+    for (int i = 0; i < TRIES && moved; i++) {
+        if (c->fd != -1)
+            close(c->fd);
+        c->fd = -1;
+        CIP_TRY(open_once(c, &moved, err));
+    }
+    if (moved)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");
+    return CIP_OK;
+}
+
+cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
+{
+    struct stat st;
+    cip_io_close(c->io);
+    CIP_TRY(cip_io_open_file(c->env, c->path, &c->io, err));
+    if (!cip_file_stat(c->io, &st) || st.st_dev != c->st.st_dev || st.st_ino != c->st.st_ino)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");
+    c->end = c->io->size;
+    return CIP_OK;
+}
+
+cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
+                           cip_commit **out, cip_err *err)
+{
+    cip_edit_options o;
+    cip_commit *c = NULL;
+    cip_status st;
+    *out = NULL;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
+    CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
+    c->env = env;
+    c->fd = c->place.dir = -1;
+    c->level = o.level;
+    c->break_links = o.break_links;
+    c->recovering = true;
+    CIP_GO(name_all(c, path, err));
+    CIP_GO(open_locked(c, err));
+    CIP_GO(name_left(c, err));
+    CIP_GO(cip_commit_reopen(c, err));
+    *out = c;
+    return CIP_OK;
+done:
+    cip_commit_end(c);
+    return st;
+}
+
+cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
+                            cip_commit **out, cip_err *err)
+{
+    CIP_TRY(cip_commit_lock(env, path, opts, out, err));
+    cip_status st = cip_commit_recover(*out, err);
+    (*out)->recovering = false;
+    if (st != CIP_OK) {
+        cip_commit_end(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+cip_io *cip_commit_io(cip_commit *c)
+{
+    return c->io;
+}
+
+bool cip_commit_same(cip_commit *c, cip_io *io)
+{
+    struct stat st;
+    return cip_file_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino &&
+           cip_io_unchanged(io, NULL) == CIP_OK;
+}
+
+/* A row that could not be written whole is taken back. */
+cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err)
+{
+    cip_status st = cip_store_write(c->fd, c->end, p, n, err);
+    if (st == CIP_OK)
+        c->end += n;
+    else
+        cip_store_resize(c->fd, c->end, NULL);
+    return st;
+}
+
+cip_status cip_commit_sync(cip_commit *c, cip_err *err)
+{
+    return cip_store_sync(c->fd, err);
+}
+
+void cip_commit_end(cip_commit *c)
+{
+    if (c == NULL)
+        return;
+    cip_mem *mem = &c->env->mem;
+    cip_io_close(c->io);
+    cip_target_close(&c->target);
+    cip_commit_members_end(c);
+    if (c->fd != -1)
+        close(c->fd); /* and with it the locks */
+    cip_mem_put(mem, c->path);
+    cip_mem_put(mem, c->tmp);
+    cip_mem_put(mem, c->journal);
+    cip_mem_put(mem, c->fresh);
+    cip_place_close(&c->place);
+    cip_mem_put(mem, c);
+}

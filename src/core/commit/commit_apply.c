@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The ways of a commit, step by step. What is on disk when each step is cut off is said beside it;
+ * the fault test (tests/fault) tries all of them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "core/commit/commit_impl.h"
+
+/* What lies behind the old end, from the revision's pieces: by reference where that can be. */
+static cip_status write_tail(cip_commit *c, const cip_commit_plan *p, int fd, uint64_t from,
+                             cip_err *err)
+{
+    const cip_revision *r = p->r;
+    uint64_t at = r->anew ? 0 : r->tail_off;
+    for (size_t i = 0; i < r->nsegment; i++) {
+        const cip_segment *s = &r->segment[i];
+        uint64_t skip = at < from ? cip_min_u64(from - at, s->len) : 0;
+        uint64_t to = at + skip, n = s->len - skip;
+        if (n == 0)
+            ;
+        else if (s->io != NULL)
+            CIP_TRY(cip_store_copy(fd, to, s->io, s->off + skip, n, err));
+        else if (s->ptr != NULL)
+            CIP_TRY(cip_store_write(fd, to, s->ptr + skip, (size_t)n, err));
+        else if (s->off == 0)
+            CIP_TRY(cip_store_resize(fd, to + n, err)); /* zeros cost nothing */
+        else
+            CIP_TRY(cip_store_fill(fd, to, (uint8_t)s->off, n, err));
+        at += s->len;
+    }
+    (void)c;
+    return CIP_OK;
+}
+
+/* Bytes that a patch, not a tail, puts behind the end. */
+static cip_status write_behind(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    uint64_t was = c->io->size, n = cip_bytes_left(p->after->size, was);
+    if (p->r->has_tail)
+        return write_tail(c, p, c->fd, was, err);
+    return cip_store_copy(c->fd, was, p->after, was, n, err);
+}
+
+/* Longer, with nothing visible yet: the tmp says where the old end is. On failure all is undone. */
+static cip_status add_tail(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(cip_commit_write_tmp(c, &p->patch, err));
+    if (p->after->size <= c->io->size)
+        return CIP_OK;
+    cip_status st = write_behind(c, p, err);
+    if (st == CIP_OK)
+        st = cip_commit_sync_file(c, err);
+    if (st != CIP_OK)
+        cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
+/* Until the tmp is gone for good the file counts as it was: readers leave out what lies behind the
+ * old end, the next writer cuts it. */
+static cip_status by_append(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(add_tail(c, p, err));
+    cip_status st = cip_commit_settle(c, c->tmp, err);
+    if (st != CIP_OK)
+        cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
+static cip_status make_switch(cip_commit *c, const cip_patch_op *op, cip_err *err)
+{
+    cip_status st = cip_store_write(c->fd, op->offset, op->after.ptr, op->after.len, err);
+    if (st == CIP_OK)
+        st = cip_commit_sync_file(c, err);
+    if (st != CIP_OK)
+        cip_store_write(c->fd, op->offset, op->before.ptr, op->before.len, NULL);
+    return st;
+}
+
+cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
+{
+    if (cip_store_lock(c->fd, CIP_LOCK_READERS, false) != CIP_LOCK_TAKEN)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                    "the file is being read, and this update writes over bytes in it");
+}
+
+/* Bytes that are read again and again change only while nobody reads them; a header that was read
+ * at open may change under readers. */
+static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    const cip_patch_op *op = &p->patch.op[0];
+    return op->offset + op->after.len > p->r->head ? cip_commit_take_readers(c, err) : CIP_OK;
+}
+
+static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(take_for_switch(c, p, err));
+    cip_status st = make_switch(c, &p->patch.op[0], err);
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return st;
+}
+
+/* Old until the one write, new after it. A tmp that is left says which by the bytes it names. */
+static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    if (p->after->size == c->io->size)
+        return switch_alone(c, p, err);
+    CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(add_tail(c, p, err));
+    cip_status st = switch_alone(c, p, err);
+    if (st != CIP_OK) {
+        cip_commit_cut(c, c->io->size, NULL);
+        return st;
+    }
+    cip_commit_settle(c, c->tmp, NULL); /* the update is made, with or without it */
+    return CIP_OK;
+}
+
+/* Old until the rename; from then on the journal makes it new for readers, whatever part of it is
+ * in the file. */
+static cip_status seal_and_replay(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    cip_status st;
+    CIP_GO(cip_commit_take_readers(c, err));
+    CIP_GO(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
+    CIP_TRY(cip_commit_sync_names(c, err));
+    return cip_commit_replay(c, &p->patch, err);
+done:
+    cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
+/* Members have their names before the seal, so that what is switched to is there. */
+static cip_status place_members(cip_commit *c, cip_err *err)
+{
+    cip_status st = cip_commit_members_place(c, err);
+    if (st != CIP_OK)
+        cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
+static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(cip_commit_take_readers(
+        c, err)); /* told before the work; readers may come while it is done */
+    if (p->after->size > c->io->size || p->r->nmember != 0)
+        cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(cip_commit_members_make(c, p, err));
+    c->made = &p->patch;
+    CIP_TRY(add_tail(c, p, err));
+    CIP_TRY(place_members(c, err));
+    cip_status st = seal_and_replay(c, p, err);
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return st;
+}
+
+static cip_status by_cut(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(cip_commit_take_readers(c, err));
+    cip_status st = cip_store_resize(c->fd, p->after->size, err);
+    if (st == CIP_OK)
+        st = cip_commit_sync_file(c, err);
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return st;
+}
+
+/* What stays, the changes in it, the tail. */
+static cip_status write_new(cip_commit *c, const cip_commit_plan *p, int fd, cip_err *err)
+{
+    const cip_revision *r = p->r;
+    uint64_t below = r->anew ? 0 : r->has_tail ? r->tail_off : p->after->size;
+    CIP_TRY(cip_store_copy(fd, 0, c->io, 0, cip_min_u64(below, c->io->size), err));
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        if (op->kind == CIP_PATCH_WRITE)
+            CIP_TRY(cip_store_write(fd, op->offset, op->after.ptr, op->after.len, err));
+        else
+            CIP_TRY(cip_store_resize(fd, op->offset, err));
+    }
+    CIP_TRY(write_tail(c, p, fd, 0, err));
+    return cip_store_resize(fd, p->after->size, err);
+}
+
+static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    cip_place place = { .dir = -1 };
+    cip_replace *r = NULL;
+    cip_status st;
+    CIP_TRY(cip_place_open(&c->env->mem, c->path, &place, err));
+    CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
+    CIP_GO(write_new(c, p, cip_replace_descriptor(r), err));
+    st = cip_replace_commit(r, NULL, true, err);
+done:
+    cip_replace_end(r);
+    return st;
+}
+
+cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
+{
+    cip_commit_plan p;
+    cip_status st;
+    CIP_GO(cip_commit_plan_make(c, r, &p, err));
+    CIP_GO(cip_io_unchanged(c->io, err)); /* by one who knows no locks */
+    if (cip_commit_has_target(c)) {
+        st = cip_commit_to_target(c, &p, err);
+        goto done;
+    }
+    switch (p.way) {
+    case CIP_WAY_NOTHING:
+        break;
+    case CIP_WAY_CUT:
+        CIP_GO(by_cut(c, &p, err));
+        break;
+    case CIP_WAY_APPEND:
+        CIP_GO(by_append(c, &p, err));
+        break;
+    case CIP_WAY_SWITCH:
+        CIP_GO(by_switch(c, &p, err));
+        break;
+    case CIP_WAY_JOURNAL:
+        CIP_GO(by_journal(c, &p, err));
+        break;
+    case CIP_WAY_REPLACE:
+        CIP_GO(by_replacing(c, &p, err));
+        break;
+    }
+done:
+    c->made = NULL;
+    cip_commit_members_end(c);
+    cip_commit_plan_clear(&p);
+    return st;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A commit of the kind "replace": write a file without a name, fsync, link it
+ * or rename it into its place, fsync the folder. At every instant
+ * the name shows the old file (or none) or the whole new one. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/commit/commit_impl.h"
+#include "io/fresh.h"
+
+enum { WAITING = 64 << 10 };
+
+struct cip_replace {
+    cip_mem *mem;
+    cip_out out;
+    cip_place place;
+    cip_fresh fresh;
+    uint64_t at;      /* the new file's end, where the next write goes */
+    uint8_t *waiting; /* bytes before it that were not written yet: trees come in small pieces */
+    size_t nwaiting;
+    cip_level level;
+    bool break_links;
+    struct stat old; /* of what is replaced */
+    bool has_old, placed;
+};
+
+static cip_status write_at(cip_replace *r, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_fail_in(err, cip_store_write(r->fresh.fd, off, p, n, err), "output");
+}
+
+static cip_status flush(cip_replace *r, cip_err *err)
+{
+    size_t n = r->nwaiting;
+    r->nwaiting = 0;
+    return write_at(r, r->at - n, r->waiting, n, err);
+}
+
+static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
+{
+    cip_replace *r = user;
+    if (n > WAITING - r->nwaiting)
+        CIP_TRY(flush(r, err));
+    if (n > WAITING) {
+        CIP_TRY(write_at(r, r->at, p, n, err));
+    } else if (n != 0) {
+        memcpy(r->waiting + r->nwaiting, p, n);
+        r->nwaiting += n;
+    }
+    r->at += n;
+    return CIP_OK;
+}
+
+static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    cip_replace *r = user;
+    CIP_TRY(flush(r, err));
+    return write_at(r, off, p, n, err);
+}
+
+static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
+{
+    cip_replace *r = user;
+    CIP_TRY(flush(r, err));
+    CIP_TRY(cip_store_resize(r->fresh.fd, off, err));
+    r->at = off;
+    return CIP_OK;
+}
+
+static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
+{
+    cip_replace *r = user;
+    uint64_t end = r->at - from + to;
+    CIP_TRY(flush(r, err));
+    CIP_TRY(cip_store_move(r->fresh.fd, from, r->at, to, err));
+    if (end < r->at || from == r->at)
+        CIP_TRY(cip_store_resize(r->fresh.fd, end, err));
+    r->at = end;
+    return CIP_OK;
+}
+
+/* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
+ * regular file of one name is left alone: the other names of a hard-linked file would go on showing
+ * the old bytes. */
+static cip_status look_at_old(cip_replace *r, cip_err *err)
+{
+    if (fstatat(r->place.dir, r->place.name, &r->old, AT_SYMLINK_NOFOLLOW) != 0)
+        return CIP_OK;
+    r->has_old = true;
+    if (!S_ISREG(r->old.st_mode))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "the output exists and is no regular file");
+    if (r->old.st_nlink > 1 && !r->break_links)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the output has %ju names (hard links); replacing one would part them",
+                        (uintmax_t)r->old.st_nlink);
+    return CIP_OK;
+}
+
+static cip_status take_after_old(cip_replace *r, cip_err *err)
+{
+    int old = -1;
+    if (!r->has_old)
+        return CIP_OK;
+    if (cip_store_open(&r->place, r->place.name, O_RDONLY, 0, &old, NULL) != CIP_OK)
+        old = -1; /* it may be replaced, but not read: its attributes are not ours to copy */
+    cip_status st = cip_store_take_after(r->mem, r->fresh.fd, old, &r->old, err);
+    if (old != -1)
+        close(old);
+    return st;
+}
+
+static cip_status make(cip_replace *r, const char *temp, cip_err *err)
+{
+    /* nobody else may open it before it has its mode */
+    mode_t mode = r->has_old ? 0600 : 0666;
+    CIP_TRY(cip_fresh_open(&r->place, temp, mode, &r->fresh, err));
+    return take_after_old(r, err);
+}
+
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
+                          bool break_links, cip_replace **out, cip_err *err)
+{
+    cip_replace *r = NULL;
+    *out = NULL;
+    cip_status st = CIP_NEW(mem, &r, 1, err);
+    if (st != CIP_OK) {
+        cip_place_close(&place);
+        return st;
+    }
+    *r = (cip_replace){ .mem = mem, .place = place, .fresh = CIP_FRESH_NONE, .level = level };
+    r->break_links = break_links;
+    r->out = (cip_out){ .write = out_write,
+                        .user = r,
+                        .rewrite = out_rewrite,
+                        .rewind = out_rewind,
+                        .move = out_move };
+    CIP_GO(cip_mem_get(mem, WAITING, (void **)&r->waiting, err));
+    CIP_GO(look_at_old(r, err));
+    CIP_GO(make(r, temp, err));
+    *out = r;
+    return CIP_OK;
+done:
+    cip_replace_end(r);
+    return st;
+}
+
+cip_out *cip_replace_out(cip_replace *r)
+{
+    return &r->out;
+}
+
+int cip_replace_descriptor(const cip_replace *r)
+{
+    return r->fresh.fd;
+}
+
+bool cip_replace_placed(const cip_replace *r)
+{
+    return r->placed;
+}
+
+void cip_replace_take_back(cip_replace *r)
+{
+    if (r->placed)
+        cip_store_unlink(&r->place, r->place.name, NULL);
+}
+
+static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
+{
+    for (size_t i = 0; i < patch->n; i++) {
+        const cip_patch_op *op = &patch->op[i];
+        if (op->kind != CIP_PATCH_WRITE || !cip_patch_op_own(op))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a change within the new file");
+        CIP_TRY(cip_store_write(r->fresh.fd, op->offset, op->after.ptr, op->after.len, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
+{
+    CIP_TRY(flush(r, err));
+    if (patch != NULL)
+        CIP_TRY(apply(r, patch, err));
+    if (r->level == CIP_LEVEL_POWER)
+        CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
+    cip_status st = cip_fresh_place(&r->place, &r->fresh, overwrite, err);
+    if (st == CIP_ERR_BUSY)
+        return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
+    CIP_TRY(st);
+    r->placed = true;
+    return r->level == CIP_LEVEL_POWER ? cip_place_sync(&r->place, err) : CIP_OK;
+}
+
+void cip_replace_end(cip_replace *r)
+{
+    if (r == NULL)
+        return;
+    cip_fresh_end(&r->place, &r->fresh);
+    cip_place_close(&r->place);
+    cip_mem_put(r->mem, r->waiting);
+    cip_mem_put(r->mem, r);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Looking at what an interrupted update left beside a file, completing it, throwing it away. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/commit/commit_impl.h"
+
+enum { NOTHING = 0, APPLIES = 1, ALIEN = 2, DISTRUSTED = 3, UNSEALED = 4, LOST = 5 };
+
+static void count_ops(const cip_patch *p, cip_recover_info *out)
+{
+    out->nop = p->n;
+    out->old_nbytes = p->old_len;
+    out->new_nbytes = p->new_len;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->op[i].kind == CIP_PATCH_WRITE)
+            out->nbytes += p->op[i].after.len;
+}
+
+static void describe(cip_journal_state state, const cip_patch *p, const char *why,
+                     cip_recover_info *out)
+{
+    switch (state) {
+    case CIP_JOURNAL_NONE:
+    case CIP_JOURNAL_SETTLED:
+        out->state = NOTHING;
+        snprintf(out->text, sizeof out->text, "no unfinished update");
+        break;
+    case CIP_JOURNAL_APPLIES:
+        out->state = APPLIES;
+        count_ops(p, out);
+        snprintf(out->text, sizeof out->text,
+                 "an unfinished update: %" PRIu64 " operations write %" PRIu64
+                 " bytes; readers see it made",
+                 out->nop, out->nbytes);
+        break;
+    case CIP_JOURNAL_ALIEN:
+        out->state = ALIEN;
+        snprintf(out->text, sizeof out->text, "an update that does not fit the file: %.190s", why);
+        break;
+    case CIP_JOURNAL_LOST:
+        out->state = LOST;
+        snprintf(out->text, sizeof out->text, "an update was cut off: %.200s", why);
+        break;
+    case CIP_JOURNAL_IGNORED:
+        out->state = DISTRUSTED;
+        snprintf(out->text, sizeof out->text, "an update that is not trusted: %.190s", why);
+        break;
+    case CIP_JOURNAL_UNSEALED:
+        out->state = UNSEALED;
+        out->old_nbytes = out->new_nbytes = p->new_len;
+        snprintf(out->text, sizeof out->text,
+                 "the beginnings of an update: %" PRIu64 " bytes behind the file's end, which "
+                 "readers leave out",
+                 p->old_len - p->new_len);
+        break;
+    }
+}
+
+/* *p holds the journal's operations where it applies. */
+static cip_status look(cip_env *env, const char *path, cip_io *io, cip_patch *p,
+                       cip_recover_info *out, cip_err *err)
+{
+    cip_journal_state state;
+    char why[256] = "";
+    CIP_TRY(cip_journal_find(env, path, io, &state, p, why, err));
+    describe(state, p, why, out);
+    return CIP_OK;
+}
+
+static cip_status look_only(cip_env *env, const char *path, cip_recover_info *out, cip_err *err)
+{
+    cip_status st;
+    cip_io *io = NULL;
+    cip_patch p = { .arena = { .mem = &env->mem } };
+    CIP_GO(cip_io_open_file(env, path, &io, err));
+    st = look(env, path, io, &p, out, err);
+done:
+    cip_patch_clear(&p);
+    cip_io_close(io);
+    return st;
+}
+
+static cip_status apply(cip_commit *c, const cip_recover_info *found, cip_err *err)
+{
+    if (found->state == ALIEN || found->state == DISTRUSTED || found->state == LOST)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", found->text);
+    return cip_commit_recover(c, err);
+}
+
+static cip_status discard(cip_commit *c, const cip_recover_info *found, const cip_patch *p,
+                          cip_err *err)
+{
+    c->made = p;
+    if (found->state == UNSEALED) /* before its tmp goes, which says so */
+        CIP_TRY(cip_commit_cut(c, p->new_len, err));
+    if (found->state == LOST) /* what lies under that name is another file's */
+        CIP_TRY(cip_commit_name(c, c->place.name, err));
+    if (found->state != APPLIES) {
+        CIP_TRY(cip_commit_throw_away(c, found->state != NOTHING && found->state != LOST, err));
+        return cip_commit_forget(c, err);
+    }
+    CIP_TRY(cip_commit_take_readers(c, err));
+    CIP_TRY(cip_commit_throw_away(c, false, err)); /* its name is needed */
+    return cip_commit_undo(c, p, err);
+}
+
+static cip_status act(cip_env *env, const char *path, int what, cip_recover_info *out, cip_err *err)
+{
+    cip_commit *c;
+    cip_status st;
+    cip_patch p = { .arena = { .mem = &env->mem } };
+    CIP_TRY(cip_commit_lock(env, path, NULL, &c, err));
+    CIP_GO(look(env, c->path, c->io, &p, out, err));
+    st = what == CIP_RECOVER_APPLY ? apply(c, out, err) : discard(c, out, &p, err);
+done:
+    cip_patch_clear(&p);
+    cip_commit_end(c);
+    return st;
+}
+
+cip_status cip_recover(const char *path, int what, cip_recover_info *info, cip_err *err)
+{
+    cip_env env;
+    cip_recover_info found = { .size = sizeof found };
+    if (path == NULL || what < CIP_RECOVER_LOOK || what > CIP_RECOVER_DISCARD)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and what to do");
+    if (info != NULL && (info->size == 0 || info->size > sizeof found))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected cip_recover_info.size between 1 and %zu, found %zu", sizeof found,
+                        info->size);
+    CIP_TRY(cip_env_init(&env, NULL, NULL, NULL, err));
+    cip_status st = what == CIP_RECOVER_LOOK ? look_only(&env, path, &found, err)
+                                             : act(&env, path, what, &found, err);
+    cip_env_clear(&env);
+    if (info != NULL) {
+        size_t size = info->size;
+        found.size = size;
+        memcpy(info, &found, size);
+    }
+    return st;
+}

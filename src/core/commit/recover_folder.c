@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What processes that were killed left in a folder: new files under names of ours, and records of
+ * updates. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/commit/commit_impl.h"
+#include "io/fresh.h"
+
+typedef struct folder {
+    cip_place place;
+    bool discard;
+    cip_report report;
+} folder;
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+    return n > k && strcmp(name + n - k, suffix) == 0;
+}
+
+static bool is_new_file(const char *name)
+{
+    return strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) == 0 ||
+           (name[0] == '.' && ends_with(name, CIP_FRESH_SUFFIX));
+}
+
+static void say(folder *f, const char *name, const char *text, uint64_t nbytes)
+{
+    cip_report_add(&f->report, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, nbytes, name, "%s", text);
+}
+
+/* Under its lock, so that whoever might write it finds it gone. */
+static const char *remove_new(const folder *f, const char *name, int fd, bool own)
+{
+    if (!own)
+        return "a new file of someone else that never took its name; left alone";
+    cip_lock got = cip_store_lock(fd, CIP_LOCK_WRITERS, false);
+    if (got == CIP_LOCK_TAKEN)
+        return "a new file that is being written; left alone";
+    if (got == CIP_LOCK_NONE)
+        return "a new file, perhaps being written, as nothing can be locked here; left alone";
+    return cip_store_unlink(&f->place, name, NULL) == CIP_OK
+               ? "a new file that never took its name; removed"
+               : "a new file that never took its name, and cannot be removed";
+}
+
+static void look_at_new(folder *f, const char *name)
+{
+    struct stat st;
+    int fd = -1;
+    const char *text = "a new file that never took its name";
+    if (fstatat(f->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+        return;
+    if (cip_store_open(&f->place, name, O_RDWR, 0, &fd, NULL) != CIP_OK)
+        text = "a new file that cannot be opened; left alone";
+    else if (f->discard)
+        text = remove_new(f, name, fd, st.st_uid == geteuid());
+    else if (cip_store_is_locked(fd, CIP_LOCK_WRITERS))
+        text = "a new file that is being written";
+    say(f, name, text, (uint64_t)st.st_size);
+    close(fd); /* -1 is fine */
+}
+
+/* A record is its file's business. */
+static void look_at_record(folder *f, const char *name, const char *suffix)
+{
+    struct stat st;
+    char of[NAME_MAX + 1], text[NAME_MAX + 80];
+    snprintf(of, sizeof of, "%.*s", (int)(strlen(name) - 1 - strlen(suffix)), name + 1);
+    bool there = fstatat(f->place.dir, of, &st, 0) == 0;
+    snprintf(text, sizeof text, "the record of an update of '%.200s'%s", of,
+             there ? "" : ", which is not here");
+    say(f, name, text, 0);
+}
+
+static void look_at(folder *f, const char *name)
+{
+    if (is_new_file(name))
+        look_at_new(f, name);
+    else if (name[0] == '.' && ends_with(name, ".cip-journal"))
+        look_at_record(f, name, ".cip-journal");
+    else if (name[0] == '.' && ends_with(name, ".cip-tmp"))
+        look_at_record(f, name, ".cip-tmp");
+}
+
+static cip_status look_at_all(folder *f, const char *path, cip_err *err)
+{
+    const struct dirent *e;
+    f->place.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = f->place.dir != -1 ? opendir(path) : NULL;
+    if (dir == NULL)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
+    while (!f->report.cancelled && (e = readdir(dir)) != NULL)
+        look_at(f, e->d_name);
+    closedir(dir);
+    return cip_report_status(&f->report, err);
+}
+
+cip_status cip_recover_folder(const char *path, int what, cip_finding_fn *fn, void *user,
+                              cip_err *err)
+{
+    cip_mem mem;
+    if (path == NULL || fn == NULL || (what != CIP_RECOVER_LOOK && what != CIP_RECOVER_DISCARD))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a folder, a function, and to look or to discard");
+    cip_mem_init(&mem, NULL, 0);
+    folder f = { .place = { .dir = -1 }, .discard = what == CIP_RECOVER_DISCARD };
+    cip_report_init(&f.report, &mem, false, fn, user);
+    cip_status st = look_at_all(&f, path, err);
+    cip_report_clear(&f.report);
+    close(f.place.dir); /* -1 is fine */
+    return st;
+}

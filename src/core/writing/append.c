@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Rows for an array that grows: where its data end the file they are just written there, elsewhere
+ * each call is an update. */
+#include "core/writing/edit_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+
+/* --- at the end of a file ------------------------------------------------------------------------
+ */
+
+/* Rows on their way to the end of the file that an array's stream lies in. */
+typedef struct cip_appender {
+    cip_commit *commit;
+    const cip_array *array;
+    struct cip_appender *next;
+} cip_appender;
+
+void cip_appenders_end(cip_file *f)
+{
+    while (f->appenders != NULL) {
+        cip_appender *p = f->appenders;
+        f->appenders = p->next;
+        cip_commit_end(p->commit);
+        cip_mem_put(&f->env.mem, p);
+    }
+}
+
+/* The name under which the file can be opened for writing: its own, or that of the very file that
+ * is open beside it. */
+static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], cip_err *err)
+{
+    char link[64];
+    if (in == f->layout->io) {
+        snprintf(name, PATH_MAX, "%s", f->io->name);
+        return CIP_OK;
+    }
+    uint64_t off = 0;
+    int fd = in->ops->descriptor != NULL ? in->ops->descriptor(in, &off) : -1;
+    if (fd < 0 || off != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the data lie in something that is no file");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, name, PATH_MAX - 1);
+    if (n < 0)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "finding the file of the rows");
+    name[n] = '\0';
+    return CIP_OK;
+}
+
+/* Bytes that a writer left who was cut off in the middle of a row. */
+static cip_status cut_torn_row(cip_file *f, cip_appender *p, const char *name, uint64_t end,
+                               cip_err *err)
+{
+    const cip_edit_options o = { .size = sizeof o };
+    cip_revision r = { .patch = { .arena = { .mem = &f->env.mem } } };
+    r.has_tail = true;
+    r.tail_off = end;
+    cip_status st = cip_commit_apply(p->commit, &r, err);
+    cip_commit_end(p->commit);
+    p->commit = NULL;
+    cip_revision_clear(&r);
+    return st != CIP_OK ? st : cip_commit_begin(&f->env, name, &o, &p->commit, err);
+}
+
+/* The lock of the file `in`, which must still be what was opened, and whole rows at its end. */
+static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t nbytes,
+                             cip_err *err)
+{
+    const cip_edit_options o = { .size = sizeof o };
+    char name[PATH_MAX];
+    uint64_t first, end;
+    CIP_TRY(name_of(f, in, name, err));
+    CIP_TRY(cip_commit_begin(&f->env, name, &o, &p->commit, err));
+    if (!cip_commit_same(p->commit, in))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "the file changed since it was opened; open it again");
+    CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));
+    if (in == f->layout->io)
+        cip_io_unlock(f->io); /* our own reading must not keep our writing waiting */
+    end = in->size - (nbytes - cip_max_u64(end, p->array->view.off));
+    return end == in->size ? CIP_OK : cut_torn_row(f, p, name, end, err);
+}
+
+static cip_status start(cip_file *f, const cip_array *a, cip_io *in, uint64_t nbytes,
+                        cip_commit **out, cip_err *err)
+{
+    cip_appender *p;
+    for (p = f->appenders; p != NULL; p = p->next)
+        if (p->array == a)
+            break;
+    if (p == NULL) {
+        CIP_TRY(CIP_NEW(&f->env.mem, &p, 1, err));
+        p->array = a;
+        cip_status st = begin_rows(f, p, in, nbytes, err);
+        if (st != CIP_OK) {
+            cip_commit_end(p->commit);
+            cip_mem_put(&f->env.mem, p);
+            return st;
+        }
+        p->next = f->appenders;
+        f->appenders = p;
+    }
+    *out = p->commit;
+    return CIP_OK;
+}
+
+static cip_status write_rows(cip_file *f, cip_commit *to, const cip_cast *cast, const uint8_t *rows,
+                             uint64_t nelem, cip_err *err)
+{
+    cip_cast_stats stats = { 0, 0 };
+    uint64_t size = cast->to->itemsize, from = cast->from->itemsize;
+    if (cip_cast_is_copy(cast))
+        return cip_commit_append(to, rows, (size_t)(nelem * size), err);
+    void *buf;
+    CIP_TRY(cip_mem_zeroed(&f->env.mem, (size_t)nelem, (size_t)size, &buf, err));
+    cip_cast_run(cast, (size_t)nelem, rows, (int64_t)from, buf, (int64_t)size, 0, &stats);
+    cip_status st = cip_cast_check(cast, &stats, err); /* before the first byte is written */
+    if (st == CIP_OK)
+        st = cip_commit_append(to, buf, (size_t)(nelem * size), err);
+    cip_mem_put(&f->env.mem, buf);
+    return st;
+}
+
+/* --- anywhere else
+ * ---------------------------------------------------------------------------------- */
+
+static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, size_t nbytes,
+                            cip_err *err)
+{
+    cip_edit *e;
+    if (f->updated)
+        CIP_TRY(cip_edit_open(f->io->name, NULL, &e, err));
+    else
+        CIP_TRY(cip_edit_begin(f, &e, err));
+    cip_status st = cip_edit_append(e, a->path, rows, nbytes, err);
+    if (st != CIP_OK) {
+        cip_edit_abort(e);
+        return st;
+    }
+    f->updated = true;
+    return cip_edit_commit(e, err);
+}
+
+/* Rows in the array's own type, for an update. */
+static cip_status cast_and_update(cip_file *f, const cip_array *a, const cip_cast *cast,
+                                  const uint8_t *rows, uint64_t nelem, cip_err *err)
+{
+    cip_cast_stats stats = { 0, 0 };
+    void *buf;
+    size_t size = (size_t)cast->to->itemsize;
+    CIP_TRY(cip_mem_zeroed(&f->env.mem, (size_t)nelem, size, &buf, err));
+    cip_cast_run(cast, (size_t)nelem, rows, (int64_t)cast->from->itemsize, buf, (int64_t)size, 0,
+                 &stats);
+    cip_status st = cip_cast_check(cast, &stats, err);
+    if (st == CIP_OK)
+        st = by_update(f, a, buf, (size_t)nelem * size, err);
+    cip_mem_put(&f->env.mem, buf);
+    return st;
+}
+
+/* `names`: for the types of records whose fields stand in another order. */
+static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dtype,
+                            const void *rows, size_t nbytes, cip_arena *names, cip_err *err)
+{
+    const cip_updater *u = f->format->update;
+    const cip_dtype *native = cip_array_native_dtype(a, err);
+    uint64_t nrow, there;
+    cip_cast cast;
+    cip_io *in;
+    cip_commit *to;
+    if (native == NULL)
+        return err != NULL ? (cip_status)err->code : CIP_ERR_TYPE;
+    if (dtype == cip_dtype_as_stored())
+        dtype = native;
+    if (u == NULL || u->append == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
+                        f->format->title);
+    CIP_TRY(cip_rows_count(a, dtype->itemsize, nbytes, &nrow, err));
+    uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
+    if (nelem == 0)
+        return CIP_OK;
+    const bool grows = u->grows != NULL && u->grows(f->layout, a, &in, &there);
+    const cip_dtype *target = grows ? a->dtype : native;
+    CIP_TRY(cip_dtype_in_order_of(names, dtype, target, "", &target, err));
+    CIP_TRY(cip_cast_make(dtype, target, CIP_OVERFLOW_ERROR, &cast, err));
+    if (!grows)
+        return cast_and_update(f, a, &cast, rows, nelem, err);
+    CIP_TRY(start(f, a, in, there, &to, err));
+    return write_rows(f, to, &cast, rows, nelem, err);
+}
+
+static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype, const void *rows,
+                         size_t nbytes, cip_err *err)
+{
+    cip_arena names = { .mem = &f->env.mem };
+    cip_status st = append_as(f, a, dtype, rows, nbytes, &names, err);
+    cip_arena_clear(&names);
+    return st;
+}
+
+cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, const void *rows,
+                      size_t nbytes, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    if (file == NULL || (rows == NULL && nbytes != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and rows, found NULL");
+    CIP_TRY(cip_dtype_there(dtype, err));
+    const cip_array *a = cip_find(file, path, &why);
+    cip_status st = a != NULL ? cip_array_state(a, &why) : (cip_status)why.code;
+    if (st == CIP_OK)
+        st = append(file, a, dtype, rows, nbytes, &why);
+    if (st != CIP_OK && a != NULL)
+        cip_fail_in(&why, st, "%s", a->path);
+    if (st != CIP_OK && err != NULL)
+        *err = why;
+    return st;
+}
+
+cip_status cip_sync(cip_file *file, cip_err *err)
+{
+    if (file == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
+    for (cip_appender *p = file->appenders; p != NULL; p = p->next)
+        CIP_TRY(cip_commit_sync(p->commit, err));
+    return CIP_OK;
+}

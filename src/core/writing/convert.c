@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Converting: what the output cannot hold is named and refused, the rest is streamed into its
+ * sink and put in place in one step. */
+#include "cippus/convert.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/writing/output.h"
+#include "core/writing/sink_run.h"
+#include "core/writing/spec_text.h"
+#include "core/take_options.h"
+#include "io/temporary.h"
+
+static cip_status choose_format(const char *out, const cip_convert_options *o, cip_sink_job *job,
+                                cip_err *err)
+{
+    job->format = o->format != NULL ? cip_format_find(o->format) : cip_format_of_name(out);
+    if (job->format == NULL && o->format != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", o->format);
+    if (job->format == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "'%.100s' does not tell the format; name it (--format)", out);
+    if (job->format->sink == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written yet",
+                        job->format->title);
+    return CIP_OK;
+}
+
+static cip_status parse_storage(const char *text, cip_where *out, cip_err *err)
+{
+    static const char *const names[] = { "internal", "inline", "external", "streamed" };
+    *out = CIP_WHERE_DEFAULT;
+    for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], text) == 0)
+            *out = (cip_where)(CIP_WHERE_INTERNAL + i);
+    if (text != NULL && *out == CIP_WHERE_DEFAULT)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the storage internal, inline, external or streamed, found "
+                        "'%.40s'",
+                        text);
+    return CIP_OK;
+}
+
+/* --- loss ----------------------------------------------------------------------------------- */
+
+typedef struct losses {
+    const cip_convert_options *o;
+    size_t n;
+    char first[200];
+} losses;
+
+static int on_loss(void *user, const cip_finding *f)
+{
+    losses *l = user;
+    if (f->severity != CIP_NOTE && l->n++ == 0)
+        snprintf(l->first, sizeof l->first, "%s", f->text);
+    return l->o->on_loss != NULL ? l->o->on_loss(l->o->user, f) : 0;
+}
+
+static cip_status check_loss(const cip_sink_job *job, const cip_convert_options *o, cip_err *err)
+{
+    losses l = { .o = o };
+    cip_report rep;
+    cip_report_init(&rep, &job->env->mem, false, on_loss, &l);
+    cip_status st = job->format->sink->check(&job->spec, &rep, err);
+    if (st == CIP_OK)
+        st = cip_report_status(&rep, err);
+    size_t impossible = rep.count[CIP_BAD] + rep.count[CIP_FATAL];
+    cip_report_clear(&rep);
+    if (st != CIP_OK || l.n == 0 || (o->accept_loss && impossible == 0))
+        return st;
+    const char *hint = impossible != 0 ? "" : "; accept it with --accept-loss";
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s%s",
+                    job->format->title, l.first, l.n > 1 ? " (and more)" : "", hint);
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static cip_status stdout_write(void *user, const void *p, size_t n, cip_err *err)
+{
+    (void)user;
+    const uint8_t *at = p;
+    while (n != 0) {
+        ssize_t w = write(STDOUT_FILENO, at, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return cip_fail_errno(err, errno, CIP_NO_OFFSET, "writing to standard output");
+        at += w;
+        n -= (size_t)w;
+    }
+    return CIP_OK;
+}
+
+typedef struct conversion {
+    const cip_file *in;
+    const cip_convert_options *o;
+    cip_sink_job *job;
+    bool rewrite; /* the same format, and nothing that needs its arrays one by one */
+} conversion;
+
+static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, cip_err *err)
+{
+    const cip_format *format = c->job->format;
+    cip_report *notes = c->job->spec.notes;
+    if (c->rewrite) { /* a sink's run tells the progress itself */
+        notes->progress = c->o->progress;
+        notes->progress_user = c->o->user;
+        CIP_TRY(format->rewrite(c->in->layout, &c->job->spec, out, err));
+    } else {
+        CIP_TRY(cip_sink_run(c->job, out, patch, err));
+    }
+    return cip_report_status(notes, err);
+}
+
+static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
+{
+    void *buf;
+    size_t got;
+    CIP_TRY(cip_mem_get(mem, CIP_IO_PIECE, &buf, err));
+    cip_status st = CIP_OK;
+    for (uint64_t off = 0; st == CIP_OK && off < io->size; off += got) {
+        st = cip_io_read_some(io, off, buf, CIP_IO_PIECE, &got, err);
+        if (st == CIP_OK)
+            st = stdout_write(NULL, buf, got, err);
+    }
+    cip_mem_put(mem, buf);
+    return st;
+}
+
+/* What is changed after it was written goes through a temporary file. */
+static cip_status to_pipe(const conversion *c, cip_err *err)
+{
+    cip_env *env = c->job->env;
+    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_out out = { .write = stdout_write };
+    cip_io *temporary = NULL;
+    cip_status st;
+    if (!c->rewrite && (c->job->format->sink->caps & CIP_SINK_PATCHES) == 0) {
+        CIP_GO(run_to(c, &out, &patch, err));
+    } else {
+        CIP_GO(cip_temporary_new(env, NULL, &temporary, err));
+        out = cip_temporary_out(temporary);
+        CIP_GO(run_to(c, &out, &patch, err));
+        CIP_GO(cip_output_patch(&out, &patch, err));
+        CIP_GO(copy_to_stdout(temporary, &env->mem, err));
+    }
+done:
+    cip_io_close(temporary);
+    cip_patch_clear(&patch);
+    return st;
+}
+
+static cip_status to_file(const conversion *c, const char *path, cip_err *err)
+{
+    cip_status st;
+    cip_env *env = c->job->env;
+    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_output *out = NULL;
+    CIP_GO(cip_output_begin(env, path, c->o->level, c->o->overwrite, &out, err));
+    CIP_GO(run_to(c, cip_output_out(out), &patch, err));
+    st = cip_output_commit(out, &patch, err);
+done:
+    cip_output_end(out);
+    cip_patch_clear(&patch);
+    return st;
+}
+
+/* What the options say of the output. */
+static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec *spec,
+                            cip_err *err)
+{
+    CIP_TRY(cip_spec_codec(o->codec, a, spec, err));
+    spec->version = o->version;
+    spec->checksum = o->checksum;
+    spec->encode = o->encode;
+    spec->accept_loss = o->accept_loss;
+    spec->tree_slack = o->tree_slack;
+    spec->align = o->align;
+    return cip_spec_byteorder(o->byteorder, spec, err);
+}
+
+static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const cip_sink_job *job)
+{
+    return in->format == job->format && job->format->rewrite != NULL && o->path == NULL &&
+           o->byteorder == NULL && o->version == NULL && o->encode == NULL && o->storage == NULL &&
+           !o->resolve_refs && !in->layout->outdated;
+}
+
+/* A file that is called YAML is to be just that. */
+static bool is_yaml(const char *out)
+{
+    const char *dot = strrchr(out, '.');
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
+{
+    cip_where where;
+    cip_sink_job *job = c->job;
+    CIP_TRY(choose_format(out, c->o, job, err));
+    bool alone = c->o->path != NULL && c->o->path[0] != '\0';
+    job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
+    job->spec.source_format = c->in->format->name;
+    job->spec.origin_keys = c->in->format->origin_keys;
+    if (c->in->format == job->format)
+        job->spec.from = c->in->layout;
+    cip_output_place(c->in->io->name, out, &job->spec);
+    job->spec.whole = job->spec.from != NULL && !alone;
+    CIP_TRY(fill_spec(c->o, a, &job->spec, err));
+    CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));
+    CIP_TRY(parse_storage(c->o->storage, &where, err));
+    if (where == CIP_WHERE_DEFAULT && is_yaml(out))
+        where = CIP_WHERE_INLINE;
+    job->spec.text_only = where == CIP_WHERE_INLINE && is_yaml(out);
+    if (where == CIP_WHERE_INLINE && c->o->encode != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected no encoding chain for data that are all in the tree");
+    c->rewrite = where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
+    if (!c->rewrite) {
+        CIP_TRY(cip_convert_plan(job, c->in, c->o->path, where, c->o->resolve_refs, a, err));
+        CIP_TRY(check_loss(job, c->o, err));
+    }
+    return strcmp(out, "-") == 0 ? to_pipe(c, err) : to_file(c, out, err);
+}
+
+cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
+                            cip_err *err)
+{
+    cip_convert_options o;
+    if (in == NULL || out == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected an input and an output, found NULL");
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
+    cip_arena arena = { .mem = &in->layout->env->mem };
+    cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };
+    cip_report notes;
+    cip_report_init(&notes, &job.env->mem, false, o.on_loss, o.user);
+    job.spec.env = job.env;
+    job.spec.notes = &notes;
+    conversion c = { .in = in, .o = &o, .job = &job };
+    cip_status st = convert(&c, out, &arena, err);
+    cip_report_clear(&notes);
+    for (size_t i = 0; i < job.nplan; i++)
+        cip_read_plan_clear(&job.plan[i]);
+    cip_arena_clear(&arena);
+    return st;
+}
+
+cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
+                       cip_err *err)
+{
+    cip_convert_options o;
+    cip_open_options how;
+    cip_file *f;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, o.input, &how, err));
+    if (how.check == CIP_CHECK_DEFAULT) /* a copy with checksums of its own would hide damage */
+        how.check = CIP_CHECK_ON;
+    CIP_TRY(cip_open(in, &how, &f, err));
+    cip_status st = cip_convert_file(f, out, &o, err);
+    cip_file_close(f);
+    return st;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates in place: changes are collected by the format and end as one revision, which is
+ * committed. */
+#include "core/writing/edit_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/commit/memory_file.h"
+#include "core/writing/spec_text.h"
+#include "core/take_options.h"
+#include "tree/edit.h"
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
+{
+    return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
+}
+
+static cip_status start_format(cip_edit *e, cip_err *err)
+{
+    cip_spec how = { .env = &e->file->env,
+                     .big = -1,
+                     .checksum = e->o.checksum,
+                     .encode = e->o.encode,
+                     .accept_loss = e->o.accept_loss,
+                     .notes = &e->notes,
+                     .tree_slack = e->o.tree_slack };
+    e->ops = e->file->format->update;
+    if (e->ops == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
+                        e->file->format->title);
+    CIP_TRY(cip_spec_codec(e->o.codec, &e->arena, &how, err));
+    CIP_TRY(cip_spec_checksum(e->o.checksum, err));
+    if (e->file->format->sink != NULL)
+        CIP_TRY(cip_spec_encode(e->file->format, e->o.encode, err));
+    return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
+}
+
+/* What is changed: a path, which may have to be the file that is open, or the caller's methods. */
+typedef struct edited {
+    const char *path;
+    cip_file *same;
+    const cip_io_methods *read;
+    cip_target *target; /* given to the commit: set to none */
+} edited;
+
+static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
+{
+    cip_env *env = &e->file->env;
+    if (what->target == NULL)
+        return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
+    cip_target own = *what->target;
+    *what->target = (cip_target){ .user = NULL };
+    return cip_commit_begin_io(env, what->read, &own, &e->o, &e->commit, err);
+}
+
+static cip_status start(cip_edit *e, const edited *what, const char *format, cip_err *err)
+{
+    const cip_file *same = what->same;
+    cip_io *io;
+    CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.encode, err));
+    CIP_TRY(keep_text(&e->arena, &e->o.history, err));
+    CIP_TRY(begin_commit(e, what, err));
+    cip_io *under = cip_commit_io(e->commit);
+    if (same != NULL && !cip_commit_same(e->commit, same->io))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "the file changed since it was opened; open it again");
+    CIP_TRY(cip_io_open_part(under, 0, under->size, &io, err));
+    CIP_TRY(cip_file_open_over(e->file, io, format, err));
+    return start_format(e, err);
+}
+
+static cip_status open_edit(const edited *what, const cip_edit_options *opts, cip_edit **out,
+                            cip_err *err)
+{
+    cip_file *same = what->same;
+    cip_edit_options o;
+    cip_file *f;
+    cip_edit *e;
+    if (out == NULL || (what->path == NULL && what->target == NULL))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
+    *out = NULL;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
+    if (same != NULL)
+        CIP_TRY(cip_file_prepare_like(same, &f, err));
+    else
+        CIP_TRY(cip_file_prepare(o.open, &f, err));
+    const char *format = same != NULL ? same->format->name : o.open != NULL ? o.open->format : NULL;
+    o.open = NULL; /* the caller's again */
+    cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
+    if (st != CIP_OK) {
+        cip_file_close(f);
+        return st;
+    }
+    e->file = f;
+    e->o = o;
+    cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
+    e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
+    st = start(e, what, format, err);
+    if (st != CIP_OK)
+        cip_edit_abort(e);
+    else
+        *out = e;
+    return st;
+}
+
+cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
+                         cip_err *err)
+{
+    return open_edit(&(edited){ .path = path }, opts, edit, err);
+}
+
+static cip_status open_target(const cip_io_methods *read, cip_target target,
+                              const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+{
+    cip_status st = open_edit(&(edited){ .read = read, .target = &target }, opts, edit, err);
+    cip_target_close(&target); /* if the commit did not come to have it */
+    return st;
+}
+
+cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
+                            void *user, const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+{
+    cip_target target;
+    if (edit != NULL)
+        *edit = NULL;
+    if (read == NULL || write == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    CIP_TRY(cip_target_take(&target, write, user, err));
+    return open_target(read, target, opts, edit, err);
+}
+
+cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts, cip_edit **edit,
+                                cip_err *err)
+{
+    if (edit != NULL)
+        *edit = NULL;
+    if (cip_memory_bytes(memory, NULL) == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
+    return open_target(&cip_memory_reads, cip_memory_target(memory), opts, edit, err);
+}
+
+cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
+{
+    if (edit != NULL)
+        *edit = NULL;
+    if (file == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
+    if (strcmp(file->io->ops->name, "file") != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "only a file that was opened by its name can be changed so, not %s",
+                        file->io->ops->name);
+    CIP_TRY(open_edit(&(edited){ .path = file->io->name, .same = file }, NULL, edit, err));
+    file->layout->may_change = true;
+    cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
+    return CIP_OK;
+}
+
+void cip_edit_abort(cip_edit *e)
+{
+    if (e == NULL)
+        return;
+    cip_file *f = e->file;
+    if (e->state != NULL)
+        e->ops->end(e->state);
+    cip_edit_added_end(e);
+    cip_revision_clear(&e->rev);
+    cip_commit_end(e->commit);
+    cip_report_clear(&e->notes);
+    cip_arena_clear(&e->arena);
+    cip_mem_put(&f->env.mem, e);
+    cip_file_close(f);
+}
+
+cip_status cip_edit_there(const cip_edit *e, cip_err *err)
+{
+    if (e != NULL)
+        return CIP_OK;
+    return err != NULL && err->code != CIP_OK
+               ? (cip_status)err->code
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
+}
+
+/* A change that failed must not go unnoticed because the next ones went well: half an update would
+ * be written. */
+cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err)
+{
+    if (st == CIP_OK)
+        return CIP_OK;
+    if (e->st == CIP_OK) {
+        e->st = st;
+        e->why = *found;
+    }
+    if (err != NULL)
+        *err = *found;
+    return st;
+}
+
+static cip_status none_failed(const cip_edit *e, cip_err *err)
+{
+    if (e->st != CIP_OK && err != NULL)
+        *err = e->why;
+    return e->st;
+}
+
+cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    if (e->finished)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
+    if (e->packed)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "unused data are dropped, which is an update's last change");
+    if (!able)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s: %s cannot be done",
+                        e->file->format->title, what);
+    return CIP_OK;
+}
+
+/* --- the tree ------------------------------------------------------------------------------------
+ */
+
+static cip_status set(cip_edit *e, const char *path, const cip_node *value, cip_err *err)
+{
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    return e->ops->set(e->state, path, value, err);
+}
+
+static cip_status may_set(const cip_edit *e, cip_err *err)
+{
+    return cip_edit_check(e, e->ops->set != NULL, "setting a value", err);
+}
+
+static cip_status set_string(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_node_new_string(&e->arena, text, strlen(text), &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_string(e, path, text, why));
+}
+
+static cip_status set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_int(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_int(e, path, value, why));
+}
+
+static cip_status set_double(cip_edit *e, const char *path, double value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_double(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_double(e, path, value, why));
+}
+
+static cip_status set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+{
+    cip_node *n;
+    CIP_TRY(may_set(e, err));
+    CIP_TRY(cip_node_new_bool(&e->arena, value, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_bool(e, path, value, why));
+}
+
+static cip_status set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    const cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_yaml_value(&e->file->env, &e->arena, text, e->file->format->tag_prefix, &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_yaml(e, path, text, why));
+}
+
+static cip_status set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    const cip_node *n;
+    CIP_TRY(may_set(e, err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    CIP_TRY(cip_yaml_typed(&e->file->env, &e->arena, text, e->file->format->tag_prefix, &e->notes,
+                           &n, err));
+    return set(e, path, n, err);
+}
+
+cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, set_typed(e, path, text, why));
+}
+
+static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing a value", err));
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    return e->ops->remove(e->state, path, err);
+}
+
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, remove_node(e, path, why));
+}
+
+static cip_status move_node(cip_edit *e, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving a value", err));
+    if (from == NULL || to == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
+    return e->ops->move(e->state, from, to, replace, err);
+}
+
+cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, move_node(e, from, to, replace, why));
+}
+
+cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
+{
+    cip_bytes t;
+    CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the tree's text", err));
+    if (text == NULL || nbytes == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected places for the text, found NULL");
+    CIP_TRY(e->ops->text(e->state, &t, err));
+    *text = (const char *)t.ptr;
+    *nbytes = t.len;
+    return CIP_OK;
+}
+
+static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the tree's text", err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
+}
+
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, replace_text(e, text, nbytes, why));
+}
+
+static cip_status freeze(cip_edit *e, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
+    return e->ops->freeze(e->state, err);
+}
+
+cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, freeze(e, why));
+}
+
+static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+{
+    cip_report report;
+    CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
+    cip_report_init(&report, &e->file->env.mem, false, fn, user);
+    cip_status st = e->ops->defrag(e->state, &report, err);
+    e->packed = true;
+    if (st == CIP_OK)
+        st = cip_report_status(&report, err);
+    cip_report_clear(&report);
+    return st;
+}
+
+cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, defrag(e, fn, user, why));
+}
+
+/* --- the end -------------------------------------------------------------------------------------
+ */
+
+static cip_status finish(cip_edit *e, cip_err *err)
+{
+    if (e->finished)
+        return CIP_OK;
+    CIP_TRY(cip_edit_complete_slabs(e, err));
+    if (e->o.history != NULL) {
+        e->packed = false;
+        CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));
+        CIP_TRY(e->ops->history(e->state, e->o.history, err));
+    }
+    CIP_TRY(e->ops->finish(e->state, &e->rev, err));
+    e->finished = true;
+    return CIP_OK;
+}
+
+static cip_status say(cip_write_fn *fn, void *user, const char *line, cip_err *err)
+{
+    return fn(user, line, strlen(line)) == 0
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+}
+
+static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
+{
+    char line[160];
+    const cip_revision *r = &e->rev;
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        snprintf(line, sizeof line, "write %zu bytes at %" PRIu64 "\n", op->after.len, op->offset);
+        CIP_TRY(say(fn, user, line, err));
+    }
+    if (!r->has_tail || r->anew)
+        return CIP_OK;
+    snprintf(line, sizeof line, "a new end of %" PRIu64 " bytes from %" PRIu64 "\n", r->tail_len,
+             r->tail_off);
+    return say(fn, user, line, err);
+}
+
+cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
+{
+    char kind[200] = "";
+    cip_err why = CIP_ERR_INIT;
+    if (e == NULL || fn == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit and a function");
+    CIP_TRY(none_failed(e, err));
+    CIP_TRY(cip_edit_leave(e, finish(e, &why), &why, err)); /* half of it is not to be committed */
+    CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
+    CIP_TRY(say(fn, user, kind, err));
+    CIP_TRY(say(fn, user, "\n", err));
+    return say_operations(e, fn, user, err);
+}
+
+cip_status cip_edit_commit(cip_edit *e, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    cip_status st = none_failed(e, err);
+    if (st == CIP_OK)
+        st = finish(e, err);
+    if (st == CIP_OK)
+        st = cip_commit_apply(e->commit, &e->rev, err);
+    cip_edit_abort(e);
+    return st;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays that an update adds. Each is written like one of a new file, by the same writer and sink,
+ * into a temporary file of the same format; the updater takes over what is stored there as it is
+ * and names it in the tree. */
+#include "core/writing/edit_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/take_options.h"
+#include "core/writing/writer.h"
+
+#define NAME "array" /* of the array in its temporary file */
+
+struct cip_addition {
+    struct cip_addition *next;
+    char *path;
+    cip_io *data;       /* the temporary file */
+    cip_writer *writer; /* NULL: it is complete */
+    cip_file *file;     /* it, open for the updater, which reads it until the commit */
+};
+
+static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *version, cip_err *err)
+{
+    const cip_write_options o = { .size = sizeof o,
+                                  .format = e->file->format->name,
+                                  .version = version,
+                                  .codec = e->o.codec,
+                                  .checksum = e->o.checksum,
+                                  .tree_slack = -1,
+                                  .threads = 1,
+                                  .limits = &e->file->env.limits,
+                                  .allocator = e->file->from.resize != NULL ? &e->file->from : NULL,
+                                  .accept_loss = e->o.accept_loss,
+                                  .on_note = e->o.on_note,
+                                  .user = e->o.user };
+    CIP_TRY(cip_writer_over(x->data, &o, &x->writer, err));
+    x->writer->env.pool = e->file->env.pool;
+    return CIP_OK;
+}
+
+static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts,
+                        struct cip_addition **out, cip_err *err)
+{
+    cip_array_options o;
+    struct cip_addition *x;
+    const char *version = NULL;
+    CIP_TRY(cip_edit_check(e, e->ops->add != NULL, "adding an array", err));
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
+    if (o.storage != NULL && strcmp(o.storage, "external") == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "an array that is added cannot lie in another file");
+    const bool inlined = o.storage != NULL && strcmp(o.storage, "inline") == 0;
+    CIP_TRY(e->ops->may_add(e->state, path, inlined, &version, err));
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+    CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &x->path, err));
+    CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &x->data, err));
+    x->next = e->added;
+    e->added = x;
+    *out = x;
+    return new_writer(e, x, version, err);
+}
+
+/* What is stored of it becomes the file's. */
+static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
+{
+    cip_io *io;
+    cip_status st = cip_writer_commit(x->writer, err);
+    x->writer = NULL;
+    CIP_TRY(st);
+    CIP_TRY(cip_file_prepare_like(e->file, &x->file, err));
+    CIP_TRY(cip_io_open_part(x->data, 0, x->data->size, &io, err));
+    CIP_TRY(cip_file_open_over(x->file, io, e->file->format->name, err));
+    return e->ops->add(e->state, x->path, x->file->layout, NAME, err);
+}
+
+/* In the words of the caller, who knows nothing of temporary files. */
+static cip_status name_it(cip_status st, const char *path, cip_err *err)
+{
+    if (err != NULL && strcmp(err->part, NAME) == 0)
+        err->part[0] = '\0';
+    return cip_fail_in(err, st, "%s", path != NULL ? path : "");
+}
+
+static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                      const int64_t *shape, const void *data, const cip_array_options *opts,
+                      cip_err *err)
+{
+    struct cip_addition *x;
+    CIP_TRY(begin(e, path, opts, &x, err));
+    CIP_TRY(cip_put(x->writer, NAME, dtype, ndim, shape, data, opts, err));
+    return complete(e, x, err);
+}
+
+cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                        const int64_t *shape, const void *data, const cip_array_options *opts,
+                        cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, name_it(put(e, path, dtype, ndim, shape, data, opts, why), path, why));
+}
+
+static cip_status put_array(cip_edit *e, const char *path, const cip_array *from,
+                            const cip_read_args *args, const cip_array_options *opts, cip_err *err)
+{
+    struct cip_addition *x;
+    CIP_TRY(begin(e, path, opts, &x, err));
+    CIP_TRY(cip_put_array(x->writer, NAME, from, args, opts, err));
+    return complete(e, x, err);
+}
+
+cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
+                              const cip_read_args *args, const cip_array_options *opts,
+                              cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, name_it(put_array(e, path, from, args, opts, why), path, why));
+}
+
+static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
+                          cip_err *err)
+{
+    struct cip_addition *x;
+    CIP_TRY(begin(e, path, opts, &x, err));
+    return cip_declare(x->writer, NAME, dtype, ndim, shape, opts, slab, err);
+}
+
+cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
+                            const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
+                            cip_err *err)
+{
+    if (slab == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a place for the slab");
+    *slab = NULL;
+    CIP_EDIT_CHANGE(e, err,
+                    name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));
+}
+
+/* Slabs are full now; the first declared comes first. */
+cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
+{
+    for (;;) {
+        struct cip_addition *first = NULL;
+        for (struct cip_addition *x = e->added; x != NULL; x = x->next)
+            first = x->writer != NULL ? x : first;
+        if (first == NULL)
+            return CIP_OK;
+        CIP_TRY(name_it(complete(e, first, err), first->path, err));
+    }
+}
+
+void cip_edit_added_end(cip_edit *e)
+{
+    for (struct cip_addition *x = e->added; x != NULL; x = x->next) {
+        cip_writer_abort(x->writer);
+        cip_file_close(x->file);
+        cip_io_close(x->data);
+    }
+}

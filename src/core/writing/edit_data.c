@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of elements: the caller's, or those of an array of another file, on their way to the
+ * format, which takes them one behind the other as they are to be stored. */
+#include "core/writing/edit_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+/* --- where elements come from --------------------------------------------------------------------
+ */
+
+/* Elements in memory, cast on the way. */
+typedef struct from_memory {
+    const uint8_t *at;
+    cip_cast cast;
+    cip_cast_stats stats;
+} from_memory;
+
+static cip_status next_of_memory(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    from_memory *m = self;
+    int64_t step = (int64_t)m->cast.from->itemsize;
+    cip_cast_run(&m->cast, (size_t)nelem, m->at, step, dst, (int64_t)m->cast.to->itemsize, 0,
+                 &m->stats);
+    m->at += nelem * (uint64_t)step;
+    return cip_cast_check(&m->cast, &m->stats, err);
+}
+
+/* Elements of an array, read in parts, cast on the way. */
+typedef struct from_array {
+    cip_read_plan plan;
+    cip_parts parts;
+    uint8_t *buf;          /* of one part */
+    uint8_t *mask, *alike; /* of one part: what is missing, what is as if; NULL: nothing */
+    const uint8_t *value;  /* what the target has in place of missing elements; NULL: nothing */
+    bool accept_loss;
+    uint64_t have, used;
+} from_array;
+
+/* Missing elements become what the target has in their place, which no other may then be; a target
+ * that has nothing would take their fill values for data. */
+static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
+{
+    size_t n = (size_t)part->nelem, size = (size_t)x->plan.to->itemsize;
+    CIP_TRY(cip_read_plan_mask(&x->plan, part, x->mask, err));
+    if (x->value != NULL)
+        CIP_TRY(cip_equal_run(x->plan.to, x->value, x->buf, n, x->alike, err));
+    for (size_t i = 0; i < n; i++) {
+        if (x->mask[i] != 0 && x->value != NULL)
+            memcpy(x->buf + i * size, x->value, size);
+        else if (x->mask[i] != 0 && !x->accept_loss)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "elements of the input are missing, and the array cannot take that; "
+                            "accept their fill values with --accept-loss");
+        else if (x->value != NULL && x->mask[i] == 0 && x->alike[i] != 0 && !x->accept_loss)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "an element of the input is what stands for missing ones in the "
+                            "array; accept it with --accept-loss");
+    }
+    return CIP_OK;
+}
+
+static cip_status next_part(from_array *x, cip_err *err)
+{
+    cip_part part;
+    if (!cip_parts_next(&x->parts, &part))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected more elements, found the end");
+    CIP_TRY(cip_read_plan_fetch(&x->plan, &part, x->buf, err));
+    if (x->mask != NULL)
+        CIP_TRY(put_missing(x, &part, err));
+    x->have = part.nelem;
+    x->used = 0;
+    return CIP_OK;
+}
+
+static cip_status next_of_array(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    from_array *x = self;
+    size_t size = (size_t)x->plan.to->itemsize;
+    while (nelem != 0) {
+        if (x->used == x->have)
+            CIP_TRY(next_part(x, err));
+        uint64_t n = cip_min_u64(nelem, x->have - x->used);
+        memcpy(dst, x->buf + x->used * size, (size_t)n * size);
+        dst += n * size;
+        x->used += n;
+        nelem -= n;
+    }
+    return CIP_OK;
+}
+
+/* Buffers for a part of n elements. */
+static cip_status get_buffers(from_array *x, const cip_array *from, size_t n, cip_err *err)
+{
+    cip_mem *mem = x->plan.arena.mem;
+    CIP_TRY(cip_mem_zeroed(mem, n, (size_t)x->plan.to->itemsize, (void **)&x->buf, err));
+    if (from->mask.kind == CIP_MASK_NONE && x->value == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_mem_zeroed(mem, n, 1, (void **)&x->mask, err));
+    return cip_mem_zeroed(mem, n, 1, (void **)&x->alike, err);
+}
+
+static void array_end(from_array *x)
+{
+    cip_mem_put(x->plan.arena.mem, x->alike);
+    cip_mem_put(x->plan.arena.mem, x->mask);
+    cip_mem_put(x->plan.arena.mem, x->buf);
+    cip_read_plan_clear(&x->plan);
+}
+
+/* As numpy broadcasts: the elements of axes of length 1, and of those that are missing in front,
+ * are repeated as `to` has it. */
+static bool broadcast(cip_nd *from, const cip_nd *to)
+{
+    cip_nd out = *from;
+    int32_t skip = 0;
+    while (from->ndim - skip > to->ndim && from->shape[skip] == 1)
+        skip++;
+    const int32_t front = to->ndim - (from->ndim - skip);
+    if (front < 0)
+        return false;
+    for (int32_t i = 0; i < to->ndim; i++) {
+        const int32_t k = i - front + skip;
+        out.shape[i] = to->shape[i];
+        out.stride[i] = i < front || from->shape[k] == 1 ? 0 : from->stride[k];
+        if (i >= front && from->shape[k] != 1 && from->shape[k] != to->shape[i])
+            return false;
+    }
+    out.ndim = to->ndim;
+    *from = out;
+    return true;
+}
+
+static bool same_shape(const cip_nd *a, const cip_nd *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
+}
+
+/* Makes the plan's elements as many as `to` has. */
+static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
+{
+    if (same_shape(&p->from, to))
+        return CIP_OK;
+    if (!broadcast(&p->from, to))
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected as many elements along each of %d axes as are selected, or one, "
+                        "found another shape of %d axes",
+                        (int)to->ndim, (int)p->from.ndim);
+    if (cip_plan_is_masked(p))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "elements that may be missing cannot be repeated");
+    cip_shape_nelem(to->ndim, to->shape, &p->nelem);
+    return CIP_OK;
+}
+
+/* All of `from`, spread over `over` (NULL: as it is), as elements of `to`, of which `value` (or
+ * NULL) stands for missing ones. */
+static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from, const cip_nd *over,
+                              const cip_dtype *to, const uint8_t *value, cip_err *err)
+{
+    cip_read_args args = { .size = sizeof args };
+    if (!e->o.by_position)
+        CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
+                                      "; --by-position takes fields in order", &to, err));
+    args.dtype = to;
+    args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
+    memset(x, 0, sizeof *x);
+    CIP_TRY(cip_read_plan_make(from, &args, CIP_AS_STORED, &x->plan, err));
+    cip_status st = over != NULL ? spread(&x->plan, over, err) : CIP_OK;
+    uint64_t most = cip_min_u64(cip_piece_elems(to->itemsize), x->plan.nelem);
+    x->value = value;
+    x->accept_loss = e->o.accept_loss;
+    if (st == CIP_OK)
+        st = get_buffers(x, from, (size_t)cip_max_u64(1, most), err);
+    if (st != CIP_OK)
+        array_end(x);
+    else
+        cip_parts_start(&x->parts, &x->plan, cip_max_u64(1, most));
+    return st;
+}
+
+/* What stands for missing elements in all of the array (a field of it has nothing), or NULL. */
+static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
+{
+    return a->mask.kind == CIP_MASK_VALUE && to == a->dtype ? a->mask.value : NULL;
+}
+
+/* --- writing
+ * --------------------------------------------------------------------------------------- */
+
+static cip_status passed_on(cip_err *err)
+{
+    return err != NULL && err->code != CIP_OK
+               ? (cip_status)err->code
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL");
+}
+
+/* The selected elements of the array (or a field of it) at `path`. */
+static cip_status plan_target(const cip_edit *e, const char *path, const char *selection, cip_as as,
+                              cip_read_plan *out, cip_err *err)
+{
+    cip_read_args args = { .size = sizeof args, .selection = selection };
+    cip_err why = CIP_ERR_INIT;
+    const cip_array *a = cip_find_field(e->file, path, &args.field, &why);
+    if (a == NULL) {
+        if (err != NULL)
+            *err = why;
+        return passed_on(&why);
+    }
+    CIP_TRY(cip_array_state(a, err));
+    return cip_read_plan_make(a, &args, as, out, err);
+}
+
+static cip_status may_write(const cip_edit *e, cip_err *err)
+{
+    return cip_edit_check(e, e->ops->write != NULL, "changing elements", err);
+}
+
+static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
+                               const void *data, size_t nbytes, cip_err *err)
+{
+    cip_read_plan p;
+    CIP_TRY(may_write(e, err));
+    CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
+    from_memory m = { .at = data };
+    const cip_feed feed = { next_of_memory, &m };
+    cip_status st;
+    if (p.nbytes != nbytes || (data == NULL && nbytes != 0)) {
+        st = cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                      "expected %" PRIu64 " bytes for the selection, found %zu", p.nbytes, nbytes);
+        goto done;
+    }
+    CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
+    st = p.nelem == 0 ? CIP_OK : e->ops->write(e->state, p.array, &p.from, &feed, err);
+done:
+    cip_fail_in(err, st, "%s", p.array->path);
+    cip_read_plan_clear(&p);
+    return st;
+}
+
+cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, const void *data,
+                          size_t nbytes, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, data, nbytes, why));
+}
+
+static cip_status write_array(cip_edit *e, const char *path, const char *selection,
+                              const cip_array *from, cip_err *err)
+{
+    cip_read_plan p;
+    from_array x;
+    const cip_feed feed = { next_of_array, &x };
+    CIP_TRY(may_write(e, err));
+    if (from == NULL)
+        return passed_on(err);
+    CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
+    cip_status st =
+        array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
+    if (st == CIP_OK) {
+        if (p.nelem != 0)
+            st = e->ops->write(e->state, p.array, &p.from, &feed, err);
+        array_end(&x);
+    }
+    cip_fail_in(err, st, "%s", p.array->path);
+    cip_read_plan_clear(&p);
+    return st;
+}
+
+cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
+                                const cip_array *from, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, write_array(e, path, selection, from, why));
+}
+
+/* --- rows and shapes
+ * --------------------------------------------------------------------------------- */
+
+cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes, uint64_t *nrow,
+                          cip_err *err)
+{
+    uint64_t row;
+    if (a->view.ndim == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
+    if (!cip_shape_nelem(a->view.ndim - 1, a->view.shape + 1, &row) ||
+        cip_mul_overflow(row, itemsize, &row))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^64 bytes");
+    if (row == 0 ? nbytes != 0 : nbytes % row != 0)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected whole rows of %" PRIu64 " bytes, found %" PRIu64 " bytes", row,
+                        nbytes);
+    *nrow = row == 0 ? 0 : nbytes / row;
+    return CIP_OK;
+}
+
+static cip_status find_array(const cip_edit *e, const char *path, const cip_array **out,
+                             cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    *out = cip_find(e->file, path, &why);
+    if (*out != NULL)
+        return cip_array_state(*out, err);
+    if (err != NULL)
+        *err = why;
+    return (cip_status)why.code;
+}
+
+static cip_status may_append(const cip_edit *e, cip_err *err)
+{
+    return cip_edit_check(e, e->ops->append != NULL, "adding rows", err);
+}
+
+static cip_status append_rows(cip_edit *e, const char *path, const void *data, size_t nbytes,
+                              cip_err *err)
+{
+    const cip_array *a;
+    uint64_t nrow;
+    from_memory m = { .at = data };
+    const cip_feed feed = { next_of_memory, &m };
+    CIP_TRY(may_append(e, err));
+    CIP_TRY(find_array(e, path, &a, err));
+    const cip_dtype *native = cip_array_native_dtype(a, err);
+    if (native == NULL)
+        return passed_on(err);
+    cip_status st = cip_rows_count(a, native->itemsize, nbytes, &nrow, err);
+    if (st == CIP_OK)
+        st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
+    if (st == CIP_OK)
+        st = e->ops->append(e->state, a, nrow, &feed, err);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
+                           cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, append_rows(e, path, data, nbytes, why));
+}
+
+/* One row less of axes is one row. */
+static cip_status rows_of(const cip_array *a, const cip_nd *from, uint64_t *nrow, cip_err *err)
+{
+    int32_t off = a->view.ndim == from->ndim + 1 ? 1 : 0;
+    bool fits = a->view.ndim == from->ndim + off && a->view.ndim != 0;
+    for (int32_t i = 1; fits && i < a->view.ndim; i++)
+        fits = a->view.shape[i] == from->shape[i - off];
+    if (!fits)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected rows of the array's own shape, found %d axes of other lengths",
+                        (int)from->ndim);
+    *nrow = off != 0 ? 1 : (uint64_t)from->shape[0];
+    return CIP_OK;
+}
+
+static cip_status append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+{
+    const cip_array *a;
+    uint64_t nrow;
+    from_array x;
+    const cip_feed feed = { next_of_array, &x };
+    CIP_TRY(may_append(e, err));
+    if (from == NULL)
+        return passed_on(err);
+    CIP_TRY(find_array(e, path, &a, err));
+    cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "%s", a->path);
+    st = rows_of(a, &x.plan.from, &nrow, err);
+    if (st == CIP_OK)
+        st = e->ops->append(e->state, a, nrow, &feed, err);
+    array_end(&x);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, append_array(e, path, from, why));
+}
+
+static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                         cip_err *err)
+{
+    const cip_array *a;
+    CIP_TRY(cip_edit_check(e, e->ops->resize != NULL, "another shape", err));
+    CIP_TRY(find_array(e, path, &a, err));
+    if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
+                        (int)a->view.ndim, ndim);
+    for (int i = 0; i < ndim; i++)
+        if (shape[i] < 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected lengths of at least 0, found %" PRId64, shape[i]);
+    cip_status st = e->ops->resize(e->state, a, shape, err);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                           cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, resize(e, path, ndim, shape, why));
+}

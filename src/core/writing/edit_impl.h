@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of an update. */
+#ifndef CIP_CORE_EDIT_IMPL_H
+#define CIP_CORE_EDIT_IMPL_H
+
+#include "core/commit/commit.h"
+#include "core/reading/read_plan.h"
+
+struct cip_edit {
+    cip_file *file; /* as the update found it; its env is what everything works within */
+    cip_commit *commit;
+    cip_arena arena;
+    const cip_updater *ops;
+    void *state;
+    cip_edit_options o; /* texts in the arena */
+    cip_revision rev;
+    cip_report notes;
+    struct cip_addition *added; /* arrays that come, last one first */
+    bool packed;                /* defrag was asked for */
+    bool finished;              /* rev is made */
+    cip_status st;              /* of the first change that failed: no commit then */
+    cip_err why;
+};
+
+/* Public calls that change something: `call` runs with `why` as its error, and the first failure is
+ * kept, as the commit must not follow. What NULL was given for passes on what is in err. */
+#define CIP_EDIT_CHANGE(e, err, call)                                                              \
+    do {                                                                                           \
+        cip_err none_ = CIP_ERR_INIT, found_ = (err) != NULL ? *(err) : none_, *why = &found_;     \
+        CIP_TRY(cip_edit_there((e), (err)));                                                       \
+        return cip_edit_leave((e), (call), why, (err));                                            \
+    } while (0)
+cip_status cip_edit_there(const cip_edit *e, cip_err *err);
+cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
+
+/* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
+cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
+/* --- edit_add.c: arrays that come */
+
+/* Those that were filled by boxes are done. */
+cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
+/* Frees what they were brought in, behind the format's own end. */
+void cip_edit_added_end(cip_edit *e);
+
+/* Rows of the array in nbytes of elements of `dtype` (itemsize bytes each); RANGE when they are not
+ * whole. */
+cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes, uint64_t *nrow,
+                          cip_err *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The one way of whole arrays into a format's sink, whatever they come from: engine.c. */
+#ifndef CIP_CORE_ENGINE_H
+#define CIP_CORE_ENGINE_H
+
+#include "core/reading/read_plan.h"
+
+/* Where elements come from, in C order: just one of memory, io and plan. Borrowed. */
+typedef struct cip_source {
+    const cip_dtype *dtype; /* of memory and io: packed elements of it */
+    uint64_t nelem;
+    const uint8_t *mem;
+    cip_io *io;
+    const cip_read_plan *plan;
+    cip_overflow policy; /* of its cast to what is stored */
+} cip_source;
+
+/* Takes elements in C order, packed; borrowed. */
+typedef cip_status cip_source_fn(void *user, cip_bytes elems, cip_err *err);
+/* Walks a source: elements of `to` in runs of at most `most`. RANGE where the cast refuses one. */
+cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *to, uint64_t most,
+                           cip_source_fn *fn, void *user, cip_err *err);
+
+/* A sink that has begun, and what the caller is told meanwhile. One thread at a time. */
+typedef struct cip_engine {
+    cip_env *env;
+    const cip_sink *sink;
+    void *state;               /* of the sink */
+    cip_progress_fn *progress; /* may be NULL; not 0 cancels */
+    void *user;
+    uint64_t done, total;            /* bytes as they are in the sources */
+    const struct cip_tuning *tuning; /* NULL: the default */
+} cip_engine;
+
+/* Bytes that a source counts for in `total`. */
+uint64_t cip_source_nbytes(const cip_source *s);
+/* All of an array to the sink, which stores it in this form, and its end; from NULL: a view, which
+ * has no data. CANCELLED when the caller wants no more. */
+cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *form,
+                          const cip_source *from, cip_err *err);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New files that appear together: the members first, the file that names them last. A member never
+ * takes the place of one that is there, and nothing that was there is removed: whose it is cannot
+ * be known. A file that is replaced is under the writers' lock all the while. */
+#include "core/writing/output.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/commit/commit_impl.h"
+
+enum { MEMBERS_MAX = 4096 };
+
+typedef struct folder_output {
+    cip_output o;
+    cip_env *env;
+    cip_level level;
+    bool overwrite;
+    char *path;      /* with no link in its last step */
+    cip_place place; /* of it; members lie in the same folder */
+    cip_replace *file;
+    cip_commit *old; /* the file that is replaced, locked; NULL: none, or it cannot be locked */
+    cip_replace **member;
+    size_t n, cap;
+} folder_output;
+
+static bool is_there(const cip_place *p, const char *name)
+{
+    struct stat there;
+    return fstatat(p->dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool can_have_journal(const cip_place *p)
+{
+    return strlen(p->name) + sizeof ".cip-journal" <= NAME_MAX;
+}
+
+/* A journal whose file is gone would make a new one of that name unreadable; it may be needed where
+ * its file is now. */
+static cip_status check_journal(const cip_place *p, cip_err *err)
+{
+    char *name = NULL;
+    if (!can_have_journal(p))
+        return CIP_OK;
+    CIP_TRY(cip_place_beside(p, ".cip-journal", &name, err));
+    cip_status st = CIP_OK;
+    if (is_there(p, name))
+        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                      "'%.100s' is in the way: the rest of an update of another file of this name; "
+                      "remove it, or put it beside its file",
+                      name);
+    cip_mem_put(p->mem, name);
+    return st;
+}
+
+/* Whoever updates the file finishes first. One that cannot be written, and so not be updated by us,
+ * may be replaced nevertheless. */
+static cip_status lock_old(folder_output *o, cip_err *err)
+{
+    const cip_edit_options how = { .size = sizeof how, .level = o->level };
+    cip_err own = CIP_ERR_INIT;
+    cip_status st = CIP_ERR_NOT_FOUND;
+    if (o->old != NULL)
+        return CIP_OK;
+    if (o->overwrite && can_have_journal(&o->place) && is_there(&o->place, o->place.name))
+        st = cip_commit_lock(o->env, o->path, &how, &o->old, &own);
+    if (st == CIP_ERR_NOT_FOUND || st == CIP_ERR_READONLY)
+        return check_journal(&o->place, err);
+    if (st != CIP_OK && err != NULL)
+        *err = own;
+    return st;
+}
+
+/* --- members ------------------------------------------------------------------------------------
+ */
+
+static cip_status open_member(folder_output *o, const char *name, cip_replace **out, cip_err *err)
+{
+    cip_place place;
+    if (*name == '\0' || strchr(name, '/') != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a plain name, found '%.80s'",
+                        name);
+    if (is_there(&o->place, name))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+    CIP_TRY(cip_place_sibling(&o->place, name, &place, err));
+    cip_status st = check_journal(&place, err);
+    if (st == CIP_OK)
+        return cip_replace_at(&o->env->mem, place, NULL, o->level, false, out, err);
+    cip_place_close(&place);
+    return st;
+}
+
+static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
+{
+    folder_output *o = user;
+    if (o->n == MEMBERS_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d files beside it",
+                        MEMBERS_MAX);
+    if (o->n == o->cap) {
+        size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
+        CIP_TRY(
+            cip_mem_resize(&o->env->mem, (void **)&o->member, cap * sizeof(cip_replace *), err));
+        o->cap = cap;
+    }
+    cip_status st = open_member(o, name, &o->member[o->n], err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "output");
+    *out = cip_replace_out(o->member[o->n]);
+    o->n++;
+    return CIP_OK;
+}
+
+static bool is_taken(void *user, const char *name)
+{
+    const folder_output *o = user;
+    return is_there(&o->place, name);
+}
+
+/* --- the file itself ----------------------------------------------------------------------------
+ */
+
+static cip_status place_output(folder_output *o, const char *path, cip_err *err)
+{
+    char real[PATH_MAX];
+    cip_mem *mem = &o->env->mem;
+    path = cip_place_follow(path, real);
+    CIP_TRY(cip_mem_copy(mem, path, strlen(path), &o->path, err));
+    CIP_TRY(cip_place_open(mem, path, &o->place, err));
+    if (!o->overwrite && is_there(&o->place, o->place.name))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
+    return CIP_OK;
+}
+
+static cip_status open_output(folder_output *o, cip_err *err)
+{
+    cip_place place;
+    CIP_TRY(cip_place_sibling(&o->place, o->place.name, &place, err));
+    CIP_TRY(cip_replace_at(&o->env->mem, place, NULL, o->level, false, &o->file, err));
+    cip_out *to = cip_replace_out(o->file);
+    to->name = o->place.name;
+    to->member = new_member;
+    to->member_user = o;
+    to->taken = o->overwrite ? is_taken : NULL;
+    return lock_old(o, err);
+}
+
+/* What an interrupted update left is completed before the file goes: at every instant the name
+ * shows the old file or the new one, and no journal lies beside that. */
+static cip_status settle_old(folder_output *o, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
+    cip_status st = o->old != NULL ? cip_commit_recover(o->old, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
+}
+
+static cip_status place_all(folder_output *o, const cip_patch *patch, cip_err *err)
+{
+    CIP_TRY(settle_old(o, err));
+    for (size_t i = 0; i < o->n; i++)
+        CIP_TRY(cip_replace_commit(o->member[i], NULL, false, err));
+    return cip_replace_commit(o->file, patch, o->overwrite, err);
+}
+
+static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
+{
+    folder_output *o = (folder_output *)output;
+    cip_status st = place_all(o, patch, err);
+    for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
+        cip_replace_take_back(o->member[i]);
+    return cip_fail_in(err, st, "output");
+}
+
+static void folder_end(cip_output *output)
+{
+    folder_output *o = (folder_output *)output;
+    cip_mem *mem = &o->env->mem;
+    for (size_t i = 0; i < o->n; i++)
+        cip_replace_end(o->member[i]);
+    cip_replace_end(o->file);
+    cip_commit_end(o->old); /* and with it the lock */
+    cip_place_close(&o->place);
+    cip_mem_put(mem, o->member);
+    cip_mem_put(mem, o->path);
+    cip_mem_put(mem, o);
+}
+
+static cip_out *folder_out(cip_output *o)
+{
+    return cip_replace_out(((folder_output *)o)->file);
+}
+
+static const cip_output_ops folder_ops = {
+    .out = folder_out,
+    .commit = folder_commit,
+    .end = folder_end,
+};
+
+cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
+                            cip_output **out, cip_err *err)
+{
+    folder_output *o = NULL;
+    cip_status st;
+    *out = NULL;
+    CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
+    o->o.ops = &folder_ops;
+    o->env = env;
+    o->level = level;
+    o->overwrite = overwrite;
+    o->place.dir = -1;
+    CIP_GO(place_output(o, path, err));
+    CIP_GO(open_output(o, err));
+    *out = &o->o;
+    return CIP_OK;
+done:
+    if (o != NULL)
+        folder_end(&o->o);
+    return cip_fail_in(err, st, "output");
+}
+
+/* The folder of a file, or of what a link leads to; `there`: the file exists. */
+static bool folder_of(const char *path, bool there, struct stat *out)
+{
+    char *real = realpath(path, NULL);
+    char *folder = real != NULL || there ? real : strdup(path);
+    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    bool found = folder != NULL && stat(slash != NULL ? folder : ".", out) == 0;
+    free(folder);
+    return found;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+void cip_output_place(const char *in, const char *out, cip_spec *spec)
+{
+    struct stat x, y;
+    bool unknown = in == NULL || strcmp(in, "-") == 0 || strcmp(out, "-") == 0;
+    spec->renamed = unknown || strcmp(last_name(in), last_name(out)) != 0;
+    spec->elsewhere = unknown || !folder_of(in, true, &x) || !folder_of(out, false, &y) ||
+                      x.st_dev != y.st_dev || x.st_ino != y.st_ino;
+}

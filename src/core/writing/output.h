@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A new file, and files beside it that belong to it: nothing is under their names before all are
+ * complete. In a folder, in a store of the caller's, or in memory. */
+#ifndef CIP_CORE_OUTPUT_H
+#define CIP_CORE_OUTPUT_H
+
+#include "core/commit/commit.h"
+#include "core/commit/memory_file.h"
+#include "format/format.h"
+
+typedef struct cip_output cip_output;
+
+typedef struct cip_output_ops {
+    cip_out *(*out)(cip_output *o);
+    cip_status (*commit)(cip_output *o, const cip_patch *patch, cip_err *err);
+    void (*end)(cip_output *o);
+} cip_output_ops;
+
+/* Private fields of the implementation follow in its own struct. */
+struct cip_output {
+    const cip_output_ops *ops;
+};
+
+/* Says in spec->elsewhere whether `out` will not lie in the folder of the file `in`, so that what
+ * `in` says of others beside it means nothing there, and in spec->renamed whether it will have
+ * another name. True where nobody can say ("-"). */
+void cip_output_place(const char *in, const char *out, cip_spec *spec);
+
+/* Links are followed once, for the file and those beside it. BUSY when the name exists and is not
+ * to be overwritten, or when somebody updates the file that would be; the commit looks again. A
+ * file that is to be overwritten is locked for writers until the end. */
+cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
+                            cip_output **out, cip_err *err);
+/* Into a file of the caller's store, which is called in the commit alone. `target` is borrowed.
+ * `changes`: what was written is changed afterwards; else it goes there at once, and what begins
+ * writing is the commit's business. */
+cip_status cip_output_begin_target(cip_env *env, const cip_target *target, cip_level level,
+                                   bool changes, cip_output **out, cip_err *err);
+/* Into memory, which is borrowed. */
+cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output **out,
+                                   cip_err *err);
+/* Into a temporary file, which is borrowed. */
+cip_status cip_output_begin_temporary(cip_env *env, cip_io *temporary, cip_output **out,
+                                      cip_err *err);
+
+/* Where it is written to: can be rewritten, cut and moved (but a target's that never changes); has
+ * a name and gives members where there can be any. */
+static inline cip_out *cip_output_out(cip_output *o)
+{
+    return o->ops->out(o);
+}
+
+/* The files beside it take their places, then the file itself; nothing but a file of its very name
+ * is replaced. `patch` may be NULL. */
+static inline cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
+{
+    return o->ops->commit(o, patch, err);
+}
+
+/* Makes a patch's changes in what was written: of an output that has no other way. */
+cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err);
+
+/* Frees; what did not take its place is removed. NULL is fine. */
+static inline void cip_output_end(cip_output *o)
+{
+    if (o != NULL)
+        o->ops->end(o);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * All arrays of a conversion, one after the other, into a sink from its begin to its finish. */
+#include "core/writing/sink_run.h"
+
+cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
+{
+    cip_spec_array *s;
+    CIP_TRY(CIP_ARENA_NEW(a, &s, job->spec.narray, err));
+    for (size_t i = 0; i < job->spec.narray; i++) {
+        const cip_read_plan *p = &job->plan[i];
+        s[i] = (cip_spec_array){ .path = p->array->path,
+                                 .dtype = p->to,
+                                 .ndim = p->from.ndim,
+                                 .shape = p->from.shape,
+                                 .mask = -1,
+                                 .masked = cip_plan_is_masked(p) && !p->take_mask };
+    }
+    job->spec.array = s;
+    return CIP_OK;
+}
+
+/* What convert and export give the sink of an array: the read plan's elements; a view, none. */
+static const cip_source *source_of(const cip_sink_job *job, size_t i, cip_source *s)
+{
+    const cip_read_plan *p = &job->plan[i];
+    *s = (cip_source){ .nelem = p->nelem, .plan = p, .policy = p->cast.policy };
+    return job->spec.array[i].is_view ? NULL : s;
+}
+
+static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_array_form *form,
+                              size_t i, cip_err *err)
+{
+    cip_source s;
+    cip_status st = cip_engine_put(e, i, form, source_of(job, i, &s), err);
+    return cip_fail_in(err, st, "%s", job->plan[i].array->path);
+}
+
+cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err)
+{
+    cip_status st;
+    cip_arena arena = { .mem = &job->env->mem };
+    cip_array_form *form = NULL;
+    cip_source s;
+    cip_engine e = {
+        .env = job->env, .sink = job->format->sink, .progress = job->progress, .user = job->user
+    };
+    for (size_t i = 0; i < job->spec.narray; i++)
+        e.total += source_of(job, i, &s) != NULL ? cip_source_nbytes(&s) : 0;
+    CIP_GO(CIP_ARENA_NEW(&arena, &form, job->spec.narray, err));
+    CIP_GO(e.sink->begin(job->env, &arena, &job->spec, out, form, &e.state, err));
+    for (size_t i = 0; i < job->spec.narray; i++)
+        CIP_GO(write_array(job, &e, &form[i], i, err));
+    st = e.sink->finish(e.state, patch, err);
+done:
+    if (e.state != NULL && e.sink->clear != NULL)
+        e.sink->clear(e.state);
+    cip_arena_clear(&arena);
+    return st;
+}

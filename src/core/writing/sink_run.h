@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Running a format's sink over planned reads: what convert and export share. */
+#ifndef CIP_CORE_SINK_RUN_H
+#define CIP_CORE_SINK_RUN_H
+
+#include "cippus/convert.h"
+#include "core/writing/engine.h"
+
+typedef struct cip_sink_job {
+    const cip_format *format;
+    cip_spec spec;       /* array[] filled from `plan` by cip_sink_spec or cip_convert_plan */
+    cip_read_plan *plan; /* spec.narray of them */
+    size_t nplan;        /* made so far, to be cleared */
+    cip_env *env;
+    cip_progress_fn *progress; /* may be NULL */
+    void *user;
+} cip_sink_job;
+
+/* Fills spec.array from the plans; lives in `a`. */
+cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
+/* What convert writes: the arrays of an open file, with their masks where the sink holds trees.
+ * `path`: one of them, or a field of one (NULL: all); `where` of all; `refs`: references too. */
+cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
+                            cip_where where, bool refs, cip_arena *a, cip_err *err);
+/* Writes everything to `out`; what has to be changed afterwards goes into the patch. */
+cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays added to files that exist. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/endian.h"
+#include "core/writing/edit_impl.h"
+#include "core/writing/edit_testing.h"
+#include "support/needs.h"
+
+static scratch s;
+
+static int start(void **state)
+{
+    (void)state;
+    return scratch_open(&s) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    scratch_close(&s);
+    return 0;
+}
+
+static const int64_t two[] = { 2, 3 };
+static const int16_t six[] = { 1, 2, 3, 4, 5, 6 };
+
+static void an_array_comes_behind_the_others(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const char *const codecs[] = { NULL, "zlib", "lz4", "bzp2" };
+    const char *path = edit_file(&s, "add.asdf", false);
+    size_t n, m;
+    char *was = edit_bytes(path, &n);
+    char name[32];
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        cip_edit *e;
+        int32_t many[5000];
+        const int64_t shape[] = { 50, 100 };
+        for (int k = 0; k < 5000; k++)
+            many[k] = k / 100;
+        OK(cip_edit_open(path, NULL, &e, err));
+        snprintf(name, sizeof name, "new/x%zu", i);
+        OK(cip_edit_put(e, name, cip_dtype_of(CIP_I32), 2, shape, many,
+                        CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        cip_file *f;
+        int32_t back[100];
+        OK(cip_open(path, NULL, &f, err));
+        OK(cip_read(cip_find(f, name, err), "[7]", cip_dtype_of(CIP_I32), back, sizeof back, err));
+        assert_true(back[0] == 7 && back[99] == 7);
+        cip_file_close(f);
+    }
+    edit_expect(path, "few", "10 20 30\n");
+    char *now = edit_bytes(path, &m);
+    const char *block = memmem(was, n,
+                               "\xd3"
+                               "BLK",
+                               4);
+    const size_t from = (size_t)(block - was),
+                 to = (size_t)((const char *)memmem(was, n, "#ASDF BLOCK", 11) - was);
+    assert_memory_equal(now + from, was + from, to - from); /* nothing of it moved */
+    free(was);
+    free(now);
+}
+
+/* A last block with room that was never written, as Python's asdf leaves it: a reader that goes
+ * from block to block must come to the new one. */
+static void a_last_block_ends_where_the_next_begins(void **state)
+{
+    (void)state;
+    static const char magic[] = "\xd3"
+                                "BLK";
+    enum { SIZE = 4, ALLOCATED = 14, FIELDS = 6 };
+    const char *path = edit_file(&s, "cut.asdf", false);
+    size_t n;
+    cip_edit *e;
+    char *p = edit_bytes(path, &n), *last = NULL;
+    n = (size_t)((char *)memmem(p, n, "#ASDF BLOCK", 11) - p);
+    for (char *at = p; (at = memmem(at, n - (size_t)(at - p), magic, 4)) != NULL; at++)
+        last = at;
+    const size_t block = (size_t)(last - p);
+    last[ALLOCATED + 6] = 0x20; /* 8 KiB and what there is */
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(p, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    free(p);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+    p = edit_bytes(path, &n);
+    last = p + block;
+    const uint64_t next =
+        block + FIELDS + cip_load_u16(last + SIZE, true) + cip_load_u64(last + ALLOCATED, true);
+    assert_true(next + 4 < n);
+    assert_memory_equal(p + next, magic, 4);
+    free(p);
+}
+
+static void several_come_in_one_update(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "several.asdf", false);
+    const uint8_t mask[] = { 0, 1, 0, 0, 0, 0 };
+    cip_edit *e;
+    cip_slab *slab;
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_edit_begin(f, &e, err));
+    OK(cip_edit_declare(e, "by/boxes", cip_dtype_of(CIP_I16), 2, two,
+                        CIP_ARRAY_OPTIONS(.codec = "zlib"), &slab, err));
+    OK(cip_edit_put(e, "a", cip_dtype_of(CIP_I16), 2, two, six, CIP_ARRAY_OPTIONS(.mask = mask),
+                    err));
+    OK(cip_edit_put_array(e, "part", cip_find(f, "image", err),
+                          CIP_READ_ARGS(.selection = "[1, ::2]", .dtype = cip_dtype_of(CIP_I16)),
+                          NULL, err));
+    OK(cip_edit_put(e, "in", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_edit_set(e, "note", "four of them", err));
+    OK(cip_edit_move(e, "a", "by/name", false, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 1 }, { 2, 3 }), six, 8, err));
+    OK(cip_edit_commit(e, err));
+    cip_file_close(f);
+    edit_verify(path);
+    edit_expect(path, "by/boxes", "0 1 2\n0 3 4\n");
+    edit_expect(path, "by/name", "1 -- 3\n4 5 6\n");
+    edit_expect(path, "part", "6 8 10\n");
+    edit_expect(path, "in", "1 2 3\n4 5 6\n");
+}
+
+static void what_cannot_come_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *storage, *words;
+        cip_status st;
+    } bad[] = {
+        { "image", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "meta", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "image/data", NULL, "description", CIP_ERR_ARG },
+        { "meta/name/x", NULL, "scalar", CIP_ERR_TYPE },
+        { "x", "external", "another file", CIP_ERR_UNSUPPORTED },
+        { NULL, NULL, "path", CIP_ERR_ARG },
+    };
+    const char *path = edit_file(&s, "bad.asdf", false);
+    cip_edit *e;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        OK(cip_edit_open(path, NULL, &e, err));
+        FAILS(bad[i].st, bad[i].words,
+              cip_edit_put(e, bad[i].path, cip_dtype_of(CIP_I16), 2, two, six,
+                           CIP_ARRAY_OPTIONS(.storage = bad[i].storage), err));
+        FAILS(bad[i].st, bad[i].words, cip_edit_commit(e, err));
+    }
+    path = edit_file(&s, "streamed.asdf", true);
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+}
+
+/* A slab takes its path at the commit, which must not replace what came there since. */
+static void a_path_that_was_taken_since_is_refused(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "taken.asdf", false);
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_set(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+}
+
+static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "plan.asdf", false);
+    size_t n, m;
+    char *was = edit_bytes(path, &n), *now;
+    taken said = { .n = 0 };
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_edit_set(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_plan(e, take_text, &said, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    now = edit_bytes(path, &m);
+    assert_int_equal(m, n);
+    assert_memory_equal(now, was, n);
+    free(was);
+    free(now);
+}
+
+/* Its block has the number that is left when those that nothing names are gone. */
+static void a_slab_comes_behind_what_defrag_leaves(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "left.asdf", false);
+    cip_edit *e;
+    cip_slab *slab;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, sizeof six, err));
+    OK(cip_edit_remove(e, "image", err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3\n4 5 6\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+}
+
+static void rows_and_arrays_come_in_one_update(void **state)
+{
+    (void)state;
+    const double more[6] = { 1, 2, 3, 4, 5, 6 };
+    for (int order = 0; order < 2; order++) {
+        const char *path = edit_file(&s, order == 0 ? "both.asdf" : "other.asdf", false);
+        cip_edit *e;
+        cip_writer *w;
+        OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+        OK(cip_put(w, "first", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_put(w, "last", cip_dtype_of(CIP_F64), 2, two, more, NULL, err));
+        OK(cip_writer_commit(w, err));
+        OK(cip_edit_open(path, NULL, &e, err));
+        if (order == 0)
+            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
+        OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        if (order == 1)
+            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
+        OK(cip_edit_append(e, "first", six, sizeof six, err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        edit_expect(path, "first", "1 2 3\n4 5 6\n1 2 3\n4 5 6\n");
+        edit_expect(path, "last", "1.0 2.0 3.0\n4.0 5.0 6.0\n1.0 2.0 3.0\n");
+        edit_expect(path, "new", "1 2 3\n4 5 6\n");
+    }
+}
+
+static void a_file_without_blocks_or_tree_takes_an_array(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
+        "--- !core/asdf-1.1.0\na: 1\n...\n",
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n",
+        "#ASDF 1.0.0\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *path = scratch_path(&s, "bare.asdf");
+        FILE *f = fopen(path, "wb");
+        assert_non_null(f);
+        fputs(texts[i], f);
+        fclose(f);
+        cip_edit *e;
+        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_edit_put(e, "x/y", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_edit_commit(e, err));
+        edit_verify(path);
+        edit_expect(path, "x/y", "1 2 3\n4 5 6\n");
+        size_t n;
+        char *now = edit_bytes(path, &n);
+        const char *tag = i == 2 ? "core/ndarray-1.1.0" : "core/ndarray-1.0.0";
+        assert_non_null(memmem(now, n, tag, strlen(tag)));
+        free(now);
+    }
+}
+
+static void defrag_keeps_what_came_before_it(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "defrag.asdf", false);
+    cip_edit *e;
+    cip_file *f;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_remove(e, "image", err));
+    OK(cip_edit_defrag(e, NULL, NULL, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    edit_expect(path, "new", "1 2 3\n4 5 6\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+    OK(cip_open(path, NULL, &f, err));
+    assert_int_equal(cip_file_nblock(f), 2);
+    cip_file_close(f);
+}
+
+static void a_file_in_memory_takes_an_array(void **state)
+{
+    (void)state;
+    cip_memory *m;
+    cip_writer *w;
+    cip_edit *e;
+    cip_file *f;
+    size_t n;
+    int16_t back[6] = { 0 };
+    OK(cip_create_memory("asdf", NULL, &m, &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_edit_put(e, "b", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_edit_commit(e, err));
+    const void *bytes = cip_memory_bytes(m, &n);
+    OK(cip_open_memory(bytes, n, NULL, &f, err));
+    OK(cip_read(cip_find(f, "b", err), NULL, cip_dtype_of(CIP_I16), back, sizeof back, err));
+    assert_memory_equal(back, six, sizeof six);
+    cip_file_close(f);
+    cip_memory_free(m);
+}
+
+static void a_streamed_array_may_come_last(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "stream.asdf", false);
+    cip_edit *e;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_append(f, "rows", cip_dtype_of(CIP_I16), six, 6, err));
+    cip_file_close(f);
+    edit_expect(path, "rows", "1 2 3\n4 5 6\n1 2 3\n");
+}
+
+static void other_formats_take_no_array(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "one.ra");
+    cip_writer *w;
+    cip_edit *e;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "adding an array",
+          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_edit_abort(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_comes_behind_the_others),
+        cmocka_unit_test(a_last_block_ends_where_the_next_begins),
+        cmocka_unit_test(several_come_in_one_update),
+        cmocka_unit_test(what_cannot_come_is_refused),
+        cmocka_unit_test(a_path_that_was_taken_since_is_refused),
+        cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
+        cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),
+        cmocka_unit_test(rows_and_arrays_come_in_one_update),
+        cmocka_unit_test(a_file_without_blocks_or_tree_takes_an_array),
+        cmocka_unit_test(defrag_keeps_what_came_before_it),
+        cmocka_unit_test(a_file_in_memory_takes_an_array),
+        cmocka_unit_test(a_streamed_array_may_come_last),
+        cmocka_unit_test(other_formats_take_no_array),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A new file from its creation to its commit: options, the sink, the order in which it gets its
+ * arrays, and the name that the file takes at the very end. */
+#include "core/take_options.h"
+#include "core/writing/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/handle.h"
+#include "core/writing/spec_text.h"
+
+/* --- failures -----------------------------------------------------------------------------------
+ */
+
+/* A call that failed must not go unnoticed because the next ones went well: it makes the commit
+ * fail, so that statuses need to be looked at only there. */
+cip_status cip_writer_enter(cip_writer *w, cip_err *err)
+{
+    if (w == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code;
+    if (w == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a writer, found NULL");
+    int slab = w->slab_st;
+    if (w->st != CIP_OK && err != NULL)
+        *err = w->why;
+    if (w->st == CIP_OK && slab != CIP_OK)
+        return cip_fail(err, (cip_status)slab, CIP_NO_OFFSET, "a box of a slab was not written");
+    return w->st;
+}
+
+cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err)
+{
+    if (st == CIP_OK)
+        return CIP_OK;
+    w->st = st;
+    w->why = *found;
+    if (err != NULL)
+        *err = *found;
+    return st;
+}
+
+typedef struct first_loss {
+    size_t n, impossible;
+    char text[200];
+} first_loss;
+
+static int on_loss(void *user, const cip_finding *f)
+{
+    first_loss *l = user;
+    l->impossible += f->severity > CIP_WARN;
+    if (l->n++ == 0)
+        snprintf(l->text, sizeof l->text, "%s", f->text);
+    return 0;
+}
+
+cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
+{
+    first_loss l = { 0 };
+    cip_report rep;
+    cip_report_init(&rep, &w->env.mem, false, on_loss, &l);
+    cip_status st = w->format->sink->check(spec, &rep, err);
+    if (st == CIP_OK)
+        st = cip_report_status(&rep, err);
+    cip_report_clear(&rep);
+    if (st != CIP_OK || l.n == 0 || (w->o.accept_loss && l.impossible == 0))
+        return st;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s",
+                    w->format->title, l.text, l.n > 1 ? " (and more)" : "");
+}
+
+/* --- options ------------------------------------------------------------------------------------
+ */
+
+/* `path`: the file's name, or NULL. */
+static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
+{
+    const char *name = w->o.format;
+    if (name == NULL && path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a format or a name that tells it");
+    w->format = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
+    if (w->format == NULL && name != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
+    if (w->format == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.100s' does not tell the format", path);
+    if (w->format->sink == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
+                        w->format->title);
+    return CIP_OK;
+}
+
+static cip_status copy_text(cip_writer *w, const char *text, const char **out, cip_err *err)
+{
+    char *copy;
+    if (text == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_copy(&w->arena, text, strlen(text), &copy, err));
+    *out = copy;
+    return CIP_OK;
+}
+
+static cip_status fill_spec(cip_writer *w, cip_err *err)
+{
+    cip_spec *s = &w->spec;
+    const cip_write_options *o = &w->o;
+    bool plain = !(w->format->sink->caps & CIP_SINK_TREE);
+    CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
+    CIP_TRY(cip_spec_checksum(o->checksum, err));
+    if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
+                  (o->checksum != NULL && strcmp(o->checksum, "none") != 0)))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s files have no versions, checksums, slack or alignment to choose",
+                        w->format->title);
+    s->tree_slack = o->tree_slack;
+    s->align = o->align;
+    s->late = (w->format->sink->caps & CIP_SINK_LATE) != 0;
+    CIP_TRY(cip_spec_codec(o->codec, &w->arena, s, err));
+    CIP_TRY(cip_spec_encode(w->format, o->encode, err));
+    CIP_TRY(copy_text(w, o->encode, &s->encode, err));
+    s->accept_loss = o->accept_loss;
+    s->env = &w->env;
+    s->notes = &w->notes;
+    CIP_TRY(copy_text(w, o->version, &s->version, err));
+    return copy_text(w, o->checksum, &s->checksum, err);
+}
+
+/* --- creation -----------------------------------------------------------------------------------
+ */
+
+static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
+{
+    if (from->resize != NULL)
+        return from->resize(from->user, ptr, old_size, new_size);
+    if (new_size != 0)
+        return realloc(ptr, new_size);
+    free(ptr);
+    return NULL;
+}
+
+static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
+{
+    cip_allocator from = { NULL, NULL };
+    if (o->allocator != NULL)
+        from = *o->allocator;
+    cip_writer *w = handle_resize(&from, NULL, 0, sizeof *w);
+    if (w == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a writer");
+    memset(w, 0, sizeof *w);
+    w->from = from;
+    w->o = *o;
+    cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
+    if (st != CIP_OK) {
+        handle_resize(&from, w, sizeof *w, 0);
+        return st;
+    }
+    w->arena.mem = &w->env.mem;
+    cip_report_init(&w->notes, &w->env.mem, false, o->on_note, o->user);
+    w->tree.arena = &w->arena;
+    w->last = &w->first;
+    *out = w;
+    return CIP_OK;
+}
+
+static cip_status make_pool(cip_writer *w, cip_err *err)
+{
+    if (w->o.threads == 0)
+        w->env.pool = cip_pool_shared();
+    if (w->o.threads <= 1)
+        return CIP_OK;
+    CIP_TRY(cip_pool_new(w->o.threads, &w->own_pool, err));
+    w->env.pool = w->own_pool;
+    return CIP_OK;
+}
+
+static cip_status begin_sink(cip_writer *w, cip_array_form *form, cip_err *err)
+{
+    CIP_TRY(w->format->sink->begin(&w->env, &w->arena, &w->spec, cip_output_out(w->file), form,
+                                   &w->sink, err));
+    w->begun = true;
+    return CIP_OK;
+}
+
+/* Where a new file goes: one of the four. */
+typedef struct destination {
+    const char *path;
+    const cip_target *target;
+    cip_memory *memory;
+    cip_io *temporary;
+} destination;
+
+static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
+{
+    bool changes = (w->format->sink->caps & CIP_SINK_PATCHES) != 0;
+    if (to->memory != NULL)
+        return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
+    if (to->temporary != NULL)
+        return cip_output_begin_temporary(&w->env, to->temporary, &w->file, err);
+    if (to->target != NULL)
+        return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
+    CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
+    return cip_output_begin(&w->env, to->path, w->o.level, w->o.overwrite, &w->file, err);
+}
+
+static cip_status start(cip_writer *w, const destination *to, cip_err *err)
+{
+    const char **name = &w->target.methods.name;
+    CIP_TRY(make_pool(w, err));
+    CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
+    CIP_TRY(copy_text(w, *name, name, err));
+    CIP_TRY(choose_format(w, to->path != NULL ? to->path : *name, err));
+    CIP_TRY(fill_spec(w, err));
+    cip_status st = begin_output(w, to, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "output");
+    return w->spec.late ? begin_sink(w, NULL, err) : CIP_OK;
+}
+
+/* The target is the writer's, on failure too. */
+static cip_status create(const destination *to, const cip_write_options *o, cip_writer **writer,
+                         cip_err *err)
+{
+    cip_writer *w;
+    cip_target target = { .user = NULL };
+    if (to->target != NULL)
+        target = *to->target;
+    cip_status st = writer_new(o, &w, err);
+    if (st != CIP_OK) {
+        cip_target_close(&target);
+        return st;
+    }
+    w->target = target;
+    st = start(w, to, err);
+    if (st != CIP_OK)
+        cip_writer_abort(w);
+    else
+        *writer = w;
+    return st;
+}
+
+cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **writer,
+                      cip_err *err)
+{
+    cip_write_options o;
+    *writer = NULL;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    return create(&(destination){ .path = path }, &o, writer, err);
+}
+
+cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err)
+{
+    *writer = NULL;
+    return create(&(destination){ .temporary = temporary }, o, writer, err);
+}
+
+cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
+                         const cip_write_options *opts, cip_writer **writer, cip_err *err)
+{
+    cip_write_options o;
+    cip_target target;
+    *writer = NULL;
+    if (methods == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    CIP_TRY(cip_target_take(&target, methods, user, err));
+    cip_status st = CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err);
+    if (st == CIP_OK)
+        return create(&(destination){ .target = &target }, &o, writer, err);
+    cip_target_close(&target);
+    return st;
+}
+
+cip_status cip_create_memory(const char *format, const cip_write_options *opts, cip_memory **out,
+                             cip_writer **writer, cip_err *err)
+{
+    cip_write_options o;
+    cip_memory *memory;
+    *out = NULL;
+    *writer = NULL;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    if (format != NULL)
+        o.format = format;
+    CIP_TRY(cip_memory_make(o.allocator, &memory, err));
+    cip_status st = create(&(destination){ .memory = memory }, &o, writer, err);
+    if (st != CIP_OK)
+        cip_memory_free(memory);
+    else
+        *out = memory;
+    return st;
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
+{
+    for (cip_entry *e = w->first; e != NULL; e = e->next) {
+        if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
+            continue;
+        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
+        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        CIP_TRY(cip_writer_give(w, e, e->spec.is_view ? NULL : &from, err));
+    }
+    return CIP_OK;
+}
+
+/* All arrays at once, for a sink that wants to know them before the first byte. */
+static cip_status all_at_once(cip_writer *w, cip_err *err)
+{
+    cip_array_form *form;
+    cip_spec_array *array;
+    size_t i = 0;
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &form, w->nentry, err));
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
+    for (cip_entry *e = w->first; e != NULL; e = e->next)
+        array[i++] = e->spec;
+    w->spec.array = array;
+    w->spec.narray = w->nentry;
+    CIP_TRY(cip_writer_check(w, &w->spec, err));
+    CIP_TRY(begin_sink(w, form, err));
+    i = 0;
+    for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
+        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
+        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        CIP_TRY(cip_writer_run(w, i, &form[i], &from, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status complete(cip_writer *w, cip_patch *patch, cip_err *err)
+{
+    if (w->spec.late) {
+        CIP_TRY(give_waiting(w, false, err));
+        CIP_TRY(give_waiting(w, true, err));
+    } else {
+        CIP_TRY(all_at_once(w, err));
+    }
+    if (w->spec.late && w->format->sink->tree != NULL)
+        CIP_TRY(w->format->sink->tree(w->sink, w->tree.root, err));
+    CIP_TRY(w->format->sink->finish(w->sink, patch, err));
+    cip_status st = cip_output_commit(w->file, patch, err);
+    return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
+}
+
+cip_status cip_writer_commit(cip_writer *w, cip_err *err)
+{
+    cip_status st = cip_writer_enter(w, err);
+    if (st == CIP_OK) {
+        cip_patch patch = { .arena = { .mem = &w->env.mem } };
+        st = complete(w, &patch, err);
+        cip_patch_clear(&patch);
+    }
+    cip_writer_abort(w);
+    return st;
+}
+
+void cip_writer_abort(cip_writer *w)
+{
+    if (w == NULL)
+        return;
+    if (w->begun && w->format->sink->clear != NULL)
+        w->format->sink->clear(w->sink);
+    for (cip_entry *e = w->first; e != NULL; e = e->next)
+        cip_io_close(e->temporary);
+    cip_output_end(w->file);
+    cip_target_close(&w->target);
+    cip_mem_put(&w->env.mem, w->path);
+    cip_report_clear(&w->notes);
+    cip_app_codecs_drop(&w->env, &w->codec);
+    cip_arena_clear(&w->arena);
+    cip_env_clear(&w->env);
+    cip_pool_free(w->own_pool);
+    cip_allocator from = w->from;
+    handle_resize(&from, w, sizeof *w, 0);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The inside of a file being written. A sink that takes arrays as they come gets them at once; for
+ * others, and for what must come last or is filled bit by bit, data wait in temporary files. */
+#ifndef CIP_CORE_WRITER_H
+#define CIP_CORE_WRITER_H
+
+#include "cippus/write.h"
+#include "core/writing/engine.h"
+#include "core/writing/output.h"
+#include "io/temporary.h"
+#include "tree/edit.h"
+
+typedef struct cip_entry cip_entry;
+
+struct cip_slab {
+    cip_writer *w;
+    cip_entry *entry;
+};
+
+/* An array of the output, or a mask. */
+struct cip_entry {
+    cip_entry *next;
+    cip_spec_array spec; /* of and mask are set when it is given to the sink */
+    cip_entry *of, *mask;
+    cip_io *temporary; /* its data, where they wait; or NULL */
+    bool given;
+    size_t index; /* in the sink */
+    cip_slab slab;
+};
+
+struct cip_writer {
+    cip_env env; /* first, at a fixed address */
+    cip_pool *own_pool;
+    cip_allocator from;
+    cip_write_options o;
+    const cip_format *format;
+    cip_arena arena;
+    cip_spec spec;
+    cip_report notes;
+    cip_codec_methods *codec; /* env.ncodec of them */
+    cip_build tree;
+    cip_entry *first, **last;
+    size_t nentry, narray; /* narray: without masks */
+    char *path;            /* NULL: it is no file of a folder */
+    cip_target target;     /* the caller's, or none */
+    cip_output *file;
+    void *sink; /* its state, once begun */
+    bool begun;
+    cip_status st; /* of the first call that failed: no commit then */
+    cip_err why;
+    _Atomic int slab_st; /* the same of slabs, from any thread */
+};
+
+/* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
+cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err);
+/* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
+cip_status cip_writer_enter(cip_writer *w, cip_err *err);
+/* Ends it: keeps a failure. `found` is what the call filled; copied to err. */
+cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err);
+
+/* UNSUPPORTED naming the first thing of the array that the format cannot hold. */
+cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err);
+/* ARG when an array lies at `path` or below it. */
+cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *err);
+
+/* A new array, checked, its place in the tree taken; not in the list yet. `opts` may be NULL. */
+cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const cip_array_options *opts, cip_entry **out,
+                          cip_err *err);
+void cip_writer_link(cip_writer *w, cip_entry *e);
+/* The mask of an entry, before the entry: its elements (nonzero: missing) are kept at once. */
+cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* Whether its data wait until the commit. */
+bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
+/* Data that wait: into a temporary file as elements of the entry's dtype. */
+cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
+cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* Elements that were given or wait (dtype, nelem and mem or io) to the sink as array `index`. */
+cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
+                          const cip_source *from, cip_err *err);
+/* A copy of a node and all below it. LIMIT beyond the limits' depth. */
+cip_status cip_node_copy(cip_env *env, cip_arena *a, const cip_node *node, const cip_node **out,
+                         cip_err *err);
+
+#endif

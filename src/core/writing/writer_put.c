@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays of a file being written: given whole, from another file, or as a view of another. */
+#include <string.h>
+
+#include "base/num.h"
+#include "core/writing/spec_text.h"
+#include "core/take_options.h"
+#include "core/writing/writer.h"
+
+/* --- entries ------------------------------------------------------------------------------------
+ */
+
+static bool is_at_or_below(const char *path, const char *top)
+{
+    size_t n = strlen(top);
+    return n == 0 || (strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '/'));
+}
+
+cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *err)
+{
+    for (const cip_entry *e = w->first; e != NULL; e = e->next)
+        if (!e->spec.is_mask && is_at_or_below(e->spec.path, path))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "the array '%.80s' is there already; it is not replaced", e->spec.path);
+    return CIP_OK;
+}
+
+/* Its place among the keys of the tree; the sink puts the array's description there. */
+static cip_status take_place(cip_writer *w, const char *path, cip_err *err)
+{
+    cip_node *n;
+    if (path[0] == '\0')
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path for the array");
+    if (w->tree.root != NULL && cip_tree_get(w->tree.root, path, NULL) != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' is there already", path);
+    CIP_TRY(cip_node_new_null(&w->arena, &n, err));
+    CIP_TRY(cip_build_set(&w->tree, path, n, err));
+    if (cip_tree_get(w->tree.root, path, NULL) != n)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a path that names one place, found '%.80s'", path);
+    return CIP_OK;
+}
+
+static cip_status parse_where(const char *text, cip_where *out, cip_err *err)
+{
+    static const char *const names[] = { "", "internal", "inline", "external", "streamed" };
+    *out = CIP_WHERE_DEFAULT;
+    if (text == NULL)
+        return CIP_OK;
+    for (int i = CIP_WHERE_INTERNAL; i <= CIP_WHERE_STREAMED; i++)
+        if (strcmp(text, names[i]) == 0)
+            *out = (cip_where)i;
+    if (*out == CIP_WHERE_DEFAULT)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the storage 'internal', 'inline', 'external' or 'streamed', "
+                        "found '%.60s'",
+                        text);
+    return CIP_OK;
+}
+
+static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_options *opts,
+                               cip_err *err)
+{
+    cip_array_options o;
+    cip_spec how = { .codec = NULL };
+    if (opts == NULL)
+        return CIP_OK;
+    CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
+    cip_spec_array *s = &e->spec;
+    CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
+    s->codec = how.codec;
+    s->level = how.level;
+    CIP_TRY(parse_where(o.storage, &s->where, err));
+    CIP_TRY(cip_spec_encode(w->format, o.encode, err));
+    if (o.encode != NULL) {
+        char *copy;
+        CIP_TRY(cip_arena_copy(&w->arena, o.encode, strlen(o.encode), &copy, err));
+        s->encode = copy;
+    }
+    s->masked = o.mask != NULL;
+    if (!(w->format->sink->caps & CIP_SINK_TREE) && s->where > CIP_WHERE_INTERNAL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s files have their data within, in one piece", w->format->title);
+    for (const cip_entry *f = w->first; f != NULL && s->where == CIP_WHERE_STREAMED; f = f->next)
+        if (f->spec.where == CIP_WHERE_STREAMED)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.80s' is streamed already, and a file ends with one array only",
+                            f->spec.path);
+    return CIP_OK;
+}
+
+static cip_status copy_shape(cip_writer *w, cip_entry *e, int ndim, const int64_t *shape,
+                             cip_err *err)
+{
+    cip_nd nd;
+    int64_t *copy;
+    uint64_t nbytes, each = e->spec.dtype->itemsize;
+    if (ndim < 0 || ndim > CIP_MAX_NDIM || (ndim != 0 && shape == NULL))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected 0 to %d dimensions, found %d",
+                        CIP_MAX_NDIM, ndim);
+    CIP_TRY(cip_view_c_order(ndim, shape, each, &nd, err));
+    if (!cip_shape_nelem(ndim, shape, &nbytes) || cip_mul_overflow(nbytes, each, &nbytes) ||
+        nbytes > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &copy, (size_t)ndim + 1, err));
+    for (int i = 0; i < ndim; i++)
+        copy[i] = shape[i];
+    e->spec.ndim = ndim;
+    e->spec.shape = copy;
+    return CIP_OK;
+}
+
+static cip_status check_alone(cip_writer *w, const cip_entry *e, cip_err *err)
+{
+    cip_spec spec = w->spec;
+    cip_spec_array a = e->spec;
+    a.mask = a.masked ? 0 : -1;
+    spec.array = &a;
+    spec.narray = 1;
+    if ((w->format->sink->caps & CIP_SINK_ONE_ARRAY) && w->narray != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files hold one array",
+                        w->format->title);
+    return cip_writer_check(w, &spec, err);
+}
+
+static cip_status new_entry(cip_writer *w, cip_entry **e, cip_err *err)
+{
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, e, 1, err));
+    (*e)->spec.of = (*e)->spec.mask = -1;
+    (*e)->slab = (cip_slab){ w, *e };
+    return CIP_OK;
+}
+
+void cip_writer_link(cip_writer *w, cip_entry *e)
+{
+    *w->last = e;
+    w->last = &e->next;
+    w->nentry++;
+    w->narray += !e->spec.is_mask;
+}
+
+cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const cip_array_options *opts, cip_entry **out,
+                          cip_err *err)
+{
+    cip_entry *e;
+    char *copy;
+    if (dtype == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code; /* of the call that gave none */
+    if (path == NULL || dtype == NULL || dtype->kind == CIP_NONE)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and a dtype, found none");
+    CIP_TRY(new_entry(w, &e, err));
+    CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
+    CIP_TRY(copy_shape(w, e, ndim, shape, err));
+    CIP_TRY(take_options(w, e, opts, err));
+    bool named = (w->format->sink->caps & CIP_SINK_TREE) != 0;
+    CIP_TRY(cip_arena_copy(&w->arena, path, named ? strlen(path) : 0, &copy, err));
+    e->spec.path = copy;
+    CIP_TRY(check_alone(w, e, err));
+    if (named)
+        CIP_TRY(take_place(w, path, err));
+    *out = e;
+    return CIP_OK;
+}
+
+/* --- data ---------------------------------------------------------------------------------------
+ */
+
+bool cip_writer_waits(const cip_writer *w, const cip_entry *e)
+{
+    return !w->spec.late || e->spec.where == CIP_WHERE_STREAMED || (e->of != NULL && !e->of->given);
+}
+
+typedef struct keep {
+    cip_out out;
+    uint8_t *truth; /* of masks: a buffer for zeros and ones */
+} keep;
+
+static cip_status keep_elems(void *user, cip_bytes elems, cip_err *err)
+{
+    keep *k = user;
+    for (size_t i = 0; k->truth != NULL && i < elems.len; i++)
+        k->truth[i] = elems.ptr[i] != 0;
+    return cip_out_write(&k->out, k->truth != NULL ? k->truth : elems.ptr, elems.len, err);
+}
+
+enum { MASK_PIECE = 1 << 16 };
+
+cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+{
+    uint8_t truth[MASK_PIECE];
+    uint64_t most = e->spec.is_mask ? MASK_PIECE : cip_piece_elems(e->spec.dtype->itemsize);
+    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
+    keep k = { .out = cip_temporary_out(e->temporary), .truth = e->spec.is_mask ? truth : NULL };
+    return cip_source_walk(&w->env, from, e->spec.dtype, most, keep_elems, &k, err);
+}
+
+cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
+                          const cip_source *from, cip_err *err)
+{
+    cip_engine e = { .env = &w->env, .sink = w->format->sink, .state = w->sink };
+    if (from == NULL)
+        return cip_engine_put(&e, index, form, NULL, err);
+    cip_source s = *from;
+    if (w->o.accept_loss && s.policy == CIP_OVERFLOW_ERROR)
+        s.policy = CIP_OVERFLOW_CLAMP;
+    return cip_engine_put(&e, index, form, &s, err);
+}
+
+cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+{
+    cip_array_form form = { .dtype = NULL };
+    if (e->of != NULL)
+        e->spec.of = (int32_t)e->of->index;
+    if (e->mask != NULL)
+        e->spec.mask = (int32_t)e->mask->index;
+    cip_status st = w->format->sink->add(w->sink, &e->spec, &form, err);
+    if (st == CIP_OK) {
+        e->given = true;
+        e->index = w->spec.narray++;
+        st = cip_writer_run(w, e->index, &form, from, err);
+    }
+    cip_io_close(e->temporary);
+    e->temporary = NULL;
+    return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "%s", e->spec.path);
+}
+
+cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+{
+    cip_entry *m;
+    CIP_TRY(new_entry(w, &m, err));
+    m->spec.path = e->spec.path;
+    m->spec.dtype = cip_dtype_of(CIP_BOOL);
+    m->spec.ndim = e->spec.ndim;
+    m->spec.shape = e->spec.shape;
+    m->spec.is_mask = true;
+    m->spec.codec = e->spec.codec;
+    m->spec.level = e->spec.level;
+    m->spec.encode = e->spec.encode;
+    if (e->spec.where != CIP_WHERE_STREAMED)
+        m->spec.where = e->spec.where;
+    cip_writer_link(w, m);
+    e->mask = m;
+    CIP_TRY(cip_writer_keep(w, m, from, err));
+    if (cip_writer_waits(w, m))
+        return CIP_OK;
+    cip_source kept = { .dtype = m->spec.dtype, .nelem = from->nelem, .io = m->temporary };
+    return cip_writer_give(w, m, &kept, err);
+}
+
+static cip_status take_data(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+{
+    cip_writer_link(w, e);
+    return cip_writer_waits(w, e) ? cip_writer_keep(w, e, from, err)
+                                  : cip_writer_give(w, e, from, err);
+}
+
+/* --- the calls ----------------------------------------------------------------------------------
+ */
+
+static const uint8_t *mask_of(const cip_array_options *opts)
+{
+    bool has = opts != NULL && opts->size >= offsetof(cip_array_options, mask) + sizeof opts->mask;
+    return has ? opts->mask : NULL;
+}
+
+static cip_status put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                      const int64_t *shape, const cip_source *data, const cip_array_options *opts,
+                      cip_err *err)
+{
+    cip_entry *e;
+    cip_source from = *data, mask = { .dtype = cip_dtype_of(CIP_BOOL), .mem = mask_of(opts) };
+    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
+    cip_shape_nelem(ndim, shape, &from.nelem);
+    mask.nelem = from.nelem;
+    if (from.mem == NULL && from.nelem != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected data, found NULL");
+    if (mask.mem != NULL)
+        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
+    return take_data(w, e, &from, err);
+}
+
+cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                   const int64_t *shape, const void *data, const cip_array_options *opts,
+                   cip_err *err)
+{
+    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    cip_source from = { .dtype = dtype, .mem = data };
+    CIP_TRY(cip_writer_enter(w, err));
+    return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);
+}
+
+/* What the caller's args say of where elements go means nothing here. */
+static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_err *err)
+{
+    CIP_TRY(cip_read_args_check(in, args, err));
+    if (args->dst != NULL || args->strides != NULL || args->mask != NULL || args->noverflow != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected what to read, found a place for it");
+    return CIP_OK;
+}
+
+/* The source's own mask goes along. */
+static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
+                            const cip_read_args *in, const cip_array_options *opts, cip_err *err)
+{
+    cip_status st;
+    cip_entry *e;
+    cip_read_plan p, m;
+    cip_read_args args, mask_args;
+    CIP_TRY(check_args(in, &args, err));
+    mask_args = args;
+    mask_args.take_mask = true;
+    mask_args.dtype = NULL;
+    m.array = NULL;
+    CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
+    CIP_GO(cip_read_plan_check_amount(&p, err));
+    CIP_GO(cip_writer_add(w, path, p.to, p.from.ndim, p.from.shape, opts, &e, err));
+    if (mask_of(opts) != NULL)
+        CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array with the mask that it has in its own file"));
+    if (!p.take_mask && (a->mask.kind != CIP_MASK_NONE || p.by_field)) {
+        e->spec.masked = true;
+        CIP_GO(check_alone(w, e, err));
+        CIP_GO(cip_read_plan_make(a, &mask_args, CIP_AS_STORED, &m, err));
+        CIP_GO(cip_writer_add_mask(w, e, &(cip_source){ .nelem = m.nelem, .plan = &m }, err));
+    }
+    const cip_source from = { .nelem = p.nelem, .plan = &p, .policy = args.overflow };
+    st = take_data(w, e, &from, err);
+done:
+    if (m.array != NULL)
+        cip_read_plan_clear(&m);
+    cip_read_plan_clear(&p);
+    return st;
+}
+
+cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
+                         const cip_read_args *args, const cip_array_options *opts, cip_err *err)
+{
+    cip_err e = CIP_ERR_INIT;
+    CIP_TRY(cip_read_args_got(args, err));
+    if (from == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code; /* of the search that found none */
+    CIP_TRY(cip_writer_enter(w, err));
+    cip_status st = from == NULL
+                        ? cip_fail(&e, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL")
+                        : put_array(w, path, from, args, opts, &e);
+    return cip_writer_leave(w, st, &e, err);
+}
+
+static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out, cip_err *err)
+{
+    if (!w->spec.late)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files have no views",
+                        w->format->title);
+    for (cip_entry *e = w->first; e != NULL && of != NULL; e = e->next)
+        if (!e->spec.is_mask && strcmp(e->spec.path, of) == 0) {
+            *out = e;
+            return CIP_OK;
+        }
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array was put at '%.80s'",
+                    of != NULL ? of : "");
+}
+
+static cip_status put_view(cip_writer *w, const char *path, const char *of, const char *selection,
+                           cip_err *err)
+{
+    cip_entry *e, *base;
+    cip_selection sel = { 0 };
+    cip_nd whole, view;
+    CIP_TRY(find_base(w, of, &base, err));
+    cip_where where = base->spec.where;
+    if (where == CIP_WHERE_INLINE || where == CIP_WHERE_STREAMED)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a view of an array in a block of its own");
+    if (selection != NULL && selection[0] != '\0')
+        CIP_TRY(cip_selection_parse(selection, &sel, err));
+    whole = base->spec.view;
+    if (!base->spec.is_view)
+        CIP_TRY(cip_view_c_order(base->spec.ndim, base->spec.shape, base->spec.dtype->itemsize,
+                                 &whole, err));
+    CIP_TRY(cip_view_select(&whole, &sel, &view, NULL, err));
+    CIP_TRY(cip_writer_add(w, path, base->spec.dtype, view.ndim, view.shape, NULL, &e, err));
+    e->spec.is_view = true;
+    e->spec.view = view;
+    e->spec.where = where;
+    e->of = base->of != NULL ? base->of : base;
+    cip_writer_link(w, e);
+    return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, NULL, err);
+}
+
+cip_status cip_put_view(cip_writer *w, const char *path, const char *of, const char *selection,
+                        cip_err *err)
+{
+    cip_err e = CIP_ERR_INIT;
+    CIP_TRY(cip_writer_enter(w, err));
+    return cip_writer_leave(w, put_view(w, path, of, selection, &e), &e, err);
+}

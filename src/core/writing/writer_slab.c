@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays that are filled by boxes: they wait in a temporary file, whose room is made at once, so
+ * that threads write disjoint boxes without waiting for each other. */
+#include <string.h>
+
+#include "base/num.h"
+#include "core/writing/writer.h"
+
+static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
+                          cip_err *err)
+{
+    cip_entry *e;
+    uint64_t n;
+    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
+    cip_shape_nelem(ndim, shape, &n);
+    if (e->spec.masked) {
+        cip_source mask = { .dtype = cip_dtype_of(CIP_BOOL), .nelem = n, .mem = opts->mask };
+        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
+    }
+    cip_writer_link(w, e);
+    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
+    CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
+    *slab = &e->slab;
+    return CIP_OK;
+}
+
+cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                       const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
+                       cip_err *err)
+{
+    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    *slab = NULL;
+    CIP_TRY(cip_writer_enter(w, err));
+    cip_status st = declare(w, path, dtype, ndim, shape, opts, slab, &e);
+    return cip_writer_leave(w, st, &e, err);
+}
+
+/* A box as runs of bytes: `run` bytes each, one for every combination of the first naxis axes. */
+typedef struct runs {
+    const cip_box *box;
+    cip_nd nd;
+    int naxis;
+    uint64_t run, nbytes;
+} runs;
+
+static cip_status cut(const cip_spec_array *s, const cip_box *box, runs *r, cip_err *err)
+{
+    r->box = box;
+    CIP_TRY(cip_view_c_order(s->ndim, s->shape, s->dtype->itemsize, &r->nd, err));
+    r->nbytes = s->dtype->itemsize;
+    for (int i = 0; i < s->ndim; i++) {
+        if (box->start[i] < 0 || box->stop[i] < box->start[i] || box->stop[i] > s->shape[i])
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected a box within %" PRId64 " elements of axis %d, found %" PRId64
+                            " to %" PRId64,
+                            s->shape[i], i, box->start[i], box->stop[i]);
+        r->nbytes *= (uint64_t)(box->stop[i] - box->start[i]); /* no more than the array has */
+    }
+    r->naxis = s->ndim;
+    r->run = s->dtype->itemsize;
+    bool whole = true; /* all axes behind are taken whole */
+    while (r->naxis > 0 && whole) {
+        int i = --r->naxis;
+        r->run *= (uint64_t)(box->stop[i] - box->start[i]);
+        whole = box->stop[i] - box->start[i] == s->shape[i];
+    }
+    return CIP_OK;
+}
+
+static bool next(const runs *r, int64_t *at)
+{
+    for (int i = r->naxis - 1; i >= 0; i--) {
+        if (++at[i] < r->box->stop[i])
+            return true;
+        at[i] = r->box->start[i];
+    }
+    return false;
+}
+
+static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint8_t *data,
+                            size_t nbytes, cip_err *err)
+{
+    runs r;
+    int64_t at[CIP_MAX_NDIM];
+    const cip_entry *e = slab->entry;
+    if (box == NULL || (data == NULL && nbytes != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a box and data, found NULL");
+    CIP_TRY(cut(&e->spec, box, &r, err));
+    if (nbytes != r.nbytes)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes for the box, found %zu", r.nbytes, nbytes);
+    memcpy(at, box->start, sizeof at);
+    if (nbytes == 0)
+        return CIP_OK;
+    do {
+        uint64_t off = 0;
+        for (int i = 0; i < e->spec.ndim; i++)
+            off += (uint64_t)(at[i] * r.nd.stride[i]);
+        CIP_TRY(cip_temporary_write(e->temporary, off, data, (size_t)r.run, err));
+        data += r.run;
+    } while (next(&r, at));
+    return CIP_OK;
+}
+
+cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data, size_t nbytes,
+                          cip_err *err)
+{
+    if (slab == NULL && err != NULL && err->code != CIP_OK)
+        return (cip_status)err->code;
+    if (slab == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a slab, found NULL");
+    cip_status st = write_box(slab, box, data, nbytes, err);
+    int none = CIP_OK;
+    if (st != CIP_OK)
+        atomic_compare_exchange_strong(&slab->w->slab_st, &none, (int)st);
+    return st;
+}

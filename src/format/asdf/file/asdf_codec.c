@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Blocks as spaces: what the compression code means, the payload as it is stored and as it decodes.
+ */
+#include "format/asdf/chain/asdf_chain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec_app.h"
+
+typedef enum decode_how {
+    HOW_RAW,   /* as it is */
+    HOW_SEQ,   /* one stream, decoded in order */
+    HOW_FRAMED /* a framing of its own, or frames */
+} decode_how;
+
+typedef struct code_row {
+    uint8_t code[4];
+    const char *name;
+    decode_how how;
+    const char *codec; /* of codec/, or NULL */
+} code_row;
+
+static const code_row rows[] = {
+    { { 0, 0, 0, 0 }, "none", HOW_RAW, NULL },
+    { { 'z', 'l', 'i', 'b' }, "zlib", HOW_SEQ, "zlib" },
+    { { 'b', 'z', 'p', '2' }, "bzp2", HOW_SEQ, "bzip2" },
+    { { 'l', 'z', '4', 0 }, "lz4", HOW_FRAMED, "lz4" },
+    { { 'l', 'z', '4', 'f' }, "lz4f", HOW_FRAMED, "lz4f" },
+    { { 'z', 's', 't', 'd' }, "zstd", HOW_FRAMED, "zstd" },
+    { { 'b', 'l', 's', 'c' }, "blsc", HOW_FRAMED, "blosc" },
+    { { 'b', 'l', 's', '2' }, "bls2", HOW_FRAMED, "blosc" },
+};
+
+static const code_row *find_row(const uint8_t code[4])
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (memcmp(rows[i].code, code, 4) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* A name of up to len bytes from a header, escaped. */
+static cip_status plain_name(cip_arena *a, const uint8_t *name, size_t len, const char **out,
+                             cip_err *err)
+{
+    char text[4 * ASDF_ENCODING_LEN + 1];
+    size_t n = 0;
+    while (len > 4 && name[len - 1] == 0) /* padding */
+        len--;
+    for (size_t i = 0; i < len; i++) {
+        bool plain = name[i] > 0x20 && name[i] < 0x7f && name[i] != '\\';
+        n += (size_t)snprintf(text + n, sizeof text - n, plain ? "%c" : "\\x%02x", name[i]);
+    }
+    return cip_arena_copy(a, text, n, (char **)out, err);
+}
+
+cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err)
+{
+    const code_row *row = find_row(code);
+    if (row == NULL)
+        return plain_name(a, code, 4, out, err);
+    *out = row->name;
+    return CIP_OK;
+}
+
+bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len)
+{
+    if (b->state != CIP_OK || (cip_asdf_is_streamed(b) && !cip_asdf_is_raw(b)))
+        return false;
+    *len = cip_asdf_is_raw(b) ? b->stored : b->data_size;
+    return true;
+}
+
+/* --- decoded spaces ------------------------------------------------------------------------- */
+
+/* What making a block's decoded space needs, when it is made late. */
+typedef struct late {
+    cip_layout *layout;
+    const asdf_block *block;
+    const code_row *row;
+    cip_space *stored;
+} late;
+
+static cip_status new_seq(const late *s, uint64_t raw_len, cip_space **out, cip_err *err)
+{
+    const cip_extent at = { .in = s->stored, .off = 0, .len = s->stored->len };
+    const cip_step step = { .codec = cip_codec_find(s->row->codec) };
+    return cip_space_new_seq(s->layout, &at, raw_len, &step, out, err);
+}
+
+/* A streamed payload says nothing of its decoded length: it is counted. */
+static cip_status make_late(void *self, cip_space **out, cip_err *err)
+{
+    const late *s = self;
+    uint64_t raw_len = s->block->data_size;
+    bool counted = cip_asdf_is_streamed(s->block);
+    if (s->row->how == HOW_SEQ) {
+        CIP_TRY(cip_asdf_count_decoded(s->layout, cip_codec_find(s->row->codec), s->stored,
+                                       UINT64_MAX, &raw_len, err));
+        return new_seq(s, raw_len, out, err);
+    }
+    return cip_asdf_framed_space(s->layout, s->block, s->stored, counted ? UINT64_MAX : raw_len,
+                                 out, err);
+}
+
+static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_err *why,
+                               cip_err *err)
+{
+    cip_err *copy;
+    cip_fail_in(why, st, "%s", cb->stored->label);
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &copy, 1, err));
+    *copy = *why;
+    cb->info.state = st;
+    cb->why = copy;
+    return CIP_OK;
+}
+
+/* A raw payload that may start elsewhere is given once its checksum says that it starts here. */
+static cip_status make_checked(void *self, cip_space **out, cip_err *err)
+{
+    const late *s = self;
+    uint8_t got[CIP_SUM_MAX];
+    CIP_TRY(cip_asdf_md5(s->layout, s->stored, NULL, got, err));
+    if (memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) != 0)
+        return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
+                        "expected the stored checksum, found another, of a block that does not "
+                        "end where the next one starts: its header is damaged, or its data");
+    *out = s->stored;
+    return CIP_OK;
+}
+
+/* Without a checksum only the usual header_size is believed, and sizes of zero are not: they are
+ * those of a streamed block whose flag is gone. */
+static cip_status new_checked(asdf_file *f, const asdf_block *b, cip_block *cb, cip_err *err)
+{
+    late *s;
+    bool usual = b->header_size == b->form->header_size && b->allocated != 0;
+    if (cb->sum_id != CIP_SUM_MD5)
+        return usual ? CIP_OK
+                     : cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
+                                "expected a block that ends where the next thing starts, found "
+                                "one of header_size %d and %" PRIu64 " allocated bytes that does "
+                                "not, and no checksum to tell what its payload is",
+                                b->header_size, b->allocated);
+    CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s, 1, err));
+    *s = (late){ .layout = f->layout, .block = b, .stored = cb->stored };
+    return cip_space_new_lazy(f->layout, make_checked, s, &cb->data, err);
+}
+
+/* Why a payload that is all there cannot be decoded. */
+static cip_status unreadable(const code_row *row, const asdf_block *b, const char *name,
+                             cip_err *why)
+{
+    uint64_t at = b->offset + b->form->code;
+    if (b->encoding[0] != 0)
+        return cip_fail(why, CIP_ERR_UNSUPPORTED, b->offset + b->form->encoding,
+                        "expected a block without encoding, found '%s'", name);
+    if (row == NULL)
+        return cip_fail(why, CIP_ERR_UNSUPPORTED, at, "expected a known compression, found '%s'",
+                        name);
+    if (row->codec != NULL && !cip_codec_available(cip_codec_find(row->codec)))
+        return cip_fail(why, CIP_ERR_UNSUPPORTED, at,
+                        "this build has no codec for compression '%s'", name);
+    return CIP_OK;
+}
+
+static cip_status new_decoded(asdf_file *f, const asdf_block *b, const code_row *row, cip_block *cb,
+                              cip_err *err)
+{
+    cip_layout *l = f->layout;
+    late *s;
+    if (row->how == HOW_RAW) {
+        cb->data = cb->stored;
+        return b->shifted ? new_checked(f, b, cb, err) : CIP_OK;
+    }
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &s, 1, err));
+    *s = (late){ .layout = l, .block = b, .row = row, .stored = cb->stored };
+    if (row->how == HOW_SEQ && !cip_asdf_is_streamed(b))
+        return new_seq(s, b->data_size, &cb->data, err);
+    return cip_space_new_lazy(l, make_late, s, &cb->data, err);
+}
+
+/* --- the list of blocks --------------------------------------------------------------------- */
+
+/* What is tolerated of a block whose data are given all the same. */
+static void warn_of_block(cip_env *env, const asdf_block *b, const char *part)
+{
+    if ((b->flags & ~b->form->known_flags) != 0)
+        cip_warn(env, CIP_ERR_UNSUPPORTED, b->offset + b->form->flags, part,
+                 "unknown flags 0x%" PRIx32, b->flags);
+    if (cip_asdf_is_streamed(b)) {
+        if (!cip_asdf_is_raw(b) && !cip_asdf_is_encoded(b))
+            cip_warn(env, CIP_ERR_CORRUPT, b->offset + b->form->code, part,
+                     "a streamed block with compression; it is decoded up to the file's end");
+        return;
+    }
+    if (cip_asdf_is_raw(b) && b->data_size != b->used)
+        cip_warn(env, CIP_ERR_CORRUPT, b->offset + b->form->data_size, part,
+                 "expected a data_size of %" PRIu64 " like the used size, found %" PRIu64
+                 "; the used bytes are read",
+                 b->used, b->data_size);
+    if (!b->end_sure)
+        cip_warn(env, CIP_ERR_TRUNCATED, b->offset + b->form->allocated, part,
+                 "expected %" PRIu64 " allocated bytes, the file ends before", b->allocated);
+}
+
+static void fill_info(const asdf_block *b, cip_block *cb)
+{
+    uint64_t decoded = 0;
+    cip_asdf_decoded_len(b, &decoded);
+    cb->info.offset = b->offset;
+    cb->info.header_nbytes = b->data_off - b->offset;
+    cb->info.data_offset = b->data_off;
+    cb->info.allocated_nbytes = cip_asdf_is_streamed(b) ? b->stored : b->allocated;
+    cb->info.stored_nbytes = b->stored;
+    cb->info.decoded_nbytes = decoded;
+    cb->info.flags = b->flags;
+    cb->info.checksum = "";
+    static const uint8_t none[ASDF_CHECKSUM_LEN] = { 0 };
+    if (memcmp(b->checksum, none, sizeof none) == 0 || cip_asdf_is_streamed(b))
+        return;
+    if (b->form->checksum_len != ASDF_CHECKSUM_LEN) { /* half of something: verify looks at it */
+        cb->info.checksum = "64-bit";
+        memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
+        return;
+    }
+    cb->info.checksum = cip_sum_name(CIP_SUM_MD5);
+    cb->sum_id = CIP_SUM_MD5;
+    memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
+}
+
+/* What messages call a block: one of another file with that file's name. */
+static cip_status make_label(cip_layout *l, size_t i, char **out, cip_err *err)
+{
+    if (l->parent != NULL)
+        return cip_arena_printf(&l->arena, out, err, "%.40s, block %zu", l->uri, i);
+    return cip_arena_printf(&l->arena, out, err, "block %zu", i);
+}
+
+/* The decoded space of a block whose header is sound. Any failure but NOMEM is the block's. */
+static cip_status make_data(asdf_file *f, size_t i, cip_block *cb, cip_err *err)
+{
+    const asdf_block *b = &f->blocks.at[i];
+    const code_row *row = find_row(b->code);
+    const cip_codec_methods *m = cip_app_codec_coded(f->env, b->code);
+    if (cip_asdf_is_encoded(b))
+        return cip_asdf_make_encoded(f, i, cb, err);
+    if (m != NULL)
+        return cip_asdf_make_coded(f, i, m, cb, err);
+    CIP_TRY(unreadable(row, b, cb->info.codec, err));
+    return new_decoded(f, b, row, cb, err);
+}
+
+static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    asdf_block *b = &f->blocks.at[i];
+    cip_block *cb = &l->block[i];
+    cip_err why = CIP_ERR_INIT;
+    char *label;
+    CIP_TRY(make_label(l, i, &label, err));
+    fill_info(b, cb);
+    if (b->encoding[0] != 0) /* of layout A */
+        CIP_TRY(plain_name(&l->arena, b->encoding, sizeof b->encoding, &cb->info.codec, err));
+    else
+        CIP_TRY(cip_asdf_code_name(&l->arena, b->code, &cb->info.codec, err));
+    CIP_TRY(cip_space_new_sub(l, l->file, b->data_off, b->stored, &cb->stored, err));
+    cb->stored->label = label;
+    cip_status st = b->state;
+    if (st != CIP_OK) {
+        cip_asdf_block_judge(b, l->io->size, &why); /* again, for its words */
+        cip_warn(f->env, st, why.offset, label, "%s", why.text);
+    } else {
+        warn_of_block(f->env, b, label);
+        st = make_data(f, i, cb, &why);
+    }
+    if (st == CIP_ERR_NOMEM && err != NULL)
+        *err = why;
+    if (st != CIP_OK)
+        return st == CIP_ERR_NOMEM ? st : refuse_block(l, cb, st, &why, err);
+    cb->data->label = label;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &l->block, f->blocks.n, err));
+    l->nblock = f->blocks.n;
+    for (size_t i = 0; i < l->nblock; i++)
+        CIP_TRY(make_block(f, i, err));
+    return (l->flags & CIP_OPEN_CHECK) != 0 ? cip_asdf_guard_blocks(f, err) : CIP_OK;
+}

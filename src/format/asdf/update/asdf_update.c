@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates: their beginning and end, and changes of the tree. The rest of a description of an array
+ * follows from its data, so a path into one is refused. */
+#include "format/asdf/update/asdf_update.h"
+
+#include <string.h>
+
+#include "cippus/version.h"
+
+static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+                                 "{}\n...\n";
+static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+                                 "{}\n...\n";
+
+/* --- the text
+ * ------------------------------------------------------------------------------------- */
+
+static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    cip_yaml_edit *e;
+    CIP_TRY(cip_yaml_edit_new(u->env, text, &opt, &e, err));
+    cip_yaml_edit_free(u->tree);
+    u->tree = e;
+    return CIP_OK;
+}
+
+/* The tree, to which changes may be queued. */
+static cip_status tree(asdf_update *u, cip_err *err)
+{
+    cip_bytes head, text;
+    if (u->tree == NULL && u->f->has_tree) {
+        CIP_TRY(cip_asdf_text_of(u->f, u->arena, &head, &text, err));
+        CIP_TRY(new_text(u, text, err));
+    } else if (u->tree == NULL) {
+        const char *empty = cip_asdf_is_early(u->f->header.file) ? early_tree : empty_tree;
+        text = (cip_bytes){ (const uint8_t *)empty, strlen(empty) };
+        CIP_TRY(new_text(u, text, err));
+        u->anew = true;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err)
+{
+    CIP_TRY(tree(u, err));
+    *out = u->tree;
+    return cip_yaml_edit_flush(u->tree, err);
+}
+
+cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err)
+{
+    CIP_TRY(new_text(u, text, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
+                               const cip_node *value, cip_err *err)
+{
+    cip_yaml_edit *e;
+    char *path;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, step));
+    u->tree_changed = true;
+    return cip_yaml_edit_set(e, path, value, err);
+}
+
+/* --- changes of the tree
+ * --------------------------------------------------------------------------- */
+
+/* A value that stands for what is missing says nothing of where data lie. */
+static bool is_mask_value(const char *rest, const cip_node *value)
+{
+    return strcmp(rest, "mask") == 0 && cip_node_kind(value) < CIP_NODE_SEQ;
+}
+
+/* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
+cip_status cip_asdf_update_check_path(asdf_update *u, const char *path, const cip_node *value,
+                                      cip_err *err)
+{
+    char *outer;
+    CIP_TRY(tree(u, err));
+    for (size_t i = 1, n = strlen(path); i < n; i++) {
+        if (path[i] != '/')
+            continue;
+        CIP_TRY(cip_arena_copy(u->arena, path, i, &outer, err));
+        const cip_node *at = cip_yaml_edit_peek(u->tree, outer, NULL);
+        if (at == NULL || !cip_asdf_is_ndarray(at->tag, NULL))
+            continue;
+        if (is_mask_value(path + i + 1, value))
+            return CIP_OK;
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "'%.100s' is within the description of an array's data; change the array "
+                        "itself (put, append, resize)",
+                        path);
+    }
+    return CIP_OK;
+}
+
+/* An ndarray that names a block, of those that there are. */
+typedef struct naming {
+    const asdf_update *u;
+    cip_status st;
+    cip_err *err;
+} naming;
+
+static int check_named(void *user, const cip_visit *v)
+{
+    naming *x = user;
+    int64_t i;
+    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP ||
+        !cip_asdf_is_ndarray(v->node->tag, NULL))
+        return v->again;
+    const cip_node *source = cip_map_get(v->node, "source");
+    if (source == NULL || !cip_node_as_int(source, &i))
+        return 0;
+    const size_t n = x->u->n, old = x->u->f->blocks.n;
+    if (i < 0 ? (uint64_t) - (i + 1) < old : (uint64_t)i < n)
+        return 0;
+    x->st = cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                     "expected a block that the file has as source, of %zu, found %" PRId64, n, i);
+    return 2;
+}
+
+static cip_status check_value(const asdf_update *u, const cip_node *value, cip_err *err)
+{
+    naming x = { u, CIP_OK, err };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_tree_walk(value, u->env, check_named, &x, &why);
+    if (x.st != CIP_OK)
+        return x.st;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
+{
+    asdf_update *u = state;
+    CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
+    CIP_TRY(check_value(u, value, err));
+    CIP_TRY(tree(u, err));
+    CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+static cip_status remove_node(void *state, const char *path, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_yaml_edit_remove(e, path, err));
+    u->tree_changed = true;
+    return CIP_OK;
+}
+
+/* What arrays are named by is no longer where the file as it was opened has it. */
+static cip_status move_node(void *state, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(cip_asdf_inline_finish(u, err));
+    cip_asdf_inline_end(u);
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    const cip_node *node = cip_yaml_edit_get(e, from, err);
+    if (node == NULL)
+        return CIP_ERR_NOT_FOUND;
+    CIP_TRY(cip_asdf_update_check_path(u, from, node, err));
+    CIP_TRY(cip_asdf_update_check_path(u, to, node, err));
+    CIP_TRY(cip_yaml_edit_move(e, from, to, replace, err));
+    u->tree_changed = u->moved = true;
+    return CIP_OK;
+}
+
+static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
+                            const char *text, cip_err *err)
+{
+    cip_node *v;
+    CIP_TRY(cip_node_new_string(a, text, strlen(text), &v, err));
+    return cip_node_set_key(a, map, i, key, v, err);
+}
+
+/* An entry without a time, so that the same update gives the same bytes. `tags`: 0.1 has none. */
+static cip_status history_entry(cip_arena *a, const char *text, bool tags, cip_node **out,
+                                cip_err *err)
+{
+    cip_node *software;
+    CIP_TRY(cip_node_new_map(a, 2, &software, err));
+    CIP_TRY(text_pair(a, software, 0, "name", "cippus", err));
+    CIP_TRY(text_pair(a, software, 1, "version", CIP_VERSION_STRING, err));
+    software->tag = tags ? ASDF_TAGS "core/software-1.0.0" : NULL;
+    CIP_TRY(cip_node_new_map(a, 2, out, err));
+    CIP_TRY(text_pair(a, *out, 0, "description", text, err));
+    CIP_TRY(cip_node_set_key(a, *out, 1, "software", software, err));
+    (*out)->tag = tags ? ASDF_TAGS "core/history_entry-1.0.0" : NULL;
+    return CIP_OK;
+}
+
+/* A list in 0.1 and the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries`
+ * later. */
+static cip_status history(void *state, const char *text, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    cip_node *entry, *list;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    const bool early = cip_asdf_is_early(u->f->header.file);
+    CIP_TRY(history_entry(u->arena, text, !early, &entry, err));
+    const cip_node *h = cip_yaml_edit_get(e, "history", NULL);
+    const asdf_version *v = &u->f->header.standard;
+    bool old = h != NULL ? h->type == CIP_NODE_SEQ
+                         : early || (u->f->header.has_standard && v->major == 1 && v->minor < 2);
+    const char *path = old ? "history" : "history/entries";
+    u->tree_changed = true;
+    if (cip_node_kind(cip_yaml_edit_get(e, path, NULL)) == CIP_NODE_SEQ)
+        return cip_yaml_edit_set(e, old ? "history/-" : "history/entries/-", entry, err);
+    CIP_TRY(cip_node_new_seq(u->arena, 1, &list, err));
+    cip_node_set_item(list, 0, entry);
+    return cip_yaml_edit_set(e, path, list, err);
+}
+
+/* --- beginning and end
+ * ----------------------------------------------------------------------------- */
+
+static cip_status look_at_blocks(asdf_update *u, cip_err *err)
+{
+    const asdf_blocks *list = &u->f->blocks;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
+    u->n = list->n;
+    u->cap = list->n + 1;
+    for (size_t i = 0; i < u->n; i++) {
+        const asdf_block *b = &list->at[i];
+        u->b[i] = (asdf_ublock){ .head = *b, .moved_to = -1 };
+        u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
+        u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
+        cip_changes_begin(&u->b[i].data, u->l, &u->l->block[i], cip_asdf_is_raw(b), &u->amount);
+    }
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        if (a->storage.block >= 0 && (size_t)a->storage.block < u->n && a->dtype != NULL)
+            cip_changes_hold(&u->b[a->storage.block].data, a->dtype->itemsize);
+    }
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err)
+{
+    if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
+                        "the last block is streamed, so no other can follow; freeze it first");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err)
+{
+    bool changed = false;
+    CIP_TRY(cip_asdf_update_check_last(u, err));
+    if (u->n == u->f->blocks.n) /* sources from the end would mean others from now on ... */
+        CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
+    u->anew = u->anew || changed; /* ... and to readers before the update is whole */
+    if (u->n == u->cap) {
+        asdf_ublock *grown;
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &grown, 2 * u->cap, err));
+        memcpy(grown, u->b, u->n * sizeof *grown);
+        u->b = grown;
+        u->cap *= 2;
+    }
+    *out = &u->b[u->n];
+    **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1, .moved_to = -1 };
+    cip_changes_begin(&(*out)->data, u->l, NULL, false, &u->amount);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err)
+{
+    asdf_ublock *b;
+    CIP_TRY(cip_asdf_update_room(u, &b, err));
+    const asdf_ublock *from = &u->b[like];
+    b->chain_of = from->chain_of;
+    b->head.form = from->head.form;
+    b->head.header_size = b->head.form->header_size;
+    b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;
+    memcpy(b->head.code, from->head.code, sizeof b->head.code);
+    memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
+    *index = u->n++;
+    return cip_changes_make_anew(&b->data, err);
+}
+
+static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void **state,
+                        cip_err *err)
+{
+    asdf_update *u;
+    *state = NULL;
+    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(l), err));
+    CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
+    *u = (asdf_update){ .l = l, .f = cip_asdf_of(l), .env = l->env, .arena = a, .how = *how };
+    CIP_TRY(look_at_blocks(u, err));
+    CIP_TRY(cip_asdf_update_take_chain(u, err));
+    *state = u;
+    return CIP_OK;
+}
+
+static void end(void *state)
+{
+    asdf_update *u = state;
+    if (u == NULL)
+        return;
+    for (size_t i = 0; i < u->n; i++) {
+        cip_changes_end(&u->b[i].data);
+        cip_io_close(u->b[i].encoded);
+        cip_io_close(u->b[i].whole);
+    }
+    cip_asdf_inline_end(u);
+    cip_yaml_edit_free(u->tree);
+}
+
+const cip_updater cip_asdf_updater = {
+    .begin = begin,
+    .set = set,
+    .remove = remove_node,
+    .move = move_node,
+    .text = cip_asdf_update_get_text,
+    .set_text = cip_asdf_update_set_text,
+    .history = history,
+    .write = cip_asdf_update_write,
+    .append = cip_asdf_update_append,
+    .resize = cip_asdf_update_resize,
+    .may_add = cip_asdf_update_may_add,
+    .add = cip_asdf_update_add,
+    .freeze = cip_asdf_update_freeze,
+    .defrag = cip_asdf_update_defrag,
+    .finish = cip_asdf_update_finish,
+    .end = end,
+    .grows = cip_asdf_grows,
+};

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of elements: which bytes of a block they are (what becomes of those: space/changes.h).
+ * Rows that follow the last byte of a block are added to it; an array that shares its block, and
+ * gets more elements or another shape, gets a block of its own. */
+#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/write/asdf_write.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+static bool is_inline(const cip_array *a)
+{
+    return strcmp(a->storage.kind, "inline") == 0;
+}
+
+/* The array by the path under which the tree describes it: a quantity's lies in its `value`. */
+static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
+{
+    const size_t n = strlen(a->path);
+    for (size_t i = 0; a->node == NULL && i < u->l->narray; i++) {
+        const cip_array *other = u->l->array[i];
+        if (other->node != NULL && strncmp(other->path, a->path, n) == 0 &&
+            strcmp(other->path + n, "/value") == 0)
+            return other;
+    }
+    return a;
+}
+
+/* A chain that the options name is for blocks of a known length. */
+static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err *err)
+{
+    bool inlined = is_inline(a);
+    if (u->given == NULL || !(inlined || cip_asdf_is_streamed(&u->b[a->storage.block].head)))
+        return CIP_OK;
+    return cip_asdf_chain_has_no_place(inlined, err);
+}
+
+/* An array whose elements lie in a block of this file, or in its tree. *a becomes the one that the
+ * tree describes. */
+static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err *err)
+{
+    *a = at_its_node(u, *a);
+    if ((*a)->st != CIP_OK) {
+        if (err != NULL && (*a)->why != NULL)
+            *err = *(*a)->why;
+        return (*a)->st;
+    }
+    if ((*a)->node == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "it is a reference; change what it leads to");
+    if ((*a)->storage.block >= 0 || is_inline(*a))
+        return check_chain(u, *a, err);
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "the data lie in another file; change that file");
+}
+
+/* Whether the array still is where it was when the file was opened; `size`: and as long. */
+static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip_err *err)
+{
+    if (u->moved)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "nodes were moved in this update; commit it first");
+    if (!cip_asdf_update_has(u, a))
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "the array was removed or replaced in this update");
+    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
+        if ((t->a == a || (a->node != NULL && t->a->node == a->node)) && (size || t->moved))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the array's shape or place changed in this update; commit it first");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *at,
+                                 const cip_feed *feed, cip_err *err)
+{
+    asdf_update *u = state;
+    CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, false, err));
+    if (is_inline(a))
+        return cip_asdf_inline_write(u, a, at, feed, err);
+    asdf_ublock *b = &u->b[a->storage.block];
+    b->changed = true;
+    return cip_changes_write(&b->data, at, feed, err);
+}
+
+/* --- rows
+ * ------------------------------------------------------------------------------------------- */
+
+/* Whether the array's elements end where the block's decoded bytes end, so that rows may follow;
+ * in a streamed block a torn row at the end goes. */
+static bool ends_block(const asdf_update *u, const cip_array *a, uint64_t rowbytes, uint64_t *end)
+{
+    const asdf_ublock *b = &u->b[a->storage.block];
+    uint64_t first, len;
+    if (!cip_view_is_contiguous(&a->view) || b->array != NULL ||
+        cip_changes_len(&b->data, &len, NULL) != CIP_OK ||
+        cip_view_bounds(&a->view, &first, end, NULL) != CIP_OK)
+        return false;
+    if (*end == 0)
+        *end = a->view.off;
+    return *end == len || (cip_asdf_is_streamed(&b->head) && *end < len && len - *end < rowbytes);
+}
+
+bool cip_asdf_update_star(const cip_array *a)
+{
+    const cip_node *shape = cip_map_get(a->node, "shape");
+    return cip_node_kind(shape) == CIP_NODE_SEQ && shape->len != 0 &&
+           cip_node_is_string(shape->item[0], "*");
+}
+
+/* The whole shape, as a part of it may belong to another array by an alias. */
+static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
+{
+    const cip_node *node;
+    if (cip_asdf_update_star(a))
+        return CIP_OK;
+    CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
+    return cip_asdf_update_key(u, a, "shape", node, err);
+}
+
+static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, cip_err *err)
+{
+    cip_yaml_edit *e;
+    char *path;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, key));
+    u->tree_changed = true;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_yaml_edit_remove(e, path, &why);
+    return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
+                                                   : cip_fail(err, st, why.offset, "%s", why.text);
+}
+
+/* What the block's bytes are now, for a chain that has to know. */
+static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *shape, size_t block,
+                             cip_err *err)
+{
+    int64_t *copy;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &copy, (size_t)a->view.ndim + 1, err));
+    memcpy(copy, shape, (size_t)a->view.ndim * sizeof *copy);
+    u->b[block].array = a;
+    u->b[block].shape = copy;
+    return CIP_OK;
+}
+
+/* Gives the array elements of its own, packed in C order: in its block when nothing else lies
+ * there, otherwise in a new one. `content` is taken over, on failure too. */
+static cip_status own_content(asdf_update *u, const cip_array *a, const int64_t *shape,
+                              cip_changes *content, cip_err *err)
+{
+    cip_status st;
+    const size_t *users;
+    size_t block = (size_t)a->storage.block;
+    cip_node *source;
+    const cip_node *node;
+    CIP_GO(cip_asdf_update_touch(u, a, true, err));
+    CIP_GO(cip_asdf_update_users(u, &users, err));
+    if (users[block] != 1 || u->b[block].array != NULL) {
+        CIP_GO(cip_asdf_update_new_block(u, block, &block, err));
+        CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
+        CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
+    }
+    CIP_GO(cip_asdf_shape_node(u->arena, a->view.ndim, shape, cip_asdf_update_star(a), &node, err));
+    CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
+    CIP_GO(drop_key(u, a, "offset", err));
+    CIP_GO(drop_key(u, a, "strides", err));
+    cip_changes_end(&u->b[block].data);
+    u->b[block].data = *content;
+    u->b[block].changed = true;
+    return note_shape(u, a, shape, block, err);
+done:
+    cip_changes_end(content);
+    return st;
+}
+
+/* Neither a mask of its own shape nor an array whose mask it is. */
+static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
+{
+    for (size_t i = 0; i < l->narray; i++) {
+        const cip_array *m = l->array[i]->mask.array;
+        if (m != NULL && m->node != NULL && m->node == a->node)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the array is the mask of '%.80s', which it would no longer fit",
+                            l->array[i]->path);
+    }
+    if (a->mask.kind != CIP_MASK_SET_MISSING || a->mask.array->view.ndim < a->view.ndim)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "the array has a mask of its own shape, which would no longer fit");
+}
+
+static cip_status append_anew(asdf_update *u, const cip_array *a, uint64_t nelem,
+                              const int64_t *shape, const cip_feed *feed, cip_err *err)
+{
+    cip_changes content;
+    cip_nd to;
+    const cip_nd *from = &a->view;
+    CIP_TRY(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, err));
+    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, from, &to, &content, err));
+    cip_status st = cip_changes_append(&content, nelem, from->itemsize, feed, err);
+    if (st == CIP_OK)
+        return own_content(u, a, shape, &content, err);
+    cip_changes_end(&content);
+    return st;
+}
+
+/* Elements in nrow rows. */
+static cip_status count_rows(const cip_array *a, uint64_t nrow, int64_t *shape, uint64_t *nelem,
+                             cip_err *err)
+{
+    uint64_t row, nbytes;
+    if (a->view.ndim == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
+    memcpy(shape, a->view.shape, sizeof a->view.shape);
+    if (!cip_shape_nelem(a->view.ndim - 1, shape + 1, &row) || cip_mul_overflow(row, nrow, nelem) ||
+        cip_mul_overflow(*nelem, a->dtype->itemsize, &nbytes) ||
+        cip_add_overflow(shape[0], nrow, &shape[0]))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow,
+                                  const cip_feed *feed, cip_err *err)
+{
+    asdf_update *u = state;
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t nelem, end;
+    CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, true, err));
+    CIP_TRY(no_mask(u->l, a, err));
+    CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
+    if (is_inline(a))
+        return cip_asdf_inline_append(u, a, nelem, (int64_t)nrow, feed, err);
+    CIP_TRY(cip_asdf_update_touch(u, a, false, err));
+    if (nelem == 0)
+        return new_length(u, a, shape, err);
+    if (!ends_block(u, a, nelem / nrow * a->dtype->itemsize, &end))
+        return append_anew(u, a, nelem, shape, feed, err);
+    asdf_ublock *b = &u->b[a->storage.block];
+    CIP_TRY(new_length(u, a, shape, err));
+    CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
+    CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
+    CIP_TRY(cip_changes_resize(&b->data, end, err)); /* without a torn row */
+    b->changed = true;
+    return cip_changes_append(&b->data, nelem, a->dtype->itemsize, feed, err);
+}
+
+/* The file whose end is the array's block, if that is streamed and raw: this one, or (in an
+ * exploded form) one with that block alone. */
+static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, cip_space **space)
+{
+    if (a->layout != l || a->st != CIP_OK || cip_space_resolve(a->space, space, NULL) != CIP_OK)
+        return NULL;
+    bool external = strcmp(a->storage.kind, "external") == 0;
+    const cip_layout *in = external ? (*space)->layout : l;
+    size_t block = external ? 0 : (size_t)a->storage.block;
+    if (in->nblock == 0 || block + 1 != in->nblock || (external && in == l))
+        return NULL;
+    const cip_block_info *b = &in->block[block].info;
+    return (b->flags & ASDF_STREAMED) != 0 && strcmp(b->codec, "none") == 0 ? in : NULL;
+}
+
+bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes)
+{
+    cip_space *space;
+    if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) ||
+        cip_map_get(a->node, "strides") != NULL || no_mask(l, a, NULL) != CIP_OK)
+        return false;
+    const cip_layout *where = streamed_in(l, a, &space);
+    if (where == NULL || cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
+        return false;
+    *in = where->io;
+    *nbytes = space->len;
+    return true;
+}
+
+/* --- another shape, another array
+ * -------------------------------------------------------------------- */
+
+cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t *shape,
+                                  cip_err *err)
+{
+    asdf_update *u = state;
+    cip_nd to;
+    cip_changes content;
+    CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, true, err));
+    CIP_TRY(no_mask(u->l, a, err));
+    if (is_inline(a)) {
+        CIP_TRY(cip_asdf_update_touch(u, a, true, err));
+        return cip_asdf_inline_resize(u, a, shape, err);
+    }
+    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
+    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, &a->view, &to, &content, err));
+    return own_content(u, a, shape, &content, err);
+}

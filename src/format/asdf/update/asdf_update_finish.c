@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where everything goes: text and payloads that fit stay where they are, a last block that has
+ * grown and new blocks make a new end of the file, and what fits nowhere makes a new file. */
+#include "format/asdf/update/asdf_update.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+/* An update as it is being placed. */
+typedef struct placing {
+    asdf_update *u;
+    cip_revision *r;
+    cip_bytes text; /* of the tree; as it was when it did not change */
+    bool crlf;
+    size_t old;   /* blocks of the file */
+    uint64_t *at; /* of every block's magic */
+    uint64_t pos; /* the end of the file so far, once there is a tail */
+} placing;
+
+static bool streams(const asdf_update *u)
+{
+    return u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head);
+}
+
+/* --- what has to be known first
+ * ------------------------------------------------------------------------- */
+
+/* A block that has outgrown its place, and that others follow: a new one takes its data. */
+static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_err *err)
+{
+    asdf_ublock old = u->b[block];
+    size_t index;
+    if (!old.changed || cip_asdf_update_payload(&old).len <= old.head.allocated)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_new_block(u, block, &index, err));
+    asdf_ublock *b = &u->b[index];
+    cip_changes_end(&b->data);
+    *b = old;
+    b->is_new = true;
+    b->head.flags &= ~(uint32_t)ASDF_STREAMED;
+    u->b[block] =
+        (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1, .moved_to = (int64_t)index };
+    cip_changes_begin(&u->b[block].data, u->l, old.data.block, old.data.raw, &u->amount);
+    *to = (int64_t)index;
+    return CIP_OK;
+}
+
+/* Blocks that move, and their sources. */
+static cip_status number_blocks(asdf_update *u, int64_t *to, size_t old, cip_err *err)
+{
+    bool changed;
+    size_t n = u->n;
+    for (size_t i = 0; i < old; i++)
+        to[i] = (int64_t)i;
+    for (size_t i = 0; i + 1 < old; i++)
+        CIP_TRY(move_outgrown(u, i, &to[i], err));
+    return u->n == n ? CIP_OK : cip_asdf_update_renumber(u, to, old, &changed, err);
+}
+
+/* Whether a header is one that is only believed where it was promised: behind the text itself. */
+static bool must_follow(const asdf_file *f)
+{
+    return f->blocks.n != 0 && f->blocks.at[0].offset == f->blocks_from &&
+           !cip_asdf_block_plausible(&f->blocks.at[0], f->layout->io->size);
+}
+
+/* Whether the text and what changes within blocks can stay where they are. */
+static bool fits(const placing *p)
+{
+    const asdf_update *u = p->u;
+    const asdf_file *f = u->f;
+    uint64_t inside = u->amount.nbytes;
+    if (u->anew || (p->old == 0 && u->n != 0))
+        return false;
+    if (p->text.len != f->tree_len && must_follow(f))
+        return false;
+    if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
+        return false;
+    for (size_t i = 0; i + 1 < p->old; i++) { /* the last one may be the end of the file */
+        cip_io *more = u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more : NULL;
+        inside += more != NULL ? more->size : 0;
+    }
+    return inside <= CIP_CHANGES_PATCH_MAX;
+}
+
+/* --- in place: bytes that change
+ * ------------------------------------------------------------------------ */
+
+static cip_status change(placing *p, uint64_t off, const void *now, size_t n, cip_err *err)
+{
+    const cip_bytes none = { NULL, 0 }, bytes = { now, n };
+    return n == 0 ? CIP_OK : cip_patch_write(&p->r->patch, "", off, none, bytes, err);
+}
+
+/* The text between its first and its last byte that differ, with spaces up to where the old one
+ * ended. */
+static cip_status change_text(placing *p, cip_err *err)
+{
+    const asdf_file *f = p->u->f;
+    cip_mem *mem = &p->u->env->mem;
+    cip_status st;
+    uint8_t *now = NULL, *was = NULL;
+    size_t n = (size_t)cip_max_u64(p->text.len, f->tree_len), i = 0;
+    CIP_GO(cip_mem_get(mem, n, (void **)&now, err));
+    CIP_GO(cip_mem_get(mem, n, (void **)&was, err));
+    CIP_GO(cip_io_read(p->u->l->io, f->tree_off, was, n, err));
+    memcpy(now, p->text.ptr, p->text.len);
+    memset(now + p->text.len, ' ', n - p->text.len);
+    while (i < n && now[i] == was[i])
+        i++;
+    while (n > i && now[n - 1] == was[n - 1])
+        n--;
+    st = change(p, f->tree_off + i, now + i, n - i, err);
+done:
+    cip_mem_put(mem, now);
+    cip_mem_put(mem, was);
+    return st;
+}
+
+/* Without blocks, the text and what follows it are the end of the file. */
+static cip_status text_at_end(placing *p, cip_err *err)
+{
+    asdf_update *u = p->u;
+    const asdf_file *f = u->f;
+    uint64_t behind = u->l->io->size - f->blocks_from;
+    p->r->has_tail = true;
+    p->r->tail_off = f->tree_off;
+    CIP_TRY(cip_revision_bytes(p->r, p->text.ptr, p->text.len, err));
+    return behind == 0 ? CIP_OK : cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err);
+}
+
+/* --- in place: the end of the file
+ * ------------------------------------------------------------------------ */
+
+static void start_tail(placing *p, uint64_t off)
+{
+    if (p->r->has_tail)
+        return;
+    p->r->has_tail = true;
+    p->r->tail_off = p->pos = off;
+}
+
+static cip_status tail_bytes(placing *p, const void *bytes, size_t n, cip_err *err)
+{
+    p->pos += n;
+    return n == 0 ? CIP_OK : cip_revision_bytes(p->r, bytes, n, err);
+}
+
+static cip_status tail_range(placing *p, cip_io *io, uint64_t off, uint64_t n, cip_err *err)
+{
+    p->pos += n;
+    return n == 0 ? CIP_OK : cip_revision_range(p->r, io, off, n, err);
+}
+
+/* A payload's new bytes, over the old ones. */
+static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
+                               cip_err *err)
+{
+    void *now;
+    if (load->more == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_get(p->u->arena, (size_t)load->more->size, &now, err));
+    CIP_TRY(cip_io_read(load->more, 0, now, (size_t)load->more->size, err));
+    return change(p, b->head.data_off + load->kept, now, (size_t)load->more->size, err);
+}
+
+/* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
+ * has too much in it that is new to be held in memory. */
+static bool makes_tail(const asdf_ublock *b, const asdf_payload *load)
+{
+    if (cip_asdf_is_streamed(&b->head))
+        return load->more != NULL || load->kept != b->head.stored;
+    return load->len > b->head.allocated ||
+           (load->more != NULL && load->more->size > ASDF_UPDATE_INSIDE_MAX);
+}
+
+static cip_status place_old(placing *p, size_t i, cip_err *err)
+{
+    asdf_ublock *b = &p->u->b[i];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    p->at[i] = b->head.offset;
+    if (!b->changed)
+        return CIP_OK;
+    asdf_payload load = cip_asdf_update_payload(b);
+    bool tail = i + 1 == p->old && makes_tail(b, &load);
+    CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
+    if (tail)
+        piece.allocated = piece.used;
+    size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    if (!cip_asdf_is_streamed(&b->head))
+        CIP_TRY(change(p, b->head.offset, head, len, err));
+    if (!tail)
+        return write_inside(p, b, &load, err);
+    start_tail(p, b->head.data_off + load.kept);
+    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+}
+
+static uint64_t end_of_old(const placing *p)
+{
+    const asdf_block *b = &p->u->b[p->old - 1].head;
+    return b->data_off + cip_max_u64(b->allocated, b->stored);
+}
+
+/* The tail comes behind the last block. Where the file ended before all that was allocated to it,
+ * what is there becomes all: a reader that goes from block to block would go past the others. */
+static cip_status start_behind_old(placing *p, cip_err *err)
+{
+    const size_t last = p->old - 1;
+    const asdf_ublock *b = &p->u->b[last];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    if (p->r->has_tail)
+        return CIP_OK;
+    start_tail(p, end_of_old(p));
+    if (b->changed || p->u->f->blocks.at[last].allocated <= b->head.allocated)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_piece(p->u, last, &piece, err));
+    const size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    return change(p, b->head.offset, head, len, err);
+}
+
+static cip_status place_new(placing *p, size_t i, cip_err *err)
+{
+    asdf_update *u = p->u;
+    asdf_ublock *b = &u->b[i];
+    uint8_t head[ASDF_HEADER_LEN];
+    asdf_piece piece;
+    cip_io *file;
+    CIP_TRY(cip_changes_file(&b->data, &file, err));
+    CIP_TRY(start_behind_old(p, err));
+    CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
+    const asdf_block_form *form = b->head.form;
+    bool exact = form != &cip_asdf_form_1_0; /* its length tells the form */
+    uint64_t align = u->how.align != 0 ? u->how.align : exact ? 1 : 64;
+    uint64_t over = (p->pos + cip_asdf_header_len(form)) % align,
+             pad = over != 0 ? align - over : 0;
+    static const uint8_t zeros[1 << 15];
+    asdf_payload load = cip_asdf_update_payload(b);
+    p->at[i] = p->pos;
+    size_t len = cip_asdf_header_bytes(&piece, (uint16_t)(form->header_size + pad), head);
+    CIP_TRY(tail_bytes(p, head, len, err));
+    CIP_TRY(tail_bytes(p, zeros, (size_t)pad, err));
+    CIP_TRY(tail_range(p, file, b->head.data_off, load.kept, err));
+    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+}
+
+static cip_status place_index(placing *p, cip_err *err)
+{
+    asdf_update *u = p->u;
+    uint64_t extra = UINT64_MAX;
+    if (!p->r->has_tail) /* an index alone is not worth what lies in its place */
+        CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
+    if (extra != UINT64_MAX || u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
+        (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
+        return CIP_OK;
+    CIP_TRY(start_behind_old(p, err));
+    cip_buf text = { .mem = &u->env->mem };
+    cip_status st = cip_asdf_index_text(p->at, u->n, p->crlf, &text, err);
+    if (st == CIP_OK)
+        st = tail_bytes(p, text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* Blocks that cannot be read stand in the way of anything behind them. */
+static cip_status check_blocks(const placing *p, cip_err *err)
+{
+    const asdf_file *f = p->u->f;
+    for (size_t i = 0; i < p->old; i++)
+        if (f->blocks.at[i].state != CIP_OK)
+            return cip_fail(err, f->blocks.at[i].state, f->blocks.at[i].offset,
+                            "expected whole blocks, found block %zu damaged; see `cippus verify`",
+                            i);
+    return CIP_OK;
+}
+
+static bool is_damaged(const asdf_update *u)
+{
+    for (size_t i = 0; i < u->f->blocks.n; i++)
+        if (u->f->blocks.at[i].state != CIP_OK)
+            return true;
+    return false;
+}
+
+static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
+{
+    asdf_update *u = p->u;
+    if (u->n == 0)
+        return u->tree_changed ? text_at_end(p, err) : CIP_OK;
+    if (u->tree_changed)
+        CIP_TRY(change_text(p, err));
+    if (!blocks_changed && is_damaged(u))
+        return CIP_OK;
+    CIP_TRY(check_blocks(p, err));
+    for (size_t i = 0; i < p->old; i++)
+        CIP_TRY(cip_changes_writes(&u->b[i].data, &p->r->patch, err));
+    for (size_t i = 0; i < p->old; i++)
+        CIP_TRY(place_old(p, i, err));
+    for (size_t i = p->old; i < u->n; i++)
+        CIP_TRY(place_new(p, i, err));
+    if (p->r->has_tail)
+        CIP_TRY(cip_asdf_update_check_end(u, err));
+    return place_index(p, err);
+}
+
+/* --- a new file
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* A payload as one range of one io. */
+static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *piece, cip_err *err)
+{
+    asdf_payload load = cip_asdf_update_payload(b);
+    cip_status st = CIP_OK;
+    cip_io *file;
+    CIP_TRY(cip_changes_file(&b->data, &file, err));
+    piece->io = load.kept != 0 || load.more == NULL ? file : load.more;
+    piece->off = piece->io == file ? b->head.data_off : 0;
+    if (load.kept == 0 || load.more == NULL)
+        return CIP_OK;
+    cip_io *whole;
+    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &whole, err));
+    CIP_GO(cip_temporary_add(whole, file, b->head.data_off, load.kept, err));
+    CIP_GO(cip_temporary_add(whole, load.more, 0, load.more->size, err));
+    piece->io = whole;
+    piece->off = 0;
+    cip_io_close(b->whole);
+    b->whole = whole;
+    whole = NULL;
+done:
+    cip_io_close(whole);
+    return st;
+}
+
+/* A new file has nothing between tree and blocks but room. */
+static cip_status tell_front(const asdf_update *u, cip_err *err)
+{
+    uint64_t front;
+    CIP_TRY(cip_asdf_update_find_front(u, UINT64_MAX, &front, err));
+    if (front == UINT64_MAX || u->how.notes == NULL)
+        return CIP_OK;
+    cip_report_add(u->how.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
+                   "%" PRIu64 " bytes between the tree and the first block, which nothing names, "
+                   "are dropped",
+                   u->f->blocks.at[0].offset - front);
+    return cip_report_status(u->how.notes, err);
+}
+
+static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
+{
+    asdf_update *u = p->u;
+    asdf_piece *piece;
+    size_t n = 0;
+    CIP_TRY(check_blocks(p, err));
+    if (!u->compact)
+        CIP_TRY(cip_asdf_update_check_end(u, err));
+    CIP_TRY(tell_front(u, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &piece, u->n + 1, err));
+    for (size_t i = 0; i < u->n; i++) {
+        if (u->b[i].dropped)
+            continue;
+        CIP_TRY(cip_asdf_update_piece(u, i, &piece[n], err));
+        if (u->b[i].changed)
+            CIP_TRY(gather_payload(u, &u->b[i], &piece[n], err));
+        if (u->compact || u->b[i].changed)
+            piece[n].allocated = piece[n].used;
+        n++;
+    }
+    const asdf_pieces all = { .head = head,
+                              .tree = p->text,
+                              .slack = must_follow(u->f) ? -1 : u->how.tree_slack,
+                              .align = u->how.align,
+                              .crlf = p->crlf,
+                              .n = n,
+                              .block = piece };
+    p->r->anew = p->r->has_tail = true;
+    p->r->tail_off = 0;
+    return cip_asdf_pieces_add(u->env, &all, p->r, NULL, err);
+}
+
+/* --- all
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
+{
+    asdf_update *u = p->u;
+    CIP_TRY(cip_asdf_text_of(u->f, u->arena, head, &p->text, err));
+    if (u->tree_changed) {
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+        p->text = cip_yaml_edit_text(u->tree);
+    }
+    p->crlf = head->len >= 2 && memmem(head->ptr, head->len, "\r\n", 2) != NULL;
+    return CIP_OK;
+}
+
+static bool any_changed(const asdf_update *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (u->b[i].changed)
+            return true;
+    return false;
+}
+
+cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
+{
+    asdf_update *u = state;
+    placing p = { .u = u, .r = r, .old = u->f->blocks.n };
+    cip_bytes head;
+    int64_t *to;
+    uint64_t front;
+    bool blocks = any_changed(u);
+    CIP_TRY(cip_asdf_inline_finish(u, err));
+    CIP_TRY(cip_asdf_update_check_refs(u, err));
+    if (!blocks && !u->tree_changed && !u->anew)
+        return CIP_OK;
+    for (size_t i = 0; i < u->n; i++)
+        CIP_TRY(cip_asdf_update_encode(u, i, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));
+    if (!u->anew) /* where all blocks move, and may have other numbers already, none is outgrown */
+        CIP_TRY(number_blocks(u, to, p.old, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &p.at, u->n, err));
+    CIP_TRY(texts(&p, &head, err));
+    CIP_TRY(cip_asdf_update_find_front(u, u->f->tree_off + p.text.len, &front, err));
+    /* Over half of somebody's bytes the text is not written: the rest could be read as more of it.
+     */
+    bool fit = front == UINT64_MAX && fits(&p);
+    return fit ? in_place(&p, blocks, err) : make_anew(&p, head, err);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Names within an update: which arrays name a block, what blocks are called, and which arrays are
+ * no longer what they were when the file was opened. */
+#include <string.h>
+
+#include "base/strmap.h"
+#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/write/asdf_write.h"
+
+/* Sources that count from the end mean the blocks of the file, whatever the update has added. */
+cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
+{
+    cip_yaml_edit *e;
+    size_t *count;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &count, u->n, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_asdf_count_names(u->env, cip_yaml_edit_root(e), u->f->blocks.n, count, u->n, err));
+    *n = count;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed,
+                                    cip_err *err)
+{
+    cip_yaml_edit *e;
+    cip_buf text = { .mem = &u->env->mem };
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    cip_bytes was = cip_yaml_edit_text(e);
+    cip_status st = cip_asdf_renumber(u->env, was, to, n, &text, err);
+    *changed = st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
+    if (*changed)
+        st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
+{
+    size_t n = u->f->blocks.n;
+    int64_t *same;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, n, err));
+    for (size_t i = 0; i < n; i++)
+        same[i] = (int64_t)i;
+    return cip_asdf_update_renumber(u, same, n, changed, err);
+}
+
+/* --- references ---------------------------------------------------------------------------------
+ */
+
+typedef struct referring {
+    const asdf_update *u;
+    const cip_node *root;
+    cip_strmap lost; /* references that lead nowhere in the tree as it was */
+    bool old;        /* these are being gathered */
+    cip_status st;
+    cip_err *err;
+} referring;
+
+static int visit_ref(void *user, const cip_visit *v)
+{
+    referring *x = user;
+    const char *ref = v->again ? NULL : cip_asdf_ref_of(v->node);
+    const cip_node *found;
+    bool here;
+    if (ref == NULL)
+        return v->again;
+    x->st = cip_asdf_ref_here(x->u->f, x->root, ref, &here, &found, x->err);
+    if (x->st != CIP_OK || !here || found != NULL)
+        return x->st == CIP_OK ? 0 : 2;
+    const cip_bytes name = { (const uint8_t *)ref, strlen(ref) };
+    if (x->old)
+        x->st = cip_strmap_put(&x->lost, name, 1, NULL, x->err);
+    else if (cip_strmap_get(&x->lost, name) == SIZE_MAX)
+        x->st = cip_fail_in(
+            x->err,
+            cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                     "expected a node for the reference '%.100s', found none after this "
+                     "change",
+                     ref),
+            "%s", v->path);
+    return x->st == CIP_OK ? 0 : 2;
+}
+
+static cip_status visit_refs(referring *x, const cip_node *root, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    x->root = root;
+    cip_status st = root == NULL ? CIP_OK : cip_tree_walk(root, x->u->env, visit_ref, x, &why);
+    if (x->st != CIP_OK)
+        return x->st;
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
+{
+    if (u->tree == NULL || !u->tree_changed)
+        return CIP_OK;
+    CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+    referring x = { .u = u, .lost = { .mem = &u->env->mem }, .old = true, .err = err };
+    cip_status st = visit_refs(&x, u->l->tree, err);
+    x.old = false;
+    if (st == CIP_OK)
+        st = visit_refs(&x, cip_yaml_edit_root(u->tree), err);
+    cip_strmap_clear(&x.lost);
+    return st;
+}
+
+bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
+{
+    if (u->tree == NULL || !u->tree_changed)
+        return true;
+    if (u->moved)
+        return false;
+    const cip_node *n = cip_yaml_edit_get(u->tree, a->path, NULL);
+    return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
+           cip_asdf_is_ndarray(n->tag, NULL);
+}
+
+cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved, cip_err *err)
+{
+    asdf_touched *t;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &t, 1, err));
+    *t = (asdf_touched){ a, moved, u->touched };
+    u->touched = t;
+    return CIP_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The tree's text changed by hand. Anything may change but what describes data: each ndarray of the
+ * new tree that names a block must be described as one of the old tree is. It may have another
+ * name, be there twice or be gone; its data stay. */
+#include <string.h>
+
+#include "format/asdf/update/asdf_update.h"
+
+enum { DEPTH_MAX = 64 };
+
+/* --- descriptions ----------------------------------------------------------------------------- */
+
+static bool is_same(const cip_node *x, const cip_node *y, int depth)
+{
+    if (cip_node_kind(x) != cip_node_kind(y) || depth > DEPTH_MAX)
+        return false;
+    if (x == NULL || x == y)
+        return true;
+    if (x->len != y->len)
+        return false;
+    if (x->type < CIP_NODE_SEQ)
+        return memcmp(x->text, y->text, x->len) == 0;
+    for (size_t i = 0; i < x->len; i++)
+        if ((x->type == CIP_NODE_MAP &&
+             !is_same(cip_node_key(x, i), cip_node_key(y, i), depth + 1)) ||
+            !is_same(cip_node_at(x, i), cip_node_at(y, i), depth + 1))
+            return false;
+    return true;
+}
+
+static bool is_described_alike(const cip_node *x, const cip_node *y)
+{
+    static const char *const keys[] = { "source", "datatype", "byteorder",
+                                        "shape",  "offset",   "strides" };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (!is_same(cip_map_get(x, keys[i]), cip_map_get(y, keys[i]), 0))
+            return false;
+    return true;
+}
+
+typedef struct comparison {
+    cip_buf old;     /* of const cip_node *: the ndarrays that name a block */
+    bool collecting; /* they are being gathered */
+    char wrong[256]; /* the path of one that is not described as any of them; "" for none */
+    cip_err *err;
+} comparison;
+
+static int visit_array(void *user, const cip_visit *v)
+{
+    comparison *c = user;
+    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP ||
+        !cip_asdf_is_ndarray(v->node->tag, NULL) || cip_map_get(v->node, "source") == NULL)
+        return 0;
+    if (c->collecting)
+        return cip_buf_add(&c->old, &v->node, sizeof v->node, c->err) == CIP_OK ? 1 : 2;
+    const cip_node *const *old = (const cip_node *const *)(const void *)c->old.ptr;
+    for (size_t i = 0; i < c->old.len / sizeof *old; i++)
+        if (is_described_alike(old[i], v->node))
+            return 1;
+    size_t n = strlen(v->path);
+    n = n < sizeof c->wrong ? n : sizeof c->wrong - 1;
+    memcpy(c->wrong, v->path, n);
+    c->wrong[n] = '\0';
+    return 2;
+}
+
+static cip_status compare(asdf_update *u, const cip_node *old, const cip_node *new, cip_err *err)
+{
+    comparison c = { .old = { .mem = &u->env->mem }, .collecting = true, .err = err };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_tree_walk(old, u->env, visit_array, &c, &why);
+    if (st == CIP_OK) {
+        c.collecting = false;
+        st = cip_tree_walk(new, u->env, visit_array, &c, &why);
+    }
+    cip_buf_clear(&c.old);
+    if (c.wrong[0] != '\0')
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "'%.100s' does not describe the data of any array that there is; change "
+                        "arrays by put, append and resize",
+                        c.wrong);
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
+/* --- the text --------------------------------------------------------------------------------- */
+
+/* It has to start and to end as what a reader finds. */
+static cip_status check_ends(cip_bytes text, cip_err *err)
+{
+    size_t end = 0;
+    const bool starts = (text.len >= 5 && memcmp(text.ptr, "%YAML", 5) == 0) ||
+                        (text.len >= 3 && memcmp(text.ptr, "---", 3) == 0);
+    if (!starts)
+        return cip_fail(err, CIP_ERR_CORRUPT, 0, "expected %%YAML at the start of the tree");
+    if (cip_asdf_tree_end(text, 0, true, &end) != ASDF_END_MARKED || end != text.len)
+        return cip_fail(err, CIP_ERR_CORRUPT, end,
+                        "expected a line of ... at the end of the tree, and nothing behind it");
+    return CIP_OK;
+}
+
+static bool is_untouched(const asdf_update *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (u->b[i].changed)
+            return false;
+    return u->inlines == NULL;
+}
+
+cip_status cip_asdf_update_get_text(void *state, cip_bytes *out, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    *out = cip_yaml_edit_text(e);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
+{
+    asdf_update *u = state;
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    cip_arena a = { .mem = &u->env->mem };
+    const cip_node *root;
+    cip_yaml_edit *e;
+    cip_status st;
+    if (!is_untouched(u))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the tree's text cannot be set after data were changed");
+    CIP_TRY(check_ends(text, err));
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_GO(cip_yaml_parse(u->env, &a, text, &opt, &root, err));
+    CIP_GO(compare(u, cip_yaml_edit_root(e), root, err));
+    const bool twice = cip_yaml_edit_anchor_twice(e) != NULL;
+    CIP_GO(cip_asdf_update_text(u, text, err));
+    const char *anchor = cip_yaml_edit_anchor_twice(u->tree);
+    if (anchor != NULL && !twice)
+        st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                      "expected an anchor for one node, found &%.80s twice", anchor);
+done:
+    cip_arena_clear(&a);
+    return st;
+}

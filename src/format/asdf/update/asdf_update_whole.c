@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of the file as a whole: a streamed block gets its size, and what nothing names goes. */
+#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/write/asdf_write.h"
+
+#include <string.h>
+
+/* --- freeze --------------------------------------------------------------------------------------
+ */
+
+/* `*` becomes the number of rows that are there. */
+static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
+{
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        cip_node *n;
+        if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
+            continue;
+        CIP_TRY(cip_node_new_int(u->arena, a->view.shape[0], &n, err));
+        CIP_TRY(cip_asdf_update_key(u, a, "shape/0", n, err));
+    }
+    return CIP_OK;
+}
+
+/* The rows of its arrays are counted, so none may have been added or taken. */
+static cip_status check_rows(const asdf_update *u, size_t block, cip_err *err)
+{
+    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
+        if (t->a->storage.block == (int64_t)block)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.80s' changed its length in this update; commit it first",
+                            t->a->path);
+    return CIP_OK;
+}
+
+static cip_status touch_all(asdf_update *u, size_t block, cip_err *err)
+{
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (u->l->array[i]->storage.block == (int64_t)block)
+            CIP_TRY(cip_asdf_update_touch(u, u->l->array[i], false, err));
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_freeze(void *state, cip_err *err)
+{
+    asdf_update *u = state;
+    asdf_ublock *b = u->n != 0 ? &u->b[u->n - 1] : NULL;
+    if (b == NULL || !cip_asdf_is_streamed(&b->head))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a streamed block, found none");
+    if (!cip_asdf_is_raw(&b->head))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, b->head.offset,
+                        "a streamed block with a compression code");
+    if (u->moved)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "nodes were moved in this update; commit it first");
+    bool changed;
+    size_t block = u->n - 1;
+    CIP_TRY(check_rows(u, block, err));
+    b->head.flags &= ~(uint32_t)ASDF_STREAMED;
+    b->head.allocated = 0;
+    b->changed = b->summed = true;
+    CIP_TRY(fix_shapes(u, block, err));
+    CIP_TRY(touch_all(u, block, err));
+    return cip_asdf_update_absolute(u, &changed, err);
+}
+
+/* --- defrag --------------------------------------------------------------------------------------
+ */
+
+static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
+{
+    const asdf_block *b = &u->b[i].head;
+    cip_report_add(report, CIP_NOTE, CIP_OK, b->offset, b->stored, "blocks",
+                   "block %zu of %" PRIu64 " bytes, which no array names, is dropped", i,
+                   b->stored);
+    return CIP_OK;
+}
+
+/* A file whose blocks no array names at all, as those beside an exploded one. */
+static cip_status check_used(const asdf_update *u, const size_t *users, cip_err *err)
+{
+    for (size_t i = 0; i < u->n; i++)
+        if (users[i] != 0)
+            return CIP_OK;
+    return u->n == 0 ? CIP_OK
+                     : cip_asdf_lose(&u->how, "blocks", err,
+                                     "expected arrays that name blocks, found none: the blocks may "
+                                     "be what other files read");
+}
+
+/* Blocks that go may be named by what is under tags that we do not know, and so may those behind,
+ * which get other numbers. */
+static cip_status check_names(const asdf_update *u, const size_t *users, cip_err *err)
+{
+    asdf_foreign x;
+    size_t i = 0;
+    while (i < u->n && users[i] != 0)
+        i++;
+    if (i == u->n)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_find_foreign(u->env, cip_yaml_edit_root(u->tree), &x, err));
+    return x.found ? cip_asdf_lose(&u->how, x.path, err, ASDF_FOREIGN_LOSS, x.tag) : CIP_OK;
+}
+
+/* Blocks are counted by users of the tree as it is now. */
+cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
+{
+    asdf_update *u = state;
+    int64_t *to, next = 0;
+    const size_t *users;
+    bool changed;
+    uint64_t extra;
+    CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
+    CIP_TRY(cip_asdf_update_users(u, &users, err));
+    CIP_TRY(check_used(u, users, err));
+    CIP_TRY(check_names(u, users, err));
+    for (size_t i = 0; i < u->n; i++) {
+        u->b[i].dropped = users[i] == 0;
+        to[i] = users[i] != 0 ? next++ : -1;
+        if (users[i] == 0)
+            CIP_TRY(tell(u, i, report));
+    }
+    if (u->f->has_gaps)
+        cip_report_add(report, CIP_NOTE, CIP_OK, u->f->blocks_from, 0, "blocks",
+                       "bytes between blocks are dropped");
+    CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
+    if (extra != UINT64_MAX)
+        cip_report_add(report, CIP_NOTE, CIP_OK, extra, 0, "blocks",
+                       "bytes behind the last block are dropped, from %" PRIu64 " on", extra);
+    u->anew = u->compact = true;
+    return cip_asdf_update_renumber(u, to, u->n, &changed, err);
+}

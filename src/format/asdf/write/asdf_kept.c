@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Blocks of the file that an output is made from, where its arrays are written one by one: each
+ * keeps its number, and those that no array shows go along as they are stored. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/write/asdf_sink.h"
+
+static bool has_block(const cip_spec_array *s)
+{
+    return !s->is_view && (s->where == CIP_WHERE_DEFAULT || s->where == CIP_WHERE_INTERNAL);
+}
+
+cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept *out, cip_err *err)
+{
+    *out = (asdf_kept){ .n = 0 };
+    if (spec->from == NULL || !spec->whole)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(spec->from), err));
+    size_t n = cip_asdf_of(spec->from)->blocks.n;
+    bool *owned;
+    CIP_TRY(CIP_ARENA_NEW(a, &out->to, n, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &out->kept, n, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &out->given, n, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &owned, n, err));
+    for (size_t i = 0; i < n; i++)
+        out->kept[i] = true;
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *s = &spec->array[i];
+        if (s->block < 0 || (uint64_t)s->block >= n)
+            continue;
+        out->kept[s->block] = false;
+        owned[s->block] = owned[s->block] || has_block(s);
+    }
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        bool stays = out->kept[i] && !spec->text_only;
+        out->to[i] = stays || owned[i] ? (int64_t)out->next++ : -1;
+        out->moved = out->moved || (stays && out->to[i] != (int64_t)i);
+    }
+    return CIP_OK;
+}
+
+int64_t cip_asdf_take_number(asdf_writer *w, const cip_spec_array *s)
+{
+    const asdf_kept *k = &w->kept;
+    bool has = s->block >= 0 && (uint64_t)s->block < k->n && k->to[s->block] >= 0;
+    if (!has || k->given[s->block])
+        return w->nblock++;
+    k->given[s->block] = true;
+    return k->to[s->block];
+}
+
+static void tell_kept(const cip_spec *spec, const asdf_kept *k, cip_report *loss)
+{
+    asdf_block_list list;
+    cip_asdf_list_blocks(k->kept, k->n, &list);
+    if (list.count != 0 && spec->text_only)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, "blocks",
+                       "blocks that no array names are lost, as a file of YAML has none: %s",
+                       list.text);
+    else if (list.count != 0)
+        cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "blocks",
+                       "blocks that no array names are kept as they are stored: %s", list.text);
+}
+
+cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    cip_arena arena = { .mem = &spec->env->mem };
+    asdf_kept k;
+    asdf_foreign x = { .found = false };
+    cip_status st;
+    CIP_GO(cip_asdf_number_blocks(&arena, spec, &k, err));
+    tell_kept(spec, &k, loss);
+    if (k.moved)
+        CIP_GO(cip_asdf_find_foreign(spec->env, spec->tree, &x, err));
+    if (x.found)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, x.path,
+                       ASDF_FOREIGN_LOSS, x.tag);
+    st = CIP_OK;
+done:
+    cip_arena_clear(&arena);
+    return st;
+}
+
+/* --- writing them -------------------------------------------------------------------------------
+ */
+
+static cip_status copy_payload(asdf_writer *w, const asdf_piece *p, cip_err *err)
+{
+    void *buf;
+    uint64_t most = cip_min_u64(p->used, CIP_IO_PIECE);
+    cip_status st = CIP_OK;
+    CIP_TRY(cip_mem_get(&w->env->mem, (size_t)most, &buf, err));
+    for (uint64_t done = 0, n; done < p->used; done += n) {
+        n = cip_min_u64(p->used - done, most);
+        CIP_GO(cip_io_read(p->io, p->off + done, buf, (size_t)n, err));
+        CIP_GO(cip_out_write(w->main.out, buf, (size_t)n, err));
+    }
+done:
+    cip_mem_put(&w->env->mem, buf);
+    return st;
+}
+
+static cip_status copy_block(asdf_writer *w, size_t i, asdf_recoding *r, cip_err *err)
+{
+    const asdf_place at = { cip_asdf_of(w->spec.from), i };
+    asdf_piece p;
+    CIP_TRY(cip_asdf_part_block(&w->main, err));
+    CIP_TRY(cip_asdf_recode(r, &at, &p, err));
+    if ((p.flags & ASDF_STREAMED) != 0 && w->main.n != (size_t)w->nblock)
+        cip_asdf_freeze_piece(&p);
+    p.allocated = p.used;
+    w->main.streamed = (p.flags & ASDF_STREAMED) != 0;
+    CIP_TRY(cip_asdf_piece_header(&p, cip_asdf_block_align(w), w->main.out,
+                                  &w->main.at[w->main.n - 1], err));
+    return copy_payload(w, &p, err);
+}
+
+cip_status cip_asdf_copy_kept(asdf_writer *w, int64_t before, cip_err *err)
+{
+    cip_status st = CIP_OK;
+    asdf_recoding r;
+    cip_arena arena = { .mem = &w->env->mem };
+    asdf_kept *k = &w->kept;
+    for (; k->done < k->n && k->to[k->done] < before; k->done++) {
+        if (!k->kept[k->done] || k->to[k->done] < 0)
+            continue;
+        CIP_GO(cip_asdf_recoding_begin(w->spec.from, &arena, &w->spec, &r, err));
+        r.form = w->main.form;
+        st = copy_block(w, k->done, &r, err);
+        cip_asdf_recoding_clear(&r);
+        CIP_GO(st);
+    }
+done:
+    cip_arena_clear(&arena);
+    return st;
+}

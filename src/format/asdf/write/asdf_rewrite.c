@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A whole file anew from an open one: the text as it stands, blocks as they are stored unless
+ * another codec or checksum is asked for. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/write/asdf_write.h"
+#include "io/temporary.h"
+#include "space/read.h"
+#include "tree/edit.h"
+
+/* Where streamed bytes go. */
+typedef struct feed {
+    cip_encoder *enc; /* or NULL */
+    cip_sum *sum;     /* or NULL */
+    cip_report *told; /* of the bytes, as progress; or NULL */
+    cip_status st;
+    cip_err *err;
+} feed;
+
+static int take(void *user, const uint8_t *p, size_t n)
+{
+    feed *x = user;
+    if (x->sum != NULL)
+        cip_sum_add(x->sum, p, n);
+    if (x->enc != NULL)
+        x->st = cip_encoder_write(x->enc, p, n, x->err);
+    if (cip_report_progress(x->told, n) && x->st == CIP_OK)
+        x->st = cip_report_status(x->told, x->err);
+    return x->st != CIP_OK;
+}
+
+static cip_status stream(asdf_recoding *w, cip_space *s, feed *x, cip_err *err)
+{
+    const cip_read_how how = { w->layout, w->env->pool };
+    cip_err why = CIP_ERR_INIT;
+    x->told = w->notes;
+    cip_status st = cip_space_stream(&how, s, CIP_IO_PIECE, take, x, &why);
+    if (x->st == CIP_OK && st != CIP_OK && err != NULL)
+        *err = why;
+    return x->st != CIP_OK ? x->st : st;
+}
+
+/* MD5 of a space's bytes. */
+static cip_status sum_of(asdf_recoding *w, cip_space *s, uint8_t *out, cip_err *err)
+{
+    feed x = { .err = err };
+    CIP_TRY(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
+    cip_status st = stream(w, s, &x, err);
+    if (st == CIP_OK)
+        cip_sum_take(x.sum, out);
+    cip_sum_free(x.sum);
+    return st;
+}
+
+/* The decoded bytes through an encoder into the temporary file; *p says what came of it. */
+static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
+                         cip_err *err)
+{
+    cip_status st;
+    cip_out out = cip_temporary_out(w->temporary);
+    cip_summed *summed = NULL;
+    feed x = { .err = err };
+    const uint64_t off = out.n;
+    CIP_GO(cip_space_resolve(data, &data, err)); /* its length is not known before */
+    CIP_GO(cip_summed_new(w->env, CIP_SUM_MD5, &out, &summed, err));
+    if (w->sum == ASDF_SUM_DECODED)
+        CIP_GO(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
+    CIP_GO(
+        cip_encoder_new(w->env, how->framing, how->level, 0, cip_summed_out(summed), &x.enc, err));
+    cip_encoder_expect(x.enc, data->len);
+    CIP_GO(stream(w, data, &x, err));
+    CIP_GO(cip_encoder_finish(x.enc, err));
+    CIP_GO(cip_summed_finish(summed, p->checksum, err));
+    if (x.sum != NULL)
+        cip_sum_take(x.sum, p->checksum);
+    if (w->sum == ASDF_SUM_NONE)
+        memset(p->checksum, 0, sizeof p->checksum);
+    p->data_size = cip_encoder_raw(x.enc);
+    p->io = w->temporary;
+    p->off = off;
+    p->used = p->allocated = out.n - off;
+    memcpy(p->code, how->code, sizeof p->code);
+    p->flags &= ~(uint32_t)ASDF_STREAMED;
+done:
+    cip_encoder_free(x.enc);
+    cip_summed_free(summed);
+    cip_sum_free(x.sum);
+    return st;
+}
+
+static cip_status recode(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
+{
+    asdf_packing none;
+    if (w->temporary == NULL)
+        CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
+    uint64_t start = w->temporary->size;
+    CIP_TRY(encode(w, b->data, &w->how, p, err));
+    if (w->how.framing == NULL || p->used < p->data_size)
+        return CIP_OK;
+    cip_out out = cip_temporary_out(w->temporary);
+    CIP_TRY(cip_out_rewind(&out, start, err));
+    CIP_TRY(cip_asdf_packing(NULL, 0, &none, err));
+    return encode(w, b->data, &none, p, err);
+}
+
+/* A block of another layout than the file's. What that cannot say of a payload is decoded; a
+ * checksum is of a payload that stays. */
+static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
+{
+    const asdf_packing none = { .name = "none" };
+    const asdf_block_form *from = cip_asdf_form_of(p);
+    static const uint8_t zeros[ASDF_ENCODING_LEN];
+    bool plain = memcmp(p->code, zeros, sizeof p->code) == 0 && (p->flags & ASDF_ENCODED) == 0 &&
+                 memcmp(p->encoding, zeros, sizeof p->encoding) == 0;
+    p->form = w->form;
+    p->extra.len = 0;
+    if (from->checksum_len != w->form->checksum_len)
+        memset(p->checksum, 0, sizeof p->checksum);
+    if (plain || (from->code != 0 && w->form->code != 0))
+        return CIP_OK;
+    if (b->data == NULL) {
+        if (err != NULL)
+            *err = *b->why;
+        return b->info.state;
+    }
+    memset(p->encoding, 0, sizeof p->encoding);
+    p->flags &= ~(uint32_t)ASDF_ENCODED;
+    if (w->temporary == NULL)
+        CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
+    CIP_TRY(encode(w, b->data, &none, p, err));
+    memset(p->checksum, 0, sizeof p->checksum);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p, cip_err *err)
+{
+    const cip_block *b = &at->f->layout->block[at->i];
+    cip_space *stored;
+    CIP_TRY(cip_space_resolve(b->stored, &stored, err)); /* compared, where the file is checked */
+    CIP_TRY(cip_asdf_piece_of(at->f, at->i, w->arena, p, err));
+    if (cip_asdf_form_of(p) != w->form)
+        CIP_TRY(change_form(w, b, p, err));
+    bool streamed = (p->flags & ASDF_STREAMED) != 0;
+    if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
+        return recode(w, b, p, err);
+    if (!w->resum || streamed)
+        return CIP_OK;
+    if (w->sum == ASDF_SUM_NONE) {
+        memset(p->checksum, 0, sizeof p->checksum);
+        return CIP_OK;
+    }
+    bool decoded = w->sum == ASDF_SUM_DECODED && b->data != NULL;
+    return sum_of(w, decoded ? b->data : b->stored, p->checksum, err);
+}
+
+/* --- pieces to bytes ----------------------------------------------------------------------------
+ */
+
+static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_report *told, cip_out *out,
+                          cip_err *err)
+{
+    void *buf = NULL;
+    cip_io *io;
+    cip_mem *mem = &f->env->mem;
+    cip_status st = CIP_OK;
+    CIP_TRY(cip_io_open_revision(f->layout->io, r, &io, err));
+    const uint64_t size = io->size, most = cip_min_u64(size, CIP_IO_PIECE);
+    cip_report_expect(told, size);
+    CIP_GO(cip_mem_get(mem, (size_t)most, &buf, err));
+    for (uint64_t off = 0, n; off < size; off += n) {
+        n = cip_min_u64(size - off, most);
+        CIP_GO(cip_io_read(io, off, buf, (size_t)n, err));
+        CIP_GO(cip_out_write(out, buf, (size_t)n, err));
+        if (cip_report_progress(told, n))
+            CIP_GO(cip_report_status(told, err));
+    }
+done:
+    cip_mem_put(mem, buf);
+    cip_io_close(io);
+    return st;
+}
+
+cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_report *told,
+                                 cip_out *out, cip_err *err)
+{
+    cip_revision r = { .patch = { .arena = { .mem = &f->env->mem } },
+                       .has_tail = true,
+                       .anew = true };
+    cip_status st = cip_asdf_pieces_add(f->env, p, &r, NULL, err);
+    if (st == CIP_OK)
+        st = put_all(f, &r, told, out, err);
+    cip_revision_clear(&r);
+    return st;
+}
+
+bool cip_asdf_is_crlf(cip_bytes head)
+{
+    const uint8_t *nl = head.len != 0 ? memchr(head.ptr, '\n', head.len) : NULL;
+    return nl != NULL && nl != head.ptr && nl[-1] == '\r';
+}
+
+/* The extension that a codec beyond the standard needs, among those that the text announces. */
+static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, cip_err *err)
+{
+    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
+    const asdf_standard *s;
+    const cip_node *node;
+    cip_yaml_edit *e;
+    cip_err why = CIP_ERR_INIT;
+    if (tree->len == 0 || !f->header.has_standard || !cip_asdf_standard_known(f->header.standard))
+        return CIP_OK;
+    CIP_TRY(cip_asdf_standard(f->header.standard_text, &s, err));
+    CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.name, &node, err));
+    if (node == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_yaml_edit_new(w->env, (cip_bytes){ tree->ptr, tree->len }, &opt, &e, err));
+    cip_status st = cip_yaml_edit_set(e, "history/extensions/-", node, &why);
+    if (st == CIP_OK) {
+        cip_bytes now = cip_yaml_edit_text(e);
+        tree->len = 0;
+        st = cip_buf_add(tree, now.ptr, now.len, err);
+    } else if (st != CIP_ERR_NOMEM && st != CIP_ERR_LIMIT && w->notes != NULL) {
+        cip_report_add(w->notes, CIP_NOTE, CIP_OK, why.offset, 0, "history/extensions",
+                       "the codec %s is not announced: %s", w->how.name, why.text);
+        st = CIP_OK;
+    }
+    cip_yaml_edit_free(e);
+    return st;
+}
+
+static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
+{
+    for (size_t i = 0; i < n && w->recode && w->how.framing != NULL; i++)
+        if (memcmp(p[i].code, w->how.code, sizeof p[i].code) == 0)
+            return true;
+    return false;
+}
+
+static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *all, cip_out *out,
+                                 cip_err *err)
+{
+    asdf_piece *p;
+    bool early = cip_asdf_is_early(x->f->header.file);
+    w->form = early && x->n != 0 ? cip_asdf_blocks_form(&x->at[0].f->blocks) : &cip_asdf_form_1_0;
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &p, x->n, err));
+    for (size_t i = 0; i < x->n; i++)
+        CIP_TRY(cip_asdf_recode(w, &x->at[i], &p[i], err));
+    cip_asdf_freeze_pieces(p, x->n);
+    if (uses_codec(w, p, x->n))
+        CIP_TRY(announce(w, x->f, &x->tree, err));
+    all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
+    all->n = x->n;
+    all->block = p;
+    return cip_asdf_pieces_write(x->f, all, w->notes, out, err);
+}
+
+/* Data in other files come along: their names may mean nothing where the output lies. */
+static cip_status rewrite(asdf_recoding *w, asdf_file *f, const cip_spec *spec, cip_out *out,
+                          cip_err *err)
+{
+    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
+    asdf_gather x = { .f = f, .a = w->arena };
+    CIP_TRY(cip_asdf_text_of(f, w->arena, &all.head, &all.tree, err));
+    all.crlf = cip_asdf_is_crlf(all.head);
+    CIP_TRY(cip_asdf_check_links(spec, f, false, err));
+    cip_status st = cip_asdf_gather(&x, all.tree, err);
+    if (st == CIP_OK)
+        st = write_gathered(w, &x, &all, out, err);
+    cip_asdf_gather_clear(&x);
+    return st;
+}
+
+cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *spec,
+                                   asdf_recoding *w, cip_err *err)
+{
+    *w = (asdf_recoding){ .layout = l, .env = l->env, .arena = a, .notes = spec->notes };
+    w->recode = spec->codec != NULL;
+    w->resum = spec->checksum != NULL;
+    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));
+    return cip_asdf_sum(spec->checksum, &w->sum, err);
+}
+
+void cip_asdf_recoding_clear(asdf_recoding *w)
+{
+    cip_io_close(w->temporary);
+    w->temporary = NULL;
+}
+
+cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
+{
+    cip_arena arena = { .mem = &l->env->mem };
+    asdf_file *f = cip_asdf_of(l);
+    asdf_recoding w;
+    cip_status st;
+    CIP_TRY(cip_asdf_check_numbers(f, err));
+    CIP_GO(cip_asdf_recoding_begin(l, &arena, spec, &w, err));
+    const asdf_block_form *form = cip_asdf_blocks_form(&f->blocks);
+    if ((w.recode || w.resum) && form != &cip_asdf_form_1_0)
+        CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected blocks of 1.0 to store them anew, found layout %s", form->name));
+    st = rewrite(&w, f, spec, out, err);
+done:
+    cip_asdf_recoding_clear(&w);
+    cip_arena_clear(&arena);
+    return st;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The sink of ASDF. The tree goes first when it can be known before the data: then blocks follow in
+ * order. With inline data, or with arrays that come one by one, room is kept for it in front. */
+#include <string.h>
+
+#include "format/asdf/write/asdf_sink.h"
+
+enum { ALIGN = 64 };
+
+/* --- data ---------------------------------------------------------------------------------------
+ */
+
+static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *err)
+{
+    char *name;
+    cip_buf text = { .mem = &w->env->mem };
+    CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, false, &name, err));
+    cip_out *main = w->main.out;
+    w->beside = (asdf_part){
+        .env = w->env, .form = w->main.form, .align = w->main.align, .slack = w->main.slack
+    };
+    CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));
+    if (w->standard->early) /* no tree, then no room either */
+        w->beside.slack = -1;
+    cip_status st = cip_asdf_head_text(w->standard, &text, err);
+    if (st == CIP_OK && !w->standard->early)
+        st = cip_asdf_tree_text(w->env, w->standard, NULL, NULL, 0, &text, err);
+    if (st == CIP_OK)
+        st = cip_asdf_part_text(&w->beside, &text, true, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+static asdf_part *part_of(asdf_writer *w, const asdf_target *t)
+{
+    return t->where == CIP_WHERE_EXTERNAL ? &w->beside : &w->main;
+}
+
+static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err)
+{
+    asdf_part *p = part_of(w, t);
+    w->block = (asdf_blockw){ .env = w->env,
+                              .out = p->out,
+                              .form = p->form,
+                              .align = cip_asdf_block_align(w),
+                              .how = t->how.packing,
+                              .chain = t->how.chain,
+                              .of = &t->of,
+                              .nbytes = t->nbytes,
+                              .sum = w->sum };
+    return cip_asdf_blockw_begin(&w->block, t->where == CIP_WHERE_STREAMED ? ASDF_STREAMED : 0,
+                                 err);
+}
+
+static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
+{
+    asdf_target *t = w->target[i];
+    w->open = i;
+    t->state = ASDF_BEGUN;
+    if (t->where == CIP_WHERE_INLINE || t->s->is_view)
+        return CIP_OK;
+    if (t->where == CIP_WHERE_EXTERNAL)
+        CIP_TRY(begin_beside(w, t, err));
+    asdf_part *p = part_of(w, t);
+    if (p == &w->main)
+        CIP_TRY(cip_asdf_copy_kept(w, t->block, err));
+    CIP_TRY(cip_asdf_part_block(p, err));
+    if (p == &w->main && p->n != (size_t)t->block + 1)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in their blocks' order");
+    CIP_TRY(begin_block(w, t, err));
+    p->streamed = t->where == CIP_WHERE_STREAMED;
+    p->at[p->n - 1] = w->block.at;
+    return CIP_OK;
+}
+
+/* What is not as it was, in numbers. */
+static cip_status tell_worst(asdf_writer *w, const asdf_target *t, cip_err *err)
+{
+    if (t->how.chain == NULL || !cip_asdf_chain_is_lossy(t->how.chain) || w->spec.notes == NULL)
+        return CIP_OK;
+    cip_asdf_tell_worst(w->spec.notes, t->s->path, w->block.worst);
+    return cip_report_status(w->spec.notes, err);
+}
+
+/* `again`: what did not become smaller may be asked for once more, to be stored as it is. */
+static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
+{
+    asdf_target *t = w->target[w->open];
+    bool larger = false;
+    if (t->left != 0 && !t->s->is_view)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes more of '%.60s', found the end", t->left,
+                        t->s->path != NULL ? t->s->path : "");
+    if (t->where != CIP_WHERE_INLINE && !t->s->is_view) {
+        asdf_part *p = part_of(w, t);
+        CIP_TRY(cip_asdf_blockw_end(&w->block, &larger, err));
+        CIP_TRY(tell_worst(w, t, err));
+        if (larger && again != NULL) {
+            *again = true;
+            t->left = t->nbytes;
+            t->how.chain = NULL;
+            CIP_TRY(cip_asdf_packing(NULL, 0, &t->how.packing, err));
+            CIP_TRY(cip_asdf_blockw_undo(&w->block, err));
+            return begin_block(w, t, err);
+        }
+        if (t->where == CIP_WHERE_EXTERNAL)
+            CIP_TRY(cip_asdf_part_end(p, err));
+    }
+    cip_asdf_part_clear(&w->beside);
+    t->state = ASDF_DONE;
+    w->open = SIZE_MAX;
+    return CIP_OK;
+}
+
+/* Makes array i the one that data are taken for; those before it are done, even without data. */
+static cip_status advance(asdf_writer *w, size_t i, cip_err *err)
+{
+    size_t from = 0;
+    if (w->open == i)
+        return CIP_OK;
+    if (w->open != SIZE_MAX) {
+        from = w->open;
+        CIP_TRY(end_data(w, NULL, err));
+    }
+    for (size_t k = from; k < i && k < w->n; k++) {
+        if (w->target[k]->state == ASDF_DONE)
+            continue;
+        CIP_TRY(begin_data(w, k, err));
+        CIP_TRY(end_data(w, NULL, err));
+    }
+    return i < w->n ? begin_data(w, i, err) : CIP_OK;
+}
+
+/* --- the sink -----------------------------------------------------------------------------------
+ */
+
+/* A file that is called YAML is to be just that. */
+static bool is_yaml(const cip_out *out)
+{
+    const char *dot = out->name != NULL ? strrchr(out->name, '.') : NULL;
+    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static cip_status start(asdf_writer *w, cip_array_form *form, cip_err *err)
+{
+    const cip_spec *s = &w->spec;
+    CIP_TRY(cip_asdf_number_blocks(w->a, s, &w->kept, err));
+    w->nblock = (int64_t)w->kept.next;
+    for (size_t i = 0; i < s->narray && !s->late; i++)
+        w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
+    for (size_t i = 0; i < s->narray && !s->late; i++)
+        CIP_TRY(cip_asdf_new_target(w, &s->array[i], s->array, s->narray, &form[i], err));
+    return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
+}
+
+static void clear(void *state)
+{
+    asdf_writer *w = state;
+    cip_asdf_blockw_clear(&w->block);
+    cip_asdf_part_clear(&w->main);
+    cip_asdf_part_clear(&w->beside);
+    for (size_t i = 0; i < w->n; i++)
+        cip_buf_clear(&w->target[i]->data);
+    cip_mem_put(&w->env->mem, w->target);
+    w->target = NULL;
+    w->n = 0;
+}
+
+static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
+                        cip_array_form *form, void **state, cip_err *err)
+{
+    asdf_writer *w;
+    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
+    w->env = env;
+    w->a = a;
+    w->spec = *spec;
+    w->tree = spec->tree;
+    w->tree_last = spec->late;
+    w->yaml = is_yaml(out);
+    w->open = SIZE_MAX;
+    w->main = (asdf_part){ .env = env,
+                           .out = out,
+                           .slack = spec->tree_slack,
+                           .align = spec->align != 0 ? spec->align : ALIGN };
+    if (out->rewrite == NULL || out->rewind == NULL || out->move == NULL || out->n != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected an empty output that can be changed");
+    CIP_TRY(cip_asdf_align_check(spec->align, err));
+    CIP_TRY(cip_asdf_how_of(env, a, spec, &w->how, err));
+    w->standard = w->how.standard;
+    CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
+    w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
+    cip_status st = start(w, form, err);
+    if (st != CIP_OK)
+        clear(w);
+    else
+        *state = w;
+    return st;
+}
+
+static cip_status store_chunk(asdf_writer *w, asdf_target *t, const cip_chunk_in *c, cip_err *err)
+{
+    if (c->raw_len > t->left || t->s->is_view)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " bytes of data, found %zu", t->left,
+                        c->bytes.len);
+    t->left -= c->raw_len;
+    if (t->where == CIP_WHERE_INLINE)
+        return cip_buf_add(&t->data, c->bytes.ptr, c->bytes.len, err);
+    return cip_asdf_blockw_write(&w->block, c->bytes.ptr, c->bytes.len, err);
+}
+
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
+{
+    asdf_writer *w = state;
+    (void)i;
+    for (size_t k = 0; k < n; k++) {
+        if (array >= w->n || chunk[k].state != CIP_CHUNK_DATA ||
+            chunk[k].bytes.len != chunk[k].raw_len || w->target[array]->state == ASDF_DONE)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
+        CIP_TRY(advance(w, array, err));
+        CIP_TRY(store_chunk(w, w->target[array], &chunk[k], err));
+    }
+    return CIP_OK;
+}
+
+static cip_status end(void *state, size_t array, bool *again, cip_err *err)
+{
+    asdf_writer *w = state;
+    if (again != NULL)
+        *again = false;
+    if (array >= w->n || w->target[array]->state == ASDF_DONE)
+        return CIP_OK;
+    CIP_TRY(advance(w, array, err));
+    return end_data(w, again, err);
+}
+
+static cip_status add(void *state, const cip_spec_array *array, cip_array_form *form, cip_err *err)
+{
+    asdf_writer *w = state;
+    CIP_TRY(advance(w, w->n, err));
+    return cip_asdf_new_target(w, array, NULL, 0, form, err);
+}
+
+static cip_status tree(void *state, const cip_node *root, cip_err *err)
+{
+    asdf_writer *w = state;
+    (void)err;
+    w->tree = root;
+    return CIP_OK;
+}
+
+static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+{
+    asdf_writer *w = state;
+    (void)patch;
+    CIP_TRY(advance(w, w->n, err));
+    CIP_TRY(cip_asdf_copy_kept(w, INT64_MAX, err));
+    if (w->tree_last)
+        CIP_TRY(cip_asdf_write_text(w, err));
+    return cip_asdf_part_end(&w->main, err);
+}
+
+const cip_sink cip_asdf_sink = {
+    .caps = CIP_SINK_PATCHES | CIP_SINK_LATE | CIP_SINK_TREE | CIP_SINK_ENCODE,
+    .check = cip_asdf_sink_check,
+    .begin = begin,
+    .store = store,
+    .end = end,
+    .add = add,
+    .tree = tree,
+    .finish = finish,
+    .clear = clear,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays on their way into an ASDF file: as what type, where, and how many bytes. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/asdf/write/asdf_sink.h"
+
+static cip_status view_target(asdf_writer *w, asdf_target *t, cip_err *err)
+{
+    const asdf_target *of = t->s->of >= 0 && (size_t)t->s->of < w->n ? w->target[t->s->of] : NULL;
+    if (of == NULL || of->where == CIP_WHERE_INLINE ||
+        of->s->dtype->itemsize != of->stored->itemsize)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a view of an array that is stored as it is");
+    t->where = of->where;
+    t->block = of->block;
+    t->uri = of->uri;
+    t->nbytes = 0;
+    return CIP_OK;
+}
+
+static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
+{
+    char *uri;
+    if (t->s->is_view)
+        return view_target(w, t, err);
+    switch (t->where) {
+    case CIP_WHERE_INLINE:
+        return CIP_OK;
+    case CIP_WHERE_EXTERNAL:
+        t->member = w->nexternal++;
+        CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, true, &uri, err));
+        t->uri = uri;
+        return CIP_OK;
+    default:
+        t->block = cip_asdf_take_number(w, t->s);
+        return CIP_OK;
+    }
+}
+
+static cip_status count_bytes(asdf_target *t, cip_err *err)
+{
+    uint64_t n;
+    if (!cip_shape_nelem(t->s->ndim, t->s->shape, &n) ||
+        cip_mul_overflow(n, t->stored->itemsize, &n) || n > INT64_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array of less than 2^63 bytes");
+    t->nbytes = t->left = n;
+    return CIP_OK;
+}
+
+/* A mask is stored the way its array is. */
+static cip_where where_of(const asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
+                          size_t n)
+{
+    if (s->where != CIP_WHERE_DEFAULT)
+        return s->where;
+    if (w->yaml)
+        return CIP_WHERE_INLINE;
+    for (size_t i = 0; i < n; i++)
+        if (s->is_mask && all[i].mask >= 0 && &all[all[i].mask] == s &&
+            all[i].where == CIP_WHERE_INLINE)
+            return CIP_WHERE_INLINE;
+    return CIP_WHERE_INTERNAL;
+}
+
+cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
+                               size_t n, cip_array_form *form, cip_err *err)
+{
+    asdf_target *t;
+    CIP_TRY(CIP_ARENA_NEW(w->a, &t, 1, err));
+    *t = (asdf_target){
+        .s = s, .where = where_of(w, s, all, n), .block = -1, .data = { .mem = &w->env->mem }
+    };
+    CIP_TRY(cip_asdf_stored_type(w->a, s->dtype, w->spec.big, &t->stored, err));
+    const char *fault = cip_asdf_array_fault(w->standard, s, t->where);
+    if (fault != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.80s cannot be written: %s",
+                        cip_dtype_name(s->dtype), fault);
+    t->how = w->how;
+    t->of = (asdf_encoded){ s->ndim, s->shape, t->stored };
+    CIP_TRY(count_bytes(t, err));
+    CIP_TRY(cip_asdf_array_how(w->env, w->a, t, &t->how, err));
+    CIP_TRY(place_target(w, t, err));
+    if (w->n == w->cap) {
+        size_t cap = w->cap == 0 ? 16 : 2 * w->cap;
+        CIP_TRY(
+            cip_mem_resize(&w->env->mem, (void **)&w->target, cap * sizeof(asdf_target *), err));
+        w->cap = cap;
+    }
+    w->target[w->n++] = t;
+    *form = (cip_array_form){ .dtype = t->stored };
+    return CIP_OK;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Through which codec or encoding chain arrays go. Version 0.1.0 has chains alone. */
+#include <string.h>
+
+#include "format/asdf/write/asdf_sink.h"
+
+static cip_status read_chain(cip_env *env, cip_arena *a, const char *text, asdf_how *how,
+                             cip_err *err)
+{
+    asdf_chain *c;
+    CIP_TRY(CIP_ARENA_NEW(a, &c, 1, err));
+    CIP_TRY(cip_asdf_chain_given(env, a, text, c, err));
+    how->chain = c;
+    return CIP_OK;
+}
+
+/* What codec and chain come to in 0.1.0. A chain that was asked for stays, whatever becomes of the
+ * size. */
+static cip_status early(cip_env *env, cip_arena *a, const char *encode, asdf_how *how, cip_err *err)
+{
+    bool zlib = strcmp(how->packing.name, "zlib") == 0;
+    how->chain = NULL;
+    if (how->packing.framing != NULL && !zlib)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected one of the codecs none, zlib for ASDF 0.1.0, found '%.40s'",
+                        how->packing.name);
+    if (encode == NULL)
+        return zlib ? read_chain(env, a, "[zlib]", how, err) : CIP_OK;
+    how->packing.framing = NULL;
+    return read_chain(env, a, encode, how, err);
+}
+
+cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asdf_how *out,
+                           cip_err *err)
+{
+    asdf_how how = { .chain = NULL };
+    CIP_TRY(cip_asdf_standard_of(spec, &how.standard, err));
+    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &how.packing, err));
+    if (how.standard->early)
+        CIP_TRY(early(env, a, spec->encode, &how, err));
+    *out = how;
+    return CIP_OK;
+}
+
+/* What the array's own options say. */
+static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
+                          cip_err *err)
+{
+    const cip_spec_array *s = t->s;
+    if (s->codec == NULL && s->encode == NULL)
+        return CIP_OK;
+    if (s->encode != NULL && !how->standard->early)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a file of version 0.1.0 for an encoding chain, found %s",
+                        how->standard->version);
+    if (s->encode != NULL && (t->where == CIP_WHERE_STREAMED || t->where == CIP_WHERE_INLINE))
+        return cip_asdf_chain_has_no_place(t->where == CIP_WHERE_INLINE, err);
+    if (s->codec != NULL)
+        CIP_TRY(cip_asdf_packing(s->codec, s->level, &how->packing, err));
+    return how->standard->early ? early(env, a, s->encode, how, err) : CIP_OK;
+}
+
+/* A mask has no floats to quantize. */
+static cip_status lossless(cip_arena *a, asdf_how *how, cip_err *err)
+{
+    asdf_chain *c;
+    CIP_TRY(CIP_ARENA_NEW(a, &c, 1, err));
+    cip_asdf_chain_lossless(how->chain, c);
+    how->chain = c;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
+                              cip_err *err)
+{
+    CIP_TRY(own_way(env, a, t, how, err));
+    if (t->nbytes == 0 || t->s->is_view)
+        CIP_TRY(cip_asdf_packing(NULL, 0, &how->packing, err));
+    if (t->nbytes == 0 || t->s->is_view || t->where == CIP_WHERE_INLINE ||
+        t->where == CIP_WHERE_STREAMED)
+        how->chain = NULL;
+    if (how->chain == NULL)
+        return CIP_OK;
+    if (t->s->is_mask)
+        CIP_TRY(lossless(a, how, err));
+    return cip_asdf_chain_check(how->chain, &t->of, err);
+}
