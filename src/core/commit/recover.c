@@ -99,6 +99,8 @@ static cip_status discard(cip_commit *c, const cip_recover_info *found, const ci
         CIP_TRY(cip_commit_name(c, c->place.name, err));
     if (found->state != APPLIES) {
         CIP_TRY(cip_commit_throw_away(c, found->state != NOTHING && found->state != LOST, err));
+        if (c->record.state == CIP_RECORD_SETTLED) /* its journal, before that is forgotten */
+            CIP_TRY(cip_commit_recover(c, err));
         return cip_commit_forget(c, err);
     }
     CIP_TRY(cip_commit_take_readers(c, err));

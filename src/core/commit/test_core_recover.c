@@ -274,6 +274,24 @@ static void an_update_whose_record_is_lost_is_told_until_it_is_discarded(void **
     holds("01A3456789");
 }
 
+/* Killed after the update counted, before its record went. */
+static void the_record_of_an_update_that_counts_goes(void **state)
+{
+    (void)state;
+    cip_recover_info info;
+    for (int what = CIP_RECOVER_APPLY; what <= CIP_RECOVER_DISCARD; what++) {
+        put("01A3456789", ".x.cip-journal", 10);
+        if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 done 0123456789abcdef x",
+                     28, 0) != 0)
+            skip();
+        assert_int_equal(recover(what, &info), CIP_OK);
+        assert_int_equal(info.state, 0);
+        assert_false(is_there(".x.cip-journal"));
+        assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK);
+        assert_int_equal(info.state, 0);
+    }
+}
+
 static void while_a_writer_is_at_work_no_record_is_lost(void **state)
 {
     (void)state;
@@ -355,6 +373,7 @@ int main(void)
         cmocka_unit_test_setup(a_folder_in_the_way_goes_if_it_is_empty, clean),
         cmocka_unit_test_setup(a_journal_that_is_a_folder_is_thrown_away, clean),
         cmocka_unit_test_setup(an_unsealed_update_goes_with_what_is_in_the_way, clean),
+        cmocka_unit_test_setup(the_record_of_an_update_that_counts_goes, clean),
         cmocka_unit_test_setup(an_update_whose_record_is_lost_is_told_until_it_is_discarded, clean),
         cmocka_unit_test_setup(while_a_writer_is_at_work_no_record_is_lost, clean),
         cmocka_unit_test_setup(an_update_is_completed_under_another_name, clean),
