@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Named files as they are written: the one place of the library that creates, changes, renames and
  * removes them. What is done when, so that a crash leaves the old or the new file, is the commit's
- * business (core/commit.h). */
+ * business (core/commit/commit.h). */
 #ifndef CIP_IO_STORE_H
 #define CIP_IO_STORE_H
 

@@ -133,6 +133,9 @@ static void what_cannot_move_is_refused(void **state)
         { "a: 1\nb: 2\n", "a", "a", NULL },
         { "a: {b: 1}\n", "a", "a/c", NULL },
         { "a: {b: 1}\n", "a", "a/c/d", NULL },
+        { "a: &x {b: 1}\nd: *x\n", "d", "d/c", NULL }, /* it would hold itself */
+        { "a: &x {b: 1}\nd: *x\n", "d", "a/c", NULL },
+        { "a: &x {b: 1}\ne: {k: [*x]}\n", "e", "a/c/d", NULL },
         { "a: 1\nb: [2]\n", "a", "b/0", NULL },
         { "x: &k {a: 1}\ny:\n  <<: *k\n  b: 2\n", "y/b", "y/a", NULL },
         { "a: 1\nb: 2\n", "a", "\xff", NULL },

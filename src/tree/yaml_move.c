@@ -273,6 +273,35 @@ static cip_status move_entry(moving *m, cip_err *err)
  */
 
 /* What stands at the new path must be nothing, and not within what moves. */
+/* Whether a node is met below another: by an alias, too. */
+typedef struct meeting {
+    const cip_node *node;
+    bool met;
+} meeting;
+
+static int meet(void *user, const cip_visit *v)
+{
+    meeting *x = user;
+    x->met = x->met || v->node == x->node;
+    return x->met ? 2 : v->again ? 1 : 0;
+}
+
+/* What moves would hold itself if an alias in it named what it goes into. */
+static cip_status check_cycle(const moving *m, const char *from, cip_err *err)
+{
+    meeting x = { .node = cip_mark_at(&m->e->now, m->to.parent)->node };
+    const cip_node *node = cip_yaml_edit_peek(m->e, from, err);
+    cip_err why = CIP_ERR_INIT;
+    if (node == NULL)
+        return CIP_ERR_NOT_FOUND;
+    cip_status st = cip_tree_walk(node, m->e->env, meet, &x, &why);
+    if (x.met)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a new place outside of what moves, found one that an alias in it "
+                        "names");
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+}
+
 static cip_status check_place(const moving *m, const char *path, bool whole, cip_err *err)
 {
     const cip_yaml_text *t = &m->e->now;
@@ -299,6 +328,8 @@ static cip_status move_at(moving *m, cip_arena *a, const char *from, const char 
     m->step += m->to.depth;
     m->nmade = n - 1 - m->to.depth;
     CIP_TRY(check_place(m, to, m->nmade == 0, err));
+    if (m->to.parent != m->from.parent)
+        CIP_TRY(check_cycle(m, from, err));
     const size_t twins = cip_yaml_twins(t, &m->from);
     if (twins > 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
