@@ -299,6 +299,9 @@ static cip_status check_cycle(const moving *m, const char *from, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a new place outside of what moves, found one that an alias in it "
                         "names");
+    if (st == CIP_ERR_LIMIT)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected few enough aliases to look behind them all: %s", why.text);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
