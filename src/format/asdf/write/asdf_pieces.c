@@ -173,13 +173,17 @@ static bool is_plain(const asdf_piece *b)
     return printable && (b->flags & ~cip_asdf_form_of(b)->known_flags) == 0;
 }
 
-/* Whether the length of the block's header tells its layout, so that no byte may be added: in files
- * of 0.1, unless somebody asks for an alignment of fields that make sense in their own layout. */
-static bool is_exact(const asdf_pieces *p, const asdf_piece *b)
+static bool is_early(const asdf_pieces *p)
 {
     static const char line[] = "#ASDF 0.1";
-    bool early = p->head.len >= sizeof line - 1 && memcmp(p->head.ptr, line, sizeof line - 1) == 0;
-    return (cip_asdf_form_of(b) != &cip_asdf_form_1_0 && p->align == 0) || (early && !is_plain(b));
+    return p->head.len >= sizeof line - 1 && memcmp(p->head.ptr, line, sizeof line - 1) == 0;
+}
+
+/* Whether the length of the block's header tells its layout, so that no byte may be added. */
+static bool is_exact(const asdf_pieces *p, const asdf_piece *b)
+{
+    return (cip_asdf_form_of(b) != &cip_asdf_form_1_0 && p->align == 0) ||
+           (is_early(p) && !is_plain(b));
 }
 
 static bool has_room(const asdf_pieces *p)
@@ -256,6 +260,11 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
     uint64_t *where = NULL;
     laying l = { .p = p, .r = r, .align = p->align != 0 ? p->align : ALIGN };
     CIP_TRY(cip_asdf_align_check(p->align, err));
+    if (p->align > 1 && p->n != 0 && is_early(p))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no alignment for blocks of ASDF 0.1, whose layout is told by the "
+                        "length of their headers, found %" PRIu64,
+                        p->align);
     CIP_TRY(CIP_NEW(&env->mem, &where, p->n, err));
     CIP_GO(lay_text(&l, err));
     for (size_t i = 0; i < p->n; i++) {

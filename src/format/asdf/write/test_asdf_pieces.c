@@ -53,7 +53,7 @@ static void headers_whose_length_tells_the_layout_are_not_padded(void **state)
     asdf_make in = { 0 };
     made m;
     one_file f;
-    const cip_spec spec = { .big = -1, .align = 64 };
+    const cip_spec spec = { .big = -1 }, aligned = { .big = -1, .align = 64 };
     make_text(&in, "#ASDF 0.1.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
                    "a: !core/ndarray {source: 0, datatype: int32, byteorder: little, shape: [6]}\n"
                    "...\n");
@@ -63,6 +63,9 @@ static void headers_whose_length_tells_the_layout_are_not_padded(void **state)
     made_reopen(&m, &f);
     assert_true(make_gives_six(&f, "a"));
     one_close(&f);
+    made_end(&m);
+    assert_int_equal(rewrite_with(&m, &in, &aligned), CIP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(m.err.text, "expected no alignment for blocks of ASDF 0.1"));
     made_end(&m);
     make_clear(&in);
 }
