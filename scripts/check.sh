@@ -40,10 +40,13 @@ check_format() {
 # 77: skipped
 check_clang() {
     command -v clang >/dev/null || return 77
-    local flags
+    local flags codec
     flags="-fsyntax-only -std=c17 -D_GNU_SOURCE -DCIP_STATIC -DCIP_SOURCE_DIR=\"\" -Isrc -Iinclude -Itests
         -I${BUILD:-build/release}/src -Werror
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion"
+    for codec in LZ4 ZSTD BZIP2 SNAPPY ZFP MSGPACK; do
+        flags="$flags -DCIP_WITH_$codec=1"
+    done
     # shellcheck disable=SC2086 # a list of words
     files '*.c' | grep -v '^tests/packaging' | xargs -P "$(nproc)" -n 8 clang $flags
 }

@@ -261,8 +261,8 @@ static void a_file_without_blocks_or_tree_takes_an_array(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
-        "--- !core/asdf-1.1.0\na: 1\n...\n",
+        ("#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
+         "--- !core/asdf-1.1.0\na: 1\n...\n"),
         "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n",
         "#ASDF 1.0.0\n",
     };
