@@ -74,9 +74,11 @@ cip_status cip_target_sync(const cip_target *t, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_user_failed(st, "sync", CIP_NO_OFFSET, &own, err);
 }
 
-cip_status cip_target_complete(const cip_target *t, cip_err *err)
+cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
+    if (durable)
+        CIP_TRY(cip_target_sync(t, err));
     int st = t->methods.complete != NULL ? (int)t->methods.complete(t->user, &own) : CIP_OK;
     return st == CIP_OK ? CIP_OK : cip_user_failed(st, "complete", CIP_NO_OFFSET, &own, err);
 }

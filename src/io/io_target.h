@@ -24,7 +24,8 @@ cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_
                            cip_err *err);
 cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err);
 cip_status cip_target_sync(const cip_target *t, cip_err *err);
-cip_status cip_target_complete(const cip_target *t, cip_err *err);
+/* All of it is there: complete, and synced before that where it is to be `durable`. */
+cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err);
 /* A new file beside it. */
 cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err);
 void cip_target_unlink(const cip_target *t, const char *name);

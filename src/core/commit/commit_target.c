@@ -48,15 +48,9 @@ cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const c
     return st;
 }
 
-static cip_status sync_target(const cip_commit *c, const cip_target *t, cip_err *err)
-{
-    return c->level == CIP_LEVEL_POWER ? cip_target_sync(t, err) : CIP_OK;
-}
-
 static cip_status finish(const cip_commit *c, const cip_target *t, cip_err *err)
 {
-    CIP_TRY(sync_target(c, t, err));
-    return cip_target_complete(t, err);
+    return cip_target_finish(t, c->level == CIP_LEVEL_POWER, err);
 }
 
 /* --- members: files beside that come and go ----------------------------------------------------
@@ -116,7 +110,8 @@ static cip_status write_changes(const cip_commit *c, const cip_commit_plan *p, c
     uint64_t was = c->io->size, becomes = p->after->size;
     if (becomes > was) {
         CIP_TRY(cip_target_copy(&c->target, was, p->after, was, becomes - was, err));
-        CIP_TRY(sync_target(c, &c->target, err));
+        if (c->level == CIP_LEVEL_POWER)
+            CIP_TRY(cip_target_sync(&c->target, err));
     }
     for (size_t i = 0; i < p->nrun; i++) {
         const cip_patch_op *op = &p->patch.op[i];

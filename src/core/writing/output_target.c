@@ -83,9 +83,7 @@ static cip_status deliver(const target_output *o, const cip_target *t, cip_io *d
     if (data != NULL)
         CIP_TRY(cip_target_copy(t, 0, data, 0, nbytes, err));
     CIP_TRY(cip_target_resize(t, nbytes, err));
-    if (o->level == CIP_LEVEL_POWER)
-        CIP_TRY(cip_target_sync(t, err));
-    return cip_target_complete(t, err);
+    return cip_target_finish(t, o->level == CIP_LEVEL_POWER, err);
 }
 
 static cip_status make_member(const target_output *o, member *m, cip_err *err)
