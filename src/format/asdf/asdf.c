@@ -131,12 +131,14 @@ static const char *damage_of(const asdf_file *f, size_t i)
 
 cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
 {
-    for (size_t i = 0; i < f->blocks.n; i++)
-        if (damage_of(f, i) != NULL)
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const char *damage = damage_of(f, i);
+        if (damage != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[i].offset,
                             "nothing is written over a file with a damaged block header (block "
                             "%zu): %s",
-                            i, damage_of(f, i));
+                            i, damage);
+    }
     if (f->sure < f->blocks.n)
         return cip_asdf_check_number(f, f->sure, err);
     return CIP_OK;

@@ -479,6 +479,7 @@ typedef struct asdf_pieces {
     cip_bytes tree; /* with its directives and end marker; empty: no tree */
     int64_t slack;  /* room behind the tree when there are blocks: 0 the default, -1 none */
     uint64_t align; /* of payloads: 0 the default (64), 1 none */
+    bool early;     /* of 0.1: the length of a block's header tells its layout */
     bool crlf;      /* line ends of the index */
     size_t n;
     const asdf_piece *block;

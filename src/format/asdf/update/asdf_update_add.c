@@ -6,6 +6,13 @@
 #include "format/asdf/update/asdf_update.h"
 #include "format/asdf/write/asdf_write.h"
 
+/* The standard of the file, if it is one that we write; NULL: the default. */
+static const char *own_standard(const asdf_update *u)
+{
+    const asdf_header *h = &u->f->header;
+    return h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
+}
+
 static cip_status check_free(asdf_update *u, const char *path, cip_err *err)
 {
     cip_yaml_edit *e;
@@ -28,7 +35,7 @@ cip_status cip_asdf_update_may_add(void *state, const char *path, bool inlined,
     if (!inlined)
         CIP_TRY(cip_asdf_update_check_last(u, err));
     CIP_TRY(check_free(u, path, err));
-    *version = h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
+    *version = own_standard(u);
     return CIP_OK;
 }
 
@@ -92,11 +99,9 @@ static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_blo
     const asdf_standard *s;
     const cip_node *n;
     const char *name;
-    const asdf_header *h = &u->f->header;
-    const bool known = h->has_standard && cip_asdf_standard_known(h->standard);
     if (cip_asdf_is_raw(b))
         return CIP_OK;
-    CIP_TRY(cip_asdf_standard(known ? h->standard_text : NULL, &s, err));
+    CIP_TRY(cip_asdf_standard(own_standard(u), &s, err));
     CIP_TRY(cip_asdf_code_name(u->arena, b->code, &name, err));
     CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), name, &n, err));
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);

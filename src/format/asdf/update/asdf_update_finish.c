@@ -369,6 +369,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
         n++;
     }
     const asdf_pieces all = { .head = head,
+                              .early = cip_asdf_is_early(u->f->header.file),
                               .tree = p->text,
                               .slack = must_follow(u->f) ? -1 : u->how.tree_slack,
                               .align = u->how.align,

@@ -90,9 +90,11 @@ static cip_status write_member(exploding *x, const asdf_standard *s, size_t bloc
     cip_status st;
     asdf_piece p;
     cip_buf head = { .mem = &x->env->mem }, tree = { .mem = &x->env->mem };
-    asdf_pieces all = {
-        .slack = x->spec->tree_slack, .align = x->spec->align, .n = 1, .block = &p
-    };
+    asdf_pieces all = { .slack = x->spec->tree_slack,
+                        .align = x->spec->align,
+                        .early = s->early,
+                        .n = 1,
+                        .block = &p };
     CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember, false, &name, err));
     CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember++, true, &uri, err));
     CIP_GO(cip_asdf_piece_of(x->f, block, &x->arena, &p, err));
@@ -188,7 +190,9 @@ static cip_status check_staying(exploding *x, cip_err *err)
 
 static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
 {
-    asdf_pieces all = { .slack = x->spec->tree_slack, .align = x->spec->align };
+    asdf_pieces all = { .slack = x->spec->tree_slack,
+                        .align = x->spec->align,
+                        .early = cip_asdf_is_early(x->f->header.file) };
     size_t n = x->f->blocks.n;
     CIP_TRY(cip_asdf_text_of(x->f, &x->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);

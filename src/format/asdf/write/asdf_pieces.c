@@ -173,17 +173,10 @@ static bool is_plain(const asdf_piece *b)
     return printable && (b->flags & ~cip_asdf_form_of(b)->known_flags) == 0;
 }
 
-static bool is_early(const asdf_pieces *p)
-{
-    static const char line[] = "#ASDF 0.1";
-    return p->head.len >= sizeof line - 1 && memcmp(p->head.ptr, line, sizeof line - 1) == 0;
-}
-
 /* Whether the length of the block's header tells its layout, so that no byte may be added. */
 static bool is_exact(const asdf_pieces *p, const asdf_piece *b)
 {
-    return (cip_asdf_form_of(b) != &cip_asdf_form_1_0 && p->align == 0) ||
-           (is_early(p) && !is_plain(b));
+    return p->early && (cip_asdf_form_of(b) != &cip_asdf_form_1_0 || !is_plain(b));
 }
 
 static bool has_room(const asdf_pieces *p)
@@ -260,7 +253,7 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
     uint64_t *where = NULL;
     laying l = { .p = p, .r = r, .align = p->align != 0 ? p->align : ALIGN };
     CIP_TRY(cip_asdf_align_check(p->align, err));
-    if (p->align > 1 && p->n != 0 && is_early(p))
+    if (p->align > 1 && p->n != 0 && p->early)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected no alignment for blocks of ASDF 0.1, whose layout is told by the "
                         "length of their headers, found %" PRIu64,

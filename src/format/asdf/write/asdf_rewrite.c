@@ -259,7 +259,9 @@ static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *
 static cip_status rewrite(asdf_recoding *w, asdf_file *f, const cip_spec *spec, cip_out *out,
                           cip_err *err)
 {
-    asdf_pieces all = { .slack = spec->tree_slack, .align = spec->align };
+    asdf_pieces all = { .slack = spec->tree_slack,
+                        .align = spec->align,
+                        .early = cip_asdf_is_early(f->header.file) };
     asdf_gather x = { .f = f, .a = w->arena };
     CIP_TRY(cip_asdf_text_of(f, w->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
