@@ -8,21 +8,7 @@
 #include <cmocka.h>
 
 #include "support/fail_alloc.h"
-#include "tree/edit.h"
-#include "tree/tree_testing.h"
-
-#define PREFIX "tag:stsci.edu:asdf/"
-
-static cip_yaml_edit *start(bench *b, const char *text)
-{
-    static const cip_yaml_options opt = { .default_handle = PREFIX };
-    cip_yaml_edit *e = NULL;
-    cip_err err = CIP_ERR_INIT;
-    cip_status st = cip_yaml_edit_new(&b->env, exact(b, text, strlen(text)), &opt, &e, &err);
-    if (st != CIP_OK)
-        fail_msg("%s, in: %s", err.text, text);
-    return e;
-}
+#include "tree/yaml_edit_testing.h"
 
 static cip_status set(bench *b, cip_yaml_edit *e, const char *path, const char *value)
 {
@@ -30,15 +16,6 @@ static cip_status set(bench *b, cip_yaml_edit *e, const char *path, const char *
     b->err = (cip_err)CIP_ERR_INIT;
     assert_int_equal(cip_yaml_value(&b->env, &b->arena, value, PREFIX, &node, &b->err), CIP_OK);
     return cip_yaml_edit_set(e, path, node, &b->err);
-}
-
-static void has_text(const cip_yaml_edit *e, const char *expected)
-{
-    cip_bytes t = cip_yaml_edit_text(e);
-    char *copy = calloc(1, t.len + 1);
-    memcpy(copy, t.ptr, t.len);
-    assert_string_equal(copy, expected);
-    free(copy);
 }
 
 typedef struct edit_case {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "core/commit/commit.h"
 #include "fault/fault_scenarios.h"
 #include "io/temporary.h"
 
@@ -51,9 +50,7 @@ void fault_make_rawarray_and_text(const char *dir)
     make_rawarray(dir, "what they are: numbers");
 }
 
-typedef cip_status fill_fn(cip_commit *c, cip_revision *r, cip_err *err);
-
-static cip_status commit(const char *path, cip_level level, fill_fn *fill, cip_err *err)
+cip_status fault_commit(const char *path, cip_level level, fault_fill *fill, cip_err *err)
 {
     cip_env env;
     cip_commit *c = NULL;
@@ -150,43 +147,43 @@ static cip_status fill_replacing(cip_commit *c, cip_revision *r, cip_err *err)
 cip_status fault_by_switch(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_switch, err);
+    return fault_commit(path, level, fill_switch, err);
 }
 
 cip_status fault_by_switch_and_tail(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_switch_and_tail, err);
+    return fault_commit(path, level, fill_switch_and_tail, err);
 }
 
 cip_status fault_by_append(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_append, err);
+    return fault_commit(path, level, fill_append, err);
 }
 
 cip_status fault_by_journal(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_journal, err);
+    return fault_commit(path, level, fill_journal, err);
 }
 
 cip_status fault_by_journal_and_tail(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_journal_and_tail, err);
+    return fault_commit(path, level, fill_journal_and_tail, err);
 }
 
 cip_status fault_by_journal_shorter(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_journal_shorter, err);
+    return fault_commit(path, level, fill_journal_shorter, err);
 }
 
 cip_status fault_by_replacing(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_replacing, err);
+    return fault_commit(path, level, fill_replacing, err);
 }
 
 /* The bytes that fault_make_rawarray put there. */
@@ -213,16 +210,16 @@ static cip_status fill_back(cip_commit *c, cip_revision *r, cip_err *err)
 cip_status fault_by_journal_back(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, fill_back, err);
+    return fault_commit(path, level, fill_back, err);
 }
 
 /* Four commits, each over what the one before wrote, and back: what comes back of an earlier one
  * would be seen. A step each. */
 cip_status fault_twice(const char *path, cip_level level, int step, cip_err *err)
 {
-    static fill_fn *const fill[] = { fill_journal, fill_back, fill_append, fill_switch };
+    static fault_fill *const fill[] = { fill_journal, fill_back, fill_append, fill_switch };
     for (int i = 0; i < step; i++)
-        CIP_TRY(commit(path, level, fill[i], err));
+        CIP_TRY(fault_commit(path, level, fill[i], err));
     return CIP_OK;
 }
 
@@ -235,8 +232,8 @@ static cip_status fill_switch_back(cip_commit *c, cip_revision *r, cip_err *err)
 /* A switch syncs no names: the removal of the journal before it must have been synced. */
 cip_status fault_switch_after_journal(const char *path, cip_level level, int step, cip_err *err)
 {
-    CIP_TRY(commit(path, level, fill_journal, err));
-    return step == 1 ? CIP_OK : commit(path, level, fill_switch_back, err);
+    CIP_TRY(fault_commit(path, level, fill_journal, err));
+    return step == 1 ? CIP_OK : fault_commit(path, level, fill_switch_back, err);
 }
 
 /* --- a stream --------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/commit/commit.h"
 #include "fault/fault_scenarios.h"
 
 enum { COUNT = 400 };
@@ -74,34 +73,26 @@ static cip_status add_change(cip_commit *c, cip_revision *r, bool longer, cip_er
     return cip_revision_bytes(r, text + end, n - end, err);
 }
 
-static cip_status commit(const char *path, cip_level level, bool longer, cip_err *err)
+static cip_status fill_other(cip_commit *c, cip_revision *r, cip_err *err)
 {
-    cip_env env;
-    cip_commit *c = NULL;
-    cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
-    cip_edit_options o = { .size = sizeof o, .level = level };
-    cip_revision r = { .patch = { .arena = { .mem = &env.mem } } };
-    if (st != CIP_OK)
-        return st;
-    CIP_GO(cip_commit_begin(&env, path, &o, &c, err));
-    CIP_GO(add_member(c, &r, err));
-    CIP_GO(add_change(c, &r, longer, err));
-    st = cip_commit_apply(c, &r, err);
-done:
-    cip_commit_end(c);
-    cip_revision_clear(&r);
-    cip_env_clear(&env);
-    return st;
+    CIP_TRY(add_member(c, r, err));
+    return add_change(c, r, false, err);
+}
+
+static cip_status fill_other_and_tail(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(add_member(c, r, err));
+    return add_change(c, r, true, err);
 }
 
 cip_status fault_other_member(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, false, err);
+    return fault_commit(path, level, fill_other, err);
 }
 
 cip_status fault_other_member_and_tail(const char *path, cip_level level, int step, cip_err *err)
 {
     (void)step;
-    return commit(path, level, true, err);
+    return fault_commit(path, level, fill_other_and_tail, err);
 }

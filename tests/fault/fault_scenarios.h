@@ -3,10 +3,15 @@
 #ifndef CIP_TESTS_FAULT_SCENARIOS_H
 #define CIP_TESTS_FAULT_SCENARIOS_H
 
+#include "core/commit/commit.h"
 #include "fault/fault_run.h"
 
 /* A row without a name ends it. */
 extern const fault_scenario fault_scenarios[];
+
+/* A revision made by hand is filled and committed. */
+typedef cip_status fault_fill(cip_commit *c, cip_revision *r, cip_err *err);
+cip_status fault_commit(const char *path, cip_level level, fault_fill *fill, cip_err *err);
 
 typedef cip_status fault_change(const char *path, cip_level level, int step, cip_err *err);
 

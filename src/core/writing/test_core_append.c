@@ -8,21 +8,7 @@
 #include <cmocka.h>
 
 #include "core/writing/edit_testing.h"
-
-static scratch s;
-
-static int start(void **state)
-{
-    (void)state;
-    return scratch_open(&s) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    scratch_close(&s);
-    return 0;
-}
+#include "support/own_folder.h"
 
 static void rows_show_to_others_while_the_file_is_open(void **state)
 {

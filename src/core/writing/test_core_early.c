@@ -10,21 +10,7 @@
 #include "core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
-
-static scratch s;
-
-static int start(void **state)
-{
-    (void)state;
-    return scratch_open(&s) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    scratch_close(&s);
-    return 0;
-}
+#include "support/own_folder.h"
 
 static int note(void *user, const cip_finding *f)
 {

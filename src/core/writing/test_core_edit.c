@@ -13,21 +13,7 @@
 #include "core/writing/edit_impl.h"
 #include "core/writing/edit_testing.h"
 #include "core/handle.h"
-
-static scratch s;
-
-static int start(void **state)
-{
-    (void)state;
-    return scratch_open(&s) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    scratch_close(&s);
-    return 0;
-}
+#include "support/own_folder.h"
 
 static void changes_show_after_the_commit_only(void **state)
 {

@@ -11,21 +11,7 @@
 #include "core/writing/edit_impl.h"
 #include "core/writing/edit_testing.h"
 #include "support/needs.h"
-
-static scratch s;
-
-static int start(void **state)
-{
-    (void)state;
-    return scratch_open(&s) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    scratch_close(&s);
-    return 0;
-}
+#include "support/own_folder.h"
 
 static const int64_t two[] = { 2, 3 };
 static const int16_t six[] = { 1, 2, 3, 4, 5, 6 };

@@ -8,21 +8,7 @@
 #include <cmocka.h>
 
 #include "core/writing/edit_testing.h"
-
-static scratch s;
-
-static int start(void **state)
-{
-    (void)state;
-    return scratch_open(&s) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    scratch_close(&s);
-    return 0;
-}
+#include "support/own_folder.h"
 
 /* The tree's text with the first `find` made `put`, in the caller's hands. */
 static char *changed(cip_edit *e, const char *find, const char *put, size_t *n)
