@@ -11,24 +11,9 @@
 #include "io/io.h"
 #include "support/fail_alloc.h"
 #include "support/fault_io.h"
+#include "support/own_env.h"
 
 static const uint8_t ten[10] = { 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 };
-
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    cip_env_clear(&env);
-    return left != 0;
-}
 
 static cip_io *open_ten(void)
 {

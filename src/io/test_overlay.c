@@ -13,25 +13,10 @@
 #include "support/fail_alloc.h"
 #include "support/fault_io.h"
 #include "support/temp_folder.h"
+#include "support/own_env.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
 static const cip_bytes none = { NULL, 0 };
-
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    cip_env_clear(&env);
-    return left != 0;
-}
 
 static cip_patch new_patch(void)
 {

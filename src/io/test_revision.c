@@ -10,22 +10,7 @@
 
 #include "io/io_impl.h"
 #include "support/fail_alloc.h"
-
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    cip_env_clear(&env);
-    return left != 0;
-}
+#include "support/own_env.h"
 
 static uint64_t next(uint64_t *seed)
 {

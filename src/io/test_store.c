@@ -14,25 +14,7 @@
 #include "io/io_impl.h"
 #include "io/temporary.h"
 #include "io/store.h"
-#include "support/temp_folder.h"
-
-static scratch dir;
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return scratch_open(&dir) ? (int)cip_env_init(&env, NULL, NULL, NULL, NULL) : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    scratch_close(&dir);
-    cip_env_clear(&env);
-    return left != 0;
-}
+#include "support/own_folder_env.h"
 
 static cip_place place_of(const char *name)
 {

@@ -7,23 +7,7 @@
 #include <string.h>
 
 #include "space/reader.h"
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "support/own_fake.h"
 
 static _Atomic int ndecode; /* calls of a codec that counts them */
 

@@ -9,22 +9,7 @@
 
 #include "space/cache.h"
 #include "support/fail_alloc.h"
-
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    cip_env_clear(&env);
-    return left != 0;
-}
+#include "support/own_env.h"
 
 static cip_cache *new_cache(uint64_t max)
 {

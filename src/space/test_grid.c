@@ -10,23 +10,7 @@
 
 #include "space/grid.h"
 #include "space/reader.h"
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "support/own_fake.h"
 
 static const int64_t shape[2] = { 7, 10 }, chunk[2] = { 3, 4 }, stored[2] = { 3, 5 };
 

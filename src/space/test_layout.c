@@ -9,23 +9,7 @@
 #include <string.h>
 
 #include "support/fail_alloc.h"
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "support/own_fake.h"
 
 /* --- layouts --------------------------------------------------------------------------------- */
 

@@ -10,24 +10,8 @@
 
 #include "base/pool.h"
 #include "space/reader.h"
-#include "support/fake/fake.h"
 #include "support/fault_io.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "support/own_fake.h"
 
 static cip_space *mem(const char *text)
 {

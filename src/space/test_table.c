@@ -5,23 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "support/fake/fake.h"
-
-static fake f;
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_open(&f, 1, NULL, NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    fake_close(&f);
-    return 0;
-}
+#include "support/own_fake.h"
 
 static cip_chunk data(uint64_t raw_off, uint64_t raw_len)
 {

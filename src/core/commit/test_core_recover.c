@@ -10,27 +10,9 @@
 #include <sys/xattr.h>
 
 #include "core/commit/commit_impl.h"
-#include "support/temp_folder.h"
+#include "support/own_folder_env.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
-
-static scratch dir;
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return scratch_open(&dir) ? (int)cip_env_init(&env, NULL, NULL, NULL, NULL) : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    scratch_close(&dir);
-    cip_env_clear(&env);
-    return left != 0;
-}
 
 static int clean(void **state)
 {
