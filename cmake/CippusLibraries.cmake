@@ -27,6 +27,7 @@ function(cip_library name)
 endfunction()
 
 cip_library(yaml PKG yaml-0.1)
+cip_library(json-c PKG json-c)
 cip_library(z PKG zlib)
 cip_library(deflate PKG libdeflate)
 cip_library(xxhash PKG libxxhash)
