@@ -70,7 +70,7 @@ static void print_row_json(const cip_chunk_info *c)
            c->stored_nbytes, c->decoded_nbytes);
     print_json_string(stdout, c->codec);
     fputs(", \"checksum\": \"", stdout);
-    print_checksum(c->checksum, c->checksum_value);
+    print_checksum(c->checksum_value, c->checksum_nbytes);
     fputs("\", \"checksum_kind\": ", stdout);
     print_json_string(stdout, c->checksum);
     fputs(", \"member\": ", stdout);

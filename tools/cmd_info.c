@@ -95,9 +95,8 @@ static void print_facts_json(const cip_file *f, const char *path)
     fputs("}}", stdout);
 }
 
-void print_checksum(const char *kind, const uint8_t *value)
+void print_checksum(const uint8_t *value, size_t n)
 {
-    size_t n = kind[0] == '\0' ? 0 : strcmp(kind, "64-bit") == 0 ? 8 : 16;
     for (size_t i = 0; i < n; i++)
         printf("%02x", value[i]);
 }
@@ -110,7 +109,7 @@ static void print_block(size_t i, const cip_block_info *b)
            b->flags);
     print_escaped(stdout, b->codec);
     fputs(b->checksum[0] != '\0' ? " " : " -", stdout);
-    print_checksum(b->checksum, b->checksum_value);
+    print_checksum(b->checksum_value, b->checksum_nbytes);
     if (b->member != NULL) {
         putchar(' ');
         print_escaped(stdout, b->member);
@@ -130,7 +129,7 @@ static void print_block_json(size_t i, const cip_block_info *b)
            b->allocated_nbytes, b->stored_nbytes, b->decoded_nbytes, b->flags);
     print_json_string(stdout, b->codec);
     fputs(", \"checksum\": \"", stdout);
-    print_checksum(b->checksum, b->checksum_value);
+    print_checksum(b->checksum_value, b->checksum_nbytes);
     fputs("\", \"checksum_kind\": ", stdout);
     print_json_string(stdout, b->checksum);
     fputs(", \"state\": ", stdout);

@@ -35,8 +35,8 @@ void print_blocks(const cip_file *f, bool json);
 int print_chunks(const cip_file *f, const char *name, const opts *o);
 /* `cat --chunk`: writes its bytes; the exit status. */
 int cat_chunk(const cip_array *a, const opts *o);
-/* The bytes of a checksum of this kind ("": none) in hex. */
-void print_checksum(const char *kind, const uint8_t *value);
+/* The bytes of a checksum in hex. */
+void print_checksum(const uint8_t *value, size_t n);
 
 /* The array that FILE [PATH] [SLICE] name: what `cat` and `stat` share. */
 typedef struct target {

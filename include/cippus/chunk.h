@@ -69,7 +69,8 @@ typedef struct cip_chunk_info {
     char codec[128];   /* codecs in the order of encoding, joined by "+"; "none"; of a Blosc chunk
                           what   its header says: "lz4", "zeros", ... */
     const char *checksum; /* "md5", ... of the stored bytes; "64-bit" of whatever kind; "": none */
-    uint8_t checksum_value[32];
+    uint8_t checksum_value[64]; /* checksum_nbytes of it, most significant byte first */
+    uint32_t checksum_nbytes;
     const uint8_t *value; /* of CIP_CHUNK_VALUE: value_nbytes bytes, repeated */
     uint32_t value_nbytes;
 } cip_chunk_info;

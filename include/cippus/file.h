@@ -119,10 +119,11 @@ typedef struct cip_block_info {
     uint64_t allocated_nbytes;
     uint64_t stored_nbytes;
     uint64_t decoded_nbytes;
-    uint64_t flags;       /* as stored */
-    const char *codec;    /* "none", "zlib", ...; bytes that do not print are escaped */
-    const char *checksum; /* "md5", "64-bit" (of whatever kind), or "" for none stored */
-    uint8_t checksum_value[32];
+    uint64_t flags;             /* as stored */
+    const char *codec;          /* "none", "zlib", ...; bytes that do not print are escaped */
+    const char *checksum;       /* "md5", "64-bit" (of whatever kind), or "" for none stored */
+    uint8_t checksum_value[64]; /* checksum_nbytes of it, most significant byte first */
+    uint32_t checksum_nbytes;
     cip_status state;   /* OK, or why its data cannot be read */
     const char *member; /* the file of the folder that it lies in, or NULL: this file itself */
 } cip_block_info;

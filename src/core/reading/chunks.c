@@ -131,6 +131,7 @@ static cip_status fill_place(const cip_chunk *c, cip_chunk_info *o, cip_err *err
     o->place = cip_extent_place(&c->at, &s, &off);
     if (c->sum_id != CIP_SUM_NONE) {
         o->checksum = cip_sum_name((cip_sum_id)c->sum_id);
+        o->checksum_nbytes = (uint32_t)cip_sum_size((cip_sum_id)c->sum_id);
         memcpy(o->checksum_value, c->sum, sizeof c->sum);
     }
     if (o->place != CIP_CHUNK_IN_FILE)
@@ -138,6 +139,7 @@ static cip_status fill_place(const cip_chunk *c, cip_chunk_info *o, cip_err *err
     const cip_block *b = s == s->layout->file ? block_of(s->layout, off, c->at.len) : NULL;
     if (b != NULL && c->sum_id == CIP_SUM_NONE) {
         o->checksum = b->info.checksum;
+        o->checksum_nbytes = b->info.checksum_nbytes;
         memcpy(o->checksum_value, b->info.checksum_value, sizeof o->checksum_value);
     }
     CIP_TRY(name_member(s, &off, o->member, sizeof o->member, err));

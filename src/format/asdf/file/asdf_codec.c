@@ -222,11 +222,11 @@ static void fill_info(const asdf_block *b, cip_block *cb)
         return;
     if (b->form->checksum_len != ASDF_CHECKSUM_LEN) { /* half of something: verify looks at it */
         cb->info.checksum = "64-bit";
-        memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
-        return;
+    } else {
+        cb->info.checksum = cip_sum_name(CIP_SUM_MD5);
+        cb->sum_id = CIP_SUM_MD5;
     }
-    cb->info.checksum = cip_sum_name(CIP_SUM_MD5);
-    cb->sum_id = CIP_SUM_MD5;
+    cb->info.checksum_nbytes = (uint32_t)b->form->checksum_len;
     memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
 }
 
