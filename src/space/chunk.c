@@ -102,6 +102,9 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
     const cip_step *step = cip_chunk_only_step(s, c, &own);
     bool large = c->raw_len > cip_cache_max(rd->cache) / 2; /* too large to be kept */
     bool part = a->nbytes <= c->raw_len / 2;
+    if (c->sum_id !=
+        CIP_SUM_NONE) /* of all its bytes: none is given out before they are compared */
+        return a->direct ? CIP_WAY_DIRECT : CIP_WAY_WHOLE;
     if (a->staged && (!part || a->nbytes > rd->tune->pieces_nbytes))
         return CIP_WAY_WHOLE;
     if (cip_chunk_is_stored(s, c))
@@ -371,7 +374,8 @@ static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const ci
                                : cip_chunk_pin(rd, s, i, c, true, &h, &found);
     if (st == CIP_OK && way == CIP_WAY_WHOLE)
         copy_pinned(rd, &h, piece, n);
-    if (st == CIP_ERR_LIMIT && step != NULL && step->codec->stream != NULL)
+    bool streams = step != NULL && step->codec->stream != NULL && c->sum_id == CIP_SUM_NONE;
+    if (st == CIP_ERR_LIMIT && streams)
         return read_in_order(rd, s, step, c, piece, n, err); /* a stream needs little memory */
     return cip_err_give(err, &found, st);
 }

@@ -213,14 +213,9 @@ static cip_status encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own, 
 
 static cip_status sum(const cip_chunk_maker *m, cip_chunk_in *out, cip_err *err)
 {
-    cip_sum *s;
     if (m->form->sum_id == CIP_SUM_NONE)
         return CIP_OK;
-    CIP_TRY(cip_sum_new(m->mem, (cip_sum_id)m->form->sum_id, &s, err));
-    cip_sum_add(s, out->bytes.ptr, out->bytes.len);
-    cip_sum_take(s, out->sum);
-    cip_sum_free(s);
-    return CIP_OK;
+    return cip_sum_of(m->mem, (cip_sum_id)m->form->sum_id, out->bytes, out->sum, err);
 }
 
 cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,

@@ -9,6 +9,7 @@
 #include "codec/checksum/checksum.h"
 #include "space/chunk_list.h"
 #include "space/chunk_make.h"
+#include "space/reader.h"
 
 /* --- the same form ------------------------------------------------------------------------------
  */
@@ -99,44 +100,20 @@ static bool special_stays(const move *v, cip_chunk *c)
     return c->state != CIP_CHUNK_NAN || v->l->s->big == f->dtype->big;
 }
 
-static cip_status sum_stored(const move *v, cip_sum_id id, cip_bytes b, uint8_t *out, cip_err *err)
-{
-    cip_sum *s;
-    CIP_TRY(cip_sum_new(&v->m->env->mem, id, &s, err));
-    cip_sum_add(s, b.ptr, b.len);
-    cip_sum_take(s, out);
-    cip_sum_free(s);
-    return CIP_OK;
-}
-
-/* A copy with a sum of its own would hide damage that the chunk's own sum shows. */
-static cip_status check_sum(const move *v, uint64_t i, const cip_chunk *c, cip_bytes b,
-                            cip_err *err)
-{
-    uint8_t found[CIP_SUM_MAX];
-    cip_sum_id id = (cip_sum_id)c->sum_id;
-    if (id == CIP_SUM_NONE)
-        return CIP_OK;
-    CIP_TRY(sum_stored(v, id, b, found, err));
-    if (memcmp(found, c->sum, cip_sum_size(id)) == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
-                    "the %s of chunk %" PRIu64 " is not the one that is stored", cip_sum_name(id),
-                    i);
-}
-
-/* The stored bytes, without the steps where the chunk came without them. */
+/* The stored bytes, without the steps where the chunk came without them. A copy with a sum of its
+ * own would hide damage that the chunk's own sum shows. */
 static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk_in *in,
                               cip_err *err)
 {
+    cip_mem *mem = &v->m->env->mem;
     CIP_TRY(get_buffer(v, c->at.len, err));
     CIP_TRY(cip_chunk_list_stored(&v->m->how, v->l, i, c, v->buf, err));
     in->bytes = (cip_bytes){ v->buf, (size_t)c->at.len };
     in->plain = c->codec == &cip_codec_stored && v->m->form->nstep != 0;
-    CIP_TRY(check_sum(v, i, c, in->bytes, err));
+    CIP_TRY(cip_chunk_fail_in(err, cip_chunk_check_sum(mem, c, in->bytes, err), v->l->s, i));
     if (v->m->form->sum_id == CIP_SUM_NONE)
         return CIP_OK;
-    return sum_stored(v, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
+    return cip_sum_of(mem, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
 }
 
 static cip_status get_work(move *v, cip_err *err)

@@ -49,7 +49,7 @@ typedef struct cip_chunk {
     uint32_t value_len;
     const cip_codec
         *codec;     /* overrides the space's steps (NULL args then); &cip_codec_stored: as it is */
-    uint8_t sum_id; /* cip_sum_id, of the stored bytes */
+    uint8_t sum_id; /* cip_sum_id, of the stored bytes: compared whenever they are decoded */
     uint8_t sum[CIP_SUM_MAX];
 } cip_chunk;
 

@@ -157,6 +157,8 @@ bool cip_chunk_pattern(const cip_space *s, const cip_chunk *c, cip_bytes *out, u
 /* All of one chunk's raw bytes to dst. */
 cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
                             cip_err *err);
+/* Compares a chunk's stored bytes with its sum, where it has one: CHECKSUM. */
+cip_status cip_chunk_check_sum(cip_mem *mem, const cip_chunk *c, cip_bytes stored, cip_err *err);
 /* Pieces of a chunk that is stored as it is. */
 cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip_want *piece,
                                  size_t n, cip_err *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * One chunk's pipeline: its stored bytes fetched, each step undone in turn between two buffers,
  * the last one where the caller says; and whole chunks held, from the cache or for it. */
+#include <string.h>
+
 #include "space/reader.h"
 
 typedef struct steps {
@@ -79,6 +81,20 @@ cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip
     return cip_rd_spans(rd, c->at.in, c->at.off, piece, n, err);
 }
 
+cip_status cip_chunk_check_sum(cip_mem *mem, const cip_chunk *c, cip_bytes stored, cip_err *err)
+{
+    uint8_t found[CIP_SUM_MAX];
+    cip_sum_id id = (cip_sum_id)c->sum_id;
+    if (id == CIP_SUM_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_sum_of(mem, id, stored, found, err));
+    if (memcmp(found, c->sum, cip_sum_size(id)) == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
+                    "expected stored bytes of the %s that goes with them, found others",
+                    cip_sum_name(id));
+}
+
 /* Pieces of it at once, if it is long enough for several. */
 static bool splits(const cip_step *step, size_t n)
 {
@@ -109,12 +125,19 @@ static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c
     cip_bytes in;
     steps p = steps_of(s, c, &own);
     cip_want all = { .off = 0, .len = n, .dst = dst };
-    if (p.n == 0)
+    bool summed = c->sum_id != CIP_SUM_NONE;
+    if (p.n == 0 && !summed)
         return cip_chunk_read_stored(rd, c, &all, 1, err);
-    if (p.n == 1 && splits(p.step, n))
+    if (p.n == 1 && !summed && splits(p.step, n))
         return decode_split(rd, s, p.step, &c->at, &all, err);
+    if (p.n == 0)
+        CIP_TRY(check_stored_len(c, err));
     cip_status st = fetch(rd, &c->at, &room, &in, err);
     if (st == CIP_OK)
+        st = cip_chunk_check_sum(&rd->env->mem, c, in, err);
+    if (st == CIP_OK && p.n == 0)
+        memcpy(dst, in.ptr, n);
+    else if (st == CIP_OK)
         st = run_steps(rd, s, p, in, dst, n, err);
     cip_buffer_pool_give(rd->buffers, &room);
     return st;
@@ -165,7 +188,8 @@ bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, con
 /* As it is in memory already. */
 static bool pin_stored(cip_space *s, const cip_chunk *c, cip_pinned *out)
 {
-    if (!cip_chunk_is_stored(s, c) || c->at.len != c->raw_len || c->at.in == NULL)
+    if (!cip_chunk_is_stored(s, c) || c->sum_id != CIP_SUM_NONE || c->at.len != c->raw_len ||
+        c->at.in == NULL)
         return false;
     out->ptr = cip_space_borrow(c->at.in, c->at.off, c->at.len);
     return out->ptr != NULL;

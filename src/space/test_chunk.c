@@ -234,6 +234,39 @@ static void a_large_fill_is_cut_into_jobs(void **state)
         assert_int_equal(b[i], '0' + i % 5);
 }
 
+/* --- sums ------------------------------------------------------------------------------------- */
+
+static cip_chunk summed(const char *text, size_t n, cip_sum_id id)
+{
+    cip_chunk c = { .at = in_file(text, n), .raw_len = n, .sum_id = (uint8_t)id };
+    const cip_bytes stored = { (const uint8_t *)text, n };
+    assert_int_equal(cip_sum_of(&f.env.mem, id, stored, c.sum, NULL), CIP_OK);
+    return c;
+}
+
+static void stored_bytes_are_compared_with_their_sum(void **state)
+{
+    (void)state;
+    static const cip_codec *const codecs[] = { &counting, NULL };
+    for (size_t k = 0; k < 2; k++)
+        for (int id = CIP_SUM_MD5; id <= CIP_SUM_SHA512; id++) {
+            cip_chunk c[2] = { summed("@ABCD", 5, (cip_sum_id)id),
+                               summed("KLMNO", 5, (cip_sum_id)id) };
+            cip_err err = CIP_ERR_INIT;
+            uint8_t b[10];
+            c[1].raw_off = 5;
+            assert_reads(chunked(c, 2, 10, codecs[k]), 1, k == 0 ? "BCDELM" : "ABCDKL", 6);
+            c[1].sum[cip_sum_size((cip_sum_id)id) - 1] ^= 1;
+            cip_space *s = chunked(c, 2, 10, codecs[k]);
+            assert_reads(s, 0, k == 0 ? "ABCDE" : "@ABCD", 5);
+            for (size_t n = 1; n <= 5; n += 4) {
+                err = (cip_err)CIP_ERR_INIT;
+                assert_int_equal(read_at(s, 5, b, n, &err), CIP_ERR_CHECKSUM);
+                assert_string_equal(err.part, "chunk 1");
+            }
+        }
+}
+
 /* --- chunks that lie -------------------------------------------------------------------------- */
 
 static void a_chunk_must_lie_in_the_space(void **state)
@@ -632,6 +665,7 @@ int main(void)
         TEST(a_missing_chunk_errs_only_where_it_is),
         TEST(a_huge_run_fills_only_what_is_asked),
         TEST(a_large_fill_is_cut_into_jobs),
+        TEST(stored_bytes_are_compared_with_their_sum),
         TEST(a_chunk_must_lie_in_the_space),
         TEST(a_table_without_sizes_or_that_fails_is_an_error),
         TEST(stored_bytes_beyond_the_file_are_truncated),
