@@ -258,6 +258,37 @@ static void few_bytes_that_claim_many_are_refused(void **state)
     job_close(&j);
 }
 
+/* Narrower rows out of 6 MiB, with less memory than that. */
+static void large_arrays_are_copied_in_pieces(void **state)
+{
+    enum { ROWS = 600, WAS = 10000, IS = 9000 };
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 4 << 20 };
+    const int64_t was[2] = { ROWS, WAS }, is[2] = { ROWS, IS };
+    cip_changes_amount amount = { 0, 0 };
+    cip_block block = { 0 };
+    cip_changes c, copy;
+    cip_nd from, to;
+    cip_space *file;
+    uint8_t last[4];
+    fake f;
+    (void)state;
+    fake_open(&f, 1, NULL, &limits);
+    memcpy(f.file + (ROWS - 1) * WAS + IS - 4, "last", 4);
+    FAKE_MUST(cip_space_new_file(f.layout, f.io, &file, err));
+    FAKE_MUST(cip_space_new_sub(f.layout, file, 0, ROWS * WAS, &block.data, err));
+    block.stored = block.data;
+    block.info.stored_nbytes = ROWS * WAS;
+    FAKE_MUST(cip_view_c_order(2, was, 1, &from, err));
+    FAKE_MUST(cip_view_c_order(2, is, 1, &to, err));
+    cip_changes_begin(&c, f.layout, &block, true, &amount);
+    FAKE_MUST(cip_changes_copy(&c, &from, &to, &copy, err));
+    FAKE_MUST(cip_io_read(copy.anew, ROWS * IS - 4, last, 4, err));
+    assert_memory_equal(last, "last", 4);
+    cip_changes_end(&copy);
+    cip_changes_end(&c);
+    fake_close(&f);
+}
+
 static void a_failing_allocation_is_passed_on(void **state)
 {
     (void)state;
@@ -287,6 +318,7 @@ int main(void)
         cmocka_unit_test(changes_in_any_order_are_those_of_the_model),
         cmocka_unit_test(too_many_runs_make_the_bytes_anew),
         cmocka_unit_test(few_bytes_that_claim_many_are_refused),
+        cmocka_unit_test(large_arrays_are_copied_in_pieces),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
