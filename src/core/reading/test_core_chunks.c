@@ -701,6 +701,32 @@ static void reshaped_grids_have_boxes_around_their_chunks(void **state)
     }
 }
 
+/* Chunks of a grid are boxes of the array itself only while its axes are the grid's. */
+static void turned_grids_have_boxes_around_their_chunks(void **state)
+{
+    const int64_t shape[2] = { 7, 7 };
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        fake g;
+        cip_array *a;
+        cip_chunk_info c = { .size = sizeof c };
+        fake_open(&g, seed, NULL, NULL);
+        FAKE_MUST(cip_layout_add_array(g.layout, true, &a, err));
+        FAKE_MUST(cip_view_c_order(2, shape, 1, &a->view, err));
+        a->space = fake_grid(&g, shape, 2, 1, fake_random(&g, 49), 1);
+        a->layout = g.layout;
+        a->path = "fake";
+        a->dtype = cip_dtype_fixed(CIP_U8, false);
+        FAKE_MUST(cip_chunk_at(a, 0, &c, err));
+        assert_true(c.box_exact && c.padded != NULL);
+        a->view.stride[0] = 1;
+        a->view.stride[1] = 7;
+        FAKE_MUST(cip_chunk_at(a, 0, &c, err));
+        assert_true(c.padded == NULL && c.strides == NULL && !c.box_exact);
+        fake_close(&g);
+    }
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test(t)
@@ -708,6 +734,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(chunks_of_any_space_are_the_array),
         TEST(reshaped_grids_have_boxes_around_their_chunks),
+        TEST(turned_grids_have_boxes_around_their_chunks),
         TEST(chunks_of_files_are_their_arrays),
         TEST(a_chunk_says_where_it_lies_and_what_made_it),
         FAKE_TEST(very_many_zeros_are_one_step),
