@@ -46,7 +46,7 @@ const char *cip_format_at(size_t i, const char **title, const char **caps)
     if (title != NULL)
         *title = cip_formats[i]->title;
     if (caps != NULL)
-        *caps = cip_formats[i]->sink != NULL ? "read verify write" : "read verify";
+        *caps = cip_formats[i]->store != NULL ? "read verify write" : "read verify";
     return cip_formats[i]->name;
 }
 

@@ -41,7 +41,7 @@ typedef struct cip_spec_array {
     cip_where where;
     const char *codec; /* NULL: the spec's */
     int level;
-    const char *encode; /* an encoding chain in its place (CIP_SINK_ENCODE); NULL: the spec's */
+    const char *encode; /* an encoding chain in its place (CIP_STORE_ENCODE); NULL: the spec's */
 } cip_spec_array;
 
 /* All that is to be written, and how. */
@@ -52,7 +52,7 @@ typedef struct cip_spec {
     const cip_spec_array *array;
     const char *codec; /* NULL: the format's default */
     int level;
-    const char *encode; /* an encoding chain in its place (CIP_SINK_ENCODE), or NULL */
+    const char *encode; /* an encoding chain in its place (CIP_STORE_ENCODE), or NULL */
     bool accept_loss;   /* also one that gives other values back */
     int big;            /* byte order: 0 little, 1 big, -1 the format's default */
     const char *source_format;
@@ -68,92 +68,101 @@ typedef struct cip_spec {
     const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */
     int64_t tree_slack;   /* as in cip_write_options */
     uint64_t align;
-    bool late; /* arrays and tree come later (cip_sink.add, .tree): CIP_SINK_LATE */
+    bool late; /* arrays and tree come later (add, tree of the store): CIP_STORE_LATE */
     /* Told what turns out while data are written: the largest error of a lossy chain (CIP_NOTE, the
      * part is the array's path); NULL: not wanted. */
     cip_report *notes;
 } cip_spec;
 
-typedef struct cip_sink {
+/* What a store begins with. What it makes lives in `arena` until the end. */
+typedef struct cip_store_begin {
+    cip_env *env;
+    cip_arena *arena;
+    const cip_spec *spec; /* of updates: codec, level, version, checksum, tree_slack and align of
+                             what is stored anew */
+    cip_layout *old;      /* what an update changes, open from its file; NULL: a new file is made */
+    cip_out *out;         /* of new files */
+    cip_io *temporary;    /* of updates: empty, made a file only when much is written; the revision
+                             may take ranges of it */
+    cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
+} cip_store_begin;
+
+/* How a format stores arrays, in a new file or in one that is there. Finished chunks come; what
+ * they make of the file ends as one revision of it. Of an update nothing is written before that,
+ * and a change sees the ones before it. Functions without a word about it may be NULL: the format
+ * cannot do that. */
+typedef struct cip_array_store {
     uint32_t caps;
     /* Names each thing of the spec that the format cannot hold, as a finding (CIP_WARN: lost;
-     * CIP_BAD: cannot be written at all). */
+     * CIP_BAD: cannot be written at all). Not NULL. */
     cip_status (*check)(const cip_spec *spec, cip_report *loss, cip_err *err);
-    /* Starts; fills form[narray] (zeroed before): how each array is stored. What it makes lives in
-     * `a` until the end. */
-    cip_status (*begin)(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_array_form *form, void **w, cip_err *err);
+    /* Not NULL. *state is set when it is OK. */
+    cip_status (*begin)(const cip_store_begin *b, void **state, cip_err *err);
+
+    /* New files. */
     /* n entries of finished chunks of array `array`, from chunk i on. Arrays come in rising order,
-     * and so do chunks unless the form says otherwise. */
+     * and so do chunks unless the form says otherwise. Not NULL. */
     cip_status (*store)(void *w, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err);
-    /* Optional: behind an array's last chunk. `again` is NULL, or the caller can give the data once
-     * more: *again then says whether all its chunks are wanted again, from the first. */
+    /* Behind an array's last chunk. `again` is NULL, or the caller can give the data once more:
+     * *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
-    /* With CIP_SINK_LATE and spec.late: the next array, before its first chunk; fills *form
+    /* With CIP_STORE_LATE and spec.late: the next array, before its first chunk; fills *form
      * (zeroed before). It lives as long as the writing. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. */
     cip_status (*tree)(void *w, const cip_node *root, cip_err *err);
-    /* Ends. Bytes already written that only now are known go into the patch (member "", within what
-     * was written); on a pipe such a patch is refused by the core. */
-    cip_status (*finish)(void *w, cip_patch *patch, cip_err *err);
-    /* Optional: frees what does not live in `a`; once for each begin that was OK, also when finish
-     * was not reached. */
-    void (*clear)(void *w);
-} cip_sink;
 
-enum {
-    CIP_SINK_ONE_ARRAY = 1, /* holds exactly one array */
-    CIP_SINK_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
-    CIP_SINK_LATE = 4,      /* arrays and tree may come one by one */
-    CIP_SINK_TREE = 8,      /* holds any tree */
-    CIP_SINK_ENCODE = 16    /* data may go through an encoding chain, given as text */
-};
-
-/* Updates: changes are collected and end as one revision of the file. The layout was opened from
- * the file that is changed. Every function but begin and finish is optional (UNSUPPORTED). A change
- * sees the ones before it. Nothing is written; what must be kept meanwhile lies in temporary files.
- */
-typedef struct cip_updater {
-    /* `how`: codec, level, version, checksum, tree_slack and align of what is stored anew. What it
-     * makes lives in `a` until the end; `end` frees the rest. */
-    cip_status (*begin)(cip_layout *l, const cip_spec *how, cip_arena *a, void **u, cip_err *err);
+    /* Updates. */
     /* The tree; a path into an array's description is refused. */
-    cip_status (*set)(void *u, const char *path, const cip_node *value, cip_err *err);
-    cip_status (*remove)(void *u, const char *path, cip_err *err);
+    cip_status (*set)(void *w, const char *path, const cip_node *value, cip_err *err);
+    cip_status (*remove)(void *w, const char *path, cip_err *err);
     /* `replace`: what `to` names goes first; without it that is ARG. */
-    cip_status (*move)(void *u, const char *from, const char *to, bool replace, cip_err *err);
+    cip_status (*move)(void *w, const char *from, const char *to, bool replace, cip_err *err);
     /* The whole text of the tree, borrowed until the next change; and another in its place, in
      * which no description of data may be new. */
-    cip_status (*text)(void *u, cip_bytes *out, cip_err *err);
-    cip_status (*set_text)(void *u, cip_bytes text, cip_err *err);
+    cip_status (*text)(void *w, cip_bytes *out, cip_err *err);
+    cip_status (*set_text)(void *w, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
-    cip_status (*history)(void *u, const char *text, cip_err *err);
+    cip_status (*history)(void *w, const char *text, cip_err *err);
     /* Elements of an array: `at` is a view (of any order) in its space's bytes. */
-    cip_status (*write)(void *u, const cip_array *a, const cip_nd *at, const cip_feed *feed,
+    cip_status (*write)(void *w, const cip_array *a, const cip_nd *at, const cip_feed *feed,
                         cip_err *err);
     /* Adds nrow rows along the first axis. */
-    cip_status (*append)(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
+    cip_status (*append)(void *w, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
-    cip_status (*resize)(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
+    cip_status (*resize)(void *w, const cip_array *a, const int64_t *shape, cip_err *err);
     /* Both or none: arrays that come. May one come to `path`, its data in the tree or not? *version
      * (may be NULL): of the format, for the file that brings it. */
-    cip_status (*may_add)(void *u, const char *path, bool inlined, const char **version,
-                          cip_err *err);
+    cip_status (*may_take)(void *w, const char *path, bool inlined, const char **version,
+                           cip_err *err);
     /* Takes all that the array `name` of another file of the format has stored, which is open until
      * the end and holds nothing else: it is the array at `path` from now on. */
-    cip_status (*add)(void *u, const char *path, const cip_layout *from, const char *name,
-                      cip_err *err);
-    cip_status (*freeze)(void *u, cip_err *err);
+    cip_status (*take)(void *w, const char *path, const cip_layout *from, const char *name,
+                       cip_err *err);
+    cip_status (*freeze)(void *w, cip_err *err);
     /* Drops what nothing names; each is told to the report. */
-    cip_status (*defrag)(void *u, cip_report *report, cip_err *err);
-    cip_status (*finish)(void *u, cip_revision *r, cip_err *err);
-    void (*end)(void *u);
+    cip_status (*defrag)(void *w, cip_report *report, cip_err *err);
     /* Whether whole rows of the array may simply be written to the end of a file: this one or one
      * beside it, *in, which holds *nbytes bytes of the array's space now. */
     bool (*grows)(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
-} cip_updater;
+
+    /* Ends; *r is empty before. Of a new file it gets what was written and is known only now: its
+     * patch (member "", within what was written), which the core refuses on a pipe. Not NULL. */
+    cip_status (*finish)(void *w, cip_revision *r, cip_err *err);
+    /* Frees what does not live in the arena; once for each begin that was OK, also when finish was
+     * not reached. */
+    void (*clear)(void *w);
+} cip_array_store;
+
+enum {
+    CIP_STORE_ONE_ARRAY = 1, /* holds exactly one array */
+    CIP_STORE_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
+    CIP_STORE_LATE = 4,      /* arrays and tree may come one by one */
+    CIP_STORE_TREE = 8,      /* holds any tree */
+    CIP_STORE_ENCODE = 16,   /* data may go through an encoding chain, given as text */
+    CIP_STORE_UPDATES = 32   /* files that are there can be changed, too */
+};
 
 /* What goes into files of its own. */
 typedef struct cip_explosion {
@@ -177,9 +186,7 @@ typedef struct cip_format {
     /* Optional: `info --yaml`. */
     cip_status (*query)(const cip_layout *layout, cip_buf *out, cip_err *err);
     /* Optional: NULL is read-only. */
-    const cip_sink *sink;
-    /* Optional: changes in place. */
-    const cip_updater *update;
+    const cip_array_store *store;
     /* Optional: the whole file anew from an open one of this format, with all that arrays alone do
      * not show (blocks that nothing names, views, order, comments); `spec` says how (its arrays and
      * tree are not used). */

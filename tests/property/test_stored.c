@@ -165,7 +165,7 @@ static void put(fake *f, const subject *s, fake_stored *to)
     to->again = fake_chance(f, 8);
     uint64_t nbytes = s->nelem * s->from->itemsize, rounds = 1 + to->again;
     cip_engine e = { .env = &f->env,
-                     .sink = &fake_sink,
+                     .store = &fake_store,
                      .state = to,
                      .progress = count,
                      .user = &told,
@@ -247,7 +247,7 @@ static void move_on(fake *f, const subject *s, const fake_stored *one)
         other.form.chunk_nbytes = one->form.chunk_nbytes == 0 ? UINT64_MAX : one->form.chunk_nbytes;
     }
     plan_array(f, s, fake_stored_space(one), s->to, &plan);
-    cip_engine e = { .env = &f->env, .sink = &fake_sink, .state = &other, .tuning = &f->tuning };
+    cip_engine e = { .env = &f->env, .store = &fake_store, .state = &other, .tuning = &f->tuning };
     const cip_source from = { .nelem = s->nelem, .plan = &plan };
     size_t used = fake_key_used;
     FAKE_MUST(cip_engine_put(&e, 0, &other.form, &from, err));
@@ -311,7 +311,7 @@ static cip_status move_damaged(fake *f, const subject *s, const fake_stored *one
     for (size_t k = 0; k < other.form.nstep; k++)
         other.form.step[k].level = 0;
     plan_array(f, s, fake_stored_space(one), s->to, &plan);
-    cip_engine e = { .env = &f->env, .sink = &fake_sink, .state = &other };
+    cip_engine e = { .env = &f->env, .store = &fake_store, .state = &other };
     const cip_source from = { .nelem = s->nelem, .plan = &plan };
     cip_status st = cip_engine_put(&e, 0, &other.form, &from, NULL);
     cip_read_plan_clear(&plan);

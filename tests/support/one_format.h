@@ -148,7 +148,7 @@ static inline cip_status one_out(void *user, const void *p, size_t n, cip_err *e
 
 /* The sink as a chunker sees it. */
 typedef struct one_sink {
-    const cip_sink *sink;
+    const cip_array_store *sink;
     void *w;
 } one_sink;
 
@@ -185,7 +185,7 @@ static inline cip_status one_feed(one_output *o, cip_chunker *c, const cip_spec_
     return cip_chunker_finish(c, &o->err);
 }
 
-static inline cip_status one_put(one_output *o, const cip_sink *sink, void *w,
+static inline cip_status one_put(one_output *o, const cip_array_store *sink, void *w,
                                  const cip_spec_array *s, const cip_array_form *form,
                                  const uint8_t *data, size_t step)
 {
@@ -217,18 +217,23 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
     cip_report_init(&loss, &o->env.mem, false, one_on_loss, o);
     cip_spec with = *spec;
     with.env = &o->env;
-    cip_status st = format->sink->check(&with, &loss, &o->err);
+    cip_status st = format->store->check(&with, &loss, &o->err);
     cip_report_clear(&loss);
     cip_arena a = { .mem = &o->env.mem };
-    cip_patch patch = { .arena = { .mem = &o->env.mem } };
+    cip_revision r = { .patch = { .arena = { .mem = &o->env.mem } } };
     cip_out out = { .write = one_out, .user = o };
+    const cip_store_begin b = {
+        .env = &o->env, .arena = &a, .spec = &with, .out = &out, .form = &form
+    };
     if (st == CIP_OK)
-        st = format->sink->begin(&o->env, &a, &with, &out, &form, &w, &o->err);
+        st = format->store->begin(&b, &w, &o->err);
     if (st == CIP_OK)
-        st = one_put(o, format->sink, w, spec->array, &form, (const uint8_t *)data, step);
+        st = one_put(o, format->store, w, spec->array, &form, (const uint8_t *)data, step);
     if (st == CIP_OK)
-        st = format->sink->finish(w, &patch, &o->err);
-    cip_patch_clear(&patch);
+        st = format->store->finish(w, &r, &o->err);
+    if (w != NULL && format->store->clear != NULL)
+        format->store->clear(w);
+    cip_revision_clear(&r);
     cip_arena_clear(&a);
     return st;
 }

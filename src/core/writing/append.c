@@ -168,7 +168,7 @@ static cip_status cast_and_update(cip_file *f, const cip_array *a, const cip_cas
 static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dtype,
                             const void *rows, size_t nbytes, cip_arena *names, cip_err *err)
 {
-    const cip_updater *u = f->format->update;
+    const cip_array_store *u = f->format->store;
     const cip_dtype *native = cip_array_native_dtype(a, err);
     uint64_t nrow, there;
     cip_cast cast;

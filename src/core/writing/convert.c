@@ -25,7 +25,7 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
     if (job->format == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "'%.100s' does not tell the format; name it (--format)", out);
-    if (job->format->sink == NULL)
+    if (job->format->store == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written yet",
                         job->format->title);
     return CIP_OK;
@@ -67,7 +67,7 @@ static cip_status check_loss(const cip_sink_job *job, const cip_convert_options 
     losses l = { .o = o };
     cip_report rep;
     cip_report_init(&rep, &job->env->mem, false, on_loss, &l);
-    cip_status st = job->format->sink->check(&job->spec, &rep, err);
+    cip_status st = job->format->store->check(&job->spec, &rep, err);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     size_t impossible = rep.count[CIP_BAD] + rep.count[CIP_FATAL];
@@ -104,7 +104,7 @@ typedef struct conversion {
     bool rewrite; /* the same format, and nothing that needs its arrays one by one */
 } conversion;
 
-static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, cip_err *err)
+static cip_status run_to(const conversion *c, cip_out *out, cip_revision *r, cip_err *err)
 {
     const cip_format *format = c->job->format;
     cip_report *notes = c->job->spec.notes;
@@ -113,7 +113,7 @@ static cip_status run_to(const conversion *c, cip_out *out, cip_patch *patch, ci
         notes->progress_user = c->o->user;
         CIP_TRY(format->rewrite(c->in->layout, &c->job->spec, out, err));
     } else {
-        CIP_TRY(cip_sink_run(c->job, out, patch, err));
+        CIP_TRY(cip_sink_run(c->job, out, r, err));
     }
     return cip_report_status(notes, err);
 }
@@ -137,22 +137,22 @@ static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
 static cip_status to_pipe(const conversion *c, cip_err *err)
 {
     cip_env *env = c->job->env;
-    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_out out = { .write = stdout_write };
     cip_io *temporary = NULL;
     cip_status st;
-    if (!c->rewrite && (c->job->format->sink->caps & CIP_SINK_PATCHES) == 0) {
-        CIP_GO(run_to(c, &out, &patch, err));
+    if (!c->rewrite && (c->job->format->store->caps & CIP_STORE_PATCHES) == 0) {
+        CIP_GO(run_to(c, &out, &r, err));
     } else {
         CIP_GO(cip_temporary_new(env, NULL, &temporary, err));
         out = cip_temporary_out(temporary);
-        CIP_GO(run_to(c, &out, &patch, err));
-        CIP_GO(cip_output_patch(&out, &patch, err));
+        CIP_GO(run_to(c, &out, &r, err));
+        CIP_GO(cip_output_patch(&out, &r.patch, err));
         CIP_GO(copy_to_stdout(temporary, &env->mem, err));
     }
 done:
     cip_io_close(temporary);
-    cip_patch_clear(&patch);
+    cip_revision_clear(&r);
     return st;
 }
 
@@ -160,14 +160,14 @@ static cip_status to_file(const conversion *c, const char *path, cip_err *err)
 {
     cip_status st;
     cip_env *env = c->job->env;
-    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_output *out = NULL;
     CIP_GO(cip_output_begin(env, path, c->o->level, c->o->overwrite, &out, err));
-    CIP_GO(run_to(c, cip_output_out(out), &patch, err));
-    st = cip_output_commit(out, &patch, err);
+    CIP_GO(run_to(c, cip_output_out(out), &r, err));
+    st = cip_output_commit(out, &r.patch, err);
 done:
     cip_output_end(out);
-    cip_patch_clear(&patch);
+    cip_revision_clear(&r);
     return st;
 }
 

@@ -256,7 +256,7 @@ static cip_status order_by_block(planner *p, cip_err *err)
 static cip_status plan_all(planner *p, size_t n, cip_err *err)
 {
     const cip_layout *l = p->in->layout;
-    if ((p->job->format->sink->caps & CIP_SINK_ONE_ARRAY) != 0 && n != 1)
+    if ((p->job->format->store->caps & CIP_STORE_ONE_ARRAY) != 0 && n != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s holds one array, the input has %zu; name one (--path)",
                         p->job->format->title, n);
@@ -279,7 +279,7 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
 {
     size_t n = path != NULL ? 1 : in->layout->narray;
     planner p = { .job = job, .in = in, .a = a, .where = where, .refs = refs };
-    p.tree = (job->format->sink->caps & CIP_SINK_TREE) != 0;
+    p.tree = (job->format->store->caps & CIP_STORE_TREE) != 0;
     p.seen.mem = p.base.mem = &job->env->mem;
     CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));
     CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));

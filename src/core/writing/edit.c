@@ -8,6 +8,7 @@
 
 #include "core/commit/memory_file.h"
 #include "core/writing/spec_text.h"
+#include "io/temporary.h"
 #include "core/take_options.h"
 #include "tree/edit.h"
 
@@ -27,15 +28,20 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                      .accept_loss = e->o.accept_loss,
                      .notes = &e->notes,
                      .tree_slack = e->o.tree_slack };
-    e->ops = e->file->format->update;
-    if (e->ops == NULL)
+    e->ops = e->file->format->store;
+    if (e->ops == NULL || (e->ops->caps & CIP_STORE_UPDATES) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
                         e->file->format->title);
     CIP_TRY(cip_spec_codec(e->o.codec, &e->arena, &how, err));
     CIP_TRY(cip_spec_checksum(e->o.checksum, err));
-    if (e->file->format->sink != NULL)
-        CIP_TRY(cip_spec_encode(e->file->format, e->o.encode, err));
-    return e->ops->begin(e->file->layout, &how, &e->arena, &e->state, err);
+    CIP_TRY(cip_spec_encode(e->file->format, e->o.encode, err));
+    CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &e->temporary, err));
+    const cip_store_begin b = { .env = &e->file->env,
+                                .arena = &e->arena,
+                                .spec = &how,
+                                .old = e->file->layout,
+                                .temporary = e->temporary };
+    return e->ops->begin(&b, &e->state, err);
 }
 
 /* What is changed: a path, which may have to be the file that is open, or the caller's methods. */
@@ -165,11 +171,12 @@ void cip_edit_abort(cip_edit *e)
     if (e == NULL)
         return;
     cip_file *f = e->file;
-    if (e->state != NULL)
-        e->ops->end(e->state);
+    if (e->state != NULL && e->ops->clear != NULL)
+        e->ops->clear(e->state);
     cip_edit_added_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
+    cip_io_close(e->temporary);
     cip_report_clear(&e->notes);
     cip_arena_clear(&e->arena);
     cip_mem_put(&f->env.mem, e);

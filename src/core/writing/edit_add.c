@@ -45,7 +45,7 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
     cip_array_options o;
     struct cip_addition *x;
     const char *version = NULL;
-    CIP_TRY(cip_edit_check(e, e->ops->add != NULL, "adding an array", err));
+    CIP_TRY(cip_edit_check(e, e->ops->take != NULL, "adding an array", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
@@ -53,7 +53,7 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");
     const bool inlined = o.storage != NULL && strcmp(o.storage, "inline") == 0;
-    CIP_TRY(e->ops->may_add(e->state, path, inlined, &version, err));
+    CIP_TRY(e->ops->may_take(e->state, path, inlined, &version, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
     CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &x->path, err));
     CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &x->data, err));
@@ -73,7 +73,7 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
     CIP_TRY(cip_file_prepare_like(e->file, &x->file, err));
     CIP_TRY(cip_io_open_part(x->data, 0, x->data->size, &io, err));
     CIP_TRY(cip_file_open_over(x->file, io, e->file->format->name, err));
-    return e->ops->add(e->state, x->path, x->file->layout, NAME, err);
+    return e->ops->take(e->state, x->path, x->file->layout, NAME, err);
 }
 
 /* In the words of the caller, who knows nothing of temporary files. */

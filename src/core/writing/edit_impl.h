@@ -10,7 +10,8 @@ struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
     cip_commit *commit;
     cip_arena arena;
-    const cip_updater *ops;
+    const cip_array_store *ops;
+    cip_io *temporary; /* for what is stored until the commit */
     void *state;
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;

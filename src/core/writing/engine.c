@@ -119,7 +119,7 @@ typedef struct pump {
 static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk, cip_err *err)
 {
     const pump *p = user;
-    return p->e->sink->store(p->e->state, p->array, i, n, chunk, err);
+    return p->e->store->store(p->e->state, p->array, i, n, chunk, err);
 }
 
 static cip_status tell(cip_engine *e, uint64_t more, cip_err *err)
@@ -205,8 +205,8 @@ cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *for
         again = false;
         if (from != NULL)
             CIP_TRY(put_once(e, array, form, from, err));
-        if (e->sink->end != NULL)
-            CIP_TRY(e->sink->end(e->state, array, from != NULL ? &again : NULL, err));
+        if (e->store->end != NULL)
+            CIP_TRY(e->store->end(e->state, array, from != NULL ? &again : NULL, err));
         if (again)
             e->total += e->done - before;
     } while (again);

@@ -24,8 +24,8 @@ cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *t
 /* A sink that has begun, and what the caller is told meanwhile. One thread at a time. */
 typedef struct cip_engine {
     cip_env *env;
-    const cip_sink *sink;
-    void *state;               /* of the sink */
+    const cip_array_store *store;
+    void *state;               /* of the store */
     cip_progress_fn *progress; /* may be NULL; not 0 cancels */
     void *user;
     uint64_t done, total;            /* bytes as they are in the sources */

@@ -62,7 +62,7 @@ static cip_status check_loss(const cip_sink_job *job, cip_err *err)
 {
     cip_report rep;
     cip_report_init(&rep, &job->env->mem, false, warn_of_loss, job->env);
-    cip_status st = job->format->sink->check(&job->spec, &rep, err);
+    cip_status st = job->format->store->check(&job->spec, &rep, err);
     if (st == CIP_OK && rep.count[CIP_BAD] + rep.count[CIP_FATAL] != 0)
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold %.100s",
                       job->format->title, cip_dtype_name(job->spec.array->dtype));
@@ -83,7 +83,7 @@ static cip_status export_format(cip_read_plan *p, const cip_format *format, take
     cip_status st;
     cip_env *env = p->array->layout->env;
     cip_arena arena = { .mem = &env->mem };
-    cip_patch patch = { .arena = { .mem = &env->mem } };
+    cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_out out = { .write = sink_write, .user = t };
     cip_sink_job job = { .format = format, .plan = p, .env = env, .user = p };
     job.progress = p->progress != NULL ? tell_elements : NULL;
@@ -91,15 +91,15 @@ static cip_status export_format(cip_read_plan *p, const cip_format *format, take
     job.spec.env = env;
     job.spec.big = -1;
     job.spec.source_format = p->array->layout->format;
-    if (format->sink == NULL || (format->sink->caps & CIP_SINK_PATCHES) != 0)
+    if (format->store == NULL || (format->store->caps & CIP_STORE_PATCHES) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written in one pass",
                         format->title);
     CIP_GO(cip_sink_spec(&job, &arena, err));
     ((cip_spec_array *)job.spec.array)->path = ""; /* a name is not what was asked for */
     CIP_GO(check_loss(&job, err));
-    st = cip_sink_run(&job, &out, &patch, err);
+    st = cip_sink_run(&job, &out, &r, err);
 done:
-    cip_patch_clear(&patch);
+    cip_revision_clear(&r);
     cip_arena_clear(&arena);
     return st;
 }

@@ -35,25 +35,28 @@ static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_
     return cip_fail_in(err, st, "%s", job->plan[i].array->path);
 }
 
-cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err)
+cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, cip_err *err)
 {
     cip_status st;
     cip_arena arena = { .mem = &job->env->mem };
     cip_array_form *form = NULL;
     cip_source s;
     cip_engine e = {
-        .env = job->env, .sink = job->format->sink, .progress = job->progress, .user = job->user
+        .env = job->env, .store = job->format->store, .progress = job->progress, .user = job->user
     };
     for (size_t i = 0; i < job->spec.narray; i++)
         e.total += source_of(job, i, &s) != NULL ? cip_source_nbytes(&s) : 0;
     CIP_GO(CIP_ARENA_NEW(&arena, &form, job->spec.narray, err));
-    CIP_GO(e.sink->begin(job->env, &arena, &job->spec, out, form, &e.state, err));
+    const cip_store_begin b = {
+        .env = job->env, .arena = &arena, .spec = &job->spec, .out = out, .form = form
+    };
+    CIP_GO(e.store->begin(&b, &e.state, err));
     for (size_t i = 0; i < job->spec.narray; i++)
         CIP_GO(write_array(job, &e, &form[i], i, err));
-    st = e.sink->finish(e.state, patch, err);
+    st = e.store->finish(e.state, r, err);
 done:
-    if (e.state != NULL && e.sink->clear != NULL)
-        e.sink->clear(e.state);
+    if (e.state != NULL && e.store->clear != NULL)
+        e.store->clear(e.state);
     cip_arena_clear(&arena);
     return st;
 }

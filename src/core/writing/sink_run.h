@@ -22,7 +22,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
  * `path`: one of them, or a field of one (NULL: all); `where` of all; `refs`: references too. */
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
                             cip_where where, bool refs, cip_arena *a, cip_err *err);
-/* Writes everything to `out`; what has to be changed afterwards goes into the patch. */
-cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_patch *patch, cip_err *err);
+/* Writes everything to `out`; what has to be changed afterwards goes into r. */
+cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, cip_err *err);
 
 #endif

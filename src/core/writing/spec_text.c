@@ -37,7 +37,7 @@ cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err)
 
 cip_status cip_spec_encode(const cip_format *format, const char *text, cip_err *err)
 {
-    if (text == NULL || (format->sink->caps & CIP_SINK_ENCODE) != 0)
+    if (text == NULL || (format->store->caps & CIP_STORE_ENCODE) != 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s has no encoding chains",
                     format->title);

@@ -60,7 +60,7 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
     first_loss l = { 0 };
     cip_report rep;
     cip_report_init(&rep, &w->env.mem, false, on_loss, &l);
-    cip_status st = w->format->sink->check(spec, &rep, err);
+    cip_status st = w->format->store->check(spec, &rep, err);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     cip_report_clear(&rep);
@@ -85,7 +85,7 @@ static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
     if (w->format == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.100s' does not tell the format", path);
-    if (w->format->sink == NULL)
+    if (w->format->store == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
                         w->format->title);
     return CIP_OK;
@@ -105,7 +105,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
 {
     cip_spec *s = &w->spec;
     const cip_write_options *o = &w->o;
-    bool plain = !(w->format->sink->caps & CIP_SINK_TREE);
+    bool plain = !(w->format->store->caps & CIP_STORE_TREE);
     CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
     CIP_TRY(cip_spec_checksum(o->checksum, err));
     if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
@@ -115,7 +115,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
                         w->format->title);
     s->tree_slack = o->tree_slack;
     s->align = o->align;
-    s->late = (w->format->sink->caps & CIP_SINK_LATE) != 0;
+    s->late = (w->format->store->caps & CIP_STORE_LATE) != 0;
     CIP_TRY(cip_spec_codec(o->codec, &w->arena, s, err));
     CIP_TRY(cip_spec_encode(w->format, o->encode, err));
     CIP_TRY(copy_text(w, o->encode, &s->encode, err));
@@ -174,10 +174,14 @@ static cip_status make_pool(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status begin_sink(cip_writer *w, cip_array_form *form, cip_err *err)
+static cip_status begin_store(cip_writer *w, cip_array_form *form, cip_err *err)
 {
-    CIP_TRY(w->format->sink->begin(&w->env, &w->arena, &w->spec, cip_output_out(w->file), form,
-                                   &w->sink, err));
+    const cip_store_begin b = { .env = &w->env,
+                                .arena = &w->arena,
+                                .spec = &w->spec,
+                                .out = cip_output_out(w->file),
+                                .form = form };
+    CIP_TRY(w->format->store->begin(&b, &w->state, err));
     w->begun = true;
     return CIP_OK;
 }
@@ -192,7 +196,7 @@ typedef struct destination {
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
 {
-    bool changes = (w->format->sink->caps & CIP_SINK_PATCHES) != 0;
+    bool changes = (w->format->store->caps & CIP_STORE_PATCHES) != 0;
     if (to->memory != NULL)
         return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
     if (to->temporary != NULL)
@@ -214,7 +218,7 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
     cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
-    return w->spec.late ? begin_sink(w, NULL, err) : CIP_OK;
+    return w->spec.late ? begin_store(w, NULL, err) : CIP_OK;
 }
 
 /* The target is the writer's, on failure too. */
@@ -320,7 +324,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     w->spec.array = array;
     w->spec.narray = w->nentry;
     CIP_TRY(cip_writer_check(w, &w->spec, err));
-    CIP_TRY(begin_sink(w, form, err));
+    CIP_TRY(begin_store(w, form, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
         cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
@@ -330,7 +334,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status complete(cip_writer *w, cip_patch *patch, cip_err *err)
+static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
 {
     if (w->spec.late) {
         CIP_TRY(give_waiting(w, false, err));
@@ -338,10 +342,10 @@ static cip_status complete(cip_writer *w, cip_patch *patch, cip_err *err)
     } else {
         CIP_TRY(all_at_once(w, err));
     }
-    if (w->spec.late && w->format->sink->tree != NULL)
-        CIP_TRY(w->format->sink->tree(w->sink, w->tree.root, err));
-    CIP_TRY(w->format->sink->finish(w->sink, patch, err));
-    cip_status st = cip_output_commit(w->file, patch, err);
+    if (w->spec.late && w->format->store->tree != NULL)
+        CIP_TRY(w->format->store->tree(w->state, w->tree.root, err));
+    CIP_TRY(w->format->store->finish(w->state, r, err));
+    cip_status st = cip_output_commit(w->file, &r->patch, err);
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
 }
 
@@ -349,9 +353,9 @@ cip_status cip_writer_commit(cip_writer *w, cip_err *err)
 {
     cip_status st = cip_writer_enter(w, err);
     if (st == CIP_OK) {
-        cip_patch patch = { .arena = { .mem = &w->env.mem } };
-        st = complete(w, &patch, err);
-        cip_patch_clear(&patch);
+        cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
+        st = complete(w, &r, err);
+        cip_revision_clear(&r);
     }
     cip_writer_abort(w);
     return st;
@@ -361,8 +365,8 @@ void cip_writer_abort(cip_writer *w)
 {
     if (w == NULL)
         return;
-    if (w->begun && w->format->sink->clear != NULL)
-        w->format->sink->clear(w->sink);
+    if (w->begun && w->format->store->clear != NULL)
+        w->format->store->clear(w->state);
     for (cip_entry *e = w->first; e != NULL; e = e->next)
         cip_io_close(e->temporary);
     cip_output_end(w->file);

@@ -44,7 +44,7 @@ struct cip_writer {
     char *path;            /* NULL: it is no file of a folder */
     cip_target target;     /* the caller's, or none */
     cip_output *file;
-    void *sink; /* its state, once begun */
+    void *state; /* of the store, once begun */
     bool begun;
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;

@@ -78,7 +78,7 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
         s->encode = copy;
     }
     s->masked = o.mask != NULL;
-    if (!(w->format->sink->caps & CIP_SINK_TREE) && s->where > CIP_WHERE_INTERNAL)
+    if (!(w->format->store->caps & CIP_STORE_TREE) && s->where > CIP_WHERE_INTERNAL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s files have their data within, in one piece", w->format->title);
     for (const cip_entry *f = w->first; f != NULL && s->where == CIP_WHERE_STREAMED; f = f->next)
@@ -117,7 +117,7 @@ static cip_status check_alone(cip_writer *w, const cip_entry *e, cip_err *err)
     a.mask = a.masked ? 0 : -1;
     spec.array = &a;
     spec.narray = 1;
-    if ((w->format->sink->caps & CIP_SINK_ONE_ARRAY) && w->narray != 0)
+    if ((w->format->store->caps & CIP_STORE_ONE_ARRAY) && w->narray != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files hold one array",
                         w->format->title);
     return cip_writer_check(w, &spec, err);
@@ -153,7 +153,7 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
     CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
     CIP_TRY(copy_shape(w, e, ndim, shape, err));
     CIP_TRY(take_options(w, e, opts, err));
-    bool named = (w->format->sink->caps & CIP_SINK_TREE) != 0;
+    bool named = (w->format->store->caps & CIP_STORE_TREE) != 0;
     CIP_TRY(cip_arena_copy(&w->arena, path, named ? strlen(path) : 0, &copy, err));
     e->spec.path = copy;
     CIP_TRY(check_alone(w, e, err));
@@ -198,7 +198,7 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
 cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
                           const cip_source *from, cip_err *err)
 {
-    cip_engine e = { .env = &w->env, .sink = w->format->sink, .state = w->sink };
+    cip_engine e = { .env = &w->env, .store = w->format->store, .state = w->state };
     if (from == NULL)
         return cip_engine_put(&e, index, form, NULL, err);
     cip_source s = *from;
@@ -214,7 +214,7 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
         e->spec.of = (int32_t)e->of->index;
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
-    cip_status st = w->format->sink->add(w->sink, &e->spec, &form, err);
+    cip_status st = w->format->store->add(w->state, &e->spec, &form, err);
     if (st == CIP_OK) {
         e->given = true;
         e->index = w->spec.narray++;

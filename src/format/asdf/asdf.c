@@ -203,11 +203,10 @@ const cip_format cip_format_asdf = {
     .probe = probe,
     .open = open_file,
     .verify = cip_asdf_verify,
-    .sink = &cip_asdf_sink,
+    .store = &cip_asdf_store,
     .rewrite = cip_asdf_rewrite,
     .explode = cip_asdf_explode,
     .implode = cip_asdf_implode,
-    .update = &cip_asdf_updater,
     .tag_prefix = ASDF_TAGS,
     .origin_keys = "asdf_library history",
 };

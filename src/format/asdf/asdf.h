@@ -6,6 +6,7 @@
 
 #include "format/format.h"
 
+extern const cip_array_store cip_asdf_store;
 extern const cip_format cip_format_asdf;
 
 enum {

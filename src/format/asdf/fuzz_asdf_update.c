@@ -37,11 +37,11 @@ static cip_status change_data(void *u, const cip_array *a, unsigned how, cip_err
         shape[0] = shape[0] / 2 + 1;
     switch (how % 3) {
     case 0:
-        return nelem == 0 ? CIP_OK : cip_asdf_updater.write(u, a, &a->view, &feed, err);
+        return nelem == 0 ? CIP_OK : cip_asdf_store.write(u, a, &a->view, &feed, err);
     case 1:
-        return cip_asdf_updater.append(u, a, 1 + how % 5, &feed, err);
+        return cip_asdf_store.append(u, a, 1 + how % 5, &feed, err);
     default:
-        return cip_asdf_updater.resize(u, a, shape, err);
+        return cip_asdf_store.resize(u, a, shape, err);
     }
 }
 
@@ -66,13 +66,13 @@ typedef struct brought {
 static cip_status add(void *u, cip_env *env, const char *path, brought *b, cip_err *err)
 {
     const char *version;
-    CIP_TRY(cip_asdf_updater.may_add(u, path, false, &version, err));
+    CIP_TRY(cip_asdf_store.may_take(u, path, false, &version, err));
     CIP_TRY(cip_io_open_memory(env, one_array, sizeof one_array - 1, "one", &b->io, err));
     CIP_TRY(cip_layout_new(env, b->io, &b->l, err));
     CIP_TRY(cip_format_asdf.open(b->l, err));
     if (b->l->narray != 1 || b->l->nblock != 1)
         abort();
-    return cip_asdf_updater.add(u, path, b->l, "a", err);
+    return cip_asdf_store.take(u, path, b->l, "a", err);
 }
 
 static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how, brought *b,
@@ -83,22 +83,22 @@ static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how,
     cip_node *n;
     CIP_TRY(cip_node_new_string(arena, "0123456789", how % 11, &n, err));
     if (how / 16 == 14)
-        return cip_asdf_updater.move(u, a != NULL ? a->path : "a", how % 2 ? "b" : "c/d",
-                                     how / 2 % 2, err);
+        return cip_asdf_store.move(u, a != NULL ? a->path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
+                                   err);
     if (how / 16 == 15)
         return add(u, l->env, how % 2 ? "new" : "new/of/it", b, err);
     switch (how / 16 % 5) {
     case 0:
-        return cip_asdf_updater.set(u, how % 2 ? "a/b" : "fuzz", n, err);
+        return cip_asdf_store.set(u, how % 2 ? "a/b" : "fuzz", n, err);
     case 1:
-        return a != NULL ? cip_asdf_updater.remove(u, a->path, err) : CIP_OK;
+        return a != NULL ? cip_asdf_store.remove(u, a->path, err) : CIP_OK;
     case 2:
         return a != NULL ? change_data(u, a, how % 16, err) : CIP_OK;
     case 3:
-        return cip_asdf_updater.freeze(u, err);
+        return cip_asdf_store.freeze(u, err);
     default:
         cip_report_init(&report, &l->env->mem, false, NULL, NULL);
-        cip_status st = cip_asdf_updater.defrag(u, &report, err);
+        cip_status st = cip_asdf_store.defrag(u, &report, err);
         cip_report_clear(&report);
         return st;
     }
@@ -138,12 +138,13 @@ static void update(cip_env *env, cip_io *io, unsigned how)
     brought b = { NULL, NULL };
     if (cip_layout_new(env, io, &l, &err) != CIP_OK)
         return;
+    const cip_store_begin begin = { .env = env, .arena = &arena, .spec = &spec, .old = l };
     if (cip_format_asdf.open(l, &err) == CIP_OK &&
-        cip_asdf_updater.begin(l, &spec, &arena, &u, &err) == CIP_OK) {
+        cip_asdf_store.begin(&begin, &u, &err) == CIP_OK) {
         if (change(u, l, &arena, how, &b, &err) == CIP_OK &&
-            cip_asdf_updater.finish(u, &r, &err) == CIP_OK)
+            cip_asdf_store.finish(u, &r, &err) == CIP_OK)
             look(env, io, &r);
-        cip_asdf_updater.end(u);
+        cip_asdf_store.clear(u);
     }
     cip_layout_free(b.l);
     cip_io_close(b.io);

@@ -184,5 +184,5 @@ const cip_format cip_format_npy = {
     .probe = probe,
     .open = open_file,
     .verify = verify,
-    .sink = &cip_npy_sink,
+    .store = &cip_npy_store,
 };

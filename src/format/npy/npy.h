@@ -39,7 +39,7 @@ cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_np
 /* Appends the text of cip_dtype_numpy as Python's repr writes it, in UTF-8. */
 cip_status cip_npy_repr(cip_buf *out, const char *descr, cip_err *err);
 
-extern const cip_sink cip_npy_sink;
+extern const cip_array_store cip_npy_store;
 extern const cip_format cip_format_npy;
 
 #endif

@@ -164,10 +164,11 @@ static cip_status stored_type(cip_arena *a, const cip_spec *spec, const cip_dtyp
     return spec->big == 1 ? cip_dtype_with_order(a, *out, true, out, err) : CIP_OK;
 }
 
-static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_array_form *form, void **state, cip_err *err)
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    const cip_spec *spec = b->spec;
     const cip_spec_array *s = spec->array;
+    cip_array_form *form = b->form;
     writer *w;
     char *descr;
     if (spec->narray != 1)
@@ -176,15 +177,15 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
     if (spec->codec != NULL && strcmp(spec->codec, "none") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected no codec for a .npy file, found %.60s", spec->codec);
-    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
-    w->out = out;
-    CIP_TRY(stored_type(a, spec, s->dtype, &form->dtype, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+    w->out = b->out;
+    CIP_TRY(stored_type(b->arena, spec, s->dtype, &form->dtype, err));
     CIP_TRY(count_bytes(s, form->dtype, &w->left, err));
-    CIP_TRY(cip_dtype_numpy(a, form->dtype, &descr, err));
-    cip_buf text = { .mem = &env->mem };
+    CIP_TRY(cip_dtype_numpy(b->arena, form->dtype, &descr, err));
+    cip_buf text = { .mem = &b->env->mem };
     cip_status st = add_dict(&text, s, descr, err);
     if (st == CIP_OK)
-        st = write_header(out, &text, err);
+        st = write_header(b->out, &text, err);
     cip_buf_clear(&text);
     if (st == CIP_OK)
         *state = w;
@@ -209,18 +210,18 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     return CIP_OK;
 }
 
-static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     const writer *w = state;
-    (void)patch;
+    (void)r;
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes more of data, found the end", w->left);
     return CIP_OK;
 }
 
-const cip_sink cip_npy_sink = {
-    .caps = CIP_SINK_ONE_ARRAY,
+const cip_array_store cip_npy_store = {
+    .caps = CIP_STORE_ONE_ARRAY,
     .check = check,
     .begin = begin,
     .store = store,

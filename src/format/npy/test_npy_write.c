@@ -286,7 +286,7 @@ static cip_status check_only(const cip_spec *spec, one_output *o)
     cip_report_init(&loss, &o->env.mem, false, one_on_loss, o);
     cip_spec with = *spec;
     with.env = &o->env;
-    cip_status st = cip_npy_sink.check(&with, &loss, NULL);
+    cip_status st = cip_npy_store.check(&with, &loss, NULL);
     cip_report_clear(&loss);
     one_output_clear(o);
     return st;
@@ -433,7 +433,7 @@ static void what_cannot_be_written_is_refused(void **state)
 static cip_status give(void *w, cip_bytes bytes, uint64_t raw_len)
 {
     const cip_chunk_in in = { .bytes = bytes, .run = 1, .raw_len = raw_len };
-    return cip_npy_sink.store(w, 0, 0, 1, &in, NULL);
+    return cip_npy_store.store(w, 0, 0, 1, &in, NULL);
 }
 
 static void more_or_fewer_bytes_than_promised_are_refused(void **state)
@@ -454,15 +454,18 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     cip_out to = { .write = one_out, .user = &o };
     const cip_bytes data = { (const uint8_t *)"abcdef", 6 }, four = { data.ptr, 4 },
                     one = { data.ptr, 1 };
-    assert_int_equal(cip_npy_sink.begin(&env, &arena, &spec, &to, &form, &w, NULL), CIP_OK);
+    const cip_store_begin b = {
+        .env = &env, .arena = &arena, .spec = &spec, .out = &to, .form = &form
+    };
+    assert_int_equal(cip_npy_store.begin(&b, &w, NULL), CIP_OK);
     assert_int_equal(form.nstep, 0);
     assert_int_equal(form.chunk_nbytes, 0);
     assert_int_equal(give(w, data, 6), CIP_ERR_ARG);
     assert_int_equal(give(w, four, 5), CIP_ERR_ARG);
     assert_int_equal(give(w, four, 4), CIP_OK);
-    assert_int_equal(cip_npy_sink.finish(w, NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_npy_store.finish(w, NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(give(w, one, 1), CIP_OK);
-    assert_int_equal(cip_npy_sink.finish(w, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_npy_store.finish(w, NULL, NULL), CIP_OK);
     assert_int_equal(o.bytes.len, 133);
     cip_buf_clear(&o.bytes);
     cip_arena_clear(&arena);

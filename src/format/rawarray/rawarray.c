@@ -199,6 +199,5 @@ const cip_format cip_format_rawarray = {
     .open = open_file,
     .verify = cip_ra_verify,
     .query = query,
-    .sink = &cip_ra_sink,
-    .update = &cip_ra_updater,
+    .store = &cip_ra_store,
 };

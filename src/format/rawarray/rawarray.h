@@ -73,8 +73,18 @@ uint64_t cip_ra_tail(const cip_layout *l, const cip_ra_header *h);
 
 cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
-extern const cip_sink cip_ra_sink;
-extern const cip_updater cip_ra_updater;
+/* rawarray_update.c: the store's functions for a file that is there. */
+cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_ra_update_write(void *state, const cip_array *a, const cip_nd *at,
+                               const cip_feed *feed, cip_err *err);
+cip_status cip_ra_update_append(void *state, const cip_array *a, uint64_t nrow,
+                                const cip_feed *feed, cip_err *err);
+cip_status cip_ra_update_resize(void *state, const cip_array *a, const int64_t *shape,
+                                cip_err *err);
+cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err);
+void cip_ra_update_clear(void *state);
+
+extern const cip_array_store cip_ra_store;
 extern const cip_format cip_format_rawarray;
 
 #endif

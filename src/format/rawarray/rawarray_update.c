@@ -13,6 +13,7 @@
 enum { AT_FLAGS = 8, AT_SIZE = 32, AT_DIMS = 48 };
 
 typedef struct update {
+    bool is_update; /* true: not a writer of new files, whose state begins so too */
     cip_layout *l;
     cip_env *env;
     cip_ra_header was, h; /* as it is in the file, as it becomes: dims and raw_len */
@@ -27,20 +28,22 @@ typedef struct update {
 /* --- begin and end ------------------------------------------------------------------------------
  */
 
-static void update_end(void *state)
+void cip_ra_update_clear(void *state)
 {
     update *u = state;
     cip_changes_end(&u->data);
     cip_io_close(u->packed);
 }
 
-static cip_status update_begin(cip_layout *l, const cip_spec *how, cip_arena *a, void **out,
-                               cip_err *err)
+cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    const cip_spec *how = b->spec;
+    cip_layout *l = b->old;
     update *u;
-    CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    u->is_update = true;
     u->l = l;
-    u->env = l->env;
+    u->env = b->env;
     u->was = u->h = *(const cip_ra_header *)l->own;
     u->level = how->level;
     bool packed = (u->h.flags & CIP_RA_FLAG_LZ4) != 0;
@@ -52,7 +55,7 @@ static cip_status update_begin(cip_layout *l, const cip_spec *how, cip_arena *a,
                         "expected the codec lz4 or none for RawArray, found %.60s", how->codec);
     if (how->checksum != NULL && strcmp(how->checksum, "none") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "RawArray has no checksums");
-    *out = u;
+    *state = u;
     return CIP_OK;
 }
 
@@ -65,7 +68,7 @@ static cip_status expect_change(update *u, cip_err *err)
 /* --- elements, rows, shapes ---------------------------------------------------------------------
  */
 
-static cip_status update_write(void *state, const cip_array *a, const cip_nd *at,
+cip_status cip_ra_update_write(void *state, const cip_array *a, const cip_nd *at,
                                const cip_feed *feed, cip_err *err)
 {
     update *u = state;
@@ -92,7 +95,7 @@ static cip_status set_shape(const update *u, const int64_t *shape, cip_ra_header
     return CIP_OK;
 }
 
-static cip_status update_append(void *state, const cip_array *a, uint64_t nrow,
+cip_status cip_ra_update_append(void *state, const cip_array *a, uint64_t nrow,
                                 const cip_feed *feed, cip_err *err)
 {
     update *u = state;
@@ -127,7 +130,7 @@ static cip_status reshape(update *u, const cip_nd *to, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status update_resize(void *state, const cip_array *a, const int64_t *shape, cip_err *err)
+cip_status cip_ra_update_resize(void *state, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     update *u = state;
     cip_ra_header h;
@@ -237,7 +240,7 @@ static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
     return add_metadata(u, r, err);
 }
 
-static cip_status update_finish(void *state, cip_revision *r, cip_err *err)
+cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err)
 {
     update *u = state;
     bool packed = (u->was.flags & CIP_RA_FLAG_LZ4) != 0;
@@ -249,12 +252,3 @@ static cip_status update_finish(void *state, cip_revision *r, cip_err *err)
     return u->data.anew != NULL || packed || u->pack ? finish_anew(u, r, err)
                                                      : finish_in_place(u, r, err);
 }
-
-const cip_updater cip_ra_updater = {
-    .begin = update_begin,
-    .write = update_write,
-    .append = update_append,
-    .resize = update_resize,
-    .finish = update_finish,
-    .end = update_end,
-};

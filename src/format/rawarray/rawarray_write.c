@@ -9,6 +9,7 @@
 #include "format/rawarray/rawarray.h"
 
 typedef struct writer {
+    bool is_update; /* false: not the state of an update, which begins so too */
     cip_env *env;
     cip_out *out;
     cip_ra_header header;
@@ -132,21 +133,24 @@ static cip_status start(writer *w, int level, cip_array_form *form, cip_err *err
     return CIP_OK;
 }
 
-static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_array_form *form, void **state, cip_err *err)
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    const cip_spec *spec = b->spec;
+    cip_array_form *form = b->form;
     writer *w;
+    if (b->old != NULL)
+        return cip_ra_update_begin(b, state, err);
     bool big = spec->big == 1;
     if (spec->narray != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "RawArray holds one array, there are %zu", spec->narray);
-    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
-    w->env = env;
-    w->out = out;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+    w->env = b->env;
+    w->out = b->out;
     CIP_TRY(choose_codec(spec, &w->codec, err));
-    CIP_TRY(cip_dtype_packed_le(a, spec->array[0].dtype, &form->dtype, err));
+    CIP_TRY(cip_dtype_packed_le(b->arena, spec->array[0].dtype, &form->dtype, err));
     if (big)
-        CIP_TRY(cip_dtype_with_order(a, form->dtype, true, &form->dtype, err));
+        CIP_TRY(cip_dtype_with_order(b->arena, form->dtype, true, &form->dtype, err));
     CIP_TRY(fill_header(&spec->array[0], form->dtype, big, &w->header, err));
     w->left = w->header.raw_len;
     if (w->left == 0)
@@ -200,20 +204,32 @@ static cip_status write_metadata(const writer *w, cip_err *err)
     return st;
 }
 
-static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     writer *w = state;
-    (void)patch;
+    if (w->is_update)
+        return cip_ra_update_finish(state, r, err);
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes more of data, found the end", w->left);
     return write_metadata(w, err);
 }
 
-const cip_sink cip_ra_sink = {
-    .caps = CIP_SINK_ONE_ARRAY,
+static void clear(void *state)
+{
+    const writer *w = state;
+    if (w->is_update)
+        cip_ra_update_clear(state);
+}
+
+const cip_array_store cip_ra_store = {
+    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES,
     .check = check,
     .begin = begin,
     .store = store,
+    .write = cip_ra_update_write,
+    .append = cip_ra_update_append,
+    .resize = cip_ra_update_resize,
     .finish = finish,
+    .clear = clear,
 };

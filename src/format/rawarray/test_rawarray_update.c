@@ -99,6 +99,14 @@ typedef struct job {
     cip_revision r;
 } job;
 
+static cip_status begin(job *j, const cip_spec *how, void **u)
+{
+    const cip_store_begin b = {
+        .env = &j->f.env, .arena = &j->arena, .spec = how, .old = j->f.layout
+    };
+    return cip_ra_store.begin(&b, u, NULL);
+}
+
 static void job_open(job *j, const model *m, const form *f, const cip_spec *how,
                      const cip_allocator *from)
 {
@@ -108,14 +116,14 @@ static void job_open(job *j, const model *m, const form *f, const cip_spec *how,
     cip_status st = one_open(&j->f, &cip_format_rawarray, b.ptr, b.len, 0, from);
     j->arena.mem = j->r.patch.arena.mem = &j->f.env.mem;
     if (st == CIP_OK)
-        cip_ra_updater.begin(j->f.layout, how != NULL ? how : &none, &j->arena, &j->u, NULL);
+        begin(j, how != NULL ? how : &none, &j->u);
     free(b.ptr);
 }
 
 static void job_close(job *j)
 {
     if (j->u != NULL)
-        cip_ra_updater.end(j->u);
+        cip_ra_store.clear(j->u);
     cip_revision_clear(&j->r);
     cip_arena_clear(&j->arena);
     one_close(&j->f);
@@ -166,7 +174,7 @@ static void write_some(job *j, model *m)
     }
     bytes b = { data, m->each };
     assert_int_equal(
-        cip_ra_updater.write(j->u, j->f.layout->array[0], &at, &(cip_feed){ next, &b }, NULL),
+        cip_ra_store.write(j->u, j->f.layout->array[0], &at, &(cip_feed){ next, &b }, NULL),
         CIP_OK);
 }
 
@@ -180,8 +188,7 @@ static void append_some(job *j, model *m)
     for (size_t i = old; i < now; i++)
         m->data[i] = (uint8_t)(10 + any(200));
     assert_int_equal(
-        cip_ra_updater.append(j->u, j->f.layout->array[0], n, &(cip_feed){ next, &b }, NULL),
-        CIP_OK);
+        cip_ra_store.append(j->u, j->f.layout->array[0], n, &(cip_feed){ next, &b }, NULL), CIP_OK);
 }
 
 static void resize_some(job *j, model *m, bool rows_only)
@@ -204,7 +211,7 @@ static void resize_some(job *j, model *m, bool rows_only)
         if (inside)
             memcpy(m->data + i * m->each, was.data + from * m->each, m->each);
     }
-    assert_int_equal(cip_ra_updater.resize(j->u, j->f.layout->array[0], m->shape, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.resize(j->u, j->f.layout->array[0], m->shape, NULL), CIP_OK);
 }
 
 /* The revision as a file: shape, data, metadata; everything else in the header as it was. */
@@ -214,7 +221,7 @@ static void check(job *j, const model *m, const form *f, const char *what)
     one_file g;
     cip_err err = CIP_ERR_INIT;
     uint64_t old = j->f.io->size;
-    if (cip_ra_updater.finish(j->u, &j->r, &err) != CIP_OK)
+    if (cip_ra_store.finish(j->u, &j->r, &err) != CIP_OK)
         fail_msg("%s, %s: %s", f->name, what, err.text);
     assert_int_equal(cip_revision_check(&j->r, old, NULL), CIP_OK);
     assert_int_equal(cip_io_open_revision(j->f.io, &j->r, &now, NULL), CIP_OK);
@@ -291,14 +298,14 @@ static void only_what_changes_is_written(void **state)
     m.shape[0] = 5;
     m.shape[1] = 7;
     job_open(&j, &m, &forms[0], NULL, NULL);
-    assert_int_equal(cip_ra_updater.finish(j.u, &j.r, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_false(j.r.has_tail || j.r.anew);
     assert_int_equal(j.r.patch.n, 0);
     job_close(&j);
 
     job_open(&j, &m, &forms[0], NULL, NULL);
     write_some(&j, &m);
-    assert_int_equal(cip_ra_updater.finish(j.u, &j.r, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_false(j.r.has_tail || j.r.anew);
     assert_true(j.r.patch.n >= 1);
     job_close(&j);
@@ -306,8 +313,8 @@ static void only_what_changes_is_written(void **state)
     bytes b = { m.data, 4 };
     job_open(&j, &m, &forms[0], NULL, NULL);
     assert_int_equal(
-        cip_ra_updater.append(j.u, j.f.layout->array[0], 1, &(cip_feed){ next, &b }, NULL), CIP_OK);
-    assert_int_equal(cip_ra_updater.finish(j.u, &j.r, NULL), CIP_OK);
+        cip_ra_store.append(j.u, j.f.layout->array[0], 1, &(cip_feed){ next, &b }, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.has_tail && !j.r.anew);
     assert_int_equal(j.r.tail_off, 64 + 5 * 7 * 4);
     assert_int_equal(j.r.tail_len, 7 * 4 + 3);
@@ -331,14 +338,13 @@ static void many_changes_make_the_file_anew(void **state)
     memset(ones, 1, N / 128);
     assert_int_equal(one_open(&j.f, &cip_format_rawarray, b.ptr, b.len, 0, NULL), CIP_OK);
     j.arena.mem = j.r.patch.arena.mem = &j.f.env.mem;
-    assert_int_equal(
-        cip_ra_updater.begin(j.f.layout, &(cip_spec){ .big = -1 }, &j.arena, &j.u, NULL), CIP_OK);
+    assert_int_equal(begin(&j, &(cip_spec){ .big = -1 }, &j.u), CIP_OK);
     cip_nd at = { .itemsize = 1, .ndim = 1, .shape = { N / 128 }, .stride = { 128 } };
     bytes from = { ones, 1 };
     assert_int_equal(
-        cip_ra_updater.write(j.u, j.f.layout->array[0], &at, &(cip_feed){ next, &from }, NULL),
+        cip_ra_store.write(j.u, j.f.layout->array[0], &at, &(cip_feed){ next, &from }, NULL),
         CIP_OK);
-    assert_int_equal(cip_ra_updater.finish(j.u, &j.r, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.anew);
     assert_int_equal(cip_io_open_revision(j.f.io, &j.r, &now, NULL), CIP_OK);
     assert_int_equal(now->size, b.len);
@@ -361,9 +367,9 @@ static cip_status begin_with(const cip_spec *how)
     void *u = NULL;
     make_model(&m, 1, 1, "");
     job_open(&j, &m, &forms[0], NULL, NULL);
-    cip_status st = cip_ra_updater.begin(j.f.layout, how, &j.arena, &u, NULL);
+    cip_status st = begin(&j, how, &u);
     if (st == CIP_OK)
-        cip_ra_updater.end(u);
+        cip_ra_store.clear(u);
     job_close(&j);
     return st;
 }
@@ -403,11 +409,11 @@ static void shapes_end_what_can_be_changed(void **state)
     job_open(&j, &m, &forms[0], NULL, NULL);
     const cip_array *a = j.f.layout->array[0];
     assert_int_equal(cip_view_c_order(1, m.shape, 1, &at, NULL), CIP_OK);
-    assert_int_equal(cip_ra_updater.append(j.u, a, INT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
-    assert_int_equal(cip_ra_updater.append(j.u, a, UINT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
-    assert_int_equal(cip_ra_updater.resize(j.u, a, (int64_t[]){ 3 }, NULL), CIP_OK);
-    assert_int_equal(cip_ra_updater.write(j.u, a, &at, &feed, NULL), CIP_ERR_UNSUPPORTED);
-    assert_int_equal(cip_ra_updater.append(j.u, a, 1, &feed, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_ra_store.append(j.u, a, INT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_ra_store.append(j.u, a, UINT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_ra_store.resize(j.u, a, (int64_t[]){ 3 }, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.write(j.u, a, &at, &feed, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_ra_store.append(j.u, a, 1, &feed, NULL), CIP_ERR_UNSUPPORTED);
     job_close(&j);
 }
 
@@ -432,13 +438,13 @@ static void a_failing_allocation_is_passed_on(void **state)
             const cip_array *a = j.f.layout->array[0];
             size_t before = alloc.requests;
             alloc.fail_at = before + n;
-            cip_status st = cip_ra_updater.write(j.u, a, &at, &feed, NULL);
+            cip_status st = cip_ra_store.write(j.u, a, &at, &feed, NULL);
             if (st == CIP_OK)
-                st = cip_ra_updater.append(j.u, a, 2, &feed, NULL);
+                st = cip_ra_store.append(j.u, a, 2, &feed, NULL);
             if (st == CIP_OK)
-                st = cip_ra_updater.resize(j.u, a, (int64_t[]){ 5, 5 }, NULL);
+                st = cip_ra_store.resize(j.u, a, (int64_t[]){ 5, 5 }, NULL);
             if (st == CIP_OK)
-                st = cip_ra_updater.finish(j.u, &j.r, NULL);
+                st = cip_ra_store.finish(j.u, &j.r, NULL);
             bool failed = alloc.requests >= before + n;
             if (st != CIP_OK || !failed) /* what is kept for later gives way first */
                 assert_int_equal(st, failed ? CIP_ERR_NOMEM : CIP_OK);

@@ -266,7 +266,10 @@ static cip_status begin_only(cip_kind kind, int64_t n, const char *codec)
     cip_arena arena = { .mem = &o.env.mem };
     o.bytes.mem = &o.env.mem;
     cip_out to = { .write = one_out, .user = &o };
-    cip_status st = cip_ra_sink.begin(&o.env, &arena, &spec, &to, &form, &w, NULL);
+    const cip_store_begin b = {
+        .env = &o.env, .arena = &arena, .spec = &spec, .out = &to, .form = &form
+    };
+    cip_status st = cip_ra_store.begin(&b, &w, NULL);
     cip_arena_clear(&arena);
     one_output_clear(&o);
     return st;
@@ -403,7 +406,7 @@ static cip_status check_only(const cip_spec *spec, one_output *o)
     cip_report_init(&loss, &o->env.mem, false, one_on_loss, o);
     cip_spec with = *spec;
     with.env = &o->env;
-    cip_status st = cip_format_rawarray.sink->check(&with, &loss, NULL);
+    cip_status st = cip_format_rawarray.store->check(&with, &loss, NULL);
     cip_report_clear(&loss);
     one_output_clear(o);
     return st;
@@ -642,8 +645,10 @@ static void misuse_begin(misuse *m, const char *codec)
     m->out.bytes.mem = &m->env.mem;
     m->to = (cip_out){ .write = one_out, .user = &m->out };
     spec.codec = codec;
-    assert_int_equal(cip_ra_sink.begin(&m->env, &m->arena, &spec, &m->to, &form, &m->w, NULL),
-                     CIP_OK);
+    const cip_store_begin b = {
+        .env = &m->env, .arena = &m->arena, .spec = &spec, .out = &m->to, .form = &form
+    };
+    assert_int_equal(cip_ra_store.begin(&b, &m->w, NULL), CIP_OK);
 }
 
 static void misuse_end(misuse *m)
@@ -659,7 +664,7 @@ static cip_status give(misuse *m, size_t n)
     const cip_chunk_in in = {
         .bytes = { (const uint8_t *)"abcdef", n }, .plain = true, .run = 1, .raw_len = n
     };
-    return cip_ra_sink.store(m->w, 0, 0, 1, &in, &m->out.err);
+    return cip_ra_store.store(m->w, 0, 0, 1, &in, &m->out.err);
 }
 
 static void more_or_fewer_bytes_than_promised_are_refused(void **state)
@@ -671,11 +676,11 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     assert_int_equal(give(&m, 6), CIP_ERR_ARG);
     assert_string_equal(m.out.err.text, "expected at most 5 bytes of data, found 6");
     assert_int_equal(give(&m, 4), CIP_OK);
-    assert_int_equal(cip_ra_sink.finish(m.w, NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_ra_store.finish(m.w, NULL, NULL), CIP_ERR_ARG);
     assert_int_equal(give(&m, 2), CIP_ERR_ARG);
     assert_int_equal(give(&m, 1), CIP_OK);
     assert_int_equal(give(&m, 0), CIP_OK);
-    assert_int_equal(cip_ra_sink.finish(m.w, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(m.w, NULL, NULL), CIP_OK);
     assert_int_equal(m.out.bytes.len, 61);
     misuse_end(&m);
     misuse_begin(&m, "lz4");
@@ -684,12 +689,12 @@ static void more_or_fewer_bytes_than_promised_are_refused(void **state)
     assert_int_equal(give(&m, 0), CIP_OK);
     assert_int_equal(give(&m, 5), CIP_OK);
     assert_int_equal(give(&m, 0), CIP_OK);
-    assert_int_equal(cip_ra_sink.finish(m.w, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_ra_store.finish(m.w, NULL, NULL), CIP_OK);
     assert_int_equal(m.out.bytes.len, 61);
     const cip_chunk_in two = {
         .bytes = { (const uint8_t *)"ab", 2 }, .plain = true, .run = 1, .raw_len = 1
     };
-    assert_int_equal(cip_ra_sink.store(m.w, 0, 0, 1, &two, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_ra_store.store(m.w, 0, 0, 1, &two, NULL), CIP_ERR_ARG);
     misuse_end(&m);
 }
 

@@ -183,7 +183,7 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
     return CIP_OK;
 }
 
-const cip_sink fake_sink = { .store = store, .end = end };
+const cip_array_store fake_store = { .store = store, .end = end };
 
 /* --- reading it again ------------------------------------------------------------------------ */
 

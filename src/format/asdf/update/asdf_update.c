@@ -133,7 +133,7 @@ static cip_status check_value(const asdf_update *u, const cip_node *value, cip_e
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-static cip_status set(void *state, const char *path, const cip_node *value, cip_err *err)
+cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_update *u = state;
     CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
@@ -144,7 +144,7 @@ static cip_status set(void *state, const char *path, const cip_node *value, cip_
     return CIP_OK;
 }
 
-static cip_status remove_node(void *state, const char *path, cip_err *err)
+cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
@@ -156,8 +156,8 @@ static cip_status remove_node(void *state, const char *path, cip_err *err)
 }
 
 /* What arrays are named by is no longer where the file as it was opened has it. */
-static cip_status move_node(void *state, const char *from, const char *to, bool replace,
-                            cip_err *err)
+cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
+                                cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
@@ -200,7 +200,7 @@ static cip_status history_entry(cip_arena *a, const char *text, bool tags, cip_n
 
 /* A list in 0.1 and the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries`
  * later. */
-static cip_status history(void *state, const char *text, cip_err *err)
+cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
 {
     asdf_update *u = state;
     cip_yaml_edit *e;
@@ -288,25 +288,26 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
     return cip_changes_make_anew(&b->data, err);
 }
 
-static cip_status begin(cip_layout *l, const cip_spec *how, cip_arena *a, void **state,
-                        cip_err *err)
+cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     asdf_update *u;
-    *state = NULL;
-    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(l), err));
-    CIP_TRY(CIP_ARENA_NEW(a, &u, 1, err));
-    *u = (asdf_update){ .l = l, .f = cip_asdf_of(l), .env = l->env, .arena = a, .how = *how };
+    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(b->old), err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    *u = (asdf_update){ .is_update = true,
+                        .l = b->old,
+                        .f = cip_asdf_of(b->old),
+                        .env = b->env,
+                        .arena = b->arena,
+                        .how = *b->spec };
     CIP_TRY(look_at_blocks(u, err));
     CIP_TRY(cip_asdf_update_take_chain(u, err));
     *state = u;
     return CIP_OK;
 }
 
-static void end(void *state)
+void cip_asdf_update_clear(void *state)
 {
     asdf_update *u = state;
-    if (u == NULL)
-        return;
     for (size_t i = 0; i < u->n; i++) {
         cip_changes_end(&u->b[i].data);
         cip_io_close(u->b[i].encoded);
@@ -315,23 +316,3 @@ static void end(void *state)
     cip_asdf_inline_end(u);
     cip_yaml_edit_free(u->tree);
 }
-
-const cip_updater cip_asdf_updater = {
-    .begin = begin,
-    .set = set,
-    .remove = remove_node,
-    .move = move_node,
-    .text = cip_asdf_update_get_text,
-    .set_text = cip_asdf_update_set_text,
-    .history = history,
-    .write = cip_asdf_update_write,
-    .append = cip_asdf_update_append,
-    .resize = cip_asdf_update_resize,
-    .may_add = cip_asdf_update_may_add,
-    .add = cip_asdf_update_add,
-    .freeze = cip_asdf_update_freeze,
-    .defrag = cip_asdf_update_defrag,
-    .finish = cip_asdf_update_finish,
-    .end = end,
-    .grows = cip_asdf_grows,
-};

@@ -46,6 +46,7 @@ typedef struct asdf_touched {
 typedef struct asdf_uinline asdf_uinline;
 
 typedef struct asdf_update {
+    bool is_update; /* true: not an asdf_writer, which begins so too */
     cip_layout *l;
     asdf_file *f;
     cip_env *env;
@@ -68,11 +69,16 @@ enum {
     ASDF_UPDATE_INSIDE_MAX = 1 << 20 /* of the last block's payload, stored where it was */
 };
 
-extern const cip_updater cip_asdf_updater;
-
 /* --- asdf_update.c -----------------------------------------------------------------------------
  */
 
+cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+void cip_asdf_update_clear(void *state);
+cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
+cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
+                                cip_err *err);
+cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err);
 /* The tree's text, for changes. */
 cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err);
 /* Sets `step` of the array's node: path/step. */
@@ -109,10 +115,10 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
 /* --- asdf_update_add.c: arrays that come ---------------------------------------------------------
  */
 
-cip_status cip_asdf_update_may_add(void *u, const char *path, bool inlined, const char **version,
-                                   cip_err *err);
-cip_status cip_asdf_update_add(void *u, const char *path, const cip_layout *from, const char *name,
-                               cip_err *err);
+cip_status cip_asdf_update_may_take(void *u, const char *path, bool inlined, const char **version,
+                                    cip_err *err);
+cip_status cip_asdf_update_take(void *u, const char *path, const cip_layout *from, const char *name,
+                                cip_err *err);
 
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */

@@ -24,8 +24,8 @@ static cip_status check_free(asdf_update *u, const char *path, cip_err *err)
                     "expected a path that names nothing yet, found a node at \"%.80s\"", path);
 }
 
-cip_status cip_asdf_update_may_add(void *state, const char *path, bool inlined,
-                                   const char **version, cip_err *err)
+cip_status cip_asdf_update_may_take(void *state, const char *path, bool inlined,
+                                    const char **version, cip_err *err)
 {
     asdf_update *u = state;
     const asdf_header *h = &u->f->header;
@@ -107,8 +107,8 @@ static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_blo
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 
-cip_status cip_asdf_update_add(void *state, const char *path, const cip_layout *from,
-                               const char *name, cip_err *err)
+cip_status cip_asdf_update_take(void *state, const char *path, const cip_layout *from,
+                                const char *name, cip_err *err)
 {
     asdf_update *u = state;
     const asdf_file *f = cip_asdf_of(from);

@@ -153,7 +153,7 @@ static cip_status start(asdf_writer *w, cip_array_form *form, cip_err *err)
     return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
 }
 
-static void clear(void *state)
+void cip_asdf_sink_clear(void *state)
 {
     asdf_writer *w = state;
     cip_asdf_blockw_clear(&w->block);
@@ -166,19 +166,21 @@ static void clear(void *state)
     w->n = 0;
 }
 
-static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_out *out,
-                        cip_array_form *form, void **state, cip_err *err)
+cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    const cip_spec *spec = b->spec;
+    cip_arena *a = b->arena;
+    cip_out *out = b->out;
     asdf_writer *w;
     CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
-    w->env = env;
+    w->env = b->env;
     w->a = a;
     w->spec = *spec;
     w->tree = spec->tree;
     w->tree_last = spec->late;
     w->yaml = is_yaml(out);
     w->open = SIZE_MAX;
-    w->main = (asdf_part){ .env = env,
+    w->main = (asdf_part){ .env = b->env,
                            .out = out,
                            .slack = spec->tree_slack,
                            .align = spec->align != 0 ? spec->align : ALIGN };
@@ -186,13 +188,13 @@ static cip_status begin(cip_env *env, cip_arena *a, const cip_spec *spec, cip_ou
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
-    CIP_TRY(cip_asdf_how_of(env, a, spec, &w->how, err));
+    CIP_TRY(cip_asdf_how_of(b->env, a, spec, &w->how, err));
     w->standard = w->how.standard;
     CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
     w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
-    cip_status st = start(w, form, err);
+    cip_status st = start(w, b->form, err);
     if (st != CIP_OK)
-        clear(w);
+        cip_asdf_sink_clear(w);
     else
         *state = w;
     return st;
@@ -210,8 +212,8 @@ static cip_status store_chunk(asdf_writer *w, asdf_target *t, const cip_chunk_in
     return cip_asdf_blockw_write(&w->block, c->bytes.ptr, c->bytes.len, err);
 }
 
-static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
-                        cip_err *err)
+cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
+                               const cip_chunk_in *chunk, cip_err *err)
 {
     asdf_writer *w = state;
     (void)i;
@@ -225,7 +227,7 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     return CIP_OK;
 }
 
-static cip_status end(void *state, size_t array, bool *again, cip_err *err)
+cip_status cip_asdf_sink_end(void *state, size_t array, bool *again, cip_err *err)
 {
     asdf_writer *w = state;
     if (again != NULL)
@@ -236,14 +238,15 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
     return end_data(w, again, err);
 }
 
-static cip_status add(void *state, const cip_spec_array *array, cip_array_form *form, cip_err *err)
+cip_status cip_asdf_sink_add(void *state, const cip_spec_array *array, cip_array_form *form,
+                             cip_err *err)
 {
     asdf_writer *w = state;
     CIP_TRY(advance(w, w->n, err));
     return cip_asdf_new_target(w, array, NULL, 0, form, err);
 }
 
-static cip_status tree(void *state, const cip_node *root, cip_err *err)
+cip_status cip_asdf_sink_tree(void *state, const cip_node *root, cip_err *err)
 {
     asdf_writer *w = state;
     (void)err;
@@ -251,25 +254,12 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status finish(void *state, cip_patch *patch, cip_err *err)
+cip_status cip_asdf_sink_finish(void *state, cip_err *err)
 {
     asdf_writer *w = state;
-    (void)patch;
     CIP_TRY(advance(w, w->n, err));
     CIP_TRY(cip_asdf_copy_kept(w, INT64_MAX, err));
     if (w->tree_last)
         CIP_TRY(cip_asdf_write_text(w, err));
     return cip_asdf_part_end(&w->main, err);
 }
-
-const cip_sink cip_asdf_sink = {
-    .caps = CIP_SINK_PATCHES | CIP_SINK_LATE | CIP_SINK_TREE | CIP_SINK_ENCODE,
-    .check = cip_asdf_sink_check,
-    .begin = begin,
-    .store = store,
-    .end = end,
-    .add = add,
-    .tree = tree,
-    .finish = finish,
-    .clear = clear,
-};

@@ -41,6 +41,7 @@ typedef struct asdf_kept {
 } asdf_kept;
 
 typedef struct asdf_writer {
+    bool is_update; /* false: not an asdf_update, which begins so too */
     cip_env *env;
     cip_arena *a;
     cip_spec spec;
@@ -69,6 +70,17 @@ static inline uint64_t cip_asdf_block_align(const asdf_writer *w)
 
 /* What a RawArray's tree says lies in the array itself, but for its metadata. */
 bool cip_asdf_is_rawarray(const cip_spec *spec);
+
+/* --- asdf_sink.c: the store's functions for new files */
+cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
+                               const cip_chunk_in *chunk, cip_err *err);
+cip_status cip_asdf_sink_end(void *state, size_t array, bool *again, cip_err *err);
+cip_status cip_asdf_sink_add(void *state, const cip_spec_array *array, cip_array_form *form,
+                             cip_err *err);
+cip_status cip_asdf_sink_tree(void *state, const cip_node *root, cip_err *err);
+cip_status cip_asdf_sink_finish(void *state, cip_err *err);
+void cip_asdf_sink_clear(void *state);
 
 /* --- asdf_kept.c */
 cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept *out, cip_err *err);

@@ -7,8 +7,6 @@
 #include "format/asdf/write/asdf_chain_write.h"
 #include "space/encode.h"
 
-extern const cip_sink cip_asdf_sink;
-
 /* --- asdf_standard.c: versions of the standard --------------------------------------------------
  */
 

@@ -79,9 +79,17 @@ static inline cip_status made_check(made *m, const cip_spec *spec)
     cip_spec with_env = *spec;
     with_env.env = &m->env;
     cip_report_init(&loss, &m->env.mem, false, made_on_loss, m);
-    cip_status st = cip_asdf_sink.check(&with_env, &loss, &m->err);
+    cip_status st = cip_asdf_store.check(&with_env, &loss, &m->err);
     cip_report_clear(&loss);
     return st;
+}
+
+static inline cip_status made_begin(made *m, cip_arena *a, const cip_spec *spec, void **w)
+{
+    const cip_store_begin b = {
+        .env = &m->env, .arena = a, .spec = spec, .out = &m->out[0], .form = m->form
+    };
+    return cip_asdf_store.begin(&b, w, &m->err);
 }
 
 /* A chunk as it is. */
@@ -89,7 +97,7 @@ static inline cip_status made_store(void *w, size_t array, uint64_t i, const uin
                                     cip_err *err)
 {
     const cip_chunk_in in = { .bytes = { p, n }, .run = 1, .raw_len = n };
-    return cip_asdf_sink.store(w, array, i, 1, &in, err);
+    return cip_asdf_store.store(w, array, i, 1, &in, err);
 }
 
 /* An array's data: cast, in pieces of 3 elements. */
@@ -122,12 +130,12 @@ static inline cip_status made_array(made *m, void *w, size_t i, const cip_spec_a
 {
     bool again = false;
     CIP_TRY(made_feed(m, w, i, s, data));
-    CIP_TRY(cip_asdf_sink.end(w, i, m->whole_again ? &again : NULL, &m->err));
+    CIP_TRY(cip_asdf_store.end(w, i, m->whole_again ? &again : NULL, &m->err));
     if (!again)
         return CIP_OK;
     m->nagain++;
     CIP_TRY(made_feed(m, w, i, s, data));
-    return cip_asdf_sink.end(w, i, NULL, &m->err);
+    return cip_asdf_store.end(w, i, NULL, &m->err);
 }
 
 static inline cip_status made_arrays(made *m, void *w, const cip_spec *spec,
@@ -135,10 +143,10 @@ static inline cip_status made_arrays(made *m, void *w, const cip_spec *spec,
 {
     for (size_t i = 0; i < n; i++) {
         if (spec->late)
-            CIP_TRY(cip_asdf_sink.add(w, &array[i], &m->form[i], &m->err));
+            CIP_TRY(cip_asdf_store.add(w, &array[i], &m->form[i], &m->err));
         CIP_TRY(made_array(m, w, i, &array[i], data[i]));
     }
-    return spec->late ? cip_asdf_sink.tree(w, spec->tree, &m->err) : CIP_OK;
+    return spec->late ? cip_asdf_store.tree(w, spec->tree, &m->err) : CIP_OK;
 }
 
 /* Writes the arrays of the spec; with spec.late they are added one by one and the tree comes last.
@@ -147,20 +155,20 @@ static inline cip_status made_write(made *m, const cip_spec *spec, const void *c
 {
     void *w = NULL;
     cip_arena a = { .mem = &m->env.mem };
-    cip_patch patch = { .arena = { .mem = &m->env.mem } };
+    cip_revision r = { .patch = { .arena = { .mem = &m->env.mem } } };
     cip_spec s = *spec;
     cip_status st = made_open(m);
     if (s.late)
         s.narray = 0;
     if (st == CIP_OK)
-        st = cip_asdf_sink.begin(&m->env, &a, &s, &m->out[0], m->form, &w, &m->err);
+        st = made_begin(m, &a, &s, &w);
     if (st == CIP_OK) {
         st = made_arrays(m, w, spec, spec->array, spec->narray, data);
         if (st == CIP_OK)
-            st = cip_asdf_sink.finish(w, &patch, &m->err);
-        cip_asdf_sink.clear(w);
+            st = cip_asdf_store.finish(w, &r, &m->err);
+        cip_asdf_store.clear(w);
     }
-    cip_patch_clear(&patch);
+    cip_revision_clear(&r);
     cip_arena_clear(&a);
     return st;
 }

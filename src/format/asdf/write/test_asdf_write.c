@@ -205,13 +205,13 @@ static void much_data_is_not_moved_for_a_small_tree(void **state)
     void *w;
     assert_int_equal(cip_dtype_ascii(&own, 64, &s.dtype, NULL), CIP_OK);
     assert_int_equal(made_open(&m), CIP_OK);
-    assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &spec, &m.out[0], NULL, &w, NULL), CIP_OK);
-    assert_int_equal(cip_asdf_sink.add(w, &s, &m.form[0], NULL), CIP_OK);
+    assert_int_equal(made_begin(&m, &a, &spec, &w), CIP_OK);
+    assert_int_equal(cip_asdf_store.add(w, &s, &m.form[0], NULL), CIP_OK);
     for (uint64_t i = 0; i < 100000; i++)
         assert_int_equal(made_store(w, 0, i, data, sizeof data, NULL), CIP_OK);
-    assert_int_equal(cip_asdf_sink.tree(w, NULL, NULL), CIP_OK);
-    assert_int_equal(cip_asdf_sink.finish(w, NULL, NULL), CIP_OK);
-    cip_asdf_sink.clear(w);
+    assert_int_equal(cip_asdf_store.tree(w, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_asdf_store.finish(w, NULL, NULL), CIP_OK);
+    cip_asdf_store.clear(w);
     cip_arena_clear(&a);
     cip_arena_clear(&own);
     const char *text = made_bytes(&m, 0, &n);
@@ -455,8 +455,7 @@ static void without_a_name_nothing_lies_beside(void **state)
     cip_arena a = { .mem = &m.env.mem };
     assert_int_equal(made_open(&m), CIP_OK);
     m.out[0].name = NULL;
-    assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.form, &w, &m.err),
-                     CIP_ERR_UNSUPPORTED);
+    assert_int_equal(made_begin(&m, &a, &t.spec, &w), CIP_ERR_UNSUPPORTED);
     cip_arena_clear(&a);
     made_end(&m);
 }
@@ -671,13 +670,12 @@ static void too_few_or_too_many_data_are_refused(void **state)
         made_start(&m, NULL);
         cip_arena a = { .mem = &m.env.mem };
         assert_int_equal(made_open(&m), CIP_OK);
-        assert_int_equal(cip_asdf_sink.begin(&m.env, &a, &t.spec, &m.out[0], m.form, &w, &m.err),
-                         CIP_OK);
+        assert_int_equal(made_begin(&m, &a, &t.spec, &w), CIP_OK);
         cip_status st = made_store(w, 0, 0, data, n, &m.err);
         assert_int_equal(st, n == 4 ? CIP_OK : CIP_ERR_ARG);
         if (n == 4)
-            assert_int_equal(cip_asdf_sink.end(w, 0, NULL, &m.err), CIP_ERR_ARG);
-        cip_asdf_sink.clear(w);
+            assert_int_equal(cip_asdf_store.end(w, 0, NULL, &m.err), CIP_ERR_ARG);
+        cip_asdf_store.clear(w);
         cip_arena_clear(&a);
         made_end(&m);
     }
