@@ -174,7 +174,7 @@ static int update_rows(stream *s)
 /* What only an update can do. */
 static bool needs_update(const opts *o)
 {
-    return o->dry_run || o->history != NULL || o->md5 != NULL || o->encode != NULL ||
+    return o->dry_run || o->history != NULL || o->md5 != NULL || o->noption != 0 ||
            o->break_links || o->tree_slack >= 0;
 }
 

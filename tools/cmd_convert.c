@@ -82,7 +82,7 @@ static int fill(const opts *o, cip_convert_options *c)
     c->format = o->format;
     c->path = o->path;
     c->codec = o->codec;
-    c->encode = o->encode;
+    c->format_options = o->format_options;
     c->byteorder = o->byteorder;
     c->accept_loss = o->accept_loss;
     c->overwrite = o->overwrite;
@@ -106,7 +106,7 @@ static int several(const opts *o, const cip_convert_options *c)
                                   .overwrite = c->overwrite,
                                   .threads = open.threads,
                                   .limits = open.limits,
-                                  .encode = c->encode,
+                                  .format_options = c->format_options,
                                   .accept_loss = c->accept_loss,
                                   .on_note = on_loss,
                                   .user = &t };

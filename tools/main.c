@@ -31,7 +31,8 @@ static const command commands[] = {
     { "convert", "IN... OUT",
       "From any format to any that is written, several into one; no loss goes unsaid.", cmd_convert,
       2, -1,
-      "name format codec encode path byteorder from dtype shape header no-header unescape standard "
+      "name format codec encode option path byteorder from dtype shape header no-header unescape "
+      "standard "
       "inline "
       "resolve-refs md5 align "
       "tree-slack level "
@@ -45,7 +46,8 @@ static const command commands[] = {
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array, raw bytes or a number; --new adds an array.",
       cmd_put, 2, 4,
-      "new codec inline encode accept-loss by-position from dtype shape header no-header unescape "
+      "new codec inline encode option accept-loss by-position from dtype shape header no-header "
+      "unescape "
       "byteorder path "
       "history "
       "dry-run level "
@@ -53,14 +55,15 @@ static const command commands[] = {
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "encode accept-loss by-position from dtype shape header no-header unescape byteorder path "
+      "encode option accept-loss by-position from dtype shape header no-header unescape byteorder "
+      "path "
       "history "
       "dry-run level "
       "tree-slack md5 "
       "break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
       cmd_resize, 2, 3,
-      "encode accept-loss history dry-run level tree-slack md5 break-links json" },
+      "encode option accept-loss history dry-run level tree-slack md5 break-links json" },
     { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
       cmd_edit, 1, 1, "history dry-run level tree-slack break-links json" },
     { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,

@@ -32,7 +32,7 @@ const opt_row opt_rows[] = {
     FLAG("force", force, "go on where a version or flag is unknown; mv: replace what NEW names"),
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
-    FLAG("yaml", yaml, "RawArray's own query"),
+    FLAG("yaml", yaml, "what the format's own tools print of a file (RawArray's query)"),
     { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth) },
     TEXT("find", "KEY", find, "nodes whose key matches this extended regular expression"),
     TEXT("type", "TYPE", type,
@@ -55,8 +55,10 @@ const opt_row opt_rows[] = {
     FLAG("deep", deep, "decode every chunk and read every array too"),
     TEXT("format", "NAME", format, "the output's format (default: by its name)"),
     TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),
-    TEXT("encode", "CHAIN", encode,
-         "ASDF 0.1: data go through this encoding chain: '[[tile, {shape: [32, 32]}], zlib]'"),
+    { "encode", "CHAIN",
+      "ASDF 0.1: data go through this encoding chain: '[[tile, {shape: [32, 32]}], zlib]'",
+      OPT_FORMAT, 0 },
+    { "option", "KEY=VALUE", "what only the format that is written has:", OPT_FORMAT, 0 },
     TEXT("path", "PATH", path, "this array only"),
     TEXT("byteorder", "ORDER", byteorder, "little or big"),
     FLAG("accept-loss", accept_loss,
@@ -177,10 +179,27 @@ static int wrong(const command *c, const char *what, const char *found)
     return EXIT_USAGE;
 }
 
+/* "KEY=VALUE": as it was given, or of a row that is a key, behind the texts before it in o->text.
+ */
+static int add_option(const command *c, const opt_row *row, const char *text, opts *o)
+{
+    if (strcmp(row->name, "option") == 0) {
+        if (strchr(text, '=') == NULL)
+            return wrong(c, "expected KEY=VALUE after --option, found ", text);
+        o->format_options[o->noption++] = text;
+        return 0;
+    }
+    o->format_options[o->noption++] = o->text;
+    o->text += sprintf(o->text, "%s=%s", row->name, text) + 1;
+    return 0;
+}
+
 static int set_value(const command *c, const opt_row *row, const char *text, opts *o)
 {
     char *at = (char *)o + row->at;
     uint64_t n = 0;
+    if (row->kind == OPT_FORMAT)
+        return add_option(c, row, text, o);
     if (row->kind == OPT_TEXT) {
         memcpy(at, &text, sizeof text);
         if (row->at == offsetof(opts, path))
@@ -233,15 +252,31 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
     return set_value(c, row, text != NULL ? text : argv[++*i], o);
 }
 
+enum { LONGEST_KEY = 32 };
+
+/* One block for all lists, each as long as argv, and for texts that are put together of its. */
+static bool make_room(int argc, char **argv, opts *o)
+{
+    const size_t n = (size_t)argc + 1;
+    size_t nbytes = 4 * n * sizeof *o->pos;
+    for (int i = 0; i < argc; i++)
+        nbytes += strlen(argv[i]) + LONGEST_KEY;
+    o->pos = calloc(1, nbytes);
+    if (o->pos == NULL)
+        return false;
+    o->paths = o->pos + n;
+    o->names = o->paths + n;
+    o->format_options = o->names + n;
+    o->text = (char *)(o->format_options + n);
+    return true;
+}
+
 int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
     o->block = o->chunk = o->tree_slack = -1;
-    o->pos = calloc(3 * ((size_t)argc + 1), sizeof *o->pos); /* and o->paths, o->names */
-    if (o->pos == NULL)
+    if (!make_room(argc, argv, o))
         return EXIT_FAILED;
-    o->paths = o->pos + argc + 1;
-    o->names = o->paths + argc + 1;
     bool only_pos = false;
     for (int i = 1; i < argc; i++) {
         if (!only_pos && strcmp(argv[i], "--") == 0) {
@@ -309,6 +344,14 @@ int opts_level(const opts *o, bool *process)
     return 0;
 }
 
+static void help_of_formats(void)
+{
+    const char *format, *key, *help;
+    for (size_t i = 0; (format = cip_format_at(i, NULL, NULL)) != NULL; i++)
+        for (size_t k = 0; (key = cip_format_option_at(format, k, &help)) != NULL; k++)
+            printf("%28s%s: %s=..., %s\n", "", format, key, help);
+}
+
 static void help_rows(const command *c, const char *list, bool shared)
 {
     for (const opt_row *r = opt_rows; r->name != NULL; r++) {
@@ -317,6 +360,8 @@ static void help_rows(const command *c, const char *list, bool shared)
         int n =
             printf("  --%s%s%s", r->name, r->arg != NULL ? " " : "", r->arg != NULL ? r->arg : "");
         printf("%*s%s\n", n < 26 ? 26 - n : 1, "", r->help);
+        if (strcmp(r->name, "option") == 0)
+            help_of_formats();
     }
 }
 

@@ -14,36 +14,41 @@ typedef struct opts {
     bool help, json, no_progress, allow_external, force, sidecar, check, no_check;
     unsigned threads;
     uint64_t max_memory, max_elements;
-    bool blocks, chunks, yaml;                              /* info */
-    uint32_t depth;                                         /* tree */
-    const char *find, *type, *value;                        /* tree */
-    const char *to, *dtype, *as, *points;                   /* cat */
-    int64_t block, chunk;                                   /* cat; -1: none */
-    bool stored, mask, column_major, follow;                /* cat, stat */
-    bool deep;                                              /* verify */
-    const char *format, *codec, *encode, *path, *byteorder; /* convert */
-    bool new_array;                                         /* put */
-    bool by_position;                                       /* put, append */
-    bool accept_loss, overwrite;                            /* convert */
-    const char *level, *md5;                                /* writing */
-    int64_t tree_slack;                                     /* writing; -1: not given */
-    uint64_t align;                                         /* writing */
-    bool apply, discard;                                    /* recover */
-    bool dry_run, break_links, string;                      /* updates */
-    const char *standard;                                   /* convert */
-    bool inlined, resolve_refs;                             /* convert */
-    const char **paths;                                     /* explode: every --path, in order */
-    size_t npath;                                           /* explode */
-    const char *name;                                       /* convert */
-    const char **names;                                     /* convert: every --name, in order */
-    size_t nname;                                           /* convert */
-    bool bare;                                              /* explode */
-    const char *history;                                    /* updates */
-    const char *from, *shape;                               /* raw and csv inputs */
-    bool header, no_header, unescape;                       /* csv inputs */
+    bool blocks, chunks, yaml;                     /* info */
+    uint32_t depth;                                /* tree */
+    const char *find, *type, *value;               /* tree */
+    const char *to, *dtype, *as, *points;          /* cat */
+    int64_t block, chunk;                          /* cat; -1: none */
+    bool stored, mask, column_major, follow;       /* cat, stat */
+    bool deep;                                     /* verify */
+    const char *format, *codec, *path, *byteorder; /* convert */
+    const char **format_options;                   /* writing: "KEY=VALUE", NULL last */
+    size_t noption;                                /* writing */
+    char *text;                                    /* room for those that are put together */
+    bool new_array;                                /* put */
+    bool by_position;                              /* put, append */
+    bool accept_loss, overwrite;                   /* convert */
+    const char *level, *md5;                       /* writing */
+    int64_t tree_slack;                            /* writing; -1: not given */
+    uint64_t align;                                /* writing */
+    bool apply, discard;                           /* recover */
+    bool dry_run, break_links, string;             /* updates */
+    const char *standard;                          /* convert */
+    bool inlined, resolve_refs;                    /* convert */
+    const char **paths;                            /* explode: every --path, in order */
+    size_t npath;                                  /* explode */
+    const char *name;                              /* convert */
+    const char **names;                            /* convert: every --name, in order */
+    size_t nname;                                  /* convert */
+    bool bare;                                     /* explode */
+    const char *history;                           /* updates */
+    const char *from, *shape;                      /* raw and csv inputs */
+    bool header, no_header, unescape;              /* csv inputs */
 } opts;
 
-typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE } opt_kind;
+/* OPT_FORMAT: becomes one of format_options, its key the row's name; that of `option` is in its
+ * value. */
+typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE, OPT_FORMAT } opt_kind;
 
 typedef struct opt_row {
     const char *name; /* without the dashes */

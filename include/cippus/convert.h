@@ -32,17 +32,17 @@ typedef struct cip_convert_options {
     uint64_t align;      /* data start at a multiple of this; 0: the format's default */
     cip_level level;     /* what the output survives once it is there */
     bool resolve_refs;   /* arrays that are references become arrays */
-    const char *encode;  /* ASDF 0.1: the encoding chain of all arrays, in place of a codec */
+    const char *const *format_options; /* as in cip_write_options */
 } cip_convert_options;
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)
 
 /** Writes all of `in` as `out` ("-": standard output). From a format to the same one, what arrays
  * alone do not show is kept too (order, comments, blocks that nothing names), unless `path`,
- * `byteorder`, `version`, `encode`, `storage` or `resolve_refs` ask for more, or the version is one
- * that is written only where it is asked for (ASDF 0.1 becomes 1.x). Nothing is under the name
- * `out` before it is complete. A loss that is not accepted is UNSUPPORTED, naming it; then nothing
- * is written. BUSY when `out` exists and is not to be overwritten. */
+ * `byteorder`, `version`, `storage`, `resolve_refs` or an option of the format ask for more, or the
+ * version is one that is written only where it is asked for (ASDF 0.1 becomes 1.x). Nothing is
+ * under the name `out` before it is complete. A loss that is not accepted is UNSUPPORTED, naming
+ * it; then nothing is written. BUSY when `out` exists and is not to be overwritten. */
 CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
                                cip_err *err);
 /** The same from an open file. */

@@ -19,13 +19,14 @@ typedef struct cip_edit_options {
     int64_t tree_slack;   /* of a tree that has to move; 0: the default, -1: none */
     const char *history;  /* a history entry that says what was done; NULL: none */
     const cip_open_options *open; /* how to read it: limits, threads, ...; NULL: the defaults */
-    bool break_links;   /* a file with several names (hard links) may be replaced under this one */
-    const char *encode; /* ASDF 0.1: the encoding chain of changed arrays; NULL: as they are */
-    bool accept_loss;   /* values that the array's type does not hold exactly are converted all the
-                           same (CIP_OVERFLOW_CLAMP), and elements of another array that are what
-                           stands for missing ones become missing; changed arrays may be stored by
-                           a lossy chain, their own or that one */
-    bool by_position;   /* fields of records go by their order instead of their names */
+    bool break_links; /* a file with several names (hard links) may be replaced under this one */
+    const char *const *format_options; /* as in cip_write_options, of arrays that are changed or
+                                          added; NULL: as they are */
+    bool accept_loss; /* values that the array's type does not hold exactly are converted all the
+                         same (CIP_OVERFLOW_CLAMP), and elements of another array that are what
+                         stands for missing ones become missing; changed arrays may be stored by
+                         a lossy chain, their own or that one */
+    bool by_position; /* fields of records go by their order instead of their names */
     cip_finding_fn *on_note; /* told what the largest error is then, at the commit; and by
                               * cip_edit_set_typed */
     void *user;              /* of on_note */

@@ -152,13 +152,17 @@ CIP_API cip_status cip_tree_print(const cip_file *file, const cip_node *node,
                                   const cip_tree_print_options *opts, cip_write_fn *fn, void *user,
                                   cip_err *err);
 
-/** RawArray's own query (name, endian, type, size, dimension, shape as stored) as YAML, and what
- * other formats have of the kind. UNSUPPORTED where there is none. */
+/** What the format's own tools print of a file, as text: of a RawArray its query (name, endian,
+ * type, size, dimension, shape as stored) as YAML. UNSUPPORTED where there is none. */
 CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *user, cip_err *err);
 
 /** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
  * NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
+/** The i-th option that only the format of this name has when it is written ("encode" of "asdf"),
+ * to be given as "KEY=VALUE", and a line that says what it does. NULL at the end, and for a format
+ * that does not exist. */
+CIP_API const char *cip_format_option_at(const char *format, size_t i, const char **help);
 /** The i-th codec of this build (behind them msgpack, which metadata need), whether it is there,
  * and its library's version. NULL at the end.
  */

@@ -16,4 +16,10 @@ template <class T> inline const T *cip_address_of(const T &t)
 #define CIP_OPTIONS(type, ...) (&(const type){ .size = sizeof(type), __VA_ARGS__ })
 #endif
 
+/* Texts with NULL behind them: .format_options = CIP_TEXTS("encode=[zlib]"). In C++, which has no
+ * arrays without a name, an array of the caller's. */
+#ifndef __cplusplus
+#define CIP_TEXTS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#endif
+
 #endif

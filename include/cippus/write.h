@@ -32,8 +32,10 @@ typedef struct cip_write_options {
     unsigned threads; /* as in cip_open_options */
     const cip_limits *limits;
     const cip_allocator *allocator;
-    const char *encode;      /* ASDF 0.1: the encoding chain of arrays, in place of a codec:
-                                "[[tile, {shape: [32, 32]}], zlib]" */
+    const char *const *format_options; /* "KEY=VALUE" texts, NULL last (CIP_TEXTS): options that
+                                          only the format has (cip_format_option_at); of a key
+                                          that comes twice the last counts; NULL: none.
+                                          UNSUPPORTED for others' */
     bool accept_loss;        /* what the format cannot hold is left out or, of values, comes as near
                                 as it can; a chain may be lossy */
     cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
@@ -51,7 +53,7 @@ typedef struct cip_array_options {
     const char *storage;         /* "internal" (the default), "inline", "external", "streamed" */
     int64_t chunk[CIP_MAX_NDIM]; /* chunk shape; all zero: the format's choice */
     const uint8_t *mask;         /* one byte an element in C order, nonzero: missing; NULL: none */
-    const char *encode;          /* as in cip_write_options, of a file of ASDF 0.1 */
+    const char *const *format_options; /* as in cip_write_options, where the array differs */
 } cip_array_options;
 
 #define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)

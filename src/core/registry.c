@@ -50,6 +50,19 @@ const char *cip_format_at(size_t i, const char **title, const char **caps)
     return cip_formats[i]->name;
 }
 
+const char *cip_format_option_at(const char *format, size_t i, const char **help)
+{
+    const cip_format *f = format != NULL ? cip_format_find(format) : NULL;
+    const cip_format_option *o = f != NULL ? f->options : NULL;
+    for (; i != 0 && o != NULL && o->key != NULL; i--)
+        o++;
+    if (o == NULL || o->key == NULL)
+        return NULL;
+    if (help != NULL)
+        *help = o->help;
+    return o->key;
+}
+
 /* No codec, but a library that a build may be without as well: the row behind the codecs. */
 static const char *msgpack_row(bool *available, const char **version)
 {

@@ -297,7 +297,7 @@ static cip_status write_lossy(const char *name, listener *l)
                                     .user = l),
                   &w, err));
     cip_put(w, "q", cip_dtype_of(CIP_F32), 1, shape, x,
-            CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 12}]]"),
+            CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 12}]]")),
             NULL); /* the commit tells it again */
     return cip_writer_commit(w, NULL);
 }

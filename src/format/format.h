@@ -41,7 +41,7 @@ typedef struct cip_spec_array {
     cip_where where;
     const char *codec; /* NULL: the spec's */
     int level;
-    const char *encode; /* an encoding chain in its place (CIP_STORE_ENCODE); NULL: the spec's */
+    const char *const *option; /* as in the spec; where one is not given: the spec's */
 } cip_spec_array;
 
 /* All that is to be written, and how. */
@@ -50,11 +50,13 @@ typedef struct cip_spec {
     const cip_node *tree; /* or NULL */
     size_t narray;
     const cip_spec_array *array;
+    cip_where where;   /* that was asked for, of all arrays */
     const char *codec; /* NULL: the format's default */
     int level;
-    const char *encode; /* an encoding chain in its place (CIP_STORE_ENCODE), or NULL */
-    bool accept_loss;   /* also one that gives other values back */
-    int big;            /* byte order: 0 little, 1 big, -1 the format's default */
+    /* Values of the format's own options, in the order of its list (cip_option_given). */
+    const char *const *option;
+    bool accept_loss; /* also one that gives other values back */
+    int big;          /* byte order: 0 little, 1 big, -1 the format's default */
     const char *source_format;
     const char *origin_keys; /* of the source's format, as in cip_format; or NULL */
     /* The file of the same format that all of it comes from, or NULL. whole: all of that goes into
@@ -64,8 +66,8 @@ typedef struct cip_spec {
     bool elsewhere; /* the output lies in another folder than the source, or nobody knows where */
     bool renamed;   /* the output has another name than the source, or none */
     bool text_only; /* the output is to be text and nothing else, as its name says */
-    const char *version;  /* of the format (ASDF: the standard); NULL: its default */
-    const char *checksum; /* "md5", "legacy", "none"; NULL: the format's default */
+    const char *version;  /* of the format; NULL: its default */
+    const char *checksum; /* the name of one of the format's kinds, "none"; NULL: its default */
     int64_t tree_slack;   /* as in cip_write_options */
     uint64_t align;
     bool late; /* arrays and tree come later (add, tree of the store): CIP_STORE_LATE */
@@ -78,8 +80,8 @@ typedef struct cip_spec {
 typedef struct cip_store_begin {
     cip_env *env;
     cip_arena *arena;
-    const cip_spec *spec; /* of updates: codec, level, version, checksum, tree_slack and align of
-                             what is stored anew */
+    const cip_spec *spec; /* of updates: codec, level, options, version, checksum, tree_slack and
+                             align of what is stored anew */
     cip_layout *old;      /* what an update changes, open from its file; NULL: a new file is made */
     cip_out *out;         /* of new files */
     cip_io *temporary;    /* of updates: empty, made a file only when much is written; the revision
@@ -160,9 +162,20 @@ enum {
     CIP_STORE_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
     CIP_STORE_LATE = 4,      /* arrays and tree may come one by one */
     CIP_STORE_TREE = 8,      /* holds any tree */
-    CIP_STORE_ENCODE = 16,   /* data may go through an encoding chain, given as text */
-    CIP_STORE_UPDATES = 32   /* files that are there can be changed, too */
+    CIP_STORE_UPDATES = 16   /* files that are there can be changed, too */
 };
+
+/* A way of storing that only this format has; its value is a text that the format reads. */
+typedef struct cip_format_option {
+    const char *key;
+    const char *help; /* one line */
+} cip_format_option;
+
+/* What was given for the i-th option of the format's list; NULL: nothing. */
+static inline const char *cip_option_given(const char *const *option, size_t i)
+{
+    return option != NULL ? option[i] : NULL;
+}
 
 /* What goes into files of its own. */
 typedef struct cip_explosion {
@@ -183,19 +196,23 @@ typedef struct cip_format {
     cip_status (*open)(cip_layout *layout, cip_err *err);
     /* Structure, index and every stored checksum, reading all. OK also with findings. */
     cip_status (*verify)(cip_layout *layout, uint32_t flags, cip_report *report, cip_err *err);
-    /* Optional: `info --yaml`. */
+    /* Optional: what the format's own tools print of a file. */
     cip_status (*query)(const cip_layout *layout, cip_buf *out, cip_err *err);
     /* Optional: NULL is read-only. */
     const cip_array_store *store;
-    /* Optional: the whole file anew from an open one of this format, with all that arrays alone do
-     * not show (blocks that nothing names, views, order, comments); `spec` says how (its arrays and
-     * tree are not used). */
+    /* Optional: options of its store, key NULL last. */
+    const cip_format_option *options;
+    /* Optional, both or none: the whole file anew from an open one of this format, with all that
+     * arrays alone do not show (blocks that nothing names, views, order, comments), and whether
+     * that gives what `spec` asks for (its arrays and tree are not used). */
+    bool (*may_rewrite)(const cip_layout *l, const cip_spec *spec);
     cip_status (*rewrite)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
     /* Optional, both or none: the file with data in files beside it (out->member), and back. */
     cip_status (*explode)(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                           cip_out *out, cip_err *err);
     cip_status (*implode)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
-    /* Optional: what the handle `!` of its trees' tags stands for ("tag:stsci.edu:asdf/"). */
+    /* Optional: what YAML's primary tag handle, `!`, stands for where its trees are written as text
+     * and values are given as such; NULL: itself, local tags (YAML 1.2, 6.8.2.1). */
     const char *tag_prefix;
     /* Optional: keys of its trees' roots, space-separated, that tell how a file came about, not
      * what is in it. */

@@ -232,7 +232,6 @@ struct cip_layout {
     cip_space *file;      /* all of its bytes */
     const char *format;   /* "asdf" */
     const char *version;  /* of the format, as the file says */
-    bool outdated;        /* a version that is written only where it is asked for by name */
     const char *uri;      /* name of the file, for external references */
     const cip_node *tree; /* or NULL */
     cip_array **array;

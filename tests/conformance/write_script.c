@@ -34,6 +34,15 @@ static const char *option(const script *s, const char *name)
     return NULL;
 }
 
+/* What only ASDF has of them, as the library takes it. */
+static const char *const *own(const script *s)
+{
+    static const char *texts[2];
+    const char *chain = option(s, "encode");
+    texts[0] = chain != NULL ? chain - strlen("encode=") : NULL;
+    return texts;
+}
+
 static int64_t number(const script *s, const char *name)
 {
     const char *text = option(s, name);
@@ -200,7 +209,7 @@ static cip_status do_create(script *s)
         CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .format = option(s, "format"),
                           .version = option(s, "standard"), .codec = option(s, "codec"),
                           .byteorder = option(s, "byteorder"), .checksum = option(s, "md5"),
-                          .encode = option(s, "encode"), .tree_slack = number(s, "slack"),
+                          .format_options = own(s), .tree_slack = number(s, "slack"),
                           .align = (uint64_t)number(s, "align"),
                           .threads = (unsigned)number(s, "threads"),
                           .accept_loss = number(s, "lossy") != 0);
@@ -224,7 +233,7 @@ static cip_array_options array_options(const script *s, const input *in, uint8_t
     cip_array_options o = { .size = sizeof o,
                             .codec = option(s, "codec"),
                             .storage = option(s, "storage"),
-                            .encode = option(s, "encode") };
+                            .format_options = own(s) };
     for (int i = 0; i < cip_array_ndim(in->array); i++)
         n *= (uint64_t)cip_array_shape(in->array)[i];
     *mask = option(s, "mask") != NULL ? malloc(n + 1) : NULL;
@@ -427,7 +436,7 @@ static cip_status do_edit(script *s)
     const char *into = option(s, "into"), *path = s->word[1];
     const cip_edit_options *o =
         CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = option(s, "md5"),
-                         .codec = option(s, "codec"), .encode = option(s, "encode"),
+                         .codec = option(s, "codec"), .format_options = own(s),
                          .tree_slack = number(s, "slack"), .accept_loss = number(s, "lossy") != 0,
                          .by_position = number(s, "by_position") != 0,
                          .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")));
@@ -540,7 +549,7 @@ static cip_status do_convert(script *s)
                             .format = option(s, "format"), .path = option(s, "path"),
                             .codec = option(s, "codec"), .byteorder = option(s, "byteorder"),
                             .version = option(s, "standard"), .checksum = option(s, "md5"),
-                            .storage = option(s, "storage"), .encode = option(s, "encode"),
+                            .storage = option(s, "storage"), .format_options = own(s),
                             .tree_slack = number(s, "slack"), .align = (uint64_t)number(s, "align"),
                             .resolve_refs = number(s, "resolve") != 0,
                             .accept_loss = number(s, "lossy") != 0),

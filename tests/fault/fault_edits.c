@@ -42,10 +42,10 @@ static void make_asdf(const char *dir, int64_t slack, bool early)
                                   .threads = 1,
                                   .version = early ? "0.1.0" : NULL,
                                   .tree_slack = slack };
+    static const char *const chain[] = { "encode=[[tile, {shape: [16, 16]}], zlib]", NULL };
     const cip_array_options packed = { .size = sizeof packed,
                                        .codec = early ? NULL : "zlib",
-                                       .encode =
-                                           early ? "[[tile, {shape: [16, 16]}], zlib]" : NULL };
+                                       .format_options = early ? chain : NULL };
     numbers(v, ROWS * ROW, 0);
     must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
     must(cip_set_string(w, "meta/name", "M 31", &err), &err);

@@ -31,21 +31,6 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
     return CIP_OK;
 }
 
-static cip_status parse_storage(const char *text, cip_where *out, cip_err *err)
-{
-    static const char *const names[] = { "internal", "inline", "external", "streamed" };
-    *out = CIP_WHERE_DEFAULT;
-    for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], text) == 0)
-            *out = (cip_where)(CIP_WHERE_INTERNAL + i);
-    if (text != NULL && *out == CIP_WHERE_DEFAULT)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the storage internal, inline, external or streamed, found "
-                        "'%.40s'",
-                        text);
-    return CIP_OK;
-}
-
 /* --- loss ----------------------------------------------------------------------------------- */
 
 typedef struct losses {
@@ -178,7 +163,6 @@ static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec
     CIP_TRY(cip_spec_codec(o->codec, a, spec, err));
     spec->version = o->version;
     spec->checksum = o->checksum;
-    spec->encode = o->encode;
     spec->accept_loss = o->accept_loss;
     spec->tree_slack = o->tree_slack;
     spec->align = o->align;
@@ -188,8 +172,8 @@ static cip_status fill_spec(const cip_convert_options *o, cip_arena *a, cip_spec
 static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const cip_sink_job *job)
 {
     return in->format == job->format && job->format->rewrite != NULL && o->path == NULL &&
-           o->byteorder == NULL && o->version == NULL && o->encode == NULL && o->storage == NULL &&
-           !o->resolve_refs && !in->layout->outdated;
+           o->storage == NULL && !o->resolve_refs &&
+           job->format->may_rewrite(in->layout, &job->spec);
 }
 
 /* A file that is called YAML is to be just that. */
@@ -201,8 +185,8 @@ static bool is_yaml(const char *out)
 
 static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
 {
-    cip_where where;
     cip_sink_job *job = c->job;
+    cip_where *where = &job->spec.where;
     CIP_TRY(choose_format(out, c->o, job, err));
     bool alone = c->o->path != NULL && c->o->path[0] != '\0';
     job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
@@ -213,17 +197,14 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_output_place(c->in->io->name, out, &job->spec);
     job->spec.whole = job->spec.from != NULL && !alone;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
-    CIP_TRY(cip_spec_encode(job->format, job->spec.encode, err));
-    CIP_TRY(parse_storage(c->o->storage, &where, err));
-    if (where == CIP_WHERE_DEFAULT && is_yaml(out))
-        where = CIP_WHERE_INLINE;
-    job->spec.text_only = where == CIP_WHERE_INLINE && is_yaml(out);
-    if (where == CIP_WHERE_INLINE && c->o->encode != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected no encoding chain for data that are all in the tree");
-    c->rewrite = where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
+    CIP_TRY(cip_spec_options(job->format, c->o->format_options, a, &job->spec.option, err));
+    CIP_TRY(cip_spec_where(c->o->storage, where, err));
+    if (*where == CIP_WHERE_DEFAULT && is_yaml(out))
+        *where = CIP_WHERE_INLINE;
+    job->spec.text_only = *where == CIP_WHERE_INLINE && is_yaml(out);
+    c->rewrite = *where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
     if (!c->rewrite) {
-        CIP_TRY(cip_convert_plan(job, c->in, c->o->path, where, c->o->resolve_refs, a, err));
+        CIP_TRY(cip_convert_plan(job, c->in, c->o->path, c->o->resolve_refs, a, err));
         CIP_TRY(check_loss(job, c->o, err));
     }
     return strcmp(out, "-") == 0 ? to_pipe(c, err) : to_file(c, out, err);

@@ -12,7 +12,6 @@ typedef struct planner {
     cip_sink_job *job;
     const cip_file *in;
     cip_arena *a;
-    cip_where where;
     bool tree; /* the sink holds trees */
     bool refs;
     cip_spec_array *spec; /* as many as plans */
@@ -24,8 +23,9 @@ typedef struct planner {
 static cip_where where_of(const planner *p, const cip_array *a)
 {
     bool inlined = a->storage.kind != NULL && strcmp(a->storage.kind, "inline") == 0;
-    bool kept = p->where == CIP_WHERE_DEFAULT && p->tree && p->in->format == p->job->format;
-    return kept && inlined ? CIP_WHERE_INLINE : p->where;
+    bool kept =
+        p->job->spec.where == CIP_WHERE_DEFAULT && p->tree && p->in->format == p->job->format;
+    return kept && inlined ? CIP_WHERE_INLINE : p->job->spec.where;
 }
 
 /* The block of the input that the array's own data lie in. */
@@ -274,11 +274,11 @@ static cip_status plan_one(planner *p, const char *path, cip_err *err)
     return add(p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
 }
 
-cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
-                            cip_where where, bool refs, cip_arena *a, cip_err *err)
+cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
+                            cip_arena *a, cip_err *err)
 {
     size_t n = path != NULL ? 1 : in->layout->narray;
-    planner p = { .job = job, .in = in, .a = a, .where = where, .refs = refs };
+    planner p = { .job = job, .in = in, .a = a, .refs = refs };
     p.tree = (job->format->store->caps & CIP_STORE_TREE) != 0;
     p.seen.mem = p.base.mem = &job->env->mem;
     CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));

@@ -19,12 +19,26 @@ static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
     return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
 }
 
+static cip_status keep_texts(cip_arena *a, const char *const **texts, cip_err *err)
+{
+    const char **copy;
+    size_t n = 0;
+    while (*texts != NULL && (*texts)[n] != NULL)
+        n++;
+    CIP_TRY(CIP_ARENA_NEW(a, &copy, n + 1, err));
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = (*texts)[i];
+        CIP_TRY(keep_text(a, &copy[i], err));
+    }
+    *texts = copy;
+    return CIP_OK;
+}
+
 static cip_status start_format(cip_edit *e, cip_err *err)
 {
     cip_spec how = { .env = &e->file->env,
                      .big = -1,
                      .checksum = e->o.checksum,
-                     .encode = e->o.encode,
                      .accept_loss = e->o.accept_loss,
                      .notes = &e->notes,
                      .tree_slack = e->o.tree_slack };
@@ -33,8 +47,7 @@ static cip_status start_format(cip_edit *e, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
                         e->file->format->title);
     CIP_TRY(cip_spec_codec(e->o.codec, &e->arena, &how, err));
-    CIP_TRY(cip_spec_checksum(e->o.checksum, err));
-    CIP_TRY(cip_spec_encode(e->file->format, e->o.encode, err));
+    CIP_TRY(cip_spec_options(e->file->format, e->o.format_options, &e->arena, &how.option, err));
     CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &e->temporary, err));
     const cip_store_begin b = { .env = &e->file->env,
                                 .arena = &e->arena,
@@ -68,7 +81,7 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     cip_io *io;
     CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
     CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
-    CIP_TRY(keep_text(&e->arena, &e->o.encode, err));
+    CIP_TRY(keep_texts(&e->arena, &e->o.format_options, err));
     CIP_TRY(keep_text(&e->arena, &e->o.history, err));
     CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);

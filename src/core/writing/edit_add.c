@@ -33,7 +33,8 @@ static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *ve
                                   .allocator = e->file->from.resize != NULL ? &e->file->from : NULL,
                                   .accept_loss = e->o.accept_loss,
                                   .on_note = e->o.on_note,
-                                  .user = e->o.user };
+                                  .user = e->o.user,
+                                  .format_options = e->o.format_options };
     CIP_TRY(cip_writer_over(x->data, &o, &x->writer, err));
     x->writer->env.pool = e->file->env.pool;
     return CIP_OK;

@@ -19,9 +19,9 @@ typedef struct cip_sink_job {
 /* Fills spec.array from the plans; lives in `a`. */
 cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
 /* What convert writes: the arrays of an open file, with their masks where the sink holds trees.
- * `path`: one of them, or a field of one (NULL: all); `where` of all; `refs`: references too. */
-cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path,
-                            cip_where where, bool refs, cip_arena *a, cip_err *err);
+ * `path`: one of them, or a field of one (NULL: all); `refs`: references too. */
+cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
+                            cip_arena *a, cip_err *err);
 /* Writes everything to `out`; what has to be changed afterwards goes into r. */
 cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, cip_err *err);
 

@@ -2,6 +2,7 @@
  * Options given as text. */
 #include "core/writing/spec_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,19 +36,60 @@ cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_spec_encode(const cip_format *format, const char *text, cip_err *err)
+cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err)
 {
-    if (text == NULL || (format->store->caps & CIP_STORE_ENCODE) != 0)
+    static const char *const names[] = { "", "internal", "inline", "external", "streamed" };
+    *out = CIP_WHERE_DEFAULT;
+    if (text == NULL)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s has no encoding chains",
-                    format->title);
+    for (int i = CIP_WHERE_INTERNAL; i <= CIP_WHERE_STREAMED; i++)
+        if (strcmp(text, names[i]) == 0)
+            *out = (cip_where)i;
+    if (*out == CIP_WHERE_DEFAULT)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the storage 'internal', 'inline', 'external' or 'streamed', "
+                        "found '%.60s'",
+                        text);
+    return CIP_OK;
 }
 
-cip_status cip_spec_checksum(const char *text, cip_err *err)
+static cip_status no_option(const cip_format *format, const char *key, size_t len, cip_err *err)
 {
-    if (text == NULL || strcmp(text, "md5") == 0 || strcmp(text, "legacy") == 0 ||
-        strcmp(text, "none") == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected the checksum 'md5', 'legacy' or 'none', found '%.60s'", text);
+    char known[160] = "";
+    size_t n = 0;
+    for (const cip_format_option *o = format->options; o != NULL && o->key != NULL; o++)
+        if (n < sizeof known)
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n == 0 ? ", but " : ", ",
+                                  o->key);
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s has no option '%.*s'%s",
+                    format->title, len < 40 ? (int)len : 40, key, known);
+}
+
+cip_status cip_spec_options(const cip_format *format, const char *const *texts, cip_arena *a,
+                            const char *const **out, cip_err *err)
+{
+    const cip_format_option *options = format->options;
+    const char **given = NULL;
+    size_t n = 0, k;
+    *out = NULL;
+    while (options != NULL && options[n].key != NULL)
+        n++;
+    for (; texts != NULL && *texts != NULL; texts++) {
+        char *value;
+        const size_t len = strcspn(*texts, "=");
+        if ((*texts)[len] == '\0')
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected an option as KEY=VALUE, found '%.60s'", *texts);
+        for (k = 0; k < n; k++)
+            if (strlen(options[k].key) == len && memcmp(options[k].key, *texts, len) == 0)
+                break;
+        if (k == n)
+            return no_option(format, *texts, len, err);
+        if (given == NULL)
+            CIP_TRY(CIP_ARENA_NEW(a, &given, n, err));
+        CIP_TRY(cip_arena_copy(a, *texts + len + 1, strlen(*texts + len + 1), &value, err));
+        given[k] = value;
+    }
+    *out = given;
+    return CIP_OK;
 }

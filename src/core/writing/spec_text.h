@@ -9,9 +9,11 @@
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err);
 /* "little", "big"; NULL: the format's own (-1). ARG. */
 cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err);
-/* NULL, or UNSUPPORTED in a format without encoding chains. */
-cip_status cip_spec_encode(const cip_format *format, const char *text, cip_err *err);
-/* "md5", "legacy", "none" or NULL; ARG for anything else. */
-cip_status cip_spec_checksum(const char *text, cip_err *err);
+/* "internal", "inline", "external", "streamed"; NULL: CIP_WHERE_DEFAULT. ARG. */
+cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err);
+/* "KEY=VALUE" texts, NULL last (or NULL), as values of the format's own options, copied into the
+ * arena. ARG for another text, UNSUPPORTED for a key that the format does not have. */
+cip_status cip_spec_options(const cip_format *format, const char *const *texts, cip_arena *a,
+                            const char *const **out, cip_err *err);
 
 #endif

@@ -35,11 +35,14 @@ static const char *early_file(const char *name)
                                   .user = text };
     cip_writer *w;
     OK(cip_create(path, &o, &w, err));
-    OK(cip_put(w, "tiles", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [2, 2]}], zlib]"), err));
+    OK(cip_put(
+        w, "tiles", cip_dtype_of(CIP_F32), 2, shape, values,
+        CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [2, 2]}], zlib]")),
+        err));
     OK(cip_put(w, "plain", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
     OK(cip_put(w, "lossy", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 24}]]"), err));
+               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")),
+               err));
     OK(cip_writer_commit(w, err));
     assert_non_null(strstr(text, "lossy: the largest error of a value is "));
     edit_verify(path);
@@ -184,7 +187,7 @@ static void another_chain_may_be_asked_for(void **state)
     (void)state;
     const char *path = early_file("a.asdf");
     const float x[] = { 3, 4, 5.5f };
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib, zlib]"));
+    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib, zlib]")));
     OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
     OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
@@ -193,12 +196,14 @@ static void another_chain_may_be_asked_for(void **state)
     expect_codec(path, "lossy", "zlib+zlib");
     expect_codec(path, "tiles", "tile+zlib");
     edit_expect(path, "plain", "0.0 1.0 2.0\n3.0 4.0 5.5\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
-    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[[tile, {shape: [1, 1, 1]}]]"));
+    e = begin(path,
+              CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [1, 1, 1]}]]")));
     OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
     FAILS(CIP_ERR_ARG, "at most 2 axes", cip_edit_commit(e, err));
     const char *other = edit_file(&s, "b.asdf", false);
     FAILS(CIP_ERR_UNSUPPORTED, "layout B",
-          cip_edit_open(other, CIP_EDIT_OPTIONS(.encode = "[zlib]"), &e, err));
+          cip_edit_open(other, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), &e,
+                        err));
 }
 
 static void a_chain_that_nothing_would_go_through_is_refused(void **state)
@@ -215,16 +220,17 @@ static void a_chain_that_nothing_would_go_through_is_refused(void **state)
     OK(cip_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, values,
                CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
     OK(cip_writer_commit(w, err));
-    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
+    e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
     FAILS(CIP_ERR_UNSUPPORTED, "inline has no encoding chain",
           cip_edit_write(e, "here", "[1]", x, sizeof x, err));
     cip_edit_abort(e);
-    e = begin(path, CIP_EDIT_OPTIONS(.encode = "[zlib]"));
+    e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
     FAILS(CIP_ERR_UNSUPPORTED, "streamed has no encoding chain",
           cip_edit_append(e, "rows", x, sizeof x, err));
     cip_edit_abort(e);
     FAILS(CIP_ERR_UNSUPPORTED, "frobnicate",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.encode = "[frobnicate]"), &e, err));
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[frobnicate]")),
+                        &e, err));
 }
 
 /* In the file, the text behind `key` where it first stands as `from` becomes `to`, as long. */
@@ -258,10 +264,13 @@ static void a_block_is_encoded_as_its_chain_says(void **state)
     cip_writer *w;
     cip_edit *e;
     OK(cip_create(path, &o, &w, err));
-    OK(cip_put(w, "t", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [2, 2]}], zlib]"), err));
+    OK(cip_put(
+        w, "t", cip_dtype_of(CIP_F32), 2, shape, values,
+        CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [2, 2]}], zlib]")),
+        err));
     OK(cip_put(w, "q", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.encode = "[[quantize, {bits: 24}]]"), err));
+               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")),
+               err));
     OK(cip_writer_commit(w, err));
     patch(path, "\nt:", "shape: [4, 3]", "shape: [12]  ");
     patch(path, "\nq:", "shape: [4, 3]", "shape: [10]  ");
@@ -340,9 +349,13 @@ static size_t xor_bound(void *user, const char *args, size_t n)
 static cip_status put_xor(const cip_codec_methods *m, const char *chain, cip_err *err)
 {
     const cip_codec_methods *list[] = { m };
-    const cip_write_options o = {
-        .size = sizeof o, .overwrite = true, .encode = chain, .codecs = list, .ncodec = 1
-    };
+    char encode[100];
+    snprintf(encode, sizeof encode, "encode=%s", chain);
+    const cip_write_options o = { .size = sizeof o,
+                                  .overwrite = true,
+                                  .format_options = CIP_TEXTS(encode),
+                                  .codecs = list,
+                                  .ncodec = 1 };
     cip_writer *w;
     cip_create(scratch_path(&s, "x.asdf"), &o, &w, err);
     cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err);
@@ -376,22 +389,52 @@ static void an_applications_encoding_is_written_and_updated(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "'xor' cannot be written", put_xor(&m, "[[xor, {key: 90}]]", err));
 }
 
+static void options_of_a_format_are_told_and_no_others_taken(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "o.asdf"), *help = NULL;
+    cip_writer *w;
+    cip_edit *e;
+    assert_string_equal(cip_format_option_at("asdf", 0, &help), "encode");
+    assert_non_null(strstr(help, "chain"));
+    assert_null(cip_format_option_at("asdf", 1, NULL));
+    assert_null(cip_format_option_at("npy", 0, NULL));
+    assert_null(cip_format_option_at("no such", 0, NULL));
+    FAILS(
+        CIP_ERR_UNSUPPORTED, "ASDF has no option 'encod', but encode",
+        cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encod=[zlib]")), &w, err));
+    FAILS(CIP_ERR_ARG, "expected an option as KEY=VALUE",
+          cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode")), &w, err));
+    OK(cip_create(path, /* of one that comes twice the last counts */
+                  CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[", "encode=[zlib]")), &w,
+                  err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_writer_commit(w, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "no option 'level'",
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("level=1")), &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "no option 'level'",
+          cip_convert(path, scratch_path(&s, "p.asdf"),
+                      CIP_CONVERT_OPTIONS(.format_options = CIP_TEXTS("level=1")), err));
+}
+
 static void writing_refuses_what_is_lost_unless_it_is_accepted(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "c.asdf");
     cip_writer *w;
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.encode = "[quantize]"), &w, err));
+    OK(cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), &w,
+                  err));
     FAILS(CIP_ERR_UNSUPPORTED, "values are not kept exactly",
           cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
     cip_writer_abort(w);
     OK(cip_create(path, NULL, &w, err));
     FAILS(CIP_ERR_ARG, "version 0.1.0",
           cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
-                  CIP_ARRAY_OPTIONS(.encode = "[zlib]"), err));
+                  CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), err));
     cip_writer_abort(w);
-    FAILS(CIP_ERR_UNSUPPORTED, "no encoding chains",
-          cip_create(scratch_path(&s, "c.npy"), CIP_WRITE_OPTIONS(.encode = "[zlib]"), &w, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "no option 'encode'",
+          cip_create(scratch_path(&s, "c.npy"),
+                     CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), &w, err));
 }
 
 static void masks_and_empty_arrays_have_what_fits_them(void **state)
@@ -404,12 +447,13 @@ static void masks_and_empty_arrays_have_what_fits_them(void **state)
     OK(cip_create(path,
                   CIP_WRITE_OPTIONS(.overwrite = true, .version = "0.1.0", .accept_loss = true), &w,
                   err));
-    OK(cip_put(
-        w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
-        CIP_ARRAY_OPTIONS(.encode = "[[tile, {shape: [3, 3]}], quantize, zlib]", .mask = mask),
-        err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
+               CIP_ARRAY_OPTIONS(.format_options =
+                                     CIP_TEXTS("encode=[[tile, {shape: [3, 3]}], quantize, zlib]"),
+                                 .mask = mask),
+               err));
     OK(cip_put(w, "none", cip_dtype_of(CIP_F32), 2, none, values,
-               CIP_ARRAY_OPTIONS(.encode = "[quantize]"), err));
+               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), err));
     OK(cip_writer_commit(w, err));
     edit_verify(path);
     expect_codec(path, "a", "tile+quantize+zlib");
@@ -507,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_block_is_encoded_as_its_chain_says),
         cmocka_unit_test(the_file_stays_without_index_and_checksums),
         cmocka_unit_test(an_applications_encoding_is_written_and_updated),
+        cmocka_unit_test(options_of_a_format_are_told_and_no_others_taken),
         cmocka_unit_test(writing_refuses_what_is_lost_unless_it_is_accepted),
         cmocka_unit_test(masks_and_empty_arrays_have_what_fits_them),
         cmocka_unit_test(imploded_blocks_get_the_layout_of_the_file),

@@ -107,7 +107,6 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     const cip_write_options *o = &w->o;
     bool plain = !(w->format->store->caps & CIP_STORE_TREE);
     CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
-    CIP_TRY(cip_spec_checksum(o->checksum, err));
     if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
                   (o->checksum != NULL && strcmp(o->checksum, "none") != 0)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -117,8 +116,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     s->align = o->align;
     s->late = (w->format->store->caps & CIP_STORE_LATE) != 0;
     CIP_TRY(cip_spec_codec(o->codec, &w->arena, s, err));
-    CIP_TRY(cip_spec_encode(w->format, o->encode, err));
-    CIP_TRY(copy_text(w, o->encode, &s->encode, err));
+    CIP_TRY(cip_spec_options(w->format, o->format_options, &w->arena, &s->option, err));
     s->accept_loss = o->accept_loss;
     s->env = &w->env;
     s->notes = &w->notes;

@@ -41,23 +41,6 @@ static cip_status take_place(cip_writer *w, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status parse_where(const char *text, cip_where *out, cip_err *err)
-{
-    static const char *const names[] = { "", "internal", "inline", "external", "streamed" };
-    *out = CIP_WHERE_DEFAULT;
-    if (text == NULL)
-        return CIP_OK;
-    for (int i = CIP_WHERE_INTERNAL; i <= CIP_WHERE_STREAMED; i++)
-        if (strcmp(text, names[i]) == 0)
-            *out = (cip_where)i;
-    if (*out == CIP_WHERE_DEFAULT)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the storage 'internal', 'inline', 'external' or 'streamed', "
-                        "found '%.60s'",
-                        text);
-    return CIP_OK;
-}
-
 static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_options *opts,
                                cip_err *err)
 {
@@ -70,13 +53,8 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
     s->codec = how.codec;
     s->level = how.level;
-    CIP_TRY(parse_where(o.storage, &s->where, err));
-    CIP_TRY(cip_spec_encode(w->format, o.encode, err));
-    if (o.encode != NULL) {
-        char *copy;
-        CIP_TRY(cip_arena_copy(&w->arena, o.encode, strlen(o.encode), &copy, err));
-        s->encode = copy;
-    }
+    CIP_TRY(cip_spec_where(o.storage, &s->where, err));
+    CIP_TRY(cip_spec_options(w->format, o.format_options, &w->arena, &s->option, err));
     s->masked = o.mask != NULL;
     if (!(w->format->store->caps & CIP_STORE_TREE) && s->where > CIP_WHERE_INTERNAL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -236,7 +214,7 @@ cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *fr
     m->spec.is_mask = true;
     m->spec.codec = e->spec.codec;
     m->spec.level = e->spec.level;
-    m->spec.encode = e->spec.encode;
+    m->spec.option = e->spec.option;
     if (e->spec.where != CIP_WHERE_STREAMED)
         m->spec.where = e->spec.where;
     cip_writer_link(w, m);

@@ -170,7 +170,6 @@ static cip_status read_all(asdf_file *f, asdf_window *w, asdf_window *tail, uint
 {
     CIP_TRY(cip_asdf_text_read(f, w, parts, err));
     f->layout->version = f->header.version;
-    f->layout->outdated = cip_asdf_is_early(f->header.file);
     CIP_TRY(read_blocks(f, w, tail, err));
     CIP_TRY(cip_asdf_make_blocks(f, err));
     if ((parts & ASDF_OPEN_ARRAYS) == 0)
@@ -204,6 +203,8 @@ const cip_format cip_format_asdf = {
     .open = open_file,
     .verify = cip_asdf_verify,
     .store = &cip_asdf_store,
+    .options = cip_asdf_options,
+    .may_rewrite = cip_asdf_may_rewrite,
     .rewrite = cip_asdf_rewrite,
     .explode = cip_asdf_explode,
     .implode = cip_asdf_implode,

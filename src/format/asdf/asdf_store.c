@@ -30,8 +30,7 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_asdf_store = {
-    .caps =
-        CIP_STORE_PATCHES | CIP_STORE_LATE | CIP_STORE_TREE | CIP_STORE_ENCODE | CIP_STORE_UPDATES,
+    .caps = CIP_STORE_PATCHES | CIP_STORE_LATE | CIP_STORE_TREE | CIP_STORE_UPDATES,
     .check = cip_asdf_sink_check,
     .begin = begin,
     .store = cip_asdf_sink_store,

@@ -13,6 +13,8 @@
 #include "support/needs.h"
 #include "tree/edit.h"
 
+#define ENCODE(chain) ((const char *const[]){ [ASDF_OPTION_ENCODE] = (chain) })
+
 static const int64_t shape[] = { 3, 4 };
 static const int64_t numbers[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
 static const float floats[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12.5f };
@@ -126,7 +128,7 @@ static void a_streamed_array_and_inline_ones_are_written(void **state)
         size_t n;
         one o = one_of(false);
         o.a.where = where[i];
-        o.spec.encode = "[zlib]"; /* of arrays that can have it */
+        o.spec.option = ENCODE("[zlib]"); /* of arrays that can have it */
         made_start(&m, NULL);
         assert_int_equal(write_one(&m, &o), CIP_OK);
         const char *bytes = made_bytes(&m, 0, &n), *block = block_of(bytes, n);
@@ -224,7 +226,7 @@ static void check_chain(bool real, const char *encode, const char *want)
     size_t n;
     one o = one_of(real);
     one_file f;
-    o.spec.encode = encode;
+    o.spec.option = ENCODE(encode);
     o.spec.version = NULL;
     made_start(&m, NULL);
     if (write_one(&m, &o) != CIP_OK)
@@ -318,8 +320,8 @@ static void an_array_has_a_chain_of_its_own_and_empty_ones_none(void **state)
     made m;
     size_t n;
     one o = one_of(false);
-    o.a.encode = "[zlib, zlib]";
-    o.spec.encode = "[[tile, {shape: [1]}]]";
+    o.a.option = ENCODE("[zlib, zlib]");
+    o.spec.option = ENCODE("[[tile, {shape: [1]}]]");
     made_start(&m, NULL);
     assert_int_equal(write_one(&m, &o), CIP_OK);
     const char *bytes = made_bytes(&m, 0, &n);
@@ -327,7 +329,7 @@ static void an_array_has_a_chain_of_its_own_and_empty_ones_none(void **state)
     made_end(&m);
     o = one_of(false);
     o.a.shape = none;
-    o.spec.encode = "[zlib]";
+    o.spec.option = ENCODE("[zlib]");
     made_start(&m, NULL);
     assert_int_equal(write_one(&m, &o), CIP_OK);
     bytes = made_bytes(&m, 0, &n);
@@ -351,7 +353,7 @@ static void the_largest_error_is_told_and_may_stop_it(void **state)
         made m;
         one o = one_of(true);
         cip_report notes;
-        o.spec.encode = "[[quantize, {bits: 1}]]";
+        o.spec.option = ENCODE("[[quantize, {bits: 1}]]");
         made_start(&m, NULL);
         m.nlost = (size_t)stop;
         cip_report_init(&notes, &m.env.mem, false, count_note, &m);
@@ -379,25 +381,25 @@ static void what_cannot_go_through_is_refused(void **state)
     NEEDS_CODECS();
     static const float bad[] = { 1, 2, 3, 4, 5, 6, NAN, 8, 9, 10, 11, INFINITY };
     one o = one_of(false);
-    o.spec.encode = "[quantize]";
+    o.spec.option = ENCODE("[quantize]");
     check_refused(&o, CIP_ERR_UNSUPPORTED, "expected float32 or float64 to quantize, found int64");
-    o.spec.encode = "[[tile, {shape: [1, 1, 1]}]]";
+    o.spec.option = ENCODE("[[tile, {shape: [1, 1, 1]}]]");
     check_refused(&o, CIP_ERR_ARG, "expected tiles of at most 2 axes");
-    o.spec.encode = "[[tile, {shape: [1]}], [tile, {shape: [1]}]]";
+    o.spec.option = ENCODE("[[tile, {shape: [1]}], [tile, {shape: [1]}]]");
     check_refused(&o, CIP_ERR_UNSUPPORTED, "tiles of tiles");
-    o.spec.encode = "[[tile, {shape: [1]}";
+    o.spec.option = ENCODE("[[tile, {shape: [1]}");
     check_refused(&o, CIP_ERR_ARG, "the encoding chain");
-    o.spec.encode = "[[zlib, {level: 9}]]";
+    o.spec.option = ENCODE("[[zlib, {level: 9}]]");
     check_refused(&o, CIP_ERR_ARG, "no argument 'level' of 'zlib'");
-    o.spec.encode = "[[tile, {shape: [2], item_siz: 8}]]";
+    o.spec.option = ENCODE("[[tile, {shape: [2], item_siz: 8}]]");
     check_refused(&o, CIP_ERR_ARG, "no argument 'item_siz' of 'tile'");
-    o.spec.encode = "[[quantize, {qualty: 100}]]";
+    o.spec.option = ENCODE("[[quantize, {qualty: 100}]]");
     check_refused(&o, CIP_ERR_ARG, "no argument 'qualty' of 'quantize'");
-    o.spec.encode = "[[quantize, {quality: 4, bits: 9}]]";
+    o.spec.option = ENCODE("[[quantize, {quality: 4, bits: 9}]]");
     check_refused(&o, CIP_ERR_ARG, "quality or bits, found both");
-    o.spec.encode = "[frobnicate]";
+    o.spec.option = ENCODE("[frobnicate]");
     check_refused(&o, CIP_ERR_UNSUPPORTED, "frobnicate");
-    o.spec.encode = "[zlib]";
+    o.spec.option = ENCODE("[zlib]");
     o.spec.version = "1.6.0";
     check_refused(&o, CIP_ERR_ARG, "expected the version 0.1.0");
     o.spec.version = "0.1.0";
@@ -407,12 +409,12 @@ static void what_cannot_go_through_is_refused(void **state)
     o.spec.checksum = "md5";
     check_refused(&o, CIP_ERR_UNSUPPORTED, "expected the checksum none");
     o.spec.checksum = "none";
-    o.a.encode = "[zlib]";
+    o.a.option = ENCODE("[zlib]");
     o.a.where = CIP_WHERE_STREAMED;
     check_refused(&o, CIP_ERR_UNSUPPORTED, "streamed has no encoding chain");
     o = one_of(true);
     o.data = bad;
-    o.spec.encode = "[[tile, {shape: [1]}], [quantize, {bits: 8}]]";
+    o.spec.option = ENCODE("[[tile, {shape: [1]}], [quantize, {bits: 8}]]");
     check_refused(&o, CIP_ERR_RANGE, "found NaN or an infinity at [1, 2]");
 }
 
@@ -424,7 +426,7 @@ static void every_allocation_may_fail(void **state)
         const cip_allocator from = { fail_alloc_resize, &fa };
         made m;
         one o = one_of(true);
-        o.spec.encode = "[[tile, {shape: [2, 3]}], [quantize, {bits: 9}], zlib, zlib]";
+        o.spec.option = ENCODE("[[tile, {shape: [2, 3]}], [quantize, {bits: 9}], zlib, zlib]");
         made_start(&m, &from);
         cip_status st = write_one(&m, &o);
         made_end(&m);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cippus/version.h"
+#include "format/asdf/write/asdf_write.h"
 
 static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
                                  "{}\n...\n";
@@ -291,6 +292,8 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
 cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     asdf_update *u;
+    asdf_sum sum;
+    CIP_TRY(cip_asdf_sum(b->spec->checksum, &sum, err)); /* whether it is one at all */
     CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(b->old), err));
     CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
     *u = (asdf_update){ .is_update = true,

@@ -17,13 +17,14 @@ bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b)
 cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
 {
     asdf_chain *c;
-    if (u->how.encode == NULL)
+    const char *encode = cip_option_given(u->how.option, ASDF_OPTION_ENCODE);
+    if (encode == NULL)
         return CIP_OK;
     if (u->n != 0 && (u->b[0].head.form->known_flags & ASDF_ENCODED) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a file of ASDF 0.1 in layout B for an encoding chain");
     CIP_TRY(CIP_ARENA_NEW(u->arena, &c, 1, err));
-    CIP_TRY(cip_asdf_chain_given(u->env, u->arena, u->how.encode, c, err));
+    CIP_TRY(cip_asdf_chain_given(u->env, u->arena, encode, c, err));
     u->given = c;
     return CIP_OK;
 }

@@ -289,6 +289,13 @@ void cip_asdf_recoding_clear(asdf_recoding *w)
     w->temporary = NULL;
 }
 
+bool cip_asdf_may_rewrite(const cip_layout *l, const cip_spec *spec)
+{
+    return spec->big < 0 && spec->version == NULL &&
+           cip_option_given(spec->option, ASDF_OPTION_ENCODE) == NULL &&
+           !cip_asdf_is_early(cip_asdf_of(l)->header.file);
+}
+
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
 {
     cip_arena arena = { .mem = &l->env->mem };

@@ -4,6 +4,11 @@
 
 #include "format/asdf/write/asdf_sink.h"
 
+const cip_format_option cip_asdf_options[] = {
+    { "encode", "the encoding chain of data (0.1): [[tile, {shape: [32, 32]}], zlib]" },
+    { NULL, NULL },
+};
+
 static cip_status read_chain(cip_env *env, cip_arena *a, const char *text, asdf_how *how,
                              cip_err *err)
 {
@@ -37,7 +42,7 @@ cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asd
     CIP_TRY(cip_asdf_standard_of(spec, &how.standard, err));
     CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &how.packing, err));
     if (how.standard->early)
-        CIP_TRY(early(env, a, spec->encode, &how, err));
+        CIP_TRY(early(env, a, cip_option_given(spec->option, ASDF_OPTION_ENCODE), &how, err));
     *out = how;
     return CIP_OK;
 }
@@ -47,17 +52,18 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
                           cip_err *err)
 {
     const cip_spec_array *s = t->s;
-    if (s->codec == NULL && s->encode == NULL)
+    const char *encode = cip_option_given(s->option, ASDF_OPTION_ENCODE);
+    if (s->codec == NULL && encode == NULL)
         return CIP_OK;
-    if (s->encode != NULL && !how->standard->early)
+    if (encode != NULL && !how->standard->early)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file of version 0.1.0 for an encoding chain, found %s",
                         how->standard->version);
-    if (s->encode != NULL && (t->where == CIP_WHERE_STREAMED || t->where == CIP_WHERE_INLINE))
+    if (encode != NULL && (t->where == CIP_WHERE_STREAMED || t->where == CIP_WHERE_INLINE))
         return cip_asdf_chain_has_no_place(t->where == CIP_WHERE_INLINE, err);
     if (s->codec != NULL)
         CIP_TRY(cip_asdf_packing(s->codec, s->level, &how->packing, err));
-    return how->standard->early ? early(env, a, s->encode, how, err) : CIP_OK;
+    return how->standard->early ? early(env, a, encode, how, err) : CIP_OK;
 }
 
 /* A mask has no floats to quantize. */

@@ -177,10 +177,21 @@ done:
     return st;
 }
 
+/* A chain that was asked for, and a place that has none. */
+static cip_status check_chain_is_of_use(const cip_spec *spec, cip_err *err)
+{
+    if (cip_option_given(spec->option, ASDF_OPTION_ENCODE) == NULL ||
+        spec->where != CIP_WHERE_INLINE)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected no encoding chain for data that are all in the tree");
+}
+
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     const asdf_standard *s;
     size_t nstreamed = 0;
+    CIP_TRY(check_chain_is_of_use(spec, err));
     CIP_TRY(cip_asdf_standard_of(spec, &s, err));
     check_tree(spec, loss);
     CIP_TRY(check_nodes(s, spec, loss, err));

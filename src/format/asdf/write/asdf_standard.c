@@ -47,9 +47,9 @@ static const char *standard_kept(const cip_spec *spec)
 cip_status cip_asdf_standard_of(const cip_spec *spec, const asdf_standard **out, cip_err *err)
 {
     const asdf_standard *s;
-    bool chained = spec->encode != NULL;
+    bool chained = cip_option_given(spec->option, ASDF_OPTION_ENCODE) != NULL;
     for (size_t i = 0; i < spec->narray; i++)
-        chained = chained || spec->array[i].encode != NULL;
+        chained = chained || cip_option_given(spec->array[i].option, ASDF_OPTION_ENCODE) != NULL;
     const char *version = spec->version;
     if (version == NULL)
         version = chained ? "0.1.0" : standard_kept(spec);

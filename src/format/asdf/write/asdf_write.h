@@ -7,6 +7,10 @@
 #include "format/asdf/write/asdf_chain_write.h"
 #include "space/encode.h"
 
+/* Options that no other format has, and their numbers. */
+extern const cip_format_option cip_asdf_options[];
+enum { ASDF_OPTION_ENCODE = 0 };
+
 /* --- asdf_standard.c: versions of the standard --------------------------------------------------
  */
 
@@ -153,6 +157,8 @@ cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err
 /* --- asdf_rewrite.c: cip_format.rewrite ---------------------------------------------------------
  */
 
+/* 0.1 is written only where it is asked for by name: a file of it becomes one of 1.x. */
+bool cip_asdf_may_rewrite(const cip_layout *l, const cip_spec *spec);
 cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
 
 /* A block of this file or another. */
