@@ -49,6 +49,13 @@ static int on_progress(void *user, uint64_t done, uint64_t total)
     return show_progress(&((talk *)user)->bar, done, total);
 }
 
+/* How much there will be of several inputs nobody knows. */
+static int on_bytes(void *user, uint64_t done, uint64_t total)
+{
+    (void)total;
+    return show_progress(&((talk *)user)->bar, done, 0);
+}
+
 /* Raw and csv are opened here; --byteorder is then the output's alone. */
 static cip_status convert(const opts *o, int kind, const cip_convert_options *c, int *rc,
                           cip_err *err)
@@ -93,7 +100,7 @@ static int several(const opts *o, const cip_convert_options *c)
 {
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
-    talk t = { .file = o->pos[o->npos - 1], .json = o->json };
+    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[o->npos - 1], .json = o->json };
     const cip_write_options w = { .size = sizeof w,
                                   .format = c->format,
                                   .version = c->version,
@@ -109,8 +116,10 @@ static int several(const opts *o, const cip_convert_options *c)
                                   .format_options = c->format_options,
                                   .accept_loss = c->accept_loss,
                                   .on_note = on_loss,
+                                  .progress = on_bytes,
                                   .user = &t };
     const int rc = convert_several(o, &w, on_loss, &t);
+    end_progress(&t.bar);
     if (rc != EXIT_USAGE)
         json_end(&t);
     return rc;

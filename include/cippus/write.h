@@ -39,9 +39,12 @@ typedef struct cip_write_options {
     bool accept_loss;        /* what the format cannot hold is left out or, of values, comes as near
                                 as it can; a chain may be lossy */
     cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
-    void *user;              /* of on_note */
+    void *user;              /* of on_note and progress */
     const cip_codec_methods *const *codecs; /* as in cip_open_options: for chains */
     size_t ncodec;
+    cip_progress_fn *progress; /* told bytes that are stored, of those of all arrays put or declared
+                                  by then, by the thread that puts or commits; once it stops a
+                                  call, the commit is CANCELLED too and nothing is left */
 } cip_write_options;
 
 #define CIP_WRITE_OPTIONS(...) CIP_OPTIONS(cip_write_options, __VA_ARGS__)

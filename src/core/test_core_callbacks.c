@@ -209,6 +209,51 @@ static void conversions_tell_their_progress_and_leave_nothing_when_stopped(void 
     expect_conversion("in.asdf", "out.asdf", (cip_convert_options){ .byteorder = "big" });
 }
 
+/* An array as it is, one with a mask that is cast, a slab; what waits, and what goes on at once. */
+static cip_status write_all(const char *name, const cip_array *in, bool several, listener *l)
+{
+    cip_writer *w;
+    cip_slab *slab;
+    static const int64_t shape[] = { ROWS, COLUMNS };
+    uint8_t *mask = calloc(N, 1);
+    assert_non_null(mask);
+    OK(cip_create(name, CIP_WRITE_OPTIONS(.progress = on_progress, .user = l), &w, err));
+    cip_put_array(w, "a", in, CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_F64)), NULL, NULL);
+    if (several) {
+        cip_put(w, "b", cip_dtype_of(CIP_I32), 2, shape, values, CIP_ARRAY_OPTIONS(.mask = mask),
+                NULL);
+        cip_put(w, "s", cip_dtype_of(CIP_I32), 2, shape, values,
+                CIP_ARRAY_OPTIONS(.storage = "streamed"), NULL);
+        if (cip_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, NULL) == CIP_OK)
+            cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 1, 1 }), values, 4, NULL);
+    }
+    free(mask);
+    return cip_writer_commit(w, NULL);
+}
+
+static void writers_tell_their_progress_and_leave_nothing_when_stopped(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "out.asdf", "out.ra", "out.npy" };
+    cip_file *f;
+    OK(cip_open("in.asdf", NULL, &f, err));
+    for (int i = 0; i < 3; i++) {
+        listener all = { 0 };
+        assert_int_equal(write_all(names[i], cip_find(f, "a", NULL), i == 0, &all), CIP_OK);
+        expect_all(&all);
+        assert_true(all.total != 0 && access(names[i], F_OK) == 0);
+        assert_int_equal(remove(names[i]), 0);
+        for (int k = 1; k <= all.calls; k += 1 + k / 8) {
+            listener stop = { .stop_at = k };
+            assert_int_equal(write_all(names[i], cip_find(f, "a", NULL), i == 0, &stop),
+                             CIP_ERR_CANCELLED);
+            assert_int_equal(stop.calls, k);
+            assert_int_equal(access(names[i], F_OK), -1);
+        }
+    }
+    cip_file_close(f);
+}
+
 static void checks_tell_their_progress_and_stop(void **state)
 {
     (void)state;
@@ -396,6 +441,7 @@ int main(void)
         cmocka_unit_test(reading_in_parts_gives_what_reading_at_once_gives),
         cmocka_unit_test(exports_and_statistics_tell_their_progress_and_stop),
         cmocka_unit_test(conversions_tell_their_progress_and_leave_nothing_when_stopped),
+        cmocka_unit_test(writers_tell_their_progress_and_leave_nothing_when_stopped),
         cmocka_unit_test(checks_tell_their_progress_and_stop),
         cmocka_unit_test(a_finding_of_a_check_or_a_folder_stops_it),
         cmocka_unit_test(a_loss_stops_what_writes),

@@ -105,6 +105,14 @@ uint64_t cip_source_nbytes(const cip_source *s)
     return s->nelem * type_of(s)->itemsize;
 }
 
+cip_status cip_engine_tell(cip_engine *e, uint64_t more, cip_err *err)
+{
+    e->done += more;
+    if (e->progress != NULL && e->progress(e->user, e->done, e->total) != 0)
+        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return CIP_OK;
+}
+
 /* --- into the sink ------------------------------------------------------------------------------
  */
 
@@ -122,19 +130,11 @@ static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *ch
     return p->e->store->store(p->e->state, p->array, i, n, chunk, err);
 }
 
-static cip_status tell(cip_engine *e, uint64_t more, cip_err *err)
-{
-    e->done += more;
-    if (e->progress != NULL && e->progress(e->user, e->done, e->total) != 0)
-        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
-    return CIP_OK;
-}
-
 static cip_status take(void *user, cip_bytes elems, cip_err *err)
 {
     pump *p = user;
     CIP_TRY(cip_chunker_write(p->chunker, elems, err));
-    return tell(p->e, elems.len / cip_max_u64(1, p->stored) * p->each, err);
+    return cip_engine_tell(p->e, elems.len / cip_max_u64(1, p->stored) * p->each, err);
 }
 
 /* Of n chunks, `done` were moved: that share of the source's bytes is done. */
@@ -144,7 +144,7 @@ static cip_status tell_share(void *user, uint64_t done, uint64_t n, cip_err *err
     uint64_t now = done == n ? p->whole : p->whole / n * done;
     uint64_t more = now - p->moved;
     p->moved = now;
-    return tell(p->e, more, err);
+    return cip_engine_tell(p->e, more, err);
 }
 
 /* Chunks of an open array that the sink takes as they are stored; *moved false: it is not stored in

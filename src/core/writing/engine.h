@@ -32,6 +32,8 @@ typedef struct cip_engine {
     const struct cip_tuning *tuning; /* NULL: the default */
 } cip_engine;
 
+/* Tells the caller that so many bytes more are done; CANCELLED when it wants no more. */
+cip_status cip_engine_tell(cip_engine *e, uint64_t more, cip_err *err);
 /* Bytes that a source counts for in `total`. */
 uint64_t cip_source_nbytes(const cip_source *s);
 /* All of an array to the sink, which stores it in this form, and its end; from NULL: a view, which

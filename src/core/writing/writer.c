@@ -179,7 +179,7 @@ static cip_status begin_store(cip_writer *w, cip_array_form *form, cip_err *err)
                                 .spec = &w->spec,
                                 .out = cip_output_out(w->file),
                                 .form = form };
-    CIP_TRY(w->format->store->begin(&b, &w->state, err));
+    CIP_TRY(w->format->store->begin(&b, &w->engine.state, err));
     w->begun = true;
     return CIP_OK;
 }
@@ -212,6 +212,9 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
     CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
     CIP_TRY(copy_text(w, *name, name, err));
     CIP_TRY(choose_format(w, to->path != NULL ? to->path : *name, err));
+    w->engine = (cip_engine){
+        .env = &w->env, .store = w->format->store, .progress = w->o.progress, .user = w->o.user
+    };
     CIP_TRY(fill_spec(w, err));
     cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
@@ -341,8 +344,8 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
         CIP_TRY(all_at_once(w, err));
     }
     if (w->spec.late && w->format->store->tree != NULL)
-        CIP_TRY(w->format->store->tree(w->state, w->tree.root, err));
-    CIP_TRY(w->format->store->finish(w->state, r, err));
+        CIP_TRY(w->format->store->tree(w->engine.state, w->tree.root, err));
+    CIP_TRY(w->format->store->finish(w->engine.state, r, err));
     cip_status st = cip_output_commit(w->file, &r->patch, err);
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
 }
@@ -364,7 +367,7 @@ void cip_writer_abort(cip_writer *w)
     if (w == NULL)
         return;
     if (w->begun && w->format->store->clear != NULL)
-        w->format->store->clear(w->state);
+        w->format->store->clear(w->engine.state);
     for (cip_entry *e = w->first; e != NULL; e = e->next)
         cip_io_close(e->temporary);
     cip_output_end(w->file);

@@ -44,7 +44,7 @@ struct cip_writer {
     char *path;            /* NULL: it is no file of a folder */
     cip_target target;     /* the caller's, or none */
     cip_output *file;
-    void *state; /* of the store, once begun */
+    cip_engine engine; /* its state once begun; counts what is put from the first call on */
     bool begun;
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
@@ -73,6 +73,8 @@ void cip_writer_link(cip_writer *w, cip_entry *e);
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Whether its data wait until the commit. */
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
+/* A temporary file for data that wait. */
+cip_status cip_writer_room(cip_writer *w, cip_entry *e, cip_err *err);
 /* Data that wait: into a temporary file as elements of the entry's dtype. */
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */

@@ -150,6 +150,7 @@ bool cip_writer_waits(const cip_writer *w, const cip_entry *e)
 }
 
 typedef struct keep {
+    cip_writer *w;
     cip_out out;
     uint8_t *truth; /* of masks: a buffer for zeros and ones */
 } keep;
@@ -159,30 +160,40 @@ static cip_status keep_elems(void *user, cip_bytes elems, cip_err *err)
     keep *k = user;
     for (size_t i = 0; k->truth != NULL && i < elems.len; i++)
         k->truth[i] = elems.ptr[i] != 0;
-    return cip_out_write(&k->out, k->truth != NULL ? k->truth : elems.ptr, elems.len, err);
+    CIP_TRY(cip_out_write(&k->out, k->truth != NULL ? k->truth : elems.ptr, elems.len, err));
+    return cip_engine_tell(&k->w->engine, 0, err); /* it is stored later, but may be stopped now */
 }
 
 enum { MASK_PIECE = 1 << 16 };
+
+cip_status cip_writer_room(cip_writer *w, cip_entry *e, cip_err *err)
+{
+    uint64_t n;
+    cip_shape_nelem(e->spec.ndim, e->spec.shape, &n);
+    w->engine.total += n * e->spec.dtype->itemsize;
+    return cip_temporary_new(&w->env, w->path, &e->temporary, err);
+}
 
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
     uint8_t truth[MASK_PIECE];
     uint64_t most = e->spec.is_mask ? MASK_PIECE : cip_piece_elems(e->spec.dtype->itemsize);
-    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
-    keep k = { .out = cip_temporary_out(e->temporary), .truth = e->spec.is_mask ? truth : NULL };
+    CIP_TRY(cip_writer_room(w, e, err));
+    keep k = { .w = w,
+               .out = cip_temporary_out(e->temporary),
+               .truth = e->spec.is_mask ? truth : NULL };
     return cip_source_walk(&w->env, from, e->spec.dtype, most, keep_elems, &k, err);
 }
 
 cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
                           const cip_source *from, cip_err *err)
 {
-    cip_engine e = { .env = &w->env, .store = w->format->store, .state = w->state };
     if (from == NULL)
-        return cip_engine_put(&e, index, form, NULL, err);
+        return cip_engine_put(&w->engine, index, form, NULL, err);
     cip_source s = *from;
     if (w->o.accept_loss && s.policy == CIP_OVERFLOW_ERROR)
         s.policy = CIP_OVERFLOW_CLAMP;
-    return cip_engine_put(&e, index, form, &s, err);
+    return cip_engine_put(&w->engine, index, form, &s, err);
 }
 
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
@@ -192,7 +203,7 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
         e->spec.of = (int32_t)e->of->index;
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
-    cip_status st = w->format->store->add(w->state, &e->spec, &form, err);
+    cip_status st = w->format->store->add(w->engine.state, &e->spec, &form, err);
     if (st == CIP_OK) {
         e->given = true;
         e->index = w->spec.narray++;
@@ -229,8 +240,10 @@ cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *fr
 static cip_status take_data(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
     cip_writer_link(w, e);
-    return cip_writer_waits(w, e) ? cip_writer_keep(w, e, from, err)
-                                  : cip_writer_give(w, e, from, err);
+    if (cip_writer_waits(w, e))
+        return cip_writer_keep(w, e, from, err);
+    w->engine.total += cip_source_nbytes(from);
+    return cip_writer_give(w, e, from, err);
 }
 
 /* --- the calls ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtyp
         CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
     }
     cip_writer_link(w, e);
-    CIP_TRY(cip_temporary_new(&w->env, w->path, &e->temporary, err));
+    CIP_TRY(cip_writer_room(w, e, err));
     CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
     *slab = &e->slab;
     return CIP_OK;
