@@ -19,7 +19,7 @@ import effort  # noqa: E402
 
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
-           "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks"}
+           "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks", "bloscpack"}
 
 # Lazy arrays: the manifest has the zeros of chunks that nobody wrote; the values are computed from other files.
 REFUSED = {f"blosc2/real/legacy_{kind}_v1/expr.b2nd" for kind in ("lazyexpr", "lazyudf")}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * bloscpack files: one array, of numpy's kind where the metadata say so, otherwise of bytes. */
+#include "format/bloscpack/bloscpack.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+static int probe(cip_io *io, cip_bytes head)
+{
+    cip_bp_header h;
+    cip_status st = cip_bp_header_read(head, io->size, true, &h, NULL);
+    return st == CIP_OK ? 100 : st == CIP_ERR_FORMAT ? 0 : 90;
+}
+
+/* --- what lies where -------------------------------------------------------------------------- */
+
+static cip_status read_header(cip_layout *l, cip_bp_file *f, cip_err *err)
+{
+    uint8_t head[CIP_BP_HEADER];
+    size_t got;
+    char *version;
+    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_bp_header_read((cip_bytes){ head, got }, l->io->size,
+                               (l->flags & CIP_OPEN_FORCE) != 0, &f->h, err));
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
+    l->version = version;
+    f->meta_at = f->offsets_at = f->h.len;
+    return CIP_OK;
+}
+
+static cip_status read_meta_header(cip_layout *l, cip_bp_file *f, cip_err *err)
+{
+    uint8_t head[CIP_BP_META_HEADER];
+    size_t got;
+    if ((f->h.options & CIP_BP_METADATA) == 0)
+        return CIP_OK;
+    CIP_TRY(cip_io_read_some(l->io, f->meta_at, head, sizeof head, &got, err));
+    CIP_TRY(cip_bp_meta_read((cip_bytes){ head, got }, f->meta_at, l->io->size - f->meta_at,
+                             &f->meta, err));
+    f->offsets_at += f->meta.len;
+    return CIP_OK;
+}
+
+/* The offsets, spare ones too, must all be there. */
+static cip_status place_chunks(cip_layout *l, cip_bp_file *f, cip_err *err)
+{
+    uint64_t n = 0, left = l->io->size - f->offsets_at;
+    f->chunks_at = f->offsets_at;
+    if ((f->h.options & CIP_BP_OFFSETS) == 0)
+        return CIP_OK;
+    if (cip_add_overflow((uint64_t)f->h.nchunk, f->h.nspare, &n) || n > left / 8)
+        return cip_fail(err, CIP_ERR_TRUNCATED, l->io->size,
+                        "expected offsets of %" PRId64 " chunks and %" PRIu64
+                        " free ones, found %" PRIu64 " bytes",
+                        f->h.nchunk, f->h.nspare, left);
+    f->chunks_at += 8 * n;
+    return CIP_OK;
+}
+
+/* --- the array -------------------------------------------------------------------------------- */
+
+static cip_status bytes_array(uint64_t nbytes, cip_array *a, cip_err *err)
+{
+    const int64_t shape[1] = { (int64_t)nbytes };
+    a->dtype = cip_dtype_fixed(CIP_U8, false);
+    return cip_view_c_order(1, shape, 1, &a->view, err);
+}
+
+/* The codec of the first chunk stands for all. */
+static const char *codec_name(cip_bp_file *f, cip_err *err)
+{
+    cip_blosc_head head;
+    uint8_t bytes[CIP_BLOSC_HEADER];
+    size_t n;
+    if (f->chunks_at == f->layout->io->size)
+        return "none";
+    if (cip_io_read_some(f->layout->io, f->chunks_at, bytes, sizeof bytes, &n, err) != CIP_OK ||
+        cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, err) != CIP_OK)
+        return "unknown";
+    return cip_blosc_coder_name(&head);
+}
+
+static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
+{
+    uint64_t item = a->view.itemsize, each = (uint64_t)f->h.chunk_size;
+    int64_t *chunk = NULL;
+    if (a->view.ndim == 1 && f->h.chunk_size > 0 && item != 0 && each % item == 0) {
+        CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &chunk, 1, err));
+        chunk[0] = (int64_t)(each / item);
+    }
+    a->storage = (cip_storage){ .kind = "chunked",
+                                .codec = codec_name(f, NULL),
+                                .nbytes = f->layout->io->size - f->chunks_at,
+                                .chunk = chunk,
+                                .block = -1 };
+    return CIP_OK;
+}
+
+static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
+{
+    cip_array *a;
+    bool sized, numpy;
+    uint64_t nbytes;
+    CIP_TRY(cip_layout_add_array(l, true, &a, err));
+    CIP_TRY(cip_bp_sized(&f->h, &sized, &nbytes, err));
+    CIP_TRY(cip_bp_numpy(f, meta, a, &numpy, err));
+    CIP_TRY(cip_bp_data(f, &f->data, err));
+    nbytes = sized ? nbytes : f->chunks.raw_len;
+    if (!numpy)
+        CIP_TRY(bytes_array(nbytes, a, err));
+    else if (f->wanted < nbytes)
+        cip_warn(l->env, CIP_ERR_CORRUPT, f->meta_at, "metadata",
+                 "the array takes %" PRIu64 " bytes of %" PRIu64 "; the rest is not shown",
+                 f->wanted, nbytes);
+    a->layout = l;
+    a->path = "";
+    a->space = f->data;
+    return fill_storage(f, a, err);
+}
+
+/* --- metadata and facts ----------------------------------------------------------------------- */
+
+static cip_status make_tree(cip_layout *l, const cip_node *meta, cip_err *err)
+{
+    cip_node *map;
+    CIP_TRY(cip_node_new_map(&l->arena, meta != NULL ? 1 : 0, &map, err));
+    if (meta != NULL)
+        CIP_TRY(cip_node_set_key(&l->arena, map, 0, "metadata", meta, err));
+    l->tree = map;
+    return CIP_OK;
+}
+
+static cip_status chunk_fact(cip_layout *l, const cip_bp_header *h, cip_err *err)
+{
+    if (h->nchunk < 0)
+        return cip_layout_add_fact(l, "chunks", err, "as many as there are");
+    if (h->chunk_size < 0)
+        return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of different sizes", h->nchunk);
+    return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of %" PRId64 " bytes", h->nchunk,
+                               h->chunk_size);
+}
+
+static cip_status add_facts(cip_layout *l, const cip_bp_file *f, cip_err *err)
+{
+    const cip_bp_meta *m = &f->meta;
+    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%u", f->h.typesize));
+    CIP_TRY(chunk_fact(l, &f->h, err));
+    CIP_TRY(cip_layout_add_fact(l, "checksum", err, "%s", cip_sum_name(f->h.sum)));
+    if ((f->h.options & CIP_BP_OFFSETS) != 0)
+        CIP_TRY(cip_layout_add_fact(l, "offsets", err, "%" PRId64 ", and room for %" PRIu64 " more",
+                                    f->h.nchunk, f->h.nspare));
+    if ((f->h.options & CIP_BP_METADATA) == 0)
+        return CIP_OK;
+    return cip_layout_add_fact(l, "metadata", err,
+                               "%" PRIu32 " bytes as %" PRIu32 " of %" PRIu32 ", codec %s, %s",
+                               m->size, m->stored, m->room,
+                               m->codec == 0   ? "none"
+                               : m->codec == 1 ? "zlib"
+                                               : "unknown",
+                               cip_sum_name(m->sum));
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static cip_status open_file(cip_layout *l, cip_err *err)
+{
+    cip_bp_file *f;
+    const cip_node *meta = NULL;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
+    l->own = f;
+    f->layout = l;
+    CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
+    CIP_TRY(cip_fail_in(err, read_meta_header(l, f, err), "metadata"));
+    CIP_TRY(cip_fail_in(err, place_chunks(l, f, err), "offsets"));
+    if ((f->h.options & CIP_BP_METADATA) != 0)
+        CIP_TRY(cip_bp_meta_tree(f, &meta, err));
+    CIP_TRY(add_array(l, f, &meta, err));
+    CIP_TRY(make_tree(l, meta, err));
+    return add_facts(l, f, err);
+}
+
+const cip_format cip_format_bloscpack = {
+    .name = "bloscpack",
+    .title = "bloscpack",
+    .extensions = "blp",
+    .probe = probe,
+    .open = open_file,
+    .verify = cip_bp_verify,
+};

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The chunks as a table. Their places come from the offsets, or, where there are none or one was
+ * never written, from a walk: chunks follow each other without gaps, and each says its length.
+ * Their decoded sizes come from the header, or, where it does not say them, from the chunks' heads.
+ */
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/bloscpack/bloscpack.h"
+
+enum { PIECE = 8192 /* offsets read at once */ };
+
+static cip_read_how how_of(const cip_bp_file *f)
+{
+    return (cip_read_how){ f->layout, NULL };
+}
+
+cip_status cip_bp_sized(const cip_bp_header *h, bool *sized, uint64_t *nbytes, cip_err *err)
+{
+    int64_t n;
+    *nbytes = 0;
+    *sized = h->nchunk == 0 || (h->nchunk > 0 && h->chunk_size >= 0 && h->last_chunk >= 0);
+    if (!*sized || h->nchunk == 0)
+        return CIP_OK;
+    if (cip_mul_overflow(h->nchunk - 1, h->chunk_size, &n) ||
+        cip_add_overflow(n, h->last_chunk, &n))
+        return cip_fail(err, CIP_ERR_CORRUPT, 16,
+                        "expected under 2^63 bytes in all, found %" PRId64 " chunks of %" PRId64,
+                        h->nchunk, h->chunk_size);
+    *nbytes = (uint64_t)n;
+    return CIP_OK;
+}
+
+/* --- one chunk -------------------------------------------------------------------------------- */
+
+static cip_status read_head(const cip_bp_file *f, uint64_t at, cip_blosc_head *head, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t bytes[CIP_BLOSC_HEADER];
+    uint64_t size = f->layout->file->len;
+    if (at > size || size - at < CIP_BLOSC_MIN_HEADER)
+        return cip_fail(err, CIP_ERR_TRUNCATED, size,
+                        "expected a chunk at %" PRIu64 ", found the end of the file", at);
+    size_t n = (size_t)cip_min_u64(sizeof bytes, size - at);
+    CIP_TRY(cip_space_read_at(&how, f->layout->file, at, bytes, n, err));
+    return cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err);
+}
+
+/* A chunk that reaches into the next one is not what the offsets mean. */
+static cip_status check_place(const cip_bp_file *f, uint64_t i, const cip_blosc_head *head,
+                              cip_err *err)
+{
+    const cip_bp_chunks *t = &f->chunks;
+    uint64_t size = f->layout->file->len, digest = cip_sum_size(f->h.sum);
+    uint64_t most = i + 1 < t->nfound && t->at[i + 1] <= size ? t->at[i + 1] : size;
+    if (t->at[i] < f->chunks_at)
+        return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
+                        "expected a chunk at %" PRIu64 " or behind, found it at %" PRIu64,
+                        f->chunks_at, t->at[i]);
+    if (t->at[i] <= most && head->cbytes + digest <= most - t->at[i])
+        return CIP_OK;
+    return cip_fail(err, most == size ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT, most,
+                    "expected a chunk with %" PRIu64 " bytes at %" PRIu64 " to end at %" PRIu64
+                    " or before",
+                    head->cbytes + digest, t->at[i], most);
+}
+
+static cip_status read_digest(const cip_bp_file *f, cip_chunk *c, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t stored[CIP_SUM_MAX];
+    if (f->h.sum == CIP_SUM_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_space_read_at(&how, f->layout->file, c->at.off + c->at.len, stored,
+                              cip_sum_size(f->h.sum), err));
+    c->sum_id = (uint8_t)f->h.sum;
+    cip_bp_digest(f->h.sum, stored, c->sum);
+    return CIP_OK;
+}
+
+cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, cip_chunk *out,
+                        cip_err *err)
+{
+    const cip_bp_chunks *t = &f->chunks;
+    CIP_TRY(read_head(f, t->at[i], head, err));
+    CIP_TRY(check_place(f, i, head, err));
+    uint64_t each = (uint64_t)f->h.chunk_size;
+    out->at = (cip_extent){ f->layout->file, t->at[i], head->cbytes };
+    out->raw_off = t->raw != NULL ? t->raw[i] : i * each;
+    out->raw_len = (t->raw != NULL ? t->raw[i + 1] : cip_min_u64(out->raw_off + each, t->raw_len)) -
+                   out->raw_off;
+    if (out->raw_len != head->nbytes)
+        return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
+                        "expected a chunk of %" PRIu64 " decoded bytes, found %" PRIu32,
+                        out->raw_len, head->nbytes);
+    return read_digest(f, out, err);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* All but the last are of one size, so they are told of as one run. */
+static void fill_missing(const cip_bp_chunks *t, uint64_t each, uint64_t i, cip_chunk *out)
+{
+    bool last = i + 1 == t->n;
+    out->state = CIP_CHUNK_MISSING;
+    out->why = t->why;
+    out->lack = t->lack;
+    out->raw_off = t->raw != NULL ? t->raw[i] : i * each;
+    out->raw_len = last ? t->raw_len - out->raw_off : each;
+    out->run = last ? 1 : t->n - 1 - i;
+}
+
+static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    const cip_bp_file *f = self;
+    cip_blosc_head head;
+    for (size_t k = 0; k < n; k++) {
+        if (i + k >= f->chunks.n)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected a chunk below %" PRIu64 ", found %" PRIu64, f->chunks.n,
+                            i + k);
+        if (i + k < f->chunks.nfound)
+            CIP_TRY(cip_bp_chunk(f, i + k, &head, &out[k], err));
+        else
+            fill_missing(&f->chunks, (uint64_t)f->h.chunk_size, i + k, &out[k]);
+    }
+    return CIP_OK;
+}
+
+/* With chunks of different sizes: the last one that begins at the byte or before it. */
+static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
+{
+    const cip_bp_chunks *t = &((const cip_bp_file *)self)->chunks;
+    uint64_t lo = 0, hi = t->n;
+    (void)err;
+    while (hi - lo > 1) {
+        uint64_t mid = lo + (hi - lo) / 2;
+        if (t->raw[mid] <= raw_off)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    *i = lo;
+    return CIP_OK;
+}
+
+static cip_status table_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = ((const cip_bp_file *)self)->chunks.n;
+    return CIP_OK;
+}
+
+/* As far as the next chunk, with the digest between. */
+static void table_place(void *self, uint64_t i, cip_extent *at)
+{
+    const cip_bp_file *f = self;
+    const cip_bp_chunks *t = &f->chunks;
+    if (i >= t->nfound || t->at[i] >= f->layout->file->len)
+        return;
+    uint64_t end = i + 1 < t->nfound && t->at[i + 1] > t->at[i] ? t->at[i + 1] : UINT64_MAX;
+    *at = (cip_extent){ f->layout->file, t->at[i],
+                        cip_min_u64(end, f->layout->file->len) - t->at[i] };
+}
+
+/* --- where they are --------------------------------------------------------------------------- */
+
+static cip_status keep(cip_bp_file *f, const cip_buf *list, const uint64_t **out, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    char *copy;
+    pthread_mutex_lock(&l->lock);
+    cip_status st = cip_arena_copy(&l->arena, list->ptr, list->len, &copy, err);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    *out = (const uint64_t *)(const void *)copy;
+    return CIP_OK;
+}
+
+/* The offsets, which the file has room for. *all false: one of them was never written. */
+static cip_status read_offsets(cip_bp_file *f, cip_buf *list, bool *all, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t bytes[PIECE];
+    uint64_t n = (uint64_t)f->h.nchunk, each = PIECE / 8;
+    *all = true;
+    for (uint64_t i = 0; i < n && *all; i += each) {
+        size_t m = (size_t)cip_min_u64(each, n - i);
+        CIP_TRY(cip_space_read_at(&how, f->layout->file, f->offsets_at + 8 * i, bytes, 8 * m, err));
+        for (size_t k = 0; k < m; k++) {
+            uint64_t at = cip_load_u64(bytes + 8 * k, false);
+            *all = *all && at != UINT64_MAX;
+            CIP_TRY(cip_buf_add(list, &at, sizeof at, err));
+        }
+    }
+    return CIP_OK;
+}
+
+/* From head to head, until the chunks, the file or its sense end: *why then says why. */
+static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err)
+{
+    uint64_t at = f->chunks_at, size = f->layout->file->len, n = (uint64_t)f->h.nchunk;
+    for (uint64_t i = 0; i < n && (f->h.nchunk >= 0 || at < size); i++) {
+        cip_blosc_head head;
+        cip_status st = read_head(f, at, &head, why);
+        if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_BUSY)
+            return cip_fail(err, st, why->offset, "%s", why->text);
+        if (st != CIP_OK)
+            break;
+        if (head.cbytes > size - at)
+            cip_fail(why, CIP_ERR_TRUNCATED, size,
+                     "expected %" PRIu32 " bytes of chunk %" PRIu64 ", found the end of the file",
+                     head.cbytes, i);
+        if (why->code != CIP_OK && f->h.nchunk < 0)
+            break;
+        CIP_TRY(cip_buf_add(list, &at, sizeof at, err));
+        if (why->code != CIP_OK)
+            break;
+        at += head.cbytes + cip_sum_size(f->h.sum);
+    }
+    f->chunks.end = at;
+    return CIP_OK;
+}
+
+/* The chunks' decoded sizes as their heads say them; chunks of nothing are passed over, and what
+ * the array has beyond them is one chunk that is missing. */
+static cip_status measure(cip_bp_file *f, cip_buf *list, cip_buf *raw, cip_err *err)
+{
+    uint64_t *at = (uint64_t *)(void *)list->ptr, end = 0;
+    size_t n = list->len / sizeof *at, kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        cip_blosc_head head;
+        CIP_TRY(read_head(f, at[i], &head, err));
+        if (head.nbytes == 0)
+            continue;
+        CIP_TRY(cip_buf_add(raw, &end, sizeof end, err));
+        end += head.nbytes; /* at most 2^31 for each 16 bytes of the file */
+        at[kept++] = at[i];
+    }
+    list->len = kept * sizeof *at;
+    CIP_TRY(cip_buf_add(raw, &end, sizeof end, err));
+    f->chunks.n = kept;
+    if (end < f->wanted) {
+        CIP_TRY(cip_buf_add(raw, &f->wanted, sizeof end, err));
+        end = f->wanted;
+        f->chunks.n++;
+    }
+    f->chunks.raw_len = end;
+    return CIP_OK;
+}
+
+/* Of how many bytes the chunks are that were not found, nobody says. */
+static cip_status check_count(const cip_bp_file *f, uint64_t found, const cip_err *why,
+                              cip_err *err)
+{
+    bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
+    if (f->h.nchunk < 0 || force || why->code == CIP_OK)
+        return CIP_OK;
+    return cip_fail(err, (cip_status)why->code, why->offset,
+                    "expected %" PRId64 " chunks, found %" PRIu64
+                    " (%.120s); forced, these are read",
+                    f->h.nchunk, found, why->text);
+}
+
+/* What came to light on the way to the chunks. */
+static void tell_lack(cip_bp_file *f, const cip_err *why)
+{
+    cip_bp_chunks *t = &f->chunks;
+    bool cut = why->code == CIP_OK || why->code == CIP_ERR_TRUNCATED;
+    t->why = cut ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT;
+    t->lack =
+        cut ? "the file ends before it" : "a chunk before it is damaged, so its place is not known";
+    if (why->code != CIP_OK)
+        cip_warn(f->layout->env, t->why, why->offset, "chunks", "%.160s", why->text);
+    else if (t->nfound < t->n)
+        cip_warn(f->layout->env, t->why, CIP_NO_OFFSET, "chunks",
+                 "expected %" PRIu64 " bytes as the metadata say, found fewer", t->raw_len);
+}
+
+static cip_status find_chunks(cip_bp_file *f, bool sized, uint64_t nbytes, cip_buf *list,
+                              cip_buf *raw, cip_err *err)
+{
+    cip_bp_chunks *t = &f->chunks;
+    cip_err why = CIP_ERR_INIT;
+    bool all = false;
+    if ((f->h.options & CIP_BP_OFFSETS) != 0)
+        CIP_TRY(read_offsets(f, list, &all, err));
+    if (!all) {
+        list->len = 0;
+        CIP_TRY(walk(f, list, &why, err));
+    }
+    t->raw_len = nbytes;
+    t->n = nbytes == 0 ? 0 : cip_div_up(nbytes, (uint64_t)f->h.chunk_size);
+    if (!sized) {
+        CIP_TRY(check_count(f, list->len / sizeof(uint64_t), &why, err));
+        CIP_TRY(measure(f, list, raw, err));
+        CIP_TRY(keep(f, raw, &t->raw, err));
+    }
+    t->nfound = list->len / sizeof(uint64_t);
+    CIP_TRY(keep(f, list, &t->at, err));
+    tell_lack(f, &why);
+    return CIP_OK;
+}
+
+static cip_status make_data(void *self, cip_space **out, cip_err *err)
+{
+    cip_bp_file *f = self;
+    cip_layout *l = f->layout;
+    const cip_step step = { .codec = &cip_codec_blosc };
+    cip_buf list = { .mem = &l->env->mem }, raw = { .mem = &l->env->mem };
+    bool sized;
+    uint64_t nbytes;
+    CIP_TRY(cip_bp_sized(&f->h, &sized, &nbytes, err));
+    cip_status st = find_chunks(f, sized, nbytes, &list, &raw, err);
+    cip_buf_clear(&list);
+    cip_buf_clear(&raw);
+    CIP_TRY(cip_fail_in(err, st, "chunks"));
+    const cip_table table = { .at = table_at,
+                              .find = sized ? NULL : table_find,
+                              .count = table_count,
+                              .place = table_place,
+                              .raw_each = sized ? (uint64_t)f->h.chunk_size : 0,
+                              .self = f };
+    CIP_TRY(cip_space_new_chunked(l, &table, f->chunks.raw_len, &step, 1, out, err));
+    (*out)->codec_env.typesize = f->h.typesize;
+    (*out)->label = "data";
+    return CIP_OK;
+}
+
+/* A walk that nothing needs yet is put off to the first read. */
+cip_status cip_bp_data(cip_bp_file *f, cip_space **out, cip_err *err)
+{
+    bool sized;
+    uint64_t nbytes;
+    CIP_TRY(cip_bp_sized(&f->h, &sized, &nbytes, err));
+    if (sized)
+        return cip_space_new_lazy(f->layout, make_data, f, out, err);
+    return make_data(f, out, err);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The metadata: JSON, perhaps compressed, and the array that numpy's users describe in it. Damaged
+ * metadata do not keep the data from being read: they are bytes then. */
+#include <string.h>
+
+#include "array/quote.h"
+#include "base/num.h"
+#include "format/bloscpack/bloscpack.h"
+#include "tree/json_read.h"
+
+enum {
+    ZLIB_MOST = 1032 /* times its length is the most that deflate can hold */
+};
+
+cip_status cip_bp_meta_stored(const cip_bp_file *f, cip_bytes *out, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    const cip_bp_meta *m = &f->meta;
+    const cip_read_how how = { l, NULL };
+    uint8_t *bytes, digest[CIP_SUM_MAX], want[CIP_SUM_MAX], found[CIP_SUM_MAX];
+    uint64_t at = f->meta_at + CIP_BP_META_HEADER;
+    size_t n = cip_sum_size(m->sum);
+    if (m->stored > CIP_BP_METADATA_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, at, "expected at most %d bytes, found %" PRIu32,
+                        CIP_BP_METADATA_MAX, m->stored);
+    CIP_TRY(cip_arena_get(&l->arena, m->stored, (void **)&bytes, err));
+    CIP_TRY(cip_space_read_at(&how, l->file, at, bytes, m->stored, err));
+    *out = (cip_bytes){ bytes, m->stored };
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_space_read_at(&how, l->file, at + m->room, digest, n, err));
+    cip_bp_digest(m->sum, digest, want);
+    CIP_TRY(cip_sum_of(&l->env->mem, m->sum, *out, found, err));
+    if (memcmp(found, want, n) == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CHECKSUM, at, "expected bytes of the %s behind them, found others",
+                    cip_sum_name(m->sum));
+}
+
+static cip_status decode(const cip_bp_file *f, cip_bytes in, cip_bytes *out, cip_err *err)
+{
+    const cip_bp_meta *m = &f->meta;
+    const cip_codec_env env = { .mem = &f->layout->env->mem };
+    uint8_t *text;
+    *out = in;
+    if (m->codec > 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, f->meta_at + 10,
+                        "expected codec 0 (none) or 1 (zlib), found %u", m->codec);
+    if (m->codec == 0 ? m->size != in.len : m->size / ZLIB_MOST > in.len)
+        return cip_fail(err, CIP_ERR_CORRUPT, f->meta_at + 12,
+                        "expected a length that %zu stored bytes can have, found %" PRIu32, in.len,
+                        m->size);
+    if (m->codec == 0)
+        return CIP_OK;
+    if (m->size > CIP_BP_METADATA_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, f->meta_at + 12,
+                        "expected at most %d bytes, found %" PRIu32, CIP_BP_METADATA_MAX, m->size);
+    CIP_TRY(cip_arena_get(&f->layout->arena, m->size, (void **)&text, err));
+    *out = (cip_bytes){ text, m->size };
+    return cip_codec_find("zlib")->decode(NULL, &env, in, text, m->size, err);
+}
+
+cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_bytes bytes;
+    cip_node *node = NULL;
+    bool repeated = false;
+    *out = NULL;
+    cip_status st = cip_bp_meta_stored(f, &bytes, &why);
+    if (st == CIP_OK)
+        st = decode(f, bytes, &bytes, &why);
+    if (st == CIP_OK)
+        st = cip_json_read(&f->layout->arena, bytes, 0, &node, &repeated, &why);
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st != CIP_OK)
+        cip_warn(f->layout->env, st, f->meta_at, "metadata", "%.160s; they are left out", why.text);
+    if (repeated)
+        cip_warn(f->layout->env, CIP_ERR_CORRUPT, f->meta_at, "metadata",
+                 "a key stands there twice: the last one counts");
+    *out = st == CIP_OK ? node : NULL;
+    return CIP_OK;
+}
+
+/* --- numpy ------------------------------------------------------------------------------------ */
+
+static cip_status print_descr(cip_buf *b, const cip_node *n, int depth, cip_err *err);
+
+/* JSON has no tuples: a field is a list of a name, a type and perhaps a shape. */
+static cip_status print_field(cip_buf *b, const cip_node *n, int depth, cip_err *err)
+{
+    int64_t v;
+    if (n->type != CIP_NODE_SEQ || n->len < 2 || n->len > 3 || n->item[0]->type != CIP_NODE_STRING)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected fields of a name, a type and a shape, found others");
+    CIP_TRY(cip_buf_addf(b, err, "("));
+    CIP_TRY(cip_quote_utf8(b, n->item[0]->text, n->item[0]->len, false, err));
+    CIP_TRY(cip_buf_addf(b, err, ","));
+    CIP_TRY(print_descr(b, n->item[1], depth + 1, err));
+    for (uint32_t i = 0; n->len == 3 && i < n->item[2]->len; i++) {
+        bool length = n->item[2]->type == CIP_NODE_SEQ && cip_node_as_int(n->item[2]->item[i], &v);
+        if (!length)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected the shape of a field, found another value");
+        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64 ",", i == 0 ? ",(" : "", v));
+    }
+    return cip_buf_addf(b, err, n->len == 3 && n->item[2]->len != 0 ? "))," : "),");
+}
+
+/* Of files before bloscpack 0.7.2: what numpy calls a descr, as Python prints it. */
+static cip_status print_descr(cip_buf *b, const cip_node *n, int depth, cip_err *err)
+{
+    if (n->type == CIP_NODE_STRING)
+        return cip_quote_utf8(b, n->text, n->len, false, err);
+    if (n->type != CIP_NODE_SEQ || depth > 32)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a type as text or as a list of fields, found another value");
+    CIP_TRY(cip_buf_addf(b, err, "["));
+    for (uint32_t i = 0; i < n->len; i++)
+        CIP_TRY(print_field(b, n->item[i], depth, err));
+    return cip_buf_addf(b, err, "]");
+}
+
+static cip_status read_type(cip_layout *l, const cip_node *n, const cip_dtype **out, cip_err *err)
+{
+    cip_buf text = { .mem = &l->env->mem };
+    if (n == NULL)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a dtype, found none");
+    if (n->type == CIP_NODE_STRING)
+        return cip_dtype_parse(&l->arena, n->text, n->len, false, out, err);
+    cip_status st = print_descr(&text, n, 0, err);
+    if (st == CIP_OK)
+        st = cip_dtype_parse(&l->arena, (const char *)text.ptr, text.len, false, out, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+static cip_status read_shape(const cip_node *n, int64_t shape[CIP_MAX_NDIM], cip_err *err)
+{
+    bool good = n != NULL && n->type == CIP_NODE_SEQ && n->len <= CIP_MAX_NDIM;
+    for (uint32_t k = 0; good && k < n->len; k++)
+        good = cip_node_as_int(n->item[k], &shape[k]) && shape[k] >= 0;
+    if (good)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a shape of at most %d lengths, found another value", CIP_MAX_NDIM);
+}
+
+static cip_status read_numpy(cip_layout *l, const cip_node *meta, cip_array *a, uint64_t *nbytes,
+                             cip_err *err)
+{
+    const cip_node *order = cip_map_get(meta, "order"), *shape_node = cip_map_get(meta, "shape");
+    int64_t shape[CIP_MAX_NDIM];
+    const cip_dtype *d;
+    cip_nd view;
+    bool f_order = order != NULL && cip_node_is_string(order, "F");
+    if (!f_order && (order == NULL || !cip_node_is_string(order, "C")))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the order 'C' or 'F', found another");
+    CIP_TRY(read_shape(shape_node, shape, err));
+    CIP_TRY(read_type(l, cip_map_get(meta, "dtype"), &d, err));
+    int32_t ndim = (int32_t)shape_node->len;
+    CIP_TRY((f_order ? cip_view_f_order : cip_view_c_order)(ndim, shape, d->itemsize, &view, err));
+    if (!cip_shape_nelem(ndim, shape, nbytes) || cip_mul_overflow(*nbytes, d->itemsize, nbytes))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    a->dtype = d;
+    a->view = view;
+    a->f_order = f_order && ndim > 1;
+    return CIP_OK;
+}
+
+/* The metadata without what the array says itself; NULL: nothing is left. */
+static cip_status leave_out(cip_arena *a, const cip_node **meta, cip_err *err)
+{
+    static const char *const known[] = { "dtype", "shape", "order", "container" };
+    const cip_node *all = *meta;
+    cip_node *rest;
+    const uint32_t nknown = sizeof known / sizeof known[0]; /* each is there, and once */
+    uint32_t n = 0;
+    *meta = NULL;
+    if (all->len == nknown)
+        return CIP_OK;
+    CIP_TRY(cip_node_new_map(a, all->len - nknown, &rest, err));
+    for (uint32_t i = 0; i < all->len; i++) {
+        bool is_known = false;
+        for (uint32_t k = 0; k < nknown; k++)
+            is_known = is_known || cip_node_is_string(all->pair[i].key, known[k]);
+        if (!is_known)
+            cip_node_set_pair(rest, n++, all->pair[i].key, all->pair[i].value);
+    }
+    *meta = rest;
+    return CIP_OK;
+}
+
+cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, bool *is, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    cip_err why = CIP_ERR_INIT;
+    const cip_node *container = *meta == NULL ? NULL : cip_map_get(*meta, "container");
+    cip_array found = *a;
+    uint64_t wanted = 0, nbytes;
+    bool sized;
+    *is = false;
+    if (container == NULL || !cip_node_is_string(container, "numpy"))
+        return CIP_OK;
+    CIP_TRY(cip_bp_sized(&f->h, &sized, &nbytes, err));
+    cip_status st = read_numpy(l, *meta, &found, &wanted, &why);
+    if (st == CIP_OK && wanted > nbytes && sized)
+        st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                      "expected an array of at most %" PRIu64 " bytes, found one of %" PRIu64,
+                      nbytes, wanted);
+    if (st == CIP_ERR_NOMEM)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    *is = st == CIP_OK;
+    if (!*is) {
+        cip_warn(l->env, st, f->meta_at, "metadata", "%.160s; the data are shown as bytes",
+                 why.text);
+        return CIP_OK;
+    }
+    *a = found;
+    f->wanted = wanted;
+    CIP_TRY(cip_layout_add_fact(l, "numpy", err, "order %s", found.f_order ? "F" : "C"));
+    return leave_out(&l->arena, meta, err);
+}
