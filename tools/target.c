@@ -41,9 +41,11 @@ void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
     if (cip_array_get_storage(a, &s, NULL) != CIP_OK || strcmp(s.kind, "external") == 0)
         return; /* the other file's blocks are compared */
     const cip_block_info *b = s.block >= 0 ? cip_file_block(f, (size_t)s.block) : NULL;
+    cip_chunk_info c = { .size = sizeof c };
     const cip_finding none = { .part = cip_array_path(a),
                                .text = "no checksum is stored for its data: nothing is compared" };
-    if (b == NULL || b->checksum[0] == '\0')
+    bool block = b != NULL && b->checksum[0] != '\0';
+    if (!block && (cip_chunk_at(a, 0, &c, NULL) != CIP_OK || c.checksum[0] == '\0'))
         print_told(name, "note: ", &none);
 }
 

@@ -21,7 +21,9 @@ typedef struct cip_file cip_file;
  * each open file, when the first of its bytes is asked for (a window costs the whole block then):
  * where it is not what its checksum was made of (the stored or, as older writers did, the decoded
  * bytes), every read of it fails with CHECKSUM and no byte is given out. Data without a checksum
- * (inline, streamed, formats that have none) are read as ever; cip_block_info.checksum tells. */
+ * (inline, streamed, formats that have none) are read as ever; cip_block_info.checksum tells.
+ * Chunks with checksums of their own (bloscpack) are compared at every read, whatever is asked for.
+ */
 typedef enum cip_check {
     CIP_CHECK_DEFAULT = 0, /* off; on where cip_convert opens its input */
     CIP_CHECK_ON,
