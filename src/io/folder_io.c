@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A folder as an io: the formats whose file is a folder find their members through it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +52,54 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
     return st;
 }
 
+/* Of a name in the open folder; links are followed. */
+static bool leads_to_folder(DIR *d, const char *name)
+{
+    struct stat st;
+    return fstatat(dirfd(d), name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+static cip_status open_listed(const folder_io *f, const char *path, uint32_t flags, DIR **out,
+                              cip_err *err)
+{
+    char what[160];
+    int fd = -1;
+    if ((flags & CIP_IO_EXTERNAL) == 0) {
+        CIP_TRY(cip_folder_open_beneath(f->folder, path[0] != '\0' ? path : ".", path, &fd, err));
+    } else {
+        cip_buf full = { .mem = &f->io.env->mem };
+        cip_status st = cip_buf_addf(&full, err, "%s%s%c", cip_folder_path(f->folder), path, 0);
+        if (st == CIP_OK)
+            fd = open((const char *)full.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        cip_buf_clear(&full);
+        CIP_TRY(st);
+    }
+    *out = fd != -1 ? fdopendir(fd) : NULL;
+    if (*out != NULL)
+        return CIP_OK;
+    int errnum = errno;
+    close(fd); /* -1 is fine */
+    snprintf(what, sizeof what, "cannot list '%.120s'", path);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+static cip_status folder_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                              void *user, cip_err *err)
+{
+    const struct dirent *e;
+    DIR *d;
+    CIP_TRY(open_listed((const folder_io *)io, path, flags, &d, err));
+    while ((e = readdir(d)) != NULL) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        bool folder = e->d_type == DT_DIR || (e->d_type != DT_REG && leads_to_folder(d, e->d_name));
+        if (fn(user, e->d_name, folder) != 0)
+            break;
+    }
+    closedir(d);
+    return CIP_OK;
+}
+
 static void folder_close(cip_io *io)
 {
     cip_folder_drop(((folder_io *)io)->folder);
@@ -60,6 +110,7 @@ static const cip_io_ops folder_ops = {
     .name = "folder",
     .read_ranges = no_bytes,
     .open_member = folder_member,
+    .list = folder_list,
     .close = folder_close,
 };
 

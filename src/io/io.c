@@ -127,23 +127,43 @@ static cip_status check_whole(cip_io **io, const char *name, cip_err *err)
     return st;
 }
 
+/* A member by its path, decoded. */
+static cip_status open_path(cip_io *io, const char *path, const char *shown, uint32_t flags,
+                            cip_io **out, cip_err *err)
+{
+    if (io->ops->open_member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be opened: '%.80s' has no folder of its own", shown,
+                        io->name);
+    CIP_TRY(io->ops->open_member(io, path, flags, out, err));
+    return check_whole(out, shown, err);
+}
+
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err)
 {
     char *path = NULL;
     *out = NULL;
     CIP_TRY(cip_reference_path(&io->env->mem, reference, flags, &path, err));
-    cip_status st;
-    if (io->ops->open_member == NULL)
-        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                      "'%.120s' cannot be opened: '%.80s' has no folder of its own", reference,
-                      io->name);
-    else
-        st = io->ops->open_member(io, path, flags, out, err);
-    if (st == CIP_OK)
-        st = check_whole(out, reference, err);
+    cip_status st = open_path(io, path, reference, flags, out, err);
     cip_mem_put(&io->env->mem, path);
     return st;
+}
+
+cip_status cip_io_check_beneath(const char *path, cip_err *err)
+{
+    if (cip_member_name_is_plain(path))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a name beneath the folder, found '%.120s'", path);
+}
+
+cip_status cip_io_open_beneath(cip_io *io, const char *path, uint32_t flags, cip_io **out,
+                               cip_err *err)
+{
+    *out = NULL;
+    CIP_TRY(cip_io_check_beneath(path, err));
+    return open_path(io, path, path, flags, out, err);
 }
 
 int cip_io_descriptor(cip_io *io, uint64_t *off)

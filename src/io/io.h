@@ -12,6 +12,9 @@
 /* Immutable after opening but for `user`; any thread may read. */
 typedef struct cip_io cip_io;
 
+/* Takes a name of a folder's listing; nonzero stops it. */
+typedef int cip_io_list_fn(void *user, const char *name, bool is_folder);
+
 typedef struct cip_io_ops {
     const char *name; /* "file", "memory", ... */
     /* Fills all ranges or fails. They rise, do not overlap, lie within the size and are not empty:
@@ -23,6 +26,9 @@ typedef struct cip_io_ops {
      * with CIP_IO_EXTERNAL, which may be absolute too. */
     cip_status (*open_member)(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                               cip_err *err);
+    /* Optional, of folders: the names in the folder at `path` ("": itself), in any order. */
+    cip_status (*list)(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn, void *user,
+                       cip_err *err);
     /* Optional: whether the file is still what was opened; BUSY ("file changed since open") if not.
      */
     cip_status (*unchanged)(cip_io *io, cip_err *err);
@@ -115,14 +121,26 @@ const char *cip_io_path(cip_io *io);
 /* What the path names: a folder or a file. */
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);
 
+/* A member by its path beneath the folder as it is, no reference: relative, without empty, "." or
+ * ".." segments (CORRUPT otherwise). Links as in cip_io_open_member. */
+cip_status cip_io_open_beneath(cip_io *io, const char *path, uint32_t flags, cip_io **out,
+                               cip_err *err);
+/* Calls fn for each name in a folder beneath (path "": the folder itself), by byte order; nonzero
+ * is CANCELLED. `is_folder`: of a link that it leads to one. UNSUPPORTED for ios that are no
+ * folders; NOT_FOUND, CORRUPT (as above, or a link out), LIMIT over max_blocks names. */
+cip_status cip_io_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn, void *user,
+                       cip_err *err);
+
 /* The members with numbers for names as one io: byte b of member i is byte (i << SHIFT) + b, for
  * members below 2^32 bytes and numbers below 2^31. At most 64 are open at a time. `of` is borrowed;
- * `flags` as for opening a member; `name` writes the name of member i. */
-enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBER_NAME = 64, CIP_IO_NUMBERED_OPEN = 64 };
+ * `flags` as for opening a member; `place` writes the path of member i (cip_io_open_beneath), and
+ * may set *of to another io that it lies beneath. */
+enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBER_NAME = 1024, CIP_IO_NUMBERED_OPEN = 64 };
 #define CIP_IO_NUMBERS (UINT64_C(1) << 31)
-typedef void cip_io_number_name(uint64_t i, char out[CIP_IO_NUMBER_NAME]);
-cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *name, cip_io **out,
-                                cip_err *err);
+typedef void cip_io_number_place(void *user, uint64_t i, cip_io **of,
+                                 char name[CIP_IO_NUMBER_NAME]);
+cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_place *place, void *user,
+                                cip_io **out, cip_err *err);
 /* The size of member i of such an io; NOT_FOUND. */
 cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err);
 /* The name of the member that byte *off lies in, which becomes the offset there; false for an io

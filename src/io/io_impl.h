@@ -66,6 +66,8 @@ cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flag
 const char *cip_patch_op_fault(const cip_patch_op *op);
 /* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */
 bool cip_member_name_is_plain(const char *name);
+/* CORRUPT where it does not. */
+cip_status cip_io_check_beneath(const char *path, cip_err *err);
 /* Adds one whose names and bytes are borrowed and known to be right. */
 cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err);
 /* Whether it concerns the bytes or length of the file itself. */

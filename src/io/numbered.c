@@ -17,7 +17,8 @@ typedef struct numbered_io {
     cip_io io;
     cip_io *of; /* borrowed */
     uint32_t flags;
-    cip_io_number_name *name;
+    cip_io_number_place *place;
+    void *user;
     pthread_mutex_t lock; /* guards what follows; a folder's lock may be taken under it */
     uint64_t now;
     open_member slot[CIP_IO_NUMBERED_OPEN];
@@ -48,8 +49,9 @@ static open_member *free_slot(numbered_io *f)
 static cip_status open_number(const numbered_io *f, uint64_t i, cip_io **out, cip_err *err)
 {
     char name[CIP_IO_NUMBER_NAME];
-    f->name(i, name);
-    cip_status st = cip_io_open_member(f->of, name, f->flags, out, err);
+    cip_io *of = f->of;
+    f->place(f->user, i, &of, name);
+    cip_status st = cip_io_open_beneath(of, name, f->flags, out, err);
     return cip_fail_in(err, st, "%s", name);
 }
 
@@ -134,8 +136,8 @@ static const cip_io_ops numbered_ops = {
     .close = numbered_close,
 };
 
-cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *name, cip_io **out,
-                                cip_err *err)
+cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_place *place, void *user,
+                                cip_io **out, cip_err *err)
 {
     cip_io *io;
     *out = NULL;
@@ -143,7 +145,8 @@ cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_name *
     numbered_io *f = (numbered_io *)io;
     f->of = of;
     f->flags = flags;
-    f->name = name;
+    f->place = place;
+    f->user = user;
     pthread_mutex_init(&f->lock, NULL);
     io->size = UINT64_C(1) << 63;
     *out = io;
@@ -165,7 +168,9 @@ bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMB
 {
     if (io->ops != &numbered_ops)
         return false;
-    ((const numbered_io *)io)->name(*off >> CIP_IO_NUMBER_SHIFT, name);
+    const numbered_io *f = (const numbered_io *)io;
+    cip_io *of = f->of;
+    f->place(f->user, *off >> CIP_IO_NUMBER_SHIFT, &of, name);
     *off %= UINT64_C(1) << CIP_IO_NUMBER_SHIFT;
     return true;
 }

@@ -20,8 +20,9 @@ enum { NMEMBER = 100 };
 static cip_env env;
 static scratch dir;
 
-static void name_of(uint64_t i, char out[CIP_IO_NUMBER_NAME])
+static void name_of(void *user, uint64_t i, cip_io **of, char out[CIP_IO_NUMBER_NAME])
 {
+    (void)user, (void)of;
     snprintf(out, CIP_IO_NUMBER_NAME, "m%03u", (unsigned)i);
 }
 
@@ -35,7 +36,7 @@ static int setup(void **state)
         char name[CIP_IO_NUMBER_NAME];
         uint8_t bytes[NMEMBER];
         memset(bytes, (int)i, sizeof bytes);
-        name_of(i, name);
+        name_of(NULL, i, NULL, name);
         scratch_write(&dir, name, bytes, i + 1);
     }
     mkdir(scratch_path(&dir, "sub"), 0755);
@@ -92,6 +93,68 @@ static void a_path_is_a_folder_or_a_file(void **state)
                      CIP_ERR_NOT_FOUND);
 }
 
+typedef struct seen {
+    char names[200];
+    size_t n;
+} seen;
+
+static int see(void *user, const char *name, bool is_folder)
+{
+    seen *s = user;
+    size_t at = strlen(s->names);
+    if (name[0] != 'm' || s->n++ < 2)
+        snprintf(s->names + at, sizeof s->names - at, "%s%s ", name, is_folder ? "/" : "");
+    return s->n == 0;
+}
+
+static int stop(void *user, const char *name, bool is_folder)
+{
+    (void)user, (void)name, (void)is_folder;
+    return 1;
+}
+
+static void a_folder_is_listed_in_order(void **state)
+{
+    (void)state;
+    cip_io *io;
+    seen s = { .n = 0 };
+    assert_int_equal(cip_io_open_path(&env, dir.dir, &io, NULL), CIP_OK);
+    assert_int_equal(symlink("sub", scratch_path(&dir, "in")), 0);
+    assert_int_equal(symlink("/etc", scratch_path(&dir, "out")), 0);
+    assert_int_equal(cip_io_list(io, "", 0, see, &s, NULL), CIP_ERR_CANCELLED); /* at "in" */
+    s = (seen){ .n = 1 };
+    assert_int_equal(cip_io_list(io, "", 0, see, &s, NULL), CIP_OK);
+    assert_string_equal(s.names, "in/ m000 out/ sub/ ");
+    s = (seen){ .n = 1 };
+    assert_int_equal(cip_io_list(io, "in", 0, see, &s, NULL), CIP_OK);
+    assert_int_equal(cip_io_list(io, "sub", CIP_IO_EXTERNAL, see, &s, NULL), CIP_OK);
+    assert_string_equal(s.names, "leaf leaf ");
+    assert_int_equal(cip_io_list(io, "out", 0, see, &s, NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_io_list(io, "out", CIP_IO_EXTERNAL, stop, &s, NULL), CIP_ERR_CANCELLED);
+    assert_int_equal(cip_io_list(io, "../x", 0, see, &s, NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_io_list(io, "gone", 0, see, &s, NULL), CIP_ERR_NOT_FOUND);
+    cip_io_close(io);
+    assert_int_equal(cip_io_open_path(&env, scratch_path(&dir, "m000"), &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_list(io, "", 0, see, &s, NULL), CIP_ERR_UNSUPPORTED);
+    cip_io_close(io);
+}
+
+static void a_name_beneath_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    cip_io *io, *member;
+    const char *const outside[] = {
+        "", "/etc/passwd", "../x", "sub/../m000", "./m000", "sub//leaf"
+    };
+    assert_int_equal(cip_io_open_path(&env, dir.dir, &io, NULL), CIP_OK);
+    scratch_write(&dir, "a%20b#c", "x", 1);
+    assert_int_equal(cip_io_open_beneath(io, "a%20b#c", 0, &member, NULL), CIP_OK);
+    cip_io_close(member);
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++)
+        assert_int_equal(cip_io_open_beneath(io, outside[i], 0, &member, NULL), CIP_ERR_CORRUPT);
+    cip_io_close(io);
+}
+
 static unsigned open_files(void)
 {
     unsigned n = 0;
@@ -107,7 +170,7 @@ static cip_io *open_numbered(cip_io **folder)
 {
     cip_io *io;
     assert_int_equal(cip_io_open_path(&env, dir.dir, folder, NULL), CIP_OK);
-    assert_int_equal(cip_io_open_numbered(*folder, 0, name_of, &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_numbered(*folder, 0, name_of, NULL, &io, NULL), CIP_OK);
     return io;
 }
 
@@ -200,7 +263,7 @@ static void lack_of_memory_is_reported(void **state)
         assert_int_equal(cip_env_init(&own, NULL, &from, NULL, NULL), CIP_OK);
         cip_status st = cip_io_open_path(&own, dir.dir, &folder, NULL);
         if (st == CIP_OK)
-            st = cip_io_open_numbered(folder, 0, name_of, &io, NULL);
+            st = cip_io_open_numbered(folder, 0, name_of, NULL, &io, NULL);
         if (st == CIP_OK)
             st = cip_io_read(io, at(3, 0), &byte, 1, NULL);
         assert_int_equal(st, a.requests < n ? CIP_OK : CIP_ERR_NOMEM);
@@ -220,6 +283,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_folder_has_members_and_no_bytes),
         TEST(a_path_is_a_folder_or_a_file),
+        TEST(a_folder_is_listed_in_order),
+        TEST(a_name_beneath_is_taken_as_it_is),
         TEST(members_are_found_by_their_number),
         TEST(members_that_end_or_are_not_there_say_so),
         TEST(at_most_64_are_open),

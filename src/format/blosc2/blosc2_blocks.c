@@ -16,7 +16,7 @@ static uint64_t shown_offset(const cip_b2_index *x, const cip_extent *at)
 static cip_status name_member(cip_layout *l, const cip_b2_entry *e, cip_block *b, cip_err *err)
 {
     char name[CIP_IO_NUMBER_NAME], *kept;
-    cip_b2_member_name(e->at, name);
+    cip_b2_member_name(NULL, e->at, NULL, name);
     pthread_mutex_lock(&l->lock);
     cip_status st = cip_arena_printf(&l->arena, &kept, err, "%s", name);
     pthread_mutex_unlock(&l->lock);

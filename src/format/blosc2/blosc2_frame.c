@@ -68,8 +68,9 @@ static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
 }
 
 /* Eight digits. */
-void cip_b2_member_name(uint64_t number, char out[CIP_IO_NUMBER_NAME])
+void cip_b2_member_name(void *user, uint64_t number, cip_io **of, char out[CIP_IO_NUMBER_NAME])
 {
+    (void)user, (void)of;
     snprintf(out, CIP_IO_NUMBER_NAME, "%08" PRIX64 ".chunk", number);
 }
 
@@ -77,7 +78,7 @@ static cip_status open_numbered(cip_b2_frame *f, cip_err *err)
 {
     cip_layout *l = f->layout;
     uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
-    CIP_TRY(cip_io_open_numbered(l->io, flags, cip_b2_member_name, &f->numbered, err));
+    CIP_TRY(cip_io_open_numbered(l->io, flags, cip_b2_member_name, NULL, &f->numbered, err));
     return cip_space_new_file(l, f->numbered, &f->index.numbered, err);
 }
 
