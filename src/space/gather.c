@@ -119,6 +119,11 @@ static cip_status gather_space(cip_gather *g, const cip_nd *view, const cip_nd *
     if (st != CIP_OK)
         return cip_rd_fail(&g->rd, st, err);
     from.off += shift;
+    if (g->s->kind == CIP_SPACE_RECORDS && cip_records_narrow(g->s, &from, &g->s, &from)) {
+        CIP_TRY(cip_view_bounds(&from, &first, &end, err));
+        CIP_TRY(cip_rd_deeper(&g->rd, &g->rd, err));
+        return gather_space(g, &from, to, first, end, err);
+    }
     cip_space *s = g->s, *other_way = s->kind == CIP_SPACE_CHUNKED ? s->in_order : NULL;
     if (other_way == NULL || !atomic_load_explicit(&s->use_in_order, memory_order_relaxed)) {
         st = cip_rd_fail(&g->rd, gather_kind(g, &from, to, end + shift, &found), &found);

@@ -97,6 +97,21 @@ typedef struct cip_step {
 
 enum { CIP_MAX_STEPS = 8 };
 
+/* A run of a record's bytes that is one of a column's row, too. */
+typedef struct cip_record_part {
+    uint64_t off;  /* in the record */
+    uint64_t from; /* in the row */
+    uint64_t len;
+} cip_record_part;
+
+/* What lies together of all records: a row for each. */
+typedef struct cip_record_column {
+    cip_space *in;
+    uint64_t row; /* bytes */
+    const cip_record_part *part;
+    size_t npart;
+} cip_record_column;
+
 typedef enum cip_space_kind {
     CIP_SPACE_FILE = 1, /* all bytes of an io */
     CIP_SPACE_MEM,      /* bytes that the layout owns */
@@ -104,6 +119,7 @@ typedef enum cip_space_kind {
     CIP_SPACE_CHUNKED,  /* linear chunks through steps */
     CIP_SPACE_GRID,     /* n-d chunks through steps */
     CIP_SPACE_SEQ,      /* one extent through one codec, decoded in order */
+    CIP_SPACE_RECORDS,  /* records put together of columns */
     CIP_SPACE_LAZY      /* made at first use */
 } cip_space_kind;
 
@@ -118,7 +134,12 @@ struct cip_space {
         cip_bytes mem;   /* MEM */
         cip_extent sub;  /* SUB, SEQ */
         cip_table table; /* CHUNKED, GRID */
-        struct {         /* LAZY */
+        struct {         /* RECORDS */
+            uint64_t itemsize;
+            const cip_record_column *column;
+            size_t n;
+        } records;
+        struct { /* LAZY */
             cip_status (*make)(void *self, cip_space **out,
                                cip_err *err); /* called once, under the lazy lock */
             void *self;
@@ -282,6 +303,11 @@ cip_status cip_space_new_grid(cip_layout *l, const cip_grid *grid, const cip_tab
                               const cip_step *step, size_t nstep, cip_space **out, cip_err *err);
 cip_status cip_space_new_seq(cip_layout *l, const cip_extent *at, uint64_t len,
                              const cip_step *step, cip_space **out, cip_err *err);
+/* n records of `itemsize` (not 0) bytes, put together of columns (copied; their parts are borrowed
+ * and lie within records and rows). Bytes of no part are zeros. LIMIT over 2^63 bytes. */
+cip_status cip_space_new_records(cip_layout *l, uint64_t n, uint64_t itemsize,
+                                 const cip_record_column *column, size_t ncolumn, cip_space **out,
+                                 cip_err *err);
 /* `make` is called at first use, once; its result or error is kept (no memory for the error's text:
  * its status is). It may make spaces, children and read spaces; reads that it makes run in its own
  * thread. A lazy space that needs itself to be made is CORRUPT. Makers run one at a time. */

@@ -198,6 +198,26 @@ cip_status cip_space_new_seq(cip_layout *l, const cip_extent *at, uint64_t len,
     return CIP_OK;
 }
 
+cip_status cip_space_new_records(cip_layout *l, uint64_t n, uint64_t itemsize,
+                                 const cip_record_column *column, size_t ncolumn, cip_space **out,
+                                 cip_err *err)
+{
+    cip_space *s;
+    uint64_t len;
+    void *kept;
+    *out = NULL;
+    if (cip_mul_overflow(n, itemsize, &len) || len > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "%" PRIu64 " records of %" PRIu64 " bytes", n, itemsize);
+    CIP_TRY(new_space(l, CIP_SPACE_RECORDS, len, &s, err));
+    CIP_TRY(arena_copy(l, column, ncolumn, sizeof *column, &kept, err));
+    s->records.itemsize = itemsize;
+    s->records.column = kept;
+    s->records.n = ncolumn;
+    *out = s;
+    return CIP_OK;
+}
+
 cip_status cip_space_new_lazy(cip_layout *l,
                               cip_status (*make)(void *self, cip_space **out, cip_err *err),
                               void *self, cip_space **out, cip_err *err)

@@ -214,6 +214,8 @@ static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
         return cip_grid_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_SEQ:
         return cip_seq_spans(rd, s, shift, want, n, err);
+    case CIP_SPACE_RECORDS:
+        return cip_records_spans(rd, s, shift, want, n, err);
     case CIP_SPACE_SUB:
     case CIP_SPACE_LAZY:
         break; /* descended before */
