@@ -183,10 +183,22 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
 
 /* --- finding ------------------------------------------------------------------------------- */
 
+static const cip_array *array_at(const cip_file *f, const char *path, size_t len)
+{
+    size_t i = cip_strmap_get(&f->by_path, (cip_bytes){ (const uint8_t *)path, len });
+    return i == SIZE_MAX ? NULL : f->layout->array[i];
+}
+
+const cip_array *cip_file_whole(const cip_file *f)
+{
+    return f->layout->narray > 1 ? array_at(f, "", 0) : NULL;
+}
+
 static const cip_array *only_array(const cip_file *f, cip_err *err)
 {
-    if (f->layout->narray == 1)
-        return f->layout->array[0];
+    const cip_array *a = f->layout->narray == 1 ? f->layout->array[0] : cip_file_whole(f);
+    if (a != NULL)
+        return a;
     if (f->layout->narray == 0)
         cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "the file has no array");
     else
@@ -195,16 +207,11 @@ static const cip_array *only_array(const cip_file *f, cip_err *err)
     return NULL;
 }
 
-static const cip_array *array_at(const cip_file *f, const char *path, size_t len)
-{
-    size_t i = cip_strmap_get(&f->by_path, (cip_bytes){ (const uint8_t *)path, len });
-    return i == SIZE_MAX ? NULL : f->layout->array[i];
-}
-
-/* The longest start of `path` (cut at a "/") that is an array's path; *rest is what follows. */
+/* The longest start of `path` (cut at a "/", not empty) that is an array's path; *rest is what
+ * follows. */
 static const cip_array *longest_array(const cip_file *f, const char *path, const char **rest)
 {
-    for (size_t n = strlen(path);; n--) {
+    for (size_t n = strlen(path); n != 0; n--) {
         if (path[n] == '\0' || path[n] == '/') {
             const cip_array *a = array_at(f, path, n);
             if (a != NULL) {
@@ -212,9 +219,8 @@ static const cip_array *longest_array(const cip_file *f, const char *path, const
                 return a;
             }
         }
-        if (n == 0)
-            return NULL;
     }
+    return NULL;
 }
 
 /* Through the tree: for paths that reach an array by another way than the listed one. */

@@ -49,6 +49,8 @@ const cip_format *cip_format_find(const char *name);
 /* The format that a file name's extension stands for, or NULL. */
 const cip_format *cip_format_of_name(const char *path);
 
+/* The array that has no path while others have one, or NULL: all of them together, as records. */
+const cip_array *cip_file_whole(const cip_file *f);
 /* The first array that the node describes, or NULL. */
 const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node);
 

@@ -19,10 +19,15 @@ import effort  # noqa: E402
 
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
-           "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks", "bloscpack"}
+           "b2nd-sparse", "blosc2-chunk", "blosc2-vlblocks", "blosc2-vlchunks", "bloscpack", "blz-array",
+           "blz-table"}
 
 # Lazy arrays: the manifest has the zeros of chunks that nobody wrote; the values are computed from other files.
 REFUSED = {f"blosc2/real/legacy_{kind}_v1/expr.b2nd" for kind in ("lazyexpr", "lazyudf")}
+
+# bcolz and blz misread their own stored chunks of snappy and shuffle, and the manifest has what they read; the files hold
+# what those of every other codec hold.
+MISREAD = {f"generated/{writer}/codec_snappy_sh1_l5": f"generated/{writer}/codec_lz4_sh1_l5" for writer in ("bcolz", "blz")}
 
 
 class Digests:
@@ -56,11 +61,14 @@ def main():
         print(f"skipped: no corpus in {CORPUS}", file=sys.stderr)
         sys.exit(77)
     entries = json.loads((CORPUS / "manifest.json").read_text())["files"]
+    arrays_of = {entry["file"]: entry["arrays"] for entry in entries}
     digests = Digests(sys.argv[1])
     failed, files, arrays, features = 0, 0, 0, collections.Counter()
     for entry in entries:
         if entry["format"] not in FORMATS or "peer-cannot-read" in entry["features"]:
             continue
+        if entry["file"] in MISREAD:
+            entry = dict(entry, arrays=arrays_of[MISREAD[entry["file"]]])
         print(f"[ RUN      ] {entry['file']}")
         wrong = list(check(digests, entry))
         print("\n".join(wrong), end="\n" if wrong else "")

@@ -24,7 +24,7 @@ ROOT = HERE.parent.parent
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 GOLDEN = HERE / "hostile.golden"
 FORMATS = {"asdf", "asdf-0.1", "ra", "blosc1-chunk", "blosc2-schunk", "blosc2-schunk-sparse", "b2nd",
-           "b2nd-sparse", "bloscpack"}
+           "b2nd-sparse", "bloscpack", "blz-array", "blz-table"}
 # Cases that are judged otherwise than hostile.json does, and why.
 OVERRULED = {
     # The changed bytes are literals of a valid LZ4 chunk and the stored MD5 is of the changed bytes: nothing in the file is wrong.

@@ -256,12 +256,17 @@ static cip_status order_by_block(planner *p, cip_err *err)
 static cip_status plan_all(planner *p, size_t n, cip_err *err)
 {
     const cip_layout *l = p->in->layout;
-    if ((p->job->format->store->caps & CIP_STORE_ONE_ARRAY) != 0 && n != 1)
+    const cip_array *records = cip_file_whole(p->in);
+    bool one = (p->job->format->store->caps & CIP_STORE_ONE_ARRAY) != 0;
+    if (one && records != NULL)
+        return plan_each(p, records, err);
+    if (one && n != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s holds one array, the input has %zu; name one (--path)",
                         p->job->format->title, n);
     for (size_t i = 0; i < n; i++)
-        CIP_TRY(plan_each(p, l->array[i], err));
+        if (l->array[i] != records)
+            CIP_TRY(plan_each(p, l->array[i], err));
     return CIP_OK;
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * BLZ and bcolz: an array is a folder, its chunks lie in files of data/, its dtype and shape in
+ * JSON in meta/. Sections are those of README.md. */
+#ifndef CIP_FORMAT_BLZ_H
+#define CIP_FORMAT_BLZ_H
+
+#include "codec/blosc/blosc.h"
+#include "format/format.h"
+
+enum {
+    CIP_BLZ_HEADER_1 = 16, /* of a file with one chunk, version 1 */
+    CIP_BLZ_JSON_MAX = 64 << 20
+};
+
+/* --- blz_header.c: bytes to fields -------------------------------------------------------------
+ */
+
+/* The header of data/__N.blp (version 1): TRUNCATED, CORRUPT; UNSUPPORTED for another version. */
+cip_status cip_blz_header_1(cip_bytes in, cip_err *err);
+
+/* --- blz_meta.c: the JSON files ----------------------------------------------------------------
+ */
+
+/* What meta/ says of an array. */
+typedef struct cip_blz_meta {
+    const cip_node *storage, *sizes; /* mappings */
+    const cip_dtype *dtype;
+    bool objects; /* Python objects: each is a pickle in a chunk of its own; dtype is bytes then */
+    int32_t ndim; /* at least 1 */
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t row;     /* bytes of a row: of all but the first axis */
+    int64_t chunklen; /* rows of a chunk */
+} cip_blz_meta;
+
+/* The JSON value that the file at `path` beneath the layout's folder holds, in the arena. NOT_FOUND
+ * as opening it does. Repeated keys are warned about. */
+cip_status cip_blz_json(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
+/* meta/storage and meta/sizes of the array in the folder `dir` ("" or with a slash at the end). */
+cip_status cip_blz_meta_read(cip_layout *l, const char *dir, cip_blz_meta *out, cip_err *err);
+/* The dtype that a node says: numpy's text, or its list of fields as JSON. */
+cip_status cip_blz_dtype(cip_layout *l, const cip_node *node, cip_blz_meta *out, cip_err *err);
+
+/* --- blz_chunks.c: one chunk a file ------------------------------------------------------------
+ */
+
+typedef struct cip_blz cip_blz;
+
+/* The chunks of one array or column. Thread-safe once opened: it keeps nothing that changes. */
+typedef struct cip_blz_column {
+    cip_blz *blz;
+    const char *dir; /* "" or "column/" */
+    cip_array *array;
+    cip_blz_meta meta;
+    uint64_t nchunk; /* that the shape needs */
+    uint64_t each;   /* bytes of a full one, decoded */
+    uint64_t member; /* number of the first file among all */
+    cip_space *data; /* all chunks, the last one with room for a full one */
+} cip_blz_column;
+
+/* Makes the column's space: exactly the rows that its shape says. */
+cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err);
+/* The head of chunk i, its file checked as far as it says what is in it; where its stored bytes
+ * lie. NOT_FOUND; TRUNCATED, CORRUPT. */
+cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
+                              cip_extent *at, cip_err *err);
+
+/* --- blz.c: the folder -------------------------------------------------------------------------
+ */
+
+/* Files with consecutive numbers in one folder. */
+typedef struct cip_blz_files {
+    uint64_t member; /* number of the first among all */
+    uint64_t number; /* in its name */
+    cip_io *of;      /* NULL: the layout's folder */
+    const char *dir; /* beneath it: "data/" */
+} cip_blz_files;
+
+struct cip_blz {
+    cip_layout *layout;
+    bool table;
+    cip_io *numbered; /* all data files as one */
+    cip_space *files; /* the same as a space */
+    cip_blz_files *range;
+    size_t nrange, range_cap;
+    uint64_t nmember;
+    cip_blz_column **column;
+    size_t ncolumn;
+};
+
+static inline uint32_t cip_blz_flags(const cip_layout *l)
+{
+    return (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
+}
+
+/* n files from `number` on; *member is the number of the first among all. LIMIT over 2^31. */
+cip_status cip_blz_add_files(cip_blz *b, cip_io *of, const char *dir, uint64_t number, uint64_t n,
+                             uint64_t *member, cip_err *err);
+
+/* One more array in the folder `dir`, listed at `path`, both borrowed; and what its folder says of
+ * it: a failure is about this array alone. */
+cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip_blz_column **out,
+                              cip_err *err);
+cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err);
+
+/* blz_table.c: the columns that __rootdirs__ lists, and all of them as records. */
+cip_status cip_blz_open_table(cip_blz *b, cip_err *err);
+
+cip_status cip_blz_list_blocks(cip_layout *l, cip_err *err);
+cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+
+extern const cip_format cip_format_blz;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The chunks of an array, one a file, as a table. How many there are follows from shape and
+ * chunklen: files are neither listed nor counted, and what a file beyond them holds is nobody's.
+ * A chunk may be shorter than its rows need: a program that was cut off wrote no more. The rows
+ * that it has are read; the rest of it is an entry of its own behind all others, which is missing.
+ */
+#include "base/num.h"
+#include "format/blz/blz.h"
+
+static const char rows_missing[] = "the data end before the rows that meta/sizes says";
+
+static cip_status check_nbytes(const cip_blz_column *c, const cip_blosc_head *h, cip_err *err)
+{
+    if (h->nbytes <= c->each && h->nbytes != 0 && h->nbytes % c->meta.row == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a chunk of up to %" PRId64 " rows of %" PRIu64
+                    " bytes, found one of %" PRIu32 " bytes",
+                    c->meta.chunklen, c->meta.row, h->nbytes);
+}
+
+cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
+                              cip_extent *at, cip_err *err)
+{
+    enum {
+        SHORT = CIP_BLZ_HEADER_1 + CIP_BLOSC_MIN_HEADER,
+        LONG = CIP_BLZ_HEADER_1 + CIP_BLOSC_HEADER
+    };
+    const cip_blz *b = c->blz;
+    const cip_read_how how = { b->layout, NULL };
+    uint8_t bytes[LONG];
+    uint64_t member = c->member + i, off = member << CIP_IO_NUMBER_SHIFT, len = 0;
+    CIP_TRY(cip_io_numbered_size(b->numbered, member, &len, err));
+    size_t n = (size_t)cip_min_u64(sizeof bytes, len);
+    CIP_TRY(cip_space_read_at(&how, b->files, off, bytes, n, err));
+    CIP_TRY(cip_blz_header_1((cip_bytes){ bytes, n }, err));
+    CIP_TRY(cip_blosc_head_parse((cip_bytes){ bytes + CIP_BLZ_HEADER_1, n - CIP_BLZ_HEADER_1 },
+                                 head, err));
+    if (head->cbytes > len - CIP_BLZ_HEADER_1)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected a chunk of %" PRIu32 " bytes, found %" PRIu64, head->cbytes,
+                        len - CIP_BLZ_HEADER_1);
+    *at = (cip_extent){ b->files, off + CIP_BLZ_HEADER_1, head->cbytes };
+    return c->meta.objects ? CIP_OK : check_nbytes(c, head, err);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static cip_status table_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = ((const cip_blz_column *)self)->nchunk;
+    return CIP_OK;
+}
+
+static cip_status fill(const cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+{
+    bool rest = i >= c->nchunk;
+    uint64_t k = rest ? i - c->nchunk : i;
+    cip_blosc_head head;
+    cip_err why = CIP_ERR_INIT;
+    if (k >= c->nchunk)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "chunk %" PRIu64 " of %" PRIu64, i,
+                        c->nchunk);
+    out->raw_off = k * c->each;
+    out->raw_len = c->each;
+    cip_status st = cip_blz_chunk_head(c, k, &head, &out->at, &why);
+    if (st == CIP_ERR_NOT_FOUND) {
+        out->at = (cip_extent){ c->blz->files, (c->member + k) << CIP_IO_NUMBER_SHIFT, 0 };
+        out->state = CIP_CHUNK_MISSING;
+        out->why = st;
+        return CIP_OK;
+    }
+    if (st != CIP_OK) {
+        if (err != NULL)
+            *err = why;
+        return st;
+    }
+    out->raw_len = head.nbytes;
+    if (!rest)
+        return CIP_OK;
+    *out = (cip_chunk){ .raw_off = out->raw_off + head.nbytes,
+                        .raw_len = c->each - head.nbytes,
+                        .state = CIP_CHUNK_MISSING,
+                        .why = CIP_ERR_NOT_FOUND,
+                        .lack = rows_missing };
+    return CIP_OK;
+}
+
+static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    for (size_t k = 0; k < n; k++)
+        CIP_TRY(fill(self, i + k, &out[k], err));
+    return CIP_OK;
+}
+
+static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
+{
+    const cip_blz_column *c = self;
+    cip_chunk chunk = { .run = 0 };
+    *i = raw_off / c->each;
+    CIP_TRY(fill(c, *i, &chunk, err));
+    if (raw_off - chunk.raw_off >= chunk.raw_len)
+        *i += c->nchunk;
+    return CIP_OK;
+}
+
+/* Nothing is read ahead: files are on a disk. */
+static void table_place(void *self, uint64_t i, cip_extent *at)
+{
+    (void)self, (void)i, (void)at;
+}
+
+static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_table table = {
+        .at = table_at, .find = table_find, .count = table_count, .place = table_place, .self = c
+    };
+    cip_layout *l = c->blz->layout;
+    char *dir;
+    uint64_t room;
+    if (cip_mul_overflow(c->nchunk, c->each, &room))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the array has over 2^64 bytes");
+    CIP_TRY(cip_arena_printf(&l->arena, &dir, err, "%sdata/", c->dir));
+    CIP_TRY(cip_blz_add_files(c->blz, NULL, dir, 0, c->nchunk, &c->member, err));
+    CIP_TRY(cip_space_new_chunked(l, &table, room, &step, 1, &c->data, err));
+    return cip_space_new_sub(l, c->data, 0, nbytes, &c->array->space, err);
+}
+
+cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
+{
+    const cip_blz_meta *m = &c->meta;
+    uint64_t nbytes = m->row * (uint64_t)m->shape[0]; /* checked when they were read */
+    c->each = m->row * (uint64_t)m->chunklen;
+    c->nchunk = m->objects    ? (uint64_t)m->shape[0]
+                : nbytes == 0 ? 0
+                              : cip_div_up((uint64_t)m->shape[0], (uint64_t)m->chunklen);
+    if (nbytes == 0 && !m->objects)
+        return cip_space_new_mem(c->blz->layout, (cip_bytes){ NULL, 0 }, &c->array->space, err);
+    return make_space(c, nbytes, err);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checking a folder: every data file's header, and the files that are there but belong to nothing.
+ * `verify --deep` decodes chunks, as of every format. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blz/blz.h"
+
+typedef struct check {
+    const cip_blz_column *c;
+    cip_report *rep;
+    const char *dir; /* the data folder */
+    cip_buf numbers; /* uint64_t: of the data files that are there */
+    cip_status st;   /* of keeping them */
+    cip_err *err;
+} check;
+
+/* Rows of chunks [from, to), which have no files. */
+static void report_gap(const check *k, uint64_t from, uint64_t to)
+{
+    uint64_t len = (uint64_t)k->c->meta.chunklen, rows = (uint64_t)k->c->meta.shape[0];
+    if (k->c->meta.objects)
+        len = 1;
+    if (from < to)
+        cip_report_add(k->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, k->dir,
+                       "rows %" PRIu64 " to %" PRIu64 " are missing: expected the files __%" PRIu64
+                       ".blp to __%" PRIu64 ".blp, found none",
+                       from * len, cip_min_u64(to * len, rows) - 1, from, to - 1);
+}
+
+/* Of a chunk that is there, how many rows it lacks. */
+static cip_status check_chunk(check *k, uint64_t i, cip_err *err)
+{
+    const cip_blz_column *c = k->c;
+    uint64_t off = (c->member + i) << CIP_IO_NUMBER_SHIFT;
+    char name[CIP_IO_NUMBER_NAME];
+    cip_blosc_head head;
+    cip_extent at;
+    cip_err why = CIP_ERR_INIT;
+    cip_io_numbered_name(c->blz->numbered, &off, name);
+    cip_status st = cip_blz_chunk_head(c, i, &head, &at, &why);
+    if (st == CIP_OK)
+        st = cip_blosc_known(&head, &why);
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st != CIP_OK) {
+        cip_report_add(k->rep, cip_severity_of(st), st, why.offset, 0, name, "%s", why.text);
+        return CIP_OK;
+    }
+    cip_report_progress(k->rep, at.len);
+    if (c->meta.objects)
+        return CIP_OK;
+    uint64_t rows = head.nbytes / c->meta.row;
+    uint64_t before = i * (uint64_t)c->meta.chunklen;
+    uint64_t wanted = cip_min_u64((uint64_t)c->meta.chunklen, (uint64_t)c->meta.shape[0] - before);
+    if (rows < wanted)
+        cip_report_fixable(k->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, name,
+                           "expected %" PRIu64 " rows from row %" PRIu64
+                           " on as meta/sizes says, found %" PRIu64,
+                           wanted, before, rows);
+    else if (rows > wanted)
+        cip_report_fixable(k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, name,
+                           "it holds %" PRIu64 " rows, %" PRIu64
+                           " more than meta/sizes says: it was written last",
+                           rows, rows - wanted);
+    return CIP_OK;
+}
+
+/* The number in "__12.blp". */
+static bool number_of(const char *name, uint64_t *out)
+{
+    char back[CIP_IO_NUMBER_NAME];
+    if (strncmp(name, "__", 2) != 0 || name[2] < '0' || name[2] > '9')
+        return false;
+    *out = strtoull(name + 2, NULL, 10);
+    snprintf(back, sizeof back, "__%" PRIu64 ".blp", *out);
+    return strcmp(back, name) == 0;
+}
+
+static int see_file(void *user, const char *name, bool is_folder)
+{
+    check *k = user;
+    uint64_t n;
+    if (is_folder || !number_of(name, &n))
+        cip_report_add(k->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
+                       "'%.200s' is no data file", name);
+    else
+        k->st = cip_buf_add(&k->numbers, &n, sizeof n, k->err);
+    return k->st != CIP_OK || k->rep->cancelled;
+}
+
+static cip_status list_files(check *k, cip_err *err)
+{
+    cip_layout *l = k->c->blz->layout;
+    cip_err why = CIP_ERR_INIT;
+    k->err = err;
+    cip_status st = cip_io_list(l->io, k->dir, cip_blz_flags(l), see_file, k, &why);
+    if (k->st != CIP_OK)
+        return k->st;
+    CIP_TRY(cip_report_status(k->rep, err));
+    if (st == CIP_ERR_NOT_FOUND) /* an empty array needs no folder; others miss their chunks */
+        return CIP_OK;
+    return cip_report_outcome(k->rep, st, &why, err);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The chunks that have files one by one, and what is missing between them; their number may be far
+ * below the number of chunks that the shape needs. */
+static cip_status check_files(check *k, cip_err *err)
+{
+    uint64_t *number = (uint64_t *)(void *)k->numbers.ptr, next = 0, need = k->c->nchunk;
+    size_t n = k->numbers.len / sizeof *number, i = 0;
+    if (n > 1)
+        qsort(number, n, sizeof *number, by_number);
+    for (; i < n && number[i] < need; i++) {
+        report_gap(k, next, number[i]);
+        CIP_TRY(check_chunk(k, number[i], err));
+        CIP_TRY(cip_report_status(k->rep, err));
+        next = number[i] + 1;
+    }
+    report_gap(k, next, need);
+    if (i < n)
+        cip_report_fixable(
+            k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
+            "%zu files of chunks behind the %" PRId64
+            " rows of meta/sizes: left over, or written by a program that was cut off",
+            n - i, k->c->meta.shape[0]);
+    return CIP_OK;
+}
+
+static cip_status check_column(const cip_blz_column *c, cip_report *rep, cip_err *err)
+{
+    char dir[CIP_IO_NUMBER_NAME];
+    check k = { .c = c, .rep = rep, .dir = dir, .numbers = { .mem = &c->blz->layout->env->mem } };
+    if (c->array->st != CIP_OK && !c->meta.objects)
+        return CIP_OK; /* core says why */
+    snprintf(dir, sizeof dir, "%sdata", c->dir);
+    cip_status st = list_files(&k, err);
+    if (st == CIP_OK)
+        st = check_files(&k, err);
+    cip_buf_clear(&k.numbers);
+    return st;
+}
+
+cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+{
+    const cip_blz *b = l->own;
+    (void)flags;
+    for (size_t i = 0; i < b->ncolumn; i++)
+        CIP_TRY(check_column(b->column[i], report, err));
+    return cip_report_status(report, err);
+}

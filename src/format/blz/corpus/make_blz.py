@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the seeds of fuzz_blz.c: folders packed as that says. Needs python-blosc.
+
+usage: src/format/blz/corpus/make_blz.py
+"""
+import json
+import pathlib
+import struct
+
+import blosc
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILES = ["meta/storage", "meta/sizes", "__attrs__", "__rootdirs__", "data/__0.blp", "data/__1.blp", "a/meta/sizes",
+         "a/meta/storage", "a/data/__0.blp", "meta/attributes", "meta/other", "data/__1__.bin", "data/__2__.bin",
+         "data/x/__1__.bin"]
+
+
+def pack(files):
+    return b"".join(struct.pack(">BH", FILES.index(name), len(data)) + data for name, data in files.items())
+
+
+def chunk(values, typesize=4):
+    return blosc.compress(struct.pack(f"<{len(values)}i", *values), typesize=typesize, cname="blosclz")
+
+
+def old_array(at=""):
+    return {f"{at}meta/storage": json.dumps({"dtype": "int32", "chunklen": 6, "dflt": 0, "cparams": {}}).encode(),
+            f"{at}meta/sizes": json.dumps({"shape": [6], "nbytes": 24, "cbytes": 40}).encode(),
+            f"{at}data/__0.blp": struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk(range(6))}
+
+
+def main():
+    folder = HERE / "fuzz_blz"
+    folder.mkdir(exist_ok=True)
+    seeds = {
+        "array": {**old_array(), "__attrs__": b'{"k": [1, null]}\n'},
+        "table": {"__rootdirs__": b'{"names": ["a"], "dirs": {"a": "a"}}\n', **old_array("a/")},
+        "objects": {**old_array(), "meta/storage": b'{"dtype": "object", "chunklen": 1}',
+                    "meta/sizes": b'{"shape": [1]}'},
+    }
+    for name, files in seeds.items():
+        (folder / name).write_bytes(pack(files))
+
+
+if __name__ == "__main__":
+    main()
