@@ -56,7 +56,7 @@ static void find_unsynced(run *r)
             const fault_op *s = &r->log->op[j];
             synced = is_data(op) ? s->kind == FAULT_SYNC && s->file == op->file &&
                                        (op->kind != FAULT_NOTED || s->off == 1)
-                                 : s->kind == FAULT_SYNC_NAMES;
+                                 : s->kind == FAULT_SYNC_NAMES && s->folder == op->folder;
         }
         if (!synced && is_data(op))
             r->data[r->ndata++] = i;

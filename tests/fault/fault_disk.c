@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Folders in memory: small disks that operations are done to. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,13 @@ static size_t find(const fault_disk *d, const char *name)
     return i;
 }
 
+/* Whether a name is beneath a folder. */
+static bool is_beneath(const char *name, const char *folder)
+{
+    size_t n = strlen(folder);
+    return strncmp(name, folder, n) == 0 && name[n] == '/';
+}
+
 static void forget(fault_disk *d, const char *name)
 {
     size_t i = find(d, name);
@@ -94,12 +102,41 @@ static void call(fault_disk *d, const char *name, int file)
     d->name[d->nname++].file = file;
 }
 
+/* What lies beneath a folder goes with it. */
+static void move_beneath(fault_disk *d, const char *from, const char *to)
+{
+    for (size_t i = 0; i < d->nname; i++) {
+        char name[2 * FAULT_NAME];
+        if (!is_beneath(d->name[i].name, from))
+            continue;
+        snprintf(name, sizeof name, "%s%s", to, d->name[i].name + strlen(from));
+        if (strlen(name) >= FAULT_NAME)
+            abort();
+        strcpy(d->name[i].name, name);
+    }
+}
+
+/* Each takes the other's name. */
+static void exchange(fault_disk *d, const char *a, const char *b)
+{
+    size_t i = find(d, a), j = find(d, b);
+    if (i == d->nname || j == d->nname)
+        return;
+    int file = d->name[i].file;
+    d->name[i].file = d->name[j].file;
+    d->name[j].file = file;
+    move_beneath(d, a, "?");
+    move_beneath(d, b, a);
+    move_beneath(d, "?", b);
+}
+
 void fault_disk_apply(fault_disk *d, const fault_op *op)
 {
     size_t i;
     while (op->file >= 0 && (size_t)op->file >= d->nfile) {
         d->file[d->nfile].ptr = must(malloc(1));
         d->file[d->nfile].note[0] = '\0';
+        d->file[d->nfile].folder = false;
         d->file[d->nfile++].n = 0;
     }
     switch (op->kind) {
@@ -118,14 +155,20 @@ void fault_disk_apply(fault_disk *d, const fault_op *op)
         break;
     case FAULT_CREATE:
         call(d, op->name, op->file);
+        d->file[op->file].folder = op->off == 1;
         break;
     case FAULT_RENAME:
+        if (op->off == 1) {
+            exchange(d, op->name, op->to);
+            break;
+        }
         i = find(d, op->name);
         if (i == d->nname)
             break;
         int file = d->name[i].file;
         forget(d, op->name);
         call(d, op->to, file);
+        move_beneath(d, op->name, op->to);
         break;
     case FAULT_UNLINK:
         forget(d, op->name);

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@ ssize_t __real_fgetxattr(int fd, const char *name, void *value, size_t n);
 int __real_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
 int __real_fremovexattr(int fd, const char *name);
 int __real_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+int __real_mkdirat(int dir, const char *name, mode_t mode);
 
 int __wrap_openat(int dir, const char *name, int flags, ...);
 ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t off);
@@ -47,6 +50,7 @@ ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n);
 int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags);
 int __wrap_fremovexattr(int fd, const char *name);
 int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+int __wrap_mkdirat(int dir, const char *name, mode_t mode);
 
 enum { SECTOR = 512 /* is written whole or not at all */ };
 
@@ -65,8 +69,11 @@ static struct {
 
 void fault_watch(const char *dir)
 {
+    char real[PATH_MAX];
     memset(&w, 0, sizeof w);
-    snprintf(w.dir, sizeof w.dir, "%s", dir);
+    if (realpath(dir, real) == NULL || strlen(real) >= sizeof w.dir)
+        abort();
+    strcpy(w.dir, real);
     if (__real_stat(dir, &w.st) != 0)
         abort();
 }
@@ -74,7 +81,7 @@ void fault_watch(const char *dir)
 /* The last one that had the inode: the system may give it again. */
 static int number_of(const struct stat *st)
 {
-    if (st->st_dev != w.st.st_dev || !S_ISREG(st->st_mode))
+    if (st->st_dev != w.st.st_dev || (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode)))
         return -1;
     for (int i = w.nfile; i-- > 0;)
         if (w.inode[i] == st->st_ino)
@@ -85,7 +92,7 @@ static int number_of(const struct stat *st)
 static int number_of_fd(int fd)
 {
     struct stat st;
-    int file = __real_fstat(fd, &st) == 0 ? number_of(&st) : -1;
+    int file = __real_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? number_of(&st) : -1;
     return file != -1 && (st.st_nlink != 0 || w.unnamed[file]) ? file : -1;
 }
 
@@ -99,10 +106,29 @@ static int new_number(ino_t inode)
     return w.nfile++;
 }
 
-static bool is_folder(int dir)
+/* Whether the descriptor is of the folder that is watched or of one below; *number: its own. */
+static bool is_folder(int dir, int *number)
 {
     struct stat st;
-    return __real_fstat(dir, &st) == 0 && st.st_dev == w.st.st_dev && st.st_ino == w.st.st_ino;
+    if (__real_fstat(dir, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_dev != w.st.st_dev)
+        return false;
+    *number = st.st_ino == w.st.st_ino ? -1 : number_of(&st);
+    return st.st_ino == w.st.st_ino || *number != -1;
+}
+
+/* A name in such a folder, relative to the one that is watched. */
+static void name_in(int dir, const char *name, char out[FAULT_NAME])
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    size_t skip = strlen(w.dir);
+    if (n < (ssize_t)skip)
+        abort();
+    path[n] = '\0';
+    if (snprintf(out, FAULT_NAME, "%s%s%s", path[skip] == '/' ? path + skip + 1 : "",
+                 path[skip] == '/' ? "/" : "", name) >= FAULT_NAME)
+        abort();
 }
 
 static void note(fault_op op, const void *bytes)
@@ -149,25 +175,32 @@ size_t fault_count(void)
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
+/* A name that came to be. */
+static void note_created(int dir, int folder, const char *name, int file, bool is_dir)
+{
+    fault_op op = { .kind = FAULT_CREATE, .file = file, .folder = folder, .off = is_dir };
+    name_in(dir, name, op.name);
+    note(op, NULL);
+}
+
 int __wrap_openat(int dir, const char *name, int flags, ...)
 {
     va_list ap;
+    int folder = -1;
     va_start(ap, flags);
     bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
     mode_t mode = (flags & O_CREAT) != 0 || unnamed ? va_arg(ap, mode_t) : 0;
     va_end(ap);
-    bool creates = (flags & O_CREAT) != 0 && is_folder(dir);
+    bool here = ((flags & O_CREAT) != 0 || unnamed) && is_folder(dir, &folder);
+    bool creates = (flags & O_CREAT) != 0 && here;
     struct stat st;
-    if ((creates || (unnamed && is_folder(dir))) && fails(true))
+    if (here && fails(true))
         return -1;
     bool was = creates && __real_fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
     int fd = __real_openat(dir, name, flags, mode);
-    if (fd != -1 && creates && !was && __real_fstat(fd, &st) == 0) {
-        fault_op op = { .kind = FAULT_CREATE, .file = new_number(st.st_ino) };
-        snprintf(op.name, sizeof op.name, "%s", name);
-        note(op, NULL);
-    }
-    if (fd != -1 && unnamed && is_folder(dir) && __real_fstat(fd, &st) == 0)
+    if (fd != -1 && creates && !was && __real_fstat(fd, &st) == 0)
+        note_created(dir, folder, name, new_number(st.st_ino), false);
+    if (fd != -1 && unnamed && here && __real_fstat(fd, &st) == 0)
         w.unnamed[new_number(st.st_ino)] = true;
     return fd;
 }
@@ -175,16 +208,27 @@ int __wrap_openat(int dir, const char *name, int flags, ...)
 /* A file without a name gets one: with what was written to it before. */
 int __wrap_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
 {
-    bool here = is_folder(to_dir);
+    int folder = -1;
+    bool here = is_folder(to_dir, &folder);
     struct stat st;
     if (here && fails(true))
         return -1;
     int rc = __real_linkat(from_dir, from, to_dir, to, flags);
-    if (rc == 0 && here && __real_fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        fault_op op = { .kind = FAULT_CREATE, .file = number_of(&st) };
-        snprintf(op.name, sizeof op.name, "%s", to);
-        note(op, NULL);
-    }
+    if (rc == 0 && here && __real_fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        note_created(to_dir, folder, to, number_of(&st), false);
+    return rc;
+}
+
+int __wrap_mkdirat(int dir, const char *name, mode_t mode)
+{
+    int folder = -1;
+    bool here = is_folder(dir, &folder);
+    struct stat st;
+    if (here && fails(true))
+        return -1;
+    int rc = __real_mkdirat(dir, name, mode);
+    if (rc == 0 && here && __real_fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        note_created(dir, folder, name, new_number(st.st_ino), true);
     return rc;
 }
 
@@ -242,14 +286,15 @@ int __wrap_ftruncate(int fd, off_t n)
 static int sync_by(int fd, int (*real)(int), bool all)
 {
     int file = number_of_fd(fd);
-    bool folder = file == -1 && is_folder(fd);
+    int number = -1;
+    bool folder = file == -1 && is_folder(fd, &number);
     if ((file != -1 || folder) && fails(false))
         return -1;
     int rc = real(fd);
     if (file != -1)
         note((fault_op){ .kind = FAULT_SYNC, .file = file, .off = all }, NULL);
     if (folder)
-        note((fault_op){ .kind = FAULT_SYNC_NAMES, .file = -1 }, NULL);
+        note((fault_op){ .kind = FAULT_SYNC_NAMES, .file = -1, .folder = number }, NULL);
     return rc;
 }
 
@@ -265,14 +310,18 @@ int __wrap_fdatasync(int fd)
 
 int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-    bool here = is_folder(from_dir);
+    int from_folder = -1, to_folder = -1;
+    bool here = is_folder(from_dir, &from_folder) && is_folder(to_dir, &to_folder);
     if (here && fails(false))
         return -1;
     int rc = __real_renameat2(from_dir, from, to_dir, to, flags);
     if (rc == 0 && here) {
-        fault_op op = { .kind = FAULT_RENAME, .file = -1 };
-        snprintf(op.name, sizeof op.name, "%s", from);
-        snprintf(op.to, sizeof op.to, "%s", to);
+        fault_op op = { .kind = FAULT_RENAME,
+                        .file = -1,
+                        .folder = to_folder,
+                        .off = (flags & RENAME_EXCHANGE) != 0 };
+        name_in(from_dir, from, op.name);
+        name_in(to_dir, to, op.to);
         note(op, NULL);
     }
     return rc;
@@ -280,13 +329,14 @@ int __wrap_renameat2(int from_dir, const char *from, int to_dir, const char *to,
 
 int __wrap_unlinkat(int dir, const char *name, int flags)
 {
-    bool here = is_folder(dir);
+    int folder = -1;
+    bool here = is_folder(dir, &folder);
     if (here && fails(false))
         return -1;
     int rc = __real_unlinkat(dir, name, flags);
     if (rc == 0 && here) {
-        fault_op op = { .kind = FAULT_UNLINK, .file = -1 };
-        snprintf(op.name, sizeof op.name, "%s", name);
+        fault_op op = { .kind = FAULT_UNLINK, .file = -1, .folder = folder };
+        name_in(dir, name, op.name);
         note(op, NULL);
     }
     return rc;
@@ -372,60 +422,61 @@ int __wrap_lstat(const char *path, struct stat *st)
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-static void each_file(void (*fn)(const char *path, const char *name, void *user), void *user)
-{
-    DIR *dir = opendir(w.dir);
-    struct dirent *e;
-    if (dir == NULL)
-        abort();
-    while ((e = readdir(dir)) != NULL) {
-        char path[1024];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", w.dir, e->d_name);
-        fn(path, e->d_name, user);
-    }
-    closedir(dir);
-}
+static fault_disk *loaded; /* nftw has no user pointer */
 
-static void remove_file(const char *path, const char *name, void *user)
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-    (void)name;
-    (void)user;
-    if (unlink(path) != 0)
+    (void)st;
+    (void)kind;
+    if (at->level != 0 && remove(path) != 0)
         abort();
+    return 0;
 }
 
 void fault_empty(void)
 {
-    each_file(remove_file, NULL);
+    if (nftw(w.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+        abort();
     w.nfile = 0;
 }
 
-static void load_file(const char *path, const char *name, void *user)
+static void load_bytes(const char *path, int file, const struct stat *st)
 {
-    fault_disk *d = user;
-    struct stat st;
+    fault_disk *d = loaded;
     FILE *f = fopen(path, "rb");
-    if (f == NULL || __real_stat(path, &st) != 0)
-        abort();
-    int file = number_of(&st);
-    if (file == -1)
-        file = new_number(st.st_ino);
-    fault_op create = { .kind = FAULT_CREATE, .file = file };
-    snprintf(create.name, sizeof create.name, "%s", name);
-    fault_disk_apply(d, &create);
-    fault_disk_resize(d, file, (uint64_t)st.st_size);
-    if (fread(d->file[file].ptr, 1, d->file[file].n, f) != d->file[file].n)
+    fault_disk_resize(d, file, (uint64_t)st->st_size);
+    if (f == NULL || fread(d->file[file].ptr, 1, d->file[file].n, f) != d->file[file].n)
         abort();
     memcpy(d->file[file].note, w.note[file], FAULT_NOTE);
     fclose(f);
 }
 
+static int load_one(const char *path, const struct stat *shown, int kind, struct FTW *at)
+{
+    struct stat st;
+    (void)shown;
+    (void)kind;
+    if (at->level == 0)
+        return 0;
+    if (__real_lstat(path, &st) != 0)
+        abort();
+    int file = number_of(&st);
+    if (file == -1)
+        file = new_number(st.st_ino);
+    fault_op create = { .kind = FAULT_CREATE, .file = file, .off = S_ISDIR(st.st_mode) };
+    snprintf(create.name, sizeof create.name, "%s", path + strlen(w.dir) + 1);
+    fault_disk_apply(loaded, &create);
+    if (!S_ISDIR(st.st_mode))
+        load_bytes(path, file, &st);
+    return 0;
+}
+
 void fault_disk_get(fault_disk *d)
 {
     memset(d, 0, sizeof *d);
-    each_file(load_file, d);
+    loaded = d;
+    if (nftw(w.dir, load_one, 16, FTW_PHYS) != 0)
+        abort();
 }
 
 /* Another name of a file that was put there already. */
@@ -441,6 +492,22 @@ static bool put_link(const fault_disk *d, size_t i, const char *path)
     return k < i;
 }
 
+/* Those above first: their names are shorter. */
+static void put_folders(const fault_disk *d)
+{
+    for (size_t len = 1; len < FAULT_NAME; len++)
+        for (size_t i = 0; i < d->nname; i++) {
+            char path[1024];
+            struct stat st;
+            int file = d->name[i].file;
+            if (!d->file[file].folder || strlen(d->name[i].name) != len)
+                continue;
+            snprintf(path, sizeof path, "%s/%s", w.dir, d->name[i].name);
+            if (mkdir(path, 0755) == 0 && __real_stat(path, &st) == 0)
+                w.inode[file] = st.st_ino;
+        }
+}
+
 void fault_disk_put(const fault_disk *d)
 {
     fault_empty();
@@ -448,14 +515,17 @@ void fault_disk_put(const fault_disk *d)
     w.nfile = (int)d->nfile;
     for (size_t i = 0; i < d->nfile; i++)
         memcpy(w.note[i], d->file[i].note, FAULT_NOTE);
+    put_folders(d);
     for (size_t i = 0; i < d->nname; i++) {
         char path[1024];
         struct stat st;
         int file = d->name[i].file;
         snprintf(path, sizeof path, "%s/%s", w.dir, d->name[i].name);
-        if (put_link(d, i, path))
+        if (d->file[file].folder || put_link(d, i, path))
             continue;
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd == -1 && errno == ENOENT)
+            continue; /* the folder did not arrive */
         if (fd == -1 || write(fd, d->file[file].ptr, d->file[file].n) != (ssize_t)d->file[file].n ||
             __real_fstat(fd, &st) != 0)
             abort();

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAULT_NAME = 64, FAULT_NAMES = 32, FAULT_FILES = 64, FAULT_NOTE = 128 };
+enum { FAULT_NAME = 96, FAULT_NAMES = 64, FAULT_FILES = 96, FAULT_NOTE = 128 };
 
-/* The files of a folder: names, and contents by number. A number stays a file's whatever its name;
- * the wrapped stat calls show it as the inode. */
+/* The files of a folder and of those below: names relative to it, and contents by number. A number
+ * stays a file's whatever its name; the wrapped stat calls show it as the inode. */
 typedef struct fault_disk {
     struct {
         char name[FAULT_NAME];
@@ -24,6 +24,7 @@ typedef struct fault_disk {
         uint8_t *ptr;
         size_t n;
         char note[FAULT_NOTE]; /* the value of an extended attribute; "": it has none */
+        bool folder;
     } file[FAULT_FILES];
     size_t nfile;
 } fault_disk;
@@ -33,15 +34,16 @@ typedef enum fault_kind {
     FAULT_RESIZE,     /* to `off` bytes */
     FAULT_NOTED,      /* a file's attribute becomes the n bytes, or goes */
     FAULT_SYNC,       /* of a file; of its attributes too where `off` is 1 */
-    FAULT_CREATE,     /* `name`, empty */
+    FAULT_CREATE,     /* `name`, empty; `off` 1: a folder */
     FAULT_RENAME,     /* `name` to `to` */
     FAULT_UNLINK,     /* `name` */
-    FAULT_SYNC_NAMES, /* of the folder */
+    FAULT_SYNC_NAMES, /* of a folder */
 } fault_kind;
 
 typedef struct fault_op {
     fault_kind kind;
     int file;
+    int folder; /* whose names change, or are synced: its number; -1: the folder that is watched */
     uint64_t off;
     uint8_t *ptr;
     size_t n;
