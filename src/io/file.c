@@ -327,27 +327,37 @@ const char *cip_io_path(cip_io *io)
 {
     uint64_t off = 0;
     cip_io *whole = cip_io_whole(io, &off);
-    return whole->ops == &file_ops || whole->ops == &lone_file_ops ? whole->name : NULL;
+    bool named = whole->ops == &file_ops || whole->ops == &lone_file_ops ||
+                 cip_folder_io_descriptor(whole) != -1;
+    return named ? whole->name : NULL;
+}
+
+/* What can be locked, or -1. */
+static int lockable(const cip_io *io)
+{
+    bool file = io->ops == &file_ops || io->ops == &lone_file_ops;
+    return file ? ((const file_io *)io)->fd : cip_folder_io_descriptor(io);
 }
 
 cip_status cip_io_lock(cip_io *io, cip_err *err)
 {
-    if ((io->ops == &file_ops || io->ops == &lone_file_ops) &&
-        cip_store_lock(((file_io *)io)->fd, CIP_LOCK_READERS, true) == CIP_LOCK_TAKEN)
+    int fd = lockable(io);
+    if (fd != -1 && cip_store_lock(fd, CIP_LOCK_READERS, true) == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being updated in place");
     return CIP_OK;
 }
 
 void cip_io_unlock(cip_io *io)
 {
-    if (io->ops == &file_ops || io->ops == &lone_file_ops)
-        cip_store_unlock(((file_io *)io)->fd, CIP_LOCK_READERS);
+    int fd = lockable(io);
+    if (fd != -1)
+        cip_store_unlock(fd, CIP_LOCK_READERS);
 }
 
 cip_status cip_io_unwritten(cip_io *io, cip_err *err)
 {
-    if ((io->ops == &file_ops || io->ops == &lone_file_ops) &&
-        cip_store_is_locked(((file_io *)io)->fd, CIP_LOCK_WRITERS))
+    int fd = lockable(io);
+    if (fd != -1 && cip_store_is_locked(fd, CIP_LOCK_WRITERS))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being updated");
     return CIP_OK;
 }
@@ -357,4 +367,10 @@ bool cip_file_stat(cip_io *io, struct stat *st)
     if (io->ops != &file_ops && io->ops != &lone_file_ops)
         return false;
     return fstat(((file_io *)io)->fd, st) == 0;
+}
+
+bool cip_target_stat(cip_io *io, struct stat *st)
+{
+    int fd = lockable(io);
+    return fd != -1 && fstat(fd, st) == 0;
 }

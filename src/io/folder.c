@@ -70,16 +70,32 @@ void cip_folder_drop(cip_folder *f)
     cip_mem_put(f->mem, f);
 }
 
-const char *cip_folder_path(const cip_folder *f)
-{
-    return f->path;
-}
-
 static cip_status fail_open(cip_err *err, int errnum, const char *shown)
 {
     char what[160];
     snprintf(what, sizeof what, "cannot open '%.120s'", shown);
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+}
+
+cip_status cip_folder_hold(cip_folder *f, cip_err *err)
+{
+    int fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd == -1 && errno == EACCES) /* its members may be opened, but not listed */
+        return CIP_OK;
+    if (fd == -1)
+        return fail_open(err, errno, f->path);
+    f->fd = fd;
+    return CIP_OK;
+}
+
+int cip_folder_descriptor(const cip_folder *f)
+{
+    return f->fd;
+}
+
+const char *cip_folder_path(const cip_folder *f)
+{
+    return f->path;
 }
 
 static cip_status folder_fd(cip_folder *f, int *fd, cip_err *err)

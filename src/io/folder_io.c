@@ -116,7 +116,12 @@ static const cip_io_ops folder_ops = {
 
 bool cip_io_is_folder(const cip_io *io)
 {
-    return io->ops == &folder_ops;
+    return io->folder;
+}
+
+int cip_folder_io_descriptor(const cip_io *io)
+{
+    return io->ops == &folder_ops ? cip_folder_descriptor(((const folder_io *)io)->folder) : -1;
 }
 
 static bool names_folder(const char *path)
@@ -136,8 +141,10 @@ cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
     CIP_GO(cip_buf_addf(&text, err, "%s/", path));
     CIP_GO(cip_folder_new(&env->mem, (const char *)text.ptr, &folder, err));
+    CIP_GO(cip_folder_hold(folder, err));
     CIP_GO(cip_io_new(env, &folder_ops, sizeof(folder_io), path, &io, err));
     ((folder_io *)io)->folder = cip_folder_keep(folder);
+    io->folder = true;
     *out = io;
 done:
     cip_folder_drop(folder);

@@ -43,6 +43,7 @@ struct cip_io {
     uint64_t size;    /* bytes, as of open */
     uint64_t base;    /* where its first byte lies in the file, for the offsets of errors */
     const char *name; /* for messages; owned */
+    bool folder;      /* it is a folder, or one seen through a patch or as a part */
     bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
                          not change */
     /* private fields of the implementation follow in its own struct */
@@ -116,7 +117,8 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
  * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is no folder. */
 cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err);
 bool cip_io_is_folder(const cip_io *io);
-/* The path of a file, or of one that this is a part of; NULL of an io that is none. Borrowed. */
+/* The path of a file or folder, or of one that this is a part of; NULL of an io that is none.
+ * Borrowed. */
 const char *cip_io_path(cip_io *io);
 /* What the path names: a folder or a file. */
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);

@@ -27,6 +27,10 @@ typedef struct cip_folder cip_folder;
 cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
 cip_folder *cip_folder_keep(cip_folder *f);
 void cip_folder_drop(cip_folder *f); /* NULL is fine */
+/* Opens it now, so that it stays the same folder and can be locked; before anybody uses it. */
+cip_status cip_folder_hold(cip_folder *f, cip_err *err);
+/* A descriptor of it that was opened so; -1: it may not be read. Borrowed. */
+int cip_folder_descriptor(const cip_folder *f);
 /* Its absolute path with a slash at the end, borrowed. */
 const char *cip_folder_path(const cip_folder *f);
 /* A descriptor for `path` beneath the folder; `shown` is what errors call it. */
@@ -42,6 +46,25 @@ cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *fold
                         const char *inside, cip_io **out, cip_err *err);
 /* What fstat says of a file io now; false for other ios. */
 bool cip_file_stat(cip_io *io, struct stat *st);
+/* The descriptor of a folder io, borrowed; -1: it has none, or is of another kind. */
+int cip_folder_io_descriptor(const cip_io *io);
+/* What fstat says of a file io or a folder io now. */
+bool cip_target_stat(cip_io *io, struct stat *st);
+
+/* The inode and, of one that was to be changed, the old length in a journal's operation on a
+ * member (README.md); false when it is of another form. */
+bool cip_member_op_was(const cip_patch_op *op, uint64_t *inode, uint64_t *old_len);
+/* Whether a sealed journal's operations on members are ones that a crash may have left half made.
+ * CORRUPT. `piece`: room for CIP_CHECK_PIECE bytes. */
+enum { CIP_CHECK_PIECE = 64 << 10 };
+cip_status cip_journal_check_members(cip_io *file, const cip_patch *p, uint8_t *piece,
+                                     cip_err *err);
+/* Whether the bytes there are old or new ones of the write. CORRUPT. */
+cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece,
+                                   cip_err *err);
+/* A member as it is after the operations of `patch`, opened through `under`'s own way. */
+cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const char *name,
+                                 uint32_t flags, cip_io **out, cip_err *err);
 
 /* The descriptor of the file that byte *off of the io lies in, and where there; -1: in none. The
  * bytes up to the io's end lie behind it. Borrowed. */

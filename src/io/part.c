@@ -102,6 +102,7 @@ cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out
     io->far = of->far;
     if (cip_add_overflow(of->base, off, &io->base))
         io->base = of->base;
+    io->folder = of->folder;
     *out = io;
     return CIP_OK;
 }

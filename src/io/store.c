@@ -62,6 +62,20 @@ cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_er
     return st_copy;
 }
 
+cip_status cip_place_folder(cip_mem *mem, const char *path, cip_place *out, cip_err *err)
+{
+    cip_place p = { .mem = mem, .dir = -1 };
+    CIP_TRY(cip_mem_copy(mem, "", 0, &p.name, err));
+    p.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (p.dir == -1) {
+        cip_status st = fail_name(err, "open the folder", path);
+        cip_mem_put(mem, p.name);
+        return st;
+    }
+    *out = p;
+    return CIP_OK;
+}
+
 cip_status cip_place_sibling(const cip_place *p, const char *name, cip_place *out, cip_err *err)
 {
     cip_place q = { .mem = p->mem, .dir = -1 };
@@ -246,14 +260,14 @@ cip_status cip_place_sync(const cip_place *p, cip_err *err)
     return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot sync the file's folder");
 }
 
-cip_status cip_store_rename(const cip_place *p, const char *from, const char *to, bool replace,
-                            cip_err *err)
+cip_status cip_store_rename_to(const cip_place *p, const char *from, const cip_place *q,
+                               const char *to, bool replace, cip_err *err)
 {
-    int rc = renameat2(p->dir, from, p->dir, to, replace ? 0 : RENAME_NOREPLACE);
+    int rc = renameat2(p->dir, from, q->dir, to, replace ? 0 : RENAME_NOREPLACE);
     if (rc != 0 && replace && (errno == EINVAL || errno == ENOSYS))
-        rc = renameat(p->dir, from, p->dir, to);
+        rc = renameat(p->dir, from, q->dir, to);
     if (rc != 0 && !replace && (errno == EINVAL || errno == ENOSYS)) {
-        rc = linkat(p->dir, from, p->dir, to, 0); /* a file system without the flag */
+        rc = linkat(p->dir, from, q->dir, to, 0); /* a file system without the flag */
         if (rc == 0)
             unlinkat(p->dir, from, 0);
     }
@@ -262,34 +276,15 @@ cip_status cip_store_rename(const cip_place *p, const char *from, const char *to
     return rc == 0 ? CIP_OK : fail_name(err, "make a file take the name", to);
 }
 
+cip_status cip_store_rename(const cip_place *p, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    return cip_store_rename_to(p, from, p, to, replace, err);
+}
+
 cip_status cip_store_unlink(const cip_place *p, const char *name, cip_err *err)
 {
     if (unlinkat(p->dir, name, 0) == 0 || errno == ENOENT)
         return CIP_OK;
     return fail_name(err, "remove", name);
-}
-
-cip_lock cip_store_lock(int fd, uint64_t at, bool shared)
-{
-    struct flock l = {
-        .l_type = shared ? F_RDLCK : F_WRLCK,
-        .l_whence = SEEK_SET,
-        .l_start = (off_t)at,
-        .l_len = 1,
-    };
-    if (fcntl(fd, F_OFD_SETLK, &l) == 0)
-        return CIP_LOCK_HELD;
-    return errno == EAGAIN || errno == EACCES ? CIP_LOCK_TAKEN : CIP_LOCK_NONE;
-}
-
-void cip_store_unlock(int fd, uint64_t at)
-{
-    struct flock l = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1 };
-    fcntl(fd, F_OFD_SETLK, &l);
-}
-
-bool cip_store_is_locked(int fd, uint64_t at)
-{
-    struct flock l = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = 1 };
-    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }

@@ -35,6 +35,9 @@ cip_status cip_name_beside(cip_mem *mem, const char *name, const char *suffix, c
 /* The same of the place's own name, from its memory. */
 cip_status cip_place_beside(const cip_place *p, const char *suffix, char **name, cip_err *err);
 
+/* A folder itself as a place, whose files are called by their names. The place's own is "". */
+cip_status cip_place_folder(cip_mem *mem, const char *path, cip_place *out, cip_err *err);
+
 /* Opens `name` in the folder: O_NOFOLLOW, O_NONBLOCK, O_NOCTTY and O_CLOEXEC are added. READONLY
  * where the system grants no writing, BUSY where O_EXCL finds the name taken. */
 cip_status cip_store_open(const cip_place *p, const char *name, int flags, mode_t mode, int *fd,
@@ -66,6 +69,18 @@ cip_status cip_store_rename(const cip_place *p, const char *from, const char *to
                             cip_err *err);
 /* A name that is not there is fine. */
 cip_status cip_store_unlink(const cip_place *p, const char *name, cip_err *err);
+/* From one folder to another of the same file system. */
+cip_status cip_store_rename_to(const cip_place *p, const char *from, const cip_place *q,
+                               const char *to, bool replace, cip_err *err);
+/* A new folder that has owner and mode of *like; BUSY when the name is taken. */
+cip_status cip_store_make_folder(const cip_place *p, const char *name, const struct stat *like,
+                                 cip_err *err);
+/* An empty one, or none; BUSY when there is something in it. */
+cip_status cip_store_remove_folder(const cip_place *p, const char *name, cip_err *err);
+/* The files in a folder beneath, those that are regular and of *like's owner or ours, and itself.
+ * BUSY when anything else is in it; one that is not there is fine. */
+cip_status cip_store_clear_folder(const cip_place *p, const char *name, const struct stat *like,
+                                  cip_err *err);
 
 /* Gives the new file `fd` the owner (where we may), mode and extended attributes (those that can be
  * read and set) of the file `like`, whose stat is *st. Where even the group is not ours to give,
@@ -79,7 +94,10 @@ typedef enum cip_lock {
     CIP_LOCK_NONE = 2   /* this file system cannot lock */
 } cip_lock;
 
-/* Locks (of open file descriptions) on single bytes far behind any data (design section 2). */
+/* Locks (of open file descriptions) on single bytes far behind any data (design section 2). A
+ * folder's, of a descriptor for reading, are the same to their callers: the writers' is flock, and
+ * who wants the readers' for himself alone says so by a lock on a third byte, which readers look
+ * at when they have theirs. */
 #define CIP_LOCK_WRITERS (UINT64_C(1) << 62)
 #define CIP_LOCK_READERS ((UINT64_C(1) << 62) + 1)
 /* Tries once. `shared`: any number of holders, and a descriptor for reading will do. */
