@@ -16,7 +16,7 @@
 #include "io/io_impl.h"
 #include "io/record.h"
 
-enum { WHY = 256, PIECE = 64 << 10 };
+enum { WHY = 256, PIECE = CIP_CHECK_PIECE };
 
 static const char SEALED[] = ".cip-journal", UNSEALED[] = ".cip-tmp";
 
@@ -36,12 +36,15 @@ typedef struct search {
     char *why; /* WHY bytes */
 } search;
 
-/* ".NAME" and the suffix beside what `path` points to; false when it cannot be named at all. */
+/* ".NAME" and the suffix beside what `path` points to, or the suffix in a folder; false when it
+ * cannot be named at all. */
 static bool journal_path(const search *s, const char *suffix, char out[PATH_MAX])
 {
     char real[PATH_MAX];
     struct stat st;
     const char *path = s->path;
+    if (cip_io_is_folder(s->file)) /* in it, without a name to be called after */
+        return (size_t)snprintf(out, PATH_MAX, "%s/%s", path, suffix) < PATH_MAX;
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
         if (realpath(path, real) == NULL)
             return false;
@@ -122,7 +125,8 @@ static cip_status fail_byte(uint64_t at, cip_err *err)
 
 /* Compares one write with the file; bytes behind its end may be absent. CORRUPT: it does not fit.
  */
-static cip_status check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece, cip_err *err)
+cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece,
+                                   cip_err *err)
 {
     size_t got;
     for (size_t done = 0; done < op->after.len; done += got) {
@@ -150,17 +154,24 @@ static cip_status check_file(cip_env *env, cip_io *file, const cip_patch *p, cip
     CIP_GO(cip_mem_get(&env->mem, PIECE, &piece, err));
     for (size_t i = 0; i < p->n; i++)
         if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
-            CIP_GO(check_write(file, &p->op[i], piece, err));
+            CIP_GO(cip_journal_check_write(file, &p->op[i], piece, err));
 done:
     cip_mem_put(&env->mem, piece);
     return st;
 }
 
 /* Whether a sealed update can make the file as long as it says: the bytes behind the file's end are
- * in it before its journal is sealed, but for those that the journal itself writes. */
-static cip_status check_growth(cip_io *file, const cip_patch *p, cip_err *err)
+ * in it before its journal is sealed, but for those that the journal itself writes. Members
+ * likewise.
+ */
+static cip_status check_sealed(cip_io *file, const cip_patch *p, cip_err *err)
 {
     uint64_t written = 0; /* less than the journal's own size */
+    void *piece = NULL;
+    CIP_TRY(cip_mem_get(&file->env->mem, PIECE, &piece, err));
+    cip_status st = cip_journal_check_members(file, p, piece, err);
+    cip_mem_put(&file->env->mem, piece);
+    CIP_TRY(st);
     for (size_t i = 0; i < p->n; i++)
         if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
             written += p->op[i].after.len;
@@ -198,7 +209,7 @@ static cip_status find(const search *s, const char *suffix, cip_journal_state *s
     cip_err own = CIP_ERR_INIT;
     cip_patch p = { .arena = { .mem = patch->arena.mem } };
     cip_journal_state found = CIP_JOURNAL_NONE;
-    if (cip_file_stat(s->file, &of_file) && journal_path(s, suffix, name))
+    if (cip_target_stat(s->file, &of_file) && journal_path(s, suffix, name))
         CIP_TRY(open_journal(name, &of_file, &fd, &found, s->why, err));
     if (fd == -1) {
         *state = found;
@@ -208,7 +219,7 @@ static cip_status find(const search *s, const char *suffix, cip_journal_state *s
     if (st == CIP_OK)
         st = judge(s->env, in, s->file, &of_file, &p, &own);
     if (st == CIP_OK && strcmp(suffix, SEALED) == 0)
-        st = check_growth(s->file, &p, &own);
+        st = check_sealed(s->file, &p, &own);
     if (st == CIP_OK) {
         cip_patch_clear(patch);
         *patch = p;
@@ -278,6 +289,18 @@ done:
     return st;
 }
 
+/* Members that are not to be, and old lengths of those that are. */
+static cip_status add_members_as_they_were(const cip_patch *record, cip_patch *out, cip_err *err)
+{
+    uint64_t inode;
+    for (size_t i = 0; i < record->n; i++) {
+        cip_patch_op op = record->op[i];
+        if (op.kind == CIP_PATCH_CREATE || cip_member_op_was(&op, &inode, &op.offset))
+            CIP_TRY(cip_patch_add(out, &op, err));
+    }
+    return CIP_OK;
+}
+
 /* *ours: a record of this file lies there, torn or not. */
 static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_patch *patch,
                                 bool *ours, cip_err *err)
@@ -304,9 +327,7 @@ static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_p
         cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = p.old_len };
         cip_patch_clear(patch);
         CIP_GO(cip_patch_add(patch, &cut, err));
-        for (size_t i = 0; i < p.n; i++)
-            if (p.op[i].kind == CIP_PATCH_CREATE)
-                CIP_GO(cip_patch_add(patch, &p.op[i], err));
+        CIP_GO(add_members_as_they_were(&p, patch, err));
         patch->old_len = s->file->size;
         patch->new_len = p.old_len;
         *state = CIP_JOURNAL_UNSEALED;

@@ -12,8 +12,9 @@
 
 typedef struct overlay_io {
     cip_io io;
-    cip_io *under;          /* borrowed */
+    cip_io *under;          /* borrowed, but of a member */
     const cip_patch *patch; /* borrowed */
+    cip_patch own;          /* a member's: its part of the other's */
     uint64_t *start;        /* of each piece, rising; a last entry ends the last piece */
     size_t *shows;          /* for each piece: an operation, or UNDER */
     size_t npiece;
@@ -100,11 +101,7 @@ static cip_status overlay_read(cip_io *io, const cip_range *r, size_t n, cip_err
 }
 
 static cip_status overlay_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
-                                 cip_err *err)
-{
-    cip_io *under = ((overlay_io *)io)->under;
-    return under->ops->open_member(under, name, flags, out, err);
-}
+                                 cip_err *err);
 
 static cip_status overlay_unchanged(cip_io *io, cip_err *err)
 {
@@ -116,6 +113,9 @@ static void overlay_close(cip_io *io)
     overlay_io *o = (overlay_io *)io;
     cip_mem_put(&io->env->mem, o->start);
     cip_mem_put(&io->env->mem, o->shows);
+    if (o->patch == &o->own)
+        cip_io_close(o->under);
+    cip_patch_clear(&o->own);
     cip_io_free(io);
 }
 
@@ -216,9 +216,23 @@ static cip_status build(overlay_io *o, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err)
+static cip_status open_new(cip_io *under, const cip_patch *patch, uint64_t size, cip_io **out,
+                           cip_err *err)
 {
     const cip_io_ops *ops = under->ops->open_member != NULL ? &overlay_ops_members : &overlay_ops;
+    CIP_TRY(cip_io_new(under->env, ops, sizeof(overlay_io), under->name, out, err));
+    overlay_io *o = (overlay_io *)*out;
+    o->under = under;
+    o->patch = patch;
+    o->own.arena.mem = &under->env->mem;
+    o->io.size = size;
+    o->io.base = under->base;
+    o->io.folder = under->folder;
+    return CIP_OK;
+}
+
+cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **out, cip_err *err)
+{
     uint64_t size = cip_patch_size_after(patch, under->size);
     cip_io *io;
     *out = NULL;
@@ -226,17 +240,76 @@ cip_status cip_io_open_overlay(cip_io *under, const cip_patch *patch, cip_io **o
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a patch to %" PRIu64 " bytes, found one to %" PRIu64,
                         patch->new_len, size);
-    CIP_TRY(cip_io_new(under->env, ops, sizeof(overlay_io), under->name, &io, err));
-    overlay_io *o = (overlay_io *)io;
-    o->under = under;
-    o->patch = patch;
-    io->size = size;
-    io->base = under->base;
-    cip_status st = build(o, err);
+    CIP_TRY(open_new(under, patch, size, &io, err));
+    cip_status st = build((overlay_io *)io, err);
     if (st != CIP_OK) {
         overlay_close(io);
         return st;
     }
     *out = io;
     return CIP_OK;
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+/* Operations on the member itself: those that follow one of its length; bytes stay borrowed. */
+static cip_status add_own(const cip_patch *all, const char *name, cip_patch *own, cip_err *err)
+{
+    bool known = false;
+    for (size_t i = 0; i < all->n; i++) {
+        uint64_t inode, old_len;
+        cip_patch_op op = all->op[i];
+        if (strcmp(op.member, name) != 0)
+            continue;
+        known = known || cip_member_op_was(&op, &inode, &old_len);
+        op.member = "";
+        if (known && (op.kind == CIP_PATCH_LENGTH || op.kind == CIP_PATCH_WRITE))
+            CIP_TRY(cip_patch_push(own, &op, err));
+    }
+    return CIP_OK;
+}
+
+/* The bytes of operations live as long as the overlay that the member was opened through, and may
+ * outlive it: they are copied. Takes `member` over. */
+static cip_status open_changed(cip_io *member, const cip_patch *changes, cip_io **out, cip_err *err)
+{
+    cip_io *io;
+    cip_status st = open_new(member, NULL, cip_patch_size_after(changes, member->size), &io, err);
+    if (st != CIP_OK) {
+        cip_io_close(member);
+        return st;
+    }
+    overlay_io *o = (overlay_io *)io;
+    o->patch = &o->own;
+    for (size_t i = 0; st == CIP_OK && i < changes->n; i++)
+        st = cip_patch_add(&o->own, &changes->op[i], err);
+    if (st == CIP_OK)
+        st = build(o, err);
+    if (st == CIP_OK)
+        *out = io;
+    else
+        overlay_close(io);
+    return st;
+}
+
+static cip_status overlay_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                                 cip_err *err)
+{
+    const overlay_io *o = (const overlay_io *)io;
+    cip_patch changes = { .arena = { .mem = &io->env->mem } };
+    cip_io *member;
+    cip_status st;
+    *out = NULL;
+    if (o->patch == &o->own) /* of a member there is nothing to be known of others */
+        return o->under->ops->open_member(o->under, name, flags, out, err);
+    CIP_TRY(cip_patch_open_member(o->under, o->patch, name, flags, &member, err));
+    st = add_own(o->patch, name, &changes, err);
+    if (st != CIP_OK)
+        cip_io_close(member);
+    else if (changes.n == 0)
+        *out = member;
+    else
+        st = open_changed(member, &changes, out, err);
+    cip_patch_clear(&changes);
+    return st;
 }

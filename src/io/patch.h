@@ -50,18 +50,30 @@ typedef struct cip_segment {
     uint64_t off, len;
 } cip_segment;
 
-/* A file beside, in the same folder or in one below it, which comes or goes with a revision.
- * Members never change: another one comes, and the switch is what names it. */
+typedef struct cip_revision cip_revision;
+
+typedef enum cip_member_change {
+    CIP_MEMBER_MADE,        /* a new file, of the pieces of `as`; folders on the way to it too */
+    CIP_MEMBER_REPLACED,    /* a new file of those pieces takes the name of the old one */
+    CIP_MEMBER_PATCHED,     /* bytes change in place and at the end, as `as` says */
+    CIP_MEMBER_RENAMED,     /* to `to`, with folders on the way to that */
+    CIP_MEMBER_GONE,        /* it is removed */
+    CIP_MEMBER_FOLDER_GONE, /* a folder is removed, if nothing is left in it */
+} cip_member_change;
+
+/* A file in the folder that is updated, or beside the file that is, or in a folder below, which
+ * changes with a revision. */
 typedef struct cip_revision_member {
-    const char *name;
-    bool gone;              /* it is removed; else it is made, of `data` */
-    cip_segment data;       /* as a piece of the tail */
-    uint64_t device, inode; /* gone: of the file that it must be; 0: any */
+    const char *name, *to;
+    cip_member_change change;
+    cip_revision *as;       /* MADE, REPLACED, PATCHED: without members of its own */
+    uint64_t device, inode; /* of the file that must be there now; 0: any */
 } cip_revision_member;
 
-/* What becomes of a file, as a format wants it; how it gets there safely is the commit's business.
- * Zero-initialise with an arena in the patch; pieces live in that arena too. */
-typedef struct cip_revision {
+/* What becomes of a file, or of a folder by its members, as a format wants it; how it gets there
+ * safely is the commit's business. Zero-initialise with an arena in the patch; pieces live in that
+ * arena too. */
+struct cip_revision {
     cip_patch patch; /* changed bytes below tail_off (old_len where there is no tail); their
                         `before` need not be given: the commit reads it */
     bool has_tail;
@@ -73,9 +85,11 @@ typedef struct cip_revision {
     uint64_t tail_len;
     cip_revision_member *member;
     size_t nmember, member_cap;
+    const char *last; /* the member that is the switch: it names the others, and changes after all
+                         of them; NULL: the file itself does */
     uint64_t head; /* bytes before this are read when a file is opened and not again, and all that
                       the old ones name stays in place: readers need not go when they change */
-} cip_revision;
+};
 
 /* Adds to the tail. `ptr` is copied into the arena; an io's range must lie in it (RANGE). A piece
  * that goes on where the last one ends is joined to it. */
@@ -84,13 +98,30 @@ cip_status cip_revision_range(cip_revision *r, cip_io *io, uint64_t off, uint64_
                               cip_err *err);
 /* n bytes of value `fill`. */
 cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err *err);
-/* A new member, of n bytes of an io from `off` on (borrowed), or of `ptr` (copied). ARG for a name
- * that is none in the folder or below it, or is there twice. */
+/* Members. A name is plain: relative, without "." and ".."; each stands in one change alone (ARG).
+ * `known`: the file that the member must still be when the revision is committed (from
+ * cip_io_open_member), or NULL. *as is r's, to be filled as the revision of a file.
+ *
+ * A new one of this name, which must be free then; empty until pieces are added to *as. */
+cip_status cip_revision_make(cip_revision *r, const char *name, cip_revision **as, cip_err *err);
+/* The same of one piece; its bytes are copied, its io is borrowed. */
 cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
                                cip_err *err);
-/* A member goes, once nothing names it any more. `known`: the file that it must
- * be then (from cip_io_open_member), or NULL. */
+/* A new one in place of the old. */
+cip_status cip_revision_replace(cip_revision *r, const char *name, cip_io *known, cip_revision **as,
+                                cip_err *err);
+/* Writes in *as's patch (member ""), and its tail. */
+cip_status cip_revision_change(cip_revision *r, const char *name, cip_io *known, cip_revision **as,
+                               cip_err *err);
+/* Another name, which is free, or which a member before this one in the revision gives up. */
+cip_status cip_revision_rename(cip_revision *r, const char *name, const char *to, cip_io *known,
+                               cip_err *err);
+/* A member goes, once nothing names it any more. */
 cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err);
+/* A folder goes, if nothing is left in it when the members have gone. */
+cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err *err);
+/* Which of the members is the switch. ARG when it is none of them, or goes. */
+cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err);
 /* The file as it will be, as one io: for reading one's own writes and for --dry-run's checks.
  * `under` is the old file; everything is borrowed. */
 cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **out, cip_err *err);

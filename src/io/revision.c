@@ -75,57 +75,6 @@ cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err 
     return push(r, &(cip_segment){ .off = fill, .len = n }, err);
 }
 
-static cip_status add_member(cip_revision *r, const cip_revision_member *m, cip_err *err)
-{
-    cip_arena *a = &r->patch.arena;
-    cip_revision_member *list = r->member;
-    char *name;
-    if (!cip_member_name_is_plain(m->name))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", m->name);
-    for (size_t i = 0; i < r->nmember; i++)
-        if (strcmp(list[i].name, m->name) == 0)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", m->name);
-    if (r->nmember == r->member_cap) {
-        size_t cap = r->member_cap != 0 ? 2 * r->member_cap : 4;
-        CIP_TRY(CIP_ARENA_NEW(a, &list, cap, err));
-        if (r->nmember != 0)
-            memcpy(list, r->member, r->nmember * sizeof *list);
-        r->member = list;
-        r->member_cap = cap;
-    }
-    CIP_TRY(cip_arena_copy(a, m->name, strlen(m->name), &name, err));
-    list[r->nmember] = *m;
-    list[r->nmember++].name = name;
-    return CIP_OK;
-}
-
-cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
-                               cip_err *err)
-{
-    cip_revision_member m = { .name = name, .data = *data };
-    char *copy;
-    if (data->io != NULL && (data->off > data->io->size || data->len > data->io->size - data->off))
-        return cip_fail(err, CIP_ERR_RANGE, data->off,
-                        "expected %" PRIu64 " bytes for a member, found %" PRIu64, data->len,
-                        cip_bytes_left(data->io->size, data->off));
-    if (data->ptr != NULL) {
-        CIP_TRY(cip_arena_copy(&r->patch.arena, data->ptr, (size_t)data->len, &copy, err));
-        m.data.ptr = (const uint8_t *)copy;
-    }
-    return add_member(r, &m, err);
-}
-
-cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err)
-{
-    struct stat st;
-    cip_revision_member m = { .name = name, .gone = true };
-    if (known != NULL && cip_file_stat(known, &st)) {
-        m.device = (uint64_t)st.st_dev;
-        m.inode = (uint64_t)st.st_ino;
-    }
-    return add_member(r, &m, err);
-}
-
 uint64_t cip_revision_new_len(const cip_revision *r, uint64_t old_len)
 {
     return r->has_tail || r->anew ? r->tail_off + r->tail_len
@@ -135,6 +84,9 @@ uint64_t cip_revision_new_len(const cip_revision *r, uint64_t old_len)
 void cip_revision_clear(cip_revision *r)
 {
     cip_patch p = { .arena = r->patch.arena };
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].as != NULL)
+            cip_revision_clear(r->member[i].as);
     cip_patch_clear(&p);
     *r = (cip_revision){ .patch = p };
 }
@@ -143,7 +95,8 @@ void cip_revision_clear(cip_revision *r)
 
 typedef struct revision_io {
     cip_io io;
-    cip_io *under; /* borrowed */
+    cip_io *under; /* borrowed, but of a member that changes in place */
+    bool owns;
     const cip_revision *r;
     cip_patch patch; /* r's, with the lengths an overlay wants; without an arena of its own */
     cip_io *head;    /* what lies below `split`: an overlay; NULL: nothing does */
@@ -207,11 +160,7 @@ static cip_status revision_read(cip_io *io, const cip_range *r, size_t n, cip_er
 }
 
 static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
-                                  cip_err *err)
-{
-    cip_io *under = ((revision_io *)io)->under;
-    return under->ops->open_member(under, name, flags, out, err);
-}
+                                  cip_err *err);
 
 static cip_status revision_unchanged(cip_io *io, cip_err *err)
 {
@@ -222,6 +171,8 @@ static void revision_close(cip_io *io)
 {
     revision_io *v = (revision_io *)io;
     cip_io_close(v->head);
+    if (v->owns)
+        cip_io_close(v->under);
     cip_mem_put(&io->env->mem, v->start);
     cip_io_free(io);
 }
@@ -290,6 +241,7 @@ cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **o
     v->r = r;
     io->size = cip_revision_new_len(r, under->size);
     io->base = under->base;
+    io->folder = under->folder && !r->anew;
     v->split = r->anew ? 0 : r->has_tail ? r->tail_off : io->size;
     cip_status st = build(v, err);
     if (st != CIP_OK) {
@@ -298,4 +250,41 @@ cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **o
     }
     *out = io;
     return CIP_OK;
+}
+
+/* --- its members ------------------------------------------------------------------------------ */
+
+static cip_status open_changed(cip_io *under, const cip_revision_member *m, uint32_t flags,
+                               cip_io **out, cip_err *err)
+{
+    cip_io *old;
+    CIP_TRY(under->ops->open_member(under, m->name, flags, &old, err));
+    cip_status st = cip_io_open_revision(old, m->as, out, err);
+    if (st != CIP_OK)
+        cip_io_close(old);
+    else
+        ((revision_io *)*out)->owns = true;
+    return st;
+}
+
+static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                                  cip_err *err)
+{
+    const revision_io *v = (const revision_io *)io;
+    const cip_revision_member *m = NULL, *gives_up = NULL;
+    *out = NULL;
+    for (size_t i = 0; m == NULL && i < v->r->nmember; i++) {
+        const cip_revision_member *at = &v->r->member[i];
+        if (strcmp(at->to != NULL ? at->to : at->name, name) == 0)
+            m = at;
+        else if (at->to != NULL && strcmp(at->name, name) == 0)
+            gives_up = at;
+    }
+    if ((m == NULL && gives_up != NULL) || (m != NULL && m->change >= CIP_MEMBER_GONE))
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is not there any more",
+                        name);
+    if (m == NULL || m->as == NULL)
+        return v->under->ops->open_member(v->under, m != NULL ? m->name : name, flags, out, err);
+    return m->as->anew ? cip_io_open_revision(v->under, m->as, out, err)
+                       : open_changed(v->under, m, flags, out, err);
 }

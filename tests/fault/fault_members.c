@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Revisions with members: an ASDF file whose array lies in `m0000.asdf` beside it comes to name
- * another one, `m0001.asdf`, which is made with it, and the first one goes. */
+ * Revisions with members. First an ASDF file whose array lies in `m0000.asdf` beside it comes to
+ * name another one, `m0001.asdf`, which is made with it, and the first one goes. Then sets of files
+ * of no format, beside a file and in a folder, that change in every way there is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fault/fault_scenarios.h"
 
@@ -95,4 +97,181 @@ cip_status fault_other_member_and_tail(const char *path, cip_level level, int st
 {
     (void)step;
     return fault_commit(path, level, fill_other_and_tail, err);
+}
+
+/* --- sets ------------------------------------------------------------------------------------- */
+
+const char *const fault_set[] = { "sizes",      "data/0",   "data/1",     "data/2",
+                                  "data/3",     "old/only", "data/4",     "new/0",
+                                  "new/deep/0", "new/2",    "data/other", NULL };
+
+static void put(const char *dir, const char *name, size_t n)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "wb");
+    for (size_t i = 0; f != NULL && i < n; i++)
+        fputc((int)(i * 7 + i / 256 + strlen(name)), f);
+    if (f == NULL || fclose(f) != 0)
+        abort();
+}
+
+static void make_set(const char *dir)
+{
+    static const char *const folders[] = { "data", "old" };
+    for (size_t i = 0; i < 2; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", dir, folders[i]);
+        if (mkdir(path, 0755) != 0)
+            abort();
+    }
+    put(dir, "sizes", 20);
+    put(dir, "data/0", 1500);
+    put(dir, "data/1", 1300);
+    put(dir, "data/2", 700);
+    put(dir, "data/3", 1100);
+    put(dir, "old/only", 10);
+}
+
+void fault_make_set(const char *dir)
+{
+    make_set(dir);
+    put(dir, "x", 900);
+}
+
+void fault_make_folder(const char *dir)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/d", dir);
+    if (mkdir(path, 0755) != 0)
+        abort();
+    make_set(path);
+}
+
+static cip_status write_in(cip_revision *r, uint64_t off, const char *text, cip_err *err)
+{
+    return cip_patch_write(&r->patch, "", off, (cip_bytes){ NULL, 0 },
+                           (cip_bytes){ (const uint8_t *)text, strlen(text) }, err);
+}
+
+/* The file itself changes where there is one. */
+static cip_status change_own(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    return cip_io_is_folder(cip_commit_io(c)) ? CIP_OK : write_in(r, 600, "changed", err);
+}
+
+static cip_status add_replaced(cip_revision *r, cip_err *err)
+{
+    cip_revision *as;
+    CIP_TRY(cip_revision_replace(r, "sizes", NULL, &as, err));
+    CIP_TRY(cip_revision_bytes(as, "other sizes", 11, err));
+    CIP_TRY(cip_revision_switch(r, "sizes", err));
+    CIP_TRY(cip_revision_replace(r, "data/0", NULL, &as, err));
+    CIP_TRY(cip_revision_fill(as, 9, 600, err));
+    return cip_revision_fill(as, 0, 700, err);
+}
+
+static cip_status add_new(cip_revision *r, cip_err *err)
+{
+    CIP_TRY(cip_revision_create(r, "data/4", &(cip_segment){ .off = 4, .len = 800 }, err));
+    CIP_TRY(cip_revision_create(r, "new/0", &(cip_segment){ .off = 5, .len = 0 }, err));
+    return cip_revision_create(r, "new/deep/0", &(cip_segment){ .off = 6, .len = 60 }, err);
+}
+
+/* One in two places and at its end, one at its end alone, one that is cut. */
+static cip_status add_patched(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    cip_io *known;
+    cip_revision *as;
+    CIP_TRY(cip_io_open_member(cip_commit_io(c), "data/1", 0, &known, err));
+    cip_status st = cip_revision_change(r, "data/1", known, &as, err);
+    cip_io_close(known);
+    CIP_TRY(st);
+    CIP_TRY(write_in(as, 3, "one place", err));
+    CIP_TRY(write_in(as, 700, "another", err));
+    as->has_tail = true;
+    as->tail_off = 1200;
+    CIP_TRY(cip_revision_fill(as, 8, 600, err));
+    CIP_TRY(cip_revision_bytes(as, "the end", 7, err));
+    CIP_TRY(cip_revision_change(r, "data/2", NULL, &as, err));
+    as->has_tail = true;
+    as->tail_off = 700;
+    CIP_TRY(cip_revision_fill(as, 1, 700, err));
+    CIP_TRY(cip_revision_change(r, "data/3", NULL, &as, err));
+    CIP_TRY(write_in(as, 30, "shorter", err));
+    return cip_patch_add(&as->patch, &(cip_patch_op){ .kind = CIP_PATCH_LENGTH, .offset = 400 },
+                         err);
+}
+
+static cip_status fill_replaced(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(add_replaced(r, err));
+    return change_own(c, r, err);
+}
+
+static cip_status fill_new(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(add_new(r, err));
+    return change_own(c, r, err);
+}
+
+static cip_status fill_patched(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(add_patched(c, r, err));
+    return change_own(c, r, err);
+}
+
+/* A chain of names, one of them in a new folder. */
+static cip_status fill_renamed(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(cip_revision_rename(r, "data/2", "new/2", NULL, err));
+    CIP_TRY(cip_revision_rename(r, "data/1", "data/2", NULL, err));
+    CIP_TRY(cip_revision_rename(r, "sizes", "data/1", NULL, err));
+    return change_own(c, r, err);
+}
+
+static cip_status fill_gone(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(cip_revision_unlink(r, "data/0", NULL, err));
+    CIP_TRY(cip_revision_unlink(r, "old/only", NULL, err));
+    CIP_TRY(cip_revision_unlink_folder(r, "old", err));
+    CIP_TRY(cip_revision_unlink_folder(r, "data", err)); /* has something in it: stays */
+    return change_own(c, r, err);
+}
+
+static cip_status fill_mixed(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    CIP_TRY(add_patched(c, r, err));
+    CIP_TRY(add_replaced(r, err));
+    CIP_TRY(add_new(r, err));
+    CIP_TRY(cip_revision_unlink(r, "old/only", NULL, err));
+    CIP_TRY(cip_revision_unlink_folder(r, "old", err));
+    if (cip_io_is_folder(cip_commit_io(c)))
+        return CIP_OK;
+    r->has_tail = true;
+    r->tail_off = 500;
+    return cip_revision_fill(r, 3, 900, err);
+}
+
+#define CHANGE(name)                                                                               \
+    cip_status fault_members_##name(const char *path, cip_level level, int step, cip_err *err)     \
+    {                                                                                              \
+        (void)step;                                                                                \
+        return fault_commit(path, level, fill_##name, err);                                        \
+    }
+
+CHANGE(replaced)
+CHANGE(new)
+CHANGE(patched)
+CHANGE(renamed)
+CHANGE(gone)
+CHANGE(mixed)
+
+/* One after the other: what one leaves must not be taken for the next one's. */
+cip_status fault_members_in_turn(const char *path, cip_level level, int step, cip_err *err)
+{
+    static fault_fill *const fill[] = { fill_patched, fill_replaced, fill_new, fill_gone };
+    for (int i = 0; i < step; i++)
+        CIP_TRY(fault_commit(path, level, fill[i], err));
+    return CIP_OK;
 }

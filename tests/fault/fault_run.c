@@ -19,9 +19,11 @@ typedef struct judge {
     const fault_scenario *s;
     const fault_effort *e;
     fault_result *out;
-    char path[600];              /* under which the file is looked at */
-    char first[600];             /* its name when it was changed */
-    uint64_t allowed[STEPS + 1]; /* the old digest, then each step's */
+    char path[600];                           /* under which the file is looked at */
+    char first[600];                          /* its name when it was changed */
+    uint64_t allowed[STEPS + 1];              /* the old digest, then each step's */
+    uint64_t was[STEPS + 1], tree[STEPS + 1]; /* these digests, and all that is there then */
+    size_t ntree;
     size_t nallowed;
     uint64_t final;        /* what a log that ended must show */
     uint64_t new;          /* what the last step makes */
@@ -66,6 +68,103 @@ bool fault_digest(const char *path, uint64_t *digest, char *why)
     return st == CIP_OK;
 }
 
+/* --- members, whatever format they are of ------------------------------------------------------
+ */
+
+static cip_status hash_io(cip_io *io, uint64_t *h, cip_err *err)
+{
+    uint8_t piece[4096];
+    size_t n;
+    hash_bytes(h, &io->size, sizeof io->size);
+    for (uint64_t at = 0; at < io->size; at += n) {
+        CIP_TRY(cip_io_read_some(io, at, piece, sizeof piece, &n, err));
+        hash_bytes(h, piece, n);
+    }
+    return CIP_OK;
+}
+
+static cip_status hash_members(cip_io *io, const char *const *names, uint64_t *h, cip_err *err)
+{
+    for (; *names != NULL; names++) {
+        cip_io *member;
+        cip_status st = cip_io_open_member(io, *names, 0, &member, err);
+        hash_bytes(h, *names, strlen(*names));
+        if (st == CIP_ERR_NOT_FOUND)
+            continue;
+        if (st == CIP_OK)
+            st = hash_io(member, h, err);
+        cip_io_close(member);
+        if (st != CIP_OK)
+            return st;
+    }
+    return CIP_OK;
+}
+
+/* As a reader sees it who finds a journal. */
+static cip_status hash_set(cip_env *env, const char *path, const char *const *names, uint64_t *h,
+                           cip_err *err)
+{
+    cip_io *io = NULL, *over = NULL;
+    cip_journal_state state;
+    char why[256] = "";
+    cip_patch p = { .arena = { .mem = &env->mem } };
+    cip_status st;
+    CIP_GO(cip_io_open_path(env, path, &io, err));
+    CIP_GO(cip_journal_find(env, path, io, &state, &p, why, err));
+    if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
+        CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", why));
+    if (state == CIP_JOURNAL_APPLIES || state == CIP_JOURNAL_UNSEALED)
+        CIP_GO(cip_io_open_overlay(io, &p, &over, err));
+    if (!cip_io_is_folder(io))
+        CIP_GO(hash_io(over != NULL ? over : io, h, err));
+    st = hash_members(over != NULL ? over : io, names, h, err);
+done:
+    cip_io_close(over);
+    cip_io_close(io);
+    cip_patch_clear(&p);
+    return st;
+}
+
+static bool digest_set(const char *path, const char *const *names, uint64_t *digest, char *why)
+{
+    cip_env env;
+    cip_err err = CIP_ERR_INIT;
+    *digest = 0;
+    if (access(path, F_OK) != 0)
+        return true;
+    *digest = UINT64_C(14695981039346656037);
+    cip_status st = cip_env_init(&env, NULL, NULL, NULL, &err);
+    if (st == CIP_OK)
+        st = hash_set(&env, path, names, digest, &err);
+    cip_env_clear(&env);
+    if (st != CIP_OK)
+        snprintf(why, 256, "%s: %.200s", cip_status_name(st), err.text);
+    return st == CIP_OK;
+}
+
+static bool digest_of(const judge *j, const char *path, uint64_t *out, char *why)
+{
+    return j->s->members != NULL ? digest_set(path, j->s->members, out, why)
+                                 : fault_digest(path, out, why);
+}
+
+/* All names and contents there are, in no order. */
+static uint64_t tree_digest(void)
+{
+    fault_disk d;
+    uint64_t sum = 0;
+    fault_disk_get(&d);
+    for (size_t i = 0; i < d.nname; i++) {
+        uint64_t h = UINT64_C(14695981039346656037);
+        int file = d.name[i].file;
+        hash_bytes(&h, d.name[i].name, strlen(d.name[i].name) + 1);
+        hash_bytes(&h, d.file[file].ptr, d.file[file].n);
+        sum += h;
+    }
+    fault_disk_clear(&d);
+    return sum;
+}
+
 static bool fail(judge *j, const char *what, const char *why)
 {
     snprintf(j->out->text, sizeof j->out->text, "point %zu, image %zu%s: %s %s", j->out->npoint,
@@ -88,23 +187,33 @@ static bool is_allowed(const judge *j, uint64_t digest)
     return false;
 }
 
-/* `sealed`: a journal may be. A tmp that the file did not yet point to may be left under its first
- * name, about nothing. */
+static bool name_beside(const char *of, const char *suffix, char path[1024])
+{
+    const char *base = strrchr(of, '/') + 1;
+    struct stat st;
+    if (stat(of, &st) == 0 && S_ISDIR(st.st_mode))
+        snprintf(path, 1024, "%s/%s", of, suffix);
+    else
+        snprintf(path, 1024, "%.*s.%s%s", (int)(base - of), of, base, suffix);
+    return access(path, F_OK) == 0;
+}
+
+/* `sealed`: a journal may be, and what waits for it. What the file did not yet point to may be left
+ * under its first name, about nothing. */
 static bool none_left(const judge *j, bool sealed, char *name)
 {
-    static const char *const ends[] = { ".cip-tmp", ".cip-new", ".cip-journal" };
-    for (size_t i = 0; i < (sealed ? 4 : 6); i++) {
-        char path[1024];
-        const char *of = i % 2 == 0 ? j->path : j->first;
-        const char *base = strrchr(of, '/') + 1;
-        if (i == 1 && strcmp(j->path, j->first) != 0)
-            continue;
-        snprintf(path, sizeof path, "%.*s.%s%s", (int)(base - of), of, base, ends[i / 2]);
-        if (access(path, F_OK) == 0) {
+    static const char *const ends[] = { ".cip-journal", ".cip-tmp", ".cip-new" };
+    char path[1024];
+    bool journal = name_beside(j->path, ends[0], path) || name_beside(j->first, ends[0], path);
+    if (journal && !sealed) {
+        snprintf(name, 256, "%.255s", path);
+        return false;
+    }
+    for (size_t i = 1; i < 3; i++)
+        if (name_beside(j->path, ends[i], path) && !(journal && i == 2)) {
             snprintf(name, 256, "%.255s", path);
             return false;
         }
-    }
     return true;
 }
 
@@ -119,6 +228,16 @@ static bool is_member_right(const judge *j, uint64_t digest)
             return false;
     }
     return true;
+}
+
+/* Whether what lies there is that of what is shown, and nothing else. */
+static bool is_tree_right(const judge *j, uint64_t shown)
+{
+    uint64_t now = j->s->members != NULL ? tree_digest() : 0;
+    for (size_t i = 0; i < j->ntree; i++)
+        if (j->was[i] == shown && j->tree[i] == now)
+            return true;
+    return j->s->members == NULL;
 }
 
 /* What the next writer does first. */
@@ -145,7 +264,7 @@ static bool is_under_first(judge *j, uint64_t digest, char *why)
 {
     uint64_t seen;
     return j->s->linked == NULL || access(j->first, F_OK) != 0 ||
-           (fault_digest(j->first, &seen, why) && seen == digest);
+           (digest_of(j, j->first, &seen, why) && seen == digest);
 }
 
 /* The folder as it is: read, recovered, read. */
@@ -153,7 +272,7 @@ static bool look(judge *j, bool done, bool again)
 {
     uint64_t shown, settled;
     char why[256] = "";
-    if (!fault_digest(j->path, &shown, why))
+    if (!digest_of(j, j->path, &shown, why))
         return fail(j, "cannot be read:", why);
     if (!is_allowed(j, shown))
         return fail(j, "shows neither old nor new", "");
@@ -170,7 +289,7 @@ static bool look(judge *j, bool done, bool again)
     bool ok = true;
     if (st != CIP_OK)
         ok = fail(j, "cannot be recovered:", why);
-    else if (!fault_digest(j->path, &settled, why))
+    else if (!digest_of(j, j->path, &settled, why))
         ok = fail(j, "cannot be read after recovery:", why);
     else if (settled != shown || !is_under_first(j, shown, why))
         ok = fail(j, "shows something else after recovery", why);
@@ -178,6 +297,8 @@ static bool look(judge *j, bool done, bool again)
         ok = fail(j, "is recovered, but left", why);
     else if (!is_member_right(j, settled))
         ok = fail(j, "is recovered, but a file beside is left or missing", "");
+    else if (!is_tree_right(j, settled))
+        ok = fail(j, "is recovered, but the folder holds something else", "");
     else if (again && log.n != 0)
         ok = crash_recovery(j, &log, shown);
     fault_log_clear(&log);
@@ -284,8 +405,11 @@ static bool learn(judge *j, const char *dir)
         j->s->make(dir);
         if (i != 0 && j->s->change(j->path, j->s->level, i, &err) != CIP_OK)
             return fail(j, "the change fails:", err.text);
-        if (!fault_digest(j->path, &j->allowed[i], why))
+        if (!digest_of(j, j->path, &j->allowed[i], why))
             return fail(j, "cannot be read:", why);
+        j->was[i] = j->allowed[i];
+        j->tree[i] = tree_digest();
+        j->ntree++;
     }
     j->nallowed = (size_t)steps(j->s) + 1;
     j->new = j->final = j->allowed[j->nallowed - 1];
@@ -344,7 +468,7 @@ static bool fail_once(judge *j, const char *dir, size_t n, bool full, bool *went
     *went = fault_count() >= n;
     fault_fail(0, 0, false);
     j->out->nimage++;
-    if (!fault_digest(j->path, &shown, why))
+    if (!digest_of(j, j->path, &shown, why))
         return fail(j, "cannot be read after a failure:", why);
     if (!is_allowed(j, shown))
         return fail(j, "shows neither old nor new after", err.text);

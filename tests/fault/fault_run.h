@@ -24,6 +24,9 @@ typedef struct fault_scenario {
     const char *renamed, *linked;
     /* Files beside that the old and the new file have: once recovered, that one alone is there. */
     const char *member[2];
+    /* Members, NULL last: a file or folder is then judged by its own bytes and theirs, whatever
+     * format they are of, and once recovered by all that lies in the folder. */
+    const char *const *members;
 } fault_scenario;
 
 typedef struct fault_effort {

@@ -16,6 +16,11 @@
         .change = fn, __VA_ARGS__                                                                  \
     }
 
+/* A change of a set of files, beside a file and in a folder. */
+#define OF_SET(what, fn, ...)                                                                      \
+    BOTH("members: " what, "x", fault_make_set, fn, .members = fault_set, __VA_ARGS__),            \
+        BOTH("folder: " what, "d", fault_make_folder, fn, .members = fault_set, __VA_ARGS__)
+
 static void make_two(const char *dir)
 {
     fault_make_rawarray(dir);
@@ -87,6 +92,13 @@ const fault_scenario fault_scenarios[] = {
          fault_other_member_and_tail, .nstep = 1, .member = { "m0000.asdf", "m0001.asdf" }),
     BOTH("commit: another member, then renamed", "m.asdf", fault_make_member, fault_other_member,
          .nstep = 1, .renamed = "b.asdf", .member = { "m0000.asdf", "m0001.asdf" }),
+    OF_SET("replaced, and the switch", fault_members_replaced, .nstep = 1),
+    OF_SET("new, in new folders", fault_members_new, .nstep = 1),
+    OF_SET("changed in place", fault_members_patched, .nstep = 1),
+    OF_SET("renamed", fault_members_renamed, .nstep = 1),
+    OF_SET("removed, with a folder", fault_members_gone, .nstep = 1),
+    OF_SET("all of these", fault_members_mixed, .nstep = 1),
+    OF_SET("one after the other", fault_members_in_turn, .nstep = 4),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

@@ -25,6 +25,12 @@ void fault_make_stream(const char *dir);
 /* Revisions that name another file beside. */
 fault_change fault_other_member, fault_other_member_and_tail;
 void fault_make_member(const char *dir);
+/* Revisions of a set of files, beside `x` or in the folder `d`. */
+fault_change fault_members_replaced, fault_members_new, fault_members_patched,
+    fault_members_renamed, fault_members_gone, fault_members_mixed, fault_members_in_turn;
+void fault_make_set(const char *dir);
+void fault_make_folder(const char *dir);
+extern const char *const fault_set[];
 
 /* Updates through the public API, of an ASDF file with a packed and a plain array. */
 fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_edit_move_array,

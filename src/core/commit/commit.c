@@ -14,12 +14,19 @@
 
 enum { TRIES = 16 };
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
     path = cip_place_follow(path, real);
     CIP_TRY(cip_mem_copy(&c->env->mem, path, strlen(path), &c->path, err));
-    CIP_TRY(cip_place_open(&c->env->mem, path, &c->place, err));
+    c->folder = is_folder(path);
+    CIP_TRY((c->folder ? cip_place_folder : cip_place_open)(&c->env->mem, path, &c->place, err));
     return cip_commit_name(c, c->place.name, err);
 }
 
@@ -28,6 +35,8 @@ static cip_status name_one(cip_commit *c, const char *name, const char *suffix, 
 {
     cip_mem_put(&c->env->mem, *out);
     *out = NULL;
+    if (c->folder)
+        return cip_mem_copy(&c->env->mem, suffix, strlen(suffix), out, err);
     return cip_name_beside(&c->env->mem, name, suffix, out, err);
 }
 
@@ -41,23 +50,38 @@ cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err)
 /* What an update left is called after the name that the file had then. */
 static cip_status name_left(cip_commit *c, cip_err *err)
 {
+    if (c->folder)
+        return CIP_OK;
     CIP_TRY(cip_record_get(c->fd, &c->record, err));
     return c->record.name[0] != '\0' ? cip_commit_name(c, c->record.name, err) : CIP_OK;
+}
+
+/* A folder is its own place: it stays that one as long as this is open. */
+static cip_status open_file(cip_commit *c, cip_err *err)
+{
+    if (!c->folder)
+        return cip_store_open(&c->place, c->place.name, O_RDWR, 0, &c->fd, err);
+    cip_place_close(&c->place);
+    CIP_TRY(cip_place_folder(&c->env->mem, c->path, &c->place, err));
+    c->fd = fcntl(c->place.dir, F_DUPFD_CLOEXEC, 0);
+    return c->fd != -1 ? CIP_OK
+                       : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
 }
 
 static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
 {
     struct stat now;
-    CIP_TRY(cip_store_open(&c->place, c->place.name, O_RDWR, 0, &c->fd, err));
+    CIP_TRY(open_file(c, err));
     if (fstat(c->fd, &c->st) != 0)
         return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the file");
-    if (!S_ISREG(c->st.st_mode))
+    if (!c->folder && !S_ISREG(c->st.st_mode))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
                         c->path);
     if (cip_store_lock(c->fd, CIP_LOCK_WRITERS, false) == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "another writer is updating the file");
-    *moved = fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
-             now.st_dev != c->st.st_dev || now.st_ino != c->st.st_ino;
+    int rc = c->folder ? stat(c->path, &now)
+                       : fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW);
+    *moved = rc != 0 || now.st_dev != c->st.st_dev || now.st_ino != c->st.st_ino;
     return CIP_OK;
 }
 
@@ -80,8 +104,9 @@ cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
 {
     struct stat st;
     cip_io_close(c->io);
-    CIP_TRY(cip_io_open_file(c->env, c->path, &c->io, err));
-    if (!cip_file_stat(c->io, &st) || st.st_dev != c->st.st_dev || st.st_ino != c->st.st_ino)
+    c->io = NULL;
+    CIP_TRY(cip_io_open_path(c->env, c->path, &c->io, err));
+    if (!cip_target_stat(c->io, &st) || st.st_dev != c->st.st_dev || st.st_ino != c->st.st_ino)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");
     c->end = c->io->size;
     return CIP_OK;
@@ -133,7 +158,7 @@ cip_io *cip_commit_io(cip_commit *c)
 bool cip_commit_same(cip_commit *c, cip_io *io)
 {
     struct stat st;
-    return cip_file_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino &&
+    return cip_target_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino &&
            cip_io_unchanged(io, NULL) == CIP_OK;
 }
 
@@ -160,7 +185,6 @@ void cip_commit_end(cip_commit *c)
     cip_mem *mem = &c->env->mem;
     cip_io_close(c->io);
     cip_target_close(&c->target);
-    cip_commit_members_end(c);
     if (c->fd != -1)
         close(c->fd); /* and with it the locks */
     cip_mem_put(mem, c->path);

@@ -7,11 +7,8 @@
 #include "base/num.h"
 #include "core/commit/commit_impl.h"
 
-/* What lies behind the old end, from the revision's pieces: by reference where that can be. */
-static cip_status write_tail(cip_commit *c, const cip_commit_plan *p, int fd, uint64_t from,
-                             cip_err *err)
+static cip_status write_tail(const cip_revision *r, int fd, uint64_t from, cip_err *err)
 {
-    const cip_revision *r = p->r;
     uint64_t at = r->anew ? 0 : r->tail_off;
     for (size_t i = 0; i < r->nsegment; i++) {
         const cip_segment *s = &r->segment[i];
@@ -29,28 +26,30 @@ static cip_status write_tail(cip_commit *c, const cip_commit_plan *p, int fd, ui
             CIP_TRY(cip_store_fill(fd, to, (uint8_t)s->off, n, err));
         at += s->len;
     }
-    (void)c;
     return CIP_OK;
 }
 
-/* Bytes that a patch, not a tail, puts behind the end. */
-static cip_status write_behind(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+/* Without a tail they come from a patch. */
+cip_status cip_commit_write_behind(const cip_revision *r, int fd, uint64_t from, cip_io *after,
+                                   cip_err *err)
 {
-    uint64_t was = c->io->size, n = cip_bytes_left(p->after->size, was);
-    if (p->r->has_tail)
-        return write_tail(c, p, c->fd, was, err);
-    return cip_store_copy(c->fd, was, p->after, was, n, err);
+    if (r->has_tail)
+        return write_tail(r, fd, from, err);
+    return cip_store_copy(fd, from, after, from, cip_bytes_left(after->size, from), err);
 }
 
 /* Longer, with nothing visible yet: the tmp says where the old end is. On failure all is undone. */
 static cip_status add_tail(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
+    cip_status st = CIP_OK;
     CIP_TRY(cip_commit_write_tmp(c, &p->patch, err));
-    if (p->after->size <= c->io->size)
-        return CIP_OK;
-    cip_status st = write_behind(c, p, err);
+    if (p->after->size > c->io->size) {
+        st = cip_commit_write_behind(p->r, c->fd, c->io->size, p->after, err);
+        if (st == CIP_OK)
+            st = cip_commit_sync_file(c, err);
+    }
     if (st == CIP_OK)
-        st = cip_commit_sync_file(c, err);
+        st = cip_commit_members_extend(c, p, err);
     if (st != CIP_OK)
         cip_commit_cut(c, c->io->size, NULL);
     return st;
@@ -132,26 +131,28 @@ done:
     return st;
 }
 
-/* Members have their names before the seal, so that what is switched to is there. */
-static cip_status place_members(cip_commit *c, cip_err *err)
-{
-    cip_status st = cip_commit_members_place(c, err);
-    if (st != CIP_OK)
-        cip_commit_cut(c, c->io->size, NULL);
-    return st;
-}
-
+/* New members wait in a folder of ours, old ones are longer than they were: all of that goes if
+ * the seal is not set. */
 static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(cip_commit_take_readers(
         c, err)); /* told before the work; readers may come while it is done */
-    if (p->after->size > c->io->size || p->r->nmember != 0)
+    if (p->after->size > c->io->size || p->nmember != 0)
         cip_store_unlock(c->fd, CIP_LOCK_READERS);
     CIP_TRY(cip_commit_members_make(c, p, err));
     c->made = &p->patch;
-    CIP_TRY(add_tail(c, p, err));
-    CIP_TRY(place_members(c, err));
-    cip_status st = seal_and_replay(c, p, err);
+    cip_status st = cip_commit_members_check(c, p, false, err);
+    if (st == CIP_OK)
+        st = add_tail(c, p, err);
+    if (st != CIP_OK) {
+        cip_commit_unstage(c, NULL); /* where there is no record yet */
+        return st;
+    }
+    st = cip_commit_members_check(c, p, true, err);
+    if (st != CIP_OK)
+        cip_commit_cut(c, c->io->size, NULL);
+    else
+        st = seal_and_replay(c, p, err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
 }
@@ -167,11 +168,12 @@ static cip_status by_cut(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 }
 
 /* What stays, the changes in it, the tail. */
-static cip_status write_new(cip_commit *c, const cip_commit_plan *p, int fd, cip_err *err)
+cip_status cip_commit_write_new(const cip_revision *r, cip_io *was, uint64_t size, int fd,
+                                cip_err *err)
 {
-    const cip_revision *r = p->r;
-    uint64_t below = r->anew ? 0 : r->has_tail ? r->tail_off : p->after->size;
-    CIP_TRY(cip_store_copy(fd, 0, c->io, 0, cip_min_u64(below, c->io->size), err));
+    uint64_t below = r->anew ? 0 : r->has_tail ? r->tail_off : size;
+    if (below != 0)
+        CIP_TRY(cip_store_copy(fd, 0, was, 0, cip_min_u64(below, was->size), err));
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];
         if (op->kind == CIP_PATCH_WRITE)
@@ -179,8 +181,8 @@ static cip_status write_new(cip_commit *c, const cip_commit_plan *p, int fd, cip
         else
             CIP_TRY(cip_store_resize(fd, op->offset, err));
     }
-    CIP_TRY(write_tail(c, p, fd, 0, err));
-    return cip_store_resize(fd, p->after->size, err);
+    CIP_TRY(write_tail(r, fd, 0, err));
+    return cip_store_resize(fd, size, err);
 }
 
 static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err *err)
@@ -190,7 +192,7 @@ static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err 
     cip_status st;
     CIP_TRY(cip_place_open(&c->env->mem, c->path, &place, err));
     CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
-    CIP_GO(write_new(c, p, cip_replace_descriptor(r), err));
+    CIP_GO(cip_commit_write_new(p->r, c->io, p->after->size, cip_replace_descriptor(r), err));
     st = cip_replace_commit(r, NULL, true, err);
 done:
     cip_replace_end(r);
@@ -228,7 +230,6 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
     }
 done:
     c->made = NULL;
-    cip_commit_members_end(c);
     cip_commit_plan_clear(&p);
     return st;
 }

@@ -11,31 +11,25 @@
 #include "io/record.h"
 #include "io/store.h"
 
-/* A member on its way to its name. */
-typedef struct cip_commit_member {
-    cip_place place;
-    bool below; /* in a folder of its own */
-    cip_fresh fresh;
-} cip_commit_member;
-
 struct cip_commit {
     cip_env *env;
     cip_level level;
     bool break_links;
-    bool recovering;           /* what somebody else left; else an update of our own */
-    char *path;                /* with no link in its last step */
-    cip_place place;           /* of it */
-    cip_record record;         /* what the file says of it */
-    char *tmp;                 /* names in the folder: ".NAME.cip-tmp" */
-    char *journal;             /* ".NAME.cip-journal" */
-    char *fresh;               /* ".NAME.cip-new": a file that replaces this one */
-    int fd;                    /* for writing; holds the writers' lock */
-    struct stat st;            /* as of begin */
-    cip_io *io;                /* the file as it is, with a descriptor of its own */
-    uint64_t end;              /* where cip_commit_append goes on */
-    cip_commit_member *member; /* of the present revision */
-    size_t nmember;
-    const cip_patch *made; /* its CREATE operations: members that go when the update is not made */
+    bool recovering;   /* what somebody else left; else an update of our own */
+    bool own_record;   /* recovering: the record is ours, and so what it says of files of ours */
+    bool folder;       /* the path is a folder's: its members are all there is */
+    char *path;        /* with no link in its last step */
+    cip_place place;   /* of it; a folder's own, under the name "" */
+    cip_record record; /* what the file says of it */
+    char *tmp;         /* names in the folder: ".NAME.cip-tmp", or in a folder ".cip-tmp" */
+    char *journal;     /* ".NAME.cip-journal" */
+    char *fresh;       /* ".NAME.cip-new": a file that replaces this one, or a folder of members
+                          that wait for their names */
+    int fd;            /* for writing; holds the writers' lock */
+    struct stat st;    /* as of begin */
+    cip_io *io;        /* the file as it is, with a descriptor of its own */
+    uint64_t end;      /* where cip_commit_append goes on */
+    const cip_patch *made; /* what it says of members is undone when the update is not made */
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
 
@@ -54,14 +48,40 @@ typedef enum cip_commit_way {
     CIP_WAY_REPLACE  /* a new file takes the name */
 } cip_commit_way;
 
+typedef struct cip_run {
+    uint64_t from, to;
+} cip_run;
+
+/* Where two files differ, in rising order. */
+typedef struct cip_runs {
+    cip_run *run;
+    size_t n;
+    uint64_t nbytes; /* in them */
+} cip_runs;
+
+/* What is done with a member. */
+typedef struct cip_member_plan {
+    bool staged;           /* a new file is made, beside, which takes its name */
+    bool nothing;          /* it is as it should be */
+    uint64_t was, becomes; /* bytes, of one that changes in place */
+    uint64_t inode;        /* of the file that is there, and device; 0: there is none */
+    uint64_t device;
+    uint64_t new_inode; /* staged */
+    cip_patch_op *op;   /* changed in place: its operations */
+    size_t nop;
+} cip_member_plan;
+
 /* A revision worked out. */
 typedef struct cip_commit_plan {
     cip_commit_way way;
     const cip_revision *r;
     cip_io *after;   /* the file as it will be */
-    cip_patch patch; /* what differs below the old end, rising; then the length if it changes */
-    size_t nrun;     /* runs of bytes that differ */
-    uint64_t nbytes; /* in them */
+    cip_patch patch; /* what differs below the old end, rising; then the length if it changes.
+                        Once members are made: what becomes of them before and after that */
+    cip_member_plan *member; /* of r's; in the patch's arena */
+    size_t nmember;          /* that change */
+    size_t nrun;             /* runs of bytes that differ */
+    uint64_t nbytes;         /* in them */
 } cip_commit_plan;
 
 /* Compares the revision with the file. cip_commit_plan_clear in any case. */
@@ -69,17 +89,56 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
                                 cip_err *err);
 void cip_commit_plan_clear(cip_commit_plan *p);
 
-/* Members of a revision: new ones are made without names, and named in p->patch with their inodes,
- * as are those that will go; then take their names. */
-cip_status cip_commit_members_make(cip_commit *c, cip_commit_plan *p, cip_err *err);
-cip_status cip_commit_members_place(cip_commit *c, cip_err *err);
-void cip_commit_members_end(cip_commit *c);
-/* Removes the members of these operations (CREATE: the update is not made; UNLINK: it is) that are
- * still the files that they were. */
-cip_status cip_commit_members_drop(cip_commit *c, const cip_patch *p, cip_patch_kind kind,
+/* Where `after` differs from `was`; stops when a journal would have more than `most` bytes. Cleared
+ * by the caller, on failure too. */
+cip_status cip_commit_compare(cip_io *was, cip_io *after, const cip_revision *r, uint64_t most,
+                              cip_runs *out, cip_err *err);
+void cip_runs_clear(cip_mem *mem, cip_runs *r);
+/* In a journal. */
+uint64_t cip_runs_bytes(const cip_runs *r);
+uint64_t cip_commit_journal_most(const cip_commit *c);
+/* The operation that writes a run; `member` is borrowed. */
+cip_status cip_commit_add_write(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
+                                cip_run run, cip_err *err);
+/* What lies behind `from`, the old end: by reference where that can be. */
+cip_status cip_commit_write_behind(const cip_revision *r, int fd, uint64_t from, cip_io *after,
                                    cip_err *err);
-/* CORRUPT when a member that an undone update needs is gone. */
-cip_status cip_commit_members_there(cip_commit *c, const cip_patch *p, cip_err *err);
+/* The whole file that r makes of `was` (not used by one that is made anew). */
+cip_status cip_commit_write_new(const cip_revision *r, cip_io *was, uint64_t size, int fd,
+                                cip_err *err);
+
+/* Members of a revision. What differs in those that change in place; `journal`: bytes that it has
+ * without them. */
+cip_status cip_commit_members_plan(cip_commit *c, cip_commit_plan *p, uint64_t journal,
+                                   cip_err *err);
+/* New files are made in a folder of ours, and p->patch says what becomes of all. BUSY when a
+ * member is not what the revision takes it for. */
+cip_status cip_commit_members_make(cip_commit *c, cip_commit_plan *p, cip_err *err);
+/* Whether members are still what they were, before the record is written; `extended`: and once
+ * more when nothing but the seal is left to be done. */
+cip_status cip_commit_members_check(cip_commit *c, const cip_commit_plan *p, bool extended,
+                                    cip_err *err);
+/* What is added to the ends of members. */
+cip_status cip_commit_members_extend(cip_commit *c, const cip_commit_plan *p, cip_err *err);
+
+/* What a record says of members, made: all but removals, in order. */
+cip_status cip_commit_members_apply(cip_commit *c, const cip_patch *p, cip_err *err);
+/* Removals; then what was made ready is all in its place. */
+cip_status cip_commit_members_remove(cip_commit *c, const cip_patch *p, cip_err *err);
+/* Whether a sealed record can be undone: CORRUPT when what it needs for that is gone. */
+cip_status cip_commit_members_undoable(cip_commit *c, const cip_patch *p, cip_err *err);
+/* Names and bytes below the old ends as they were. */
+cip_status cip_commit_members_undo(cip_commit *c, const cip_patch *p, cip_err *err);
+/* What an update that is not made added: ends of members, new ones and their folders. */
+cip_status cip_commit_members_drop(cip_commit *c, const cip_patch *p, cip_err *err);
+/* The folder of members that wait for their names goes, with what is left in it. */
+cip_status cip_commit_unstage(cip_commit *c, cip_err *err);
+/* A member as it is for the commit: its folder by descriptor, and what lstat says of it; *there
+ * false when it, or a folder on the way, is not there (then *at is closed). */
+cip_status cip_commit_member_find(cip_commit *c, const char *name, cip_place *at, struct stat *st,
+                                  bool *there, cip_err *err);
+/* Whether it is a file that the record, or we, may change. */
+bool cip_commit_is_ours(const cip_commit *c, const struct stat *st);
 
 /* The way of a plan in a store of the caller's. */
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err);

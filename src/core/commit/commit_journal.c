@@ -54,6 +54,8 @@ static cip_status sync_attributes(cip_commit *c, cip_err *err)
 static cip_status point(cip_commit *c, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
+    if (c->folder) /* its record lies in it, and goes where it goes */
+        return CIP_OK;
     cip_status st = cip_record_open(c->fd, c->place.name, &c->record, &own);
     if (st == CIP_ERR_UNSUPPORTED)
         return CIP_OK;
@@ -115,19 +117,10 @@ static cip_status file_size(const cip_commit *c, uint64_t *size, cip_err *err)
 static cip_status resize(cip_commit *c, uint64_t nbytes, cip_err *err)
 {
     uint64_t size = 0;
+    if (c->folder)
+        return CIP_OK;
     CIP_TRY(file_size(c, &size, err));
     return size != nbytes ? cip_store_resize(c->fd, nbytes, err) : CIP_OK;
-}
-
-/* Of members only that they come and go is made by this version. */
-static cip_status check_own(const cip_patch *p, cip_err *err)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (!cip_patch_op_own(&p->op[i]) && p->op[i].kind != CIP_PATCH_CREATE &&
-            p->op[i].kind != CIP_PATCH_UNLINK)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the journal concerns other files too ('%.60s')", p->op[i].member);
-    return CIP_OK;
 }
 
 /* All writes, with the bytes before or after them. */
@@ -136,7 +129,7 @@ static cip_status write_all(cip_commit *c, const cip_patch *p, bool after, cip_e
     for (size_t i = 0; i < p->n; i++) {
         const cip_patch_op *op = &p->op[i];
         cip_bytes b = after ? op->after : op->before;
-        if (op->kind == CIP_PATCH_WRITE)
+        if (op->kind == CIP_PATCH_WRITE && cip_patch_op_own(op))
             CIP_TRY(cip_store_write(c->fd, op->offset, b.ptr, b.len, err));
     }
     return CIP_OK;
@@ -144,12 +137,30 @@ static cip_status write_all(cip_commit *c, const cip_patch *p, bool after, cip_e
 
 cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err)
 {
-    CIP_TRY(check_own(p, err));
+    CIP_TRY(cip_commit_members_apply(c, p, err));
     CIP_TRY(write_all(c, p, true, err));
     CIP_TRY(resize(c, p->new_len, err));
     CIP_TRY(cip_commit_sync_file(c, err));
-    CIP_TRY(cip_commit_members_drop(c, p, CIP_PATCH_UNLINK, err));
+    CIP_TRY(cip_commit_members_remove(c, p, err));
     return cip_commit_settle(c, c->journal, err);
+}
+
+/* Whatever it is, and whoever's; a link goes, not what it points to. */
+static cip_status force_away(cip_commit *c, const char *name, cip_err *err)
+{
+    if (unlinkat(c->place.dir, name, 0) == 0 || errno == ENOENT)
+        return CIP_OK;
+    int errnum = errno;
+    if (strcmp(name, c->fresh) == 0 && cip_commit_unstage(c, NULL) == CIP_OK)
+        return CIP_OK;
+    if (unlinkat(c->place.dir, name, AT_REMOVEDIR) == 0)
+        return CIP_OK;
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "'%.120s' is a folder with something in it", name);
+    char what[160];
+    snprintf(what, sizeof what, "cannot remove '%.120s'", name);
+    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
 /* With the old bytes back in place the journal says as little as one that was never sealed, and is
@@ -157,16 +168,17 @@ cip_status cip_commit_replay(cip_commit *c, const cip_patch *p, cip_err *err)
 cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err)
 {
     uint64_t size = 0;
-    CIP_TRY(check_own(p, err));
     CIP_TRY(file_size(c, &size, err));
-    if (size < p->old_len)
+    if (!c->folder && size < p->old_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the update has cut off bytes already and can only be completed "
                         "('cippus recover --apply')");
-    CIP_TRY(cip_commit_members_there(c, p, err));
+    CIP_TRY(cip_commit_members_undoable(c, p, err));
     CIP_TRY(write_all(c, p, false, err));
+    CIP_TRY(cip_commit_members_undo(c, p, err));
     CIP_TRY(cip_commit_sync_file(c, err));
     c->made = p;
+    CIP_TRY(force_away(c, c->tmp, err));
     CIP_TRY(cip_store_rename(&c->place, c->journal, c->tmp, true, err));
     CIP_TRY(cip_commit_sync_names(c, err));
     return cip_commit_cut(c, p->old_len, err);
@@ -176,7 +188,7 @@ cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err)
 {
     CIP_TRY(resize(c, nbytes, err));
     CIP_TRY(cip_commit_sync_file(c, err));
-    CIP_TRY(cip_commit_members_drop(c, c->made, CIP_PATCH_CREATE, err));
+    CIP_TRY(cip_commit_members_drop(c, c->made, err));
     if (cip_commit_settle(c, c->tmp, NULL) == CIP_OK)
         return CIP_OK;
     CIP_TRY(cip_commit_forget(c, err)); /* needs no room; what is left says that nothing was made */
@@ -190,13 +202,16 @@ static cip_status clear_name(cip_commit *c, const char *name, bool *any, cip_err
     struct stat st;
     if (fstatat(c->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return CIP_OK;
-    if (!S_ISREG(st.st_mode) || (st.st_uid != c->st.st_uid && st.st_uid != geteuid()))
+    bool own = st.st_uid == c->st.st_uid || st.st_uid == geteuid();
+    *any = true;
+    if (own && S_ISDIR(st.st_mode) && strcmp(name, c->fresh) == 0)
+        return cip_commit_unstage(c, err);
+    if (!S_ISREG(st.st_mode) || !own)
         return cip_fail(
             err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
             "'%.100s' is in the way: it is a link, no file, or belongs to someone else; "
             "see 'cippus recover --discard'",
             name);
-    *any = true;
     return cip_store_unlink(&c->place, name, err);
 }
 
@@ -206,22 +221,6 @@ static cip_status clear_names(cip_commit *c, cip_err *err)
     CIP_TRY(clear_name(c, c->tmp, &any, err));
     CIP_TRY(clear_name(c, c->fresh, &any, err));
     return any ? cip_commit_sync_names(c, err) : CIP_OK;
-}
-
-/* Whatever it is, and whoever's; a link goes, not what it points to. */
-static cip_status force_away(cip_commit *c, const char *name, cip_err *err)
-{
-    if (unlinkat(c->place.dir, name, 0) == 0 || errno == ENOENT)
-        return CIP_OK;
-    int errnum = errno;
-    if (unlinkat(c->place.dir, name, AT_REMOVEDIR) == 0)
-        return CIP_OK;
-    if (errno == ENOTEMPTY || errno == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "'%.120s' is a folder with something in it", name);
-    char what[160];
-    snprintf(what, sizeof what, "cannot remove '%.120s'", name);
-    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
 cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err)
@@ -255,6 +254,15 @@ static cip_status clear_left(cip_commit *c, cip_journal_state state, const cip_p
     return cip_commit_forget(c, err);
 }
 
+/* Whether the record that is beside is ours. */
+static bool is_own_record(const cip_commit *c)
+{
+    struct stat st;
+    return (fstatat(c->place.dir, c->journal, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+            fstatat(c->place.dir, c->tmp, &st, AT_SYMLINK_NOFOLLOW) == 0) &&
+           st.st_uid == geteuid();
+}
+
 /* Always at the level `power`: that may be what the interrupted update was promised. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err)
 {
@@ -264,6 +272,7 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
     char why[256] = "";
     cip_status st;
     c->level = CIP_LEVEL_POWER;
+    c->own_record = is_own_record(c);
     CIP_GO(cip_journal_find(c->env, c->path, c->io, &state, &p, why, err));
     if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
         CIP_GO(refuse(why, err));

@@ -4,160 +4,35 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "core/commit/commit_impl.h"
 
-enum {
-    SECTOR = 512, /* what a disk writes whole or not at all */
-    GAP = 64,     /* equal bytes no dearer to write than another operation */
-    PIECE = 64 << 10
-};
+enum { SECTOR = 512 /* what a disk writes whole or not at all */ };
 
-typedef struct range {
-    uint64_t from, to;
-} range;
-
+/* A plan as it is worked out. */
 typedef struct finder {
     cip_commit *c;
     cip_commit_plan *p;
-    range *suspect; /* where the two may differ */
-    size_t nsuspect, cap;
-    range *run; /* where they do, in rising order */
-    size_t nrun, run_cap;
-    uint64_t nbytes; /* in the runs */
-    uint8_t *old, *new;
+    cip_runs runs; /* of the file itself */
 } finder;
 
-static cip_status push(cip_mem *mem, range **list, size_t *n, size_t *cap, range what, cip_err *err)
-{
-    if (*n == *cap) {
-        size_t more = *cap != 0 ? *cap * 2 : 16, nbytes;
-        if (cip_mul_overflow(more, sizeof(range), &nbytes))
-            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu ranges", *n);
-        CIP_TRY(cip_mem_resize(mem, (void **)list, nbytes, err));
-        *cap = more;
-    }
-    (*list)[(*n)++] = what;
-    return CIP_OK;
-}
-
-static cip_status add_suspect(finder *f, uint64_t from, uint64_t to, cip_err *err)
-{
-    to = cip_min_u64(to, cip_min_u64(f->c->io->size, f->p->after->size));
-    return from < to
-               ? push(&f->c->env->mem, &f->suspect, &f->nsuspect, &f->cap, (range){ from, to }, err)
-               : CIP_OK;
-}
-
-/* Whether a piece is the file's own bytes in their old place: it may be of a part of the file, or
- * of an io of its own over the same descriptor. */
-static bool stays(const cip_commit *c, const cip_segment *s, uint64_t at)
-{
-    uint64_t off = s->off, there = s->off, own = 0;
-    if (s->io == NULL)
-        return false;
-    if (cip_io_whole(s->io, &off) == c->io)
-        return off == at;
-    int fd = cip_io_descriptor(s->io, &there);
-    return fd != -1 && fd == cip_io_descriptor(c->io, &own) && there == at;
-}
-
-/* Changes, and the pieces that are not the file's own bytes in their old place. */
-static cip_status list_suspects(finder *f, cip_err *err)
-{
-    const cip_revision *r = f->p->r;
-    uint64_t at = r->anew ? 0 : r->tail_off;
-    for (size_t i = 0; i < r->patch.n; i++) {
-        const cip_patch_op *op = &r->patch.op[i];
-        uint64_t end = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
-        CIP_TRY(add_suspect(f, op->offset, end, err));
-    }
-    for (size_t i = 0; i < r->nsegment; i++) {
-        const cip_segment *s = &r->segment[i];
-        if (!stays(f->c, s, at))
-            CIP_TRY(add_suspect(f, at, at + s->len, err));
-        at += s->len;
-    }
-    return CIP_OK;
-}
-
-static int by_start(const void *a, const void *b)
-{
-    uint64_t x = ((const range *)a)->from, y = ((const range *)b)->from;
-    return (x > y) - (x < y);
-}
-
-/* Joins a difference to the last run or starts another. */
-static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
-{
-    range *last = f->nrun != 0 ? &f->run[f->nrun - 1] : NULL;
-    if (last != NULL && from <= last->to + GAP) {
-        if (to > last->to) {
-            f->nbytes += to - last->to;
-            last->to = to;
-        }
-        return CIP_OK;
-    }
-    f->nbytes += to - from;
-    return push(&f->c->env->mem, &f->run, &f->nrun, &f->run_cap, (range){ from, to }, err);
-}
-
-static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
-{
-    CIP_TRY(cip_io_read(f->c->io, off, f->old, n, err));
-    CIP_TRY(cip_io_read(f->p->after, off, f->new, n, err));
-    if (memcmp(f->old, f->new, n) == 0)
-        return CIP_OK;
-    for (size_t i = 0; i < n; i++) {
-        size_t from = i;
-        while (i < n && f->old[i] != f->new[i])
-            i++;
-        if (i != from)
-            CIP_TRY(add_run(f, off + from, off + i, err));
-    }
-    return CIP_OK;
-}
-
 /* Bytes that a journal may have: less where memory is short, as it is made there. */
-static uint64_t journal_most(const cip_commit *c)
+uint64_t cip_commit_journal_most(const cip_commit *c)
 {
     return cip_min_u64(CIP_JOURNAL_MAX, c->env->limits.max_memory / 4) - 4096;
 }
 
-static uint64_t journal_bytes(const finder *f)
-{
-    return 2 * f->nbytes + 48 * (uint64_t)f->nrun;
-}
-
-/* Stops when the journal would become too large. */
-static cip_status compare(finder *f, cip_err *err)
-{
-    if (f->nsuspect != 0)
-        qsort(f->suspect, f->nsuspect, sizeof *f->suspect, by_start);
-    uint64_t at = 0;
-    for (size_t i = 0; i < f->nsuspect; i++) {
-        at = cip_max_u64(at, f->suspect[i].from);
-        while (at < f->suspect[i].to && journal_bytes(f) <= journal_most(f->c)) {
-            size_t n = (size_t)cip_min_u64(f->suspect[i].to - at, PIECE);
-            CIP_TRY(compare_piece(f, at, n, err));
-            at += n;
-        }
-    }
-    return CIP_OK;
-}
-
 /* Several runs in one sector are one. */
-static void join_sector(finder *f)
+static void join_sector(cip_runs *r)
 {
-    if (f->nrun < 2 || f->run[0].from / SECTOR != (f->run[f->nrun - 1].to - 1) / SECTOR)
+    if (r->n < 2 || r->run[0].from / SECTOR != (r->run[r->n - 1].to - 1) / SECTOR)
         return;
-    f->run[0].to = f->run[f->nrun - 1].to;
-    f->nrun = 1;
-    f->nbytes = f->run[0].to - f->run[0].from;
+    r->run[0].to = r->run[r->n - 1].to;
+    r->n = 1;
+    r->nbytes = r->run[0].to - r->run[0].from;
 }
 
 /* --- several names ---------------------------------------------------------------------------- */
@@ -200,7 +75,7 @@ static bool keeps_record(const cip_commit_plan *p, const cip_commit *c)
 static cip_status choose_for_links(finder *f, cip_err *err)
 {
     const cip_commit *c = f->c;
-    if (cip_commit_has_target(c) || !keeps_record(f->p, c) || is_found(c))
+    if (cip_commit_has_target(c) || c->folder || !keeps_record(f->p, c) || is_found(c))
         return CIP_OK;
     if (!c->break_links)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -211,16 +86,21 @@ static cip_status choose_for_links(finder *f, cip_err *err)
     return CIP_OK;
 }
 
-/* Members come and go by a journal, whatever else there is to change: it says which. */
+static bool has_too_much(const finder *f)
+{
+    return cip_runs_bytes(&f->runs) > cip_commit_journal_most(f->c);
+}
+
+/* Members change by a journal, whatever else there is to change: it says which. */
 static void choose_for_members(finder *f)
 {
-    if (f->p->r->nmember != 0)
-        f->p->way = journal_bytes(f) > journal_most(f->c) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
+    if (f->p->nmember != 0)
+        f->p->way = has_too_much(f) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
 }
 
 static cip_status check_members(const finder *f, cip_err *err)
 {
-    return f->p->r->nmember == 0 || f->p->way == CIP_WAY_JOURNAL || cip_commit_has_target(f->c)
+    return f->p->nmember == 0 || f->p->way == CIP_WAY_JOURNAL || cip_commit_has_target(f->c)
                ? CIP_OK
                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                           "a file that has to be replaced cannot change together with files "
@@ -230,34 +110,21 @@ static cip_status check_members(const finder *f, cip_err *err)
 static cip_commit_way choose(const finder *f)
 {
     uint64_t was = f->c->io->size, becomes = f->p->after->size;
-    if (f->nrun == 0 && was == becomes)
+    if (f->runs.n == 0 && was == becomes)
         return CIP_WAY_NOTHING;
-    if (f->p->r->anew || journal_bytes(f) > journal_most(f->c))
+    if (f->p->r->anew || has_too_much(f))
         return CIP_WAY_REPLACE;
-    if (f->nrun == 0)
+    if (f->runs.n == 0)
         return becomes < was ? CIP_WAY_CUT : CIP_WAY_APPEND;
-    if (f->nrun == 1 && becomes >= was && f->run[0].from / SECTOR == (f->run[0].to - 1) / SECTOR)
+    if (f->runs.n == 1 && becomes >= was &&
+        f->runs.run[0].from / SECTOR == (f->runs.run[0].to - 1) / SECTOR)
         return CIP_WAY_SWITCH;
     return CIP_WAY_JOURNAL;
 }
 
-static cip_status read_into(cip_arena *a, cip_io *io, range run, cip_bytes *out, cip_err *err)
+static cip_status add_op(finder *f, cip_run run, cip_err *err)
 {
-    void *ptr;
-    size_t n = (size_t)(run.to - run.from);
-    CIP_TRY(cip_arena_get(a, n, &ptr, err));
-    CIP_TRY(cip_io_read(io, run.from, ptr, n, err));
-    *out = (cip_bytes){ ptr, n };
-    return CIP_OK;
-}
-
-static cip_status add_op(finder *f, range run, cip_err *err)
-{
-    cip_patch *patch = &f->p->patch;
-    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = "", .to = "", .offset = run.from };
-    CIP_TRY(read_into(&patch->arena, f->c->io, run, &op.before, err));
-    CIP_TRY(read_into(&patch->arena, f->p->after, run, &op.after, err));
-    return cip_patch_push(patch, &op, err);
+    return cip_commit_add_write(&f->p->patch, "", f->c->io, f->p->after, run, err);
 }
 
 /* An append changes no byte that could tell its file later on; so its record names some that stay,
@@ -267,22 +134,22 @@ static cip_status add_witnesses(finder *f, cip_err *err)
     uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
     if (n == 0)
         return CIP_OK;
-    CIP_TRY(add_op(f, (range){ 0, n }, err));
-    return add_op(f, (range){ size - n, size }, err);
+    CIP_TRY(add_op(f, (cip_run){ 0, n }, err));
+    return add_op(f, (cip_run){ size - n, size }, err);
 }
 
 static cip_status fill_patch(finder *f, cip_err *err)
 {
     cip_commit_plan *p = f->p;
-    p->nrun = f->nrun;
-    p->nbytes = f->nbytes;
+    p->nrun = f->runs.n;
+    p->nbytes = f->runs.nbytes;
     p->patch.old_len = f->c->io->size;
     p->patch.new_len = p->after->size;
     if (p->way == CIP_WAY_REPLACE)
         return CIP_OK;
-    for (size_t i = 0; i < f->nrun; i++)
-        CIP_TRY(add_op(f, f->run[i], err));
-    if (p->way == CIP_WAY_APPEND || (p->r->nmember != 0 && f->nrun == 0))
+    for (size_t i = 0; i < f->runs.n; i++)
+        CIP_TRY(add_op(f, f->runs.run[i], err));
+    if (p->way == CIP_WAY_APPEND || (p->nmember != 0 && f->runs.n == 0))
         CIP_TRY(add_witnesses(f, err));
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };
     return p->patch.new_len != p->patch.old_len ? cip_patch_add(&p->patch, &length, err) : CIP_OK;
@@ -290,25 +157,18 @@ static cip_status fill_patch(finder *f, cip_err *err)
 
 static cip_status find_runs(finder *f, cip_err *err)
 {
-    cip_status st;
-    CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->old, err));
-    CIP_GO(cip_mem_get(&f->c->env->mem, PIECE, (void **)&f->new, err));
-    CIP_GO(list_suspects(f, err));
+    const cip_commit_plan *p = f->p;
     /* one that is made anew only needs to know whether there is anything to do */
-    if (!f->p->r->anew || f->p->r->nmember != 0 || f->c->io->size == f->p->after->size)
-        CIP_GO(compare(f, err));
-    join_sector(f);
+    if (!p->r->anew || p->r->nmember != 0 || f->c->io->size == p->after->size)
+        CIP_TRY(cip_commit_compare(f->c->io, p->after, p->r, cip_commit_journal_most(f->c),
+                                   &f->runs, err));
+    join_sector(&f->runs);
     f->p->way = choose(f);
+    CIP_TRY(cip_commit_members_plan(f->c, f->p, cip_runs_bytes(&f->runs), err));
     choose_for_members(f);
-    CIP_GO(choose_for_links(f, err));
-    CIP_GO(check_members(f, err));
-    st = fill_patch(f, err);
-done:
-    cip_mem_put(&f->c->env->mem, f->old);
-    cip_mem_put(&f->c->env->mem, f->new);
-    cip_mem_put(&f->c->env->mem, f->suspect);
-    cip_mem_put(&f->c->env->mem, f->run);
-    return st;
+    CIP_TRY(choose_for_links(f, err));
+    CIP_TRY(check_members(f, err));
+    return fill_patch(f, err);
 }
 
 cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
@@ -317,14 +177,30 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
     finder f = { .c = c, .p = p };
     *p = (cip_commit_plan){ .r = r, .patch = { .arena = { .mem = &c->env->mem } } };
     CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
-    return find_runs(&f, err);
+    cip_status st = find_runs(&f, err);
+    cip_runs_clear(&c->env->mem, &f.runs);
+    return st;
 }
 
 void cip_commit_plan_clear(cip_commit_plan *p)
 {
     cip_io_close(p->after);
-    cip_patch_clear(&p->patch);
+    cip_patch_clear(&p->patch); /* and with it the members */
     p->after = NULL;
+}
+
+static void count_members(const cip_revision *r, char *text, size_t cap)
+{
+    static const char *const words[] = { "made", "replaced", "changed in place", "renamed",
+                                         "removed" };
+    size_t n[CIP_MEMBER_GONE + 1] = { 0 }, len;
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].change <= CIP_MEMBER_GONE)
+            n[r->member[i].change]++;
+    len = (size_t)snprintf(text, cap, "; %zu files beside it are made", n[CIP_MEMBER_MADE]);
+    for (size_t k = CIP_MEMBER_REPLACED; k <= CIP_MEMBER_GONE && len < cap; k++)
+        if (n[k] != 0 || k == CIP_MEMBER_GONE)
+            len += (size_t)snprintf(text + len, cap - len, ", %zu %s", n[k], words[k]);
 }
 
 cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,
@@ -358,12 +234,8 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
         snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);
         break;
     }
-    size_t gone = 0, len = strlen(text);
-    for (size_t i = 0; i < r->nmember; i++)
-        gone += r->member[i].gone;
     if (r->nmember != 0)
-        snprintf(text + len, cap - len, "; %zu files beside it are made, %zu removed",
-                 r->nmember - gone, gone);
+        count_members(r, text + strlen(text), cap - strlen(text));
 done:
     cip_commit_plan_clear(&p);
     return st;

@@ -56,15 +56,20 @@ static cip_status finish(const cip_commit *c, const cip_target *t, cip_err *err)
 /* --- members: files beside that come and go ----------------------------------------------------
  */
 
-static cip_status fill_member(const cip_commit *c, const cip_target *t, const cip_segment *s,
+static cip_status fill_member(const cip_commit *c, const cip_target *t, const cip_revision *as,
                               cip_err *err)
 {
-    if (s->io != NULL)
-        CIP_TRY(cip_target_copy(t, 0, s->io, s->off, s->len, err));
-    else if (s->ptr != NULL)
-        CIP_TRY(cip_target_write(t, 0, s->ptr, (size_t)s->len, err));
-    else
-        CIP_TRY(cip_target_fill(t, 0, (uint8_t)s->off, s->len, err));
+    uint64_t at = 0;
+    for (size_t i = 0; i < as->nsegment; i++) {
+        const cip_segment *s = &as->segment[i];
+        if (s->io != NULL)
+            CIP_TRY(cip_target_copy(t, at, s->io, s->off, s->len, err));
+        else if (s->ptr != NULL)
+            CIP_TRY(cip_target_write(t, at, s->ptr, (size_t)s->len, err));
+        else
+            CIP_TRY(cip_target_fill(t, at, (uint8_t)s->off, s->len, err));
+        at += s->len;
+    }
     return finish(c, t, err);
 }
 
@@ -74,16 +79,17 @@ static cip_status make_member(const cip_commit *c, const cip_revision_member *m,
     cip_target t;
     CIP_TRY(cip_target_member(&c->target, m->name, &t, err));
     *made = true;
-    cip_status st = fill_member(c, &t, &m->data, err);
+    cip_status st = fill_member(c, &t, m->as, err);
     cip_target_close(&t);
     return st;
 }
 
 /* The first n of the list, those that are made or those that go. */
-static void unlink_members(const cip_commit *c, const cip_revision *r, size_t n, bool gone)
+static void unlink_members(const cip_commit *c, const cip_revision *r, size_t n,
+                           cip_member_change change)
 {
     for (size_t i = 0; i < n; i++)
-        if (r->member[i].gone == gone)
+        if (r->member[i].change == change)
             cip_target_unlink(&c->target, r->member[i].name);
 }
 
@@ -93,10 +99,10 @@ static cip_status make_members(const cip_commit *c, const cip_revision *r, cip_e
     cip_status st = CIP_OK;
     for (size_t i = 0; i < r->nmember && st == CIP_OK; i++) {
         bool made = false;
-        if (!r->member[i].gone)
+        if (r->member[i].change == CIP_MEMBER_MADE)
             st = make_member(c, &r->member[i], &made, err);
         if (st != CIP_OK)
-            unlink_members(c, r, i + made, false);
+            unlink_members(c, r, i + made, CIP_MEMBER_MADE);
     }
     return st;
 }
@@ -185,12 +191,24 @@ done:
     return st;
 }
 
+static cip_status check_members(const cip_revision *r, cip_err *err)
+{
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].change != CIP_MEMBER_MADE && r->member[i].change != CIP_MEMBER_GONE)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.100s' changes: the caller's methods make and remove members only",
+                            r->member[i].name);
+    return CIP_OK;
+}
+
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     if (p->way == CIP_WAY_NOTHING)
         return CIP_OK;
+    CIP_TRY(check_members(p->r, err));
     CIP_TRY(make_members(c, p->r, err));
     cip_status st = p->way == CIP_WAY_REPLACE ? by_rewriting(c, p, err) : in_place(c, p, err);
-    unlink_members(c, p->r, p->r->nmember, st == CIP_OK); /* what nothing names */
+    unlink_members(c, p->r, p->r->nmember, /* what nothing names */
+                   st == CIP_OK ? CIP_MEMBER_GONE : CIP_MEMBER_MADE);
     return st;
 }

@@ -74,7 +74,7 @@ static cip_status look_only(cip_env *env, const char *path, cip_recover_info *ou
     cip_status st;
     cip_io *io = NULL;
     cip_patch p = { .arena = { .mem = &env->mem } };
-    CIP_GO(cip_io_open_file(env, path, &io, err));
+    CIP_GO(cip_io_open_path(env, path, &io, err));
     st = look(env, path, io, &p, out, err);
 done:
     cip_patch_clear(&p);
@@ -104,8 +104,8 @@ static cip_status discard(cip_commit *c, const cip_recover_info *found, const ci
         return cip_commit_forget(c, err);
     }
     CIP_TRY(cip_commit_take_readers(c, err));
-    CIP_TRY(cip_commit_throw_away(c, false, err)); /* its name is needed */
-    return cip_commit_undo(c, p, err);
+    CIP_TRY(cip_commit_undo(c, p, err));
+    return cip_commit_throw_away(c, false, err);
 }
 
 static cip_status act(cip_env *env, const char *path, int what, cip_recover_info *out, cip_err *err)

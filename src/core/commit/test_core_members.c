@@ -194,9 +194,6 @@ static void names_stay_beneath_the_folder(void **state)
     r = new_revision();
     OK(cip_revision_unlink(&r, "away/m0", NULL, err));
     apply(&r, CIP_ERR_CORRUPT, "link");
-    r = new_revision();
-    OK(create(&r, "nowhere/m1", "one", err));
-    apply(&r, CIP_ERR_NOT_FOUND, "nowhere");
     expect_old();
 }
 

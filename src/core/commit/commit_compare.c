@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where a file and what is to become of it differ: only what a revision changes is looked at, and
+ * bytes that stay equal are left out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "core/commit/commit_impl.h"
+
+enum {
+    GAP = 64, /* equal bytes no dearer to write than another operation */
+    PIECE = 64 << 10
+};
+
+typedef struct finder {
+    cip_mem *mem;
+    const cip_revision *r;
+    cip_io *was, *after;
+    uint64_t most;    /* bytes that a journal may have */
+    cip_run *suspect; /* where the two may differ */
+    size_t nsuspect, cap, run_cap;
+    cip_runs *out;
+    uint8_t *old, *new;
+} finder;
+
+static cip_status push(cip_mem *mem, cip_run **list, size_t *n, size_t *cap, cip_run what,
+                       cip_err *err)
+{
+    if (*n == *cap) {
+        size_t more = *cap != 0 ? *cap * 2 : 16, nbytes;
+        if (cip_mul_overflow(more, sizeof(cip_run), &nbytes))
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu ranges", *n);
+        CIP_TRY(cip_mem_resize(mem, (void **)list, nbytes, err));
+        *cap = more;
+    }
+    (*list)[(*n)++] = what;
+    return CIP_OK;
+}
+
+static cip_status add_suspect(finder *f, uint64_t from, uint64_t to, cip_err *err)
+{
+    to = cip_min_u64(to, cip_min_u64(f->was->size, f->after->size));
+    return from < to ? push(f->mem, &f->suspect, &f->nsuspect, &f->cap, (cip_run){ from, to }, err)
+                     : CIP_OK;
+}
+
+/* Whether a piece is the file's own bytes in their old place: it may be of a part of the file, or
+ * of an io of its own over the same descriptor. */
+static bool stays(cip_io *was, const cip_segment *s, uint64_t at)
+{
+    uint64_t off = s->off, there = s->off, own = 0;
+    if (s->io == NULL)
+        return false;
+    if (cip_io_whole(s->io, &off) == was)
+        return off == at;
+    int fd = cip_io_descriptor(s->io, &there);
+    return fd != -1 && fd == cip_io_descriptor(was, &own) && there == at;
+}
+
+/* Changes, and the pieces that are not the file's own bytes in their old place. */
+static cip_status list_suspects(finder *f, cip_err *err)
+{
+    const cip_revision *r = f->r;
+    uint64_t at = r->anew ? 0 : r->tail_off;
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        uint64_t end = op->kind == CIP_PATCH_LENGTH ? UINT64_MAX : op->offset + op->after.len;
+        CIP_TRY(add_suspect(f, op->offset, end, err));
+    }
+    for (size_t i = 0; i < r->nsegment; i++) {
+        const cip_segment *s = &r->segment[i];
+        if (!stays(f->was, s, at))
+            CIP_TRY(add_suspect(f, at, at + s->len, err));
+        at += s->len;
+    }
+    return CIP_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    uint64_t x = ((const cip_run *)a)->from, y = ((const cip_run *)b)->from;
+    return (x > y) - (x < y);
+}
+
+/* Joins a difference to the last run or starts another. */
+static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
+{
+    cip_run *last = f->out->n != 0 ? &f->out->run[f->out->n - 1] : NULL;
+    if (last != NULL && from <= last->to + GAP) {
+        if (to > last->to) {
+            f->out->nbytes += to - last->to;
+            last->to = to;
+        }
+        return CIP_OK;
+    }
+    f->out->nbytes += to - from;
+    return push(f->mem, &f->out->run, &f->out->n, &f->run_cap, (cip_run){ from, to }, err);
+}
+
+static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
+{
+    CIP_TRY(cip_io_read(f->was, off, f->old, n, err));
+    CIP_TRY(cip_io_read(f->after, off, f->new, n, err));
+    if (memcmp(f->old, f->new, n) == 0)
+        return CIP_OK;
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i;
+        while (i < n && f->old[i] != f->new[i])
+            i++;
+        if (i != from)
+            CIP_TRY(add_run(f, off + from, off + i, err));
+    }
+    return CIP_OK;
+}
+
+/* Stops when the journal would become too large. */
+static cip_status compare(finder *f, cip_err *err)
+{
+    if (f->nsuspect != 0)
+        qsort(f->suspect, f->nsuspect, sizeof *f->suspect, by_start);
+    uint64_t at = 0;
+    for (size_t i = 0; i < f->nsuspect; i++) {
+        at = cip_max_u64(at, f->suspect[i].from);
+        while (at < f->suspect[i].to && cip_runs_bytes(f->out) <= f->most) {
+            size_t n = (size_t)cip_min_u64(f->suspect[i].to - at, PIECE);
+            CIP_TRY(compare_piece(f, at, n, err));
+            at += n;
+        }
+    }
+    return CIP_OK;
+}
+
+uint64_t cip_runs_bytes(const cip_runs *r)
+{
+    return 2 * r->nbytes + 48 * (uint64_t)r->n;
+}
+
+void cip_runs_clear(cip_mem *mem, cip_runs *r)
+{
+    cip_mem_put(mem, r->run);
+    *r = (cip_runs){ .run = NULL };
+}
+
+cip_status cip_commit_compare(cip_io *was, cip_io *after, const cip_revision *r, uint64_t most,
+                              cip_runs *out, cip_err *err)
+{
+    cip_mem *mem = &was->env->mem;
+    finder f = { .mem = mem, .r = r, .was = was, .after = after, .most = most, .out = out };
+    cip_status st;
+    *out = (cip_runs){ .run = NULL };
+    CIP_GO(cip_mem_get(mem, PIECE, (void **)&f.old, err));
+    CIP_GO(cip_mem_get(mem, PIECE, (void **)&f.new, err));
+    CIP_GO(list_suspects(&f, err));
+    st = compare(&f, err);
+done:
+    cip_mem_put(mem, f.old);
+    cip_mem_put(mem, f.new);
+    cip_mem_put(mem, f.suspect);
+    return st;
+}
+
+static cip_status read_into(cip_arena *a, cip_io *io, cip_run run, cip_bytes *out, cip_err *err)
+{
+    void *ptr;
+    size_t n = (size_t)(run.to - run.from);
+    CIP_TRY(cip_arena_get(a, n, &ptr, err));
+    CIP_TRY(cip_io_read(io, run.from, ptr, n, err));
+    *out = (cip_bytes){ ptr, n };
+    return CIP_OK;
+}
+
+cip_status cip_commit_add_write(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
+                                cip_run run, cip_err *err)
+{
+    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = member, .to = "", .offset = run.from };
+    CIP_TRY(read_into(&patch->arena, was, run, &op.before, err));
+    CIP_TRY(read_into(&patch->arena, after, run, &op.after, err));
+    return cip_patch_push(patch, &op, err);
+}

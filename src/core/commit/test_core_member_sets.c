@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Sets of files that change together, beside a file and in a folder: every kind of change against a
+ * model that knows names and bytes alone, and others who get in the way. Crashes are tests/fault's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <string.h>
+
+#include "core/commit/commit_impl.h"
+#include "core/writing/edit_testing.h"
+#include "support/effort.h"
+
+static scratch dir;
+static cip_env env;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!scratch_open(&dir) || mkdir(scratch_path(&dir, "s"), 0755) != 0 ||
+        mkdir(scratch_path(&dir, "s/sub"), 0755) != 0)
+        return -1;
+    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    size_t left = (size_t)env.mem.used;
+    scratch_close(&dir);
+    cip_env_clear(&env);
+    return left != 0;
+}
+
+static cip_revision new_revision(void)
+{
+    return (cip_revision){ .patch = { .arena = { .mem = &env.mem } } };
+}
+
+/* Names of ours in the folder. */
+static size_t count_left(const char *path)
+{
+    size_t n = 0;
+    DIR *d = opendir(path);
+    const struct dirent *e;
+    assert_non_null(d);
+    while ((e = readdir(d)) != NULL)
+        n += strstr(e->d_name, ".cip-") != NULL;
+    closedir(d);
+    return n;
+}
+
+/* --- against a model --------------------------------------------------------------------------
+ */
+
+enum { NAMES = 12, MOST = 3000 };
+
+static const char *const names[NAMES] = { "a",     "b",       "c",     "sub/0",   "sub/1", "sub/2",
+                                          "new/0", "new/x/1", "new/2", "other/0", "sizes", "z" };
+
+typedef struct model {
+    bool there[NAMES];
+    size_t n[NAMES];
+    uint8_t bytes[NAMES][2 * MOST];
+} model;
+
+static uint64_t seed;
+
+static size_t any(size_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)((seed >> 33) % below);
+}
+
+static void make_bytes(uint8_t *p, size_t n)
+{
+    uint8_t first = (uint8_t)any(256);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (uint8_t)(first + i / 7);
+}
+
+static void random_contents(cip_revision *as, model *m, size_t i)
+{
+    m->n[i] = any(MOST);
+    make_bytes(m->bytes[i], m->n[i]);
+    size_t first = m->n[i] / 3;
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i], first, NULL), CIP_OK);
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + first, m->n[i] - first, NULL), CIP_OK);
+    m->there[i] = true;
+}
+
+/* A few writes below the tail, which may be shorter or longer than what it takes the place of. */
+static void random_change(cip_revision *as, model *m, size_t i)
+{
+    size_t tail = any(m->n[i] + 1), more = any(MOST / 4);
+    for (size_t k = any(4); k > 0 && tail > 4; k--) {
+        size_t at = any(tail - 4), n = 1 + any(4);
+        make_bytes(m->bytes[i] + at, n);
+        assert_int_equal(cip_patch_write(&as->patch, "", at, (cip_bytes){ NULL, 0 },
+                                         (cip_bytes){ m->bytes[i] + at, n }, NULL),
+                         CIP_OK);
+    }
+    if (any(3) == 0)
+        return;
+    as->has_tail = true;
+    as->tail_off = tail;
+    make_bytes(m->bytes[i] + tail, more);
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + tail, more, NULL), CIP_OK);
+    m->n[i] = tail + more;
+}
+
+static void move_to(model *m, size_t from, size_t to)
+{
+    m->there[to] = true;
+    m->there[from] = false;
+    m->n[to] = m->n[from];
+    memcpy(m->bytes[to], m->bytes[from], m->n[from]);
+}
+
+/* One change of the name, if it is not in the revision yet; `used` is of names in it. */
+static void random_member(cip_revision *r, model *m, size_t i, bool used[NAMES])
+{
+    cip_revision *as;
+    size_t to = any(NAMES), what = any(8);
+    used[i] = true;
+    if (!m->there[i]) {
+        assert_int_equal(cip_revision_make(r, names[i], &as, NULL), CIP_OK);
+        random_contents(as, m, i);
+    } else if (what < 2) {
+        assert_int_equal(cip_revision_replace(r, names[i], NULL, &as, NULL), CIP_OK);
+        random_contents(as, m, i);
+    } else if (what < 5) {
+        assert_int_equal(cip_revision_change(r, names[i], NULL, &as, NULL), CIP_OK);
+        random_change(as, m, i);
+    } else if (what == 5 && !used[to] && !m->there[to]) {
+        assert_int_equal(cip_revision_rename(r, names[i], names[to], NULL, NULL), CIP_OK);
+        move_to(m, i, to);
+        used[to] = true;
+    } else {
+        assert_int_equal(cip_revision_unlink(r, names[i], NULL, NULL), CIP_OK);
+        m->there[i] = false;
+    }
+    if (m->there[i] && any(4) == 0)
+        assert_int_equal(cip_revision_switch(r, names[i], NULL), CIP_OK);
+}
+
+static void expect_member(cip_io *io, const model *m, size_t i)
+{
+    uint8_t bytes[2 * MOST];
+    cip_io *member;
+    size_t n;
+    cip_status st = cip_io_open_member(io, names[i], 0, &member, NULL);
+    assert_int_equal(st, m->there[i] ? CIP_OK : CIP_ERR_NOT_FOUND);
+    if (st != CIP_OK)
+        return;
+    assert_int_equal(member->size, m->n[i]);
+    assert_int_equal(cip_io_read_some(member, 0, bytes, sizeof bytes, &n, NULL), CIP_OK);
+    assert_int_equal(n, m->n[i]);
+    assert_memory_equal(bytes, m->bytes[i], n);
+    cip_io_close(member);
+}
+
+static void one_revision(const char *path, model *m)
+{
+    cip_revision r = new_revision();
+    cip_io *shown, *now;
+    cip_commit *c;
+    bool used[NAMES] = { false };
+    OK(cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS), &c, err));
+    for (size_t k = 1 + any(5); k > 0; k--) {
+        size_t i = any(NAMES);
+        if (!used[i])
+            random_member(&r, m, i, used);
+    }
+    OK(cip_io_open_revision(cip_commit_io(c), &r, &shown, err));
+    for (size_t i = 0; i < NAMES; i++)
+        expect_member(shown, m, i);
+    cip_io_close(shown);
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    OK(cip_io_open_path(&env, path, &now, err));
+    for (size_t i = 0; i < NAMES; i++)
+        expect_member(now, m, i);
+    cip_io_close(now);
+    assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
+}
+
+static void random_revisions(const char *path)
+{
+    static model m;
+    memset(&m, 0, sizeof m);
+    seed = test_seed();
+    for (int k = 0; k < (test_full() ? 20000 : 1500); k++)
+        one_revision(path, &m);
+}
+
+static void random_revisions_of_a_folder_equal_the_model(void **state)
+{
+    char path[600];
+    (void)state;
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    random_revisions(path);
+}
+
+static void random_revisions_beside_a_file_equal_the_model(void **state)
+{
+    char path[600];
+    (void)state;
+    scratch_write(&dir, "s/x", "the file itself", 15);
+    snprintf(path, sizeof path, "%s/s/x", dir.dir);
+    random_revisions(path);
+}
+
+/* --- others in the way ------------------------------------------------------------------------
+ */
+
+/* Bytes that do something else when they are read, which is while members are made. */
+typedef struct mischief {
+    void (*act)(void);
+    int done;
+} mischief;
+
+static cip_status read_mischief(void *user, const cip_range *r, size_t n, cip_err *err)
+{
+    mischief *m = user;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        memset(r[i].dst, 'm', r[i].nbytes);
+    if (m->done++ == 0)
+        m->act();
+    return CIP_OK;
+}
+
+static cip_status size_of_mischief(void *user, uint64_t *n, cip_err *err)
+{
+    (void)user;
+    (void)err;
+    *n = 10;
+    return CIP_OK;
+}
+
+static void holds(const char *name, const char *bytes)
+{
+    size_t n;
+    char *found = edit_bytes(scratch_path(&dir, name), &n);
+    assert_int_equal(n, strlen(bytes));
+    assert_memory_equal(found, bytes, n);
+    free(found);
+}
+
+static void put_set(void)
+{
+    scratch_write(&dir, "s/a", "first", 5);
+    scratch_write(&dir, "s/b", "second", 6);
+    scratch_write(&dir, "s/sub/0", "below", 5);
+}
+
+static cip_status change_in(cip_revision *r, const char *name, const char *text, cip_err *err)
+{
+    cip_revision *as;
+    CIP_TRY(cip_revision_change(r, name, NULL, &as, err));
+    CIP_TRY(cip_patch_write(&as->patch, "", 1, (cip_bytes){ NULL, 0 },
+                            (cip_bytes){ (const uint8_t *)text, strlen(text) }, err));
+    as->has_tail = true;
+    as->tail_off = 5;
+    return cip_revision_bytes(as, "and more", 8, err);
+}
+
+/* Everything at once: `new` is made of bytes that act when they are read. */
+static void attempt(void (*act)(void), cip_status want, const char *words)
+{
+    static const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = read_mischief,
+                                            .size = size_of_mischief };
+    mischief m = { .act = act };
+    cip_revision r = new_revision(), *as;
+    cip_err why = CIP_ERR_INIT;
+    cip_commit *c;
+    cip_io *bytes;
+    OK(cip_io_open_user(&env, &methods, &m, &bytes, err));
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    OK(change_in(&r, "a", "xx", err));
+    OK(cip_revision_create(&r, "far/new", &(cip_segment){ .io = bytes, .len = 10 }, err));
+    OK(cip_revision_replace(&r, "b", NULL, &as, err));
+    OK(cip_revision_rename(&r, "sub/0", "sub/1", NULL, err));
+    assert_int_equal(cip_commit_apply(c, &r, &why), want);
+    if (strstr(why.text, words) == NULL)
+        fail_msg("expected '%s' in '%s'", words, why.text);
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    cip_io_close(bytes);
+    assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
+}
+
+static void do_nothing(void)
+{
+}
+
+static void take_new_name(void)
+{
+    mkdir(scratch_path(&dir, "s/far"), 0755);
+    scratch_write(&dir, "s/far/new", "theirs", 6);
+}
+
+static void take_renamed_name(void)
+{
+    scratch_write(&dir, "s/sub/1", "theirs", 6);
+}
+
+static void remove_replaced(void)
+{
+    unlink(scratch_path(&dir, "s/b"));
+}
+
+static void replace_replaced(void)
+{
+    scratch_write(&dir, "s/z", "theirs", 6);
+    rename(scratch_path(&dir, "s/z"), scratch_path(&dir, "s/b"));
+}
+
+static void replace_changed(void)
+{
+    scratch_write(&dir, "s/z", "first", 5);
+    rename(scratch_path(&dir, "s/z"), scratch_path(&dir, "s/a"));
+}
+
+static void lengthen_changed(void)
+{
+    FILE *f = fopen(scratch_path(&dir, "s/a"), "ab");
+    fputs("theirs", f);
+    fclose(f);
+}
+
+static void put_link_on_the_way(void)
+{
+    assert_int_equal(symlink("/tmp", scratch_path(&dir, "s/far")), 0);
+}
+
+static void members_that_others_touch_meanwhile_end_it(void **state)
+{
+    static const struct {
+        void (*act)(void);
+        cip_status want;
+        const char *words;
+    } row[] = {
+        { take_new_name, CIP_ERR_BUSY, "'far/new' exists" },
+        { take_renamed_name, CIP_ERR_BUSY, "'sub/1' exists" },
+        { remove_replaced, CIP_ERR_BUSY, "'b' is not there any more" },
+        { replace_replaced, CIP_ERR_BUSY, "'b' was replaced since" },
+        { replace_changed, CIP_ERR_BUSY, "was replaced since" },
+        { lengthen_changed, CIP_ERR_BUSY, "changed since open" },
+        { put_link_on_the_way, CIP_ERR_CORRUPT, "link" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        put_set();
+        unlink(scratch_path(&dir, "s/sub/1"));
+        attempt(row[i].act, row[i].want, row[i].words);
+        if (row[i].act != remove_replaced && row[i].act != replace_replaced)
+            holds("s/b", "second");
+        holds("s/a", row[i].act == lengthen_changed ? "firsttheirs" : "first");
+        holds("s/sub/0", "below");
+        if (row[i].act == take_new_name)
+            holds("s/far/new", "theirs");
+        unlink(scratch_path(&dir, "s/far/new"));
+        remove(scratch_path(&dir, "s/far"));
+    }
+    unlink(scratch_path(&dir, "s/sub/1"));
+    put_set();
+    attempt(do_nothing, CIP_OK, "");
+    holds("s/a", "fxxstand more");
+    holds("s/b", "");
+    holds("s/far/new", "mmmmmmmmmm");
+    holds("s/sub/1", "below");
+}
+
+static void readers_and_writers_of_a_folder_wait_for_each_other(void **state)
+{
+    char path[600];
+    cip_commit *c, *second;
+    cip_io *reader;
+    cip_revision r = new_revision();
+    (void)state;
+    put_set();
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    OK(cip_io_open_path(&env, path, &reader, err));
+    OK(cip_io_unwritten(reader, err));
+    OK(cip_commit_begin(&env, path, NULL, &c, err));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_commit_begin(&env, path, NULL, &second, err));
+    FAILS(CIP_ERR_BUSY, "being updated", cip_io_unwritten(reader, err));
+    OK(cip_io_lock(reader, err));
+    OK(change_in(&r, "a", "xx", err));
+    FAILS(CIP_ERR_BUSY, "being read", cip_commit_apply(c, &r, err));
+    holds("s/a", "first");
+    FAILS(CIP_ERR_BUSY, "being read", cip_commit_take_readers(c, err));
+    cip_io_unlock(reader);
+    OK(cip_commit_take_readers(c, err));
+    FAILS(CIP_ERR_BUSY, "updated in place", cip_io_lock(reader, err));
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    OK(cip_io_lock(reader, err));
+    cip_io_close(reader);
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    holds("s/a", "fxxstand more");
+}
+
+static void a_member_of_several_names_is_not_changed_in_place(void **state)
+{
+    cip_revision r = new_revision();
+    cip_commit *c;
+    (void)state;
+    put_set();
+    assert_int_equal(link(scratch_path(&dir, "s/a"), scratch_path(&dir, "s/copy")), 0);
+    OK(change_in(&r, "a", "xx", err));
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "several names", cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), CIP_EDIT_OPTIONS(.break_links = true), &c,
+                        err));
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    holds("s/a", "fxxstand more");
+    holds("s/copy", "first");
+}
+
+static void what_is_too_much_for_a_journal_is_replaced(void **state)
+{
+    static uint8_t bytes[200000];
+    struct stat was, is;
+    cip_env small;
+    cip_limits limits = CIP_LIMITS_INIT;
+    cip_revision r, *as;
+    cip_commit *c;
+    (void)state;
+    limits.max_memory = 1 << 20;
+    OK(cip_env_init(&small, &limits, NULL, NULL, err));
+    scratch_write(&dir, "s/a", bytes, sizeof bytes);
+    assert_int_equal(stat(scratch_path(&dir, "s/a"), &was), 0);
+    memset(bytes, 7, sizeof bytes);
+    r = (cip_revision){ .patch = { .arena = { .mem = &env.mem } } };
+    OK(cip_revision_change(&r, "a", NULL, &as, err));
+    OK(cip_patch_write(&as->patch, "", 100, (cip_bytes){ NULL, 0 },
+                       (cip_bytes){ bytes, sizeof bytes - 200 }, err));
+    OK(cip_commit_begin(&small, scratch_path(&dir, "s"), NULL, &c, err));
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    cip_env_clear(&small);
+    assert_int_equal(stat(scratch_path(&dir, "s/a"), &is), 0);
+    assert_true(is.st_ino != was.st_ino && is.st_size == was.st_size && is.st_mode == was.st_mode);
+    memset(bytes, 0, 100);
+    memset(bytes + sizeof bytes - 100, 0, 100);
+    size_t n;
+    char *found = edit_bytes(scratch_path(&dir, "s/a"), &n);
+    assert_memory_equal(found, bytes, n);
+    free(found);
+}
+
+static void a_change_of_nothing_writes_nothing(void **state)
+{
+    cip_revision r = new_revision(), *as;
+    struct stat was, is;
+    char text[256];
+    cip_commit *c;
+    (void)state;
+    put_set();
+    assert_int_equal(stat(scratch_path(&dir, "s"), &was), 0);
+    OK(cip_revision_change(&r, "a", NULL, &as, err));
+    OK(cip_patch_write(&as->patch, "", 1, (cip_bytes){ NULL, 0 },
+                       (cip_bytes){ (const uint8_t *)"ir", 2 }, err));
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    OK(cip_commit_kind(c, &r, text, sizeof text, err));
+    assert_non_null(strstr(text, "nothing changes"));
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    assert_int_equal(stat(scratch_path(&dir, "s"), &is), 0);
+    assert_memory_equal(&was.st_mtim, &is.st_mtim, sizeof was.st_mtim);
+}
+
+static void revisions_that_contradict_themselves_are_refused(void **state)
+{
+    cip_revision r = new_revision(), *as;
+    (void)state;
+    OK(cip_revision_rename(&r, "a", "b", NULL, err));
+    FAILS(CIP_ERR_ARG, "'a' twice", cip_revision_unlink(&r, "a", NULL, err));
+    FAILS(CIP_ERR_ARG, "'b' twice", cip_revision_make(&r, "b", &as, err));
+    FAILS(CIP_ERR_ARG, "'b' twice", cip_revision_rename(&r, "c", "b", NULL, err));
+    FAILS(CIP_ERR_ARG, "'c' twice", cip_revision_rename(&r, "c", "c", NULL, err));
+    FAILS(CIP_ERR_ARG, "no plain", cip_revision_rename(&r, "c", "../c", NULL, err));
+    OK(cip_revision_rename(&r, "c", "a", NULL, err)); /* which was given up */
+    FAILS(CIP_ERR_ARG, "the switch", cip_revision_switch(&r, "d", err));
+    OK(cip_revision_unlink(&r, "d", NULL, err));
+    FAILS(CIP_ERR_ARG, "the switch", cip_revision_switch(&r, "d", err));
+    cip_revision_clear(&r);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(random_revisions_of_a_folder_equal_the_model),
+        TEST(random_revisions_beside_a_file_equal_the_model),
+        TEST(members_that_others_touch_meanwhile_end_it),
+        TEST(readers_and_writers_of_a_folder_wait_for_each_other),
+        TEST(a_member_of_several_names_is_not_changed_in_place),
+        TEST(what_is_too_much_for_a_journal_is_replaced),
+        TEST(a_change_of_nothing_writes_nothing),
+        TEST(revisions_that_contradict_themselves_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The members of a revision: what becomes of files beside, or of a folder's. */
+#include "io/patch.h"
+
+#include <string.h>
+
+#include "io/io_impl.h"
+
+static cip_status check_name(const cip_revision *r, const char *name, cip_err *err)
+{
+    if (!cip_member_name_is_plain(name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
+    for (size_t i = 0; i < r->nmember; i++) {
+        const cip_revision_member *m = &r->member[i];
+        if (strcmp(m->name, name) == 0 || (m->to != NULL && strcmp(m->to, name) == 0))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
+    }
+    return CIP_OK;
+}
+
+/* A new name is nobody else's, but of one that gave it up before. */
+static cip_status check_new_name(const cip_revision *r, const char *name, cip_err *err)
+{
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].change == CIP_MEMBER_RENAMED && strcmp(r->member[i].name, name) == 0)
+            return CIP_OK;
+    return check_name(r, name, err);
+}
+
+static cip_status grow(cip_revision *r, cip_err *err)
+{
+    cip_revision_member *more;
+    size_t cap = r->member_cap != 0 ? 2 * r->member_cap : 4;
+    if (r->nmember < r->member_cap)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &more, cap, err));
+    if (r->nmember != 0)
+        memcpy(more, r->member, r->nmember * sizeof *more);
+    r->member = more;
+    r->member_cap = cap;
+    return CIP_OK;
+}
+
+static cip_status add(cip_revision *r, cip_member_change change, const char *name, cip_io *known,
+                      cip_revision_member **out, cip_err *err)
+{
+    struct stat st;
+    char *copy;
+    cip_revision_member m = { .change = change };
+    CIP_TRY(check_name(r, name, err));
+    CIP_TRY(grow(r, err));
+    CIP_TRY(cip_arena_copy(&r->patch.arena, name, strlen(name), &copy, err));
+    if (known != NULL && cip_file_stat(known, &st)) {
+        m.device = (uint64_t)st.st_dev;
+        m.inode = (uint64_t)st.st_ino;
+    }
+    m.name = copy;
+    r->member[r->nmember] = m;
+    *out = &r->member[r->nmember++];
+    return CIP_OK;
+}
+
+/* With a revision of its own. */
+static cip_status add_as(cip_revision *r, cip_member_change change, const char *name, cip_io *known,
+                         cip_revision **as, cip_err *err)
+{
+    cip_revision_member *m;
+    cip_revision *own;
+    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &own, 1, err));
+    CIP_TRY(add(r, change, name, known, &m, err));
+    *own = (cip_revision){ .patch = { .arena = { .mem = r->patch.arena.mem } },
+                           .anew = change != CIP_MEMBER_PATCHED };
+    m->as = *as = own;
+    return CIP_OK;
+}
+
+cip_status cip_revision_make(cip_revision *r, const char *name, cip_revision **as, cip_err *err)
+{
+    return add_as(r, CIP_MEMBER_MADE, name, NULL, as, err);
+}
+
+cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
+                               cip_err *err)
+{
+    cip_revision *as;
+    CIP_TRY(cip_revision_make(r, name, &as, err));
+    if (data->io != NULL)
+        return cip_revision_range(as, data->io, data->off, data->len, err);
+    if (data->ptr != NULL)
+        return cip_revision_bytes(as, data->ptr, (size_t)data->len, err);
+    return cip_revision_fill(as, (uint8_t)data->off, data->len, err);
+}
+
+cip_status cip_revision_replace(cip_revision *r, const char *name, cip_io *known, cip_revision **as,
+                                cip_err *err)
+{
+    return add_as(r, CIP_MEMBER_REPLACED, name, known, as, err);
+}
+
+cip_status cip_revision_change(cip_revision *r, const char *name, cip_io *known, cip_revision **as,
+                               cip_err *err)
+{
+    return add_as(r, CIP_MEMBER_PATCHED, name, known, as, err);
+}
+
+cip_status cip_revision_rename(cip_revision *r, const char *name, const char *to, cip_io *known,
+                               cip_err *err)
+{
+    cip_revision_member *m;
+    char *copy;
+    if (strcmp(name, to) == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
+    CIP_TRY(check_new_name(r, to, err));
+    CIP_TRY(cip_arena_copy(&r->patch.arena, to, strlen(to), &copy, err));
+    CIP_TRY(add(r, CIP_MEMBER_RENAMED, name, known, &m, err));
+    m->to = copy;
+    return CIP_OK;
+}
+
+cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err)
+{
+    cip_revision_member *m;
+    return add(r, CIP_MEMBER_GONE, name, known, &m, err);
+}
+
+cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err *err)
+{
+    cip_revision_member *m;
+    return add(r, CIP_MEMBER_FOLDER_GONE, name, NULL, &m, err);
+}
+
+cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err)
+{
+    for (size_t i = 0; i < r->nmember; i++) {
+        const cip_revision_member *m = &r->member[i];
+        if (m->change < CIP_MEMBER_GONE && strcmp(m->name, name) == 0) {
+            r->last = m->name;
+            return CIP_OK;
+        }
+    }
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no member that is the switch: '%.80s'", name);
+}
