@@ -7,78 +7,19 @@
 #include <unistd.h>
 
 #include "core/commit/commit_impl.h"
+#include "core/commit/file_out.h"
 #include "io/fresh.h"
-
-enum { WAITING = 64 << 10 };
 
 struct cip_replace {
     cip_mem *mem;
-    cip_out out;
     cip_place place;
     cip_fresh fresh;
-    uint64_t at;      /* the new file's end, where the next write goes */
-    uint8_t *waiting; /* bytes before it that were not written yet: trees come in small pieces */
-    size_t nwaiting;
+    cip_file_out file;
     cip_level level;
     bool break_links;
     struct stat old; /* of what is replaced */
     bool has_old, placed;
 };
-
-static cip_status write_at(cip_replace *r, uint64_t off, const void *p, size_t n, cip_err *err)
-{
-    return cip_fail_in(err, cip_store_write(r->fresh.fd, off, p, n, err), "output");
-}
-
-static cip_status flush(cip_replace *r, cip_err *err)
-{
-    size_t n = r->nwaiting;
-    r->nwaiting = 0;
-    return write_at(r, r->at - n, r->waiting, n, err);
-}
-
-static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
-{
-    cip_replace *r = user;
-    if (n > WAITING - r->nwaiting)
-        CIP_TRY(flush(r, err));
-    if (n > WAITING) {
-        CIP_TRY(write_at(r, r->at, p, n, err));
-    } else if (n != 0) {
-        memcpy(r->waiting + r->nwaiting, p, n);
-        r->nwaiting += n;
-    }
-    r->at += n;
-    return CIP_OK;
-}
-
-static cip_status out_rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
-{
-    cip_replace *r = user;
-    CIP_TRY(flush(r, err));
-    return write_at(r, off, p, n, err);
-}
-
-static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
-{
-    cip_replace *r = user;
-    CIP_TRY(flush(r, err));
-    CIP_TRY(cip_store_resize(r->fresh.fd, off, err));
-    r->at = off;
-    return CIP_OK;
-}
-
-static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
-{
-    cip_replace *r = user;
-    uint64_t end = r->at - from + to;
-    CIP_TRY(flush(r, err));
-    CIP_TRY(cip_store_move(r->fresh.fd, from, r->at, to, err));
-    if (end < r->at || from == r->at)
-        CIP_TRY(cip_store_resize(r->fresh.fd, end, err));
-    r->at = end;
-    return CIP_OK;
-}
 
 /* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
  * regular file of one name is left alone: the other names of a hard-linked file would go on showing
@@ -131,14 +72,10 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_l
     }
     *r = (cip_replace){ .mem = mem, .place = place, .fresh = CIP_FRESH_NONE, .level = level };
     r->break_links = break_links;
-    r->out = (cip_out){ .write = out_write,
-                        .user = r,
-                        .rewrite = out_rewrite,
-                        .rewind = out_rewind,
-                        .move = out_move };
-    CIP_GO(cip_mem_get(mem, WAITING, (void **)&r->waiting, err));
+    cip_file_out_init(&r->file, mem, -1);
     CIP_GO(look_at_old(r, err));
     CIP_GO(make(r, temp, err));
+    r->file.fd = r->fresh.fd;
     *out = r;
     return CIP_OK;
 done:
@@ -148,7 +85,7 @@ done:
 
 cip_out *cip_replace_out(cip_replace *r)
 {
-    return &r->out;
+    return &r->file.out;
 }
 
 int cip_replace_descriptor(const cip_replace *r)
@@ -181,7 +118,7 @@ static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
 
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
 {
-    CIP_TRY(flush(r, err));
+    CIP_TRY(cip_file_out_flush(&r->file, err));
     if (patch != NULL)
         CIP_TRY(apply(r, patch, err));
     if (r->level == CIP_LEVEL_POWER)
@@ -200,6 +137,6 @@ void cip_replace_end(cip_replace *r)
         return;
     cip_fresh_end(&r->place, &r->fresh);
     cip_place_close(&r->place);
-    cip_mem_put(r->mem, r->waiting);
+    cip_file_out_clear(&r->file);
     cip_mem_put(r->mem, r);
 }
