@@ -47,23 +47,25 @@ static cip_status read_head(const cip_bp_file *f, uint64_t at, cip_blosc_head *h
     return cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err);
 }
 
-/* A chunk that reaches into the next one is not what the offsets mean. */
+/* Chunks lie behind each other: one that reaches into the next, or does not lie behind the one
+ * before (if that lies in the file), is not what the offsets mean. */
 static cip_status check_place(const cip_bp_file *f, uint64_t i, const cip_blosc_head *head,
                               cip_err *err)
 {
     const cip_bp_chunks *t = &f->chunks;
-    uint64_t size = f->layout->file->len, digest = cip_sum_size(f->h.sum);
+    uint64_t size = f->layout->file->len, nbytes = head->cbytes + cip_sum_size(f->h.sum);
+    uint64_t least = i > 0 && t->at[i - 1] < size ? t->at[i - 1] + 1 : f->chunks_at;
     uint64_t most = i + 1 < t->nfound && t->at[i + 1] <= size ? t->at[i + 1] : size;
-    if (t->at[i] < f->chunks_at)
+    if (t->at[i] < cip_max_u64(least, f->chunks_at))
         return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
                         "expected a chunk at %" PRIu64 " or behind, found it at %" PRIu64,
-                        f->chunks_at, t->at[i]);
-    if (t->at[i] <= most && head->cbytes + digest <= most - t->at[i])
+                        cip_max_u64(least, f->chunks_at), t->at[i]);
+    if (t->at[i] <= most && nbytes <= most - t->at[i])
         return CIP_OK;
     return cip_fail(err, most == size ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT, most,
                     "expected a chunk with %" PRIu64 " bytes at %" PRIu64 " to end at %" PRIu64
                     " or before",
-                    head->cbytes + digest, t->at[i], most);
+                    nbytes, t->at[i], most);
 }
 
 static cip_status read_digest(const cip_bp_file *f, cip_chunk *c, cip_err *err)

@@ -161,6 +161,22 @@ static void a_file_that_is_cut_never_gives_other_data(void **state)
     }
 }
 
+/* Two offsets of one place would give one chunk's data for another's. */
+static void chunks_at_one_place_are_not_read(void **state)
+{
+    (void)state;
+    one_file f;
+    uint8_t some[10];
+    bp_bytes b = bp_load("bad-overlap");
+    assert_int_equal(bp_open(&f, &b, 0), CIP_OK);
+    const cip_read_how how = { f.layout, NULL };
+    cip_space *data = f.layout->array[0]->space;
+    assert_int_equal(cip_space_read_at(&how, data, 10, some, 10, &f.err), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_space_read_at(&how, data, 410, some, 10, &f.err), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_space_read_at(&how, data, 810, some, 10, &f.err), CIP_OK);
+    one_close(&f);
+}
+
 /* --- verify ----------------------------------------------------------------------------------- */
 
 typedef struct found {
@@ -217,7 +233,8 @@ static void verify_says_what_is_wrong(void **state)
         { "good-empty", 139, CIP_BAD,
           "data, chunk 0: expected stored bytes of the crc32 behind them, found others\n" },
         { "bad-overlap", 0, CIP_BAD,
-          "data, chunk 0: expected a chunk with 416 bytes at 56 to end at 56 or before\n" },
+          "data, chunk 0: expected a chunk with 416 bytes at 56 to end at 56 or before\n"
+          "data, chunk 1: expected a chunk at 57 or behind, found it at 56\n" },
         { "bad-cut", 0, CIP_BAD,
           "data, chunk 2: expected a chunk with 232 bytes at 896 to end at 1127 or before\n" },
         { "good-numpy-cut", 0, CIP_BAD,
@@ -260,6 +277,7 @@ int main(void)
         cmocka_unit_test(metadata_that_cannot_be_read_leave_bytes),
         cmocka_unit_test(a_changed_byte_never_gives_other_data),
         cmocka_unit_test(a_file_that_is_cut_never_gives_other_data),
+        cmocka_unit_test(chunks_at_one_place_are_not_read),
         cmocka_unit_test(verify_says_what_is_wrong),
         cmocka_unit_test(forced_what_is_unknown_is_read),
     };
