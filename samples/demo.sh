@@ -30,11 +30,13 @@ show cat samples/stream.asdf events '[-2:]'
 show ls samples/cube.b2nd
 show tree samples/cube.b2nd
 show cat samples/cube.b2nd '[3, 10:14, 12:18]'
+show cat samples/tide.blp '[48:52, :4]'
 show cat samples/complex.ra '[0]'
 show info --yaml samples/complex.ra
 show stat samples/night.asdf
 show stat samples/roman.asdf roman/data '[10:20]'
-show verify --deep samples/night.asdf samples/roman.asdf samples/stream.asdf samples/complex.ra samples/phantom.ra samples/cube.b2nd
+show verify --deep samples/night.asdf samples/roman.asdf samples/stream.asdf samples/complex.ra samples/phantom.ra samples/cube.b2nd \
+    samples/tide.blp
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -42,4 +44,4 @@ show convert --path roman/data samples/roman.asdf "$out/data.npy" --accept-loss
 show convert --path spectrum samples/night.asdf "$out/spectrum.ra" --accept-loss
 show ls "$out/data.npy" "$out/spectrum.ra"
 end=$(date +%s%N)
-printf '\n%s files shown in %s ms by %s\n' 8 $(((end - begin) / 1000000)) "$("$CIPPUS" --version | head -n 1)"
+printf '\n%s files shown in %s ms by %s\n' 9 $(((end - begin) / 1000000)) "$("$CIPPUS" --version | head -n 1)"

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the samples with the formats' own writers: Python asdf for ASDF, python-blosc2, and RawArray's documented bytes.
+"""Makes the samples with the formats' own writers: Python asdf for ASDF, python-blosc2, bloscpack, and RawArray's documented bytes.
 
 usage: .venv/bin/python samples/make_samples.py [FOLDER]
 
 The same versions (tests/compat/requirements.txt) make the same bytes.
 """
+import collections
+import collections.abc
 import pathlib
 import struct
 import sys
@@ -14,6 +16,9 @@ import zlib
 import asdf
 import blosc2
 import numpy as np
+
+collections.MutableMapping = collections.abc.MutableMapping  # bloscpack is older than Python 3.10
+import bloscpack  # noqa: E402
 
 
 def night(folder):
@@ -122,9 +127,17 @@ def early(folder):
         b"own: !core/ndarray {source: 1, datatype: int16, byteorder: little, shape: [5, 6]}\n...\n" + blocks)
 
 
+def tide(folder):
+    """Heights at 12 gauges every hour of four days, a day a chunk."""
+    hour, gauge = np.mgrid[0:96, 0:12]
+    heights = np.round(2 * np.sin(2 * np.pi * (hour / 12.42 - gauge / 12)) + 0.3 * np.sin(2 * np.pi * hour / 24), 2).astype("f4")
+    args = {"bloscpack_args": bloscpack.BloscpackArgs(checksum="sha256", max_app_chunks=4), "blosc_args": bloscpack.BloscArgs(typesize=4)}
+    bloscpack.pack_ndarray_to_file(heights, str(folder / "tide.blp"), chunk_size=24 * 12 * 4, **args)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in (night, roman, stream, phantom, early, cube):
+    for make in (night, roman, stream, phantom, early, cube, tide):
         make(folder)
 
 
