@@ -152,7 +152,8 @@ CIP_API cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype 
                                cip_err *err);
 /** Writes a box: elements packed in C order, nbytes in all, the caller's again when this returns.
  * Any number of threads may write disjoint boxes of one slab. RANGE when the box does not lie in
- * the array or nbytes is not what it needs. */
+ * the array or nbytes is not what it needs. Elements that come twice are what came last; ARG for
+ * those of a chunk that is stored already, in a format that stores chunks as they come. */
 CIP_API cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data,
                                   size_t nbytes, cip_err *err);
 

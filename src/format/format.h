@@ -162,7 +162,10 @@ enum {
     CIP_STORE_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
     CIP_STORE_LATE = 4,      /* arrays and tree may come one by one */
     CIP_STORE_TREE = 8,      /* holds any tree */
-    CIP_STORE_UPDATES = 16   /* files that are there can be changed, too */
+    CIP_STORE_UPDATES = 16,  /* files that are there can be changed, too */
+    CIP_STORE_APART = 32 /* with LATE: chunks lie apart, so that those of several arrays may come
+                            by turns, in any order, between `add` and `end`, and the file is the
+                            same */
 };
 
 /* A way of storing that only this format has; its value is a text that the format reads. */

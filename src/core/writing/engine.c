@@ -113,6 +113,41 @@ cip_status cip_engine_tell(cip_engine *e, uint64_t more, cip_err *err)
     return CIP_OK;
 }
 
+static void lock(const cip_engine *e)
+{
+    if (e->lock != NULL)
+        pthread_mutex_lock(e->lock);
+}
+
+static cip_status unlock(const cip_engine *e, cip_status st)
+{
+    if (e->lock != NULL)
+        pthread_mutex_unlock(e->lock);
+    return st;
+}
+
+cip_status cip_engine_store(const cip_engine *e, size_t array, uint64_t i, size_t n,
+                            const cip_chunk_in *chunk, cip_err *err)
+{
+    lock(e);
+    return unlock(e, e->store->store(e->state, array, i, n, chunk, err));
+}
+
+cip_status cip_engine_end(const cip_engine *e, size_t array, bool *again, cip_err *err)
+{
+    if (e->store->end == NULL)
+        return CIP_OK;
+    lock(e);
+    return unlock(e, e->store->end(e->state, array, again, err));
+}
+
+cip_status cip_engine_add(const cip_engine *e, const cip_spec_array *array, cip_array_form *form,
+                          cip_err *err)
+{
+    lock(e);
+    return unlock(e, e->store->add(e->state, array, form, err));
+}
+
 /* --- into the sink ------------------------------------------------------------------------------
  */
 
@@ -127,7 +162,7 @@ typedef struct pump {
 static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk, cip_err *err)
 {
     const pump *p = user;
-    return p->e->store->store(p->e->state, p->array, i, n, chunk, err);
+    return cip_engine_store(p->e, p->array, i, n, chunk, err);
 }
 
 static cip_status take(void *user, cip_bytes elems, cip_err *err)
@@ -205,8 +240,7 @@ cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *for
         again = false;
         if (from != NULL)
             CIP_TRY(put_once(e, array, form, from, err));
-        if (e->store->end != NULL)
-            CIP_TRY(e->store->end(e->state, array, from != NULL ? &again : NULL, err));
+        CIP_TRY(cip_engine_end(e, array, from != NULL ? &again : NULL, err));
         if (again)
             e->total += e->done - before;
     } while (again);

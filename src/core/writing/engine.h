@@ -3,6 +3,8 @@
 #ifndef CIP_CORE_ENGINE_H
 #define CIP_CORE_ENGINE_H
 
+#include <pthread.h>
+
 #include "core/reading/read_plan.h"
 
 /* Where elements come from, in C order: just one of memory, io and plan. Borrowed. */
@@ -28,10 +30,18 @@ typedef struct cip_engine {
     void *state;               /* of the store */
     cip_progress_fn *progress; /* may be NULL; not 0 cancels */
     void *user;
-    uint64_t done, total;            /* bytes as they are in the sources */
+    pthread_mutex_t *lock; /* held while the store works, as others store as well; NULL: none do */
+    uint64_t done, total;  /* bytes as they are in the sources */
     const struct cip_tuning *tuning; /* NULL: the default */
 } cip_engine;
 
+/* The store's `store`, under the lock. */
+cip_status cip_engine_store(const cip_engine *e, size_t array, uint64_t i, size_t n,
+                            const cip_chunk_in *chunk, cip_err *err);
+/* Its `add`; its `end`, if it has one. */
+cip_status cip_engine_add(const cip_engine *e, const cip_spec_array *array, cip_array_form *form,
+                          cip_err *err);
+cip_status cip_engine_end(const cip_engine *e, size_t array, bool *again, cip_err *err);
 /* Tells the caller that so many bytes more are done; CANCELLED when it wants no more. */
 cip_status cip_engine_tell(cip_engine *e, uint64_t more, cip_err *err);
 /* Bytes that a source counts for in `total`. */

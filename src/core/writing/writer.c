@@ -153,6 +153,7 @@ static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_e
         handle_resize(&from, w, sizeof *w, 0);
         return st;
     }
+    pthread_mutex_init(&w->store_lock, NULL);
     w->arena.mem = &w->env.mem;
     cip_report_init(&w->notes, &w->env.mem, false, o->on_note, o->user);
     w->tree.arena = &w->arena;
@@ -212,9 +213,11 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
     CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
     CIP_TRY(copy_text(w, *name, name, err));
     CIP_TRY(choose_format(w, to->path != NULL ? to->path : *name, err));
-    w->engine = (cip_engine){
-        .env = &w->env, .store = w->format->store, .progress = w->o.progress, .user = w->o.user
-    };
+    w->engine = (cip_engine){ .env = &w->env,
+                              .store = w->format->store,
+                              .progress = w->o.progress,
+                              .user = w->o.user,
+                              .lock = &w->store_lock };
     CIP_TRY(fill_spec(w, err));
     cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
@@ -303,6 +306,8 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
 static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
 {
     for (cip_entry *e = w->first; e != NULL; e = e->next) {
+        if (e->boxes != NULL && !streamed)
+            CIP_TRY(cip_writer_end_slab(w, e, err));
         if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
             continue;
         cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
@@ -368,8 +373,10 @@ void cip_writer_abort(cip_writer *w)
         return;
     if (w->begun && w->format->store->clear != NULL)
         w->format->store->clear(w->engine.state);
-    for (cip_entry *e = w->first; e != NULL; e = e->next)
+    for (cip_entry *e = w->first; e != NULL; e = e->next) {
+        cip_boxes_free(e->boxes);
         cip_io_close(e->temporary);
+    }
     cip_output_end(w->file);
     cip_target_close(&w->target);
     cip_mem_put(&w->env.mem, w->path);
@@ -378,6 +385,7 @@ void cip_writer_abort(cip_writer *w)
     cip_arena_clear(&w->arena);
     cip_env_clear(&w->env);
     cip_pool_free(w->own_pool);
+    pthread_mutex_destroy(&w->store_lock);
     cip_allocator from = w->from;
     handle_resize(&from, w, sizeof *w, 0);
 }

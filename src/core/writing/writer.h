@@ -8,6 +8,7 @@
 #include "core/writing/engine.h"
 #include "core/writing/output.h"
 #include "io/temporary.h"
+#include "space/boxes.h"
 #include "tree/edit.h"
 
 typedef struct cip_entry cip_entry;
@@ -23,8 +24,10 @@ struct cip_entry {
     cip_spec_array spec; /* of and mask are set when it is given to the sink */
     cip_entry *of, *mask;
     cip_io *temporary; /* its data, where they wait; or NULL */
+    cip_boxes *boxes;  /* of a slab whose chunks are stored as they come; or NULL */
     bool given;
-    size_t index; /* in the sink */
+    size_t index;        /* in the sink */
+    cip_array_form form; /* of such a slab */
     cip_slab slab;
 };
 
@@ -48,7 +51,8 @@ struct cip_writer {
     bool begun;
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
-    _Atomic int slab_st; /* the same of slabs, from any thread */
+    pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
+    _Atomic int slab_st;        /* the same of slabs, from any thread */
 };
 
 /* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
@@ -77,6 +81,10 @@ bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
 cip_status cip_writer_room(cip_writer *w, cip_entry *e, cip_err *err);
 /* Data that wait: into a temporary file as elements of the entry's dtype. */
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
+/* The next array of the store, and how it is stored. */
+cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, cip_err *err);
+/* What is left of a slab that was given. */
+cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err);
 /* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Elements that were given or wait (dtype, nelem and mem or io) to the sink as array `index`. */

@@ -196,19 +196,24 @@ cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *for
     return cip_engine_put(&w->engine, index, form, &s, err);
 }
 
-cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, cip_err *err)
 {
-    cip_array_form form = { .dtype = NULL };
     if (e->of != NULL)
         e->spec.of = (int32_t)e->of->index;
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
-    cip_status st = w->format->store->add(w->engine.state, &e->spec, &form, err);
-    if (st == CIP_OK) {
-        e->given = true;
-        e->index = w->spec.narray++;
+    CIP_TRY(cip_engine_add(&w->engine, &e->spec, form, err));
+    e->given = true;
+    e->index = w->spec.narray++;
+    return CIP_OK;
+}
+
+cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
+{
+    cip_array_form form = { .dtype = NULL };
+    cip_status st = cip_writer_name(w, e, &form, err);
+    if (st == CIP_OK)
         st = cip_writer_run(w, e->index, &form, from, err);
-    }
     cip_io_close(e->temporary);
     e->temporary = NULL;
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "%s", e->spec.path);

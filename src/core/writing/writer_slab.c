@@ -1,10 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that are filled by boxes: they wait in a temporary file, whose room is made at once, so
- * that threads write disjoint boxes without waiting for each other. */
+ * Arrays that are filled by boxes. They wait in a temporary file, whose room is made at once, so
+ * that threads write disjoint boxes without waiting for each other: a store that takes one array
+ * behind the other, each from its first chunk on, can take nothing before the commit. Where chunks
+ * lie apart they are stored as they come, and only elements of chunks that come in parts wait. */
 #include <string.h>
 
 #include "base/num.h"
 #include "core/writing/writer.h"
+
+/* From any thread. */
+static cip_status store_chunk(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                              cip_err *err)
+{
+    const cip_slab *s = user;
+    return cip_engine_store(&s->w->engine, s->entry->index, i, n, chunk, err);
+}
+
+/* The store takes the array, and its chunks from now on. */
+static cip_status open_boxes(cip_writer *w, cip_entry *e, cip_err *err)
+{
+    CIP_TRY(cip_writer_name(w, e, &e->form, err));
+    if (!cip_boxes_can(&e->form))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected chunks of one length to be stored as they come");
+    const cip_boxes_of of = { .env = &w->env,
+                              .form = &e->form,
+                              .dtype = e->spec.dtype,
+                              .ndim = e->spec.ndim,
+                              .shape = e->spec.shape,
+                              .policy = w->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR,
+                              .waiting = e->temporary,
+                              .store = store_chunk,
+                              .user = &e->slab };
+    return cip_boxes_new(&of, &e->boxes, err);
+}
+
+cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err)
+{
+    uint64_t n;
+    cip_status st = cip_boxes_finish(e->boxes, err);
+    if (st == CIP_OK)
+        st = cip_engine_end(&w->engine, e->index, NULL, err);
+    cip_shape_nelem(e->spec.ndim, e->spec.shape, &n);
+    if (st == CIP_OK)
+        st = cip_engine_tell(&w->engine, n * e->spec.dtype->itemsize, err);
+    return cip_fail_in(err, st, "%s", e->spec.path);
+}
 
 static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
                           const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
@@ -21,6 +62,8 @@ static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtyp
     cip_writer_link(w, e);
     CIP_TRY(cip_writer_room(w, e, err));
     CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
+    if ((w->format->store->caps & CIP_STORE_APART) != 0 && !cip_writer_waits(w, e))
+        CIP_TRY(open_boxes(w, e, err));
     *slab = &e->slab;
     return CIP_OK;
 }
@@ -93,6 +136,8 @@ static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint
     memcpy(at, box->start, sizeof at);
     if (nbytes == 0)
         return CIP_OK;
+    if (e->boxes != NULL)
+        return cip_boxes_write(e->boxes, box->start, box->stop, data, err);
     do {
         uint64_t off = 0;
         for (int i = 0; i < e->spec.ndim; i++)
