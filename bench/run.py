@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times each row's contenders in turn, round after round; prints the best of each and the ratios.
 
-usage: bench/run.py --build build/release [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
+usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
+
+With --before, the contenders are this build and that of an earlier commit, in the folder DIR.
 """
 import argparse
 import importlib.util
@@ -14,6 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 NONE = 2**64 - 1  # a contender that gives nothing to compare
+WAS = {f"cippus-{n}": f"before-{n}" for n in (1, 2)}
 
 # row: file, what it is, contenders of ours, rounds of the peer (it is slow)
 ROWS = {
@@ -64,48 +67,69 @@ def writes(row):
     return row in ("write", "write-md5", "set", "set-power", "append") or row.split("-")[0] in WRITES and "-" in row
 
 
-def run_row(row, path, ours, peer_rounds, rounds, c, peer):
-    who = {name: [] for name in [*ours, "bare", "peer"]}
-    ask = {name: (lambda n=name: c.ask(row, n, path)) for name in [*ours, "bare"]}
-    ask["peer"] = lambda: peer.ask(row, path)
-    results, stored = set(), {}
-    for name in who:  # a first turn each: warms up and compares
-        answer = ask[name]()
+def run_row(row, asks, check, rounds):
+    """asks: for each contender what runs a turn of it, and its rounds; check: what the peer wrote."""
+    results, stored, times = set(), {}, {name: [] for name in asks}
+    for name, (ask, _) in asks.items():  # a first turn each: warms up and compares
+        answer = ask()
         results.add(answer[1])
-        if name == "peer" and writes(row):  # what it wrote
-            answer = c.ask(row, "check", path)
+        if name == "peer" and writes(row):
+            answer = check()
             results.add(answer[1])
         stored[name] = answer[2] if len(answer) > 2 else 0
     results.discard(NONE)
     if row != "tree" and len(results) > 1:  # the peer counts other things in the tree
         sys.exit(f"bench: {row}: the contenders' results differ: {results}")
     for i in range(rounds):
-        for name, times in who.items():
-            if name != "peer" or i < peer_rounds:
-                times.append(ask[name]()[0])
-    return {name: {"best": min(t), "runs": sorted(t), "stored": stored[name]} for name, t in who.items() if t}
+        for name, (ask, most) in asks.items():
+            if i < most:
+                times[name].append(ask()[0])
+    return {name: {"best": min(t), "runs": sorted(t), "stored": stored[name]} for name, t in times.items()}
 
 
 def show(row, text, found):
     print(f"\n{row}: {text}")
-    bare, peer = found["bare"]["best"], found["peer"]["best"]
     for name, f in found.items():
         mid = f["runs"][len(f["runs"]) // 2]
-        print(
-            f"  {name:10} best {f['best'] / 1e6:10.3f} ms  median {mid / 1e6:10.3f} ms"
-            f"  x bare {f['best'] / bare:7.3f}  peer / it {peer / f['best']:8.2f}"
-            + (f"  stored {f['stored']}" if f["stored"] else "")
-        )
+        line = f"  {name:10} best {f['best'] / 1e6:10.3f} ms  median {mid / 1e6:10.3f} ms"
+        if "bare" in found:
+            line += f"  x bare {f['best'] / found['bare']['best']:7.3f}  peer / it {found['peer']['best'] / f['best']:8.2f}"
+        elif name in WAS:
+            line += f"  before / it {found[WAS[name]]['best'] / f['best']:6.3f}"
+        print(line + (f"  stored {f['stored']}" if f["stored"] else ""), flush=True)
 
 
-def against_blosc2(o, what, *words):
+def blosc2_lines(build, o, what, words, rounds):
     """One process for all rows, it interleaves them itself against the library of the Python package. Its lines."""
     library = pathlib.Path(importlib.util.find_spec("blosc2").origin).parent / "lib" / "libblosc2.so"
-    argv = [o.build.resolve() / "bench_worker", what, library, o.rounds, *words]
+    argv = [build.resolve() / "bench_worker", what, library, rounds, *words]
     done = subprocess.run(list(map(str, argv)), stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"bench: {what} failed")
     return done.stdout.splitlines()
+
+
+def better(a, b):
+    """Of two runs' lines: the lower of each number."""
+    pairs = [list(zip(x.split(), y.split())) for x, y in zip(a, b)]
+    return [" ".join(str(min(int(x), int(y))) if x.isdigit() else x for x, y in line) for line in pairs]
+
+
+def against_blosc2(o, what, *words):
+    """The lines of a run. With --before, of runs of both builds in turn: its numbers stand in the library's place."""
+    if o.before is None:
+        return blosc2_lines(o.build, o, what, words, o.rounds)
+    best = {}
+    for i in range(o.rounds):
+        for build in (o.build, o.before):
+            lines = blosc2_lines(build, o, what, words, 2)
+            best[build] = better(best.get(build, lines), lines)
+    out = ["the build before"]
+    for now, before in list(zip(best[o.build], best[o.before]))[1:]:
+        words, was = now.split(), before.split()
+        words[3::2] = was[2::2]  # NAME BYTES, then pairs of ours and theirs
+        out.append(" ".join(words))
+    return out
 
 
 def run_blosc(o, files):
@@ -157,6 +181,7 @@ def run_b2nd(o, files):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
+    ap.add_argument("--before", type=pathlib.Path)
     ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
@@ -167,7 +192,8 @@ def main():
 
     files = make_data.make(o.build / "bench-data", o.scale)
     c = Worker([o.build.resolve() / "bench_worker"])
-    peer = Worker([sys.executable, HERE / "peer_asdf.py"])
+    other = [sys.executable, HERE / "peer_asdf.py"] if o.before is None else [o.before.resolve() / "bench_worker"]
+    peer = Worker(other)
     version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
     print(version.stdout.strip())
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
@@ -177,8 +203,15 @@ def main():
             out[row] = (run_blosc if row == "blosc" else run_b2nd)(o, files)
             continue
         file, text, ours, peer_rounds = ROWS[row]
+        path = files[file].resolve()
         rounds = o.rounds * 20 if row in ("small", "window-raw") else o.rounds
-        out[row] = run_row(row, files[file].resolve(), ours, peer_rounds, rounds, c, peer)
+        turn = lambda worker, *words: lambda: worker.ask(row, *words)
+        asks = {name: (turn(c, name, path), rounds) for name in ours}
+        if o.before is not None:
+            asks |= {WAS[name]: (turn(peer, name, path), rounds) for name in ours}
+        else:
+            asks |= {"bare": (turn(c, "bare", path), rounds), "peer": (turn(peer, path), peer_rounds)}
+        out[row] = run_row(row, asks, turn(c, "check", path), rounds)
         show(row, text, out[row])
         for left in files[file].parent.glob(f"{files[file].name}.{row}.*.asdf"):
             left.unlink()
