@@ -100,7 +100,8 @@ static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *e
     cip_walk_seek(p->w, p->e0, &at);
     uint8_t *dst = g->dst + at.to_off;
     cip_want all = { .off = 0, .len = (size_t)wanted(p), .dst = dst };
-    CIP_TRY(cip_chunk_pieces(&g->rd, g->s, p->i, p->chunk, &all, 1, err));
+    const cip_chunk_wish wish = cip_chunk_wish_of(p->i, p->chunk->raw_len, &all, 1);
+    CIP_TRY(cip_chunk_pieces(&g->rd, g->s, p->chunk, &wish, err));
     int64_t stride = (int64_t)p->w->itemsize;
     if (!cip_cast_is_copy(g->cast))
         cip_cast_run(g->cast, (size_t)(p->e1 - p->e0), dst, stride, dst, stride, 0, &stats);
@@ -142,7 +143,8 @@ static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done
         n = list_pieces(p, room.ptr, piece, most);
     }
     if (n != 0) {
-        CIP_GO(cip_chunk_pieces(&g->rd, g->s, p->i, p->chunk, piece, n, err));
+        const cip_chunk_wish wish = cip_chunk_wish_of(p->i, p->chunk->raw_len, piece, n);
+        CIP_GO(cip_chunk_pieces(&g->rd, g->s, p->chunk, &wish, err));
         cast_all(g, p, CIP_SRC_PACKED, room.ptr);
         *done = true;
     }

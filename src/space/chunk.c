@@ -117,7 +117,7 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
         if (cheap && (part || batches || (a->batches != 0 && large)))
             return CIP_WAY_PIECES;
     }
-    if (step != NULL && step->codec->stream != NULL && (large || a->first_look))
+    if (step != NULL && step->codec->stream != NULL && ((large && part) || a->first_look))
         return CIP_WAY_IN_ORDER;
     return CIP_WAY_WHOLE;
 }
@@ -155,9 +155,8 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
  * decoded together, what it needs, and decodes; where that takes more of it, the rest is read. */
 typedef struct planned {
     const cip_rd *rd;
-    cip_space *s;
-    uint64_t i;
     const cip_chunk *c;
+    cip_step own;
     const cip_step *step;
     cip_codec_env env;
     cip_pooled head;
@@ -165,6 +164,16 @@ typedef struct planned {
     cip_need need[NEEDS];
     size_t nneed;
 } planned;
+
+static void open_planned(const cip_rd *rd, const cip_space *s, const cip_chunk *c, planned *p)
+{
+    p->rd = rd;
+    p->c = c;
+    p->step = cip_chunk_only_step(s, c, &p->own);
+    p->env = cip_rd_codec_env(rd, s);
+    p->head = (cip_pooled){ NULL, 0 };
+    p->nhead = p->nneed = 0;
+}
 
 /* The head is made n bytes long, or as long as the chunk is. */
 static cip_status read_head(planned *p, uint64_t n, cip_err *err)
@@ -183,21 +192,6 @@ static cip_status read_head(planned *p, uint64_t n, cip_err *err)
         cip_rd_at(p->rd, at->in, at->off + p->nhead, longer.ptr + p->nhead, len - p->nhead, err);
     p->nhead = len;
     return st;
-}
-
-static cip_status open_planned(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                               cip_step *own, planned *p, cip_err *err)
-{
-    p->rd = rd;
-    p->s = s;
-    p->i = i;
-    p->c = c;
-    p->step = cip_chunk_only_step(s, c, own);
-    p->env = cip_rd_codec_env(rd, s);
-    p->head = (cip_pooled){ NULL, 0 };
-    p->nhead = 0;
-    CIP_TRY(cip_extent_check(&c->at, "stored data", err));
-    return CIP_OK;
 }
 
 static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err)
@@ -271,10 +265,12 @@ static cip_status decode_planned(planned *p, const cip_want *piece, size_t n, ci
 /* When the wanted piece is less than half of its compressed block, decodes the whole block into the
  * cache, since neighbouring reads will want the rest. Sets *done to false when the piece is larger:
  * the caller decodes it directly. */
-static cip_status read_from_unit(planned *p, const cip_want *piece, bool *done, cip_err *err)
+static cip_status read_from_unit(planned *p, const cip_space *s, uint64_t i, const cip_want *piece,
+                                 bool *done, cip_err *err)
 {
     const cip_codec *codec = p->step->codec;
-    cip_cache_entry *pin = NULL;
+    cip_pinned h = { 0 };
+    cip_want unit = { .dst = NULL };
     uint64_t lo, hi;
     size_t len;
     CIP_TRY(read_head(p, cip_min_u64(codec->head_len, UNIT_HEAD), err));
@@ -283,54 +279,53 @@ static cip_status read_from_unit(planned *p, const cip_want *piece, bool *done, 
     *done = piece->len <= (hi - lo) / 2 && piece->len <= hi - piece->off;
     if (!*done)
         return CIP_OK;
-    const cip_cache_key key = cip_block_key(p->s, p->i, lo);
-    const uint8_t *kept = cip_cache_get(p->rd->cache, key, &len, &pin);
+    const cip_cache_key key = cip_block_key(s, i, lo);
     cip_status st = CIP_OK;
-    if (kept == NULL || len != hi - lo) { /* or it is of the file as it was before a change */
-        cip_want unit = { .off = lo, .len = (size_t)(hi - lo) };
-        cip_cache_unpin(p->rd->cache, pin);
-        pin = NULL;
+    h.ptr = cip_cache_get(p->rd->cache, key, &len, &h.pin);
+    if (h.ptr == NULL || len != hi - lo) { /* or it is of the file as it was before a change */
+        cip_pinned_drop(p->rd, &h);
+        unit = (cip_want){ .off = lo, .len = (size_t)(hi - lo) };
         CIP_TRY(cip_buffer_pool_get(p->rd->buffers, unit.len, &unit.dst, err));
-        kept = unit.dst;
+        h.ptr = unit.dst;
         st = decode_planned(p, &unit, 1, err);
         if (st == CIP_OK)
-            st = cip_cache_put_large(p->rd->cache, key, unit.dst, unit.len, &pin, err);
+            st = cip_cache_put_large(p->rd->cache, key, unit.dst, unit.len, &h.pin, err);
         else
             cip_mem_put(&p->rd->env->mem, unit.dst);
     }
     if (st == CIP_OK)
-        memcpy(piece->dst, kept + (piece->off - lo), piece->len);
-    cip_cache_unpin(p->rd->cache, pin);
+        memcpy(piece->dst, h.ptr + (piece->off - lo), piece->len);
+    cip_pinned_drop(p->rd, &h);
     return st;
 }
 
-static cip_status read_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                              const cip_want *piece, size_t n, cip_err *err)
+static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                              const cip_chunk_wish *w, cip_err *err)
 {
     planned p;
-    cip_step own;
     bool done = false;
     cip_status st;
-    CIP_GO(open_planned(rd, s, i, c, &own, &p, err));
-    if (n == 1 && p.step->codec->unit != NULL)
-        CIP_GO(read_from_unit(&p, piece, &done, err));
-    st = done ? CIP_OK : decode_planned(&p, piece, n, err);
+    open_planned(rd, s, c, &p);
+    CIP_GO(cip_extent_check(&c->at, "stored data", err));
+    if (w->n == 1 && p.step->codec->unit != NULL)
+        CIP_GO(read_from_unit(&p, s, w->i, w->piece, &done, err));
+    st = done ? CIP_OK : decode_planned(&p, w->piece, w->n, err);
 done:
     cip_buffer_pool_give(rd->buffers, &p.head);
     return st;
 }
 
 /* From the chunk's beginning, no further than the last piece. */
-static cip_status read_in_order(const cip_rd *rd, cip_space *s, const cip_step *step,
-                                const cip_chunk *c, const cip_want *piece, size_t n, cip_err *err)
+static cip_status read_in_order(const cip_rd *rd, const cip_space *s, const cip_step *step,
+                                const cip_chunk *c, const cip_chunk_wish *w, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_seq *q = NULL;
     cip_status st;
     CIP_GO(cip_seq_begin(rd, step, &env, &c->at, &q, err));
-    for (size_t i = 0; i < n; i++) {
-        CIP_GO(cip_seq_take(rd, q, NULL, piece[i].off - cip_seq_pos(q), err));
-        CIP_GO(cip_seq_take(rd, q, piece[i].dst, piece[i].len, err));
+    for (const cip_want *piece = w->piece; piece < w->piece + w->n; piece++) {
+        CIP_GO(cip_seq_take(rd, q, NULL, piece->off - cip_seq_pos(q), err));
+        CIP_GO(cip_seq_take(rd, q, piece->dst, piece->len, err));
     }
     st = cip_seq_pos(q) == c->raw_len ? cip_seq_check_end(rd, q, err) : CIP_OK;
 done:
@@ -339,46 +334,6 @@ done:
 }
 
 /* --- pieces ---------------------------------------------------------------------------------- */
-
-static void copy_pinned(const cip_rd *rd, cip_pinned *h, const cip_want *piece, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        if (piece[k].len != 0)
-            memcpy(piece[k].dst, h->ptr + piece[k].off, piece[k].len);
-    cip_pinned_drop(rd, h);
-}
-
-static cip_status read_data(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            const cip_want *piece, size_t n, cip_err *err)
-{
-    cip_chunk_ask ask = { .direct = n == 1 && piece->len == c->raw_len };
-    cip_err found = CIP_ERR_INIT;
-    cip_pinned h = { 0 };
-    cip_step own;
-    cip_status st;
-    for (size_t k = 0; k < n; k++)
-        ask.nbytes += piece[k].len;
-    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &ask);
-    if (way == CIP_WAY_STORED)
-        return cip_chunk_read_stored(rd, c, piece, n, err);
-    if (cip_chunk_hold_cached(rd, s, i, c, &h)) {
-        copy_pinned(rd, &h, piece, n);
-        return CIP_OK;
-    }
-    if (way == CIP_WAY_PIECES)
-        return read_pieces(rd, s, i, c, piece, n, err);
-    const cip_step *step = cip_chunk_only_step(s, c, &own);
-    if (way == CIP_WAY_IN_ORDER)
-        return read_in_order(rd, s, step, c, piece, n, err);
-    st = way == CIP_WAY_DIRECT ? cip_chunk_decode(rd, s, c, piece->dst, &found)
-                               : cip_chunk_pin(rd, s, i, c, true, &h, &found);
-    if (st == CIP_OK && way == CIP_WAY_WHOLE)
-        copy_pinned(rd, &h, piece, n);
-    bool streams = step != NULL && step->codec->stream != NULL && c->sum_id == CIP_SUM_NONE;
-    if (st == CIP_ERR_LIMIT && streams)
-        return read_in_order(rd, s, step, c, piece, n, err); /* a stream needs little memory */
-    return cip_err_give(err, &found, st);
-}
 
 /* A need of chunk bytes that the head does not hold, of its FILE. */
 static size_t add_needs(const planned *p, uint64_t base, cip_need *out, size_t max)
@@ -394,7 +349,6 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
                        cip_need *need, size_t max)
 {
     planned p;
-    cip_step own;
     size_t n = 0;
     uint64_t base = c->at.off;
     cip_space *in = c->at.in;
@@ -409,19 +363,42 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
         need[n++] = (cip_need){ base + w->piece[i].off, w->piece[i].len };
     if (way != CIP_WAY_PIECES)
         return n;
-    if (open_planned(rd, s, w->i, c, &own, &p, NULL) == CIP_OK &&
-        plan(&p, w->piece, w->n, NULL) == CIP_OK)
+    open_planned(rd, s, c, &p);
+    if (plan(&p, w->piece, w->n, NULL) == CIP_OK)
         n = add_needs(&p, base, need, max);
     cip_buffer_pool_give(rd->buffers, &p.head);
     return n;
 }
 
-cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            const cip_want *piece, size_t n, cip_err *err)
+cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                            const cip_chunk_wish *w, cip_err *err)
 {
+    cip_err found = CIP_ERR_INIT;
+    cip_pinned h = { 0 };
+    cip_step own;
     bool special;
-    cip_status st = cip_chunk_special(s, c, piece, n, &special, err);
-    if (!special)
-        st = read_data(rd, s, i, c, piece, n, err);
-    return cip_chunk_fail_in(err, st, s, i);
+    cip_status st = cip_chunk_special(s, c, w->piece, w->n, &special, err);
+    if (special)
+        return cip_chunk_fail_in(err, st, s, w->i);
+    const cip_step *step = cip_chunk_only_step(s, c, &own);
+    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
+    if (way == CIP_WAY_STORED)
+        st = cip_chunk_read_stored(rd, c, w->piece, w->n, &found);
+    else if (cip_chunk_hold_cached(rd, s, w->i, c, &h))
+        way = CIP_WAY_WHOLE;
+    else if (way == CIP_WAY_PIECES)
+        st = read_pieces(rd, s, c, w, &found);
+    else if (way == CIP_WAY_DIRECT)
+        st = cip_chunk_decode(rd, s, c, w->piece->dst, &found);
+    else if (way == CIP_WAY_WHOLE)
+        st = cip_chunk_pin(rd, s, w->i, c, true, &h, &found);
+    bool large = st == CIP_ERR_LIMIT && (way == CIP_WAY_DIRECT || way == CIP_WAY_WHOLE);
+    bool streams = step != NULL && step->codec->stream != NULL && c->sum_id == CIP_SUM_NONE;
+    if (way == CIP_WAY_IN_ORDER || (large && streams))
+        st = read_in_order(rd, s, step, c, w, &found); /* with little memory */
+    for (size_t k = 0; h.ptr != NULL && k < w->n; k++)
+        if (w->piece[k].len != 0)
+            memcpy(w->piece[k].dst, h.ptr + w->piece[k].off, w->piece[k].len);
+    cip_pinned_drop(rd, &h);
+    return cip_chunk_fail_in(err, cip_err_give(err, &found, st), s, w->i);
 }

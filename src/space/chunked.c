@@ -93,7 +93,8 @@ static cip_status run_span_job(void *arg, size_t k, cip_err *err)
         if (w.len != 0)
             piece[n++] = w;
     }
-    cip_status st = cip_chunk_pieces(b->rd, b->s, j->i, &j->chunk, piece, n, err);
+    const cip_chunk_wish wish = cip_chunk_wish_of(j->i, j->chunk.raw_len, piece, n);
+    cip_status st = cip_chunk_pieces(b->rd, b->s, &j->chunk, &wish, err);
     if (piece != few)
         cip_mem_put(&b->rd->env->mem, piece);
     return st;
@@ -107,14 +108,12 @@ static void expect_spans(const span_batch *b, size_t njob)
     size_t n = njob < FAR_JOBS ? njob : FAR_JOBS;
     for (size_t k = 0; k < n; k++) {
         const span_job *j = &b->job[k];
-        wish[k] = (cip_chunk_wish){ .i = j->i, .piece = piece[k] };
-        for (size_t i = 0; i < j->n && wish[k].n < FAR_PIECES; i++) {
-            cip_want w = cut(b, j, &b->want[j->first + i]);
-            wish[k].ask.nbytes += w.len;
-            if (w.len != 0)
-                piece[k][wish[k].n++] = w;
+        size_t m = 0;
+        for (size_t i = 0; i < j->n && m < FAR_PIECES; i++) {
+            piece[k][m] = cut(b, j, &b->want[j->first + i]);
+            m += piece[k][m].len != 0;
         }
-        wish[k].ask.direct = wish[k].ask.nbytes == j->chunk.raw_len && wish[k].n == 1;
+        wish[k] = cip_chunk_wish_of(j->i, j->chunk.raw_len, piece[k], m);
     }
     cip_chunks_expect(b->rd, b->s, wish, n);
 }

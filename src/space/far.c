@@ -9,12 +9,7 @@
 
 #include "base/num.h"
 
-enum {
-    PIECES = 256,
-    NBYTES = 16 << 20, /* of all pieces */
-    LEAST = 4096, /* read for a single range of less, or as much: heads and tables lie together */
-    GAP = 4096    /* between two ranges that are read as one */
-};
+enum { PIECES = 256 };
 
 typedef struct piece {
     uint64_t off, len;
@@ -24,21 +19,29 @@ typedef struct piece {
 struct cip_far {
     cip_mem *mem;
     cip_io *io;
-    uint64_t most;        /* bytes */
+    const cip_tuning *tune;
+    uint64_t limit;       /* bytes, beside tune->far_kept */
     pthread_mutex_t lock; /* guards what follows */
     piece ring[PIECES];
     size_t next; /* the oldest */
     uint64_t nbytes;
 };
 
-cip_status cip_far_new(cip_env *env, cip_io *io, cip_far **out, cip_err *err)
+cip_status cip_far_new(cip_env *env, cip_io *io, const cip_tuning *tune, cip_far **out,
+                       cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->mem = &env->mem;
     (*out)->io = io;
-    (*out)->most = cip_min_u64(NBYTES, env->limits.max_memory / 16);
+    (*out)->tune = tune;
+    (*out)->limit = env->limits.max_memory / 16;
     pthread_mutex_init(&(*out)->lock, NULL);
     return CIP_OK;
+}
+
+static uint64_t most_kept(const cip_far *a)
+{
+    return cip_min_u64(a->tune->far_kept, a->limit);
 }
 
 static void drop(cip_far *a, size_t i)
@@ -61,7 +64,7 @@ void cip_far_free(cip_far *a)
 static void keep(cip_far *a, const piece *p)
 {
     pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < PIECES && (i == 0 || a->nbytes + p->len > a->most); i++)
+    for (size_t i = 0; i < PIECES && (i == 0 || a->nbytes + p->len > most_kept(a)); i++)
         drop(a, (a->next + i) % PIECES);
     a->ring[a->next] = *p;
     a->next = (a->next + 1) % PIECES;
@@ -88,9 +91,10 @@ cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
 {
     cip_range left[CIP_FAR_RANGES];
     size_t nleft = 0;
-    if (n == 1 && r->nbytes <= LEAST && !take(a, r->offset, r->nbytes, NULL) &&
+    uint64_t least = a->tune->far_least;
+    if (n == 1 && r->nbytes <= least && !take(a, r->offset, r->nbytes, NULL) &&
         r->offset < a->io->size)
-        cip_far_expect(a, &(cip_need){ r->offset, cip_min_u64(LEAST, a->io->size - r->offset) }, 1);
+        cip_far_expect(a, &(cip_need){ r->offset, cip_min_u64(least, a->io->size - r->offset) }, 1);
     for (size_t i = 0; i < n; i++)
         if (!take(a, r[i].offset, r[i].nbytes, r[i].dst))
             left[nleft++] = r[i];
@@ -114,10 +118,10 @@ static size_t join(cip_far *a, cip_need *at, size_t n)
         if (at[i].len == 0 || take(a, at[i].off, at[i].len, NULL))
             continue;
         uint64_t end = at[i].off + at[i].len, more = at[i].len;
-        bool near = last != NULL && at[i].off <= last->off + last->len + GAP;
+        bool near = last != NULL && at[i].off <= last->off + last->len + a->tune->far_gap;
         if (near)
             more = cip_max_u64(end, last->off + last->len) - (last->off + last->len);
-        if (total + more > a->most / 2 || (!near && m == CIP_FAR_RANGES))
+        if (total + more > most_kept(a) / 2 || (!near && m == CIP_FAR_RANGES))
             break;
         total += more;
         if (near)

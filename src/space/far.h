@@ -7,14 +7,16 @@
 
 #include "codec/codec.h"
 #include "io/io.h"
+#include "space/tuning.h"
 
 /* Bytes of one file that were read ahead, a bounded number; the oldest go. Thread-safe. */
 typedef struct cip_far cip_far;
 
 enum { CIP_FAR_RANGES = 256 }; /* at most, of one call */
 
-/* `io` is borrowed. */
-cip_status cip_far_new(cip_env *env, cip_io *io, cip_far **out, cip_err *err);
+/* `io` and the tuning are borrowed. */
+cip_status cip_far_new(cip_env *env, cip_io *io, const cip_tuning *tune, cip_far **out,
+                       cip_err *err);
 void cip_far_free(cip_far *a); /* NULL is fine */
 /* Fills ranges, as cip_io_read_ranges does, in one request at most; in none if all are kept. */
 cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err);

@@ -84,8 +84,9 @@ static cip_status run_job(void *arg, size_t j, cip_err *err)
     size_t at = b->first[j];
     cip_chunk c;
     CIP_TRY(cip_chunk_entry(b->s, b->piece[at].chunk, b->piece[at].raw_len, &c, err));
-    return cip_chunk_pieces(b->rd, b->s, b->piece[at].chunk, &c, b->want + at, b->first[j + 1] - at,
-                            err);
+    const cip_chunk_wish w =
+        cip_chunk_wish_of(b->piece[at].chunk, c.raw_len, b->want + at, b->first[j + 1] - at);
+    return cip_chunk_pieces(b->rd, b->s, &c, &w, err);
 }
 
 static cip_status run_batch(batch *b, cip_err *err)

@@ -49,9 +49,14 @@ typedef struct blocks {
     const cip_chunk *c;
     const cip_view_steps *in;
     cip_cut axis[CIP_MAX_NDIM];
-    uint64_t n; /* blocks that are touched */
+    uint64_t n;     /* blocks that are touched */
+    uint64_t batch; /* as many at once */
+    cip_chunk_ask ask;
 } blocks;
 
+/* Every batch costs a look at the whole table of blocks; a chunk much longer than a batch is
+ * cheaper so even if all of it is wanted, as what was decoded is then still in the processor's
+ * cache. */
 static void cut_blocks(const box *b, const cip_grid_chunk *at, const cip_chunk *c,
                        const cip_view_steps *in, blocks *out)
 {
@@ -64,6 +69,11 @@ static void cut_blocks(const box *b, const cip_grid_chunk *at, const cip_chunk *
                                                 in->hi[a->view]);
         out->n *= (uint64_t)out->axis[k].nseg;
     }
+    out->batch = cip_min_u64(cip_max_u64(b->g->rd.tune->pieces_nbytes / at->block_len, 1), BATCH);
+    out->ask =
+        (cip_chunk_ask){ .nbytes = out->n * at->block_len,
+                         .batches = true,
+                         .again = (out->n - 1) / out->batch * (at->raw_len / at->block_len) };
 }
 
 /* The t-th block that is touched: where its raw bytes begin in the chunk, and the walk over it,
@@ -130,8 +140,9 @@ static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
 {
     cip_status st = CIP_OK;
     cip_walk w;
+    const cip_chunk_wish wish = { s->at->i, s->at->raw_len, m->want, m->n, s->ask };
     if (m->n != 0)
-        st = cip_chunk_pieces(&s->b->g->rd, s->b->g->s, s->at->i, s->c, m->want, m->n, err);
+        st = cip_chunk_pieces(&s->b->g->rd, s->b->g->s, s->c, &wish, err);
     for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
         block_at(s, m->t[k], &w);
         cast_block(s, &w, m->want[k].dst);
@@ -170,30 +181,6 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     return CIP_OK;
 }
 
-static uint64_t batch_size(const blocks *s)
-{
-    uint64_t most = s->b->g->rd.tune->pieces_nbytes / s->at->block_len;
-    return cip_min_u64(cip_max_u64(most, 1), BATCH);
-}
-
-/* A few at a time, each block by itself. */
-static cip_status gather_apart(const blocks *s, cip_err *err)
-{
-    uint64_t most = batch_size(s);
-    batch m = { .n = 0 };
-    cip_status st = CIP_OK;
-    for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
-        if (m.n == most)
-            st = read_batch(s, &m, err);
-        if (st == CIP_OK)
-            st = add_block(s, &m, t, err);
-    }
-    if (st == CIP_OK)
-        return read_batch(s, &m, err);
-    drop_batch(s, &m);
-    return st;
-}
-
 /* Special chunks: each block by itself, as its pattern may begin anywhere in it. */
 static cip_status gather_pattern(const blocks *s, cip_err *err)
 {
@@ -221,25 +208,23 @@ static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
     return CIP_OK;
 }
 
-/* Every batch costs a look at the whole table of blocks; a chunk much longer than a batch is
- * cheaper so even if all of it is wanted, as what was decoded is then still in the processor's
- * cache. */
-static cip_chunk_ask ask_of(const blocks *s)
-{
-    uint64_t later = (s->n - 1) / batch_size(s);
-    return (cip_chunk_ask){ .nbytes = s->n * s->at->block_len,
-                            .batches = true,
-                            .again = later * (s->at->raw_len / s->at->block_len) };
-}
-
+/* All of the chunk at once, or a few blocks at a time. */
 static cip_status gather_blocks(const blocks *s, cip_err *err)
 {
-    const cip_chunk_ask ask = ask_of(s);
+    cip_gather *g = s->b->g;
+    batch m = { .n = 0 };
+    cip_status st = CIP_OK;
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
-    if (cip_chunk_way_of(&s->b->g->rd, s->b->g->s, s->c, &ask) != CIP_WAY_WHOLE)
-        return gather_apart(s, err);
-    return gather_whole(s, s->n * s->at->block_len < s->c->raw_len, err);
+    if (cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask) == CIP_WAY_WHOLE)
+        return gather_whole(s, s->ask.nbytes < s->c->raw_len, err);
+    for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
+        st = add_block(s, &m, t, err);
+        if (st == CIP_OK && (m.n == s->batch || t + 1 == s->n))
+            st = read_batch(s, &m, err);
+    }
+    drop_batch(s, &m);
+    return st;
 }
 
 static cip_status run_job(void *arg, size_t i, cip_err *err)
@@ -283,8 +268,8 @@ static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
         return wish;
     }
     cut_blocks(b, &at, NULL, &in, &s);
-    wish.ask = ask_of(&s);
-    for (uint64_t t = 0; t < s.n && t < batch_size(&s); t++) {
+    wish.ask = s.ask;
+    for (uint64_t t = 0; t < s.n && t < s.batch; t++) {
         cip_cache_entry *pin;
         uint64_t off = block_at(&s, t, &w);
         size_t len = (size_t)at.block_len, kept;
@@ -297,33 +282,27 @@ static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
 
 enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
 
-static cip_status run_jobs(box *b, uint64_t njob, cip_err *err)
-{
-    cip_want want[FAR_JOBS][BATCH];
-    cip_chunk_wish wish[FAR_JOBS];
-    if (!cip_space_is_far(b->g->s))
-        return cip_pool_run(b->g->rd.pool, (size_t)njob, run_job, b, err);
-    for (; b->first < njob; b->first += FAR_JOBS) {
-        size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b->first);
-        for (size_t i = 0; i < n; i++)
-            wish[i] = wish_of(b, b->first + i, want[i]);
-        cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
-        CIP_TRY(cip_pool_run(b->g->rd.pool, n, run_job, b, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
                            cip_err *err)
 {
+    cip_want want[FAR_JOBS][BATCH];
+    cip_chunk_wish wish[FAR_JOBS];
     box b = { .g = g, .ordered = !cip_cast_in_place(g->cast) };
     uint64_t njob = 1, count;
-    *done = false;
-    if (!cip_grid_view_make(g->s->grid, from, to, &b.v))
+    *done = cip_grid_view_make(g->s->grid, from, to, &b.v);
+    if (!*done)
         return CIP_OK;
     for (int32_t k = 0; k < b.v.grid->ndim; k++)
         njob *= (uint64_t)b.v.axis[k].chunks.nseg; /* at most the number of elements */
-    *done = true;
     CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
-    return run_jobs(&b, njob, err);
+    if (!cip_space_is_far(g->s))
+        return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);
+    for (; b.first < njob; b.first += FAR_JOBS) {
+        size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b.first);
+        for (size_t i = 0; i < n; i++)
+            wish[i] = wish_of(&b, b.first + i, want[i]);
+        cip_chunks_expect(&g->rd, g->s, wish, n);
+        CIP_TRY(cip_pool_run(g->rd.pool, n, run_job, &b, err));
+    }
+    return CIP_OK;
 }

@@ -37,7 +37,7 @@ static cip_status new_layout(cip_env *env, cip_io *io, cip_layout **out, cip_err
     l->tuning = &cip_tuning_default;
     atomic_init(&l->next_id, 1);
     init_locks(l);
-    return io->far ? cip_far_new(env, io, &l->far, err) : CIP_OK;
+    return io->far ? cip_far_new(env, io, l->tuning, &l->far, err) : CIP_OK;
 }
 
 static cip_status add_file_space(cip_layout *l, cip_err *err)

@@ -131,16 +131,28 @@ static inline cip_cache_key cip_block_key(const cip_space *s, uint64_t i, uint64
     return (cip_cache_key){ .space = s->id, .chunk = i, .block = 1 + off };
 }
 
-/* Wanted pieces of one chunk's raw bytes (rising, not overlapping, within). */
-cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            const cip_want *piece, size_t n, cip_err *err);
-/* A chunk that is going to be read: reading ahead in a far file. */
+/* A chunk that is read, or going to be: what of its raw bytes (rising, not overlapping, within). */
 typedef struct cip_chunk_wish {
     uint64_t i, raw_len; /* raw_len: of a GRID's chunk */
     const cip_want *piece;
     size_t n;
     cip_chunk_ask ask;
 } cip_chunk_wish;
+
+/* Of pieces that are wanted for themselves. */
+static inline cip_chunk_wish cip_chunk_wish_of(uint64_t i, uint64_t raw_len, const cip_want *piece,
+                                               size_t n)
+{
+    cip_chunk_wish w = { .i = i, .raw_len = raw_len, .piece = piece, .n = n };
+    for (size_t k = 0; k < n; k++)
+        w.ask.nbytes += piece[k].len;
+    w.ask.direct = n == 1 && piece->len == raw_len;
+    return w;
+}
+
+/* Fills the pieces. */
+cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                            const cip_chunk_wish *w, cip_err *err);
 /* Whether what the space is made of lies in a far file, so that wishes are worth making. */
 bool cip_space_is_far(const cip_space *s);
 /* The extent is going to be read, all of it. */

@@ -6,8 +6,6 @@
 #include "space/seq_parallel.h"
 #include "space/sidecar.h"
 
-enum { FAR_MAX = 4 << 20 }; /* stored bytes in one request */
-
 struct cip_seq {
     cip_mem *mem;
     const cip_stream_codec *codec;
@@ -97,7 +95,7 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the data do not go on %" PRIu64 " bytes in", q->raw_pos);
     if (q->in_pos + more > q->expected) { /* of a far file as much again, within a bound */
-        uint64_t n = cip_min_u64(cip_max_u64(q->in_pos, more), FAR_MAX);
+        uint64_t n = cip_min_u64(cip_max_u64(q->in_pos, more), rd->tune->far_in_order);
         const cip_extent next = { q->at.in, q->at.off + q->in_pos,
                                   cip_min_u64(n, q->at.len - q->in_pos) };
         cip_extent_expect(&next);

@@ -51,20 +51,30 @@ static bool is_damaged_behind(const cip_rd *rd, cip_space *s, uint64_t end, cip_
     return atomic_load_explicit(&s->broken, memory_order_relaxed);
 }
 
+/* How so many of the bytes before `end` are read. */
+static cip_chunk_way way_of(const cip_rd *rd, cip_space *s, uint64_t end, uint64_t nbytes)
+{
+    const cip_chunk c = as_chunk(s);
+    if (rd->in_order == s || is_damaged_behind(rd, s, end, CIP_OK))
+        return CIP_WAY_IN_ORDER;
+    const cip_chunk_ask ask = { .nbytes = nbytes,
+                                .direct = nbytes == s->len,
+                                .first_look = is_first_look(s, end) };
+    return cip_chunk_way_of(rd, s, &c, &ask);
+}
+
 cip_status cip_seq_pin(cip_rd *rd, cip_space *s, uint64_t end, cip_pinned *h, cip_err *err)
 {
     cip_chunk c = as_chunk(s);
     cip_err found = CIP_ERR_INIT;
-    cip_status st = CIP_OK;
     *h = (cip_pinned){ 0 };
-    if (!is_small(rd, s))
-        return CIP_OK;
-    if (!is_damaged_behind(rd, s, end, CIP_OK) && !is_first_look(s, end)) {
-        st = cip_chunk_pin(rd, s, 0, &c, true, h, &found);
+    if (way_of(rd, s, end, 0) != CIP_WAY_IN_ORDER) {
+        cip_status st = cip_chunk_pin(rd, s, 0, &c, true, h, &found);
         if (!is_damaged_behind(rd, s, end, st))
             return cip_err_give(err, &found, st);
     }
-    rd->in_order = s;
+    if (is_small(rd, s))
+        rd->in_order = s;
     return CIP_OK;
 }
 
@@ -106,7 +116,7 @@ static cip_status copy_whole(const cip_rd *rd, cip_space *s, uint64_t shift, con
 {
     cip_pinned h;
     cip_chunk c = as_chunk(s);
-    CIP_TRY(cip_chunk_pin(rd, s, 0, &c, is_small(rd, s), &h, err));
+    CIP_TRY(cip_chunk_pin(rd, s, 0, &c, true, &h, err));
     for (size_t i = 0; i < n; i++)
         if (want[i].len != 0)
             memcpy(want[i].dst, h.ptr + (want[i].off + shift), want[i].len);
@@ -118,24 +128,22 @@ cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const c
                          size_t n, cip_err *err)
 {
     cip_chunk c = as_chunk(s);
-    bool streams = s->step[0].codec->stream != NULL;
     const cip_want *most = want;
+    cip_err found = CIP_ERR_INIT;
     for (size_t i = 1; i < n; i++)
         most = want[i].len > most->len ? &want[i] : most;
     if (most->len == 0)
         return CIP_OK;
     uint64_t end = want[n - 1].off + shift + want[n - 1].len;
-    cip_err found = CIP_ERR_INIT;
-    cip_status st;
-    if (rd->in_order == s || is_damaged_behind(rd, s, end, CIP_OK))
+    cip_chunk_way way = way_of(rd, s, end, most->len);
+    if (way == CIP_WAY_IN_ORDER)
         return read_in_order(rd, s, shift, want, n, err);
-    if (most->len == s->len)
-        st = cip_chunk_pieces(rd, s, 0, &c, &(cip_want){ 0, most->len, most->dst }, 1, &found);
-    else if (is_small(rd, s) ? !is_first_look(s, end) : !streams || most->len >= s->len / 2)
-        st = copy_whole(rd, s, shift, want, n, &found);
-    else
-        return read_in_order(rd, s, shift, want, n, err);
-    if ((st == CIP_ERR_LIMIT && streams) || is_damaged_behind(rd, s, end, st))
+    const cip_want all = { 0, most->len, most->dst };
+    const cip_chunk_wish wish = cip_chunk_wish_of(0, s->len, &all, 1);
+    cip_status st = way == CIP_WAY_DIRECT ? cip_chunk_pieces(rd, s, &c, &wish, &found)
+                                          : copy_whole(rd, s, shift, want, n, &found);
+    bool large = st == CIP_ERR_LIMIT && s->step[0].codec->stream != NULL;
+    if (large || is_damaged_behind(rd, s, end, st))
         return read_in_order(rd, s, shift, want, n, err);
     return cip_err_give(err, &found, st);
 }

@@ -18,6 +18,11 @@ typedef struct cip_tuning {
     size_t job_wants; /* small spans in a job (a number) */
     size_t near;      /* spans smaller than this with gaps up to this are read together ... */
     size_t together;  /* ... as long as they span no more than this */
+    /* far files: a request costs far more than its bytes */
+    uint64_t far_least;    /* read for a range of less: heads and tables lie together */
+    uint64_t far_gap;      /* between two ranges that are read as one */
+    uint64_t far_kept;     /* of all that was read ahead */
+    uint64_t far_in_order; /* of one request for data decoded in order */
     /* tiles of elements */
     size_t stage;      /* staged by a thread */
     size_t direct;     /* read by a job straight to the destination */

@@ -143,6 +143,10 @@ void fake_tiny_tuning(fake *f)
         .batch = (size_t)fake_pick(f, 1, 500),
         .batch_most = (size_t)fake_pick(f, 1, 20),
         .tiles = fake_pick(f, 1, 500),
+        .far_least = fake_pick(f, 1, 100),
+        .far_gap = fake_pick(f, 1, 50),
+        .far_kept = fake_pick(f, 1, 2000),
+        .far_in_order = fake_pick(f, 1, 500),
     };
     cip_checkpoints_free(f->layout->checkpoints);
     FAKE_MUST(cip_checkpoints_new(&f->env, f->tuning.checkpoint_bytes, f->tuning.checkpoint_gap,
@@ -152,5 +156,5 @@ void fake_tiny_tuning(fake *f)
 void fake_be_far(fake *f)
 {
     f->io->far = true;
-    FAKE_MUST(cip_far_new(&f->env, f->io, &f->layout->far, err));
+    FAKE_MUST(cip_far_new(&f->env, f->io, &f->tuning, &f->layout->far, err));
 }
