@@ -28,6 +28,7 @@ typedef struct cip_rd {
     const cip_space *in_order; /* a SEQ that is not decoded as a whole, or NULL */
     unsigned depth;            /* of the space being read in those that it is part of */
     const char *label;         /* of the innermost space with one, for errors; or NULL */
+    bool made_only;            /* descending makes no lazy space */
 } cip_rd;
 
 /* In a thread that makes a lazy space the pool is left out: a job of it could wait for the lazy

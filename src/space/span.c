@@ -160,8 +160,13 @@ cip_status cip_rd_descend(cip_rd *rd, cip_space **s, uint64_t *shift, uint64_t o
                           cip_err *err)
 {
     for (;;) {
-        CIP_TRY(cip_space_resolve(*s, s, err));
+        if (!rd->made_only)
+            CIP_TRY(cip_space_resolve(*s, s, err));
+        else if (*s != NULL && (*s)->kind == CIP_SPACE_LAZY)
+            *s = atomic_load_explicit(&(*s)->lazy.made, memory_order_acquire);
         const cip_space *at = *s;
+        if (at == NULL) /* not made yet, or nowhere */
+            return CIP_ERR_NOT_FOUND;
         uint64_t pos = off + *shift;
         if (at->label != NULL)
             rd->label = at->label;
@@ -172,7 +177,8 @@ cip_status cip_rd_descend(cip_rd *rd, cip_space **s, uint64_t *shift, uint64_t o
         if (at->kind != CIP_SPACE_SUB)
             return CIP_OK;
         CIP_TRY(cip_rd_deeper(rd, rd, err));
-        CIP_TRY(cip_extent_check(&at->sub, "a part", err));
+        if (!rd->made_only)
+            CIP_TRY(cip_extent_check(&at->sub, "a part", err));
         *shift += at->sub.off;
         *s = at->sub.in;
     }
@@ -258,29 +264,13 @@ cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err
     return CIP_OK;
 }
 
-/* What a lazy space became; `make` it where it is not made yet. */
-static bool made_of(cip_space **s, bool make)
-{
-    if (make)
-        return cip_space_resolve(*s, s, NULL) == CIP_OK;
-    if ((*s)->kind == CIP_SPACE_LAZY)
-        *s = atomic_load_explicit(&(*s)->lazy.made, memory_order_acquire);
-    return *s != NULL;
-}
-
 bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 {
-    for (unsigned depth = 0; depth < CIP_SPACE_MAX_DEPTH; depth++) {
-        if (!made_of(s, make) || *off > (*s)->len || len > (*s)->len - *off)
-            return false;
-        if ((*s)->kind != CIP_SPACE_SUB)
-            return (*s)->kind == CIP_SPACE_FILE || (*s)->kind == CIP_SPACE_MEM;
-        *off += (*s)->sub.off;
-        *s = (*s)->sub.in;
-        if (*s == NULL)
-            return false;
-    }
-    return false;
+    cip_rd rd = { .made_only = !make };
+    uint64_t shift = 0;
+    cip_status st = cip_rd_descend(&rd, s, &shift, *off, len, NULL);
+    *off += shift;
+    return st == CIP_OK && ((*s)->kind == CIP_SPACE_FILE || (*s)->kind == CIP_SPACE_MEM);
 }
 
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)

@@ -74,23 +74,6 @@ static cip_status run_stream(const cip_blosc_head *h, int64_t size, cip_cursor *
     return CIP_OK;
 }
 
-static cip_status one_stream(cip_blosc_blocks *b, cip_cursor *c, uint8_t *dst, size_t n,
-                             cip_err *err)
-{
-    int64_t size = (int32_t)cip_get_u32(c);
-    if (!c->bad && size <= 0)
-        return run_stream(b->h, size, c, dst, n, err);
-    cip_bytes in = cip_get_bytes(c, (size_t)size);
-    if (c->bad)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a Blosc stream of %" PRId64 " bytes, found %zu left in its block",
-                        size, cip_cursor_left(c));
-    if (in.len != n)
-        return cip_blosc_lib_decode(&b->lib, in, dst, n, err);
-    memcpy(dst, in.ptr, n);
-    return CIP_OK;
-}
-
 static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstream, uint8_t *dst,
                           size_t n, cip_err *err)
 {
@@ -100,8 +83,23 @@ static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstrea
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a Blosc block of a multiple of %" PRIu32 " bytes, found %zu",
                         nstream, n);
-    for (uint32_t k = 0; k < nstream; k++)
-        CIP_TRY(one_stream(b, &c, dst + k * each, each, err));
+    for (uint32_t k = 0; k < nstream; k++, dst += each) {
+        int64_t size = (int32_t)cip_get_u32(&c);
+        if (!c.bad && size <= 0) {
+            CIP_TRY(run_stream(b->h, size, &c, dst, each, err));
+            continue;
+        }
+        cip_bytes in = cip_get_bytes(&c, (size_t)size);
+        if (c.bad)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected a Blosc stream of %" PRId64
+                            " bytes, found %zu left in its block",
+                            size, cip_cursor_left(&c));
+        if (in.len == each)
+            memcpy(dst, in.ptr, each);
+        else
+            CIP_TRY(cip_blosc_lib_decode(&b->lib, in, dst, each, err));
+    }
     return CIP_OK;
 }
 
