@@ -97,6 +97,19 @@ static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
     return CIP_OK;
 }
 
+/* Bytes in the place of elements would be other data than the file's. */
+static void refuse_unread(cip_bp_file *f, cip_array *a)
+{
+    cip_status st = (cip_status)f->unread.code;
+    if (st == CIP_OK)
+        return;
+    if ((f->layout->flags & CIP_OPEN_FORCE) == 0)
+        cip_array_refuse(a, st, &f->unread);
+    else
+        cip_warn(f->layout->env, st, f->unread.offset, "metadata",
+                 "%.160s; the data are shown as bytes", f->unread.text);
+}
+
 static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
 {
     cip_array *a;
@@ -116,6 +129,7 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
     a->layout = l;
     a->path = "";
     a->space = f->data;
+    refuse_unread(f, a);
     return fill_storage(f, a, err);
 }
 
@@ -170,6 +184,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
     l->own = f;
     f->layout = l;
+    f->unread = (cip_err)CIP_ERR_INIT;
     CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
     CIP_TRY(cip_fail_in(err, read_meta_header(l, f, err), "metadata"));
     CIP_TRY(cip_fail_in(err, place_chunks(l, f, err), "offsets"));

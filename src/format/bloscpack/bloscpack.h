@@ -74,6 +74,8 @@ typedef struct cip_bp_file {
     cip_bp_header h;
     cip_bp_meta meta; /* with CIP_BP_METADATA */
     uint64_t meta_at, offsets_at, chunks_at;
+    cip_err unread; /* why the metadata cannot be read or do not fit: what the array is, is then not
+                       known */
     uint64_t wanted; /* decoded bytes that the metadata promise where the header does not say how
                         many there are */
     cip_bp_chunks chunks;
@@ -96,11 +98,11 @@ cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, 
 
 /* The stored bytes of the metadata (in the arena), compared with their digest: CHECKSUM. */
 cip_status cip_bp_meta_stored(const cip_bp_file *f, cip_bytes *out, cip_err *err);
-/* The metadata as a node; what cannot be read is left out with a warning (NULL). */
+/* The metadata as a node; NULL, and f->unread, where they cannot be read. */
 cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err);
 /* Type and shape of the array that the metadata describe; *meta is what they say besides (NULL:
- * nothing). *is false, and a warning if it was an array of numpy's, when the data do not hold it.
- */
+ * nothing). *is false for data that are only bytes, and, with f->unread, where an array of numpy's
+ * is none that the data hold. */
 cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, bool *is,
                         cip_err *err);
 

@@ -252,13 +252,20 @@ static cip_status measure(cip_bp_file *f, cip_buf *list, cip_buf *raw, cip_err *
     return CIP_OK;
 }
 
-/* Of how many bytes the chunks are that were not found, nobody says. */
+/* Of how many bytes the chunks are that were not found, nobody says. Only where their number is not
+ * said either does the file end where it ends. */
 static cip_status check_count(const cip_bp_file *f, uint64_t found, const cip_err *why,
                               cip_err *err)
 {
     bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
-    if (f->h.nchunk < 0 || force || why->code == CIP_OK)
+    bool ends = f->h.nchunk < 0 && why->code == CIP_ERR_TRUNCATED;
+    if (ends || force || why->code == CIP_OK)
         return CIP_OK;
+    if (f->h.nchunk < 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, f->chunks.end,
+                        "expected chunks up to the end, found other bytes behind %" PRIu64
+                        " (%.120s); forced, these are read",
+                        found, why->text);
     return cip_fail(err, (cip_status)why->code, why->offset,
                     "expected %" PRId64 " chunks, found %" PRIu64
                     " (%.120s); forced, these are read",

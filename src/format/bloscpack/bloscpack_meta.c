@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The metadata: JSON, perhaps compressed, and the array that numpy's users describe in it. Damaged
- * metadata do not keep the data from being read: they are bytes then. */
+ * The metadata: JSON, perhaps compressed, and the array that numpy's users describe in it. Where
+ * they cannot be read nobody knows what the data are: bytes then, for those who force it. */
 #include <string.h>
 
 #include "array/quote.h"
@@ -60,27 +60,35 @@ static cip_status decode(const cip_bp_file *f, cip_bytes in, cip_bytes *out, cip
     return cip_codec_find("zlib")->decode(NULL, &env, in, text, m->size, err);
 }
 
+/* Keeps what is wrong with the metadata; other failures are those of opening. */
+static cip_status keep_fault(cip_bp_file *f, cip_status st, cip_err *why, cip_err *err)
+{
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+        return cip_fail(err, st, why->offset, "%s", why->text);
+    cip_fail_in(why, st, "metadata");
+    if (st == CIP_OK)
+        return CIP_OK;
+    f->unread = *why;
+    f->unread.offset = f->meta_at;
+    return CIP_OK;
+}
+
 cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_bytes bytes;
     cip_node *node = NULL;
     bool repeated = false;
-    *out = NULL;
     cip_status st = cip_bp_meta_stored(f, &bytes, &why);
     if (st == CIP_OK)
         st = decode(f, bytes, &bytes, &why);
     if (st == CIP_OK)
         st = cip_json_read(&f->layout->arena, bytes, 0, &node, &repeated, &why);
-    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
-        return cip_fail(err, st, why.offset, "%s", why.text);
-    if (st != CIP_OK)
-        cip_warn(f->layout->env, st, f->meta_at, "metadata", "%.160s; they are left out", why.text);
+    *out = st == CIP_OK ? node : NULL;
     if (repeated)
         cip_warn(f->layout->env, CIP_ERR_CORRUPT, f->meta_at, "metadata",
                  "a key stands there twice: the last one counts");
-    *out = st == CIP_OK ? node : NULL;
-    return CIP_OK;
+    return keep_fault(f, st, &why, err);
 }
 
 /* --- numpy ------------------------------------------------------------------------------------ */
@@ -210,14 +218,9 @@ cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, boo
         st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                       "expected an array of at most %" PRIu64 " bytes, found one of %" PRIu64,
                       nbytes, wanted);
-    if (st == CIP_ERR_NOMEM)
-        return cip_fail(err, st, why.offset, "%s", why.text);
     *is = st == CIP_OK;
-    if (!*is) {
-        cip_warn(l->env, st, f->meta_at, "metadata", "%.160s; the data are shown as bytes",
-                 why.text);
-        return CIP_OK;
-    }
+    if (!*is)
+        return keep_fault(f, st, &why, err);
     *a = found;
     f->wanted = wanted;
     CIP_TRY(cip_layout_add_fact(l, "numpy", err, "order %s", found.f_order ? "F" : "C"));

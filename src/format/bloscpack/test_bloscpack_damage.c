@@ -75,27 +75,29 @@ static void fields_that_cannot_be_are_named(void **state)
     }
 }
 
-static void metadata_that_cannot_be_read_leave_bytes(void **state)
+static void metadata_that_cannot_be_read_refuse_the_data(void **state)
 {
     (void)state;
     static const struct {
         const char *file;
         size_t at;
         uint8_t value;
-        const char *warning;
+        cip_status st;
+        const char *why;
     } row[] = {
-        { "good-numpy", 42, 2, "expected codec 0 (none) or 1 (zlib), found 2; they are left out" },
-        { "good-numpy", 47, 1,
-          "expected a length that 68 stored bytes can have, found 16777289; they are left out" },
-        { "good-numpy", 70, 0xff,
-          "expected bytes of the adler32 behind them, found others; they are left out" },
-        { "good-numpy-bare", 75, '?',
-          "expected the name of a type in a dtype, found '?'; the data are shown as bytes" },
-        { "good-numpy-bare", 91, '9',
-          "expected an array of at most 1000 bytes, found one of 1800; the data are shown as "
-          "bytes" },
-        { "good-numpy-bare", 107, 'X',
-          "expected the order 'C' or 'F', found another; the data are shown as bytes" },
+        { "bad-meta", 70, '1', CIP_ERR_CORRUPT, "expected JSON: unexpected end of data" },
+        { "good-numpy", 42, 2, CIP_ERR_UNSUPPORTED,
+          "expected codec 0 (none) or 1 (zlib), found 2" },
+        { "good-numpy", 47, 1, CIP_ERR_CORRUPT,
+          "expected a length that 68 stored bytes can have, found 16777289" },
+        { "good-numpy", 70, 0xff, CIP_ERR_CHECKSUM,
+          "expected bytes of the adler32 behind them, found others" },
+        { "good-numpy-bare", 75, '?', CIP_ERR_FORMAT,
+          "expected the name of a type in a dtype, found '?'" },
+        { "good-numpy-bare", 91, '9', CIP_ERR_CORRUPT,
+          "expected an array of at most 1000 bytes, found one of 1800" },
+        { "good-numpy-bare", 107, 'X', CIP_ERR_UNSUPPORTED,
+          "expected the order 'C' or 'F', found another" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         one_file f;
@@ -105,8 +107,13 @@ static void metadata_that_cannot_be_read_leave_bytes(void **state)
         print_message("%s at %zu\n", row[i].file, row[i].at);
         b.ptr[row[i].at] = row[i].value;
         assert_int_equal(bp_open(&f, &b, 0), CIP_OK);
+        assert_null(one_read(&f, 0, &len));
+        assert_int_equal(f.err.code, row[i].st);
+        assert_string_equal(f.err.text, row[i].why);
+        assert_string_equal(f.err.part, "metadata");
+        one_close(&f);
+        assert_int_equal(bp_open(&f, &b, CIP_OPEN_FORCE), CIP_OK);
         assert_int_equal(bp_warnings(&f, &warning), 1);
-        assert_string_equal(warning, row[i].warning);
         assert_string_equal(f.layout->array[0]->dtype->name, "uint8");
         uint8_t *raw = one_read(&f, 0, &len);
         assert_int_equal(len, 1000);
@@ -262,19 +269,22 @@ static void forced_what_is_unknown_is_read(void **state)
     assert_int_equal(len, 1000);
     free(raw);
     one_close(&f);
-    b = bp_load("good-1");
-    b.len -= 100;
-    assert_int_equal(bp_open(&f, &b, 0), CIP_ERR_TRUNCATED);
-    one_close(&f);
-    assert_int_equal(bp_open(&f, &b, CIP_OPEN_FORCE), CIP_OK);
-    one_close(&f);
+    static const char *const cut[] = { "good-1", "bad-streamed-tail" };
+    for (size_t i = 0; i < 2; i++) {
+        b = bp_load(cut[i]);
+        b.len -= i == 0 ? 100 : 0;
+        assert_int_equal(bp_open(&f, &b, 0), i == 0 ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT);
+        one_close(&f);
+        assert_int_equal(bp_open(&f, &b, CIP_OPEN_FORCE), CIP_OK);
+        one_close(&f);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_that_cannot_be_are_named),
-        cmocka_unit_test(metadata_that_cannot_be_read_leave_bytes),
+        cmocka_unit_test(metadata_that_cannot_be_read_refuse_the_data),
         cmocka_unit_test(a_changed_byte_never_gives_other_data),
         cmocka_unit_test(a_file_that_is_cut_never_gives_other_data),
         cmocka_unit_test(chunks_at_one_place_are_not_read),

@@ -101,9 +101,10 @@ def files():
     yield "good-numpy-cut", blp(three, size=-1, last=-1, n=-1, meta=section(square))[:-150]  # 800 bytes are there
     yield "good-numpy-0d", blp(pieces(8, [8]), meta=section(numpy_meta("'<u8'", [])))
     yield "good-meta", blp(three, meta=section({"a": [1, 2, {"c": None}], "u": "\u00e9\U0001f600", "x": 1e300}, codec=1))
-    yield "good-meta-damaged", blp(three, meta=section({"a": 1}, kind="none", text=b'{"a": 1'))
+    yield "bad-meta", blp(three, meta=section({"a": 1}, kind="none", text=b'{"a": 1'))
     yield "good-meta-list", blp(three, meta=section([1, 2]))
     yield "bad-overlap", bytearray(blp(three, offsets=True))
+    yield "bad-streamed-tail", blp(uneven, size=-1, last=-1, n=-1, tail=b"what nobody wrote there")
     yield "bad-cut", blp(three, kind="md5")[:-1]
 
 
