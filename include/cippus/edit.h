@@ -27,9 +27,11 @@ typedef struct cip_edit_options {
                          stands for missing ones become missing; changed arrays may be stored by
                          a lossy chain, their own or that one */
     bool by_position; /* fields of records go by their order instead of their names */
-    cip_finding_fn *on_note; /* told what the largest error is then, at the commit; and by
-                              * cip_edit_set_typed */
-    void *user;              /* of on_note */
+    cip_finding_fn *on_note;   /* told what the largest error is then, at the commit; and by
+                                * cip_edit_set_typed */
+    void *user;                /* of on_note and progress */
+    cip_progress_fn *progress; /* told how many chunks of an array are encoded, of so many, at the
+                                * plan or the commit; not 0 cancels it; may be NULL */
 } cip_edit_options;
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)

@@ -8,6 +8,8 @@
 #include "base/buffer.h"
 #include "io/out.h"
 #include "io/patch.h"
+#include "space/changes.h"
+#include "space/chunk_changes.h"
 #include "space/form.h"
 #include "space/layout.h"
 #include "space/read.h"
@@ -89,6 +91,22 @@ typedef struct cip_store_begin {
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
 } cip_store_begin;
 
+typedef enum cip_change_kind {
+    CIP_CHANGE_ELEMENTS = 1, /* elements become others */
+    CIP_CHANGE_ROWS,         /* more come along the first axis */
+    CIP_CHANGE_SHAPE         /* another shape, with zeros where there was nothing */
+} cip_change_kind;
+
+/* How the elements of an array that is there change: in chunks, or (`bytes`) as linear bytes. */
+typedef struct cip_change_form {
+    cip_array_form form; /* of chunks that join those that are there: the same grid, or linear ones
+                            of the same length, which the array's own steps decode */
+    cip_changes *bytes;  /* NULL: in chunks */
+    cip_nd view;         /* of bytes: where the array's elements are in them now, */
+    bool ends;           /* in C order, up to their end: rows may come and go there (but for a torn
+                            row, which goes). Otherwise all elements move to bytes of their own */
+} cip_change_form;
+
 /* How a format stores arrays, in a new file or in one that is there. Finished chunks come; what
  * they make of the file ends as one revision of it. Of an update nothing is written before that,
  * and a change sees the ones before it. Functions without a word about it may be NULL: the format
@@ -127,6 +145,13 @@ typedef struct cip_array_store {
     cip_status (*set_text)(void *w, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
     cip_status (*history)(void *w, const char *text, cip_err *err);
+    /* How an array's elements change; `shape`: what it is to become, of ELEMENTS as it is. What
+     * cannot be changed is refused here. */
+    cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
+                       cip_change_form *out, cip_err *err);
+    /* Before the end, of each array that changed in chunks: what became of these, borrowed until
+     * the revision is committed. */
+    cip_status (*chunks)(void *w, const cip_chunk_changes *c, cip_err *err);
     /* Elements of an array: `at` is a view (of any order) in its space's bytes. */
     cip_status (*write)(void *w, const cip_array *a, const cip_nd *at, const cip_feed *feed,
                         cip_err *err);

@@ -38,13 +38,21 @@ static bool same_steps(const cip_space *s, const cip_array_form *f)
     return same;
 }
 
-/* Linear chunks: all but the last of one length, and the array all of the space. */
-static bool same_cut(const cip_chunk_list *l, const cip_array_form *f)
+/* Linear chunks: all but the last of one length. */
+static bool same_cut(const cip_space *s, const cip_array_form *f)
 {
-    uint64_t each = cip_min_u64(f->chunk_nbytes, l->s->len);
-    return f->grid == NULL && each != 0 && l->first == 0 && l->end == l->s->len &&
-           cip_view_is_contiguous(&l->view) && l->n == cip_div_up(l->s->len, each) &&
-           (l->n == 1 || l->s->table.raw_each == each);
+    uint64_t each = cip_min_u64(f->chunk_nbytes, s->len), n;
+    if (s->len == 0)
+        return f->chunk_nbytes != 0;
+    return each != 0 && s->table.count(s->table.self, &n, NULL) == CIP_OK &&
+           n == cip_div_up(s->len, each) && (n == 1 || s->table.raw_each == each);
+}
+
+bool cip_chunks_are(const cip_space *s, const cip_array_form *f)
+{
+    if (s->kind == CIP_SPACE_GRID)
+        return f->grid != NULL && same_grid(s->grid, f->grid);
+    return s->kind == CIP_SPACE_CHUNKED && f->grid == NULL && s->in_order == NULL && same_cut(s, f);
 }
 
 static bool same_form(const cip_chunk_list *l, const cip_array_form *f)
@@ -53,9 +61,10 @@ static bool same_form(const cip_chunk_list *l, const cip_array_form *f)
     uint64_t typesize = f->codec_env.typesize != 0 ? f->codec_env.typesize : f->dtype->itemsize;
     if (!cip_dtype_same_bytes(l->array->dtype, f->dtype))
         return false;
-    if (s->kind == CIP_SPACE_GRID
-            ? !(f->grid != NULL && l->own_grid && same_grid(s->grid, f->grid))
-            : !(s->kind == CIP_SPACE_CHUNKED && s->in_order == NULL && same_cut(l, f)))
+    const bool all = s->kind == CIP_SPACE_GRID ? l->own_grid
+                                               : s->len != 0 && l->first == 0 && l->end == s->len &&
+                                                     cip_view_is_contiguous(&l->view);
+    if (!all || !cip_chunks_are(s, f))
         return false;
     return same_steps(s, f) && s->codec_env.typesize == typesize;
 }
@@ -154,6 +163,15 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
     CIP_TRY(v->m->store(v->m->user, *i, 1, &in, err));
     *i += in.run;
     return v->m->tell(v->m->user, *i, v->l->n, err);
+}
+
+cip_status cip_chunk_move_may(const cip_chunk_mover *m, bool *may, cip_err *err)
+{
+    cip_chunk_list l;
+    *may = false;
+    CIP_TRY(cip_chunk_list_open(m->array, &l, err));
+    *may = same_form(&l, m->form);
+    return CIP_OK;
 }
 
 cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err)

@@ -6,6 +6,10 @@
 #include "space/form.h"
 #include "space/read.h"
 
+/* Whether a space's chunks are those of the form: the same grid, or linear ones of the same length.
+ * Nothing is said of what is in them. */
+bool cip_chunks_are(const cip_space *s, const cip_array_form *form);
+
 typedef struct cip_chunk_mover {
     cip_env *env;
     cip_read_how how;
@@ -17,6 +21,8 @@ typedef struct cip_chunk_mover {
     void *user; /* of store and tell */
 } cip_chunk_mover;
 
+/* Whether the array is stored in the form, so that its chunks can move. */
+cip_status cip_chunk_move_may(const cip_chunk_mover *m, bool *may, cip_err *err);
 /* All chunks of the array, in order, if it is stored in the form: the same elements, grid and steps
  * with the same arguments (at no level that was asked for); *moved false, with nothing done,
  * otherwise. Chunks that are coded in a way of their own, or in a state that the form does not

@@ -25,6 +25,9 @@ enum {
 typedef struct slot {
     uint64_t i;
     uint8_t *raw; /* a buffer, once it is needed */
+    cip_io *io;   /* where its bytes lie, of a chunk that comes by itself */
+    uint64_t off;
+    size_t n;
     cip_chunk_work work;
     cip_chunk_in made;
     cip_status st;
@@ -90,12 +93,25 @@ static cip_status store_before(void *arg, cip_err *err)
     return store_made(c, c->slot + (c->nslot - c->now), n, err);
 }
 
+/* A chunk that lies somewhere as the steps take it; linear ones may turn out to be special. */
+static cip_status make_apart(const cip_chunker *c, slot *s, cip_err *err)
+{
+    uint8_t *raw = c->maker.arranged != 0 ? s->work.arranged : s->raw;
+    CIP_TRY(cip_io_read(s->io, s->off, raw, s->n, err));
+    s->work.raw = (cip_bytes){ raw, s->n };
+    if (c->form.grid == NULL)
+        return cip_chunk_make(&c->maker, &s->work, c->turns, &s->made, err);
+    s->made = (cip_chunk_in){ .run = 1, .raw_len = s->n, .bytes = s->work.raw };
+    return cip_chunk_encode(&c->maker, &s->work, c->turns, &s->made, err);
+}
+
 static void make_one(void *arg, size_t i)
 {
     cip_chunker *c = arg;
     slot *s = &c->slot[c->now + i];
     s->err = (cip_err)CIP_ERR_INIT;
-    s->st = cip_chunk_make(&c->maker, &s->work, c->turns, &s->made, &s->err);
+    s->st = s->io != NULL ? make_apart(c, s, &s->err)
+                          : cip_chunk_make(&c->maker, &s->work, c->turns, &s->made, &s->err);
 }
 
 static cip_status run_batch(cip_chunker *c, cip_err *err)
@@ -126,12 +142,17 @@ static void put_room(cip_chunker *c)
     cip_mem_put(mem, c->slot);
     cip_mem_put(mem, c->list);
     cip_mem_put(mem, c->buffers);
+    cip_mem_put(mem, c->raw);
+    c->raw = NULL;
     c->slot = NULL;
     c->list = NULL;
     c->buffers = NULL;
 }
 
-static cip_status get_room(cip_chunker *c, cip_err *err)
+static cip_status get_raw(cip_chunker *c, cip_err *err);
+
+/* `raw`: also the buffers for elements. */
+static cip_status get_room(cip_chunker *c, bool raw, cip_err *err)
 {
     cip_status st;
     cip_mem *mem = &c->env->mem;
@@ -149,6 +170,8 @@ static cip_status get_room(cip_chunker *c, cip_err *err)
         w->encoded[1] = w->encoded[0] + m->encoded[0];
         w->arranged = c->buffers + half * c->nslot * encoded + i % c->nslot * m->arranged;
     }
+    if (raw)
+        st = get_raw(c, err);
 done:
     if (st != CIP_OK)
         put_room(c);
@@ -170,7 +193,7 @@ static cip_status get_raw(cip_chunker *c, cip_err *err)
 }
 
 /* As many chunks at once as keep the threads busy, fewer where memory is short. */
-static cip_status choose_room(cip_chunker *c, uint64_t nchunk, cip_err *err)
+static cip_status choose_room(cip_chunker *c, uint64_t nchunk, bool with_raw, cip_err *err)
 {
     size_t raw = c->maker.raw != 0 ? c->maker.raw : 1, threads = cip_pool_threads(c->env->pool);
     size_t each = raw >= LARGE ? 1 : PER_THREAD;
@@ -180,7 +203,7 @@ static cip_status choose_room(cip_chunker *c, uint64_t nchunk, cip_err *err)
     c->nslot = (size_t)cip_max_u64(1, cip_min_u64(each * threads, nchunk));
     c->turns = threads > 1 && c->form.nstep != 0 && nchunk > c->nslot;
     for (;;) {
-        cip_status st = get_room(c, err);
+        cip_status st = get_room(c, with_raw, err);
         if (st == CIP_OK || (c->nslot == 1 && !c->turns))
             return st;
         if (c->nslot == 1)
@@ -219,7 +242,6 @@ static cip_status open_tiler(cip_chunker *c, cip_err *err)
     if (g->f_order && g->ndim > 1 && (c->form.caps & CIP_FORM_ANY_ORDER) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "chunks in F order do not come in the order of their numbers");
-    CIP_TRY(get_raw(c, err));
     CIP_TRY(cip_tiler_new(c->env, &t, c->to.tuning->tiles, NULL, take_tile, c, &c->tiler, err));
     cip_tiler_to(c->tiler, c->slot[0].raw);
     return CIP_OK;
@@ -289,8 +311,50 @@ static cip_status open(cip_chunker *c, uint64_t nelem, cip_err *err)
     if (each != 0 && longest != c->nbytes)
         longest = cip_max_u64(each, longest / each * each);
     CIP_TRY(cip_chunk_maker_init(&c->maker, &c->env->mem, f, longest, err));
-    CIP_TRY(choose_room(c, count_chunks(c), err));
-    return f->grid != NULL && c->nbytes != 0 ? open_tiler(c, err) : CIP_OK;
+    const bool tiled = f->grid != NULL && c->nbytes != 0;
+    CIP_TRY(choose_room(c, count_chunks(c), tiled, err));
+    return tiled ? open_tiler(c, err) : CIP_OK;
+}
+
+static cip_status new_chunker(cip_env *env, const cip_array_form *form, const cip_chunker_to *to,
+                              cip_chunker **out, cip_err *err)
+{
+    *out = NULL;
+    CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
+    **out = (cip_chunker){ .env = env, .form = *form, .to = *to };
+    if (to->tuning == NULL)
+        (*out)->to.tuning = &cip_tuning_default;
+    return CIP_OK;
+}
+
+cip_status cip_chunker_new_apart(cip_env *env, const cip_array_form *form, uint64_t longest,
+                                 uint64_t most, const cip_chunker_to *to, cip_chunker **out,
+                                 cip_err *err)
+{
+    cip_chunker *c;
+    *out = NULL;
+    CIP_TRY(new_chunker(env, form, to, &c, err));
+    cip_status st = cip_chunk_maker_init(&c->maker, &env->mem, &c->form, longest, err);
+    if (st == CIP_OK)
+        st = choose_room(c, most, true, err);
+    if (st != CIP_OK)
+        cip_chunker_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+cip_status cip_chunker_chunk(cip_chunker *c, uint64_t i, cip_io *io, uint64_t off, uint64_t n,
+                             cip_err *err)
+{
+    slot *s = &c->slot[c->now + c->nready];
+    if (n > (c->maker.arranged != 0 ? c->maker.arranged : c->maker.raw))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a chunk of the form, found one of %" PRIu64 " bytes", n);
+    s->io = io;
+    s->off = off;
+    s->n = (size_t)n;
+    return ready(c, i, err);
 }
 
 cip_status cip_chunker_new(cip_env *env, const cip_array_form *form, uint64_t nelem,
@@ -298,10 +362,7 @@ cip_status cip_chunker_new(cip_env *env, const cip_array_form *form, uint64_t ne
 {
     cip_chunker *c;
     *out = NULL;
-    CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
-    *c = (cip_chunker){ .env = env, .form = *form, .to = *to };
-    if (to->tuning == NULL)
-        c->to.tuning = &cip_tuning_default;
+    CIP_TRY(new_chunker(env, form, to, &c, err));
     cip_status st = open(c, nelem, err);
     if (st != CIP_OK)
         cip_chunker_free(c);
@@ -342,6 +403,5 @@ void cip_chunker_free(cip_chunker *c)
         return;
     cip_tiler_free(c->tiler);
     put_room(c);
-    cip_mem_put(&c->env->mem, c->raw);
     cip_mem_put(&c->env->mem, c);
 }

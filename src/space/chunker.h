@@ -7,6 +7,7 @@
 #define CIP_SPACE_CHUNKER_H
 
 #include "base/env.h"
+#include "io/io.h"
 #include "space/form.h"
 
 typedef struct cip_chunker cip_chunker;
@@ -22,6 +23,15 @@ typedef struct cip_chunker_to {
  * lives. UNSUPPORTED for a form that cannot be written. */
 cip_status cip_chunker_new(cip_env *env, const cip_array_form *form, uint64_t nelem,
                            const cip_chunker_to *to, cip_chunker **out, cip_err *err);
+/* For chunks that come one by one, with gaps: `most` of them, of up to `longest` raw bytes (linear
+ * ones). */
+cip_status cip_chunker_new_apart(cip_env *env, const cip_array_form *form, uint64_t longest,
+                                 uint64_t most, const cip_chunker_to *to, cip_chunker **out,
+                                 cip_err *err);
+/* Chunk i, whose n raw bytes lie in the io as the form's steps take them, padding included. The io
+ * must not grow before the end. */
+cip_status cip_chunker_chunk(cip_chunker *c, uint64_t i, cip_io *io, uint64_t off, uint64_t n,
+                             cip_err *err);
 /* Elements more, of the form's dtype, packed; the caller's again when this returns. */
 cip_status cip_chunker_write(cip_chunker *c, cip_bytes elems, cip_err *err);
 /* Hands on what is left. ARG when elements are missing. */

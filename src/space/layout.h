@@ -314,6 +314,8 @@ cip_status cip_space_new_records(cip_layout *l, uint64_t n, uint64_t itemsize,
 cip_status cip_space_new_lazy(cip_layout *l,
                               cip_status (*make)(void *self, cip_space **out, cip_err *err),
                               void *self, cip_space **out, cip_err *err);
+/* The space holds other bytes from now on: what was kept of it counts no more. */
+void cip_space_renew(cip_space *s);
 /* Follows LAZY to what was made (any other kind: itself). Thread-safe. The error is kept and given
  * again. */
 cip_status cip_space_resolve(cip_space *s, cip_space **out, cip_err *err);

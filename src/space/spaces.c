@@ -52,6 +52,11 @@ static cip_status arena_copy(cip_layout *l, const void *src, size_t n, size_t ea
     return st;
 }
 
+void cip_space_renew(cip_space *s)
+{
+    s->id = atomic_fetch_add_explicit(&root_of(s->layout)->next_id, 1, memory_order_relaxed);
+}
+
 cip_status cip_space_new_file(cip_layout *l, cip_io *io, cip_space **out, cip_err *err)
 {
     CIP_TRY(new_space(l, CIP_SPACE_FILE, io->size, out, err));

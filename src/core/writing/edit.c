@@ -187,6 +187,7 @@ void cip_edit_abort(cip_edit *e)
     if (e->state != NULL && e->ops->clear != NULL)
         e->ops->clear(e->state);
     cip_edit_added_end(e);
+    cip_edit_chunks_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
     cip_io_close(e->temporary);
@@ -437,6 +438,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
         CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));
         CIP_TRY(e->ops->history(e->state, e->o.history, err));
     }
+    CIP_TRY(cip_edit_settle(e, err));
     CIP_TRY(e->ops->finish(e->state, &e->rev, err));
     e->finished = true;
     return CIP_OK;

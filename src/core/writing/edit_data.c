@@ -210,12 +210,13 @@ static cip_status plan_target(const cip_edit *e, const char *path, const char *s
         return passed_on(&why);
     }
     CIP_TRY(cip_array_state(a, err));
-    return cip_read_plan_make(a, &args, as, out, err);
+    return cip_read_plan_make(cip_edit_now(e, a), &args, as, out, err);
 }
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e->ops->write != NULL, "changing elements", err);
+    return cip_edit_check(e, e->ops->form != NULL || e->ops->write != NULL, "changing elements",
+                          err);
 }
 
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
@@ -233,7 +234,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
         goto done;
     }
     CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
-    st = p.nelem == 0 ? CIP_OK : e->ops->write(e->state, p.array, &p.from, &feed, err);
+    st = p.nelem == 0 ? CIP_OK : cip_edit_elements(e, p.array, &p.from, &feed, err);
 done:
     cip_fail_in(err, st, "%s", p.array->path);
     cip_read_plan_clear(&p);
@@ -246,12 +247,21 @@ cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, 
     CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, data, nbytes, why));
 }
 
+/* In chunks as they are stored, if that can be. */
+static cip_status elements_of(cip_edit *e, const cip_read_plan *p, from_array *x, cip_err *err)
+{
+    const cip_feed feed = { next_of_array, x };
+    bool taken = false;
+    if (x->mask == NULL && p->nfaxis == 0)
+        CIP_TRY(cip_edit_take_chunks(e, p->array, &p->from, 0, &x->plan, &taken, err));
+    return taken ? CIP_OK : cip_edit_elements(e, p->array, &p->from, &feed, err);
+}
+
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
                               const cip_array *from, cip_err *err)
 {
     cip_read_plan p;
     from_array x;
-    const cip_feed feed = { next_of_array, &x };
     CIP_TRY(may_write(e, err));
     if (from == NULL)
         return passed_on(err);
@@ -260,7 +270,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
         array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
     if (st == CIP_OK) {
         if (p.nelem != 0)
-            st = e->ops->write(e->state, p.array, &p.from, &feed, err);
+            st = elements_of(e, &p, &x, err);
         array_end(&x);
     }
     cip_fail_in(err, st, "%s", p.array->path);
@@ -299,8 +309,11 @@ static cip_status find_array(const cip_edit *e, const char *path, const cip_arra
 {
     cip_err why = CIP_ERR_INIT;
     *out = cip_find(e->file, path, &why);
-    if (*out != NULL)
-        return cip_array_state(*out, err);
+    if (*out != NULL) {
+        CIP_TRY(cip_array_state(*out, err));
+        *out = cip_edit_now(e, *out);
+        return CIP_OK;
+    }
     if (err != NULL)
         *err = why;
     return (cip_status)why.code;
@@ -308,7 +321,7 @@ static cip_status find_array(const cip_edit *e, const char *path, const cip_arra
 
 static cip_status may_append(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e->ops->append != NULL, "adding rows", err);
+    return cip_edit_check(e, e->ops->form != NULL || e->ops->append != NULL, "adding rows", err);
 }
 
 static cip_status append_rows(cip_edit *e, const char *path, const void *data, size_t nbytes,
@@ -327,7 +340,7 @@ static cip_status append_rows(cip_edit *e, const char *path, const void *data, s
     if (st == CIP_OK)
         st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
     if (st == CIP_OK)
-        st = e->ops->append(e->state, a, nrow, &feed, err);
+        st = cip_edit_rows(e, a, nrow, &feed, err);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
@@ -366,8 +379,11 @@ static cip_status append_array(cip_edit *e, const char *path, const cip_array *f
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
     st = rows_of(a, &x.plan.from, &nrow, err);
-    if (st == CIP_OK)
-        st = e->ops->append(e->state, a, nrow, &feed, err);
+    bool taken = false;
+    if (st == CIP_OK && x.mask == NULL)
+        st = cip_edit_take_chunks(e, a, NULL, nrow, &x.plan, &taken, err);
+    if (st == CIP_OK && !taken)
+        st = cip_edit_rows(e, a, nrow, &feed, err);
     array_end(&x);
     return cip_fail_in(err, st, "%s", a->path);
 }
@@ -381,7 +397,8 @@ static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t 
                          cip_err *err)
 {
     const cip_array *a;
-    CIP_TRY(cip_edit_check(e, e->ops->resize != NULL, "another shape", err));
+    CIP_TRY(
+        cip_edit_check(e, e->ops->form != NULL || e->ops->resize != NULL, "another shape", err));
     CIP_TRY(find_array(e, path, &a, err));
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
@@ -390,7 +407,7 @@ static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t 
         if (shape[i] < 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected lengths of at least 0, found %" PRId64, shape[i]);
-    cip_status st = e->ops->resize(e->state, a, shape, err);
+    cip_status st = cip_edit_shape(e, a, shape, err);
     return cip_fail_in(err, st, "%s", a->path);
 }
 

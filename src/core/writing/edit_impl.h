@@ -5,6 +5,13 @@
 
 #include "core/commit/commit.h"
 #include "core/reading/read_plan.h"
+#include "space/chunk_changes.h"
+
+/* Chunks that an update changes. */
+typedef struct cip_edit_chunks {
+    struct cip_edit_chunks *next;
+    cip_chunk_changes *c;
+} cip_edit_chunks;
 
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
@@ -16,6 +23,7 @@ struct cip_edit {
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
     cip_report notes;
+    cip_edit_chunks *chunks;    /* of arrays that are there, the last one first */
     struct cip_addition *added; /* arrays that come, last one first */
     bool packed;                /* defrag was asked for */
     bool finished;              /* rev is made */
@@ -36,6 +44,26 @@ cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_
 
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
+/* --- edit_change.c: elements, on their way to what the format makes of them */
+
+/* The array as the update has it by now. */
+const cip_array *cip_edit_now(const cip_edit *e, const cip_array *a);
+/* Elements of it: `at` is a view (of any order) of its space's bytes as they are now. */
+cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
+                             const cip_feed *feed, cip_err *err);
+/* nrow rows more along the first axis. */
+cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
+                         cip_err *err);
+cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err);
+/* All elements of an array of another file, whose chunks are taken as they are stored, to where the
+ * box `at` (or nrow more rows: NULL) has them; *taken false, with nothing done, where that cannot
+ * be. */
+cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *at, uint64_t nrow,
+                                const cip_read_plan *from, bool *taken, cip_err *err);
+/* Finishes the chunks, and tells the format of them. */
+cip_status cip_edit_settle(cip_edit *e, cip_err *err);
+void cip_edit_chunks_end(cip_edit *e);
+
 /* --- edit_add.c: arrays that come */
 
 /* Those that were filled by boxes are done. */

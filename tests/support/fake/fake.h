@@ -110,8 +110,9 @@ void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t
                     fake_stored *out);
 /* The same form, for another store. */
 void fake_same_form(fake *f, const fake_stored *like, fake_stored *out);
-/* Its state is a fake_stored; nothing but store and end. What comes is looked at: its order, its
- * lengths, its sums, whether the form allows it (CORRUPT). */
+/* Its state is a fake_stored, of new arrays (store, end) and of one that is changed in chunks,
+ * which becomes what the update makes of it. What comes is looked at: its order, its lengths, its
+ * sums, whether the form allows it (CORRUPT). */
 extern const cip_array_store fake_store;
 /* What was stored: all of the array in C order. */
 cip_space *fake_stored_space(const fake_stored *s);

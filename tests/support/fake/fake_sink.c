@@ -183,7 +183,105 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
     return CIP_OK;
 }
 
-const cip_array_store fake_store = { .store = store, .end = end };
+/* --- updates --------------------------------------------------------------------------------- */
+
+static cip_status form_of(void *state, const cip_array *a, cip_change_kind kind,
+                          const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    const fake_stored *s = state;
+    (void)a;
+    (void)kind;
+    (void)shape;
+    (void)err;
+    out->form = s->form;
+    return CIP_OK;
+}
+
+static void reshape(fake_stored *s, const int64_t *shape)
+{
+    fake_geometry *g = fake_keep(s->f, sizeof *g);
+    *g = *s->grid;
+    g->g.shape = g->shape;
+    g->g.chunk = g->chunk;
+    g->g.stored = g->g.stored != NULL ? g->stored : NULL;
+    g->g.block = g->block;
+    g->total = 1;
+    s->nbytes = g->g.itemsize;
+    for (int32_t k = 0; k < g->g.ndim; k++) {
+        g->shape[k] = shape[k];
+        g->nchunk[k] = (shape[k] + g->chunk[k] - 1) / g->chunk[k];
+        g->total *= (size_t)g->nchunk[k];
+        s->nbytes *= (uint64_t)shape[k];
+    }
+    s->grid = g;
+    s->form.grid = &g->g;
+    s->total = g->total;
+}
+
+/* New data as a sink would get them. */
+static cip_status take_new(fake_stored *s, uint64_t i, const cip_chunk *c, cip_err *err)
+{
+    cip_chunk_in in = { .state = c->state, .run = 1, .raw_len = c->raw_len };
+    in.plain = s->form.nstep != 0 && c->codec == &cip_codec_stored;
+    in.value = c->value;
+    if (c->state == CIP_CHUNK_DATA) {
+        in.bytes = (cip_bytes){ fake_keep(s->f, (size_t)c->at.len), (size_t)c->at.len };
+        CIP_TRY(cip_io_read(c->at.in->io, c->at.off, (uint8_t *)in.bytes.ptr, in.bytes.len, err));
+        memcpy(in.sum, c->sum, sizeof in.sum);
+    }
+    CIP_TRY(check_one(s, i, &in, err));
+    keep_one(s, i, &in);
+    return CIP_OK;
+}
+
+static cip_status take_run(fake_stored *s, const fake_stored *was, uint64_t i,
+                           const cip_chunk_now *now, cip_err *err)
+{
+    EXPECT(now->run != 0);
+    for (uint64_t k = 0; k < now->run; k++, i++) {
+        if (now->from == UINT64_MAX) {
+            CIP_TRY(take_new(s, i, &now->chunk, err));
+            continue;
+        }
+        EXPECT(now->from + k < was->nstored && was->have[now->from + k]);
+        was->have[now->from + k] = false; /* and by nobody else */
+        s->chunk[i] = was->chunk[now->from + k];
+        s->chunk[i].raw_off = s->grid != NULL ? 0 : s->taken;
+        s->taken += s->chunk[i].raw_len;
+        s->have[i] = true;
+        s->next = i + 1;
+        s->nstored++;
+    }
+    return CIP_OK;
+}
+
+/* What the update makes of the chunks becomes the array. */
+static cip_status take_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    fake_stored *s = state, was = *s;
+    const uint64_t n = cip_chunk_changes_count(c);
+    const int32_t ndim = cip_chunk_changes_array(c)->view.ndim;
+    cip_chunk_now now;
+    uint64_t i = 0;
+    s->nbytes = s->form.dtype->itemsize;
+    for (int32_t k = 0; k < ndim; k++)
+        s->nbytes *= (uint64_t)cip_chunk_changes_shape(c)[k];
+    s->total = (size_t)n;
+    if (s->grid != NULL)
+        reshape(s, cip_chunk_changes_shape(c));
+    EXPECT(n == s->total);
+    make_room(s);
+    s->next = s->taken = s->nstored = s->nspecial = 0;
+    for (; i < n; i += now.run) {
+        cip_chunk_changes_at(c, i, &now);
+        CIP_TRY(take_run(s, &was, i, &now, err));
+    }
+    return CIP_OK;
+}
+
+const cip_array_store fake_store = {
+    .store = store, .end = end, .form = form_of, .chunks = take_chunks
+};
 
 /* --- reading it again ------------------------------------------------------------------------ */
 

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes of elements that come as views and feeds, and what a format makes of them: chunks, which
+ * are made here and told to it at the end, or linear bytes. */
+#include "core/writing/edit_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "space/chunk_move.h"
+#include "space/grid.h"
+
+/* --- chunks that change -------------------------------------------------------------------------
+ */
+
+static cip_edit_chunks *chunks_of(const cip_edit *e, const cip_array *a)
+{
+    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
+        if (cip_chunk_changes_hold(x->c, a))
+            return x;
+    return NULL;
+}
+
+const cip_array *cip_edit_now(const cip_edit *e, const cip_array *a)
+{
+    const cip_edit_chunks *x = chunks_of(e, a);
+    return x != NULL ? cip_chunk_changes_now(x->c, a) : a;
+}
+
+/* The array as the file has it, of one that cip_edit_now gave. */
+static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
+{
+    const cip_layout *l = e->file->layout;
+    for (size_t i = 0; i < l->narray; i++)
+        if (l->array[i] == a || l->array[i]->path == a->path)
+            return l->array[i];
+    return a;
+}
+
+/* Asks the format; *out NULL: in bytes, as *f says. */
+static cip_status ask(cip_edit *e, const cip_array *a, cip_change_kind kind, const int64_t *shape,
+                      cip_change_form *f, cip_edit_chunks **out, cip_err *err)
+{
+    a = as_it_was(e, a);
+    *f = (cip_change_form){ .bytes = NULL };
+    CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
+    *out = f->bytes == NULL ? chunks_of(e, a) : NULL;
+    if (f->bytes != NULL || *out != NULL)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, out, 1, err));
+    CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, &(*out)->c, err));
+    (*out)->next = e->chunks;
+    e->chunks = *out;
+    return CIP_OK;
+}
+
+cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
+                             const cip_feed *feed, cip_err *err)
+{
+    cip_change_form f;
+    cip_edit_chunks *x;
+    if (e->ops->form == NULL)
+        return e->ops->write(e->state, a, at, feed, err);
+    CIP_TRY(ask(e, a, CIP_CHANGE_ELEMENTS, a->view.shape, &f, &x, err));
+    return x != NULL ? cip_chunk_changes_write(x->c, at, feed, err)
+                     : cip_changes_write(f.bytes, at, feed, err);
+}
+
+/* The shape with nrow rows more, and where these are in it. */
+static cip_status add_rows(const cip_array *a, uint64_t nrow, int64_t *shape, cip_nd *rows,
+                           cip_err *err)
+{
+    memcpy(shape, a->view.shape, (size_t)a->view.ndim * sizeof *shape);
+    if (a->view.ndim == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
+    if (cip_add_overflow(shape[0], nrow, &shape[0]))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
+    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, rows, err));
+    rows->off = (uint64_t)a->view.shape[0] * (uint64_t)rows->stride[0];
+    rows->shape[0] = (int64_t)nrow;
+    return CIP_OK;
+}
+
+cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
+                         cip_err *err)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    cip_nd rows;
+    cip_change_form f;
+    cip_edit_chunks *x;
+    uint64_t nelem;
+    if (e->ops->form == NULL)
+        return e->ops->append(e->state, a, nrow, feed, err);
+    CIP_TRY(add_rows(a, nrow, shape, &rows, err));
+    CIP_TRY(ask(e, a, CIP_CHANGE_ROWS, shape, &f, &x, err));
+    const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
+    return cip_chunk_changes_resize(x->c, shape, none ? NULL : &rows, feed, err);
+}
+
+cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err)
+{
+    cip_change_form f;
+    cip_edit_chunks *x;
+    if (e->ops->form == NULL)
+        return e->ops->resize(e->state, a, shape, err);
+    CIP_TRY(ask(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
+    return cip_chunk_changes_resize(x->c, shape, NULL, NULL, err);
+}
+
+/* --- chunks of another file ---------------------------------------------------------------------
+ */
+
+/* Chunks on their way from an array of the form to a box of one. */
+typedef struct taking {
+    cip_chunk_changes *to;
+    cip_grid from, into;         /* the grids; `into` as the array becomes */
+    int64_t first[CIP_MAX_NDIM]; /* the chunk that the box begins with */
+    uint64_t shift;              /* linear chunks: its number */
+    bool linear;
+} taking;
+
+static cip_status take_one(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                           cip_err *err)
+{
+    const taking *t = user;
+    for (size_t k = 0; k < n; k++)
+        for (uint64_t j = 0; j < chunk[k].run; j++, i++) {
+            int64_t coord[CIP_MAX_NDIM];
+            cip_grid_chunk c = { .i = i + t->shift };
+            cip_chunk_in in = chunk[k];
+            in.run = 1;
+            if (!t->linear) {
+                cip_grid_coord(&t->from, i, coord);
+                for (int32_t d = 0; d < t->from.ndim; d++)
+                    coord[d] += t->first[d];
+                cip_grid_chunk_at(&t->into, coord, &c);
+            }
+            CIP_TRY(cip_chunk_changes_put(t->to, c.i, &in, err));
+        }
+    return CIP_OK;
+}
+
+static cip_status tell_none(void *user, uint64_t done, uint64_t n, cip_err *err)
+{
+    (void)user;
+    (void)done;
+    (void)n;
+    (void)err;
+    return CIP_OK;
+}
+
+/* Where a view that is a box of the array, in C order, begins; false for any other. */
+static bool box_of(const cip_array *a, const cip_nd *at, int64_t *first)
+{
+    const cip_nd *v = &a->view;
+    uint64_t off = at->off - v->off;
+    if (at->ndim != v->ndim || at->itemsize != v->itemsize || at->off < v->off)
+        return false;
+    for (int32_t k = 0; k < v->ndim; k++) {
+        if (v->stride[k] <= 0 || (at->shape[k] > 1 && at->stride[k] != v->stride[k]))
+            return false;
+        first[k] = (int64_t)(off / (uint64_t)v->stride[k]);
+        off %= (uint64_t)v->stride[k];
+    }
+    return off == 0;
+}
+
+/* Whether chunks of a box's own grid are chunks of the array, `shape` by then: it begins where one
+ * begins, and ends where one or the array ends. */
+static bool box_is_chunks(taking *t, const cip_array_form *f, int32_t ndim, const int64_t *first,
+                          const int64_t *box, const int64_t *shape)
+{
+    if (f->grid == NULL) { /* all of it, or rows behind whole chunks */
+        uint64_t before = 1, row = f->dtype->itemsize;
+        for (int32_t k = 1; k < ndim; k++) {
+            if (first[k] != 0 || box[k] != shape[k])
+                return false;
+            row *= (uint64_t)shape[k];
+        }
+        before = ndim == 0 ? 0 : (uint64_t)first[0] * row;
+        t->linear = true;
+        t->shift = before / f->chunk_nbytes;
+        return f->chunk_nbytes != 0 && before % f->chunk_nbytes == 0 &&
+               (ndim == 0 || first[0] + box[0] == shape[0]);
+    }
+    t->from = t->into = *f->grid;
+    t->from.shape = box;
+    t->into.shape = shape;
+    for (int32_t k = 0; k < ndim; k++) {
+        const int64_t each = f->grid->chunk[k], end = first[k] + box[k];
+        if (first[k] % each != 0 || (end != shape[k] && end % each != 0))
+            return false;
+        t->first[k] = first[k] / each;
+    }
+    return true;
+}
+
+cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *at, uint64_t nrow,
+                                const cip_read_plan *from, bool *taken, cip_err *err)
+{
+    int64_t first[CIP_MAX_NDIM] = { 0 }, shape[CIP_MAX_NDIM];
+    cip_change_form f;
+    cip_edit_chunks *x;
+    cip_nd rows;
+    *taken = false;
+    if (e->ops->form == NULL || !cip_read_plan_is_whole(from) || from->nelem == 0)
+        return CIP_OK;
+    memcpy(shape, a->view.shape, sizeof shape);
+    if (at == NULL) {
+        CIP_TRY(add_rows(a, nrow, shape, &rows, err));
+        first[0] = a->view.shape[0];
+        at = &rows;
+    } else if (!box_of(a, at, first)) {
+        return CIP_OK;
+    }
+    CIP_TRY(ask(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, shape, &f, &x, err));
+    if (x == NULL || (f.form.caps & CIP_FORM_TAKES) == 0)
+        return CIP_OK;
+    taking t = { .to = x->c };
+    cip_array_form form = *cip_chunk_changes_form(x->c);
+    if (!box_is_chunks(&t, &form, a->view.ndim, first, at->shape, shape))
+        return CIP_OK;
+    form.grid = t.linear ? NULL : &t.from;
+    const cip_chunk_mover m = { .env = &e->file->env,
+                                .how = from->how,
+                                .array = from->array,
+                                .form = &form,
+                                .store = take_one,
+                                .tell = tell_none,
+                                .user = &t };
+    CIP_TRY(cip_chunk_move_may(&m, taken, err));
+    if (!*taken)
+        return CIP_OK;
+    if (at == &rows)
+        CIP_TRY(cip_chunk_changes_resize(x->c, shape, NULL, NULL, err));
+    return cip_chunk_move(&m, taken, err);
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+static cip_status tell(void *user, uint64_t done, uint64_t total, cip_err *err)
+{
+    const cip_edit *e = user;
+    if (e->o.progress == NULL || e->o.progress(e->o.user, done, total) == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+}
+
+/* The array that was changed first comes first. */
+cip_status cip_edit_settle(cip_edit *e, cip_err *err)
+{
+    cip_edit_chunks *first = NULL;
+    for (cip_edit_chunks *x = e->chunks, *next; x != NULL; x = next) {
+        next = x->next;
+        x->next = first;
+        first = x;
+    }
+    e->chunks = first;
+    for (cip_edit_chunks *x = first; x != NULL; x = x->next) {
+        cip_status st = cip_chunk_changes_finish(x->c, tell, e, err);
+        if (st == CIP_OK)
+            st = e->ops->chunks(e->state, x->c, err);
+        if (st != CIP_OK)
+            return cip_fail_in(err, st, "%s", cip_chunk_changes_array(x->c)->path);
+    }
+    return CIP_OK;
+}
+
+void cip_edit_chunks_end(cip_edit *e)
+{
+    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
+        cip_chunk_changes_free(x->c);
+    e->chunks = NULL;
+}

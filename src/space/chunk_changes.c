@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What becomes of each chunk, as a list of runs, which is also the table that the array is read by
+ * meanwhile. A change of elements replaces runs where they are; a change of a grid's shape, which
+ * gives chunks other numbers, makes the list anew. */
+#include "space/chunk_changes_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "codec/checksum/checksum.h"
+#include "space/chunk_list.h"
+#include "space/chunk_move.h"
+#include "space/chunker.h"
+#include "space/grid.h"
+#include "space/grid_change.h"
+
+/* --- runs ---------------------------------------------------------------------------------------
+ */
+
+cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i)
+{
+    size_t lo = 0, hi = c->runs.n;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (c->runs.at[mid].i <= i)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return &c->runs.at[lo];
+}
+
+static cip_status room(cip_chunk_changes *c, cip_chunk_runs *l, size_t more, cip_err *err)
+{
+    size_t cap = l->cap == 0 ? 8 : 2 * l->cap;
+    if (more <= l->cap - l->n)
+        return CIP_OK;
+    CIP_TRY(cip_mem_resize(c->mem, (void **)&l->at, cap * sizeof *l->at, err));
+    l->cap = cap;
+    return CIP_OK;
+}
+
+/* The chunks of a run from its k-th on. */
+static cip_chunk_run behind(cip_chunk_run r, uint64_t k)
+{
+    r.i += k;
+    r.run -= k;
+    if (r.from != UINT64_MAX)
+        r.from += k;
+    return r;
+}
+
+static bool joins(const cip_chunk_run *a, const cip_chunk_run *b)
+{
+    if (a->from != UINT64_MAX || b->from != UINT64_MAX)
+        return b->from != UINT64_MAX && a->from != UINT64_MAX && a->from + a->run == b->from;
+    if (a->state != b->state || a->raw_len != b->raw_len || a->state == CIP_CHUNK_VALUE)
+        return false;
+    return a->state != CIP_CHUNK_DATA || (a->shared && b->shared && a->raw && b->raw);
+}
+
+cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk_run r,
+                              cip_err *err)
+{
+    if (r.run == 0)
+        return CIP_OK;
+    if (l->n != 0 && joins(&l->at[l->n - 1], &r)) {
+        l->at[l->n - 1].run += r.run;
+        return CIP_OK;
+    }
+    CIP_TRY(room(c, l, 1, err));
+    l->at[l->n++] = r;
+    return CIP_OK;
+}
+
+cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err)
+{
+    const size_t k = (size_t)(cip_chunk_run_of(c, r->i) - c->runs.at);
+    const cip_chunk_run old = c->runs.at[k];
+    const size_t before = old.i != r->i, after = old.i + old.run != r->i + 1;
+    CIP_TRY(room(c, &c->runs, 2, err));
+    cip_chunk_run *at = &c->runs.at[k];
+    memmove(at + 1 + before + after, at + 1, (c->runs.n - k - 1) * sizeof *at);
+    if (before != 0)
+        at->run = r->i - old.i;
+    at[before] = *r;
+    if (after != 0)
+        at[before + 1] = behind(old, r->i + 1 - old.i);
+    c->runs.n += before + after;
+    return CIP_OK;
+}
+
+cip_status cip_chunk_runs_copy(cip_chunk_changes *c, cip_chunk_runs *l, uint64_t i, uint64_t from,
+                               uint64_t run, cip_err *err)
+{
+    for (const cip_chunk_run *r = run != 0 ? cip_chunk_run_of(c, from) : NULL; run != 0; r++) {
+        cip_chunk_run part = behind(*r, from - r->i);
+        part.run = cip_min_u64(part.run, run);
+        part.i = i;
+        i += part.run;
+        from += part.run;
+        run -= part.run;
+        CIP_TRY(cip_chunk_runs_add(c, l, part, err));
+    }
+    return CIP_OK;
+}
+
+/* As data they all have the same bytes, which lie there once and are encoded once. */
+cip_status cip_chunk_runs_zeros(cip_chunk_changes *c, cip_chunk_runs *l, uint64_t i, uint64_t run,
+                                uint64_t raw_len, cip_err *err)
+{
+    cip_chunk_run r = { .i = i, .run = run, .from = UINT64_MAX, .raw_len = raw_len };
+    r.state = CIP_CHUNK_ZERO;
+    if ((c->form.specials & CIP_FORM_SPECIAL(CIP_CHUNK_ZERO)) == 0) {
+        if (run != 0 && (c->zeros == UINT64_MAX || c->zeros_len < raw_len)) {
+            CIP_TRY(cip_chunk_elems_room(c, raw_len, &c->zeros, err));
+            c->zeros_len = raw_len;
+        }
+        r.state = CIP_CHUNK_DATA;
+        r.raw = r.shared = true;
+        r.off = c->zeros;
+        r.len = raw_len;
+    }
+    return cip_chunk_runs_add(c, l, r, err);
+}
+
+void cip_chunk_runs_take(cip_chunk_changes *c)
+{
+    const cip_chunk_runs old = c->runs;
+    c->runs = c->next;
+    c->next = old;
+    c->next.n = 0;
+    cip_space_renew(c->now);
+}
+
+/* --- as a table ---------------------------------------------------------------------------------
+ */
+
+static void show(const cip_chunk_changes *c, const cip_chunk_run *r, uint64_t i, cip_chunk *out)
+{
+    *out = (cip_chunk){ .state = r->state, .raw_len = r->raw_len, .run = r->i + r->run - i };
+    if (r->state == CIP_CHUNK_VALUE) {
+        out->value = r->value;
+        out->value_len = (uint32_t)c->form.dtype->itemsize;
+    }
+    if (r->state != CIP_CHUNK_DATA)
+        return;
+    out->run = 1;
+    out->at = (cip_extent){ r->raw ? c->in_elems : c->in_finished, r->off, r->len };
+    out->codec = r->raw || r->plain ? &cip_codec_stored : NULL;
+    if (r->sum != NULL) {
+        out->sum_id = c->form.sum_id;
+        memcpy(out->sum, r->sum, cip_sum_size((cip_sum_id)c->form.sum_id));
+    }
+}
+
+static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    const cip_chunk_changes *c = self;
+    const uint64_t count = cip_chunk_changes_count(c);
+    if (i > count || n > count - i)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a chunk below %" PRIu64 ", found %" PRIu64, count, i);
+    for (const cip_chunk_run *r = n != 0 ? cip_chunk_run_of(c, i) : NULL; n != 0; r++)
+        for (; n != 0 && i < r->i + r->run; i++, n--, out++) {
+            if (r->from == UINT64_MAX) {
+                show(c, r, i, out);
+            } else {
+                CIP_TRY(c->was->table.at(c->was->table.self, r->from + (i - r->i), 1, out, err));
+                out->run = cip_min_u64(out->run, r->i + r->run - i);
+            }
+            out->raw_off = c->form.grid != NULL ? 0 : i * c->now->table.raw_each;
+        }
+    return CIP_OK;
+}
+
+static cip_status table_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = cip_chunk_changes_count(self);
+    return CIP_OK;
+}
+
+/* --- beginning ----------------------------------------------------------------------------------
+ */
+
+static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
+{
+    cip_chunk_list l;
+    cip_space *s;
+    CIP_TRY(cip_chunk_list_open(a, &l, err));
+    CIP_TRY(cip_space_resolve(a->space, &s, err));
+    const bool grid = s->kind == CIP_SPACE_GRID && c->form.grid != NULL;
+    if (s != l.s || !cip_chunks_are(s, &c->form))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array of chunks that new ones can join");
+    c->was = s;
+    c->array = a;
+    c->whole =
+        grid ? l.own_grid : l.first == 0 && l.end == s->len && cip_view_is_contiguous(&a->view);
+    memcpy(c->shape, grid ? s->grid->shape : a->view.shape,
+           (size_t)(grid ? s->grid->ndim : a->view.ndim) * sizeof *c->shape);
+    c->grid = grid ? *s->grid : (cip_grid){ .itemsize = a->view.itemsize, .ndim = a->view.ndim };
+    c->grid.shape = c->shape;
+    if (grid)
+        c->form.grid = &c->grid;
+    return cip_chunk_runs_add(c, &c->runs, (cip_chunk_run){ .run = l.n }, err);
+}
+
+static cip_status open_space(cip_chunk_changes *c, cip_err *err)
+{
+    const cip_space *s = c->was;
+    const bool grid = c->form.grid != NULL;
+    cip_table t = { .at = table_at, .count = table_count, .self = c };
+    t.raw_each = grid ? 0 : cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, s->len));
+    if (grid)
+        CIP_TRY(cip_space_new_grid(c->layout, &c->grid, &t, s->step, s->nstep, &c->now, err));
+    else
+        CIP_TRY(cip_space_new_chunked(c->layout, &t, s->len, s->step, s->nstep, &c->now, err));
+    if (grid)
+        c->now->grid = &c->grid;
+    c->now->codec_env = s->codec_env;
+    c->now->big = s->big;
+    c->now->label = s->label;
+    CIP_TRY(cip_temporary_new(c->layout->env, cip_io_path(c->layout->io), &c->elems, err));
+    CIP_TRY(cip_space_new_file(c->layout, c->elems, &c->in_elems, err));
+    return cip_space_new_file(c->layout, c->finished, &c->in_finished, err);
+}
+
+/* Chunks of a grid as the steps take them. */
+static cip_status open_maker(cip_chunk_changes *c, cip_err *err)
+{
+    c->bare = c->form;
+    c->bare.nstep = 0;
+    c->bare.sum_id = CIP_SUM_NONE;
+    c->bare.caps &= ~(uint32_t)CIP_FORM_PLAIN;
+    if (c->form.grid == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_chunk_maker_init(&c->maker, c->mem, &c->bare, 0, err));
+    return c->maker.arranged == 0
+               ? CIP_OK
+               : cip_mem_get(c->mem, c->maker.arranged, (void **)&c->work.arranged, err);
+}
+
+cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
+                                 cip_chunk_changes **out, cip_err *err)
+{
+    cip_chunk_changes *c;
+    cip_mem *mem = &a->layout->env->mem;
+    *out = NULL;
+    CIP_TRY(CIP_NEW(mem, &c, 1, err));
+    c->layout = a->layout;
+    c->mem = c->arena.mem = mem;
+    c->how = (cip_read_how){ a->layout, a->layout->env->pool };
+    c->form = *form;
+    const uint64_t each = cip_max_u64(1, form->dtype->itemsize); /* chunks are of whole elements */
+    if (form->chunk_nbytes != UINT64_MAX && form->chunk_nbytes != 0)
+        c->form.chunk_nbytes = cip_max_u64(each, form->chunk_nbytes / each * each);
+    c->finished = temporary;
+    c->zeros = UINT64_MAX;
+    cip_status st = look(c, a, err);
+    if (st == CIP_OK)
+        st = open_space(c, err);
+    if (st == CIP_OK)
+        st = open_maker(c, err);
+    if (st != CIP_OK)
+        cip_chunk_changes_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+void cip_chunk_changes_free(cip_chunk_changes *c)
+{
+    if (c == NULL)
+        return;
+    cip_io_close(c->elems);
+    cip_mem_put(c->mem, c->work.arranged);
+    cip_mem_put(c->mem, c->runs.at);
+    cip_mem_put(c->mem, c->next.at);
+    cip_arena_clear(&c->arena);
+    cip_mem_put(c->mem, c);
+}
+
+bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a)
+{
+    cip_space *s;
+    return a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK && s == c->was;
+}
+
+const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
+{
+    c->seen = *a;
+    c->seen.space = c->now;
+    if (c->whole && a == c->array) /* which was possible for the shape before */
+        cip_view_c_order(c->grid.ndim, c->shape, a->view.itemsize, &c->seen.view, NULL);
+    return &c->seen;
+}
+
+/* --- elements -----------------------------------------------------------------------------------
+ */
+
+cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void *p, size_t n,
+                                 cip_err *err)
+{
+    CIP_TRY(cip_temporary_write(c->elems, off, p, n, err));
+    c->in_elems->len = c->elems->size;
+    return CIP_OK;
+}
+
+cip_status cip_chunk_elems_room(cip_chunk_changes *c, uint64_t n, uint64_t *off, cip_err *err)
+{
+    *off = c->elems->size;
+    CIP_TRY(cip_temporary_resize(c->elems, *off + n, err));
+    c->in_elems->len = c->elems->size;
+    return CIP_OK;
+}
+
+static cip_status copy_value(cip_chunk_changes *c, const uint8_t *value, cip_chunk_run *r,
+                             cip_err *err)
+{
+    uint8_t *copy = NULL;
+    const size_t n = (size_t)c->form.dtype->itemsize;
+    CIP_TRY(cip_arena_get(&c->arena, n, (void **)&copy, err));
+    r->value = memcpy(copy, value, n);
+    return CIP_OK;
+}
+
+/* A chunk from its elements, in the place that it has already in the file of elements, if any. */
+static cip_status from_elements(cip_chunk_changes *c, const cip_grid_part *p, cip_chunk_run *r,
+                                cip_err *err)
+{
+    cip_chunk_in in;
+    c->work.raw = p->elems;
+    memcpy(c->work.coord, p->coord, (size_t)c->grid.ndim * sizeof *p->coord);
+    memcpy(c->work.valid, p->valid, (size_t)c->grid.ndim * sizeof *p->valid);
+    CIP_TRY(cip_chunk_make(&c->maker, &c->work, false, &in, err));
+    *r = (cip_chunk_run){
+        .i = p->i, .run = 1, .from = UINT64_MAX, .raw_len = in.raw_len, .state = in.state
+    };
+    if (in.state == CIP_CHUNK_VALUE)
+        return copy_value(c, in.value, r, err);
+    if (in.state != CIP_CHUNK_DATA)
+        return CIP_OK;
+    const cip_chunk_run *old = p->from != UINT64_MAX ? cip_chunk_run_of(c, p->from) : NULL;
+    const bool place = old != NULL && old->from == UINT64_MAX && old->raw && !old->shared;
+    r->raw = true;
+    r->len = in.bytes.len;
+    r->off = place ? old->off : c->elems->size;
+    return cip_chunk_elems_write(c, r->off, in.bytes.ptr, in.bytes.len, err);
+}
+
+static cip_status take_part(void *user, const cip_grid_part *p, cip_err *err)
+{
+    cip_chunk_changes *c = user;
+    cip_chunk_run r;
+    if (p->kind == CIP_GRID_KEPT)
+        return cip_chunk_runs_copy(c, &c->next, p->i, p->from, p->run, err);
+    if (p->kind == CIP_GRID_ZEROS) {
+        const int64_t first[CIP_MAX_NDIM] = { 0 };
+        cip_grid_chunk chunk;
+        cip_grid_chunk_at(&c->grid, first, &chunk);
+        return cip_chunk_runs_zeros(c, &c->next, p->i, p->run, chunk.raw_len, err);
+    }
+    CIP_TRY(from_elements(c, p, &r, err));
+    return c->reshapes ? cip_chunk_runs_add(c, &c->next, r, err) : cip_chunk_runs_set(c, &r, err);
+}
+
+cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
+                                   cip_err *err)
+{
+    if (c->form.grid == NULL)
+        return cip_linear_changes_write(c, at, feed, err);
+    const cip_grid_change change = {
+        .how = c->how, .old = c->now, .grid = &c->grid, .at = at, .feed = feed
+    };
+    c->reshapes = false;
+    cip_status st = cip_grid_change_run(&change, take_part, c, err);
+    cip_space_renew(c->now);
+    return st;
+}
+
+/* --- shapes -------------------------------------------------------------------------------------
+ */
+
+/* In a copy of the space as it was, as the grid changes under the one that is kept. */
+static cip_status resize_grid(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
+                              const cip_feed *feed, cip_err *err)
+{
+    int64_t before[CIP_MAX_NDIM];
+    cip_grid was = c->grid;
+    cip_space old = *c->now;
+    uint64_t nelem, len;
+    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
+        cip_mul_overflow(nelem, c->grid.itemsize, &len) || len > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    memcpy(before, c->shape, sizeof before);
+    was.shape = before;
+    old.grid = &was;
+    memcpy(c->shape, shape, (size_t)c->grid.ndim * sizeof *shape);
+    const cip_grid_change change = {
+        .how = c->how, .old = &old, .grid = &c->grid, .at = at, .feed = feed
+    };
+    c->reshapes = true;
+    CIP_TRY(cip_grid_change_run(&change, take_part, c, err));
+    c->now->len = len;
+    cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
+                                    const cip_feed *feed, cip_err *err)
+{
+    const size_t n = (size_t)c->grid.ndim * sizeof *shape;
+    if (!c->whole)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the array is a part of what is stored in chunks");
+    if (memcmp(shape, c->shape, n) == 0)
+        return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
+    if (c->form.grid != NULL)
+        return resize_grid(c, shape, at, feed, err);
+    CIP_TRY(cip_linear_changes_resize(c, shape, err));
+    memcpy(c->shape, shape, n);
+    return at != NULL ? cip_linear_changes_write(c, at, feed, err) : CIP_OK;
+}
+
+/* --- finished chunks ----------------------------------------------------------------------------
+ */
+
+static uint64_t raw_len_of(const cip_chunk_changes *c, uint64_t i)
+{
+    const int64_t first[CIP_MAX_NDIM] = { 0 };
+    cip_grid_chunk chunk;
+    if (c->form.grid == NULL)
+        return cip_linear_chunk_len(&c->form, i, c->now->len);
+    cip_grid_chunk_at(&c->grid, first, &chunk);
+    return chunk.raw_len;
+}
+
+/* What a finished chunk is, its bytes behind the others. */
+static cip_status keep(cip_chunk_changes *c, const cip_chunk_in *in, cip_chunk_run *r, cip_err *err)
+{
+    *r = (cip_chunk_run){
+        .run = 1, .from = UINT64_MAX, .raw_len = in->raw_len, .state = in->state, .plain = in->plain
+    };
+    if (in->state == CIP_CHUNK_VALUE)
+        return copy_value(c, in->value, r, err);
+    if (in->state != CIP_CHUNK_DATA)
+        return CIP_OK;
+    if (c->form.sum_id != CIP_SUM_NONE) {
+        uint8_t *sum = NULL;
+        CIP_TRY(cip_arena_get(&c->arena, CIP_SUM_MAX, (void **)&sum, err));
+        r->sum = memcpy(sum, in->sum, CIP_SUM_MAX);
+    }
+    r->off = c->finished->size;
+    r->len = in->bytes.len;
+    CIP_TRY(cip_temporary_write(c->finished, r->off, in->bytes.ptr, in->bytes.len, err));
+    c->in_finished->len = c->finished->size;
+    return CIP_OK;
+}
+
+cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
+                                 cip_err *err)
+{
+    cip_chunk_run r;
+    const bool data = in->state == CIP_CHUNK_DATA;
+    const uint64_t count = cip_chunk_changes_count(c);
+    if (i >= count || in->run > count - i)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a chunk below %" PRIu64 ", found %" PRIu64, count, i);
+    if (data ? in->plain && (c->form.caps & CIP_FORM_PLAIN) == 0
+             : (c->form.specials & CIP_FORM_SPECIAL(in->state)) == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a chunk of a kind that the array has");
+    CIP_TRY(keep(c, in, &r, err));
+    for (uint64_t k = 0; k < cip_max_u64(1, in->run); k++) {
+        r.i = i + k;
+        if (in->raw_len != raw_len_of(c, r.i))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected a chunk of %" PRIu64 " bytes, found one of %" PRIu64,
+                            raw_len_of(c, r.i), in->raw_len);
+        CIP_TRY(cip_chunk_runs_set(c, &r, err));
+    }
+    cip_space_renew(c->now);
+    return CIP_OK;
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+typedef struct finishing {
+    cip_chunk_changes *c;
+    cip_status (*tell)(void *user, uint64_t done, uint64_t total, cip_err *err);
+    void *user;
+    uint64_t done, total;
+} finishing;
+
+/* Chunks as they were made, of runs that are all of one chunk, or of one that stands for many. */
+static cip_status take_finished(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                                cip_err *err)
+{
+    finishing *f = user;
+    for (size_t k = 0; k < n; k++)
+        for (uint64_t j = 0; j < chunk[k].run; j++, i++) {
+            cip_chunk_run *r = cip_chunk_run_of(f->c, i), made;
+            CIP_TRY(keep(f->c, &chunk[k], &made, err));
+            made.i = r->i;
+            made.run = r->run;
+            made.shared = r->shared;
+            *r = made;
+            if (f->tell != NULL)
+                CIP_TRY(f->tell(f->user, ++f->done, f->total, err));
+        }
+    return CIP_OK;
+}
+
+cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
+                                    cip_status (*tell)(void *user, uint64_t done, uint64_t total,
+                                                       cip_err *err),
+                                    void *user, cip_err *err)
+{
+    finishing f = { .c = c, .tell = tell, .user = user };
+    const cip_chunker_to to = { take_finished, &f, c->layout->tuning };
+    cip_chunker *chunker;
+    uint64_t longest = 0;
+    cip_status st = CIP_OK;
+    const bool bare = c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE;
+    for (size_t k = 0; k < c->runs.n && !bare; k++) {
+        f.total += c->runs.at[k].raw;
+        if (c->runs.at[k].raw)
+            longest = cip_max_u64(longest, c->runs.at[k].len);
+    }
+    if (f.total == 0)
+        return CIP_OK;
+    CIP_TRY(cip_chunker_new_apart(c->layout->env, &c->form, longest, f.total, &to, &chunker, err));
+    for (size_t k = 0; k < c->runs.n; k++) {
+        const cip_chunk_run *r = &c->runs.at[k];
+        if (r->raw)
+            CIP_GO(cip_chunker_chunk(chunker, r->i, c->elems, r->off, r->len, err));
+    }
+    st = cip_chunker_finish(chunker, err);
+done:
+    cip_chunker_free(chunker);
+    cip_space_renew(c->now);
+    return st;
+}
+
+const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c)
+{
+    return &c->form;
+}
+
+const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c)
+{
+    return c->array;
+}
+
+const int64_t *cip_chunk_changes_shape(const cip_chunk_changes *c)
+{
+    return c->shape;
+}
+
+uint64_t cip_chunk_changes_count(const cip_chunk_changes *c)
+{
+    const cip_chunk_run *last = c->runs.n != 0 ? &c->runs.at[c->runs.n - 1] : NULL;
+    return last != NULL ? last->i + last->run : 0;
+}
+
+void cip_chunk_changes_at(const cip_chunk_changes *c, uint64_t i, cip_chunk_now *out)
+{
+    const cip_chunk_run *r = cip_chunk_run_of(c, i);
+    *out = (cip_chunk_now){ .from = UINT64_MAX, .run = r->i + r->run - i };
+    if (r->from != UINT64_MAX) {
+        out->from = r->from + (i - r->i);
+        return;
+    }
+    show(c, r, i, &out->chunk);
+    out->run = out->chunk.run;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The chunks of an array as an update leaves them, n-d ones or linear ones: each is as it was
+ * stored, a special one, or new. Nothing of the file is written; what the new chunks make of it is
+ * the format's to place.
+ *
+ * A chunk of which elements change becomes those elements, as its steps take them, in a temporary
+ * file of the array's own: the next change of it finds them there, and reading the array meanwhile
+ * as well. They are encoded once, at the end, on the pool. So the file is the same whatever the
+ * number of threads, and however many changes made a chunk what it is; memory is bounded by a chunk
+ * for each thread, and a few words for each chunk that changed. */
+#ifndef CIP_SPACE_CHUNK_CHANGES_H
+#define CIP_SPACE_CHUNK_CHANGES_H
+
+#include "space/form.h"
+#include "space/read.h"
+#include "space/scatter.h"
+
+typedef struct cip_chunk_changes cip_chunk_changes;
+
+/* The chunks of the space that the array's elements lie in, which new ones are to join in this
+ * form: the same grid, or linear chunks of the same length. The form's parts are borrowed until the
+ * end, and so is `temporary`, to which finished chunks are added. UNSUPPORTED for an array that is
+ * stored otherwise. */
+cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
+                                 cip_chunk_changes **out, cip_err *err);
+void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
+
+/* Whether the array's elements lie in these chunks. */
+bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a);
+/* An array in them as it is now, to be read and selected from until the next call of this. */
+const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a);
+
+/* The form of the chunks; linear ones are of whole elements. */
+const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c);
+
+/* Elements of the feed to where `at`, a view of the linear bytes as they are now, has them. */
+cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
+                                   cip_err *err);
+/* Another shape of the array, which all chunks must be of (UNSUPPORTED otherwise): elements inside
+ * both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then. */
+cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
+                                    const cip_feed *feed, cip_err *err);
+/* Chunk i becomes this one, which is finished (its run: each of so many). ARG for one that the form
+ * does not have, RANGE beyond the end. */
+cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
+                                 cip_err *err);
+
+/* Encodes what is to be. `tell` (may be NULL): how many of so many are done; its failure ends it.
+ */
+cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
+                                    cip_status (*tell)(void *user, uint64_t done, uint64_t total,
+                                                       cip_err *err),
+                                    void *user, cip_err *err);
+
+/* What it came to: for the format, once finished. */
+
+/* The array that was changed first, as the file had it. */
+const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c);
+/* Its shape now (linear chunks: as far as this changed it), and how many chunks there are. */
+const int64_t *cip_chunk_changes_shape(const cip_chunk_changes *c);
+uint64_t cip_chunk_changes_count(const cip_chunk_changes *c);
+
+/* Chunks i, i + 1, ..., `run` of them: as they were stored, or special, or (run 1) of new data. */
+typedef struct cip_chunk_now {
+    uint64_t run;
+    uint64_t from; /* the number that chunk i had, those behind it have the next; UINT64_MAX: it is
+                      new, and `chunk` says what: */
+    cip_chunk chunk; /* DATA lies in at.in->io, from at.off on; its codec is &cip_codec_stored if it
+                        came without the form's steps (CIP_FORM_PLAIN) */
+} cip_chunk_now;
+void cip_chunk_changes_at(const cip_chunk_changes *c, uint64_t i, cip_chunk_now *out);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes of linear chunks. A change first makes each chunk that it touches one of elements, in the
+ * file of those, and then writes there. */
+#include "space/chunk_changes_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "io/io_impl.h"
+#include "space/changes.h"
+
+uint64_t cip_linear_chunk_len(const cip_array_form *f, uint64_t i, uint64_t len)
+{
+    if (f->chunk_nbytes >= len)
+        return i == 0 ? len : 0;
+    return cip_min_u64(f->chunk_nbytes, len - i * f->chunk_nbytes);
+}
+
+uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len)
+{
+    return len == 0 ? 0 : cip_div_up(len, cip_min_u64(f->chunk_nbytes, len));
+}
+
+/* Chunk i as elements in a place of its own, where it has room for `want` bytes. */
+static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t *off, cip_err *err)
+{
+    const cip_chunk_run *r = cip_chunk_run_of(c, i);
+    const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
+    uint8_t *buf = NULL;
+    size_t n;
+    *off = r->off;
+    if (r->from == UINT64_MAX && r->raw && !r->shared && want <= r->len)
+        return CIP_OK;
+    if (!cip_to_size(len, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes", len);
+    CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
+    cip_status st = cip_space_read_at(&c->how, c->now, i * c->now->table.raw_each, buf, n, err);
+    if (st == CIP_OK)
+        st = cip_chunk_elems_room(c, cip_max_u64(want, len), off, err);
+    if (st == CIP_OK)
+        st = cip_chunk_elems_write(c, *off, buf, n, err);
+    cip_mem_put(c->mem, buf);
+    const cip_chunk_run now = {
+        .i = i, .run = 1, .from = UINT64_MAX, .off = *off, .len = len, .raw_len = len, .raw = true
+    };
+    return st == CIP_OK ? cip_chunk_runs_set(c, &now, err) : st;
+}
+
+static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
+{
+    cip_chunk_changes *c = user;
+    const uint64_t each = c->now->table.raw_each;
+    while (bytes.len != 0) {
+        const uint64_t i = at / each, in = at % each;
+        const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
+        const size_t n = (size_t)cip_min_u64(len - in, bytes.len);
+        uint64_t off;
+        CIP_TRY(load(c, i, len, &off, err));
+        CIP_TRY(cip_chunk_elems_write(c, off + in, bytes.ptr, n, err));
+        at += n;
+        bytes.ptr += n;
+        bytes.len -= n;
+    }
+    cip_space_renew(c->now);
+    return CIP_OK;
+}
+
+/* The array's linear bytes as they are now. */
+typedef struct now_io {
+    cip_io io;
+    cip_chunk_changes *c;
+} now_io;
+
+static cip_status now_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    const cip_chunk_changes *c = ((now_io *)io)->c;
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(cip_space_read_at(&c->how, c->now, r[i].offset, r[i].dst, r[i].nbytes, err));
+    return CIP_OK;
+}
+
+static const cip_io_ops now_ops = { .name = "changes",
+                                    .read_ranges = now_read,
+                                    .close = cip_io_free };
+
+cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
+                                    cip_err *err)
+{
+    cip_io *io;
+    CIP_TRY(cip_io_new(c->layout->env, &now_ops, sizeof(now_io), "changes", &io, err));
+    ((now_io *)io)->c = c;
+    io->size = c->now->len;
+    const cip_scatter_to to = { .io = io, .live = true, .put = put, .user = c };
+    cip_status st = cip_scatter(c->layout->env, &to, at, feed, err);
+    cip_io_close(io);
+    return st;
+}
+
+/* --- shapes -------------------------------------------------------------------------------------
+ */
+
+static void set_len(cip_chunk_changes *c, uint64_t len)
+{
+    c->now->len = len;
+    c->now->table.raw_each = cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, len));
+}
+
+/* Bytes at the end come or go: the last chunk that stays may get another length. */
+static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
+{
+    const uint64_t was = c->now->len, old = cip_linear_chunk_count(&c->form, was),
+                   n = cip_linear_chunk_count(&c->form, len), both = cip_min_u64(old, n);
+    if (both != 0) {
+        const uint64_t before = cip_linear_chunk_len(&c->form, both - 1, was),
+                       now = cip_linear_chunk_len(&c->form, both - 1, len);
+        uint64_t off;
+        if (before != now) {
+            CIP_TRY(load(c, both - 1, cip_max_u64(before, now), &off, err));
+            cip_chunk_run *r = cip_chunk_run_of(c, both - 1);
+            r->len = r->raw_len = now;
+        }
+    }
+    CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, both, err));
+    if (n > old) {
+        const uint64_t last = cip_linear_chunk_len(&c->form, n - 1, len);
+        CIP_TRY(cip_chunk_runs_zeros(c, &c->next, old, n - 1 - old,
+                                     cip_linear_chunk_len(&c->form, 0, len), err));
+        CIP_TRY(cip_chunk_runs_zeros(c, &c->next, n - 1, 1, last, err));
+    }
+    set_len(c, len);
+    cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+/* All elements move: to the file of elements, in their new order. */
+static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t len, cip_err *err)
+{
+    const cip_block all = { .stored = c->now, .data = c->now };
+    cip_changes from, made;
+    cip_changes_amount amount = { 0, 0 };
+    cip_nd was, now;
+    uint64_t at = c->elems->size;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &now, err));
+    cip_changes_begin(&from, c->layout, &all, false, &amount);
+    CIP_TRY(cip_changes_copy(&from, &was, &now, &made, err));
+    cip_status st = cip_temporary_add(c->elems, made.anew, 0, len, err);
+    cip_changes_end(&made);
+    CIP_TRY(st);
+    c->in_elems->len = c->elems->size;
+    set_len(c, len);
+    for (uint64_t i = 0, n = cip_linear_chunk_count(&c->form, len); i < n; i++) {
+        const uint64_t each = cip_linear_chunk_len(&c->form, i, len);
+        const cip_chunk_run r = { .i = i,
+                                  .run = 1,
+                                  .from = UINT64_MAX,
+                                  .off = at,
+                                  .len = each,
+                                  .raw_len = each,
+                                  .raw = true };
+        CIP_TRY(cip_chunk_runs_add(c, &c->next, r, err));
+        at += each;
+    }
+    cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
+{
+    uint64_t nelem, len;
+    bool rows_only = true;
+    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
+        cip_mul_overflow(nelem, c->grid.itemsize, &len) || len > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    for (int32_t k = 1; k < c->grid.ndim; k++)
+        rows_only = rows_only && shape[k] == c->shape[k];
+    return rows_only || len == 0 || c->now->len == 0 ? resize_end(c, len, err)
+                                                     : reorder(c, shape, len, err);
+}

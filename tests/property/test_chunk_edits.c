@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Random updates of arrays in chunks of every form, by the calls that programs make: elements by
+ * selections, rows, other shapes, arrays of other files (whose chunks may be taken as they are
+ * stored). After each change the array reads as an array in memory does, and at the end what the
+ * format was given does; with threads the same chunks come. A full run makes 100,000 changes
+ * (CIP_FULL=1), from the seed CIP_SEED. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "core/writing/edit_impl.h"
+#include "core/writing/engine.h"
+#include "io/temporary.h"
+#include "support/effort.h"
+#include "support/fail_alloc.h"
+#include "support/fake/fake.h"
+
+/* The seed at work: an assertion leaves the test where it stands. */
+static uint64_t now;
+
+static int name_seed(void **state)
+{
+    (void)state;
+    if (now != 0)
+        print_message("seed %" PRIu64 "\n", now);
+    return 0;
+}
+
+enum { SAMPLE = 600, ALL = 12500, MAX_AXES = 4, ELEMS_MAX = 3000, EDITS = 4, UPDATES = 2 };
+
+/* An array in a file of the fake format, under an update. */
+typedef struct world {
+    fake f;
+    cip_file file;
+    fake_stored stored;
+    cip_array *a;
+    cip_edit e;
+} world;
+
+/* What it should be. */
+typedef struct model {
+    world one, many; /* without threads, and with four */
+    fake other;      /* where arrays come from */
+    int32_t ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    const cip_dtype *type, *native;
+    uint8_t *bytes; /* as stored, in C order */
+    bool takes;
+} model;
+
+static const cip_format fake_format = { .name = "fake", .title = "Fake", .store = &fake_store };
+
+static uint64_t product(int32_t n, const int64_t *v)
+{
+    uint64_t p = 1;
+    for (int32_t k = 0; k < n; k++)
+        p *= (uint64_t)v[k];
+    return p;
+}
+
+static void cast_all(const cip_dtype *from, const cip_dtype *to, uint64_t n, const uint8_t *src,
+                     uint8_t *dst)
+{
+    cip_cast c;
+    cip_cast_stats stats = { 0, 0 };
+    assert_int_equal(cip_cast_make(from, to, CIP_OVERFLOW_ERROR, &c, NULL), CIP_OK);
+    cip_cast_run(&c, (size_t)n, src, (int64_t)from->itemsize, dst, (int64_t)to->itemsize, 0,
+                 &stats);
+}
+
+/* Elements as they are stored: small numbers, or all of one. */
+static uint8_t *pick_elements(model *m, uint64_t n)
+{
+    fake *f = &m->one.f;
+    double *v = fake_keep(f, (size_t)(n + 1) * sizeof *v);
+    uint8_t *out = fake_keep(f, (size_t)(n * m->type->itemsize) + 1);
+    const bool alike = fake_chance(f, 2);
+    const double value = fake_chance(f, 2) ? 0 : 7;
+    for (uint64_t i = 0; i < n; i++)
+        v[i] = alike ? value : (double)fake_pick(f, 0, 100);
+    cast_all(cip_dtype_of(CIP_F64), m->type, n, (const uint8_t *)v, out);
+    return out;
+}
+
+/* --- files --------------------------------------------------------------------------------------
+ */
+
+static cip_array *add_array(fake *f, const char *path, const fake_stored *s, int32_t ndim,
+                            const int64_t *shape)
+{
+    cip_array *a;
+    FAKE_MUST(cip_layout_add_array(f->layout, true, &a, err));
+    a->layout = f->layout;
+    a->path = path;
+    a->dtype = s->form.dtype;
+    a->space = fake_stored_space(s);
+    a->storage.block = -1;
+    FAKE_MUST(cip_view_c_order(ndim, shape, a->dtype->itemsize, &a->view, err));
+    return a;
+}
+
+static void store_all(fake *f, fake_stored *to, uint64_t nelem, const uint8_t *bytes)
+{
+    const cip_source from = { .dtype = to->form.dtype, .nelem = nelem, .mem = bytes };
+    cip_engine e = { .env = &f->env, .store = &fake_store, .state = to, .tuning = &f->tuning };
+    FAKE_MUST(cip_engine_put(&e, 0, &to->form, &from, err));
+}
+
+static void world_begin(world *w, const char *path, const model *m)
+{
+    w->a = add_array(&w->f, path, &w->stored, m->ndim, m->shape);
+    const cip_bytes key = { (const uint8_t *)path, strlen(path) };
+    FAKE_MUST(cip_strmap_put(&w->file.by_path, key, w->f.layout->narray - 1, NULL, err));
+    memset(&w->e, 0, sizeof w->e);
+    w->e.file = &w->file;
+    w->e.arena.mem = &w->file.env.mem;
+    w->e.ops = &fake_store;
+    w->e.state = &w->stored;
+    FAKE_MUST(cip_temporary_new(&w->file.env, NULL, &w->e.temporary, err));
+}
+
+static void world_end(world *w)
+{
+    cip_edit_chunks_end(&w->e);
+    cip_io_close(w->e.temporary);
+    cip_arena_clear(&w->e.arena);
+}
+
+static void world_open(world *w)
+{
+    memset(&w->file, 0, sizeof w->file);
+    FAKE_MUST(cip_env_init(&w->file.env, NULL, NULL, w->f.env.pool, err));
+    w->file.layout = w->f.layout;
+    w->file.format = &fake_format;
+    w->file.by_path.mem = &w->file.env.mem;
+}
+
+static void world_close(world *w)
+{
+    cip_strmap_clear(&w->file.by_path);
+    cip_env_clear(&w->file.env);
+    fake_close(&w->f);
+}
+
+static void pick_array(model *m)
+{
+    fake *f = &m->one.f;
+    static const cip_kind kinds[] = { CIP_U8, CIP_I16, CIP_U32, CIP_I64, CIP_F32, CIP_F64 };
+    const cip_kind kind = kinds[fake_pick(f, 0, 5)];
+    m->type = cip_dtype_fixed(kind, fake_chance(f, 2));
+    m->native = cip_dtype_of(kind);
+    m->ndim = (int32_t)fake_pick(f, 0, MAX_AXES);
+    for (int32_t k = 0; k < m->ndim; k++)
+        m->shape[k] = (int64_t)fake_pick(f, fake_chance(f, 30) ? 0 : 1, m->ndim < 3 ? 20 : 7);
+    do
+        fake_pick_form(f, m->type, m->ndim, m->shape, &m->one.stored);
+    while (m->one.stored.grid == NULL && m->one.stored.form.chunk_nbytes == 0);
+    m->takes = fake_chance(f, 2);
+    cip_array_form *form = &m->one.stored.form;
+    for (size_t k = 0; k < form->nstep && m->takes; k++)
+        form->step[k].level = 0;
+    form->caps |= m->takes ? CIP_FORM_TAKES : 0;
+    fake_same_form(&m->many.f, &m->one.stored, &m->many.stored);
+}
+
+static void model_open(model *m, uint64_t seed, cip_pool *pool)
+{
+    fake_open(&m->one.f, seed, NULL, NULL);
+    fake_open(&m->many.f, seed + 1, pool, NULL);
+    fake_open(&m->other, seed + 2, NULL, NULL);
+    fake_tiny_tuning(&m->one.f);
+    if (fake_chance(&m->one.f, 2))
+        fake_tiny_tuning(&m->many.f);
+    world_open(&m->one);
+    world_open(&m->many);
+    pick_array(m);
+    const uint64_t n = product(m->ndim, m->shape);
+    m->bytes = pick_elements(m, n);
+    store_all(&m->one.f, &m->one.stored, n, m->bytes);
+    store_all(&m->many.f, &m->many.stored, n, m->bytes);
+}
+
+static void model_close(model *m)
+{
+    fake_close(&m->other);
+    world_close(&m->many);
+    world_close(&m->one);
+}
+
+/* --- changes ------------------------------------------------------------------------------------
+ */
+
+/* Steps along each axis. */
+typedef struct box {
+    int64_t start[CIP_MAX_NDIM], n[CIP_MAX_NDIM], step[CIP_MAX_NDIM];
+    char text[400];
+} box;
+
+/* `whole`: it begins and ends where chunks do. */
+static void pick_box(model *m, bool whole, box *b)
+{
+    fake *f = &m->one.f;
+    const fake_geometry *g = m->one.stored.grid;
+    size_t at = 0;
+    b->text[0] = '\0';
+    for (int32_t k = 0; k < m->ndim; k++) {
+        const int64_t length = m->shape[k], each = whole && g != NULL ? g->chunk[k] : 1;
+        b->step[k] = whole ? 1 : (int64_t)fake_pick(f, 1, fake_chance(f, 3) ? 4 : 1);
+        b->start[k] = fake_chance(f, 2) || (whole && g == NULL) || length == 0
+                          ? 0
+                          : (int64_t)fake_pick(f, 0, (uint64_t)length - 1) / each * each;
+        int64_t most = (length - b->start[k] + b->step[k] - 1) / b->step[k];
+        b->n[k] = fake_chance(f, 2) || most == 0 || (whole && g == NULL)
+                      ? most
+                      : (int64_t)fake_pick(f, 1, (uint64_t)most);
+        if (whole && b->n[k] != most)
+            b->n[k] = b->n[k] / each * each;
+        const int64_t end = b->start[k] + b->n[k] * b->step[k];
+        at += (size_t)snprintf(b->text + at, sizeof b->text - at,
+                               "%s%" PRId64 ":%" PRId64 ":%" PRId64, k == 0 ? "[" : ",",
+                               b->start[k], end < length ? end : length, b->step[k]);
+    }
+    if (m->ndim != 0)
+        snprintf(b->text + at, sizeof b->text - at, "]");
+}
+
+static void model_write(model *m, const box *b, const uint8_t *elems)
+{
+    const size_t each = (size_t)m->type->itemsize;
+    int64_t at[CIP_MAX_NDIM] = { 0 };
+    for (uint64_t i = 0, n = product(m->ndim, b->n); i < n; i++) {
+        uint64_t to = 0;
+        for (int32_t k = 0; k < m->ndim; k++)
+            to = to * (uint64_t)m->shape[k] + (uint64_t)(b->start[k] + at[k] * b->step[k]);
+        memcpy(m->bytes + to * each, elems + i * each, each);
+        for (int32_t k = m->ndim - 1; k >= 0 && ++at[k] == b->n[k]; k--)
+            at[k] = 0;
+    }
+}
+
+static void model_resize(model *m, const int64_t *shape)
+{
+    const size_t each = (size_t)m->type->itemsize;
+    const uint64_t n = product(m->ndim, shape);
+    uint8_t *bytes = fake_keep(&m->one.f, (size_t)n * each + 1);
+    int64_t at[CIP_MAX_NDIM] = { 0 };
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t from = 0;
+        bool inside = true;
+        for (int32_t k = 0; k < m->ndim; k++) {
+            inside = inside && at[k] < m->shape[k];
+            from = from * (uint64_t)m->shape[k] + (uint64_t)at[k];
+        }
+        if (inside)
+            memcpy(bytes + i * each, m->bytes + from * each, each);
+        for (int32_t k = m->ndim - 1; k >= 0 && ++at[k] == shape[k]; k--)
+            at[k] = 0;
+    }
+    m->bytes = bytes;
+    memcpy(m->shape, shape, sizeof m->shape);
+}
+
+static uint8_t *native_of(model *m, const uint8_t *elems, uint64_t n)
+{
+    uint8_t *out = fake_keep(&m->one.f, (size_t)(n * m->type->itemsize) + 1);
+    cast_all(m->type, m->native, n, elems, out);
+    return out;
+}
+
+/* An array of another file with these elements, in the form of the array that is changed. */
+static const cip_array *another(model *m, const int64_t *shape, const uint8_t *elems)
+{
+    const uint64_t n = product(m->ndim, shape);
+    fake_stored s = { .f = &m->other };
+    fake_same_form(&m->other, &m->one.stored, &s);
+    s.nbytes = n * m->type->itemsize;
+    if (s.grid != NULL) {
+        fake_geometry *g = fake_keep(&m->other, sizeof *g);
+        *g = *s.grid;
+        g->g.shape = g->shape;
+        g->total = 1;
+        for (int32_t k = 0; k < m->ndim; k++) {
+            g->shape[k] = shape[k];
+            g->nchunk[k] = (shape[k] + g->chunk[k] - 1) / g->chunk[k];
+            g->total *= (size_t)g->nchunk[k];
+        }
+        s.grid = g;
+        s.form.grid = &g->g;
+        s.total = g->total;
+    } else {
+        s.total = (size_t)cip_div_up(s.nbytes,
+                                     cip_min_u64(cip_max_u64(1, s.nbytes), s.form.chunk_nbytes));
+    }
+    s.chunk = fake_keep(&m->other, (size_t)(s.nbytes + 2) * sizeof *s.chunk);
+    s.have = fake_keep(&m->other, (size_t)(s.nbytes + 2) * sizeof *s.have);
+    store_all(&m->other, &s, n, elems);
+    return add_array(&m->other, "x", &s, m->ndim, shape);
+}
+
+static void write_box(model *m, const char *path)
+{
+    box b;
+    fake *f = &m->one.f;
+    const bool borrow = fake_chance(f, 3);
+    pick_box(m, borrow && fake_chance(f, 2), &b);
+    const uint64_t n = product(m->ndim, b.n), nbytes = n * m->type->itemsize;
+    const uint8_t *elems = pick_elements(m, n), *data = native_of(m, elems, n);
+    if (n == 0)
+        return;
+    if (borrow) {
+        const cip_array *from = another(m, b.n, elems);
+        FAKE_MUST(cip_edit_write_array(&m->one.e, path, b.text, from, err));
+        FAKE_MUST(cip_edit_write_array(&m->many.e, path, b.text, from, err));
+    } else {
+        FAKE_MUST(cip_edit_write(&m->one.e, path, b.text, data, (size_t)nbytes, err));
+        FAKE_MUST(cip_edit_write(&m->many.e, path, b.text, data, (size_t)nbytes, err));
+    }
+    model_write(m, &b, elems);
+}
+
+static void add_rows(model *m, const char *path)
+{
+    fake *f = &m->one.f;
+    int64_t shape[CIP_MAX_NDIM];
+    box b;
+    memcpy(shape, m->shape, sizeof shape);
+    const int64_t was = shape[0], more = (int64_t)fake_pick(f, 0, 5);
+    shape[0] += more;
+    if (product(m->ndim, shape) > ELEMS_MAX)
+        return;
+    for (int32_t k = 0; k < m->ndim; k++) {
+        b.start[k] = k == 0 ? was : 0;
+        b.n[k] = k == 0 ? more : shape[k];
+        b.step[k] = 1;
+    }
+    const uint64_t n = product(m->ndim, b.n);
+    const uint8_t *elems = pick_elements(m, n), *data = native_of(m, elems, n);
+    if (n == 0)
+        return;
+    if (fake_chance(f, 2)) {
+        const cip_array *from = another(m, b.n, elems);
+        FAKE_MUST(cip_edit_append_array(&m->one.e, path, from, err));
+        FAKE_MUST(cip_edit_append_array(&m->many.e, path, from, err));
+    } else {
+        const size_t nbytes = (size_t)(n * m->type->itemsize);
+        FAKE_MUST(cip_edit_append(&m->one.e, path, data, nbytes, err));
+        FAKE_MUST(cip_edit_append(&m->many.e, path, data, nbytes, err));
+    }
+    model_resize(m, shape);
+    model_write(m, &b, elems);
+}
+
+static void resize(model *m, const char *path)
+{
+    fake *f = &m->one.f;
+    int64_t shape[CIP_MAX_NDIM] = { 0 };
+    const bool rows = fake_chance(f, 2);
+    for (int32_t k = 0; k < m->ndim; k++)
+        shape[k] = rows && k != 0 ? m->shape[k]
+                                  : (int64_t)fake_pick(f, fake_chance(f, 9) ? 0 : 1,
+                                                       (uint64_t)m->shape[k] + 4);
+    if (product(m->ndim, shape) > ELEMS_MAX)
+        return;
+    FAKE_MUST(cip_edit_resize(&m->one.e, path, m->ndim, shape, err));
+    FAKE_MUST(cip_edit_resize(&m->many.e, path, m->ndim, shape, err));
+    model_resize(m, shape);
+}
+
+/* --- what comes of it ---------------------------------------------------------------------------
+ */
+
+static void compare(model *m, world *w, cip_space *s)
+{
+    const size_t n = (size_t)(product(m->ndim, m->shape) * m->type->itemsize);
+    uint8_t *got = fake_keep(&w->f, n + 1);
+    assert_int_equal(s->len, n);
+    FAKE_MUST(cip_space_read_at(&w->f.how, s, 0, got, n, err));
+    assert_memory_equal(got, m->bytes, n);
+}
+
+static void compare_stored(const fake_stored *a, const fake_stored *b)
+{
+    assert_int_equal(a->nstored, b->nstored);
+    for (size_t i = 0; i < a->nstored; i++) {
+        const cip_chunk *x = &a->chunk[i], *y = &b->chunk[i];
+        assert_int_equal(x->state, y->state);
+        assert_int_equal(x->raw_len, y->raw_len);
+        assert_ptr_equal(x->codec, y->codec);
+        assert_int_equal(x->at.len, y->at.len);
+        assert_memory_equal(a->f->file + x->at.off, b->f->file + y->at.off, (size_t)x->at.len);
+    }
+}
+
+static void update(model *m, const char *path)
+{
+    world_begin(&m->one, path, m);
+    world_begin(&m->many, path, m);
+    for (int k = 0; k < EDITS; k++) {
+        switch (fake_pick(&m->one.f, 0, 4)) {
+        case 0:
+            if (m->ndim != 0)
+                add_rows(m, path);
+            break;
+        case 1:
+            resize(m, path);
+            break;
+        default:
+            write_box(m, path);
+        }
+        compare(m, &m->one, cip_edit_now(&m->one.e, m->one.a)->space);
+    }
+    FAKE_MUST(cip_edit_settle(&m->one.e, err));
+    FAKE_MUST(cip_edit_settle(&m->many.e, err));
+    compare(m, &m->many, cip_edit_now(&m->many.e, m->many.a)->space);
+    compare(m, &m->one, fake_stored_space(&m->one.stored));
+    compare_stored(&m->one.stored, &m->many.stored);
+    world_end(&m->many);
+    world_end(&m->one);
+}
+
+static void changed_arrays_read_as_the_model(void **state)
+{
+    static const char *const names[UPDATES] = { "a", "b" };
+    cip_pool *pool;
+    uint64_t first = test_seed(), n = test_full() ? ALL : SAMPLE;
+    (void)state;
+    assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);
+    for (now = first; now < first + n; now++) {
+        static model m;
+        model_open(&m, now, pool);
+        for (size_t k = 0; k < UPDATES; k++)
+            update(&m, names[k]);
+        model_close(&m);
+    }
+    now = 0;
+    cip_pool_free(pool);
+}
+
+/* --- some of them -------------------------------------------------------------------------------
+ */
+
+/* 12 x 4 bytes in chunks of 3 x 2, through the key. */
+static void small_open(model *m, uint32_t caps, const cip_allocator *alloc)
+{
+    static uint8_t key = 0x5A;
+    const int64_t shape[] = { 12, 4 };
+    fake_geometry *g;
+    memset(m, 0, sizeof *m);
+    fake_open_from(&m->one.f, 1, NULL, NULL, alloc);
+    fake_open(&m->other, 2, NULL, NULL);
+    world_open(&m->one);
+    m->ndim = 2;
+    memcpy(m->shape, shape, sizeof shape);
+    m->type = m->native = cip_dtype_of(CIP_U8);
+    m->bytes = fake_random(&m->one.f, 48);
+    g = fake_keep(&m->one.f, sizeof *g);
+    fake_plan_grid(&m->one.f, shape, 2, 1, g);
+    g->g = (cip_grid){ .itemsize = 1, .ndim = 2, .shape = g->shape, .chunk = g->chunk };
+    g->chunk[0] = 3;
+    g->chunk[1] = 2;
+    g->nchunk[0] = 4;
+    g->nchunk[1] = 2;
+    g->total = 8;
+    fake_stored like = { .f = &m->one.f, .grid = g, .nbytes = 48, .total = 8 };
+    like.form = (cip_array_form){ .dtype = m->type, .grid = &g->g, .nstep = 1, .caps = caps };
+    like.form.step[0] = (cip_form_step){ &fake_key, &key, 0 };
+    fake_same_form(&m->one.f, &like, &m->one.stored);
+    store_all(&m->one.f, &m->one.stored, 48, m->bytes);
+    world_begin(&m->one, "a", m);
+}
+
+static void small_close(model *m)
+{
+    world_end(&m->one);
+    fake_close(&m->other);
+    world_close(&m->one);
+}
+
+static void a_chunk_is_encoded_once_however_often_it_changed(void **state)
+{
+    (void)state;
+    static model m;
+    small_open(&m, 0, NULL);
+    const size_t before = fake_key_used;
+    for (uint8_t v = 1; v < 20; v++)
+        FAKE_MUST(cip_edit_write(&m.one.e, "a", "[4,3]", &v, 1, err));
+    assert_int_equal(fake_key_used, before + 1); /* what the chunk was */
+    FAKE_MUST(cip_edit_settle(&m.one.e, err));
+    assert_int_equal(fake_key_used, before + 2);
+    m.bytes[4 * 4 + 3] = 19;
+    compare(&m, &m.one, fake_stored_space(&m.one.stored));
+    small_close(&m);
+}
+
+static void whole_chunks_of_another_file_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    static model m;
+    const int64_t part[] = { 6, 2 }, rows[] = { 4, 4 };
+    small_open(&m, CIP_FORM_TAKES, NULL);
+    const uint8_t *elems = fake_random(&m.other, 12), *more = fake_random(&m.other, 16);
+    const cip_array *from = another(&m, part, elems), *behind = another(&m, rows, more);
+    const size_t before = fake_key_used;
+    FAKE_MUST(cip_edit_write_array(&m.one.e, "a", "[3:9,2:4]", from, err));
+    FAKE_MUST(cip_edit_append_array(&m.one.e, "a", behind, err));
+    FAKE_MUST(cip_edit_settle(&m.one.e, err));
+    assert_int_equal(fake_key_used, before);
+    for (size_t i = 0; i < 12; i++)
+        m.bytes[(3 + i / 2) * 4 + 2 + i % 2] = elems[i];
+    const int64_t shape[CIP_MAX_NDIM] = { 16, 4 };
+    model_resize(&m, shape);
+    memcpy(m.bytes + 48, more, 16);
+    compare(&m, &m.one, fake_stored_space(&m.one.stored));
+    small_close(&m);
+}
+
+static int stop_at_the_second(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    assert_int_equal(total, 8);
+    return done == 2;
+}
+
+static void encoding_can_be_cancelled(void **state)
+{
+    (void)state;
+    static model m;
+    small_open(&m, 0, NULL);
+    m.one.e.o.progress = stop_at_the_second;
+    FAKE_MUST(cip_edit_write(&m.one.e, "a", "", m.bytes, 48, err));
+    assert_int_equal(cip_edit_settle(&m.one.e, NULL), CIP_ERR_CANCELLED);
+    small_close(&m);
+}
+
+static cip_status change_all(model *m)
+{
+    const int64_t shape[] = { 13, 5 };
+    cip_status st = cip_edit_write(&m->one.e, "a", "[1:9,1:3]", m->bytes, 16, NULL);
+    if (st == CIP_OK)
+        st = cip_edit_append(&m->one.e, "a", m->bytes, 8, NULL);
+    if (st == CIP_OK)
+        st = cip_edit_resize(&m->one.e, "a", 2, shape, NULL);
+    return st == CIP_OK ? cip_edit_settle(&m->one.e, NULL) : st;
+}
+
+static void a_failing_allocation_is_passed_on(void **state)
+{
+    (void)state;
+    for (size_t n = 1, failed = 1; failed != 0; n++) {
+        static model m;
+        fail_alloc alloc = { 0 };
+        const cip_allocator from = { fail_alloc_resize, &alloc };
+        small_open(&m, 0, &from);
+        alloc.fail_at = alloc.requests + n;
+        cip_status st = change_all(&m);
+        failed = alloc.requests >= alloc.fail_at;
+        if (st != CIP_OK || !failed)
+            assert_int_equal(st, failed ? CIP_ERR_NOMEM : CIP_OK);
+        small_close(&m);
+        assert_int_equal(alloc.held, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(changed_arrays_read_as_the_model, name_seed),
+        cmocka_unit_test(a_chunk_is_encoded_once_however_often_it_changed),
+        cmocka_unit_test(whole_chunks_of_another_file_are_taken_as_they_are),
+        cmocka_unit_test(encoding_can_be_cancelled),
+        cmocka_unit_test(a_failing_allocation_is_passed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
