@@ -99,12 +99,10 @@ typedef enum cip_change_kind {
 
 /* How the elements of an array that is there change: in chunks, or (`bytes`) as linear bytes. */
 typedef struct cip_change_form {
-    cip_array_form form; /* of chunks that join those that are there: the same grid, or linear ones
-                            of the same length, which the array's own steps decode */
-    cip_changes *bytes;  /* NULL: in chunks */
-    cip_nd view;         /* of bytes: where the array's elements are in them now, */
-    bool ends;           /* in C order, up to their end: rows may come and go there (but for a torn
-                            row, which goes). Otherwise all elements move to bytes of their own */
+    cip_array_form form;     /* of chunks that join those that are there: the same grid, or linear
+                                ones of the same length, which the array's own steps decode */
+    cip_changes *bytes;      /* NULL: in chunks */
+    cip_changes_array array; /* of bytes: where its elements are in them now */
 } cip_change_form;
 
 /* How a format stores arrays, in a new file or in one that is there. Finished chunks come; what
@@ -145,20 +143,17 @@ typedef struct cip_array_store {
     cip_status (*set_text)(void *w, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
     cip_status (*history)(void *w, const char *text, cip_err *err);
-    /* How an array's elements change; `shape`: what it is to become, of ELEMENTS as it is. What
-     * cannot be changed is refused here. */
+    /* How an array's elements change (`shape` of CIP_CHANGE_SHAPE: what it is to become; else
+     * NULL). What cannot be changed is refused here. */
     cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
                        cip_change_form *out, cip_err *err);
-    /* Before the end, of each array that changed in chunks: what became of these, borrowed until
-     * the revision is committed. */
+    /* In chunks: before the end, of each array that changed, what became of its chunks; borrowed
+     * until the revision is committed. */
     cip_status (*chunks)(void *w, const cip_chunk_changes *c, cip_err *err);
-    /* Elements of an array: `at` is a view (of any order) in its space's bytes. */
-    cip_status (*write)(void *w, const cip_array *a, const cip_nd *at, const cip_feed *feed,
-                        cip_err *err);
-    /* Adds nrow rows along the first axis. */
-    cip_status (*append)(void *w, const cip_array *a, uint64_t nrow, const cip_feed *feed,
-                         cip_err *err);
-    cip_status (*resize)(void *w, const cip_array *a, const int64_t *shape, cip_err *err);
+    /* In bytes: the array has another shape. `content`: its elements, all of them, are now these,
+     * packed, which are taken over, on failure too; NULL: they are where `form` said. */
+    cip_status (*reshaped)(void *w, const cip_array *a, const int64_t *shape, cip_changes *content,
+                           cip_err *err);
     /* Both or none: arrays that come. May one come to `path`, its data in the tree or not? *version
      * (may be NULL): of the format, for the file that brings it. */
     cip_status (*may_take)(void *w, const char *path, bool inlined, const char **version,

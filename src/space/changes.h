@@ -77,6 +77,22 @@ cip_status cip_changes_make_anew(cip_changes *c, cip_err *err);
 cip_status cip_changes_copy(cip_changes *c, const cip_nd *from, const cip_nd *to, cip_changes *out,
                             cip_err *err);
 
+/* Elements of an array that the view `at` has in these bytes. `ends`: in C order and up to where
+ * rows may come and go, which is the end but for what is to be cut off there. */
+typedef struct cip_changes_array {
+    cip_nd at;
+    bool ends;
+} cip_changes_array;
+/* nrow more rows along the first axis, and the shape that it has then; or just another shape, with
+ * zeros for new elements. In place, or (*moved) all elements go to *content, which is made, packed,
+ * and to be ended by the caller. ARG for an array without axes, LIMIT for one of over 2^63 bytes.
+ */
+cip_status cip_changes_rows(cip_changes *c, const cip_changes_array *a, uint64_t nrow,
+                            const cip_feed *feed, int64_t *shape, cip_changes *content, bool *moved,
+                            cip_err *err);
+cip_status cip_changes_shape(cip_changes *c, const cip_changes_array *a, const int64_t *shape,
+                             cip_changes *content, bool *moved, cip_err *err);
+
 /* How it ends, where it is not anew: the writes to kept bytes, rising and each byte once, are added
  * to the patch; behind them come all bytes of `added`. */
 cip_status cip_changes_writes(cip_changes *c, cip_patch *to, cip_err *err);

@@ -178,7 +178,7 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
         return err != NULL ? (cip_status)err->code : CIP_ERR_TYPE;
     if (dtype == cip_dtype_as_stored())
         dtype = native;
-    if (u == NULL || (u->form == NULL && u->append == NULL))
+    if (u == NULL || u->form == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
                         f->format->title);
     CIP_TRY(cip_rows_count(a, dtype->itemsize, nbytes, &nrow, err));

@@ -58,9 +58,7 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 {
     cip_change_form f;
     cip_edit_chunks *x;
-    if (e->ops->form == NULL)
-        return e->ops->write(e->state, a, at, feed, err);
-    CIP_TRY(ask(e, a, CIP_CHANGE_ELEMENTS, a->view.shape, &f, &x, err));
+    CIP_TRY(ask(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
     return x != NULL ? cip_chunk_changes_write(x->c, at, feed, err)
                      : cip_changes_write(f.bytes, at, feed, err);
 }
@@ -87,11 +85,15 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     cip_nd rows;
     cip_change_form f;
     cip_edit_chunks *x;
+    cip_changes content;
+    bool moved;
     uint64_t nelem;
-    if (e->ops->form == NULL)
-        return e->ops->append(e->state, a, nrow, feed, err);
+    CIP_TRY(ask(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
+    if (x == NULL) {
+        CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
+        return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
+    }
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
-    CIP_TRY(ask(e, a, CIP_CHANGE_ROWS, shape, &f, &x, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
     return cip_chunk_changes_resize(x->c, shape, none ? NULL : &rows, feed, err);
 }
@@ -100,10 +102,13 @@ cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
 {
     cip_change_form f;
     cip_edit_chunks *x;
-    if (e->ops->form == NULL)
-        return e->ops->resize(e->state, a, shape, err);
+    cip_changes content;
+    bool moved;
     CIP_TRY(ask(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
-    return cip_chunk_changes_resize(x->c, shape, NULL, NULL, err);
+    if (x != NULL)
+        return cip_chunk_changes_resize(x->c, shape, NULL, NULL, err);
+    CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
+    return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
 }
 
 /* --- chunks of another file ---------------------------------------------------------------------
@@ -202,7 +207,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     cip_edit_chunks *x;
     cip_nd rows;
     *taken = false;
-    if (e->ops->form == NULL || !cip_read_plan_is_whole(from) || from->nelem == 0)
+    if (!cip_read_plan_is_whole(from) || from->nelem == 0)
         return CIP_OK;
     memcpy(shape, a->view.shape, sizeof shape);
     if (at == NULL) {
@@ -212,7 +217,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     } else if (!box_of(a, at, first)) {
         return CIP_OK;
     }
-    CIP_TRY(ask(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, shape, &f, &x, err));
+    CIP_TRY(ask(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
     if (x == NULL || (f.form.caps & CIP_FORM_TAKES) == 0)
         return CIP_OK;
     taking t = { .to = x->c };

@@ -215,8 +215,7 @@ static cip_status plan_target(const cip_edit *e, const char *path, const char *s
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e->ops->form != NULL || e->ops->write != NULL, "changing elements",
-                          err);
+    return cip_edit_check(e, e->ops->form != NULL, "changing elements", err);
 }
 
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
@@ -321,7 +320,7 @@ static cip_status find_array(const cip_edit *e, const char *path, const cip_arra
 
 static cip_status may_append(const cip_edit *e, cip_err *err)
 {
-    return cip_edit_check(e, e->ops->form != NULL || e->ops->append != NULL, "adding rows", err);
+    return cip_edit_check(e, e->ops->form != NULL, "adding rows", err);
 }
 
 static cip_status append_rows(cip_edit *e, const char *path, const void *data, size_t nbytes,
@@ -397,8 +396,7 @@ static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t 
                          cip_err *err)
 {
     const cip_array *a;
-    CIP_TRY(
-        cip_edit_check(e, e->ops->form != NULL || e->ops->resize != NULL, "another shape", err));
+    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "another shape", err));
     CIP_TRY(find_array(e, path, &a, err));
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",

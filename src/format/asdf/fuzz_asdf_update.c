@@ -37,11 +37,11 @@ static cip_status change_data(void *u, const cip_array *a, unsigned how, cip_err
         shape[0] = shape[0] / 2 + 1;
     switch (how % 3) {
     case 0:
-        return nelem == 0 ? CIP_OK : cip_asdf_store.write(u, a, &a->view, &feed, err);
+        return nelem == 0 ? CIP_OK : one_elements(&cip_asdf_store, u, a, &a->view, &feed, err);
     case 1:
-        return cip_asdf_store.append(u, a, 1 + how % 5, &feed, err);
+        return one_rows(&cip_asdf_store, u, a, 1 + how % 5, &feed, err);
     default:
-        return cip_asdf_store.resize(u, a, shape, err);
+        return one_shape(&cip_asdf_store, u, a, shape, err);
     }
 }
 

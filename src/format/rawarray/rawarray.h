@@ -75,12 +75,10 @@ cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_
 
 /* rawarray_update.c: the store's functions for a file that is there. */
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err);
-cip_status cip_ra_update_write(void *state, const cip_array *a, const cip_nd *at,
-                               const cip_feed *feed, cip_err *err);
-cip_status cip_ra_update_append(void *state, const cip_array *a, uint64_t nrow,
-                                const cip_feed *feed, cip_err *err);
-cip_status cip_ra_update_resize(void *state, const cip_array *a, const int64_t *shape,
-                                cip_err *err);
+cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
+                                  cip_changes *content, cip_err *err);
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err);
 void cip_ra_update_clear(void *state);
 

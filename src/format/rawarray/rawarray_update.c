@@ -9,6 +9,7 @@
 #include "format/rawarray/rawarray.h"
 #include "io/temporary.h"
 #include "space/changes.h"
+#include "space/chunker.h"
 
 enum { AT_FLAGS = 8, AT_SIZE = 32, AT_DIMS = 48 };
 
@@ -22,7 +23,8 @@ typedef struct update {
     bool reshaped; /* places in the file's data mean nothing any more */
     cip_changes_amount amount;
     cip_changes data;
-    cip_io *packed;
+    bool packed; /* they are, in the temporary file */
+    cip_io *temporary;
 } update;
 
 /* --- begin and end ------------------------------------------------------------------------------
@@ -32,7 +34,6 @@ void cip_ra_update_clear(void *state)
 {
     update *u = state;
     cip_changes_end(&u->data);
-    cip_io_close(u->packed);
 }
 
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -44,6 +45,7 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
     u->is_update = true;
     u->l = l;
     u->env = b->env;
+    u->temporary = b->temporary;
     u->was = u->h = *(const cip_ra_header *)l->own;
     u->level = how->level;
     bool packed = (u->h.flags & CIP_RA_FLAG_LZ4) != 0;
@@ -68,84 +70,44 @@ static cip_status expect_change(update *u, cip_err *err)
 /* --- elements, rows, shapes ---------------------------------------------------------------------
  */
 
-cip_status cip_ra_update_write(void *state, const cip_array *a, const cip_nd *at,
-                               const cip_feed *feed, cip_err *err)
+cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     update *u = state;
+    int64_t now[CIP_MAX_NDIM];
     (void)a;
-    if (u->reshaped)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected elements to be changed before the shape is");
+    (void)shape;
+    if (u->reshaped && kind != CIP_CHANGE_SHAPE)
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected elements to be changed, and rows to be added, before the shape is "
+            "changed");
     CIP_TRY(expect_change(u, err));
-    return cip_changes_write(&u->data, at, feed, err);
+    cip_ra_shape(&u->h, now);
+    out->bytes = &u->data;
+    out->array.ends = true;
+    return cip_view_c_order(u->h.ndim, now, u->h.elbyte, &out->array.at, err);
 }
 
-/* The header for another shape, and the view of its data. */
-static cip_status set_shape(const update *u, const int64_t *shape, cip_ra_header *h, cip_nd *view,
-                            cip_err *err)
+/* Rows that are added leave places in the data as they were. */
+cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
+                                  cip_changes *content, cip_err *err)
 {
-    *h = u->h;
-    if (cip_view_c_order(h->ndim, shape, h->elbyte, view, NULL) != CIP_OK)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "data of over 2^63 bytes");
+    update *u = state;
+    cip_ra_header *h = &u->h;
+    const uint64_t rows = h->ndim != 0 ? h->dims[h->ndim - 1] : 0;
+    (void)a;
+    (void)err;
     h->raw_len = h->elbyte;
     for (int32_t i = 0; i < h->ndim; i++) {
         h->dims[i] = (uint64_t)shape[h->ndim - 1 - i];
         h->raw_len *= h->dims[i];
     }
-    return CIP_OK;
-}
-
-cip_status cip_ra_update_append(void *state, const cip_array *a, uint64_t nrow,
-                                const cip_feed *feed, cip_err *err)
-{
-    update *u = state;
-    cip_ra_header h;
-    cip_nd view;
-    int64_t shape[CIP_MAX_NDIM];
-    (void)a;
-    if (u->reshaped)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected rows to be added before the shape is changed");
-    cip_ra_shape(&u->h, shape);
-    if (u->h.ndim == 0 || cip_add_overflow(shape[0], nrow, &shape[0]))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
-    CIP_TRY(set_shape(u, shape, &h, &view, err));
-    CIP_TRY(expect_change(u, err));
-    uint64_t nelem = (h.raw_len - u->h.raw_len) / h.elbyte;
-    CIP_TRY(cip_changes_append(&u->data, nelem, h.elbyte, feed, err));
-    u->h = h;
-    return CIP_OK;
-}
-
-static cip_status reshape(update *u, const cip_nd *to, cip_err *err)
-{
-    cip_nd from;
-    cip_changes other;
-    int64_t before[CIP_MAX_NDIM];
-    cip_ra_shape(&u->h, before);
-    CIP_TRY(cip_view_c_order(u->h.ndim, before, u->h.elbyte, &from, err));
-    CIP_TRY(cip_changes_copy(&u->data, &from, to, &other, err));
-    cip_changes_end(&u->data);
-    u->data = other;
-    return CIP_OK;
-}
-
-cip_status cip_ra_update_resize(void *state, const cip_array *a, const int64_t *shape, cip_err *err)
-{
-    update *u = state;
-    cip_ra_header h;
-    cip_nd to;
-    bool rows_only = true;
-    (void)a;
-    if (u->h.ndim == 0)
+    u->reshaped = u->reshaped || content != NULL || (h->ndim != 0 && h->dims[h->ndim - 1] < rows);
+    if (content == NULL)
         return CIP_OK;
-    for (int32_t i = 1; i < u->h.ndim; i++)
-        rows_only = rows_only && (uint64_t)shape[i] == u->h.dims[u->h.ndim - 1 - i];
-    CIP_TRY(set_shape(u, shape, &h, &to, err));
-    CIP_TRY(expect_change(u, err));
-    CIP_TRY(rows_only ? cip_changes_resize(&u->data, h.raw_len, err) : reshape(u, &to, err));
-    u->h = h;
-    u->reshaped = true;
+    cip_changes_end(&u->data);
+    u->data = *content;
     return CIP_OK;
 }
 
@@ -171,31 +133,38 @@ static cip_status add_metadata(update *u, cip_revision *r, cip_err *err)
     return cip_revision_range(r, u->l->io, off, u->l->io->size - off, err);
 }
 
+static cip_status store_packed(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                               cip_err *err)
+{
+    update *u = user;
+    (void)i;
+    (void)n;
+    u->packed = !chunk->plain;
+    return chunk->plain
+               ? CIP_OK
+               : cip_temporary_write(u->temporary, 0, chunk->bytes.ptr, chunk->bytes.len, err);
+}
+
 /* The data as one LZ4 block, if that makes them smaller. */
 static cip_status pack(update *u, cip_err *err)
 {
-    const cip_codec *lz4 = cip_codec_find("lz4");
-    cip_mem *mem = &u->env->mem;
-    const cip_codec_env env = { .mem = mem, .typesize = u->h.elbyte };
-    void *raw = NULL, *packed = NULL;
-    size_t n = (size_t)u->h.raw_len, cap, len;
-    cip_status st;
+    const cip_dtype elem = { .kind = CIP_OPAQUE, .itemsize = u->h.elbyte, .name = "bytes" };
+    const cip_array_form form = { .dtype = &elem,
+                                  .chunk_nbytes = UINT64_MAX,
+                                  .step = { { cip_codec_find("lz4"), NULL, u->level } },
+                                  .nstep = 1,
+                                  .caps = CIP_FORM_PLAIN };
+    const cip_chunker_to to = { store_packed, u, NULL };
+    cip_chunker *c;
     if (u->h.raw_len > CIP_RA_LZ4_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for one LZ4 block, found %" PRIu64,
                         CIP_RA_LZ4_MAX, u->h.raw_len);
-    cap = lz4->bound(n);
-    CIP_GO(cip_mem_get(mem, n, &raw, err));
-    CIP_GO(cip_mem_get(mem, cap, &packed, err));
-    CIP_GO(cip_io_read(u->data.anew, 0, raw, n, err));
-    CIP_GO(lz4->encode(NULL, &env, u->level, (cip_bytes){ raw, n }, packed, cap, &len, err));
-    if (len >= n)
-        goto done;
-    CIP_GO(cip_temporary_new(u->env, cip_io_path(u->l->io), &u->packed, err));
-    st = cip_temporary_write(u->packed, 0, packed, len, err);
-done:
-    cip_mem_put(mem, raw);
-    cip_mem_put(mem, packed);
+    CIP_TRY(cip_chunker_new_apart(u->env, &form, u->h.raw_len, 1, &to, &c, err));
+    cip_status st = cip_chunker_chunk(c, 0, u->data.anew, 0, u->h.raw_len, err);
+    if (st == CIP_OK)
+        st = cip_chunker_finish(c, err);
+    cip_chunker_free(c);
     return st;
 }
 
@@ -206,8 +175,8 @@ static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
     CIP_TRY(cip_changes_make_anew(&u->data, err));
     if (u->pack && u->h.raw_len != 0)
         CIP_TRY(pack(u, err));
-    cip_io *data = u->packed != NULL ? u->packed : u->data.anew;
-    if (u->packed != NULL)
+    cip_io *data = u->packed ? u->temporary : u->data.anew;
+    if (u->packed)
         flags |= CIP_RA_FLAG_LZ4;
     CIP_TRY(new_header(u, flags, data->size, head, err));
     r->anew = true;

@@ -227,9 +227,8 @@ const cip_array_store cip_ra_store = {
     .check = check,
     .begin = begin,
     .store = store,
-    .write = cip_ra_update_write,
-    .append = cip_ra_update_append,
-    .resize = cip_ra_update_resize,
+    .form = cip_ra_update_form,
+    .reshaped = cip_ra_update_reshaped,
     .finish = finish,
     .clear = clear,
 };

@@ -129,11 +129,10 @@ cip_status cip_asdf_update_set_text(void *u, cip_bytes text, cip_err *err);
 /* --- asdf_update_data.c: elements ----------------------------------------------------------------
  */
 
-cip_status cip_asdf_update_write(void *u, const cip_array *a, const cip_nd *at,
-                                 const cip_feed *feed, cip_err *err);
-cip_status cip_asdf_update_append(void *u, const cip_array *a, uint64_t nrow, const cip_feed *feed,
-                                  cip_err *err);
-cip_status cip_asdf_update_resize(void *u, const cip_array *a, const int64_t *shape, cip_err *err);
+cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                                const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
+                                    cip_changes *content, cip_err *err);
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 /* Whether its first axis is `*`: as long as its data are. */
 bool cip_asdf_update_star(const cip_array *a);
@@ -144,12 +143,10 @@ cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
 /* --- asdf_update_inline.c ----------------------------------------------------------------------
  */
 
-cip_status cip_asdf_inline_write(asdf_update *u, const cip_array *a, const cip_nd *at,
-                                 const cip_feed *feed, cip_err *err);
-cip_status cip_asdf_inline_append(asdf_update *u, const cip_array *a, uint64_t nelem, int64_t nrow,
-                                  const cip_feed *feed, cip_err *err);
-cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int64_t *shape,
-                                  cip_err *err);
+cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_kind kind,
+                                cip_change_form *out, cip_err *err);
+cip_status cip_asdf_inline_reshaped(asdf_update *u, const cip_array *a, const int64_t *shape,
+                                    cip_changes *content, cip_err *err);
 /* Puts them into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 /* Forgets them. */

@@ -71,19 +71,6 @@ static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_write(void *state, const cip_array *a, const cip_nd *at,
-                                 const cip_feed *feed, cip_err *err)
-{
-    asdf_update *u = state;
-    CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, false, err));
-    if (is_inline(a))
-        return cip_asdf_inline_write(u, a, at, feed, err);
-    asdf_ublock *b = &u->b[a->storage.block];
-    b->changed = true;
-    return cip_changes_write(&b->data, at, feed, err);
-}
-
 /* --- rows
  * ------------------------------------------------------------------------------------------- */
 
@@ -190,60 +177,50 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
                     "the array has a mask of its own shape, which would no longer fit");
 }
 
-static cip_status append_anew(asdf_update *u, const cip_array *a, uint64_t nelem,
-                              const int64_t *shape, const cip_feed *feed, cip_err *err)
+cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                                const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    cip_changes content;
-    cip_nd to;
-    const cip_nd *from = &a->view;
-    CIP_TRY(cip_view_c_order(from->ndim, from->shape, from->itemsize, &to, err));
-    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, from, &to, &content, err));
-    cip_status st = cip_changes_append(&content, nelem, from->itemsize, feed, err);
-    if (st == CIP_OK)
-        return own_content(u, a, shape, &content, err);
-    cip_changes_end(&content);
-    return st;
-}
-
-/* Elements in nrow rows. */
-static cip_status count_rows(const cip_array *a, uint64_t nrow, int64_t *shape, uint64_t *nelem,
-                             cip_err *err)
-{
-    uint64_t row, nbytes;
-    if (a->view.ndim == 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
-    memcpy(shape, a->view.shape, sizeof a->view.shape);
-    if (!cip_shape_nelem(a->view.ndim - 1, shape + 1, &row) || cip_mul_overflow(row, nrow, nelem) ||
-        cip_mul_overflow(*nelem, a->dtype->itemsize, &nbytes) ||
-        cip_add_overflow(shape[0], nrow, &shape[0]))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    asdf_update *u = state;
+    uint64_t row = a->view.itemsize, end;
+    (void)shape;
+    CIP_TRY(check_array(u, &a, err));
+    CIP_TRY(check_place(u, a, kind != CIP_CHANGE_ELEMENTS, err));
+    if (kind != CIP_CHANGE_ELEMENTS)
+        CIP_TRY(no_mask(u->l, a, err));
+    if (is_inline(a))
+        return cip_asdf_inline_form(u, a, kind, out, err);
+    for (int32_t i = 1; i < a->view.ndim; i++) /* of fewer bytes than there are */
+        row *= (uint64_t)a->view.shape[i];
+    asdf_ublock *b = &u->b[a->storage.block];
+    b->changed = b->changed || kind == CIP_CHANGE_ELEMENTS;
+    out->bytes = &b->data;
+    out->array.at = a->view;
+    out->array.ends = kind == CIP_CHANGE_ROWS && ends_block(u, a, row, &end);
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_append(void *state, const cip_array *a, uint64_t nrow,
-                                  const cip_feed *feed, cip_err *err)
+/* Rows behind the last byte of the block. */
+static cip_status more_rows(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
+{
+    uint64_t was, now;
+    CIP_TRY(cip_asdf_update_touch(u, a, false, err));
+    CIP_TRY(new_length(u, a, shape, err));
+    if (!cip_shape_nelem(a->view.ndim, a->view.shape, &was) ||
+        !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
+        return CIP_OK;
+    CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
+    u->b[a->storage.block].changed = true;
+    return note_shape(u, a, shape, (size_t)a->storage.block, err);
+}
+
+cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
+                                    cip_changes *content, cip_err *err)
 {
     asdf_update *u = state;
-    int64_t shape[CIP_MAX_NDIM];
-    uint64_t nelem, end;
-    CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, true, err));
-    CIP_TRY(no_mask(u->l, a, err));
-    CIP_TRY(count_rows(a, nrow, shape, &nelem, err));
+    a = at_its_node(u, a);
     if (is_inline(a))
-        return cip_asdf_inline_append(u, a, nelem, (int64_t)nrow, feed, err);
-    CIP_TRY(cip_asdf_update_touch(u, a, false, err));
-    if (nelem == 0)
-        return new_length(u, a, shape, err);
-    if (!ends_block(u, a, nelem / nrow * a->dtype->itemsize, &end))
-        return append_anew(u, a, nelem, shape, feed, err);
-    asdf_ublock *b = &u->b[a->storage.block];
-    CIP_TRY(new_length(u, a, shape, err));
-    CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
-    CIP_TRY(note_shape(u, a, shape, (size_t)a->storage.block, err));
-    CIP_TRY(cip_changes_resize(&b->data, end, err)); /* without a torn row */
-    b->changed = true;
-    return cip_changes_append(&b->data, nelem, a->dtype->itemsize, feed, err);
+        return cip_asdf_inline_reshaped(u, a, shape, content, err);
+    return content != NULL ? own_content(u, a, shape, content, err) : more_rows(u, a, shape, err);
 }
 
 /* The file whose end is the array's block, if that is streamed and raw: this one, or (in an
@@ -273,25 +250,4 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
     *in = where->io;
     *nbytes = space->len;
     return true;
-}
-
-/* --- another shape, another array
- * -------------------------------------------------------------------- */
-
-cip_status cip_asdf_update_resize(void *state, const cip_array *a, const int64_t *shape,
-                                  cip_err *err)
-{
-    asdf_update *u = state;
-    cip_nd to;
-    cip_changes content;
-    CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, true, err));
-    CIP_TRY(no_mask(u->l, a, err));
-    if (is_inline(a)) {
-        CIP_TRY(cip_asdf_update_touch(u, a, true, err));
-        return cip_asdf_inline_resize(u, a, shape, err);
-    }
-    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
-    CIP_TRY(cip_changes_copy(&u->b[a->storage.block].data, &a->view, &to, &content, err));
-    return own_content(u, a, shape, &content, err);
 }

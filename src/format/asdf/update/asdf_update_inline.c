@@ -74,37 +74,34 @@ static cip_status present(asdf_update *u, const cip_array *a, asdf_uinline **out
     return CIP_OK;
 }
 
-cip_status cip_asdf_inline_write(asdf_update *u, const cip_array *a, const cip_nd *at,
-                                 const cip_feed *feed, cip_err *err)
+cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_kind kind,
+                                cip_change_form *out, cip_err *err)
 {
     asdf_uinline *x;
     CIP_TRY(present(u, a, &x, err));
-    return cip_changes_write(&x->data, at, feed, err);
+    out->bytes = &x->data;
+    out->array.ends = kind == CIP_CHANGE_ROWS;
+    return cip_view_c_order(a->view.ndim, x->shape, a->dtype->itemsize, &out->array.at, err);
 }
 
-cip_status cip_asdf_inline_append(asdf_update *u, const cip_array *a, uint64_t nelem, int64_t nrow,
-                                  const cip_feed *feed, cip_err *err)
+cip_status cip_asdf_inline_reshaped(asdf_update *u, const cip_array *a, const int64_t *shape,
+                                    cip_changes *content, cip_err *err)
 {
     asdf_uinline *x;
-    CIP_TRY(present(u, a, &x, err));
-    x->shape[0] += nrow;
-    return cip_changes_append(&x->data, nelem, a->dtype->itemsize, feed, err);
-}
-
-cip_status cip_asdf_inline_resize(asdf_update *u, const cip_array *a, const int64_t *shape,
-                                  cip_err *err)
-{
-    asdf_uinline *x;
-    cip_nd from, to;
-    cip_changes other;
-    CIP_TRY(present(u, a, &x, err));
-    CIP_TRY(cip_view_c_order(a->view.ndim, x->shape, a->dtype->itemsize, &from, err));
-    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->dtype->itemsize, &to, err));
-    CIP_TRY(cip_changes_copy(&x->data, &from, &to, &other, err));
-    cip_changes_end(&x->data);
-    x->data = other;
-    memcpy(x->shape, to.shape, sizeof x->shape);
-    return CIP_OK;
+    cip_status st = present(u, a, &x, err);
+    if (st == CIP_OK && content != NULL)
+        st = cip_asdf_update_touch(u, a, true, err);
+    if (st == CIP_OK)
+        memcpy(x->shape, shape, (size_t)a->view.ndim * sizeof *shape);
+    if (content == NULL)
+        return st;
+    if (st == CIP_OK) {
+        cip_changes_end(&x->data);
+        x->data = *content;
+    } else {
+        cip_changes_end(content);
+    }
+    return st;
 }
 
 /* The array by a name of it that was neither removed nor replaced since; NULL: there is none. */
