@@ -112,3 +112,17 @@ void cip_mem_put(cip_mem *m, void *ptr)
     m->from.resize(m->from.user, p, total, 0);
     release(m, total);
 }
+
+cip_status cip_mem_handle(const cip_allocator *from, size_t size, void **out, cip_err *err)
+{
+    cip_mem mem;
+    cip_mem_init(&mem, from, 0);
+    return cip_mem_zeroed(&mem, 1, size, out, err);
+}
+
+void cip_mem_handle_free(const cip_allocator *from, void *handle)
+{
+    cip_mem mem; /* what frees the handle must not lie in it */
+    cip_mem_init(&mem, from, 0);
+    cip_mem_put(&mem, handle);
+}

@@ -33,6 +33,11 @@ cip_status cip_mem_copy(cip_mem *m, const void *src, size_t n, char **out, cip_e
 void cip_mem_put(cip_mem *m, void *ptr);
 
 /* Typed: CIP_NEW(m, &p, n, err) gives n zeroed *p. */
+/* A zeroed handle that counts its own memory, which it is no part of, from `from` (NULL: the C
+ * library's); and back to it: `from` may lie in the handle. */
+cip_status cip_mem_handle(const cip_allocator *from, size_t size, void **out, cip_err *err);
+void cip_mem_handle_free(const cip_allocator *from, void *handle);
+
 #define CIP_NEW(m, pp, n, err) cip_mem_zeroed((m), (n), sizeof **(pp), (void **)(pp), (err))
 
 #endif

@@ -7,8 +7,7 @@
 #include "format/format.h"
 
 struct cip_file {
-    cip_env env; /* everything below works within it; first, at a fixed address */
-    cip_allocator from;
+    cip_env env;        /* everything below works within it; first, at a fixed address */
     cip_pool *own_pool; /* or NULL: the shared one, or none */
     cip_io *io;         /* the bytes as they lie */
     cip_io *overlay;    /* io with an unfinished update's journal over it, or NULL */

@@ -14,16 +14,6 @@
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
-static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
-{
-    if (from->resize != NULL)
-        return from->resize(from->user, ptr, old_size, new_size);
-    if (new_size != 0)
-        return realloc(ptr, new_size);
-    free(ptr);
-    return NULL;
-}
-
 static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
 {
     if (threads == 0)
@@ -37,17 +27,11 @@ static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
 
 static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err *err)
 {
-    cip_allocator from = { NULL, NULL };
-    if (o->allocator != NULL)
-        from = *o->allocator;
-    cip_file *f = handle_resize(&from, NULL, 0, sizeof *f);
-    if (f == NULL)
-        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a file handle");
-    memset(f, 0, sizeof *f);
-    f->from = from;
+    cip_file *f;
+    CIP_TRY(cip_mem_handle(o->allocator, sizeof *f, (void **)&f, err));
     cip_status st = cip_env_init(&f->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
-        handle_resize(&from, f, sizeof *f, 0);
+        cip_mem_handle_free(o->allocator, f);
         return st;
     }
     f->by_path.mem = &f->env.mem;
@@ -81,8 +65,7 @@ void cip_file_close(cip_file *f)
     cip_app_codecs_drop(&f->env, &f->codec);
     cip_env_clear(&f->env);
     cip_pool_free(f->own_pool);
-    cip_allocator from = f->from;
-    handle_resize(&from, f, sizeof *f, 0);
+    cip_mem_handle_free(&f->env.mem.from, f);
 }
 
 /* The highest probe wins; the extension decides between equals. */
@@ -278,7 +261,7 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
     const cip_open_options o = {
         .size = sizeof o,
         .limits = &like->env.limits,
-        .allocator = like->from.resize != NULL ? &like->from : NULL,
+        .allocator = &like->env.mem.from,
         .threads =
             like->own_pool == NULL && like->env.pool != NULL ? 0 : cip_pool_threads(like->own_pool),
         .allow_external = (like->flags & CIP_OPEN_EXTERNAL) != 0,

@@ -15,11 +15,9 @@ struct cip_memory {
 
 cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err)
 {
-    cip_mem mem;
     cip_memory *m;
     *out = NULL;
-    cip_mem_init(&mem, from, 0);
-    CIP_TRY(CIP_NEW(&mem, &m, 1, err));
+    CIP_TRY(cip_mem_handle(from, sizeof *m, (void **)&m, err));
     cip_mem_init(&m->mem, from, 0);
     m->bytes.mem = &m->mem;
     *out = m;
@@ -52,10 +50,8 @@ void cip_memory_free(cip_memory *m)
 {
     if (m == NULL)
         return;
-    cip_mem mem;
     cip_buf_clear(&m->bytes);
-    cip_mem_init(&mem, &m->mem.from, 0); /* what frees m must not lie in it */
-    cip_mem_put(&mem, m);
+    cip_mem_handle_free(&m->mem.from, m);
 }
 
 void cip_memory_complete(cip_memory *m)

@@ -30,7 +30,7 @@ static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *ve
                                   .tree_slack = -1,
                                   .threads = 1,
                                   .limits = &e->file->env.limits,
-                                  .allocator = e->file->from.resize != NULL ? &e->file->from : NULL,
+                                  .allocator = &e->file->env.mem.from,
                                   .accept_loss = e->o.accept_loss,
                                   .on_note = e->o.on_note,
                                   .user = e->o.user,

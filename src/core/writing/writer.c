@@ -127,30 +127,14 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
 /* --- creation -----------------------------------------------------------------------------------
  */
 
-static void *handle_resize(const cip_allocator *from, void *ptr, size_t old_size, size_t new_size)
-{
-    if (from->resize != NULL)
-        return from->resize(from->user, ptr, old_size, new_size);
-    if (new_size != 0)
-        return realloc(ptr, new_size);
-    free(ptr);
-    return NULL;
-}
-
 static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
 {
-    cip_allocator from = { NULL, NULL };
-    if (o->allocator != NULL)
-        from = *o->allocator;
-    cip_writer *w = handle_resize(&from, NULL, 0, sizeof *w);
-    if (w == NULL)
-        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a writer");
-    memset(w, 0, sizeof *w);
-    w->from = from;
+    cip_writer *w;
+    CIP_TRY(cip_mem_handle(o->allocator, sizeof *w, (void **)&w, err));
     w->o = *o;
     cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
-        handle_resize(&from, w, sizeof *w, 0);
+        cip_mem_handle_free(o->allocator, w);
         return st;
     }
     pthread_mutex_init(&w->store_lock, NULL);
@@ -386,6 +370,5 @@ void cip_writer_abort(cip_writer *w)
     cip_env_clear(&w->env);
     cip_pool_free(w->own_pool);
     pthread_mutex_destroy(&w->store_lock);
-    cip_allocator from = w->from;
-    handle_resize(&from, w, sizeof *w, 0);
+    cip_mem_handle_free(&w->env.mem.from, w);
 }

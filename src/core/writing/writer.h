@@ -34,7 +34,6 @@ struct cip_entry {
 struct cip_writer {
     cip_env env; /* first, at a fixed address */
     cip_pool *own_pool;
-    cip_allocator from;
     cip_write_options o;
     const cip_format *format;
     cip_arena arena;
