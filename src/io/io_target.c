@@ -83,15 +83,21 @@ cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_user_failed(st, "complete", CIP_NO_OFFSET, &own, err);
 }
 
+cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err *err)
+{
+    if (t->methods.create_member != NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "'%.120s' cannot be made: the caller's methods know no members", name);
+}
+
 cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err)
 {
     cip_io_write_methods methods = { 0 };
     cip_err own = CIP_ERR_INIT;
     void *user = NULL;
     *out = (cip_target){ .user = NULL };
-    if (t->methods.create_member == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "'%.120s' cannot be made: the caller's methods know no members", name);
+    CIP_TRY(cip_target_has_members(t, name, err));
     int st = (int)t->methods.create_member(t->user, name, &methods, &user, &own);
     if (st != CIP_OK)
         return cip_user_failed(st, "create_member", CIP_NO_OFFSET, &own, err);

@@ -26,6 +26,8 @@ cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err)
 cip_status cip_target_sync(const cip_target *t, cip_err *err);
 /* All of it is there: complete, and synced before that where it is to be `durable`. */
 cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err);
+/* UNSUPPORTED where the methods make no files beside it. */
+cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err *err);
 /* A new file beside it. */
 cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err);
 void cip_target_unlink(const cip_target *t, const char *name);

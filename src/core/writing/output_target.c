@@ -58,9 +58,7 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     cip_mem *mem = &o->env->mem;
     cip_status st;
     member *m;
-    if (o->target->methods.create_member == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "'%.120s' cannot be made: the caller's methods know no members", name);
+    CIP_TRY(cip_target_has_members(o->target, name, err));
     CIP_TRY(CIP_NEW(mem, &m, 1, err));
     CIP_GO(cip_mem_copy(mem, name, strlen(name), &m->name, err));
     CIP_GO(cip_temporary_new(o->env, NULL, &m->data, err));
