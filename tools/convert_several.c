@@ -102,77 +102,31 @@ static int take_name(several *s, char *name, const char *input)
 /* --- what is left out --------------------------------------------------------------------------
  */
 
-enum { DEPTH = 64, VISITS = 100000 };
-
 typedef struct search {
     const cip_file *f;
-    strbuf path;
-    size_t visits;
+    char first[201]; /* path of what is left out */
 } search;
 
-static bool is_array(const search *s)
+/* Stops at what is neither an array nor of this file alone. */
+static int look(void *user, const char *path, const cip_node *node, uint32_t depth)
 {
-    for (size_t i = 0; i < cip_file_narray(s->f); i++)
-        if (strcmp(cip_array_path(cip_file_array(s->f, i)), s->path.ptr) == 0)
-            return true;
-    return false;
-}
-
-/* What says how a file came about, or, of a file that is one array without a name, how it lies. */
-static bool is_origin(const search *s)
-{
-    static const char *const named[] = { "asdf_library", "history", NULL };
-    static const char *const alone[] = { "flags", "eltype",    "elbyte", "size",
-                                         "dims",  "meta/b2nd", NULL };
-    const char *path = cip_array_path(cip_file_array(s->f, 0));
-    const bool has_name = path[0] != '\0' && strcmp(path, ".") != 0;
-    for (const char *const *p = has_name ? named : alone; *p != NULL; p++)
-        if (strcmp(s->path.ptr, *p) == 0)
-            return true;
-    return false;
-}
-
-static void add_step(search *s, const cip_node *node, size_t i)
-{
-    size_t n = 0;
-    const cip_node *key = cip_node_kind(node) == CIP_NODE_MAP ? cip_node_key(node, i) : NULL;
-    const char *text = cip_node_text(key, &n);
-    if (s->path.len != 0)
-        text_add(&s->path, "/", 1);
-    if (key == NULL)
-        text_addf(&s->path, "%zu", i);
-    for (size_t k = 0; text != NULL && k < n; k++)
-        text_addf(&s->path, text[k] == '/' ? "~1" : text[k] == '~' ? "~0" : "%c", text[k]);
-}
-
-/* Whether anything but arrays is in the node; then its path is what was found. */
-static bool has_rest(search *s, const cip_node *node, int depth)
-{
-    if (node == NULL || cip_node_kind(node) == CIP_NODE_NULL || s->path.failed ||
-        (depth != 0 && (is_array(s) || is_origin(s))))
-        return false;
-    if (cip_node_kind(node) < CIP_NODE_SEQ || depth == DEPTH || s->visits++ == VISITS)
-        return true;
-    for (size_t i = 0; i < cip_node_len(node); i++) {
-        const size_t len = s->path.len;
-        add_step(s, node, i);
-        if (has_rest(s, cip_node_at(node, i), depth + 1))
-            return true;
-        s->path.len = len;
-        if (s->path.ptr != NULL)
-            s->path.ptr[len] = '\0';
-    }
-    return false;
+    search *s = user;
+    const cip_node_type kind = cip_node_kind(node);
+    if (depth != 0 && (cip_find(s->f, path, NULL) != NULL || cip_tree_is_own(s->f, path)))
+        return 1;
+    if (node == NULL || kind == CIP_NODE_NULL || kind >= CIP_NODE_SEQ)
+        return 0;
+    snprintf(s->first, sizeof s->first, "%s", path);
+    return 2;
 }
 
 static void tell_rest(several *t, const cip_file *f, const char *input)
 {
     search s = { .f = f };
-    text_add(&s.path, "", 0);
-    if (!s.path.failed && has_rest(&s, cip_file_tree(f), 0)) {
+    if (cip_tree_visit(f, NULL, look, &s, NULL) != CIP_OK) { /* or there is too much to look at */
         char text[300];
-        snprintf(text, sizeof text, "metadata beside the arrays are left out (the first: %.200s)",
-                 s.path.ptr);
+        snprintf(text, sizeof text, "metadata beside the arrays are left out (the first: %s)",
+                 s.first);
         const cip_finding found = { .severity = CIP_WARN,
                                     .code = CIP_ERR_UNSUPPORTED,
                                     .offset = CIP_NO_OFFSET,
@@ -181,7 +135,6 @@ static void tell_rest(several *t, const cip_file *f, const char *input)
         t->nloss++;
         (void)t->tell(t->user, &found);
     }
-    free(s.path.ptr);
 }
 
 /* --- the work ----------------------------------------------------------------------------------

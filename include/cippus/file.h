@@ -100,6 +100,10 @@ typedef int cip_visit_fn(void *user, const char *path, const cip_node *node, uin
  * way. LIMIT over cip_limits.max_expansion nodes. */
 CIP_API cip_status cip_tree_visit(const cip_file *file, const cip_node *node, cip_visit_fn *fn,
                                   void *user, cip_err *err);
+/** Whether what is at `path` in the tree tells how this very file came about (an ASDF file's
+ * `history`) or how its only array lies in it (a RawArray's `eltype`), which a file with the same
+ * arrays has no need of. */
+CIP_API bool cip_tree_is_own(const cip_file *file, const char *path);
 /** The array that a node of the tree describes, or NULL. */
 CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node *node);
 

@@ -14,18 +14,6 @@ const cip_format *cip_format_find(const char *name)
     return NULL;
 }
 
-/* Whether `word` (n bytes) is one of the space-separated words of `list`. */
-static bool has_word(const char *list, const char *word, size_t n)
-{
-    while (*list != '\0') {
-        size_t len = strcspn(list, " ");
-        if (len == n && memcmp(list, word, n) == 0)
-            return true;
-        list += len + strspn(list + len, " ");
-    }
-    return false;
-}
-
 const cip_format *cip_format_of_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -33,7 +21,7 @@ const cip_format *cip_format_of_name(const char *path)
     if (dot == NULL || dot[1] == '\0')
         return NULL;
     for (size_t i = 0; cip_formats[i] != NULL; i++)
-        if (has_word(cip_formats[i]->extensions, dot + 1, strlen(dot + 1)))
+        if (cip_is_word_of(cip_formats[i]->extensions, dot + 1, strlen(dot + 1)))
             return cip_formats[i];
     return NULL;
 }

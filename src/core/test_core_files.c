@@ -109,6 +109,30 @@ static void a_file_without_arrays_says_so(void **state)
     free(mem);
 }
 
+static void what_only_this_file_needs_is_told(void **state)
+{
+    (void)state;
+    char *mem;
+    cip_file *f = test_open_asdf("history: []\nhistorian: Ada\n", &mem), *ra = NULL;
+    cip_err err = CIP_ERR_INIT;
+    assert_true(cip_tree_is_own(f, "history"));
+    assert_true(cip_tree_is_own(f, "asdf_library"));
+    assert_false(cip_tree_is_own(f, "historian"));
+    assert_false(cip_tree_is_own(f, "hist"));
+    assert_false(cip_tree_is_own(f, "asdf_library history"));
+    assert_false(cip_tree_is_own(f, "eltype"));
+    assert_false(cip_tree_is_own(f, ""));
+    assert_false(cip_tree_is_own(f, NULL));
+    assert_false(cip_tree_is_own(NULL, "history"));
+    cip_file_close(f);
+    free(mem);
+    if (cip_open(CIP_SOURCE_DIR "/samples/complex.ra", NULL, &ra, &err) != CIP_OK)
+        fail_msg("%s", err.text);
+    assert_true(cip_tree_is_own(ra, "eltype"));
+    assert_false(cip_tree_is_own(ra, "history"));
+    cip_file_close(ra);
+}
+
 static void blocks_are_read_stored_and_decoded(void **state)
 {
     (void)state;
@@ -332,6 +356,7 @@ int main(void)
         cmocka_unit_test(what_is_no_known_format_is_shown),
         cmocka_unit_test(arrays_are_found_by_every_form_of_path),
         cmocka_unit_test(a_file_without_arrays_says_so),
+        cmocka_unit_test(what_only_this_file_needs_is_told),
         cmocka_unit_test(blocks_are_read_stored_and_decoded),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(damage_is_a_finding_not_a_failure),

@@ -3,8 +3,6 @@
 #ifndef CIP_FORMAT_ONE_ARRAY_H
 #define CIP_FORMAT_ONE_ARRAY_H
 
-#include <string.h>
-
 #include "format/format.h"
 
 typedef struct cip_tree_rest {
@@ -14,17 +12,6 @@ typedef struct cip_tree_rest {
     bool origin;       /* what tells how the file came about is there */
 } cip_tree_rest;
 
-static inline bool cip_is_word_of(const char *list, const char *word, size_t n)
-{
-    while (list != NULL && *list != '\0') {
-        size_t len = strcspn(list, " ");
-        if (len == n && memcmp(list, word, n) == 0)
-            return true;
-        list += len + (list[len] == ' ');
-    }
-    return false;
-}
-
 static inline int cip_visit_rest(void *user, const cip_visit *v)
 {
     cip_tree_rest *r = user;
@@ -32,6 +19,8 @@ static inline int cip_visit_rest(void *user, const cip_visit *v)
     size_t n = 0;
     const char *key = v->depth == 1 ? cip_node_text(v->key, &n) : NULL;
     if (v->again || array || (key != NULL && r->taken != NULL && strcmp(key, r->taken) == 0))
+        return 1;
+    if (key != NULL && cip_is_word_of(r->spec->form_keys, key, n))
         return 1;
     if (key != NULL && cip_is_word_of(r->spec->origin_keys, key, n)) {
         r->origin = true;

@@ -104,6 +104,14 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
     return st;
 }
 
+bool cip_tree_is_own(const cip_file *f, const char *path)
+{
+    if (f == NULL || path == NULL)
+        return false;
+    return cip_is_word_of(f->format->origin_keys, path, strlen(path)) ||
+           cip_is_word_of(f->format->form_keys, path, strlen(path));
+}
+
 typedef struct visitor {
     cip_visit_fn *fn;
     void *user;

@@ -192,6 +192,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
     job->spec.source_format = c->in->format->name;
     job->spec.origin_keys = c->in->format->origin_keys;
+    job->spec.form_keys = c->in->format->form_keys;
     if (c->in->format == job->format)
         job->spec.from = c->in->layout;
     cip_output_place(c->in->io->name, out, &job->spec);

@@ -36,19 +36,9 @@ static bool has_label(const cip_dtype *d)
     return false;
 }
 
-/* A RawArray's tree says nothing but what its header does, and its trailing metadata. */
-static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
-{
-    if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
-        return cip_tell_rest(spec, NULL, ".npy files", loss, err);
-    if (spec->tree != NULL && cip_map_get(spec->tree, "metadata") != NULL)
-        lost(loss, CIP_WARN, NULL, "the metadata tree is lost", ".npy files have none");
-    return CIP_OK;
-}
-
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    CIP_TRY(check_tree(spec, loss, err));
+    CIP_TRY(cip_tell_rest(spec, NULL, ".npy files", loss, err));
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "a .npy file holds one array, there are %zu", spec->narray);

@@ -388,7 +388,7 @@ static void a_tree_is_lost_unless_it_says_nothing(void **state)
     assert_lost(&spec, 1, "the metadata tree is lost");
     spec.source_format = "asdf";
     assert_lost(&spec, 1, "the metadata tree is lost");
-    spec.source_format = "rawarray";
+    spec.form_keys = "flags eltype elbyte size dims";
     assert_lost(&spec, 0, "");
     spec.tree = metadata;
     assert_lost(&spec, 1, "the metadata tree is lost");

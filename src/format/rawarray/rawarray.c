@@ -199,5 +199,6 @@ const cip_format cip_format_rawarray = {
     .open = open_file,
     .verify = cip_ra_verify,
     .query = query,
+    .form_keys = "flags eltype elbyte size dims",
     .store = &cip_ra_store,
 };
