@@ -3,9 +3,9 @@
  * they cannot be read nobody knows what the data are: bytes then, for those who force it. */
 #include <string.h>
 
-#include "array/quote.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
+#include "format/numpy_node.h"
 #include "tree/json_read.h"
 
 enum {
@@ -93,68 +93,6 @@ cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err)
 
 /* --- numpy ------------------------------------------------------------------------------------ */
 
-static cip_status print_descr(cip_buf *b, const cip_node *n, int depth, cip_err *err);
-
-/* JSON has no tuples: a field is a list of a name, a type and perhaps a shape. */
-static cip_status print_field(cip_buf *b, const cip_node *n, int depth, cip_err *err)
-{
-    int64_t v;
-    if (n->type != CIP_NODE_SEQ || n->len < 2 || n->len > 3 || n->item[0]->type != CIP_NODE_STRING)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected fields of a name, a type and a shape, found others");
-    CIP_TRY(cip_buf_addf(b, err, "("));
-    CIP_TRY(cip_quote_utf8(b, n->item[0]->text, n->item[0]->len, false, err));
-    CIP_TRY(cip_buf_addf(b, err, ","));
-    CIP_TRY(print_descr(b, n->item[1], depth + 1, err));
-    for (uint32_t i = 0; n->len == 3 && i < n->item[2]->len; i++) {
-        bool length = n->item[2]->type == CIP_NODE_SEQ && cip_node_as_int(n->item[2]->item[i], &v);
-        if (!length)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected the shape of a field, found another value");
-        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64 ",", i == 0 ? ",(" : "", v));
-    }
-    return cip_buf_addf(b, err, n->len == 3 && n->item[2]->len != 0 ? "))," : "),");
-}
-
-/* Of files before bloscpack 0.7.2: what numpy calls a descr, as Python prints it. */
-static cip_status print_descr(cip_buf *b, const cip_node *n, int depth, cip_err *err)
-{
-    if (n->type == CIP_NODE_STRING)
-        return cip_quote_utf8(b, n->text, n->len, false, err);
-    if (n->type != CIP_NODE_SEQ || depth > 32)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a type as text or as a list of fields, found another value");
-    CIP_TRY(cip_buf_addf(b, err, "["));
-    for (uint32_t i = 0; i < n->len; i++)
-        CIP_TRY(print_field(b, n->item[i], depth, err));
-    return cip_buf_addf(b, err, "]");
-}
-
-static cip_status read_type(cip_layout *l, const cip_node *n, const cip_dtype **out, cip_err *err)
-{
-    cip_buf text = { .mem = &l->env->mem };
-    if (n == NULL)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a dtype, found none");
-    if (n->type == CIP_NODE_STRING)
-        return cip_dtype_parse(&l->arena, n->text, n->len, false, out, err);
-    cip_status st = print_descr(&text, n, 0, err);
-    if (st == CIP_OK)
-        st = cip_dtype_parse(&l->arena, (const char *)text.ptr, text.len, false, out, err);
-    cip_buf_clear(&text);
-    return st;
-}
-
-static cip_status read_shape(const cip_node *n, int64_t shape[CIP_MAX_NDIM], cip_err *err)
-{
-    bool good = n != NULL && n->type == CIP_NODE_SEQ && n->len <= CIP_MAX_NDIM;
-    for (uint32_t k = 0; good && k < n->len; k++)
-        good = cip_node_as_int(n->item[k], &shape[k]) && shape[k] >= 0;
-    if (good)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a shape of at most %d lengths, found another value", CIP_MAX_NDIM);
-}
-
 static cip_status read_numpy(cip_layout *l, const cip_node *meta, cip_array *a, uint64_t *nbytes,
                              cip_err *err)
 {
@@ -166,8 +104,8 @@ static cip_status read_numpy(cip_layout *l, const cip_node *meta, cip_array *a, 
     if (!f_order && (order == NULL || !cip_node_is_string(order, "C")))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected the order 'C' or 'F', found another");
-    CIP_TRY(read_shape(shape_node, shape, err));
-    CIP_TRY(read_type(l, cip_map_get(meta, "dtype"), &d, err));
+    CIP_TRY(cip_numpy_shape(shape_node, shape, err));
+    CIP_TRY(cip_numpy_type(l, cip_map_get(meta, "dtype"), &d, err));
     int32_t ndim = (int32_t)shape_node->len;
     CIP_TRY((f_order ? cip_view_f_order : cip_view_c_order)(ndim, shape, d->itemsize, &view, err));
     if (!cip_shape_nelem(ndim, shape, nbytes) || cip_mul_overflow(*nbytes, d->itemsize, nbytes))
