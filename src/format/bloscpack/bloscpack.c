@@ -58,6 +58,12 @@ static cip_status place_chunks(cip_layout *l, cip_bp_file *f, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_bp_place(cip_bp_file *f, cip_err *err)
+{
+    CIP_TRY(cip_fail_in(err, read_meta_header(f->layout, f, err), "metadata"));
+    return cip_fail_in(err, place_chunks(f->layout, f, err), "offsets");
+}
+
 /* --- the array -------------------------------------------------------------------------------- */
 
 static cip_status bytes_array(uint64_t nbytes, cip_array *a, cip_err *err)
@@ -186,8 +192,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     f->layout = l;
     f->unread = (cip_err)CIP_ERR_INIT;
     CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
-    CIP_TRY(cip_fail_in(err, read_meta_header(l, f, err), "metadata"));
-    CIP_TRY(cip_fail_in(err, place_chunks(l, f, err), "offsets"));
+    CIP_TRY(cip_bp_place(f, err));
     if ((f->h.options & CIP_BP_METADATA) != 0)
         CIP_TRY(cip_bp_meta_tree(f, &meta, err));
     CIP_TRY(add_array(l, f, &meta, err));

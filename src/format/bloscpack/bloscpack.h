@@ -76,11 +76,27 @@ typedef struct cip_bp_file {
     uint64_t meta_at, offsets_at, chunks_at;
     cip_err unread; /* why the metadata cannot be read or do not fit: what the array is, is then not
                        known */
-    uint64_t wanted; /* decoded bytes that the metadata promise where the header does not say how
-                        many there are */
+    uint64_t wanted;    /* decoded bytes that the metadata promise where the header does not say how
+                           many there are */
+    bool spare;         /* a superchunk of BLZ: bytes of zeros may follow each chunk */
+    uint64_t bare_meta; /* its metadata: bytes of JSON behind the header */
+    const char *part;   /* what findings call it; NULL: "data" */
     cip_bp_chunks chunks;
     cip_space *data;
 } cip_bp_file;
+
+/* --- bloscpack.c: what lies where ----------------------------------------------------------------
+ */
+
+/* The header of the metadata section, and where the offsets and chunks are. */
+cip_status cip_bp_place(cip_bp_file *f, cip_err *err);
+
+/* --- bloscpack_super.c ---------------------------------------------------------------------------
+ */
+
+/* The layout's file as a superchunk of BLZ's document, or version 3 as it became. `part` (borrowed)
+ * is what errors call it. CORRUPT for another magic. */
+cip_status cip_bp_superchunk_open(cip_layout *l, const char *part, cip_bp_file **out, cip_err *err);
 
 /* --- bloscpack_chunks.c ------------------------------------------------------------------------
  */

@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
 
-enum { PIECE = 8192 /* offsets read at once */ };
+enum { PIECE = 8192 /* bytes of offsets read at once */, SPARE_MAX = 1 << 20 };
 
 static cip_read_how how_of(const cip_bp_file *f)
 {
@@ -199,6 +199,25 @@ static cip_status read_offsets(cip_bp_file *f, cip_buf *list, bool *all, cip_err
     return CIP_OK;
 }
 
+/* Past the zeros that may be left behind a chunk, at most SPARE_MAX of them: no head begins with
+ * one. */
+static cip_status skip_spare(const cip_bp_file *f, uint64_t *at, cip_err *err)
+{
+    const cip_read_how how = how_of(f);
+    uint8_t bytes[PIECE];
+    uint64_t end = cip_min_u64(f->layout->file->len, *at + SPARE_MAX);
+    while (f->spare && *at < end) {
+        size_t n = (size_t)cip_min_u64(sizeof bytes, end - *at), k = 0;
+        CIP_TRY(cip_space_read_at(&how, f->layout->file, *at, bytes, n, err));
+        while (k < n && bytes[k] == 0)
+            k++;
+        *at += k;
+        if (k < n)
+            break;
+    }
+    return CIP_OK;
+}
+
 /* From head to head, until the chunks, the file or its sense end: *why then says why. */
 static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err)
 {
@@ -220,6 +239,8 @@ static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err
         if (why->code != CIP_OK)
             break;
         at += head.cbytes + cip_sum_size(f->h.sum);
+        if (i + 1 < n)
+            CIP_TRY(skip_spare(f, &at, err));
     }
     f->chunks.end = at;
     return CIP_OK;
@@ -333,7 +354,7 @@ static cip_status make_data(void *self, cip_space **out, cip_err *err)
                               .self = f };
     CIP_TRY(cip_space_new_chunked(l, &table, f->chunks.raw_len, &step, 1, out, err));
     (*out)->codec_env.typesize = f->h.typesize;
-    (*out)->label = "data";
+    (*out)->label = f->part != NULL ? f->part : "data";
     return CIP_OK;
 }
 

@@ -74,6 +74,11 @@ static cip_status check_chunk(check *c, uint64_t i, cip_err *err)
     return cip_blosc_known(&head, err);
 }
 
+static const char *part_of(const check *c)
+{
+    return c->f->part != NULL ? c->f->part : "data";
+}
+
 static cip_status check_chunks(check *c, cip_err *err)
 {
     const cip_bp_chunks *t = &c->f->chunks;
@@ -85,13 +90,13 @@ static cip_status check_chunks(check *c, cip_err *err)
         if (st == CIP_OK)
             continue;
         c->nbad++;
-        cip_fail_in(&why, st, "data, chunk %" PRIu64, i);
+        cip_fail_in(&why, st, "%s, chunk %" PRIu64, part_of(c), i);
         cip_report_err(c->rep, cip_severity_of(st), &why);
     }
     if (t->nfound < t->n)
-        cip_report_add(c->rep, CIP_BAD, t->why, c->end, 0, "chunks",
-                       "expected %" PRIu64 " chunks, found %" PRIu64 ": %s", t->n, t->nfound,
-                       t->lack);
+        cip_report_add(
+            c->rep, CIP_BAD, t->why, c->end, 0, c->f->part != NULL ? c->f->part : "chunks",
+            "expected %" PRIu64 " chunks, found %" PRIu64 ": %s", t->n, t->nfound, t->lack);
     return CIP_OK;
 }
 
@@ -102,12 +107,12 @@ static void note_rest(const check *c)
     uint64_t size = f->layout->io->size;
     if (c->nbad != 0 || f->chunks.nfound < f->chunks.n)
         return;
-    if (c->holes != 0)
+    if (c->holes != 0 && !f->spare)
         cip_report_add(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->chunks_at, 0, "chunks",
                        "%" PRIu64
                        " bytes between chunks: bloscpack reads them one behind the other",
                        c->holes);
-    if (c->end < size)
+    if (c->end < size && !f->spare)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->end, size - c->end, NULL,
                        "%" PRIu64 " bytes behind the last chunk, as appending may leave them",
                        size - c->end);

@@ -50,8 +50,8 @@ static void place(void *user, uint64_t member, cip_io **of, char name[CIP_IO_NUM
     const cip_blz_files *r = range_of(user, member);
     if (r->of != NULL)
         *of = r->of;
-    snprintf(name, CIP_IO_NUMBER_NAME, "%s__%" PRIu64 ".blp", r->dir,
-             r->number + (member - r->member));
+    snprintf(name, CIP_IO_NUMBER_NAME, "%s__%" PRIu64 "%s", r->dir,
+             r->number + (member - r->member), r->super ? "__.bin" : ".blp");
 }
 
 static cip_status grow_ranges(cip_blz *b, cip_err *err)
@@ -68,18 +68,20 @@ static cip_status grow_ranges(cip_blz *b, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_blz_add_files(cip_blz *b, cip_io *of, const char *dir, uint64_t number, uint64_t n,
-                             uint64_t *member, cip_err *err)
+cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n, uint64_t *member,
+                             cip_err *err)
 {
     enum { NUMBERED_NAME = 40 };
     if (n > CIP_IO_NUMBERS - b->nmember)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " data files, found %" PRIu64 " more",
                         CIP_IO_NUMBERS - b->nmember, n);
-    if (strlen(dir) > CIP_IO_NUMBER_NAME - NUMBERED_NAME)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes", strlen(dir));
+    if (strlen(files->dir) > CIP_IO_NUMBER_NAME - NUMBERED_NAME)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes",
+                        strlen(files->dir));
     CIP_TRY(grow_ranges(b, err));
-    b->range[b->nrange++] = (cip_blz_files){ b->nmember, number, of, dir };
+    b->range[b->nrange] = *files;
+    b->range[b->nrange++].member = b->nmember;
     *member = b->nmember;
     b->nmember += n;
     return CIP_OK;
@@ -100,7 +102,7 @@ static const cip_node *params_of(const cip_blz_meta *m)
     return n != NULL ? n : cip_map_get(m->storage, "bparams");
 }
 
-static cip_status describe(cip_blz_column *c, cip_err *err)
+cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
 {
     cip_array *a = c->array;
     cip_layout *l = c->blz->layout;
@@ -110,7 +112,7 @@ static cip_status describe(cip_blz_column *c, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &chunk, (size_t)c->meta.ndim, err));
     memcpy(chunk, c->meta.shape, (size_t)c->meta.ndim * sizeof *chunk);
     chunk[0] = c->meta.chunklen;
-    a->storage = (cip_storage){ .kind = "chunk files",
+    a->storage = (cip_storage){ .kind = kind,
                                 .codec = codec != NULL ? codec : "blosc",
                                 .chunk = c->meta.objects ? NULL : chunk,
                                 .block = -1 };
@@ -129,8 +131,7 @@ static void refuse_objects(cip_array *a)
     cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
 }
 
-/* A size that the shape contradicts: the shape counts. */
-static void compare_nbytes(const cip_blz_column *c)
+void cip_blz_compare_nbytes(const cip_blz_column *c)
 {
     const cip_node *n = cip_map_get(c->meta.sizes, "nbytes");
     uint64_t said, is = c->meta.row * (uint64_t)c->meta.shape[0];
@@ -143,11 +144,12 @@ static void compare_nbytes(const cip_blz_column *c)
 cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err)
 {
     CIP_TRY(cip_blz_meta_read(c->blz->layout, c->dir, &c->meta, err));
-    CIP_TRY(describe(c, err));
+    CIP_TRY(cip_blz_describe(c, "chunk files", err));
     CIP_TRY(cip_blz_column_open(c, err));
+    c->array->space = c->space;
     if (c->meta.objects)
         refuse_objects(c->array);
-    compare_nbytes(c);
+    cip_blz_compare_nbytes(c);
     return CIP_OK;
 }
 
@@ -167,9 +169,7 @@ cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* NULL where there are none, or none that are JSON. */
-static cip_status read_attributes(cip_layout *l, const char *path, const cip_node **out,
-                                  cip_err *err)
+cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     *out = NULL;
@@ -199,7 +199,7 @@ static cip_status column_attributes(cip_blz *b, const cip_node **out, cip_err *e
     for (size_t i = 0; i < b->ncolumn; i++) {
         char *path;
         CIP_TRY(cip_arena_printf(a, &path, err, "%s__attrs__", b->column[i]->dir));
-        CIP_TRY(read_attributes(b->layout, path, &attrs[i], err));
+        CIP_TRY(cip_blz_attributes(b->layout, path, &attrs[i], err));
         n += attrs[i] != NULL;
     }
     if (n == 0)
@@ -234,7 +234,7 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
     const char *const name[2] = { "attributes", "column_attributes" };
     cip_node *root;
     char *key;
-    CIP_TRY(read_attributes(b->layout, "__attrs__", &part[0], err));
+    CIP_TRY(cip_blz_attributes(b->layout, "__attrs__", &part[0], err));
     if (b->table)
         CIP_TRY(column_attributes(b, &part[1], err));
     size_t n = (part[0] != NULL) + (part[1] != NULL);
@@ -266,13 +266,11 @@ static cip_status json_fact(cip_layout *l, const char *key, const cip_node *n, c
     return st;
 }
 
-static cip_status array_facts(cip_layout *l, const cip_blz_column *c, cip_err *err)
+cip_status cip_blz_facts(cip_layout *l, const cip_blz_meta *m, cip_err *err)
 {
-    const cip_node *s = c->meta.storage;
-    CIP_TRY(cip_layout_add_fact(l, "layout", err, "a file a chunk, %" PRIu64 " files", c->nchunk));
-    CIP_TRY(json_fact(l, "parameters", params_of(&c->meta), err));
-    CIP_TRY(json_fact(l, "expectedlen", cip_map_get(s, "expectedlen"), err));
-    return json_fact(l, "dflt", cip_map_get(s, "dflt"), err);
+    CIP_TRY(json_fact(l, "parameters", params_of(m), err));
+    CIP_TRY(json_fact(l, "expectedlen", cip_map_get(m->storage, "expectedlen"), err));
+    return json_fact(l, "dflt", cip_map_get(m->storage, "dflt"), err);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -280,8 +278,14 @@ static cip_status array_facts(cip_layout *l, const cip_blz_column *c, cip_err *e
 static void clear(cip_layout *l)
 {
     cip_blz *b = l->own;
-    if (b != NULL)
-        cip_io_close(b->numbered);
+    if (b == NULL)
+        return;
+    for (size_t i = 0; i < b->ncolumn; i++)
+        if (b->document)
+            pthread_mutex_destroy(&b->column[i]->lock);
+    for (size_t i = 0; i < b->nshard; i++)
+        cip_io_close(b->shard[i].of);
+    cip_io_close(b->numbered);
 }
 
 static cip_status open_array(cip_blz *b, cip_err *err)
@@ -292,7 +296,8 @@ static cip_status open_array(cip_blz *b, cip_err *err)
     CIP_TRY(cip_blz_new_column(b, "", "", &c, err));
     CIP_TRY(cip_blz_fill_column(c, err));
     l->version = cip_map_get(c->meta.storage, "bparams") != NULL ? "BLZ" : "bcolz";
-    return array_facts(l, c, err);
+    CIP_TRY(cip_layout_add_fact(l, "layout", err, "a file a chunk, %" PRIu64 " files", c->nchunk));
+    return cip_blz_facts(l, &c->meta, err);
 }
 
 static cip_status open_folder(cip_layout *l, cip_err *err)
@@ -308,6 +313,8 @@ static cip_status open_folder(cip_layout *l, cip_err *err)
     CIP_TRY(cip_io_open_numbered(l->io, cip_blz_flags(l), place, b, &b->numbered, err));
     CIP_TRY(cip_space_new_file(l, b->numbered, &b->files, err));
     b->table = has(l->io, "__rootdirs__");
+    if (!b->table && cip_blz_is_document(l->io))
+        return cip_blz_open_document(b, err);
     CIP_TRY((b->table ? cip_blz_open_table : open_array)(b, err));
     return make_tree(b, err);
 }

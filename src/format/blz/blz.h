@@ -5,11 +5,14 @@
 #define CIP_FORMAT_BLZ_H
 
 #include "codec/blosc/blosc.h"
+#include "format/bloscpack/bloscpack.h"
 #include "format/format.h"
 
 enum {
     CIP_BLZ_HEADER_1 = 16, /* of a file with one chunk, version 1 */
-    CIP_BLZ_JSON_MAX = 64 << 20
+    CIP_BLZ_JSON_MAX = 64 << 20,
+    CIP_BLZ_MAX_DEPTH = 32,     /* of records in records */
+    CIP_BLZ_MAX_PARTS = 1 << 16 /* runs of bytes that a record is put together of */
 };
 
 /* --- blz_header.c: bytes to fields -------------------------------------------------------------
@@ -40,29 +43,67 @@ cip_status cip_blz_meta_read(cip_layout *l, const char *dir, cip_blz_meta *out, 
 /* The dtype that a node says: numpy's text, or its list of fields as JSON. */
 cip_status cip_blz_dtype(cip_layout *l, const cip_node *node, cip_blz_meta *out, cip_err *err);
 
-/* --- blz_chunks.c: one chunk a file ------------------------------------------------------------
+/* --- blz_chunks.c: chunks as a table ------------------------------------------------------------
  */
 
 typedef struct cip_blz cip_blz;
 
-/* The chunks of one array or column. Thread-safe once opened: it keeps nothing that changes. */
+/* A superchunk's file. */
+typedef struct cip_blz_super {
+    uint64_t number;   /* in its name */
+    uint64_t member;   /* among all data files */
+    cip_bp_file *file; /* NULL until something of it is read; guarded by the column's lock */
+    /* Of those that are known (keyless columns), guarded by the same lock: */
+    uint64_t chunk, nchunk; /* its first chunk among all of the column, and how many it has */
+    uint64_t raw, nbytes;   /* its first decoded byte, and how many */
+} cip_blz_super;
+
+/* The chunks of one array or column. Thread-safe once opened. */
 typedef struct cip_blz_column {
     cip_blz *blz;
-    const char *dir; /* "" or "column/" */
+    const char *dir; /* "" or "column/"; of the document's: below data/ */
     cip_array *array;
     cip_blz_meta meta;
-    uint64_t nchunk; /* that the shape needs */
-    uint64_t each;   /* bytes of a full one, decoded */
-    uint64_t member; /* number of the first file among all */
-    cip_space *data; /* all chunks, the last one with room for a full one */
+    uint64_t nchunk;  /* that the shape needs, if all are full */
+    uint64_t each;    /* bytes of a full one, decoded */
+    cip_space *data;  /* all chunks, the last one with room for a full one */
+    cip_space *space; /* just the rows that the shape says */
+    uint64_t member;  /* one chunk a file: number of the first file among all */
+    /* The document's: */
+    bool document;
+    uint64_t per;         /* chunks of every superchunk but the last; 0: any number */
+    cip_blz_super *super; /* those that are there, by number */
+    size_t nsuper, known; /* known: how many of the first ones say where they begin */
+    pthread_mutex_t lock; /* a leaf but for the layout's */
 } cip_blz_column;
 
-/* Makes the column's space: exactly the rows that its shape says. */
+/* Makes the column's spaces. */
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err);
 /* The head of chunk i, its file checked as far as it says what is in it; where its stored bytes
  * lie. NOT_FOUND; TRUNCATED, CORRUPT. */
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
                               cip_extent *at, cip_err *err);
+
+/* --- blz_super.c: superchunks ------------------------------------------------------------------
+ */
+
+/* The j-th superchunk that is there, opened. */
+cip_status cip_blz_super_open(cip_blz_column *c, size_t j, cip_bp_file **out, cip_err *err);
+/* The j-th of those that are there by its number, or SIZE_MAX. */
+size_t cip_blz_super_find(const cip_blz_column *c, uint64_t number);
+/* Chunk i of a column whose superchunks hold `per` chunks; missing ones by runs. */
+cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err);
+/* The table of a column whose superchunks hold any number of chunks, of any number of rows. */
+cip_table cip_blz_super_table(cip_blz_column *c);
+
+/* --- blz_document.c: the folder as BLZ's document has it ---------------------------------------
+ */
+
+/* Whether the folder is one of the document's. */
+bool cip_blz_is_document(cip_io *io);
+cip_status cip_blz_open_document(cip_blz *b, cip_err *err);
+/* blz_verify_document.c: each superchunk in turn, and what is in the folders besides. */
+cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
 /* --- blz.c: the folder -------------------------------------------------------------------------
  */
@@ -73,11 +114,21 @@ typedef struct cip_blz_files {
     uint64_t number; /* in its name */
     cip_io *of;      /* NULL: the layout's folder */
     const char *dir; /* beneath it: "data/" */
+    bool super;      /* "__N__.bin", not "__N.blp" */
 } cip_blz_files;
+
+/* A folder whose data/ may hold superchunks. */
+typedef struct cip_blz_shard {
+    cip_io *of;       /* NULL: the layout's folder */
+    const char *dir;  /* beneath it: "" or "name/" */
+    const char *name; /* in messages */
+} cip_blz_shard;
 
 struct cip_blz {
     cip_layout *layout;
-    bool table;
+    bool table, document;
+    cip_blz_shard *shard; /* of the document's; the first is the folder itself */
+    size_t nshard;
     cip_io *numbered; /* all data files as one */
     cip_space *files; /* the same as a space */
     cip_blz_files *range;
@@ -92,15 +143,24 @@ static inline uint32_t cip_blz_flags(const cip_layout *l)
     return (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
 }
 
-/* n files from `number` on; *member is the number of the first among all. LIMIT over 2^31. */
-cip_status cip_blz_add_files(cip_blz *b, cip_io *of, const char *dir, uint64_t number, uint64_t n,
-                             uint64_t *member, cip_err *err);
+/* n files (their `member` is not used); *member is the number of the first among all. LIMIT over
+ * 2^31. */
+cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n, uint64_t *member,
+                             cip_err *err);
 
 /* One more array in the folder `dir`, listed at `path`, both borrowed; and what its folder says of
  * it: a failure is about this array alone. */
 cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip_blz_column **out,
                               cip_err *err);
 cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err);
+/* How an array is stored, in words. */
+cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err);
+/* Warns of a size that the shape contradicts: the shape counts. */
+void cip_blz_compare_nbytes(const cip_blz_column *c);
+/* Facts of meta/storage. */
+cip_status cip_blz_facts(cip_layout *l, const cip_blz_meta *m, cip_err *err);
+/* Attributes at `path`: NULL where there are none, or none that are JSON (a warning). */
+cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
 
 /* blz_table.c: the columns that __rootdirs__ lists, and all of them as records. */
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The chunks of an array, one a file, as a table. How many there are follows from shape and
- * chunklen: files are neither listed nor counted, and what a file beyond them holds is nobody's.
+ * The chunks of an array as a table: one a file, or in superchunks of a known number. How many
+ * there are follows from shape and chunklen, and what is stored beyond them is nobody's.
  * A chunk may be shorter than its rows need: a program that was cut off wrote no more. The rows
  * that it has are read; the rest of it is an entry of its own behind all others, which is missing.
  */
@@ -53,37 +53,39 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status fill(const cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+static cip_status file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+{
+    cip_blosc_head head;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_blz_chunk_head(c, i, &head, &out->at, &why);
+    if (st == CIP_OK) {
+        out->raw_len = head.nbytes;
+    } else if (st == CIP_ERR_NOT_FOUND) {
+        out->at = (cip_extent){ c->blz->files, (c->member + i) << CIP_IO_NUMBER_SHIFT, 0 };
+        out->state = CIP_CHUNK_MISSING;
+        out->why = st;
+        out->raw_len = c->each;
+    } else if (err != NULL) {
+        *err = why;
+    }
+    return st == CIP_ERR_NOT_FOUND ? CIP_OK : st;
+}
+
+static cip_status fill(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
 {
     bool rest = i >= c->nchunk;
     uint64_t k = rest ? i - c->nchunk : i;
-    cip_blosc_head head;
-    cip_err why = CIP_ERR_INIT;
     if (k >= c->nchunk)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "chunk %" PRIu64 " of %" PRIu64, i,
                         c->nchunk);
+    CIP_TRY((c->document ? cip_blz_super_chunk : file_chunk)(c, k, out, err));
     out->raw_off = k * c->each;
-    out->raw_len = c->each;
-    cip_status st = cip_blz_chunk_head(c, k, &head, &out->at, &why);
-    if (st == CIP_ERR_NOT_FOUND) {
-        out->at = (cip_extent){ c->blz->files, (c->member + k) << CIP_IO_NUMBER_SHIFT, 0 };
-        out->state = CIP_CHUNK_MISSING;
-        out->why = st;
-        return CIP_OK;
-    }
-    if (st != CIP_OK) {
-        if (err != NULL)
-            *err = why;
-        return st;
-    }
-    out->raw_len = head.nbytes;
-    if (!rest)
-        return CIP_OK;
-    *out = (cip_chunk){ .raw_off = out->raw_off + head.nbytes,
-                        .raw_len = c->each - head.nbytes,
-                        .state = CIP_CHUNK_MISSING,
-                        .why = CIP_ERR_NOT_FOUND,
-                        .lack = rows_missing };
+    if (rest)
+        *out = (cip_chunk){ .raw_off = out->raw_off + out->raw_len,
+                            .raw_len = c->each - out->raw_len,
+                            .state = CIP_CHUNK_MISSING,
+                            .why = CIP_ERR_NOT_FOUND,
+                            .lack = rows_missing };
     return CIP_OK;
 }
 
@@ -96,7 +98,7 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
 
 static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
 {
-    const cip_blz_column *c = self;
+    cip_blz_column *c = self;
     cip_chunk chunk = { .run = 0 };
     *i = raw_off / c->each;
     CIP_TRY(fill(c, *i, &chunk, err));
@@ -111,21 +113,30 @@ static void table_place(void *self, uint64_t i, cip_extent *at)
     (void)self, (void)i, (void)at;
 }
 
+/* Of superchunks of any number of chunks nobody knows where the last chunk ends: below 2^31 bytes
+ * behind the last row. */
 static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_table table = {
+    const cip_table full = {
         .at = table_at, .find = table_find, .count = table_count, .place = table_place, .self = c
     };
+    const cip_table table = c->document && c->per == 0 ? cip_blz_super_table(c) : full;
     cip_layout *l = c->blz->layout;
-    char *dir;
-    uint64_t room;
-    if (cip_mul_overflow(c->nchunk, c->each, &room))
+    uint64_t room = nbytes + ((uint64_t)1 << 31);
+    if (table.at == full.at && cip_mul_overflow(c->nchunk, c->each, &room))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the array has over 2^64 bytes");
-    CIP_TRY(cip_arena_printf(&l->arena, &dir, err, "%sdata/", c->dir));
-    CIP_TRY(cip_blz_add_files(c->blz, NULL, dir, 0, c->nchunk, &c->member, err));
     CIP_TRY(cip_space_new_chunked(l, &table, room, &step, 1, &c->data, err));
-    return cip_space_new_sub(l, c->data, 0, nbytes, &c->array->space, err);
+    return cip_space_new_sub(l, c->data, 0, nbytes, &c->space, err);
+}
+
+static cip_status add_files(cip_blz_column *c, cip_err *err)
+{
+    cip_blz_files files = { .number = 0 };
+    char *dir;
+    CIP_TRY(cip_arena_printf(&c->blz->layout->arena, &dir, err, "%sdata/", c->dir));
+    files.dir = dir;
+    return cip_blz_add_files(c->blz, &files, c->nchunk, &c->member, err);
 }
 
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
@@ -136,7 +147,9 @@ cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
     c->nchunk = m->objects    ? (uint64_t)m->shape[0]
                 : nbytes == 0 ? 0
                               : cip_div_up((uint64_t)m->shape[0], (uint64_t)m->chunklen);
-    if (nbytes == 0 && !m->objects)
-        return cip_space_new_mem(c->blz->layout, (cip_bytes){ NULL, 0 }, &c->array->space, err);
+    if (!c->document)
+        CIP_TRY(add_files(c, err));
+    if (nbytes == 0 || m->objects)
+        return cip_space_new_mem(c->blz->layout, (cip_bytes){ NULL, 0 }, &c->space, err);
     return make_space(c, nbytes, err);
 }

@@ -7,10 +7,14 @@ usage: src/format/blz/corpus/make_blz.py
 import json
 import pathlib
 import struct
+import sys
 
 import blosc
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[3] / "tests/compat"))
+import blz_document  # noqa: E402
+
 FILES = ["meta/storage", "meta/sizes", "__attrs__", "__rootdirs__", "data/__0.blp", "data/__1.blp", "a/meta/sizes",
          "a/meta/storage", "a/data/__0.blp", "meta/attributes", "meta/other", "data/__1__.bin", "data/__2__.bin",
          "data/x/__1__.bin"]
@@ -30,6 +34,18 @@ def old_array(at=""):
             f"{at}data/__0.blp": struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk(range(6))}
 
 
+def document(per, dtype="<i4", folder="", **options):
+    raw = struct.pack("<24i", *range(24))
+    files = {"meta/storage": json.dumps({"dtype": dtype, "chunklen": 4, **({"superchunk": per} if per else {})}).encode(),
+             "meta/sizes": json.dumps({"shape": [24], "nbytes": 96, "cbytes": 0}).encode()}
+    for n, part in enumerate((raw[:48], raw[48:])):
+        data, _ = blz_document.superchunk([part[i:i + 16] for i in range(0, 48, 16)], 4, **options)
+        if folder and n:
+            break
+        files[f"data/{folder}__{n + 1}__.bin"] = data
+    return files
+
+
 def main():
     folder = HERE / "fuzz_blz"
     folder.mkdir(exist_ok=True)
@@ -38,6 +54,11 @@ def main():
         "table": {"__rootdirs__": b'{"names": ["a"], "dirs": {"a": "a"}}\n', **old_array("a/")},
         "objects": {**old_array(), "meta/storage": b'{"dtype": "object", "chunklen": 1}',
                     "meta/sizes": b'{"shape": [1]}'},
+        "superchunks": document(3),
+        "keyless": document(0, metadata=b"{'a': 1}", checksum=1, offsets=False, spare=5),
+        "sizes-unknown": document(0, nchunks=-1, chunk_size=-1, last=-1, offsets=False),
+        "final": document(3, metadata=b"{}", final=True, checksum=2),
+        "field": {**document(3, [["x", "<i4"]], "x/"), "meta/attributes": b'{"k": 1}', "meta/other": b"[2]"},
     }
     for name, files in seeds.items():
         (folder / name).write_bytes(pack(files))
