@@ -29,6 +29,7 @@ const opt_row opt_rows[] = {
     FLAG("no-progress", no_progress, "no progress on the terminal"),
     FLAG("allow-external", allow_external,
          "open external files outside the file's folder too (never a network)"),
+    TEXT("shards", "DIR:DIR", shards, "other folders that superchunks of a BLZ array lie in"),
     FLAG("force", force, "go on where a version or flag is unknown; mv: replace what NEW names"),
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
@@ -94,7 +95,8 @@ const opt_row opt_rows[] = {
     { NULL, NULL, NULL, OPT_FLAG, 0 },
 };
 
-static const char common[] = "threads max-memory max-elements no-progress allow-external force";
+static const char common[] =
+    "threads max-memory max-elements no-progress allow-external shards force";
 
 static bool has_word(const char *list, const char *word)
 {
@@ -194,12 +196,29 @@ static int add_option(const command *c, const opt_row *row, const char *text, op
     return 0;
 }
 
+/* "DIR:DIR", behind the texts before it in o->text. */
+static int add_shards(const char *text, opts *o)
+{
+    char *at = strcpy(o->text, text);
+    o->text += strlen(text) + 1;
+    for (char *end; at != NULL; at = end) {
+        end = strchr(at, ':');
+        if (end != NULL)
+            *end++ = '\0';
+        if (*at != '\0')
+            o->shards[o->nshard++] = at;
+    }
+    return 0;
+}
+
 static int set_value(const command *c, const opt_row *row, const char *text, opts *o)
 {
     char *at = (char *)o + row->at;
     uint64_t n = 0;
     if (row->kind == OPT_FORMAT)
         return add_option(c, row, text, o);
+    if (row->at == offsetof(opts, shards))
+        return add_shards(text, o);
     if (row->kind == OPT_TEXT) {
         memcpy(at, &text, sizeof text);
         if (row->at == offsetof(opts, path))
@@ -258,16 +277,21 @@ enum { LONGEST_KEY = 32 };
 static bool make_room(int argc, char **argv, opts *o)
 {
     const size_t n = (size_t)argc + 1;
-    size_t nbytes = 4 * n * sizeof *o->pos;
-    for (int i = 0; i < argc; i++)
+    size_t nbytes = 0, nshard = n;
+    for (int i = 0; i < argc; i++) {
         nbytes += strlen(argv[i]) + LONGEST_KEY;
+        for (const char *p = argv[i]; (p = strchr(p, ':')) != NULL; p++)
+            nshard++;
+    }
+    nbytes += (4 * n + nshard) * sizeof *o->pos;
     o->pos = calloc(1, nbytes);
     if (o->pos == NULL)
         return false;
     o->paths = o->pos + n;
     o->names = o->paths + n;
     o->format_options = o->names + n;
-    o->text = (char *)(o->format_options + n);
+    o->shards = o->format_options + n;
+    o->text = (char *)(o->shards + nshard);
     return true;
 }
 

@@ -12,6 +12,8 @@ typedef struct opts {
     const char **pos; /* what is not an option */
     int npos;
     bool help, json, no_progress, allow_external, force, sidecar, check, no_check;
+    const char **shards; /* folders of --shards, nshard of them */
+    size_t nshard;
     unsigned threads;
     uint64_t max_memory, max_elements;
     bool blocks, chunks, yaml;                     /* info */

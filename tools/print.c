@@ -211,6 +211,8 @@ cip_open_options open_options(const opts *o, cip_limits *limits)
     open.allow_external = o->allow_external;
     open.force = o->force;
     open.sidecar = o->sidecar;
+    open.roots = o->shards;
+    open.nroot = o->nshard;
     if (o->check || o->no_check)
         open.check = o->no_check ? CIP_CHECK_OFF : CIP_CHECK_ON;
     return open;

@@ -48,6 +48,10 @@ typedef struct cip_open_options {
     /** Whether data are compared with the checksums that the file stores before they are given out.
      */
     cip_check check;
+    /** Other folders, nroot of them, that parts of the file lie in (the shards of a BLZ array);
+     * formats that have none pass over them. Copied. */
+    const char *const *roots;
+    size_t nroot;
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

@@ -22,9 +22,11 @@ struct cip_file {
     size_t nnode;
     struct cip_appender *appenders; /* rows are added at the ends of files */
     uint32_t flags;                 /* CIP_OPEN_*, of the layout */
-    bool updated;                   /* cip_append changed the file under this handle */
-    char *checkpoints_path;         /* where checkpoints are kept beside, or NULL */
-    cip_codec_methods *codec;       /* env.ncodec of them */
+    const char **root;              /* nroot other folders that parts of it lie in */
+    size_t nroot;
+    bool updated;             /* cip_append changed the file under this handle */
+    char *checkpoints_path;   /* where checkpoints are kept beside, or NULL */
+    cip_codec_methods *codec; /* env.ncodec of them */
 };
 
 /* Ends what cip_append began. */

@@ -25,6 +25,26 @@ static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
     return CIP_OK;
 }
 
+static cip_status take_roots(cip_file *f, const char *const *root, size_t n, cip_err *err)
+{
+    if (n != 0 && root == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %zu roots, found NULL", n);
+    CIP_TRY(CIP_NEW(&f->env.mem, &f->root, n, err));
+    for (; f->nroot < n; f->nroot++) {
+        char *copy;
+        CIP_TRY(cip_mem_copy(&f->env.mem, root[f->nroot], strlen(root[f->nroot]), &copy, err));
+        f->root[f->nroot] = copy;
+    }
+    return CIP_OK;
+}
+
+static void drop_roots(cip_file *f)
+{
+    for (size_t i = 0; i < f->nroot; i++)
+        cip_mem_put(&f->env.mem, (void *)(uintptr_t)f->root[i]);
+    cip_mem_put(&f->env.mem, f->root);
+}
+
 static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err *err)
 {
     cip_file *f;
@@ -42,6 +62,8 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)
         st = cip_app_codecs_take(&f->env, o->codecs, o->ncodec, &f->codec, err);
+    if (st == CIP_OK)
+        st = take_roots(f, o->roots, o->nroot, err);
     if (st != CIP_OK) {
         cip_file_close(f);
         *out = NULL;
@@ -63,6 +85,7 @@ void cip_file_close(cip_file *f)
     cip_patch_clear(&f->patch);
     cip_io_close(f->io);
     cip_app_codecs_drop(&f->env, &f->codec);
+    drop_roots(f);
     cip_env_clear(&f->env);
     cip_pool_free(f->own_pool);
     cip_mem_handle_free(&f->env.mem.from, f);
@@ -156,6 +179,8 @@ static cip_status open_layout(cip_file *f, const char *format, cip_err *err)
     CIP_TRY(choose_format(f, io, format, err));
     CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
     f->layout->flags = f->flags;
+    f->layout->root = f->root;
+    f->layout->nroot = f->nroot;
     f->layout->format = f->format->name;
     CIP_TRY(f->format->open(f->layout, err));
     return index_arrays(f, err);
@@ -269,6 +294,8 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
         .check = (like->flags & CIP_OPEN_CHECK) != 0 ? CIP_CHECK_ON : CIP_CHECK_OFF,
         .codecs = list,
         .ncodec = like->env.ncodec,
+        .roots = like->root,
+        .nroot = like->nroot,
     };
     cip_status st = handle_new(&o, out, err);
     cip_mem_put(&like->env.mem, list);

@@ -266,7 +266,10 @@ struct cip_layout {
     size_t nfact, fact_cap;
     void *own; /* the format's own state, in the arena or freed by `clear` */
     void (*clear)(cip_layout *layout);
-    uint32_t flags; /* cip_open_flags */
+    uint32_t flags;          /* cip_open_flags */
+    const char *const *root; /* other folders that parts of the file lie in, nroot of them;
+                                borrowed */
+    size_t nroot;
     uint64_t generation;
     _Atomic bool may_change; /* the file may change under this layout: reads look whether it did */
 };

@@ -164,6 +164,77 @@ def test_what_is_converted_is_equal(tmp_path):
     assert packed(np.load(tmp_path / "a.npy")) == packed(a)
 
 
+# --- shards ---------------------------------------------------------------------------------------
+
+
+def sharded(tmp_path, array, how, **options):
+    """The array's folder, whose superchunks lie in three others; the option that names them."""
+    root = tmp_path / "a"
+    inside = how == "under"
+    shards = [(root if inside else tmp_path) / f"part{i}" for i in range(3)]
+    blz.write(root, array, shards=shards, **options)
+    if how == "listed":
+        (root / "meta/shards").write_text(json.dumps([f"../part{i}" for i in range(3)]))
+    return root, shards, {"under": [], "listed": ["--allow-external"],
+                          "named": ["--shards", ":".join(map(str, shards))]}[how]
+
+
+@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize("how", ["under", "listed", "named"])
+def test_shards_are_one_array(tmp_path, how, key):
+    root, _, options = sharded(tmp_path, NUMBERS, how, key=key, checksum=2)
+    check(root, NUMBERS, *options)
+
+
+def test_shards_of_records(tmp_path):
+    root, _, options = sharded(tmp_path, nested(301), "named", chunklen=10)
+    check(root, nested(301), *options)
+
+
+def test_a_lost_shard_is_told_by_range_and_the_rest_is_read(tmp_path):
+    root, shards, options = sharded(tmp_path, NUMBERS, "named")
+    for f in (shards[1] / "data").iterdir():
+        f.unlink()
+    assert run("cat", *options, "--to", "raw", root, ".", "[:300]") == packed(NUMBERS[:300])
+    assert run("cat", *options, "--to", "raw", root, ".", "[600:]") == packed(NUMBERS[600:])
+    run("cat", *options, "--to", "raw", root, ".", "[300:301]", status=3)
+    assert "rows 300 to 599 are missing" in run("verify", *options, root, status=1).decode()
+
+
+def test_a_range_opens_only_the_files_that_hold_it(tmp_path):
+    root, shards, options = sharded(tmp_path, NUMBERS, "named")
+    for n in (1, 3, 4):
+        for s in shards:
+            file = s / f"data/__{n}__.bin"
+            if file.exists():
+                file.write_bytes(b"")
+    assert run("cat", *options, "--to", "raw", root, ".", "[350:550]") == packed(NUMBERS[350:550])
+
+
+def test_two_files_of_one_number_are_named(tmp_path):
+    root, shards, options = sharded(tmp_path, NUMBERS, "under")
+    copy = shards[2] / "data/__1__.bin"
+    copy.write_bytes((shards[0] / "data/__1__.bin").read_bytes())
+    p = subprocess.run([CIPPUS, "info", root], capture_output=True)
+    assert p.returncode == 3 and b"part0/data/__1__.bin" in p.stderr and b"part2/data/__1__.bin" in p.stderr
+    copy.unlink()
+    os.link(shards[0] / "data/__1__.bin", copy)
+    check(root, NUMBERS)
+
+
+@pytest.mark.parametrize("path", ["../part0", "/etc", "part0/../../part0"])
+def test_listed_shards_stay_beneath_unless_it_is_allowed(tmp_path, path):
+    root, _, _ = sharded(tmp_path, NUMBERS, "named")
+    (root / "meta/shards").write_text(json.dumps([path]))
+    assert run("info", root, status=3) == b""
+
+
+def test_a_shard_that_is_none_is_refused(tmp_path):
+    root, _, _ = sharded(tmp_path, NUMBERS, "named")
+    run("info", "--shards", tmp_path / "gone", root, status=3)
+    run("info", "--shards", root / "meta", root, status=3)
+
+
 # --- what is missing or wrong ---------------------------------------------------------------------
 
 

@@ -96,11 +96,28 @@ cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, ci
 /* The table of a column whose superchunks hold any number of chunks, of any number of rows. */
 cip_table cip_blz_super_table(cip_blz_column *c);
 
-/* --- blz_document.c: the folder as BLZ's document has it ---------------------------------------
+/* --- blz_shards.c: folders and their names -----------------------------------------------------
  */
+
+/* A name in data/, or below, of one shard. */
+typedef struct cip_blz_entry {
+    const char *name;
+    uint64_t number; /* of a superchunk's file; 0: another */
+    uint32_t shard;
+    bool is_folder;
+} cip_blz_entry;
 
 /* Whether the folder is one of the document's. */
 bool cip_blz_is_document(cip_io *io);
+/* Finds the shards: b->shard. */
+cip_status cip_blz_open_shards(cip_blz *b, cip_err *err);
+/* Appends the names in a shard's folder (cip_blz_entry); none where it has no such folder. */
+cip_status cip_blz_list_folder(cip_blz *b, uint32_t shard, const char *dir, cip_buf *out,
+                               cip_err *err);
+
+/* --- blz_document.c: the folder as BLZ's document has it ---------------------------------------
+ */
+
 cip_status cip_blz_open_document(cip_blz *b, cip_err *err);
 /* blz_verify_document.c: each superchunk in turn, and what is in the folders besides. */
 cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);

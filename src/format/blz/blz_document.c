@@ -10,40 +10,12 @@
 #include "base/num.h"
 #include "format/blz/blz.h"
 
-/* A name in data/, or below, of one shard. */
-typedef struct entry {
-    const char *name;
-    uint64_t number; /* of a superchunk's file; 0: another */
-    uint32_t shard;
-    bool is_folder;
-} entry;
-
 typedef struct entries {
-    entry *at;
+    cip_blz_entry *at;
     size_t n;
 } entries;
 
-/* What is listed by cip_io_list. */
-typedef struct listing {
-    cip_layout *layout;
-    cip_buf *out; /* of entry */
-    uint32_t shard;
-    cip_status st;
-    cip_err *err;
-} listing;
-
 /* --- names ------------------------------------------------------------------------------------ */
-
-/* The number in "__12__.bin"; 0 for other names. */
-static uint64_t number_of(const char *name)
-{
-    char back[64];
-    if (strncmp(name, "__", 2) != 0 || name[2] < '1' || name[2] > '9')
-        return 0;
-    uint64_t n = strtoull(name + 2, NULL, 10);
-    snprintf(back, sizeof back, "__%" PRIu64 "__.bin", n);
-    return strcmp(back, name) == 0 ? n : 0;
-}
 
 static int hex_of(char c)
 {
@@ -68,187 +40,21 @@ static bool stands_for(const char *name, const char *field)
     return *name == *field;
 }
 
-static int keep_entry(void *user, const char *name, bool is_folder)
-{
-    listing *k = user;
-    char *copy = NULL;
-    k->st = cip_arena_printf(&k->layout->arena, &copy, k->err, "%s", name);
-    const entry e = { copy, is_folder ? 0 : number_of(name), k->shard, is_folder };
-    if (k->st == CIP_OK)
-        k->st = cip_buf_add(k->out, &e, sizeof e, k->err);
-    return k->st != CIP_OK;
-}
-
-/* The names in a shard's folder; none where it has no such folder. */
-static cip_status list_folder(cip_blz *b, uint32_t shard, const char *dir, cip_buf *out,
-                              cip_err *err)
-{
-    cip_layout *l = b->layout;
-    listing k = { .layout = l, .out = out, .shard = shard, .err = err };
-    cip_io *io = b->shard[shard].of != NULL ? b->shard[shard].of : l->io;
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_io_list(io, dir, cip_blz_flags(l), keep_entry, &k, &why);
-    if (k.st != CIP_OK)
-        return k.st;
-    if (st == CIP_OK || st == CIP_ERR_NOT_FOUND)
-        return CIP_OK;
-    return cip_fail_in(err, cip_fail(err, st, why.offset, "%s", why.text), "%s", dir);
-}
-
-/* Whose data files a folder holds. */
-typedef struct kinds {
-    bool document, old;
-} kinds;
-
-static int see_kind(void *user, const char *name, bool is_folder)
-{
-    kinds *k = user;
-    size_t n = strlen(name);
-    k->document = k->document || is_folder || number_of(name) != 0;
-    k->old = k->old || (n > 4 && strcmp(name + n - 4, ".blp") == 0);
-    return k->document || k->old;
-}
-
-/* An array without any data is the document's unless it has what the old programs always wrote. */
-bool cip_blz_is_document(cip_io *io)
-{
-    static const char *const old[] = { "__attrs__", "data/__0.blp" };
-    kinds k = { .document = false };
-    cip_io *member;
-    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
-        if (cip_io_open_beneath(io, old[i], 0, &member, NULL) == CIP_OK) {
-            cip_io_close(member);
-            return false;
-        }
-    cip_io_list(io, "data", 0, see_kind, &k, NULL);
-    return !k.old;
-}
-
-/* --- shards ----------------------------------------------------------------------------------- */
-
-static cip_status add_shard(cip_blz *b, cip_io *of, const char *dir, const char *name, cip_err *err)
-{
-    cip_blz_shard *more;
-    CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, b->nshard + 1, err));
-    if (b->nshard != 0)
-        memcpy(more, b->shard, b->nshard * sizeof *more);
-    more[b->nshard] = (cip_blz_shard){ of, dir, name };
-    b->shard = more;
-    b->nshard++;
-    return CIP_OK;
-}
-
-static bool has_shard(const cip_blz *b, const char *dir)
-{
-    for (size_t i = 0; i < b->nshard; i++)
-        if (b->shard[i].of == NULL && strcmp(b->shard[i].dir, dir) == 0)
-            return true;
-    return false;
-}
-
-static cip_status add_beneath(cip_blz *b, const char *name, cip_err *err)
-{
-    char *dir;
-    CIP_TRY(cip_arena_printf(&b->layout->arena, &dir, err, "%s/", name));
-    return has_shard(b, dir) ? CIP_OK : add_shard(b, NULL, dir, name, err);
-}
-
-static int stop_listing(void *user, const char *name, bool is_folder)
-{
-    (void)user, (void)name, (void)is_folder;
-    return 1;
-}
-
-/* Folders directly under the root that hold a data/. */
-static cip_status find_shards(cip_blz *b, cip_err *err)
-{
-    cip_layout *l = b->layout;
-    cip_buf found = { .mem = &l->env->mem };
-    cip_status st = list_folder(b, 0, "", &found, err);
-    const entry *e = (const entry *)(const void *)found.ptr;
-    for (size_t i = 0; st == CIP_OK && i < found.len / sizeof *e; i++) {
-        char path[CIP_IO_NUMBER_NAME];
-        snprintf(path, sizeof path, "%.255s/data", e[i].name);
-        if (!e[i].is_folder || strcmp(e[i].name, "data") == 0 || strcmp(e[i].name, "meta") == 0)
-            continue;
-        cip_status is = cip_io_list(l->io, path, cip_blz_flags(l), stop_listing, NULL, NULL);
-        if (is == CIP_OK || is == CIP_ERR_CANCELLED)
-            st = add_beneath(b, e[i].name, err);
-    }
-    cip_buf_clear(&found);
-    return st;
-}
-
-/* A path that leaves the folder is somebody else's to allow. */
-static cip_status add_outside(cip_blz *b, const char *path, cip_err *err)
-{
-    cip_io *io;
-    cip_layout *l = b->layout;
-    char full[4096];
-    const char *root = cip_io_path(l->io);
-    if ((l->flags & CIP_OPEN_EXTERNAL) == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "the shard '%.120s' lies outside the folder (--allow-external opens it)",
-                        path);
-    snprintf(full, sizeof full, "%s%s%s", path[0] == '/' || root == NULL ? "" : root,
-             path[0] == '/' || root == NULL ? "" : "/", path);
-    CIP_TRY(cip_io_open_folder(l->env, full, &io, err));
-    cip_status st = add_shard(b, io, "", path, err);
-    if (st != CIP_OK)
-        cip_io_close(io);
-    return st;
-}
-
-static bool is_beneath(const char *path)
-{
-    return path[0] != '/' && strcmp(path, "..") != 0 && strncmp(path, "../", 3) != 0 &&
-           strstr(path, "/../") == NULL;
-}
-
-/* meta/shards: a list of paths. */
-static cip_status listed_shards(cip_blz *b, cip_err *err)
-{
-    const cip_node *list;
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_blz_json(b->layout, "meta/shards", &list, &why);
-    if (st == CIP_ERR_NOT_FOUND)
-        return CIP_OK;
-    if (st == CIP_OK && list->type != CIP_NODE_SEQ)
-        st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a list of paths");
-    for (uint32_t i = 0; st == CIP_OK && i < list->len; i++) {
-        const cip_node *n = list->item[i];
-        if (n->type != CIP_NODE_STRING || n->len == 0 || strlen(n->text) != n->len)
-            st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a list of paths");
-        else
-            st = (is_beneath(n->text) ? add_beneath : add_outside)(b, n->text, &why);
-    }
-    if (st != CIP_OK)
-        return cip_fail_in(err, cip_fail(err, st, why.offset, "%s", why.text), "meta/shards");
-    return CIP_OK;
-}
-
-static cip_status open_shards(cip_blz *b, cip_err *err)
-{
-    CIP_TRY(add_shard(b, NULL, "", "", err));
-    CIP_TRY(listed_shards(b, err));
-    return find_shards(b, err);
-}
-
 /* --- superchunks ------------------------------------------------------------------------------ */
 
 static int by_number(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
+    const cip_blz_entry *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return x->shard < y->shard ? -1 : x->shard > y->shard;
 }
 
 /* dirs: of each shard the folder, with a slash at the end; NULL: it has none. */
-static cip_status same_file(cip_blz *b, const char *const *dirs, const entry *x, const entry *y,
-                            bool *same, cip_err *err)
+static cip_status same_file(cip_blz *b, const char *const *dirs, const cip_blz_entry *x,
+                            const cip_blz_entry *y, bool *same, cip_err *err)
 {
-    const entry *e[2] = { x, y };
+    const cip_blz_entry *e[2] = { x, y };
     struct stat st[2];
     *same = true;
     for (int i = 0; i < 2; i++) {
@@ -270,7 +76,7 @@ static cip_status drop_twins(cip_blz *b, const char *const *dirs, entries *e, ci
     size_t kept = 0;
     for (size_t i = 0; i < e->n; i++) {
         bool same = false;
-        const entry *was = kept == 0 ? NULL : &e->at[kept - 1];
+        const cip_blz_entry *was = kept == 0 ? NULL : &e->at[kept - 1];
         if (was != NULL && was->number == e->at[i].number) {
             CIP_TRY(same_file(b, dirs, was, &e->at[i], &same, err));
             if (!same)
@@ -341,7 +147,7 @@ static cip_status list_all(cip_blz *b, const char *const *dirs, cip_buf *out, ci
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes", n);
         memcpy(path, dirs[s], n);
         path[n - 1] = '\0'; /* the slash */
-        CIP_TRY(list_folder(b, s, path, out, err));
+        CIP_TRY(cip_blz_list_folder(b, s, path, out, err));
     }
     return CIP_OK;
 }
@@ -418,7 +224,7 @@ static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *
                             const char *field, const char **out, cip_err *err)
 {
     for (size_t i = 0; i < e->n; i++) {
-        const entry *x = &e->at[i];
+        const cip_blz_entry *x = &e->at[i];
         char *dir;
         if (!x->is_folder || !stands_for(x->name, field))
             continue;
@@ -467,7 +273,7 @@ static cip_status add_dtype(opening *o, const cip_dtype *d, const piece *p, cons
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records nested over %d deep",
                         CIP_BLZ_MAX_DEPTH);
     CIP_GO(list_all(o->b, dirs, &found, err));
-    entries e = { (entry *)(void *)found.ptr, found.len / sizeof(entry) };
+    entries e = { (cip_blz_entry *)(void *)found.ptr, found.len / sizeof(cip_blz_entry) };
     if (d->kind != CIP_RECORD)
         CIP_GO(add_leaf(o, d, p, dirs, &e, err));
     for (size_t i = 0; d->kind == CIP_RECORD && i < d->nfield; i++)
@@ -545,8 +351,8 @@ static cip_status other_meta(cip_blz *b, cip_node **out, cip_err *err)
     cip_status st;
     size_t n = 0, at = 0;
     *out = NULL;
-    CIP_GO(list_folder(b, 0, "meta", &found, err));
-    const entry *e = (const entry *)(const void *)found.ptr;
+    CIP_GO(cip_blz_list_folder(b, 0, "meta", &found, err));
+    const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
     size_t all = found.len / sizeof *e;
     for (size_t i = 0; i < all; i++)
         n += !e[i].is_folder && !is_known(e[i].name);
@@ -619,7 +425,7 @@ static cip_status open_array(opening *o, cip_err *err)
     shown.array = o->array;
     shown.meta = o->meta;
     CIP_TRY(cip_blz_describe(&shown, "superchunks", err));
-    CIP_TRY(open_shards(o->b, err));
+    CIP_TRY(cip_blz_open_shards(o->b, err));
     CIP_TRY(open_columns(o, err));
     cip_blz_compare_nbytes(&shown);
     CIP_TRY(make_tree(o->b, err));
