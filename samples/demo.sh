@@ -31,12 +31,15 @@ show ls samples/cube.b2nd
 show tree samples/cube.b2nd
 show cat samples/cube.b2nd '[3, 10:14, 12:18]'
 show cat samples/tide.blp '[48:52, :4]'
+show ls samples/prices.bcolz samples/wells.blz
+show cat samples/prices.bcolz . '[:3]'
+show cat samples/wells.blz site/y '[:5]'
 show cat samples/complex.ra '[0]'
 show info --yaml samples/complex.ra
 show stat samples/night.asdf
 show stat samples/roman.asdf roman/data '[10:20]'
 show verify --deep samples/night.asdf samples/roman.asdf samples/stream.asdf samples/complex.ra samples/phantom.ra samples/cube.b2nd \
-    samples/tide.blp
+    samples/tide.blp samples/wells.blz
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -8,17 +8,22 @@ The same versions (tests/compat/requirements.txt) make the same bytes.
 """
 import collections
 import collections.abc
+import json
 import pathlib
+import shutil
 import struct
 import sys
 import zlib
 
 import asdf
+import blosc
 import blosc2
 import numpy as np
 
 collections.MutableMapping = collections.abc.MutableMapping  # bloscpack is older than Python 3.10
 import bloscpack  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/compat"))
+import blz_document  # noqa: E402
 
 
 def night(folder):
@@ -135,9 +140,47 @@ def tide(folder):
     bloscpack.pack_ndarray_to_file(heights, str(folder / "tide.blp"), chunk_size=24 * 12 * 4, **args)
 
 
+def wells(folder):
+    """BLZ as its document has it: records in a folder a field, two superchunks each, with digests and spare space."""
+    a = np.zeros(60, [("depth", "<f4"), ("site", [("x", "<i2"), ("y", ">i2")])])
+    a["depth"], a["site"]["x"], a["site"]["y"] = np.arange(60) / 4, np.arange(60) * 3, 100 - np.arange(60)
+    shutil.rmtree(folder / "wells.blz", ignore_errors=True)
+    blz_document.write(folder / "wells.blz", a, chunklen=10, per=4, checksum=2, spare=16, metadata=b'{"made": 2012}',
+                       attributes={"unit": "m", "coords": {"lat": 40.1, "lon": 0.5}})
+
+
+def old_array(folder, values, chunklen):
+    """As bcolz 1.2 laid an array out."""
+    for part in ("meta", "data"):
+        (folder / part).mkdir(parents=True)
+    cparams = {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0}
+    (folder / "meta/storage").write_text(json.dumps({
+        "dtype": values.dtype.str if values.dtype.kind == "S" else str(values.dtype), "cparams": cparams, "chunklen": chunklen,
+        "expectedlen": len(values), "dflt": 0}) + "\n")
+    (folder / "__attrs__").write_text("{}\n")
+    cbytes = 0
+    for n, i in enumerate(range(0, len(values), chunklen)):
+        raw = values[i:i + chunklen].tobytes()
+        chunk = blosc.compress(raw, typesize=1 if values.dtype.kind == "S" else values.itemsize, cname="lz4")
+        (folder / f"data/__{n}.blp").write_bytes(struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk)
+        cbytes += len(chunk)
+    (folder / "meta/sizes").write_text(json.dumps({"shape": list(values.shape), "nbytes": values.nbytes,
+                                                   "cbytes": cbytes}) + "\n")
+
+
+def prices(folder):
+    """A table as bcolz 1.2 laid it out."""
+    root = folder / "prices.bcolz"
+    shutil.rmtree(root, ignore_errors=True)
+    old_array(root / "close", np.arange(40) * 0.25 + 10, 16)
+    old_array(root / "share", np.array([f"S{i % 7}" for i in range(40)], "S4"), 16)
+    (root / "__rootdirs__").write_text('{"names": ["share", "close"]}\n')
+    (root / "__attrs__").write_text('{"currency": "EUR"}\n')
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in (night, roman, stream, phantom, early, cube, tide):
+    for make in (night, roman, stream, phantom, early, cube, tide, wells, prices):
         make(folder)
 
 

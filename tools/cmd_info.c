@@ -6,12 +6,14 @@
 #include "commands.h"
 #include "print.h"
 
-/* Bytes of all arrays as they are decoded. */
+/* Bytes of all arrays as they are decoded; the one without a path beside others is made of them. */
 static uint64_t decoded_nbytes(const cip_file *f)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < cip_file_narray(f); i++) {
         uint64_t n = 0;
+        if (cip_file_narray(f) > 1 && cip_array_path(cip_file_array(f, i))[0] == '\0')
+            continue;
         if (cip_read_shape(cip_file_array(f, i), NULL, NULL, NULL, &n, NULL) == CIP_OK)
             sum += n;
     }
