@@ -67,7 +67,7 @@ static int stream_start(stream *s)
     if (s->file == NULL)
         return EXIT_FAILED;
     const cip_array *a = cip_find(s->file, s->path, &err);
-    s->dtype = cip_array_native_dtype(a, &err);
+    s->dtype = cip_array_raw_dtype(a, &err);
     if (s->dtype == NULL)
         return complain(s->o->pos[0], &err);
     s->row = cip_dtype_itemsize(s->dtype);
@@ -175,7 +175,7 @@ static int update_rows(stream *s)
 static bool needs_update(const opts *o)
 {
     return o->dry_run || o->history != NULL || o->md5 != NULL || o->noption != 0 ||
-           o->break_links || o->tree_slack >= 0;
+           o->break_links || o->tree_slack >= 0 || o->byteorder != NULL;
 }
 
 static int append_rows(const opts *o, const char *path, const char *input)
@@ -220,7 +220,7 @@ int cmd_append(const opts *o)
     if (kind < 0)
         return EXIT_USAGE;
     bool pipe = kind == INPUT_KNOWN && strcmp(input, "-") == 0;
-    bool plain = o->dtype == NULL && o->shape == NULL && o->byteorder == NULL;
+    bool plain = o->dtype == NULL && o->shape == NULL;
     return (kind == INPUT_RAW || pipe) && plain ? append_rows(o, path, input)
                                                 : append_array(o, path, input);
 }

@@ -92,7 +92,6 @@ int cmd_put(const opts *o)
         fputs("cippus: --codec and --inline go with --new\n", stderr);
         return EXIT_USAGE;
     }
-    bool plain = !o->new_array && kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL &&
-                 o->byteorder == NULL;
+    bool plain = !o->new_array && kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL;
     return plain ? put_bytes(o, path, slice, input) : put_array(o, path, slice, input);
 }

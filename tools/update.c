@@ -35,6 +35,7 @@ int update_start(const opts *o, cip_edit **edit)
     e.open = &open;
     e.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
     e.codec = o->codec;
+    e.byteorder = o->byteorder != NULL ? o->byteorder : "little"; /* as cat --to raw gives them */
     e.format_options = o->format_options;
     e.accept_loss = o->accept_loss;
     e.by_position = o->by_position;

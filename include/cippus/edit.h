@@ -32,6 +32,8 @@ typedef struct cip_edit_options {
     void *user;                /* of on_note and progress */
     cip_progress_fn *progress; /* told how many chunks of an array are encoded, of so many, at the
                                 * plan or the commit; not 0 cancels it; may be NULL */
+    const char *byteorder;     /* of elements in memory that cip_edit_write and cip_edit_append
+                                  take: "little", "big"; NULL: the machine's */
 } cip_edit_options;
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)
@@ -97,7 +99,8 @@ CIP_API cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes,
 CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
 
 /** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` by nbytes
- * at `data`: packed, in C order, of the array's dtype in the machine's byte order. */
+ * at `data`: packed, in C order, of the array's dtype in the machine's byte order, or that of the
+ * options. */
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; its shape broadcasts to that of the

@@ -79,6 +79,10 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
 {
     const cip_file *same = what->same;
     cip_io *io;
+    cip_spec given = { .big = -1 };
+    CIP_TRY(cip_spec_byteorder(e->o.byteorder, &given, err));
+    e->big = given.big;
+    e->o.byteorder = NULL; /* the caller's again */
     CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
     CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
     CIP_TRY(keep_texts(&e->arena, &e->o.format_options, err));
@@ -117,6 +121,7 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
     }
     e->file = f;
     e->o = o;
+    e->big = -1;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
     e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
     st = start(e, what, format, err);

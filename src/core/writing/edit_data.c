@@ -218,6 +218,12 @@ static cip_status may_write(const cip_edit *e, cip_err *err)
     return cip_edit_check(e, e->ops->form != NULL, "changing elements", err);
 }
 
+/* The type of elements that come from memory, of a packed type in the machine's order. */
+static cip_status type_given(cip_edit *e, const cip_dtype **native, cip_err *err)
+{
+    return e->big < 0 ? CIP_OK : cip_dtype_with_order(&e->arena, *native, e->big != 0, native, err);
+}
+
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
                                const void *data, size_t nbytes, cip_err *err)
 {
@@ -232,6 +238,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
                       "expected %" PRIu64 " bytes for the selection, found %zu", p.nbytes, nbytes);
         goto done;
     }
+    CIP_GO(type_given(e, &p.to, err));
     CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
     st = p.nelem == 0 ? CIP_OK : cip_edit_elements(e, p.array, &p.from, &feed, err);
 done:
@@ -336,6 +343,8 @@ static cip_status append_rows(cip_edit *e, const char *path, const void *data, s
     if (native == NULL)
         return passed_on(err);
     cip_status st = cip_rows_count(a, native->itemsize, nbytes, &nrow, err);
+    if (st == CIP_OK)
+        st = type_given(e, &native, err);
     if (st == CIP_OK)
         st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
     if (st == CIP_OK)

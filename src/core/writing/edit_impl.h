@@ -25,6 +25,7 @@ struct cip_edit {
     cip_report notes;
     cip_edit_chunks *chunks;    /* of arrays that are there, the last one first */
     struct cip_addition *added; /* arrays that come, last one first */
+    int big;                    /* order of elements in memory, or -1: the machine's */
     bool packed;                /* defrag was asked for */
     bool finished;              /* rev is made */
     cip_status st;              /* of the first change that failed: no commit then */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/endian.h"
 #include "core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
@@ -42,6 +43,32 @@ static void elements_are_written_by_any_selection(void **state)
                 "12.0 13.0 14.0 15.0 16.0 17.0\n99.0 19.0 20.0 -2.0 22.0 23.0\n");
     edit_expect(path, "packed", "0 1 2 3\n4 70 80 7\n8 9 10 11\n");
     edit_expect(path, "few", "7 20 9\n");
+}
+
+static void elements_come_in_the_byte_order_that_is_said(void **state)
+{
+    (void)state;
+    static const uint8_t little[] = { 1, 2, 3, 4 }, big[] = { 2, 1, 4, 3 };
+    static const double row[] = { 1.5, -2 };
+    const char *path = edit_file(&s, "order.asdf", true);
+    for (int i = 0; i < 2; i++) {
+        uint8_t swapped[16];
+        for (int k = 0; k < 2; k++) {
+            uint64_t bits;
+            memcpy(&bits, &row[k], sizeof bits);
+            cip_store_u64(swapped + 8 * k, bits, i == 1);
+        }
+        cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.byteorder = i == 0 ? "little" : "big"));
+        OK(cip_edit_write(e, "packed", i == 0 ? "[0, :2]" : "[2, :2]", i == 0 ? little : big, 4,
+                          err));
+        OK(cip_edit_append(e, "rows", swapped, sizeof swapped, err));
+        commit(e, path);
+    }
+    edit_expect(path, "packed", "513 1027 2 3\n4 5 6 7\n513 1027 10 11\n");
+    edit_expect(path, "rows", "1.5 -2.0\n1.5 -2.0\n");
+    cip_edit *e;
+    FAILS(CIP_ERR_ARG, "expected the byte order 'little' or 'big', found 'middle'",
+          cip_edit_open(path, CIP_EDIT_OPTIONS(.byteorder = "middle"), &e, err));
 }
 
 static void the_right_number_of_bytes_is_wanted(void **state)
@@ -601,6 +628,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_written_by_any_selection),
+        cmocka_unit_test(elements_come_in_the_byte_order_that_is_said),
         cmocka_unit_test(the_right_number_of_bytes_is_wanted),
         cmocka_unit_test(elements_of_another_file_are_cast),
         cmocka_unit_test(shapes_broadcast_as_numpys),
