@@ -73,6 +73,23 @@ cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_
     return CIP_OK;
 }
 
+cip_status cip_io_each(cip_io *io, uint64_t off, uint64_t n, cip_piece_fn *fn, void *user,
+                       cip_err *err)
+{
+    size_t most = (size_t)cip_min_u64(n, CIP_IO_PIECE);
+    cip_status st = CIP_OK;
+    void *piece;
+    CIP_TRY(cip_mem_get(&io->env->mem, most, &piece, err));
+    for (uint64_t at = 0; at < n && st == CIP_OK; at += most) {
+        size_t now = (size_t)cip_min_u64(n - at, most);
+        st = cip_io_read(io, off + at, piece, now, err);
+        if (st == CIP_OK)
+            st = fn(user, piece, now, err);
+    }
+    cip_mem_put(&io->env->mem, piece);
+    return st;
+}
+
 /* How many ranges from the first on rise without overlapping and are not empty. */
 static size_t rising(const cip_range *r, size_t n)
 {

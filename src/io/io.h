@@ -80,6 +80,11 @@ cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *e
 /* As many as there are, up to n; *got. */
 cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
                             cip_err *err);
+/* All of [off, off + n) in order, in pieces of up to CIP_IO_PIECE bytes, each given to fn; its
+ * failure ends it. */
+typedef cip_status cip_piece_fn(void *user, const void *p, size_t n, cip_err *err);
+cip_status cip_io_each(cip_io *io, uint64_t off, uint64_t n, cip_piece_fn *fn, void *user,
+                       cip_err *err);
 /* Every range whole; all are checked against the size first. Rising offsets are read together,
  * which is quicker; others are fine. Empty ranges need no `dst`. */
 cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err);

@@ -103,21 +103,6 @@ static cip_status run_to(const conversion *c, cip_out *out, cip_revision *r, cip
     return cip_report_status(notes, err);
 }
 
-static cip_status copy_to_stdout(cip_io *io, cip_mem *mem, cip_err *err)
-{
-    void *buf;
-    size_t got;
-    CIP_TRY(cip_mem_get(mem, CIP_IO_PIECE, &buf, err));
-    cip_status st = CIP_OK;
-    for (uint64_t off = 0; st == CIP_OK && off < io->size; off += got) {
-        st = cip_io_read_some(io, off, buf, CIP_IO_PIECE, &got, err);
-        if (st == CIP_OK)
-            st = stdout_write(NULL, buf, got, err);
-    }
-    cip_mem_put(mem, buf);
-    return st;
-}
-
 /* What is changed after it was written goes through a temporary file. */
 static cip_status to_pipe(const conversion *c, cip_err *err)
 {
@@ -133,7 +118,7 @@ static cip_status to_pipe(const conversion *c, cip_err *err)
         out = cip_temporary_out(temporary);
         CIP_GO(run_to(c, &out, &r, err));
         CIP_GO(cip_output_patch(&out, &r.patch, err));
-        CIP_GO(copy_to_stdout(temporary, &env->mem, err));
+        CIP_GO(cip_io_each(temporary, 0, temporary->size, stdout_write, NULL, err));
     }
 done:
     cip_io_close(temporary);

@@ -12,29 +12,9 @@
 
 enum { PIECE = 1 << 20 };
 
-/* Calls fn for all bytes [off, off + n) of an io. */
-static cip_status each_piece(cip_env *env, cip_io *io, uint64_t off, uint64_t n,
-                             cip_status (*fn)(void *user, const void *p, size_t n, cip_err *err),
-                             void *user, cip_err *err)
+static cip_status each_of(cip_io *io, cip_piece_fn *fn, void *user, cip_err *err)
 {
-    cip_status st = CIP_OK;
-    void *buf;
-    CIP_TRY(cip_mem_get(&env->mem, PIECE, &buf, err));
-    for (uint64_t at = 0; at < n; at += PIECE) {
-        size_t now = (size_t)cip_min_u64(PIECE, n - at);
-        CIP_GO(cip_io_read(io, off + at, buf, now, err));
-        CIP_GO(fn(user, buf, now, err));
-    }
-done:
-    cip_mem_put(&env->mem, buf);
-    return st;
-}
-
-static cip_status each_of(cip_env *env, cip_io *io,
-                          cip_status (*fn)(void *user, const void *p, size_t n, cip_err *err),
-                          void *user, cip_err *err)
-{
-    return io == NULL ? CIP_OK : each_piece(env, io, 0, io->size, fn, user, err);
+    return io == NULL ? CIP_OK : cip_io_each(io, 0, io->size, fn, user, err);
 }
 
 /* --- encoding
@@ -65,7 +45,7 @@ static cip_status encode(asdf_update *u, const uint8_t code[4], cip_io *from, ci
     cip_out to = cip_temporary_out(made);
     CIP_GO(cip_encoder_new(u->env, how.framing, how.level, 0, &to, &enc, err));
     cip_encoder_expect(enc, from->size);
-    CIP_GO(each_of(u->env, from, to_encoder, enc, err));
+    CIP_GO(each_of(from, to_encoder, enc, err));
     CIP_GO(cip_encoder_finish(enc, err));
     *out = made;
     made = NULL;
@@ -134,16 +114,16 @@ static cip_status sum_decoded(asdf_update *u, const asdf_ublock *b, cip_sum *sum
     const cip_read_how how = { u->l, u->env->pool };
     if (b->data.anew == NULL)
         CIP_TRY(cip_space_stream(&how, b->data.block->data, PIECE, to_sum_too, sum, err));
-    return each_of(u->env, made_of(&b->data), to_sum, sum, err);
+    return each_of(made_of(&b->data), to_sum, sum, err);
 }
 
-static cip_status sum_stored(asdf_update *u, asdf_ublock *b, cip_sum *sum, cip_err *err)
+static cip_status sum_stored(asdf_ublock *b, cip_sum *sum, cip_err *err)
 {
     cip_io *file;
     asdf_payload p = cip_asdf_update_payload(b);
     CIP_TRY(cip_changes_file(&b->data, &file, err));
-    CIP_TRY(each_piece(u->env, file, b->head.data_off, p.kept, to_sum, sum, err));
-    return each_of(u->env, p.more, to_sum, sum, err);
+    CIP_TRY(cip_io_each(file, b->head.data_off, p.kept, to_sum, sum, err));
+    return each_of(p.more, to_sum, sum, err);
 }
 
 /* A checksum by the options; without any, where there was one. */
@@ -165,7 +145,7 @@ static cip_status make_sum(asdf_update *u, asdf_ublock *b, uint8_t out[ASDF_CHEC
         return CIP_OK;
     bool decoded = want != NULL && strcmp(want, "legacy") == 0 && !cip_asdf_is_raw(&b->head);
     CIP_TRY(cip_sum_new(&u->env->mem, CIP_SUM_MD5, &sum, err));
-    cip_status st = decoded ? sum_decoded(u, b, sum, err) : sum_stored(u, b, sum, err);
+    cip_status st = decoded ? sum_decoded(u, b, sum, err) : sum_stored(b, sum, err);
     if (st == CIP_OK)
         cip_sum_take(sum, out);
     cip_sum_free(sum);

@@ -86,20 +86,9 @@ done:
 /* --- writing them -------------------------------------------------------------------------------
  */
 
-static cip_status copy_payload(asdf_writer *w, const asdf_piece *p, cip_err *err)
+static cip_status to_out(void *user, const void *p, size_t n, cip_err *err)
 {
-    void *buf;
-    uint64_t most = cip_min_u64(p->used, CIP_IO_PIECE);
-    cip_status st = CIP_OK;
-    CIP_TRY(cip_mem_get(&w->env->mem, (size_t)most, &buf, err));
-    for (uint64_t done = 0, n; done < p->used; done += n) {
-        n = cip_min_u64(p->used - done, most);
-        CIP_GO(cip_io_read(p->io, p->off + done, buf, (size_t)n, err));
-        CIP_GO(cip_out_write(w->main.out, buf, (size_t)n, err));
-    }
-done:
-    cip_mem_put(&w->env->mem, buf);
-    return st;
+    return cip_out_write(user, p, n, err);
 }
 
 static cip_status copy_block(asdf_writer *w, size_t i, asdf_recoding *r, cip_err *err)
@@ -114,7 +103,7 @@ static cip_status copy_block(asdf_writer *w, size_t i, asdf_recoding *r, cip_err
     w->main.streamed = (p.flags & ASDF_STREAMED) != 0;
     CIP_TRY(cip_asdf_piece_header(&p, cip_asdf_block_align(w), w->main.out,
                                   &w->main.at[w->main.n - 1], err));
-    return copy_payload(w, &p, err);
+    return cip_io_each(p.io, p.off, p.used, to_out, w->main.out, err);
 }
 
 cip_status cip_asdf_copy_kept(asdf_writer *w, int64_t before, cip_err *err)

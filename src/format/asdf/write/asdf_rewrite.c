@@ -157,26 +157,26 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
 /* --- pieces to bytes ----------------------------------------------------------------------------
  */
 
+typedef struct writing {
+    cip_out *out;
+    cip_report *told;
+} writing;
+
+static cip_status put_piece(void *user, const void *p, size_t n, cip_err *err)
+{
+    writing *w = user;
+    CIP_TRY(cip_out_write(w->out, p, n, err));
+    return cip_report_progress(w->told, n) ? cip_report_status(w->told, err) : CIP_OK;
+}
+
 static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_report *told, cip_out *out,
                           cip_err *err)
 {
-    void *buf = NULL;
     cip_io *io;
-    cip_mem *mem = &f->env->mem;
-    cip_status st = CIP_OK;
+    writing w = { out, told };
     CIP_TRY(cip_io_open_revision(f->layout->io, r, &io, err));
-    const uint64_t size = io->size, most = cip_min_u64(size, CIP_IO_PIECE);
-    cip_report_expect(told, size);
-    CIP_GO(cip_mem_get(mem, (size_t)most, &buf, err));
-    for (uint64_t off = 0, n; off < size; off += n) {
-        n = cip_min_u64(size - off, most);
-        CIP_GO(cip_io_read(io, off, buf, (size_t)n, err));
-        CIP_GO(cip_out_write(out, buf, (size_t)n, err));
-        if (cip_report_progress(told, n))
-            CIP_GO(cip_report_status(told, err));
-    }
-done:
-    cip_mem_put(mem, buf);
+    cip_report_expect(told, io->size);
+    cip_status st = cip_io_each(io, 0, io->size, put_piece, &w, err);
     cip_io_close(io);
     return st;
 }
