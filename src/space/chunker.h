@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Elements of an array in C order in, the finished chunks of a form out: cut, padded, special ones
  * found, encoded and summed on the pool, handed on in order. The same chunks whatever the number of
- * threads and however the elements come; memory is bounded by chunks x threads
- * (and 64 MiB for n-d chunks, of which more waits in a temporary file). */
+ * threads and however the elements come. Memory is bounded by chunks x threads and by a quarter of
+ * max_memory, but for one chunk; n-d chunks that are being cut have as much, at most 64 MiB: more
+ * waits in a temporary file. */
 #ifndef CIP_SPACE_CHUNKER_H
 #define CIP_SPACE_CHUNKER_H
 

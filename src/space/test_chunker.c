@@ -323,6 +323,35 @@ static void tall_grids_need_little_memory(void **state)
     end_env(&env);
 }
 
+/* A row of tiles is as long as all memory; chunks of as many threads would be longer. */
+static void chunks_and_tiles_share_the_memory(void **state)
+{
+    enum { ROWS = 256, COLUMNS = 8192, PIECE = 1000 };
+    const int64_t shape[] = { ROWS, COLUMNS }, chunk[] = { 128, 128 };
+    const cip_grid g = { .itemsize = 1, .ndim = 2, .shape = shape, .chunk = chunk };
+    cip_array_form form = { .dtype = cip_dtype_of(CIP_U8), .grid = &g, .nstep = 1 };
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 1 << 20 };
+    static const uint8_t piece[PIECE];
+    cip_env env = env_of(&limits);
+    taken t = { .n = 0 };
+    const cip_chunker_to to = { take, &t, NULL };
+    cip_chunker *c;
+    (void)state;
+    form.step[0].codec = &picky;
+    assert_int_equal(cip_pool_new(8, &env.pool, NULL), CIP_OK);
+    assert_int_equal(cip_chunker_new(&env, &form, ROWS * COLUMNS, &to, &c, NULL), CIP_OK);
+    for (size_t at = 0; at < ROWS * COLUMNS; at += PIECE) {
+        size_t n = ROWS * COLUMNS - at < PIECE ? ROWS * COLUMNS - at : PIECE;
+        assert_int_equal(cip_chunker_write(c, (cip_bytes){ piece, n }, NULL), CIP_OK);
+    }
+    assert_int_equal(cip_chunker_finish(c, NULL), CIP_OK);
+    cip_chunker_free(c);
+    assert_int_equal(t.n, 2 * 64);
+    cip_pool_free(env.pool);
+    env.pool = NULL;
+    end_env(&env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +364,7 @@ int main(void)
         cmocka_unit_test(the_first_failure_counts_and_nothing_comes_behind_it),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(tall_grids_need_little_memory),
+        cmocka_unit_test(chunks_and_tiles_share_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A row of tiles along the first axis is a run of the array's bytes. It is collected, then taken
  * apart: a part of it that lies in memory is cut into tiles. Without a temporary file the part is
- * the whole row; otherwise it is cut along as many axes as make it fit. A row that the caller has
- * in one piece is cut where it lies. */
+ * the whole row; otherwise it is cut along as many axes as make it fit, and is as many tiles long
+ * along the last of them as fit. A row that the caller has in one piece is cut where it lies. */
 #include "space/tiler.h"
 
 #include <string.h>
@@ -10,6 +10,14 @@
 #include "base/num.h"
 #include "cippus/dtype.h"
 #include "io/temporary.h"
+
+/* Tiles of a part: one along the axes before `axis`, `span` along it, all along those behind. */
+typedef struct cut {
+    int32_t axis;
+    int64_t span;
+} cut;
+
+static const cut row_cut = { 0, 1 };
 
 struct cip_tiler {
     cip_env *env;
@@ -19,7 +27,7 @@ struct cip_tiler {
     int64_t shape[CIP_MAX_NDIM], tile[CIP_MAX_NDIM], grid[CIP_MAX_NDIM];
     uint64_t itemsize, tile_nbytes;
     uint64_t below[CIP_MAX_NDIM + 1]; /* bytes of the array below one step of an axis */
-    int32_t cut;                      /* parts have one tile's length along the axes up to it */
+    cut cut;                          /* row_cut: without a temporary file */
     uint64_t nrow, row;               /* rows of tiles; the one that is collected */
     uint64_t have, want;              /* bytes of it */
     uint8_t *part, *own, *to;         /* to: where the next tile goes; own: where nobody said so */
@@ -66,12 +74,20 @@ static int64_t clipped(const cip_tiler *t, int32_t axis, int64_t at)
     return left < t->tile[axis] ? left : t->tile[axis];
 }
 
-/* Bytes of a part that has one tile's length along the axes up to `cut`. */
-static uint64_t part_nbytes(const cip_tiler *t, int32_t cut)
+/* Steps along an axis of the part that begins with tile `at`. */
+static int64_t part_steps(const cip_tiler *t, cut c, int32_t axis, int64_t at)
+{
+    if (axis > c.axis || (axis == c.axis && c.span >= t->grid[axis] - at))
+        return t->shape[axis] - (axis == c.axis ? at * t->tile[axis] : 0);
+    return axis == c.axis ? c.span * t->tile[axis] : clipped(t, axis, at);
+}
+
+/* Bytes of the largest part. */
+static uint64_t part_nbytes(const cip_tiler *t)
 {
     uint64_t n = t->itemsize;
     for (int32_t i = 0; i < t->ndim; i++)
-        n *= (uint64_t)(i <= cut && t->tile[i] < t->shape[i] ? t->tile[i] : t->shape[i]);
+        n *= (uint64_t)part_steps(t, t->cut, i, 0);
     return n;
 }
 
@@ -98,8 +114,10 @@ static void measure(cip_tiler *t, const cip_tiling *how, uint64_t memory)
         t->below[i - 1] = t->below[i] * (uint64_t)t->shape[i - 1];
     if (t->ndim != 0)
         t->nrow = (uint64_t)t->grid[0];
-    while (t->cut + 1 < t->ndim && part_nbytes(t, t->cut) > memory)
-        t->cut++;
+    for (t->cut = row_cut; t->cut.axis + 1 < t->ndim && part_nbytes(t) > memory;)
+        t->cut.axis++;
+    if (t->cut.axis > 0)
+        t->cut.span = (int64_t)cip_max_u64(memory / part_nbytes(t), 1);
 }
 
 cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
@@ -121,7 +139,7 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
         return CIP_OK;
     }
     measure(t, how, memory != 0 ? memory : CIP_TILER_MEMORY);
-    if (!cip_to_size(part_nbytes(t, t->cut), &t->part_len) || !cip_to_size(t->tile_nbytes, &tile))
+    if (!cip_to_size(part_nbytes(t), &t->part_len) || !cip_to_size(t->tile_nbytes, &tile))
         CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tiles of %" PRIu64 " bytes",
                         t->tile_nbytes));
     t->beside = temporary_beside;
@@ -149,10 +167,10 @@ static bool step(int64_t *at, const int64_t *n, int32_t first, int32_t last)
     return false;
 }
 
-/* Rows of tiles that lie in memory: all of the array along the axes behind `cut`. */
 typedef struct part {
     const uint8_t *at;
-    int32_t cut;
+    cut cut;
+    int64_t first;                 /* tile along the axis of the cut */
     uint64_t stride[CIP_MAX_NDIM]; /* bytes */
 } part;
 
@@ -180,8 +198,8 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
     do {
         uint64_t from = 0, to = 0;
         for (int32_t i = 0; i < t->ndim; i++) {
-            uint64_t start = i <= p->cut ? 0 : (uint64_t)(at[i] * t->tile[i]);
-            from += (start + (uint64_t)in[i]) * p->stride[i];
+            int64_t first = i < p->cut.axis ? at[i] : i == p->cut.axis ? p->first : 0;
+            from += (uint64_t)((at[i] - first) * t->tile[i] + in[i]) * p->stride[i];
             to = to * (uint64_t)t->tile[i] + (uint64_t)in[i];
         }
         memcpy(out + to * t->itemsize, p->at + from, run);
@@ -189,20 +207,23 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
     return t->fn(t->user, t->index++, (cip_bytes){ out, (size_t)t->tile_nbytes }, valid, err);
 }
 
-/* All tiles of the part that begins at `at`. */
-static cip_status cut_part(cip_tiler *t, const uint8_t *from, int32_t cut, int64_t *at,
-                           cip_err *err)
+/* All tiles of the part that begins at `at`, which is the last of them along its cut then. */
+static cip_status cut_part(cip_tiler *t, const uint8_t *from, cut c, int64_t *at, cip_err *err)
 {
-    part p = { .at = from, .cut = cut };
+    int64_t *i = &at[c.axis];
+    part p = { .at = from, .cut = c, .first = *i };
     uint64_t n = t->itemsize;
-    for (int32_t i = t->ndim - 1; i >= 0; i--) {
-        p.stride[i] = n;
-        n *= (uint64_t)(i <= cut ? clipped(t, i, at[i]) : t->shape[i]);
+    for (int32_t k = t->ndim - 1; k >= 0; k--) {
+        p.stride[k] = n;
+        n *= (uint64_t)part_steps(t, c, k, at[k]);
     }
-    do {
-        CIP_TRY(cut_tile(t, &p, at, err));
-    } while (step(at, t->grid, cut + 1, t->ndim - 1));
-    return CIP_OK;
+    for (;; ++*i) {
+        do {
+            CIP_TRY(cut_tile(t, &p, at, err));
+        } while (step(at, t->grid, c.axis + 1, t->ndim - 1));
+        if (*i + 1 >= t->grid[c.axis] || *i + 1 - p.first >= c.span)
+            return CIP_OK;
+    }
 }
 
 /* The part at `at` from the temporary file, which holds the row. */
@@ -210,18 +231,19 @@ static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
 {
     int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
     uint8_t *to = t->part;
-    for (int32_t i = 0; i <= t->cut; i++)
-        valid[i] = clipped(t, i, at[i]);
-    size_t run = (size_t)((uint64_t)valid[t->cut] * t->below[t->cut + 1]);
+    const int32_t last = t->cut.axis;
+    for (int32_t i = 0; i <= last; i++)
+        valid[i] = part_steps(t, t->cut, i, at[i]);
+    size_t run = (size_t)((uint64_t)valid[last] * t->below[last + 1]);
     do {
         uint64_t from = 0;
-        for (int32_t i = 0; i <= t->cut; i++) {
+        for (int32_t i = 0; i <= last; i++) {
             int64_t start = i == 0 ? 0 : at[i] * t->tile[i];
             from += (uint64_t)(start + in[i]) * t->below[i + 1];
         }
         CIP_TRY(cip_io_read(t->temporary, from, to, run, err));
         to += run;
-    } while (step(in, valid, 0, t->cut - 1));
+    } while (step(in, valid, 0, last - 1));
     return CIP_OK;
 }
 
@@ -231,11 +253,11 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
     int64_t at[CIP_MAX_NDIM] = { 0 };
     at[0] = (int64_t)t->row;
     if (row != NULL)
-        return cut_part(t, row, 0, at, err);
+        return cut_part(t, row, row_cut, at, err);
     do {
         CIP_TRY(load_part(t, at, err));
         CIP_TRY(cut_part(t, t->part, t->cut, at, err));
-    } while (step(at, t->grid, 1, t->cut));
+    } while (step(at, t->grid, 1, t->cut.axis));
     return CIP_OK;
 }
 
@@ -245,7 +267,7 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
 /* Where a row is collected that does not come in one piece. */
 static cip_status get_part(cip_tiler *t, cip_err *err)
 {
-    if (t->cut > 0 && t->temporary == NULL)
+    if (t->cut.axis > 0 && t->temporary == NULL)
         CIP_TRY(cip_temporary_new(t->env, t->beside, &t->temporary, err));
     return t->part != NULL ? CIP_OK
                            : cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err);

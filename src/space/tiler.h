@@ -27,7 +27,7 @@ typedef struct cip_tiler cip_tiler;
 enum { CIP_TILER_MEMORY = 64 << 20 };
 
 /* Holds a tile and a row of tiles along the first axis: in `memory` bytes (0: CIP_TILER_MEMORY)
- * where it fits, else in a temporary file, from which as much is taken up again as fits (one tile
+ * where it fits, else in a temporary file, from which as many tiles are taken up again as fit (one
  * at the least); nothing for rows that are given whole. `temporary_beside`: as in
  * cip_temporary_new, borrowed while the tiler lives. */
 cip_status cip_tiler_new(cip_env *env, const cip_tiling *t, uint64_t memory,
