@@ -90,7 +90,8 @@ static cip_status folder_list(cip_io *io, const char *path, uint32_t flags, cip_
     DIR *d;
     CIP_TRY(open_listed((const folder_io *)io, path, flags, &d, err));
     while ((e = readdir(d)) != NULL) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        bool ours = path[0] == '\0' && strncmp(e->d_name, ".cip-", 5) == 0; /* of an update */
+        if (ours || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         bool folder = e->d_type == DT_DIR || (e->d_type != DT_REG && leads_to_folder(d, e->d_name));
         if (fn(user, e->d_name, folder) != 0)

@@ -133,8 +133,9 @@ cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_er
 cip_status cip_io_open_beneath(cip_io *io, const char *path, uint32_t flags, cip_io **out,
                                cip_err *err);
 /* Calls fn for each name in a folder beneath (path "": the folder itself), by byte order; nonzero
- * is CANCELLED. `is_folder`: of a link that it leads to one. UNSUPPORTED for ios that are no
- * folders; NOT_FOUND, CORRUPT (as above, or a link out), LIMIT over max_blocks names. */
+ * is CANCELLED. What updates keep in the folder itself (".cip-*") is left out. `is_folder`: of a
+ * link that it leads to one. UNSUPPORTED for ios that are no folders; NOT_FOUND, CORRUPT (as above,
+ * or a link out), LIMIT over max_blocks names. */
 cip_status cip_io_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn, void *user,
                        cip_err *err);
 

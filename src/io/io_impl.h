@@ -85,6 +85,16 @@ cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_
 cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,
                               cip_err *err);
 
+/* Names that changes of `under` are about, from its root; `view` shows it after them. */
+typedef struct cip_changed_names {
+    cip_io *view, *under;
+    const char **name;
+    size_t n;
+} cip_changed_names;
+/* The `list` of such a view. */
+cip_status cip_io_list_changed(const cip_changed_names *c, const char *path, uint32_t flags,
+                               cip_io_list_fn *fn, void *user, cip_err *err);
+
 /* What is wrong with an operation (see cip_patch_add), or NULL. */
 const char *cip_patch_op_fault(const cip_patch_op *op);
 /* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */

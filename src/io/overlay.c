@@ -103,6 +103,9 @@ static cip_status overlay_read(cip_io *io, const cip_range *r, size_t n, cip_err
 static cip_status overlay_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                                  cip_err *err);
 
+static cip_status overlay_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                               void *user, cip_err *err);
+
 static cip_status overlay_unchanged(cip_io *io, cip_err *err)
 {
     return cip_io_unchanged(((overlay_io *)io)->under, err);
@@ -130,6 +133,7 @@ static const cip_io_ops overlay_ops_members = {
     .name = "overlay",
     .read_ranges = overlay_read,
     .open_member = overlay_member,
+    .list = overlay_list,
     .unchanged = overlay_unchanged,
     .close = overlay_close,
 };
@@ -311,5 +315,23 @@ static cip_status overlay_member(cip_io *io, const char *name, uint32_t flags, c
     else
         st = open_changed(member, &changes, out, err);
     cip_patch_clear(&changes);
+    return st;
+}
+
+static cip_status overlay_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                               void *user, cip_err *err)
+{
+    const overlay_io *o = (const overlay_io *)io;
+    cip_changed_names c = { .view = io, .under = o->under };
+    CIP_TRY(CIP_NEW(&io->env->mem, &c.name, 2 * o->patch->n, err));
+    for (size_t i = 0; i < o->patch->n; i++) {
+        const cip_patch_op *op = &o->patch->op[i];
+        if (op->kind == CIP_PATCH_RENAME)
+            c.name[c.n++] = op->to;
+        if (op->kind == CIP_PATCH_RENAME || op->kind == CIP_PATCH_UNLINK)
+            c.name[c.n++] = op->member;
+    }
+    cip_status st = cip_io_list_changed(&c, path, flags, fn, user, err);
+    cip_mem_put(&io->env->mem, c.name);
     return st;
 }

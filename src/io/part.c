@@ -50,6 +50,15 @@ static cip_status part_member(cip_io *io, const char *name, uint32_t flags, cip_
     return of->ops->open_member(of, name, flags, out, err);
 }
 
+static cip_status part_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                            void *user, cip_err *err)
+{
+    cip_io *of = ((part_io *)io)->of;
+    if (of->ops->list == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", of->name);
+    return of->ops->list(of, path, flags, fn, user, err);
+}
+
 static int part_descriptor(cip_io *io, uint64_t *off)
 {
     const part_io *p = (const part_io *)io;
@@ -71,6 +80,7 @@ static const cip_io_ops part_ops_members = {
     .read_ranges = part_read,
     .map = part_map,
     .open_member = part_member,
+    .list = part_list,
     .unchanged = part_unchanged,
     .descriptor = part_descriptor,
     .close = cip_io_free,

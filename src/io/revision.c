@@ -162,6 +162,9 @@ static cip_status revision_read(cip_io *io, const cip_range *r, size_t n, cip_er
 static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                                   cip_err *err);
 
+static cip_status revision_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                                void *user, cip_err *err);
+
 static cip_status revision_unchanged(cip_io *io, cip_err *err)
 {
     return cip_io_unchanged(((revision_io *)io)->under, err);
@@ -188,6 +191,7 @@ static const cip_io_ops revision_ops_members = {
     .name = "revision",
     .read_ranges = revision_read,
     .open_member = revision_member,
+    .list = revision_list,
     .unchanged = revision_unchanged,
     .close = revision_close,
 };
@@ -287,4 +291,20 @@ static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, 
         return v->under->ops->open_member(v->under, m != NULL ? m->name : name, flags, out, err);
     return m->as->anew ? cip_io_open_revision(v->under, m->as, out, err)
                        : open_changed(v->under, m, flags, out, err);
+}
+
+static cip_status revision_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                                void *user, cip_err *err)
+{
+    const revision_io *v = (const revision_io *)io;
+    cip_changed_names c = { .view = io, .under = v->under };
+    CIP_TRY(CIP_NEW(&io->env->mem, &c.name, 2 * v->r->nmember, err));
+    for (size_t i = 0; i < v->r->nmember; i++) {
+        c.name[c.n++] = v->r->member[i].name;
+        if (v->r->member[i].to != NULL)
+            c.name[c.n++] = v->r->member[i].to;
+    }
+    cip_status st = cip_io_list_changed(&c, path, flags, fn, user, err);
+    cip_mem_put(&io->env->mem, c.name);
+    return st;
 }
