@@ -109,6 +109,15 @@ static int recover_folder(const opts *o)
     return finish_stdout(l.nleft != 0 ? EXIT_FINDINGS : EXIT_FINE);
 }
 
+/* A folder that has no update of its own to be recovered. */
+static bool is_plain_folder(const char *path)
+{
+    struct stat st;
+    cip_recover_info info = { .size = sizeof info };
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+           (cip_recover(path, CIP_RECOVER_LOOK, &info, NULL) != CIP_OK || info.state == 0);
+}
+
 int cmd_recover(const opts *o)
 {
     const char *path = o->pos[0];
@@ -118,8 +127,7 @@ int cmd_recover(const opts *o)
         fputs("cippus: --apply and --discard exclude each other\n", stderr);
         return EXIT_USAGE;
     }
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (is_plain_folder(path))
         return recover_folder(o);
     int what = o->apply ? CIP_RECOVER_APPLY : o->discard ? CIP_RECOVER_DISCARD : CIP_RECOVER_LOOK;
     if (cip_recover(path, what, &info, &err) != CIP_OK)

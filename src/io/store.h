@@ -72,11 +72,16 @@ cip_status cip_store_unlink(const cip_place *p, const char *name, cip_err *err);
 /* From one folder to another of the same file system. */
 cip_status cip_store_rename_to(const cip_place *p, const char *from, const cip_place *q,
                                const char *to, bool replace, cip_err *err);
-/* A new folder that has owner and mode of *like; BUSY when the name is taken. */
+/* A new folder that has owner and mode of *like (NULL: as mkdir makes it); BUSY when the name is
+ * taken. */
 cip_status cip_store_make_folder(const cip_place *p, const char *name, const struct stat *like,
                                  cip_err *err);
 /* An empty one, or none; BUSY when there is something in it. */
 cip_status cip_store_remove_folder(const cip_place *p, const char *name, cip_err *err);
+/* Two names change places at once. UNSUPPORTED where the file system cannot. */
+cip_status cip_store_exchange(const cip_place *p, const char *a, const char *b, cip_err *err);
+/* A folder and all in it; links go, not what they lead to. One that is not there is fine. */
+cip_status cip_store_remove_tree(const cip_place *p, const char *name, cip_err *err);
 /* The files in a folder beneath, those that are regular and of *like's owner or ours, and itself.
  * BUSY when anything else is in it; one that is not there is fine. */
 cip_status cip_store_clear_folder(const cip_place *p, const char *name, const struct stat *like,

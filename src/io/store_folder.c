@@ -26,8 +26,10 @@ static cip_status fail_folder(cip_err *err, int errnum, const char *verb, const 
 cip_status cip_store_make_folder(const cip_place *p, const char *name, const struct stat *like,
                                  cip_err *err)
 {
-    if (mkdirat(p->dir, name, 0700) != 0)
+    if (mkdirat(p->dir, name, like != NULL ? 0700 : 0777) != 0)
         return fail_folder(err, errno, "make", name);
+    if (like == NULL)
+        return CIP_OK;
     int fd = openat(p->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cip_status st = fd == -1 ? fail_folder(err, errno, "open", name)
                              : cip_store_take_after(p->mem, fd, -1, like, err);
@@ -79,4 +81,62 @@ cip_status cip_store_clear_folder(const cip_place *p, const char *name, const st
         return fail_folder(err, errno, "open", name);
     CIP_TRY(remove_files(fd, like, err));
     return cip_store_remove_folder(p, name, err);
+}
+
+cip_status cip_store_exchange(const cip_place *p, const char *a, const char *b, cip_err *err)
+{
+    if (renameat2(p->dir, a, p->dir, b, RENAME_EXCHANGE) == 0)
+        return CIP_OK;
+    if (errno == EINVAL || errno == ENOSYS || errno == EXDEV)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "this file system cannot put one folder in another's place in one step: "
+                        "remove '%.80s' first",
+                        b);
+    return fail_folder(err, errno, "replace", b);
+}
+
+/* --- whole trees ------------------------------------------------------------------------------ */
+
+enum { DEEPEST = 64 };
+
+static cip_status remove_in(int dir, const char *name, int depth, cip_err *err);
+
+/* All in an open folder; the descriptor is taken over. */
+static cip_status remove_all(int fd, const char *name, int depth, cip_err *err)
+{
+    const struct dirent *e;
+    cip_status st = CIP_OK;
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        close(fd);
+        return fail_folder(err, errno, "read", name);
+    }
+    while (st == CIP_OK && (e = readdir(dir)) != NULL)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            st = remove_in(fd, e->d_name, depth + 1, err);
+    closedir(dir);
+    return st;
+}
+
+static cip_status remove_in(int dir, const char *name, int depth, cip_err *err)
+{
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return CIP_OK;
+    if (errno != EISDIR && errno != EPERM)
+        return fail_folder(err, errno, "empty", name);
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd == -1 || depth == DEEPEST) {
+        int errnum = fd == -1 ? errno : ENAMETOOLONG;
+        close(fd);
+        return fail_folder(err, errnum, "empty", name);
+    }
+    CIP_TRY(remove_all(fd, name, depth, err));
+    if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return CIP_OK;
+    return fail_folder(err, errno == EEXIST ? ENOTEMPTY : errno, "remove", name);
+}
+
+cip_status cip_store_remove_tree(const cip_place *p, const char *name, cip_err *err)
+{
+    return remove_in(p->dir, name, 0, err);
 }

@@ -78,6 +78,11 @@ void fault_watch(const char *dir)
         abort();
 }
 
+const char *fault_folder(void)
+{
+    return w.dir;
+}
+
 /* The last one that had the inode: the system may give it again. */
 static int number_of(const struct stat *st)
 {

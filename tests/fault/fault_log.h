@@ -58,6 +58,8 @@ typedef struct fault_log {
 
 /* Watches a folder on one file system; what is open keeps being known. */
 void fault_watch(const char *dir);
+/* Its path. */
+const char *fault_folder(void);
 /* From here on operations go to *log (zeroed), which starts with the folder as it is. */
 void fault_start(fault_log *log);
 void fault_stop(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/writing/output.h"
 #include "fault/fault_scenarios.h"
 
 enum { COUNT = 400 };
@@ -274,4 +275,53 @@ cip_status fault_members_in_turn(const char *path, cip_level level, int step, ci
     for (int i = 0; i < step; i++)
         CIP_TRY(fault_commit(path, level, fill[i], err));
     return CIP_OK;
+}
+
+/* --- new folders ------------------------------------------------------------------------------ */
+
+void fault_make_nothing(const char *dir)
+{
+    put(dir, "other", 10);
+}
+
+static bool may_go(const char *path)
+{
+    (void)path;
+    return true;
+}
+
+static cip_status write_member(cip_out *o, const char *name, uint8_t fill, size_t n, cip_err *err)
+{
+    uint8_t bytes[2000];
+    cip_out *out;
+    memset(bytes, fill, sizeof bytes);
+    cip_status st = o->member(o->member_user, name, &out, err);
+    if (st == CIP_OK)
+        st = cip_out_write(out, bytes, n, err);
+    return st != CIP_OK ? st : cip_out_rewrite(out, n / 2, "here", 4, err);
+}
+
+static cip_status write_folder(cip_env *env, const char *path, cip_level level, cip_err *err)
+{
+    cip_output *o = NULL;
+    cip_status st;
+    CIP_GO(cip_output_begin_folder(env, path, level, true, may_go, &o, err));
+    CIP_GO(write_member(cip_output_out(o), "sizes", 1, 30, err));
+    CIP_GO(write_member(cip_output_out(o), "data/0", 2, 1800, err));
+    CIP_GO(write_member(cip_output_out(o), "new/deep/0", 3, 600, err));
+    st = cip_output_commit(o, NULL, err);
+done:
+    cip_output_end(o);
+    return st;
+}
+
+cip_status fault_create_folder(const char *path, cip_level level, int step, cip_err *err)
+{
+    cip_env env;
+    (void)step;
+    cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
+    if (st == CIP_OK)
+        st = write_folder(&env, path, level, err);
+    cip_env_clear(&env);
+    return st;
 }

@@ -100,6 +100,40 @@ static cip_status hash_members(cip_io *io, const char *const *names, uint64_t *h
     return CIP_OK;
 }
 
+/* Names that are listed count, in whatever order folders come. */
+typedef struct listing {
+    cip_io *io;
+    const char *path;
+    uint64_t sum;
+} listing;
+
+static int hash_name(void *user, const char *name, bool is_folder)
+{
+    listing *l = user;
+    char full[300];
+    snprintf(full, sizeof full, "%s%s%s", l->path, l->path[0] != '\0' ? "/" : "", name);
+    if (is_folder) { /* one that is empty is as good as none */
+        listing inner = { .io = l->io, .path = full };
+        cip_status st = cip_io_list(l->io, full, 0, hash_name, &inner, NULL);
+        l->sum += inner.sum;
+        return st != CIP_OK;
+    }
+    uint64_t h = UINT64_C(14695981039346656037);
+    hash_bytes(&h, full, strlen(full));
+    l->sum += h;
+    return 0;
+}
+
+static cip_status hash_names(cip_io *io, uint64_t *h, cip_err *err)
+{
+    listing l = { .io = io, .path = "" };
+    if (!cip_io_is_folder(io))
+        return CIP_OK;
+    cip_status st = cip_io_list(io, "", 0, hash_name, &l, err);
+    hash_bytes(h, &l.sum, sizeof l.sum);
+    return st;
+}
+
 /* As a reader sees it who finds a journal. */
 static cip_status hash_set(cip_env *env, const char *path, const char *const *names, uint64_t *h,
                            cip_err *err)
@@ -117,6 +151,7 @@ static cip_status hash_set(cip_env *env, const char *path, const char *const *na
         CIP_GO(cip_io_open_overlay(io, &p, &over, err));
     if (!cip_io_is_folder(io))
         CIP_GO(hash_io(over != NULL ? over : io, h, err));
+    CIP_GO(hash_names(over != NULL ? over : io, h, err));
     st = hash_members(over != NULL ? over : io, names, h, err);
 done:
     cip_io_close(over);
@@ -240,7 +275,14 @@ static bool is_tree_right(const judge *j, uint64_t shown)
     return j->s->members == NULL;
 }
 
-/* What the next writer does first. */
+static int see_left(void *user, const cip_finding *f)
+{
+    (void)user;
+    (void)f;
+    return 0;
+}
+
+/* What the next writer does first; and of sets, what is left of new folders goes. */
 static cip_status recover(const judge *j, char *why)
 {
     cip_env env;
@@ -253,6 +295,8 @@ static cip_status recover(const judge *j, char *why)
     st = cip_commit_begin(&env, j->path, &o, &c, &err);
     cip_commit_end(c);
     cip_env_clear(&env);
+    if (st == CIP_OK && j->s->members != NULL)
+        st = cip_recover_folder(fault_folder(), CIP_RECOVER_DISCARD, see_left, NULL, &err);
     snprintf(why, 256, "%s", err.text);
     return st;
 }

@@ -27,9 +27,11 @@ fault_change fault_other_member, fault_other_member_and_tail;
 void fault_make_member(const char *dir);
 /* Revisions of a set of files, beside `x` or in the folder `d`. */
 fault_change fault_members_replaced, fault_members_new, fault_members_patched,
-    fault_members_renamed, fault_members_gone, fault_members_mixed, fault_members_in_turn;
+    fault_members_renamed, fault_members_gone, fault_members_mixed, fault_members_in_turn,
+    fault_create_folder;
 void fault_make_set(const char *dir);
 void fault_make_folder(const char *dir);
+void fault_make_nothing(const char *dir);
 extern const char *const fault_set[];
 
 /* Updates through the public API, of an ASDF file with a packed and a plain array. */

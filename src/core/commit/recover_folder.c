@@ -49,12 +49,61 @@ static const char *remove_new(const folder *f, const char *name, int fd, bool ow
                : "a new file that never took its name, and cannot be removed";
 }
 
+/* A new folder, or one whose place another took: under its lock, as a file. */
+static const char *remove_folder(const folder *f, const char *name, bool own)
+{
+    int fd = -1;
+    if (!own)
+        return "a new folder of someone else that never took its name; left alone";
+    if (cip_store_open(&f->place, name, O_RDONLY | O_DIRECTORY, 0, &fd, NULL) != CIP_OK)
+        return "a new folder that cannot be opened; left alone";
+    const char *text = "a new folder that is being written; left alone";
+    if (cip_store_lock(fd, CIP_LOCK_WRITERS, false) != CIP_LOCK_TAKEN)
+        text = cip_store_remove_tree(&f->place, name, NULL) == CIP_OK
+                   ? "a new folder that never took its name; removed"
+                   : "a new folder that never took its name, and cannot be removed";
+    close(fd);
+    return text;
+}
+
+/* Members that waited for an update of the file beside. */
+static const char *remove_waiting(const folder *f, const char *name, bool own)
+{
+    static const char *const others[] = { "", ".cip-journal", ".cip-tmp" };
+    struct stat st;
+    for (size_t i = 0; i < 3; i++) {
+        char beside[NAME_MAX + 20];
+        snprintf(beside, sizeof beside, "%s%.*s%s", i == 0 ? "" : ".",
+                 (int)(strlen(name) - strlen(CIP_FRESH_SUFFIX) - 1), name + 1, others[i]);
+        own = own && fstatat(f->place.dir, beside, &st, AT_SYMLINK_NOFOLLOW) != 0;
+    }
+    if (!own)
+        return "members of an update of the file of this name; left alone";
+    return cip_store_remove_tree(&f->place, name, NULL) == CIP_OK
+               ? "members of an update of a file that is not here; removed"
+               : "members of an update of a file that is not here, and cannot be removed";
+}
+
+static void look_at_new_folder(folder *f, const char *name, const struct stat *st)
+{
+    bool whole = strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) == 0;
+    bool own = st->st_uid == geteuid();
+    if (f->discard)
+        say(f, name, (whole ? remove_folder : remove_waiting)(f, name, own), 0);
+    else
+        say(f, name, whole ? "a new folder that never took its name" : "members of an update", 0);
+}
+
 static void look_at_new(folder *f, const char *name)
 {
     struct stat st;
     int fd = -1;
     const char *text = "a new file that never took its name";
-    if (fstatat(f->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+    if (fstatat(f->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    if (S_ISDIR(st.st_mode))
+        look_at_new_folder(f, name, &st);
+    if (!S_ISREG(st.st_mode))
         return;
     if (cip_store_open(&f->place, name, O_RDWR, 0, &fd, NULL) != CIP_OK)
         text = "a new file that cannot be opened; left alone";
@@ -78,9 +127,25 @@ static void look_at_record(folder *f, const char *name, const char *suffix)
     say(f, name, text, 0);
 }
 
+/* What an update of the folder itself left: under its writers' lock. */
+static void look_at_own(folder *f, const char *name)
+{
+    struct stat like;
+    const char *text = "left by an update of this folder";
+    bool waiting = strcmp(name, CIP_FRESH_SUFFIX) == 0;
+    if (f->discard && waiting && fstat(f->place.dir, &like) == 0 &&
+        cip_store_lock(f->place.dir, CIP_LOCK_WRITERS, false) != CIP_LOCK_TAKEN &&
+        cip_store_clear_folder(&f->place, name, &like, NULL) == CIP_OK)
+        text = "left by an update of this folder; removed";
+    say(f, name, text, 0);
+}
+
 static void look_at(folder *f, const char *name)
 {
-    if (is_new_file(name))
+    if (strcmp(name, CIP_FRESH_SUFFIX) == 0 || strcmp(name, ".cip-tmp") == 0 ||
+        strcmp(name, ".cip-journal") == 0)
+        look_at_own(f, name);
+    else if (is_new_file(name))
         look_at_new(f, name);
     else if (name[0] == '.' && ends_with(name, ".cip-journal"))
         look_at_record(f, name, ".cip-journal");

@@ -132,7 +132,8 @@ static cip_status to_file(const conversion *c, const char *path, cip_err *err)
     cip_env *env = c->job->env;
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_output *out = NULL;
-    CIP_GO(cip_output_begin(env, path, c->o->level, c->o->overwrite, &out, err));
+    CIP_GO(cip_output_begin_for(c->job->format->store, env, path, c->o->level, c->o->overwrite,
+                                &out, err));
     CIP_GO(run_to(c, cip_output_out(out), &r, err));
     st = cip_output_commit(out, &r.patch, err);
 done:

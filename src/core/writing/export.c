@@ -91,7 +91,8 @@ static cip_status export_format(cip_read_plan *p, const cip_format *format, take
     job.spec.env = env;
     job.spec.big = -1;
     job.spec.source_format = p->array->layout->format;
-    if (format->store == NULL || (format->store->caps & CIP_STORE_PATCHES) != 0)
+    if (format->store == NULL ||
+        (format->store->caps & (CIP_STORE_PATCHES | CIP_STORE_FOLDER)) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written in one pass",
                         format->title);
     CIP_GO(cip_sink_spec(&job, &arena, err));

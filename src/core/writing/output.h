@@ -31,6 +31,24 @@ void cip_output_place(const char *in, const char *out, cip_spec *spec);
  * file that is to be overwritten is locked for writers until the end. */
 cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
                             cip_output **out, cip_err *err);
+/* A new folder, which has no bytes of its own: all goes to members of its output, with names in
+ * folders below that are made for them; any number, as they need not be open. A folder that is
+ * replaced goes with all in it, so `known` is asked whether it may (NULL: none may); BUSY while it
+ * is read or written. */
+typedef bool cip_output_known(const char *path);
+cip_status cip_output_begin_folder(cip_env *env, const char *path, cip_level level, bool overwrite,
+                                   cip_output_known *known, cip_output **out, cip_err *err);
+/* Whether some format can open it. */
+cip_output_known cip_output_is_known;
+/* One or the other, as the format has it. */
+static inline cip_status cip_output_begin_for(const cip_array_store *store, cip_env *env,
+                                              const char *path, cip_level level, bool overwrite,
+                                              cip_output **out, cip_err *err)
+{
+    if ((store->caps & CIP_STORE_FOLDER) == 0)
+        return cip_output_begin(env, path, level, overwrite, out, err);
+    return cip_output_begin_folder(env, path, level, overwrite, cip_output_is_known, out, err);
+}
 /* Into a file of the caller's store, which is called in the commit alone. `target` is borrowed.
  * `changes`: what was written is changed afterwards; else it goes there at once, and what begins
  * writing is the commit's business. */

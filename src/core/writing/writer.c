@@ -187,7 +187,8 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     if (to->target != NULL)
         return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
     CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
-    return cip_output_begin(&w->env, to->path, w->o.level, w->o.overwrite, &w->file, err);
+    return cip_output_begin_for(w->format->store, &w->env, to->path, w->o.level, w->o.overwrite,
+                                &w->file, err);
 }
 
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)

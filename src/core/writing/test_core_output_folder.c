@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New folders: whole under their name or not there; what may be replaced; more members than can be
+ * open. Crashes are tests/fault's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <string.h>
+
+#include "core/writing/edit_testing.h"
+#include "core/writing/output.h"
+
+static scratch dir;
+static cip_env env;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!scratch_open(&dir))
+        return -1;
+    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    size_t left = (size_t)env.mem.used;
+    scratch_close(&dir);
+    cip_env_clear(&env);
+    return left != 0;
+}
+
+static bool yes(const char *path)
+{
+    (void)path;
+    return true;
+}
+
+static cip_output *begin(const char *name, bool overwrite)
+{
+    cip_output *o;
+    OK(cip_output_begin_folder(&env, scratch_path(&dir, name), CIP_LEVEL_PROCESS, overwrite, yes,
+                               &o, err));
+    return o;
+}
+
+static cip_out *add(cip_output *o, const char *name, const char *bytes)
+{
+    cip_out *all = cip_output_out(o), *out;
+    OK(all->member(all->member_user, name, &out, err));
+    OK(cip_out_write(out, bytes, strlen(bytes), err));
+    return out;
+}
+
+static void holds(const char *name, const char *bytes)
+{
+    size_t n;
+    char *found = edit_bytes(scratch_path(&dir, name), &n);
+    assert_int_equal(n, strlen(bytes));
+    assert_memory_equal(found, bytes, n);
+    free(found);
+}
+
+/* Names in the folder of the test. */
+static size_t count(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(dir.dir);
+    const struct dirent *e;
+    while ((e = readdir(d)) != NULL)
+        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    closedir(d);
+    return n;
+}
+
+static void a_folder_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    cip_output *o = begin("s/", false);
+    add(o, "meta/sizes", "{}");
+    assert_int_equal(count(), 1); /* under a name of ours */
+    assert_int_equal(access(scratch_path(&dir, "s"), F_OK), -1);
+    cip_output_end(o);
+    assert_int_equal(count(), 0);
+    o = begin("s", false);
+    assert_string_equal(cip_output_out(o)->name, "s");
+    add(o, "meta/sizes", "{}");
+    add(o, "data/col/0", "zero");
+    OK(cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    assert_int_equal(count(), 1);
+    holds("s/meta/sizes", "{}");
+    holds("s/data/col/0", "zero");
+}
+
+static void members_need_not_be_open(void **state)
+{
+    enum { MANY = 100 };
+    cip_out *out[MANY];
+    char name[40], bytes[40];
+    (void)state;
+    cip_output *o = begin("s", false);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "data/%d", i);
+        out[i] = add(o, name, "begins, ");
+    }
+    for (int i = 0; i < MANY; i++) {
+        snprintf(bytes, sizeof bytes, "goes on %d", i);
+        OK(cip_out_write(out[i], bytes, strlen(bytes), err));
+        OK(cip_out_rewrite(out[i], 0, "BEGINS", 6, err));
+    }
+    OK(cip_out_rewind(out[7], 6, err));
+    OK(cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    holds("s/data/7", "BEGINS");
+    holds("s/data/8", "BEGINS, goes on 8");
+    holds("s/data/99", "BEGINS, goes on 99");
+}
+
+static void names_and_bytes_that_cannot_be_are_refused(void **state)
+{
+    static const char *const bad[] = { "", "../x", "/x", "a/../x", ".cip-journal" };
+    cip_out *out;
+    (void)state;
+    cip_output *o = begin("s", false);
+    cip_out *all = cip_output_out(o);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        FAILS(CIP_ERR_ARG, "no plain member name",
+              all->member(all->member_user, bad[i], &out, err));
+    add(o, "a", "file");
+    FAILS(CIP_ERR_BUSY, "exists", all->member(all->member_user, "a", &out, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "no bytes of its own", cip_out_write(all, "x", 1, err));
+    cip_output_end(o);
+    assert_int_equal(count(), 0);
+}
+
+static void only_a_folder_that_is_known_is_replaced(void **state)
+{
+    cip_output *o;
+    cip_io *reader;
+    char path[600];
+    (void)state;
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    assert_int_equal(mkdir(path, 0750), 0);
+    scratch_write(&dir, "s/precious", "data", 4);
+    FAILS(CIP_ERR_BUSY, "exists",
+          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, false, yes, &o, err));
+    FAILS(CIP_ERR_ARG, "no known format",
+          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, cip_output_is_known, &o, err));
+    FAILS(CIP_ERR_ARG, "no known format",
+          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, NULL, &o, err));
+    scratch_write(&dir, "file", "data", 4);
+    FAILS(CIP_ERR_ARG, "no folder",
+          cip_output_begin_folder(&env, scratch_path(&dir, "file"), CIP_LEVEL_POWER, true, yes, &o,
+                                  err));
+    OK(cip_io_open_folder(&env, path, &reader, err));
+    OK(cip_io_lock(reader, err));
+    o = begin("s", true);
+    add(o, "new", "bytes");
+    FAILS(CIP_ERR_BUSY, "being read", cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    cip_io_close(reader);
+    holds("s/precious", "data");
+    o = begin("s", true);
+    add(o, "new", "bytes");
+    FAILS(CIP_ERR_BUSY, "another writer",
+          cip_commit_begin(&env, path, NULL, &(cip_commit *){ 0 }, err));
+    OK(cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    holds("s/new", "bytes");
+    assert_int_equal(access(scratch_path(&dir, "s/precious"), F_OK), -1);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0750);
+    assert_int_equal(count(), 2);
+}
+
+static void one_that_came_meanwhile_stays(void **state)
+{
+    (void)state;
+    cip_output *o = begin("s", true);
+    add(o, "new", "bytes");
+    assert_int_equal(mkdir(scratch_path(&dir, "s"), 0755), 0);
+    scratch_write(&dir, "s/theirs", "data", 4);
+    FAILS(CIP_ERR_BUSY, "the output exists", cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    holds("s/theirs", "data");
+    assert_int_equal(count(), 1);
+}
+
+static int note(void *user, const cip_finding *f)
+{
+    strncat(user, f->text, 200);
+    return 0;
+}
+
+static void a_folder_that_is_left_goes_with_recover(void **state)
+{
+    char text[1000] = "";
+    (void)state;
+    cip_output *o = begin("s", false);
+    add(o, "data/new", "bytes");
+    OK(cip_recover_folder(dir.dir, CIP_RECOVER_DISCARD, note, text, err));
+    assert_non_null(strstr(text, "being written; left alone"));
+    cip_output_end(o);
+    assert_int_equal(mkdir(scratch_path(&dir, ".cip-new-0123"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(&dir, ".cip-new-0123/data"), 0755), 0);
+    scratch_write(&dir, ".cip-new-0123/data/0", "bytes", 5);
+    assert_int_equal(mkdir(scratch_path(&dir, ".gone.cip-new"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path(&dir, ".x.cip-new"), 0755), 0);
+    scratch_write(&dir, "x", "bytes", 5);
+    text[0] = '\0';
+    OK(cip_recover_folder(dir.dir, CIP_RECOVER_LOOK, note, text, err));
+    assert_non_null(strstr(text, "a new folder that never took its name"));
+    assert_int_equal(count(), 4);
+    OK(cip_recover_folder(dir.dir, CIP_RECOVER_DISCARD, note, text, err));
+    assert_int_equal(count(), 2); /* x, and what may be needed for it */
+    cip_commit *c;
+    OK(cip_commit_begin(&env, scratch_path(&dir, "x"), NULL, &c, err));
+    cip_commit_end(c);
+    assert_int_equal(count(), 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_folder_is_whole_or_not_there),
+        TEST(members_need_not_be_open),
+        TEST(names_and_bytes_that_cannot_be_are_refused),
+        TEST(only_a_folder_that_is_known_is_replaced),
+        TEST(one_that_came_meanwhile_stays),
+        TEST(a_folder_that_is_left_goes_with_recover),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
