@@ -91,20 +91,39 @@ cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err
                     "'%.120s' cannot be made: the caller's methods know no members", name);
 }
 
-cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err)
+typedef cip_status member_method(void *user, const char *name, struct cip_io_write_methods *methods,
+                                 void **member_user, cip_err *err);
+
+static cip_status get_member(const cip_target *t, const char *name, member_method *method,
+                             const char *which, cip_target *out, cip_err *err)
 {
     cip_io_write_methods methods = { 0 };
     cip_err own = CIP_ERR_INIT;
     void *user = NULL;
     *out = (cip_target){ .user = NULL };
-    CIP_TRY(cip_target_has_members(t, name, err));
-    int st = (int)t->methods.create_member(t->user, name, &methods, &user, &own);
+    int st = (int)method(t->user, name, &methods, &user, &own);
     if (st != CIP_OK)
-        return cip_user_failed(st, "create_member", CIP_NO_OFFSET, &own, err);
+        return cip_user_failed(st, which, CIP_NO_OFFSET, &own, err);
     cip_status taken = cip_target_take(out, &methods, user, err);
     if (taken != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
         methods.close(user);
     return taken;
+}
+
+cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err)
+{
+    CIP_TRY(cip_target_has_members(t, name, err));
+    return get_member(t, name, t->methods.create_member, "create_member", out, err);
+}
+
+cip_status cip_target_open_member(const cip_target *t, const char *name, cip_target *out,
+                                  cip_err *err)
+{
+    if (t->methods.open_member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be written: the caller's methods have no open_member",
+                        name);
+    return get_member(t, name, t->methods.open_member, "open_member", out, err);
 }
 
 void cip_target_unlink(const cip_target *t, const char *name)

@@ -30,6 +30,9 @@ cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err);
 cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err *err);
 /* A new file beside it. */
 cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err);
+/* One that is there. */
+cip_status cip_target_open_member(const cip_target *t, const char *name, cip_target *out,
+                                  cip_err *err);
 void cip_target_unlink(const cip_target *t, const char *name);
 /* Gives the user pointer back; nothing is left to call. One that was never taken is fine. */
 void cip_target_close(cip_target *t);

@@ -96,6 +96,7 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
         return cip_user_failed(st, "size", CIP_NO_OFFSET, &own, err);
     CIP_TRY(cip_io_new(env, &user_ops, sizeof(user_io), name, &io, err));
     io->size = size;
+    io->folder = size == 0 && m->open_member != NULL;
     ((user_io *)io)->methods = *m;
     ((user_io *)io)->user = user;
     *out = io;

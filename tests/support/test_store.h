@@ -158,13 +158,17 @@ static inline cip_status test_store_member(void *user, const char *name,
                                            cip_io_write_methods *methods, void **member,
                                            cip_err *err);
 
+static inline cip_status test_store_open_write(void *user, const char *name,
+                                               cip_io_write_methods *methods, void **member,
+                                               cip_err *err);
+
 #define TEST_STORE_WRITES                                                                          \
     {                                                                                              \
         CIP_IO_WRITE_METHODS_INIT,                                                                 \
             .name = "out.asdf", .write_at = test_store_write, .resize = test_store_resize,         \
             .sync = test_store_sync, .complete = test_store_complete,                              \
-            .create_member = test_store_member, .unlink_member = test_store_unlink,                \
-            .close = test_store_close                                                              \
+            .create_member = test_store_member, .open_member = test_store_open_write,              \
+            .unlink_member = test_store_unlink, .close = test_store_close                          \
     }
 
 static inline cip_status test_store_member(void *user, const char *name,
@@ -182,6 +186,19 @@ static inline cip_status test_store_member(void *user, const char *name,
     *methods = writes;
     *member = test_store_file(s, name);
     return CIP_OK;
+}
+
+static inline cip_status test_store_open_write(void *user, const char *name,
+                                               cip_io_write_methods *methods, void **member,
+                                               cip_err *err)
+{
+    static const cip_io_write_methods writes = TEST_STORE_WRITES;
+    test_store *s = ((test_file *)user)->store;
+    cip_status st = test_store_call(s);
+    (void)err;
+    *member = test_store_find(s, name);
+    *methods = writes;
+    return st != CIP_OK ? st : *member == NULL ? CIP_ERR_NOT_FOUND : CIP_OK;
 }
 
 static inline cip_status test_store_read(void *user, const cip_range *range, size_t n, cip_err *err)

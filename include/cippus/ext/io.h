@@ -26,7 +26,8 @@ typedef struct cip_io_methods {
      *  many chunks need come in one call, and a failed call may be made again. Some of what was
      *  read (up to 16 MiB) is kept for later reads, so the bytes may not change meanwhile. */
     cip_status (*read_ranges)(void *user, const cip_range *range, size_t nrange, cip_err *err);
-    /** Total bytes. Asked once, when the file is opened. */
+    /** Total bytes. Asked once, when the file is opened. 0 of a folder, which has members alone
+     *  (open_member must be there then). */
     cip_status (*size)(void *user, uint64_t *nbytes, cip_err *err);
     /** Opens a member beside the file (`name` is relative, percent-decoded, without "..") with
      *  methods and a user pointer of its own; NULL: there are none. *methods comes zeroed. */
@@ -68,6 +69,10 @@ typedef struct cip_io_write_methods {
      *  several are UNSUPPORTED. */
     cip_status (*create_member)(void *user, const char *name, struct cip_io_write_methods *methods,
                                 void **member_user, cip_err *err);
+    /** Opens a member that is there, for an update that changes it, with methods and a user pointer
+     *  of its own. NULL: updates of members (in place, or written anew) are UNSUPPORTED. */
+    cip_status (*open_member)(void *user, const char *name, struct cip_io_write_methods *methods,
+                              void **member_user, cip_err *err);
     /** Removes a member: one that create_member made for a commit that failed, or one that an
      * update does not name any more. NULL: it stays. */
     cip_status (*unlink_member)(void *user, const char *name, cip_err *err);

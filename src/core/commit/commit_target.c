@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates in a store of the caller's. There are no records there that would outlive us, so a fault
  * of the machine amid an update leaves part of it; a method that fails does not, as long as the old
- * bytes, which are kept, can be written back. */
+ * bytes, which are kept, can be written back. Members and the file itself go the same way: one
+ * after the other, what names the others last; on a failure back again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,95 +49,129 @@ cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const c
     return st;
 }
 
-static cip_status finish(const cip_commit *c, const cip_target *t, cip_err *err)
-{
-    return cip_target_finish(t, c->level == CIP_LEVEL_POWER, err);
-}
+/* --- one file of the set ---------------------------------------------------------------------- */
 
-/* --- members: files beside that come and go ----------------------------------------------------
- */
+typedef struct one_file {
+    const char *name;    /* NULL: the file itself */
+    cip_target opened;   /* of a member */
+    const cip_target *t; /* once it is to be written */
+    cip_io *was;         /* NULL: it is new */
+    cip_io *after;
+    const cip_revision *as;
+    cip_patch writes; /* in place: what differs below the old end */
+    bool whole;       /* or all of it is written: */
+    cip_io *new;      /* as `after` may be made of bytes that are written over */
+    cip_io *kept;     /* bytes that would be lost: the end that is cut, or all */
+    bool borrowed;    /* `was` and `after` are the commit's */
+} one_file;
 
-static cip_status fill_member(const cip_commit *c, const cip_target *t, const cip_revision *as,
-                              cip_err *err)
+static void end_file(one_file *f)
 {
-    uint64_t at = 0;
-    for (size_t i = 0; i < as->nsegment; i++) {
-        const cip_segment *s = &as->segment[i];
-        if (s->io != NULL)
-            CIP_TRY(cip_target_copy(t, at, s->io, s->off, s->len, err));
-        else if (s->ptr != NULL)
-            CIP_TRY(cip_target_write(t, at, s->ptr, (size_t)s->len, err));
-        else
-            CIP_TRY(cip_target_fill(t, at, (uint8_t)s->off, s->len, err));
-        at += s->len;
+    if (f->name != NULL)
+        cip_target_close(&f->opened);
+    if (!f->borrowed) {
+        cip_io_close(f->after);
+        cip_io_close(f->was);
     }
-    return finish(c, t, err);
+    cip_io_close(f->new);
+    cip_io_close(f->kept);
+    cip_patch_clear(&f->writes);
 }
 
-static cip_status make_member(const cip_commit *c, const cip_revision_member *m, bool *made,
-                              cip_err *err)
+static cip_status keep(cip_commit *c, cip_io *io, uint64_t from, cip_io **out, cip_err *err)
 {
-    cip_target t;
-    CIP_TRY(cip_target_member(&c->target, m->name, &t, err));
-    *made = true;
-    cip_status st = fill_member(c, &t, m->as, err);
-    cip_target_close(&t);
-    return st;
+    CIP_TRY(cip_temporary_new(c->env, NULL, out, err));
+    return cip_temporary_add(*out, io, from, cip_bytes_left(io->size, from), err);
 }
 
-/* The first n of the list, those that are made or those that go. */
-static void unlink_members(const cip_commit *c, const cip_revision *r, size_t n,
-                           cip_member_change change)
+/* What is to be written, and what must be kept for that to be undone: nothing is written yet. */
+static cip_status prepare(cip_commit *c, one_file *f, cip_err *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (r->member[i].change == change)
-            cip_target_unlink(&c->target, r->member[i].name);
-}
-
-/* All or none. */
-static cip_status make_members(const cip_commit *c, const cip_revision *r, cip_err *err)
-{
+    cip_runs runs = { .run = NULL };
+    uint64_t most = cip_commit_journal_most(c);
     cip_status st = CIP_OK;
-    for (size_t i = 0; i < r->nmember && st == CIP_OK; i++) {
-        bool made = false;
-        if (r->member[i].change == CIP_MEMBER_MADE)
-            st = make_member(c, &r->member[i], &made, err);
-        if (st != CIP_OK)
-            unlink_members(c, r, i + made, CIP_MEMBER_MADE);
-    }
+    if (f->was == NULL)
+        return CIP_OK;
+    f->writes.arena.mem = &c->env->mem;
+    if (!f->whole)
+        CIP_GO(cip_commit_compare(f->was, f->after, f->as, most, &runs, err));
+    f->whole = f->whole || cip_runs_bytes(&runs) > most;
+    if (f->whole)
+        CIP_GO(keep(c, f->after, 0, &f->new, err));
+    CIP_GO(keep(c, f->was, f->whole ? 0 : f->after->size, &f->kept, err));
+    for (size_t i = 0; !f->whole && i < runs.n; i++)
+        CIP_GO(cip_commit_add_write(&f->writes, "", f->was, f->after, runs.run[i], err));
+done:
+    cip_runs_clear(&c->env->mem, &runs);
     return st;
 }
 
-/* --- the file itself ----------------------------------------------------------------------------
- */
+static cip_status write_whole(const cip_target *t, cip_io *from, cip_err *err)
+{
+    CIP_TRY(cip_target_copy(t, 0, from, 0, from->size, err));
+    return cip_target_resize(t, from->size, err);
+}
 
 /* What is added first: until then nothing that was there is touched. */
-static cip_status write_changes(const cip_commit *c, const cip_commit_plan *p, cip_err *err)
+static cip_status write_in_place(const cip_commit *c, const one_file *f, cip_err *err)
 {
-    uint64_t was = c->io->size, becomes = p->after->size;
+    uint64_t was = f->was->size, becomes = f->after->size;
     if (becomes > was) {
-        CIP_TRY(cip_target_copy(&c->target, was, p->after, was, becomes - was, err));
+        CIP_TRY(cip_target_copy(f->t, was, f->after, was, becomes - was, err));
         if (c->level == CIP_LEVEL_POWER)
-            CIP_TRY(cip_target_sync(&c->target, err));
+            CIP_TRY(cip_target_sync(f->t, err));
     }
-    for (size_t i = 0; i < p->nrun; i++) {
-        const cip_patch_op *op = &p->patch.op[i];
-        CIP_TRY(cip_target_write(&c->target, op->offset, op->after.ptr, op->after.len, err));
+    for (size_t i = 0; i < f->writes.n; i++) {
+        const cip_patch_op *op = &f->writes.op[i];
+        CIP_TRY(cip_target_write(f->t, op->offset, op->after.ptr, op->after.len, err));
     }
-    if (becomes < was)
-        CIP_TRY(cip_target_resize(&c->target, becomes, err));
-    return finish(c, &c->target, err);
+    return becomes < was ? cip_target_resize(f->t, becomes, err) : CIP_OK;
 }
 
-/* `cut`: the bytes behind the new end. */
-static cip_status undo_changes(const cip_commit *c, const cip_commit_plan *p, cip_io *cut)
+static cip_status open_target(const cip_commit *c, one_file *f, cip_err *err)
 {
-    for (size_t i = 0; i < p->nrun; i++) {
-        const cip_patch_op *op = &p->patch.op[i];
-        CIP_TRY(cip_target_write(&c->target, op->offset, op->before.ptr, op->before.len, NULL));
+    if (f->name == NULL)
+        f->t = &c->target;
+    else if (f->was == NULL)
+        CIP_TRY(cip_target_member(&c->target, f->name, &f->opened, err));
+    else
+        CIP_TRY(cip_target_open_member(&c->target, f->name, &f->opened, err));
+    if (f->name != NULL)
+        f->t = &f->opened;
+    return CIP_OK;
+}
+
+static cip_status write_file(const cip_commit *c, one_file *f, cip_err *err)
+{
+    if (f->was != NULL && f->was->size == f->after->size && f->writes.n == 0 && !f->whole)
+        return CIP_OK;
+    CIP_TRY(open_target(c, f, err));
+    if (f->was == NULL)
+        CIP_TRY(cip_target_copy(f->t, 0, f->after, 0, f->after->size, err));
+    else if (f->whole)
+        CIP_TRY(write_whole(f->t, f->new, err));
+    else
+        CIP_TRY(write_in_place(c, f, err));
+    return cip_target_finish(f->t, c->level == CIP_LEVEL_POWER, err);
+}
+
+static cip_status put_back(const cip_commit *c, one_file *f)
+{
+    if (f->t == NULL)
+        return CIP_OK;
+    if (f->was == NULL) {
+        cip_target_close(&f->opened);
+        cip_target_unlink(&c->target, f->name);
+        return CIP_OK;
     }
-    CIP_TRY(cip_target_copy(&c->target, c->io->size - cut->size, cut, 0, cut->size, NULL));
-    return cip_target_resize(&c->target, c->io->size, NULL);
+    if (f->whole)
+        return write_whole(f->t, f->kept, NULL);
+    for (size_t i = 0; i < f->writes.n; i++) {
+        const cip_patch_op *op = &f->writes.op[i];
+        CIP_TRY(cip_target_write(f->t, op->offset, op->before.ptr, op->before.len, NULL));
+    }
+    CIP_TRY(cip_target_copy(f->t, f->was->size - f->kept->size, f->kept, 0, f->kept->size, NULL));
+    return cip_target_resize(f->t, f->was->size, NULL);
 }
 
 static cip_status not_put_back(cip_status st, cip_err *err)
@@ -149,66 +184,116 @@ static cip_status not_put_back(cip_status st, cip_err *err)
     return st;
 }
 
-static cip_status in_place(const cip_commit *c, const cip_commit_plan *p, cip_err *err)
+/* --- the set ----------------------------------------------------------------------------------
+ */
+
+static cip_status open_member(cip_commit *c, const char *name, cip_io **out, cip_err *err)
 {
-    uint64_t was = c->io->size, becomes = p->after->size;
-    cip_io *cut = NULL;
-    cip_status st;
-    CIP_GO(cip_temporary_new(c->env, NULL, &cut, err));
-    if (becomes < was)
-        CIP_GO(cip_temporary_add(cut, c->io, becomes, was - becomes, err));
-    st = write_changes(c, p, err);
-    if (st != CIP_OK && undo_changes(c, p, cut) != CIP_OK)
-        not_put_back(st, err);
-done:
-    cip_io_close(cut);
-    return st;
+    if (c->io->ops->open_member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no members can be read");
+    return c->io->ops->open_member(c->io, name, 0, out, err);
 }
 
-/* A file laid out anew, or more changes than are kept in memory: both files are kept meanwhile. */
-static cip_status write_whole(const cip_commit *c, cip_io *from, cip_err *err)
-{
-    CIP_TRY(cip_target_copy(&c->target, 0, from, 0, from->size, err));
-    return cip_target_resize(&c->target, from->size, err);
-}
-
-static cip_status by_rewriting(cip_commit *c, const cip_commit_plan *p, cip_err *err)
-{
-    cip_io *new = NULL, *old = NULL;
-    cip_status st;
-    CIP_GO(cip_temporary_new(c->env, NULL, &new, err));
-    CIP_GO(cip_temporary_new(c->env, NULL, &old, err));
-    CIP_GO(cip_temporary_add(new, p->after, 0, p->after->size, err));
-    CIP_GO(cip_temporary_add(old, c->io, 0, c->io->size, err));
-    st = write_whole(c, new, err);
-    if (st == CIP_OK)
-        st = finish(c, &c->target, err);
-    if (st != CIP_OK && write_whole(c, old, NULL) != CIP_OK)
-        not_put_back(st, err);
-done:
-    cip_io_close(new);
-    cip_io_close(old);
-    return st;
-}
-
-static cip_status check_members(const cip_revision *r, cip_err *err)
+/* Whether a member before this one gives the name up, so that there is a file to be written over.
+ */
+static bool is_given_up(const cip_revision *r, const char *name)
 {
     for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].change != CIP_MEMBER_MADE && r->member[i].change != CIP_MEMBER_GONE)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.100s' changes: the caller's methods make and remove members only",
-                            r->member[i].name);
-    return CIP_OK;
+        if (r->member[i].to != NULL && strcmp(r->member[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* In a store a member takes a name by being written under it. */
+static cip_status start_renamed(cip_commit *c, const cip_revision *r, const cip_revision_member *m,
+                                one_file *f, cip_err *err)
+{
+    f->name = m->to;
+    f->whole = true;
+    CIP_TRY(open_member(c, m->name, &f->after, err));
+    return is_given_up(r, m->to) ? open_member(c, m->to, &f->was, err) : CIP_OK;
+}
+
+static cip_status start_member(cip_commit *c, const cip_revision *r, const cip_revision_member *m,
+                               one_file *f, cip_err *err)
+{
+    f->name = m->name;
+    f->as = m->as;
+    if (m->change == CIP_MEMBER_RENAMED)
+        return start_renamed(c, r, m, f, err);
+    if (m->change != CIP_MEMBER_MADE)
+        CIP_TRY(open_member(c, m->name, &f->was, err));
+    f->whole = m->as->anew;
+    return cip_io_open_revision(f->was != NULL ? f->was : c->io, m->as, &f->after, err);
+}
+
+static cip_status run_member(cip_commit *c, const cip_revision *r, size_t i, one_file *f,
+                             cip_err *err)
+{
+    if (r->member[i].change >= CIP_MEMBER_GONE)
+        return CIP_OK;
+    CIP_TRY(start_member(c, r, &r->member[i], f, err));
+    CIP_TRY(prepare(c, f, err));
+    return write_file(c, f, err);
+}
+
+static cip_status run_own(cip_commit *c, const cip_commit_plan *p, one_file *f, cip_err *err)
+{
+    f->borrowed = true;
+    f->was = c->io;
+    f->after = p->after;
+    f->as = p->r;
+    f->whole = p->way == CIP_WAY_REPLACE;
+    CIP_TRY(prepare(c, f, err));
+    return write_file(c, f, err);
+}
+
+/* Members but for the switch, that, the file itself; `f` has room for one more than members. */
+static cip_status run_all(cip_commit *c, const cip_commit_plan *p, one_file *f, size_t *n,
+                          cip_err *err)
+{
+    const cip_revision *r = p->r;
+    size_t last = r->nmember;
+    *n = 0;
+    for (size_t i = 0; i < r->nmember; i++) {
+        if (r->last != NULL && strcmp(r->last, r->member[i].name) == 0)
+            last = i;
+        else
+            CIP_TRY(run_member(c, r, i, &f[(*n)++], err));
+    }
+    if (last < r->nmember)
+        CIP_TRY(run_member(c, r, last, &f[(*n)++], err));
+    return run_own(c, p, &f[(*n)++], err);
+}
+
+/* What nothing names. */
+static void unlink_gone(const cip_commit *c, const cip_revision *r)
+{
+    for (size_t i = 0; i < r->nmember; i++) {
+        const cip_revision_member *m = &r->member[i];
+        bool taken = false;
+        for (size_t k = 0; m->to != NULL && k < r->nmember; k++)
+            taken = taken || (r->member[k].to != NULL && strcmp(r->member[k].to, m->name) == 0);
+        if (m->change == CIP_MEMBER_GONE || (m->to != NULL && !taken))
+            cip_target_unlink(&c->target, m->name);
+    }
 }
 
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
+    one_file *f = NULL;
+    size_t n = 0;
+    bool back = true;
     if (p->way == CIP_WAY_NOTHING)
         return CIP_OK;
-    CIP_TRY(check_members(p->r, err));
-    CIP_TRY(make_members(c, p->r, err));
-    cip_status st = p->way == CIP_WAY_REPLACE ? by_rewriting(c, p, err) : in_place(c, p, err);
-    unlink_members(c, p->r, p->r->nmember, /* what nothing names */
-                   st == CIP_OK ? CIP_MEMBER_GONE : CIP_MEMBER_MADE);
-    return st;
+    CIP_TRY(CIP_NEW(&c->env->mem, &f, p->r->nmember + 1, err));
+    cip_status st = run_all(c, p, f, &n, err);
+    for (size_t i = n; st != CIP_OK && i-- > 0;)
+        back = put_back(c, &f[i]) == CIP_OK && back;
+    for (size_t i = 0; i < n; i++)
+        end_file(&f[i]);
+    cip_mem_put(&c->env->mem, f);
+    if (st == CIP_OK)
+        unlink_gone(c, p->r);
+    return back ? st : not_put_back(st, err);
 }

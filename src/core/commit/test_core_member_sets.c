@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/commit/commit_impl.h"
+#include "core/commit/member_testing.h"
 #include "core/writing/edit_testing.h"
 #include "support/effort.h"
 
@@ -36,11 +37,6 @@ static int teardown(void **state)
     return left != 0;
 }
 
-static cip_revision new_revision(void)
-{
-    return (cip_revision){ .patch = { .arena = { .mem = &env.mem } } };
-}
-
 /* Names of ours in the folder. */
 static size_t count_left(const char *path)
 {
@@ -57,119 +53,12 @@ static size_t count_left(const char *path)
 /* --- against a model --------------------------------------------------------------------------
  */
 
-enum { NAMES = 12, MOST = 3000 };
-
-static const char *const names[NAMES] = { "a",     "b",       "c",     "sub/0",   "sub/1", "sub/2",
-                                          "new/0", "new/x/1", "new/2", "other/0", "sizes", "z" };
-
-typedef struct model {
-    bool there[NAMES];
-    size_t n[NAMES];
-    uint8_t bytes[NAMES][2 * MOST];
-} model;
-
-static uint64_t seed;
-
-static size_t any(size_t below)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)((seed >> 33) % below);
-}
-
-static void make_bytes(uint8_t *p, size_t n)
-{
-    uint8_t first = (uint8_t)any(256);
-    for (size_t i = 0; i < n; i++)
-        p[i] = (uint8_t)(first + i / 7);
-}
-
-static void random_contents(cip_revision *as, model *m, size_t i)
-{
-    m->n[i] = any(MOST);
-    make_bytes(m->bytes[i], m->n[i]);
-    size_t first = m->n[i] / 3;
-    assert_int_equal(cip_revision_bytes(as, m->bytes[i], first, NULL), CIP_OK);
-    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + first, m->n[i] - first, NULL), CIP_OK);
-    m->there[i] = true;
-}
-
-/* A few writes below the tail, which may be shorter or longer than what it takes the place of. */
-static void random_change(cip_revision *as, model *m, size_t i)
-{
-    size_t tail = any(m->n[i] + 1), more = any(MOST / 4);
-    for (size_t k = any(4); k > 0 && tail > 4; k--) {
-        size_t at = any(tail - 4), n = 1 + any(4);
-        make_bytes(m->bytes[i] + at, n);
-        assert_int_equal(cip_patch_write(&as->patch, "", at, (cip_bytes){ NULL, 0 },
-                                         (cip_bytes){ m->bytes[i] + at, n }, NULL),
-                         CIP_OK);
-    }
-    if (any(3) == 0)
-        return;
-    as->has_tail = true;
-    as->tail_off = tail;
-    make_bytes(m->bytes[i] + tail, more);
-    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + tail, more, NULL), CIP_OK);
-    m->n[i] = tail + more;
-}
-
-static void move_to(model *m, size_t from, size_t to)
-{
-    m->there[to] = true;
-    m->there[from] = false;
-    m->n[to] = m->n[from];
-    memcpy(m->bytes[to], m->bytes[from], m->n[from]);
-}
-
-/* One change of the name, if it is not in the revision yet; `used` is of names in it. */
-static void random_member(cip_revision *r, model *m, size_t i, bool used[NAMES])
-{
-    cip_revision *as;
-    size_t to = any(NAMES), what = any(8);
-    used[i] = true;
-    if (!m->there[i]) {
-        assert_int_equal(cip_revision_make(r, names[i], &as, NULL), CIP_OK);
-        random_contents(as, m, i);
-    } else if (what < 2) {
-        assert_int_equal(cip_revision_replace(r, names[i], NULL, &as, NULL), CIP_OK);
-        random_contents(as, m, i);
-    } else if (what < 5) {
-        assert_int_equal(cip_revision_change(r, names[i], NULL, &as, NULL), CIP_OK);
-        random_change(as, m, i);
-    } else if (what == 5 && !used[to] && !m->there[to]) {
-        assert_int_equal(cip_revision_rename(r, names[i], names[to], NULL, NULL), CIP_OK);
-        move_to(m, i, to);
-        used[to] = true;
-    } else {
-        assert_int_equal(cip_revision_unlink(r, names[i], NULL, NULL), CIP_OK);
-        m->there[i] = false;
-    }
-    if (m->there[i] && any(4) == 0)
-        assert_int_equal(cip_revision_switch(r, names[i], NULL), CIP_OK);
-}
-
-static void expect_member(cip_io *io, const model *m, size_t i)
-{
-    uint8_t bytes[2 * MOST];
-    cip_io *member;
-    size_t n;
-    cip_status st = cip_io_open_member(io, names[i], 0, &member, NULL);
-    assert_int_equal(st, m->there[i] ? CIP_OK : CIP_ERR_NOT_FOUND);
-    if (st != CIP_OK)
-        return;
-    assert_int_equal(member->size, m->n[i]);
-    assert_int_equal(cip_io_read_some(member, 0, bytes, sizeof bytes, &n, NULL), CIP_OK);
-    assert_int_equal(n, m->n[i]);
-    assert_memory_equal(bytes, m->bytes[i], n);
-    cip_io_close(member);
-}
-
 /* What a listing gives, against the model: files by their full names, folders by what is in them.
  */
 typedef struct seen {
     cip_io *io;
     const char *path;
-    bool file[NAMES];
+    bool file[MEMBER_NAMES];
     size_t n;
 } seen;
 
@@ -186,49 +75,44 @@ static int see_name(void *user, const char *name, bool is_folder)
         s->n = inner.n;
         return 0;
     }
-    for (size_t i = 0; i < NAMES; i++)
-        s->file[i] |= strcmp(names[i], full) == 0;
+    for (size_t i = 0; i < MEMBER_NAMES; i++)
+        s->file[i] |= strcmp(member_name[i], full) == 0;
     s->n += strcmp(full, "x") != 0;
     return 0;
 }
 
-static void expect_names(cip_io *io, const model *m)
+static void expect_names(cip_io *io, const member_model *m)
 {
     seen s = { .io = io, .path = "" };
     size_t n = 0;
     if (!cip_io_is_folder(io))
         return;
     assert_int_equal(cip_io_list(io, "", 0, see_name, &s, NULL), CIP_OK);
-    for (size_t i = 0; i < NAMES; i++) {
+    for (size_t i = 0; i < MEMBER_NAMES; i++) {
         assert_int_equal(s.file[i], m->there[i]);
         n += m->there[i];
     }
     assert_int_equal(s.n, n);
 }
 
-static void one_revision(const char *path, model *m)
+static void one_revision(const char *path, member_model *m)
 {
-    cip_revision r = new_revision();
+    cip_revision r = member_revision(&env);
     cip_io *shown, *now;
     cip_commit *c;
-    bool used[NAMES] = { false };
     OK(cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS), &c, err));
-    for (size_t k = 1 + any(5); k > 0; k--) {
-        size_t i = any(NAMES);
-        if (!used[i])
-            random_member(&r, m, i, used);
-    }
+    member_fill(&r, m);
     OK(cip_io_open_revision(cip_commit_io(c), &r, &shown, err));
-    for (size_t i = 0; i < NAMES; i++)
-        expect_member(shown, m, i);
+    for (size_t i = 0; i < MEMBER_NAMES; i++)
+        member_expect(shown, m, i);
     expect_names(shown, m);
     cip_io_close(shown);
     OK(cip_commit_apply(c, &r, err));
     cip_commit_end(c);
     cip_revision_clear(&r);
     OK(cip_io_open_path(&env, path, &now, err));
-    for (size_t i = 0; i < NAMES; i++)
-        expect_member(now, m, i);
+    for (size_t i = 0; i < MEMBER_NAMES; i++)
+        member_expect(now, m, i);
     expect_names(now, m);
     cip_io_close(now);
     assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
@@ -236,9 +120,9 @@ static void one_revision(const char *path, model *m)
 
 static void random_revisions(const char *path)
 {
-    static model m;
+    static member_model m;
     memset(&m, 0, sizeof m);
-    seed = test_seed();
+    member_seed = test_seed();
     for (int k = 0; k < (test_full() ? 20000 : 1500); k++)
         one_revision(path, &m);
 }
@@ -321,7 +205,7 @@ static void attempt(void (*act)(void), cip_status want, const char *words)
     static const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = read_mischief,
                                             .size = size_of_mischief };
     mischief m = { .act = act };
-    cip_revision r = new_revision(), *as;
+    cip_revision r = member_revision(&env), *as;
     cip_err why = CIP_ERR_INIT;
     cip_commit *c;
     cip_io *bytes;
@@ -427,7 +311,7 @@ static void readers_and_writers_of_a_folder_wait_for_each_other(void **state)
     char path[600];
     cip_commit *c, *second;
     cip_io *reader;
-    cip_revision r = new_revision();
+    cip_revision r = member_revision(&env);
     (void)state;
     put_set();
     snprintf(path, sizeof path, "%s/s", dir.dir);
@@ -455,7 +339,7 @@ static void readers_and_writers_of_a_folder_wait_for_each_other(void **state)
 
 static void a_member_of_several_names_is_not_changed_in_place(void **state)
 {
-    cip_revision r = new_revision();
+    cip_revision r = member_revision(&env);
     cip_commit *c;
     (void)state;
     put_set();
@@ -508,7 +392,7 @@ static void what_is_too_much_for_a_journal_is_replaced(void **state)
 
 static void a_change_of_nothing_writes_nothing(void **state)
 {
-    cip_revision r = new_revision(), *as;
+    cip_revision r = member_revision(&env), *as;
     struct stat was, is;
     char text[256];
     cip_commit *c;
@@ -530,7 +414,7 @@ static void a_change_of_nothing_writes_nothing(void **state)
 
 static void revisions_that_contradict_themselves_are_refused(void **state)
 {
-    cip_revision r = new_revision(), *as;
+    cip_revision r = member_revision(&env), *as;
     (void)state;
     OK(cip_revision_rename(&r, "a", "b", NULL, err));
     FAILS(CIP_ERR_ARG, "'a' twice", cip_revision_unlink(&r, "a", NULL, err));

@@ -174,7 +174,7 @@ cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
         *edit = NULL;
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    if (strcmp(file->io->ops->name, "file") != 0)
+    if (cip_io_path(file->io) == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "only a file that was opened by its name can be changed so, not %s",
                         file->io->ops->name);

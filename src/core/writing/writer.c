@@ -179,7 +179,12 @@ typedef struct destination {
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
 {
-    bool changes = (w->format->store->caps & CIP_STORE_PATCHES) != 0;
+    bool folder = (w->format->store->caps & CIP_STORE_FOLDER) != 0;
+    bool changes = folder || (w->format->store->caps & CIP_STORE_PATCHES) != 0;
+    if (folder && to->target == NULL && to->path == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s is a folder of files, which one run of bytes cannot hold",
+                        w->format->title);
     if (to->memory != NULL)
         return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
     if (to->temporary != NULL)

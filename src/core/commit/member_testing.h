@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Random revisions of a set of files, and a model of it that knows names and bytes alone. */
+#ifndef CIP_CORE_MEMBER_TESTING_H
+#define CIP_CORE_MEMBER_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/commit/commit.h"
+
+enum { MEMBER_NAMES = 12, MEMBER_MOST = 3000 };
+
+static const char *const member_name[MEMBER_NAMES] = { "a",     "b",       "c",     "sub/0",
+                                                       "sub/1", "sub/2",   "new/0", "new/x/1",
+                                                       "new/2", "other/0", "sizes", "z" };
+
+typedef struct member_model {
+    bool there[MEMBER_NAMES];
+    size_t n[MEMBER_NAMES];
+    uint8_t bytes[MEMBER_NAMES][2 * MEMBER_MOST];
+} member_model;
+
+static uint64_t member_seed = 1;
+
+static inline size_t member_any(size_t below)
+{
+    member_seed = member_seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)((member_seed >> 33) % below);
+}
+
+static inline void member_bytes(uint8_t *p, size_t n)
+{
+    uint8_t first = (uint8_t)member_any(256);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (uint8_t)(first + i / 7);
+}
+
+static inline void member_random_contents(cip_revision *as, member_model *m, size_t i)
+{
+    m->n[i] = member_any(MEMBER_MOST);
+    member_bytes(m->bytes[i], m->n[i]);
+    size_t first = m->n[i] / 3;
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i], first, NULL), CIP_OK);
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + first, m->n[i] - first, NULL), CIP_OK);
+    m->there[i] = true;
+}
+
+/* A few writes below the tail, which may be shorter or longer than what it takes the place of. */
+static inline void member_random_change(cip_revision *as, member_model *m, size_t i)
+{
+    size_t tail = member_any(m->n[i] + 1), more = member_any(MEMBER_MOST / 4);
+    for (size_t k = member_any(4); k > 0 && tail > 4; k--) {
+        size_t at = member_any(tail - 4), n = 1 + member_any(4);
+        member_bytes(m->bytes[i] + at, n);
+        assert_int_equal(cip_patch_write(&as->patch, "", at, (cip_bytes){ NULL, 0 },
+                                         (cip_bytes){ m->bytes[i] + at, n }, NULL),
+                         CIP_OK);
+    }
+    if (member_any(3) == 0)
+        return;
+    as->has_tail = true;
+    as->tail_off = tail;
+    member_bytes(m->bytes[i] + tail, more);
+    assert_int_equal(cip_revision_bytes(as, m->bytes[i] + tail, more, NULL), CIP_OK);
+    m->n[i] = tail + more;
+}
+
+static inline void member_move(member_model *m, size_t from, size_t to)
+{
+    m->there[to] = true;
+    m->there[from] = false;
+    m->n[to] = m->n[from];
+    memcpy(m->bytes[to], m->bytes[from], m->n[from]);
+}
+
+/* One change of the name, if it is not in the revision yet; `used` is of names in it. */
+static inline void member_random(cip_revision *r, member_model *m, size_t i,
+                                 bool used[MEMBER_NAMES])
+{
+    cip_revision *as;
+    size_t to = member_any(MEMBER_NAMES), what = member_any(8);
+    used[i] = true;
+    if (!m->there[i]) {
+        assert_int_equal(cip_revision_make(r, member_name[i], &as, NULL), CIP_OK);
+        member_random_contents(as, m, i);
+    } else if (what < 2) {
+        assert_int_equal(cip_revision_replace(r, member_name[i], NULL, &as, NULL), CIP_OK);
+        member_random_contents(as, m, i);
+    } else if (what < 5) {
+        assert_int_equal(cip_revision_change(r, member_name[i], NULL, &as, NULL), CIP_OK);
+        member_random_change(as, m, i);
+    } else if (what == 5 && !used[to] && !m->there[to]) {
+        assert_int_equal(cip_revision_rename(r, member_name[i], member_name[to], NULL, NULL),
+                         CIP_OK);
+        member_move(m, i, to);
+        used[to] = true;
+    } else {
+        assert_int_equal(cip_revision_unlink(r, member_name[i], NULL, NULL), CIP_OK);
+        m->there[i] = false;
+    }
+    if (m->there[i] && member_any(4) == 0)
+        assert_int_equal(cip_revision_switch(r, member_name[i], NULL), CIP_OK);
+}
+
+static inline void member_expect(cip_io *io, const member_model *m, size_t i)
+{
+    uint8_t bytes[2 * MEMBER_MOST];
+    cip_io *member;
+    size_t n;
+    cip_status st = cip_io_open_member(io, member_name[i], 0, &member, NULL);
+    assert_int_equal(st, m->there[i] ? CIP_OK : CIP_ERR_NOT_FOUND);
+    if (st != CIP_OK)
+        return;
+    assert_int_equal(member->size, m->n[i]);
+    assert_int_equal(cip_io_read_some(member, 0, bytes, sizeof bytes, &n, NULL), CIP_OK);
+    assert_int_equal(n, m->n[i]);
+    assert_memory_equal(bytes, m->bytes[i], n);
+    cip_io_close(member);
+}
+
+static inline cip_revision member_revision(cip_env *env)
+{
+    return (cip_revision){ .patch = { .arena = { .mem = &env->mem } } };
+}
+
+/* A few changes, and what they make of the model. */
+static inline void member_fill(cip_revision *r, member_model *m)
+{
+    bool used[MEMBER_NAMES] = { false };
+    for (size_t k = 1 + member_any(5); k > 0; k--) {
+        size_t i = member_any(MEMBER_NAMES);
+        if (!used[i])
+            member_random(r, m, i, used);
+    }
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Sets of files in a store of the caller's: every kind of change against the model, and all old or
+ * all new whichever call of a method fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/commit/commit_impl.h"
+#include "core/commit/member_testing.h"
+#include "core/writing/edit_testing.h"
+#include "support/effort.h"
+#include "support/test_store.h"
+
+static const cip_io_methods reads = TEST_STORE_READS;
+static const cip_io_write_methods writes = TEST_STORE_WRITES;
+static cip_env env;
+
+static int setup(void **state)
+{
+    (void)state;
+    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    size_t left = (size_t)env.mem.used;
+    cip_env_clear(&env);
+    return left != 0;
+}
+
+static cip_status apply(test_store *s, const cip_revision *r, cip_err *err)
+{
+    cip_target t;
+    cip_commit *c;
+    test_file *root = test_store_file(s, "root");
+    root->forwards = false;
+    CIP_TRY(cip_target_take(&t, &writes, root, err));
+    cip_status st = cip_commit_begin_io(&env, &reads, &t, NULL, &c, err);
+    if (st == CIP_OK)
+        st = cip_commit_apply(c, r, err);
+    cip_commit_end(c);
+    return st;
+}
+
+static bool is_model(test_store *s, const member_model *m)
+{
+    for (size_t i = 0; i < MEMBER_NAMES; i++) {
+        const test_file *f = test_store_find(s, member_name[i]);
+        if ((f != NULL) != m->there[i])
+            return false;
+        if (f != NULL && (f->n != m->n[i] || memcmp(f->bytes, m->bytes[i], f->n) != 0))
+            return false;
+    }
+    return true;
+}
+
+static void random_revisions_equal_the_model(void **state)
+{
+    static member_model m;
+    test_store s = { .calls = 0 };
+    (void)state;
+    memset(&m, 0, sizeof m);
+    member_seed = test_seed();
+    for (int k = 0; k < (test_full() ? 50000 : 3000); k++) {
+        cip_revision r = member_revision(&env);
+        member_fill(&r, &m);
+        OK(apply(&s, &r, err));
+        cip_revision_clear(&r);
+        assert_true(is_model(&s, &m));
+    }
+    test_store_clear(&s);
+}
+
+static void copy_store(const test_store *from, test_store *to)
+{
+    memset(to, 0, sizeof *to);
+    for (int i = 0; i < TEST_STORE_FILES; i++)
+        if (from->file[i].there)
+            test_store_put(to, from->file[i].name, from->file[i].bytes, from->file[i].n);
+}
+
+/* All calls of one revision fail in turn. The last ones remove what nothing names any more, which
+ * cannot undo what has been made. */
+static void fail_each(const test_store *start, const cip_revision *r, const member_model *before,
+                      const member_model *after)
+{
+    bool went = true;
+    for (int n = 1; went; n++) {
+        cip_err err = CIP_ERR_INIT;
+        test_store s;
+        copy_store(start, &s);
+        s.fail_at = n;
+        cip_status st = apply(&s, r, &err);
+        went = s.calls >= n;
+        if (st == CIP_OK)
+            assert_true(is_model(&s, after));
+        else
+            assert_true(is_model(&s, before) && err.text[0] != '\0');
+        test_store_clear(&s);
+    }
+}
+
+static void a_call_that_fails_leaves_all_old(void **state)
+{
+    static member_model m, before;
+    test_store s = { .calls = 0 };
+    (void)state;
+    memset(&m, 0, sizeof m);
+    member_seed = test_seed();
+    for (int k = 0; k < (test_full() ? 1000 : 60); k++) {
+        cip_revision r = member_revision(&env);
+        before = m;
+        member_fill(&r, &m);
+        fail_each(&s, &r, &before, &m);
+        OK(apply(&s, &r, err));
+        cip_revision_clear(&r);
+    }
+    test_store_clear(&s);
+}
+
+static void without_open_member_they_are_only_made_and_removed(void **state)
+{
+    cip_io_write_methods few = writes;
+    cip_revision r = member_revision(&env), *as;
+    test_store s = { .calls = 0 };
+    cip_target t;
+    cip_commit *c;
+    (void)state;
+    few.open_member = NULL;
+    test_store_put(&s, "a", "bytes", 5);
+    OK(cip_revision_create(&r, "b", &(cip_segment){ .len = 3 }, err));
+    OK(cip_revision_replace(&r, "a", NULL, &as, err));
+    OK(cip_target_take(&t, &few, test_store_put(&s, "root", "", 0), err));
+    OK(cip_commit_begin_io(&env, &reads, &t, NULL, &c, err));
+    assert_true(cip_io_is_folder(cip_commit_io(c)));
+    FAILS(CIP_ERR_UNSUPPORTED, "no open_member", cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    assert_null(test_store_find(&s, "b"));
+    assert_memory_equal(test_store_find(&s, "a")->bytes, "bytes", 5);
+    test_store_clear(&s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(random_revisions_equal_the_model),
+        TEST(a_call_that_fails_leaves_all_old),
+        TEST(without_open_member_they_are_only_made_and_removed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
