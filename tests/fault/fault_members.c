@@ -254,6 +254,37 @@ static cip_status fill_mixed(cip_commit *c, cip_revision *r, cip_err *err)
     return cip_revision_fill(r, 3, 900, err);
 }
 
+/* There and back, of a set that was made and changed so once. */
+static cip_status turn(cip_revision *r, bool back, cip_err *err)
+{
+    cip_revision *as;
+    CIP_TRY(cip_revision_replace(r, "sizes", NULL, &as, err));
+    CIP_TRY(cip_revision_fill(as, back, 40, err));
+    CIP_TRY(cip_revision_switch(r, "sizes", err));
+    CIP_TRY(cip_revision_change(r, "data/1", NULL, &as, err));
+    CIP_TRY(write_in(as, 100, back ? "behind" : "before", err));
+    CIP_TRY(write_in(as, 900, back ? "behind" : "before", err));
+    as->has_tail = true;
+    as->tail_off = 1000;
+    CIP_TRY(cip_revision_fill(as, back, back ? 200 : 700, err));
+    CIP_TRY(cip_revision_rename(r, back ? "data/other" : "data/2", back ? "data/2" : "data/other",
+                                NULL, err));
+    return back ? cip_revision_create(r, "data/3", &(cip_segment){ .off = 1, .len = 500 }, err)
+                : cip_revision_unlink(r, "data/3", NULL, err);
+}
+
+static cip_status fill_there(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    return turn(r, false, err);
+}
+
+static cip_status fill_back(cip_commit *c, cip_revision *r, cip_err *err)
+{
+    (void)c;
+    return turn(r, true, err);
+}
+
 #define CHANGE(name)                                                                               \
     cip_status fault_members_##name(const char *path, cip_level level, int step, cip_err *err)     \
     {                                                                                              \
@@ -267,6 +298,8 @@ CHANGE(patched)
 CHANGE(renamed)
 CHANGE(gone)
 CHANGE(mixed)
+CHANGE(there)
+CHANGE(back)
 
 /* One after the other: what one leaves must not be taken for the next one's. */
 cip_status fault_members_in_turn(const char *path, cip_level level, int step, cip_err *err)

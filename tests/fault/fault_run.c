@@ -144,6 +144,7 @@ static cip_status hash_set(cip_env *env, const char *path, const char *const *na
     cip_patch p = { .arena = { .mem = &env->mem } };
     cip_status st;
     CIP_GO(cip_io_open_path(env, path, &io, err));
+    CIP_GO(cip_io_lock(io, err));
     CIP_GO(cip_journal_find(env, path, io, &state, &p, why, err));
     if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
         CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", why));
@@ -160,7 +161,7 @@ done:
     return st;
 }
 
-static bool digest_set(const char *path, const char *const *names, uint64_t *digest, char *why)
+bool fault_digest_set(const char *path, const char *const *names, uint64_t *digest, char *why)
 {
     cip_env env;
     cip_err err = CIP_ERR_INIT;
@@ -179,7 +180,7 @@ static bool digest_set(const char *path, const char *const *names, uint64_t *dig
 
 static bool digest_of(const judge *j, const char *path, uint64_t *out, char *why)
 {
-    return j->s->members != NULL ? digest_set(path, j->s->members, out, why)
+    return j->s->members != NULL ? fault_digest_set(path, j->s->members, out, why)
                                  : fault_digest(path, out, why);
 }
 

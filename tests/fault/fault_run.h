@@ -47,5 +47,7 @@ bool fault_scenario_fail(const fault_scenario *s, fault_result *out);
 
 /* Of tree and arrays; 0: there is no file. `why` (256 bytes) says what could not be read. */
 bool fault_digest(const char *path, uint64_t *digest, char *why);
+/* Of a file's or folder's own bytes and of these members, as a reader sees them. */
+bool fault_digest_set(const char *path, const char *const *members, uint64_t *digest, char *why);
 
 #endif

@@ -28,7 +28,7 @@ void fault_make_member(const char *dir);
 /* Revisions of a set of files, beside `x` or in the folder `d`. */
 fault_change fault_members_replaced, fault_members_new, fault_members_patched,
     fault_members_renamed, fault_members_gone, fault_members_mixed, fault_members_in_turn,
-    fault_create_folder;
+    fault_members_there, fault_members_back, fault_create_folder;
 void fault_make_set(const char *dir);
 void fault_make_folder(const char *dir);
 void fault_make_nothing(const char *dir);

@@ -59,12 +59,27 @@ static bool had_enough(void)
     return enough;
 }
 
+static const char *const *members; /* of the set that is read; NULL: a file */
+
+/* One who finds a set being written waits for it. */
+static bool digest(const char *path, uint64_t *seen, char *why)
+{
+    if (members == NULL)
+        return fault_digest(path, seen, why);
+    while (!fault_digest_set(path, members, seen, why)) {
+        if (strncmp(why, cip_status_name(CIP_ERR_BUSY), strlen(cip_status_name(CIP_ERR_BUSY))) != 0)
+            return false;
+        usleep(100);
+    }
+    return true;
+}
+
 static void read_on(const char *path, int who)
 {
     uint64_t seen;
     char why[256] = "";
     while (s->stop == 0 && s->wrong[who][0] == '\0') {
-        if (!fault_digest(path, &seen, why))
+        if (!digest(path, &seen, why))
             snprintf(s->wrong[who], sizeof s->wrong[who], "read %zu: %s", s->nread[who], why);
         else if (seen != s->state[0] && seen != s->state[1])
             snprintf(s->wrong[who], sizeof s->wrong[who], "read %zu shows neither state",
@@ -101,7 +116,7 @@ static void run(const char *path, void (*make)(const char *), fault_change *cons
     make(dir.dir);
     for (int i = 0; i < 2 * STATES; i++) { /* twice: from the first state on they only alternate */
         assert_int_equal(change[i % STATES](path, CIP_LEVEL_PROCESS, 1, &err), CIP_OK);
-        assert_true(fault_digest(path, &s->state[i % STATES], why));
+        assert_true(digest(path, &s->state[i % STATES], why));
     }
     for (int i = 0; i < READERS; i++) {
         reader[i] = fork();
@@ -148,6 +163,19 @@ static void readers_of_replacements_see_one_state(void **state)
     (void)state;
     static fault_change *const change[] = { fault_edit_set_long, fault_edit_set };
     run(scratch_path(&dir, "a.asdf"), fault_make_tight_asdf, change);
+}
+
+static void readers_of_a_set_of_files_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_members_there, fault_members_back };
+    char path[600];
+    members = fault_set;
+    snprintf(path, sizeof path, "%s/d", dir.dir);
+    run(path, fault_make_folder, change);
+    snprintf(path, sizeof path, "%s/x", dir.dir);
+    run(path, fault_make_set, change);
+    members = NULL;
 }
 
 /* --- a stream that grows ---------------------------------------------------------------------- */
@@ -233,6 +261,7 @@ int main(void)
         cmocka_unit_test(readers_of_growth_and_shrinking_see_one_state),
         cmocka_unit_test(readers_of_switches_see_one_state),
         cmocka_unit_test(readers_of_replacements_see_one_state),
+        cmocka_unit_test(readers_of_a_set_of_files_see_one_state),
         cmocka_unit_test(readers_of_a_stream_see_whole_rows),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

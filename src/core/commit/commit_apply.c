@@ -131,6 +131,15 @@ done:
     return st;
 }
 
+static cip_status check_and_seal(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    cip_status st = cip_commit_members_check(c, p, true, err);
+    if (st == CIP_OK)
+        return seal_and_replay(c, p, err);
+    cip_commit_cut(c, c->io->size, NULL);
+    return st;
+}
+
 /* New members wait in a folder of ours, old ones are longer than they were: all of that goes if
  * the seal is not set. */
 static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
@@ -144,15 +153,10 @@ static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
     cip_status st = cip_commit_members_check(c, p, false, err);
     if (st == CIP_OK)
         st = add_tail(c, p, err);
-    if (st != CIP_OK) {
-        cip_commit_unstage(c, NULL); /* where there is no record yet */
-        return st;
-    }
-    st = cip_commit_members_check(c, p, true, err);
     if (st != CIP_OK)
-        cip_commit_cut(c, c->io->size, NULL);
+        cip_commit_unstage(c, NULL); /* where there is no record yet */
     else
-        st = seal_and_replay(c, p, err);
+        st = check_and_seal(c, p, err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
 }

@@ -472,12 +472,23 @@ done:
     return st;
 }
 
+static bool grows(const cip_member_plan *mp)
+{
+    return mp->nop != 0 && mp->becomes > mp->was;
+}
+
+/* Readers open members when they want them: one that came before the record would take what is
+ * added for the member's own. So from here on there are none. */
 cip_status cip_commit_members_extend(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    for (size_t i = 0; p->nmember != 0 && i < p->r->nmember; i++) {
-        const cip_member_plan *mp = &p->member[i];
-        if (mp->nop != 0 && mp->becomes > mp->was)
-            CIP_TRY(extend(c, &p->r->member[i], mp, err));
-    }
+    size_t n = p->nmember != 0 ? p->r->nmember : 0;
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any = any || grows(&p->member[i]);
+    if (any)
+        CIP_TRY(cip_commit_take_readers(c, err));
+    for (size_t i = 0; i < n; i++)
+        if (grows(&p->member[i]))
+            CIP_TRY(extend(c, &p->r->member[i], &p->member[i], err));
     return CIP_OK;
 }
