@@ -429,6 +429,155 @@ static void revisions_that_contradict_themselves_are_refused(void **state)
     cip_revision_clear(&r);
 }
 
+/* --- what an interrupted update left ---------------------------------------------------------- */
+
+/* A sealed journal of the revision lies in the folder; `applied`: its changes are made, but for
+ * removals. */
+static void leave_sealed(const cip_revision *r, bool applied)
+{
+    cip_commit *c;
+    cip_commit_plan p;
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    OK(cip_commit_plan_make(c, r, &p, err));
+    OK(cip_commit_members_make(c, &p, err));
+    OK(cip_commit_write_tmp(c, &p.patch, err));
+    OK(cip_commit_members_extend(c, &p, err));
+    OK(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
+    if (applied)
+        OK(cip_commit_members_apply(c, &p.patch, err));
+    cip_commit_plan_clear(&p);
+    cip_commit_end(c);
+}
+
+static void fill_undoable(cip_revision *r)
+{
+    OK(change_in(r, "a", "xx", err));
+    OK(cip_revision_create(r, "far/away/new", &(cip_segment){ .len = 10 }, err));
+    OK(cip_revision_rename(r, "sub/0", "sub/1", NULL, err));
+    OK(cip_revision_unlink(r, "b", NULL, err));
+}
+
+static void a_sealed_update_of_a_set_can_be_undone(void **state)
+{
+    (void)state;
+    for (int applied = 0; applied < 2; applied++) {
+        cip_revision r = member_revision(&env);
+        cip_recover_info info = { .size = sizeof info };
+        put_set();
+        fill_undoable(&r);
+        leave_sealed(&r, applied == 1);
+        cip_revision_clear(&r);
+        OK(cip_recover(scratch_path(&dir, "s"), CIP_RECOVER_LOOK, &info, err));
+        assert_int_equal(info.state, 1);
+        OK(cip_recover(scratch_path(&dir, "s"), CIP_RECOVER_DISCARD, &info, err));
+        holds("s/a", "first");
+        holds("s/b", "second");
+        holds("s/sub/0", "below");
+        assert_int_equal(access(scratch_path(&dir, "s/sub/1"), F_OK), -1);
+        assert_int_equal(access(scratch_path(&dir, "s/far"), F_OK), -1);
+        assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
+    }
+}
+
+static void what_took_the_place_of_a_file_can_only_be_completed(void **state)
+{
+    cip_revision r = member_revision(&env), *as;
+    cip_recover_info info = { .size = sizeof info };
+    (void)state;
+    put_set();
+    OK(cip_revision_replace(&r, "b", NULL, &as, err));
+    leave_sealed(&r, true);
+    cip_revision_clear(&r);
+    FAILS(CIP_ERR_CORRUPT, "has replaced 'b' already",
+          cip_recover(scratch_path(&dir, "s"), CIP_RECOVER_DISCARD, &info, err));
+    OK(cip_recover(scratch_path(&dir, "s"), CIP_RECOVER_APPLY, &info, err));
+    holds("s/b", "");
+    assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
+}
+
+/* Files that somebody put there after the crash stay, and say so. */
+static void others_files_are_not_overwritten_by_a_journal(void **state)
+{
+    cip_revision r = member_revision(&env);
+    cip_commit *c;
+    cip_io *io, *over, *member;
+    cip_journal_state found;
+    cip_patch p = { .arena = { .mem = &env.mem } };
+    char why[256], path[600];
+    (void)state;
+    put_set();
+    fill_undoable(&r);
+    leave_sealed(&r, false);
+    cip_revision_clear(&r);
+    scratch_write(&dir, "s/sub/1", "theirs", 6);
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    FAILS(CIP_ERR_BUSY, "'sub/1' exists", cip_commit_begin(&env, path, NULL, &c, err));
+    holds("s/sub/1", "theirs");
+    OK(cip_io_open_path(&env, path, &io, err)); /* readers see the update made all the same */
+    OK(cip_journal_find(&env, path, io, &found, &p, why, err));
+    assert_int_equal(found, CIP_JOURNAL_APPLIES);
+    OK(cip_io_open_overlay(io, &p, &over, err));
+    OK(cip_io_open_member(over, "sub/1", 0, &member, err));
+    assert_int_equal(member->size, 5);
+    cip_io_close(member);
+    FAILS(CIP_ERR_NOT_FOUND, "not there any more",
+          cip_io_open_member(over, "sub/0", 0, &member, err));
+    cip_io_close(over);
+    cip_patch_clear(&p);
+    scratch_write(&dir, "s/z", "first", 5);
+    assert_int_equal(rename(scratch_path(&dir, "s/z"), scratch_path(&dir, "s/a")), 0);
+    OK(cip_journal_find(&env, path, io, &found, &p, why, err));
+    assert_int_equal(found, CIP_JOURNAL_ALIEN);
+    assert_non_null(strstr(why, "'a' is not there"));
+    FAILS(CIP_ERR_CORRUPT, "recover --apply", cip_commit_begin(&env, path, NULL, &c, err));
+    cip_io_close(io);
+    cip_patch_clear(&p);
+}
+
+/* A journal that changes a member without saying which file it means. */
+static void a_journal_about_unknown_files_is_refused(void **state)
+{
+    cip_patch p = { .arena = { .mem = &env.mem } };
+    cip_buf b = { .mem = &env.mem };
+    struct stat st;
+    cip_commit *c;
+    char path[600];
+    (void)state;
+    put_set();
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    assert_int_equal(stat(path, &st), 0);
+    const cip_bytes was = { (const uint8_t *)"first", 5 }, is = { (const uint8_t *)"wrong", 5 };
+    OK(cip_patch_write(&p, "a", 0, was, is, err));
+    OK(cip_journal_encode(&p, 0, (uint64_t)st.st_ino, &b, err));
+    scratch_write(&dir, "s/.cip-journal", b.ptr, b.len);
+    FAILS(CIP_ERR_UNSUPPORTED, "concerns other files", cip_commit_begin(&env, path, NULL, &c, err));
+    holds("s/a", "first");
+    cip_buf_clear(&b);
+    cip_patch_clear(&p);
+}
+
+static void a_folder_that_was_copied_amid_an_update_is_refused(void **state)
+{
+    cip_revision r = member_revision(&env);
+    cip_commit *c;
+    char command[2000], path[600];
+    (void)state;
+    put_set();
+    fill_undoable(&r);
+    leave_sealed(&r, false);
+    cip_revision_clear(&r);
+    snprintf(command, sizeof command, "cp -a '%s/s' '%s/t' && mv '%s/s' '%s/u'", dir.dir, dir.dir,
+             dir.dir, dir.dir);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/t", dir.dir);
+    FAILS(CIP_ERR_CORRUPT, "another file", cip_commit_begin(&env, path, NULL, &c, err));
+    snprintf(path, sizeof path, "%s/u", dir.dir); /* while one that was moved is completed */
+    OK(cip_commit_begin(&env, path, NULL, &c, err));
+    cip_commit_end(c);
+    holds("u/a", "fxxstand more");
+    holds("u/sub/1", "below");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -442,6 +591,11 @@ int main(void)
         TEST(what_is_too_much_for_a_journal_is_replaced),
         TEST(a_change_of_nothing_writes_nothing),
         TEST(revisions_that_contradict_themselves_are_refused),
+        TEST(a_sealed_update_of_a_set_can_be_undone),
+        TEST(what_took_the_place_of_a_file_can_only_be_completed),
+        TEST(others_files_are_not_overwritten_by_a_journal),
+        TEST(a_journal_about_unknown_files_is_refused),
+        TEST(a_folder_that_was_copied_amid_an_update_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
