@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
+#include "base/strmap.h"
 #include "io/io.h"
 
 typedef enum cip_patch_kind {
@@ -85,6 +86,7 @@ struct cip_revision {
     uint64_t tail_len;
     cip_revision_member *member;
     size_t nmember, member_cap;
+    cip_strmap name;  /* of members, old and new ones */
     const char *last; /* the member that is the switch: it names the others, and changes after all
                          of them; NULL: the file itself does */
     uint64_t head; /* bytes before this are read when a file is opened and not again, and all that

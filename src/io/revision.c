@@ -87,6 +87,7 @@ void cip_revision_clear(cip_revision *r)
     for (size_t i = 0; i < r->nmember; i++)
         if (r->member[i].as != NULL)
             cip_revision_clear(r->member[i].as);
+    cip_strmap_clear(&r->name);
     cip_patch_clear(&p);
     *r = (cip_revision){ .patch = p };
 }

@@ -6,25 +6,27 @@
 
 #include "io/io_impl.h"
 
-static cip_status check_name(const cip_revision *r, const char *name, cip_err *err)
+/* What a name stands for: a member gives it up, so that another may take it; or it is taken. */
+enum { GIVEN_UP = 0, TAKEN = 1 };
+
+static cip_status check_name(const cip_revision *r, const char *name, bool may_be_given_up,
+                             cip_err *err)
 {
     if (!cip_member_name_is_plain(name))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
-    for (size_t i = 0; i < r->nmember; i++) {
-        const cip_revision_member *m = &r->member[i];
-        if (strcmp(m->name, name) == 0 || (m->to != NULL && strcmp(m->to, name) == 0))
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
-    }
-    return CIP_OK;
+    size_t stands = cip_strmap_get(&r->name, (cip_bytes){ (const uint8_t *)name, strlen(name) });
+    if (stands == SIZE_MAX || (stands == GIVEN_UP && may_be_given_up))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
 }
 
-/* A new name is nobody else's, but of one that gave it up before. */
-static cip_status check_new_name(const cip_revision *r, const char *name, cip_err *err)
+static cip_status keep_name(cip_revision *r, const char *name, size_t stands, char **copy,
+                            cip_err *err)
 {
-    for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].change == CIP_MEMBER_RENAMED && strcmp(r->member[i].name, name) == 0)
-            return CIP_OK;
-    return check_name(r, name, err);
+    r->name.mem = r->patch.arena.mem;
+    CIP_TRY(cip_arena_copy(&r->patch.arena, name, strlen(name), copy, err));
+    const cip_bytes key = { (const uint8_t *)*copy, strlen(name) };
+    return cip_strmap_put(&r->name, key, stands, NULL, err);
 }
 
 static cip_status grow(cip_revision *r, cip_err *err)
@@ -47,9 +49,9 @@ static cip_status add(cip_revision *r, cip_member_change change, const char *nam
     struct stat st;
     char *copy;
     cip_revision_member m = { .change = change };
-    CIP_TRY(check_name(r, name, err));
+    CIP_TRY(check_name(r, name, false, err));
     CIP_TRY(grow(r, err));
-    CIP_TRY(cip_arena_copy(&r->patch.arena, name, strlen(name), &copy, err));
+    CIP_TRY(keep_name(r, name, change == CIP_MEMBER_RENAMED ? GIVEN_UP : TAKEN, &copy, err));
     if (known != NULL && cip_file_stat(known, &st)) {
         m.device = (uint64_t)st.st_dev;
         m.inode = (uint64_t)st.st_ino;
@@ -110,9 +112,9 @@ cip_status cip_revision_rename(cip_revision *r, const char *name, const char *to
     char *copy;
     if (strcmp(name, to) == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
-    CIP_TRY(check_new_name(r, to, err));
-    CIP_TRY(cip_arena_copy(&r->patch.arena, to, strlen(to), &copy, err));
+    CIP_TRY(check_name(r, to, true, err));
     CIP_TRY(add(r, CIP_MEMBER_RENAMED, name, known, &m, err));
+    CIP_TRY(keep_name(r, to, TAKEN, &copy, err));
     m->to = copy;
     return CIP_OK;
 }
