@@ -189,7 +189,7 @@ void cip_commit_plan_clear(cip_commit_plan *p)
     p->after = NULL;
 }
 
-static void count_members(const cip_revision *r, char *text, size_t cap)
+static void count_members(const cip_revision *r, bool folder, char *text, size_t cap)
 {
     static const char *const words[] = { "made", "replaced", "changed in place", "renamed",
                                          "removed" };
@@ -197,7 +197,9 @@ static void count_members(const cip_revision *r, char *text, size_t cap)
     for (size_t i = 0; i < r->nmember; i++)
         if (r->member[i].change <= CIP_MEMBER_GONE)
             n[r->member[i].change]++;
-    len = (size_t)snprintf(text, cap, "; %zu files beside it are made", n[CIP_MEMBER_MADE]);
+    len = (size_t)snprintf(text, cap,
+                           folder ? ": %zu files are made" : "; %zu files beside it are made",
+                           n[CIP_MEMBER_MADE]);
     for (size_t k = CIP_MEMBER_REPLACED; k <= CIP_MEMBER_GONE && len < cap; k++)
         if (n[k] != 0 || k == CIP_MEMBER_GONE)
             len += (size_t)snprintf(text + len, cap - len, ", %zu %s", n[k], words[k]);
@@ -234,8 +236,10 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
         snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);
         break;
     }
-    if (r->nmember != 0)
-        count_members(r, text + strlen(text), cap - strlen(text));
+    if (c->folder && p.way == CIP_WAY_JOURNAL)
+        snprintf(text, cap, "journal");
+    if (r->nmember != 0 && p.way != CIP_WAY_NOTHING)
+        count_members(r, c->folder, text + strlen(text), cap - strlen(text));
 done:
     cip_commit_plan_clear(&p);
     return st;

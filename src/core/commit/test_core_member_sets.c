@@ -404,12 +404,30 @@ static void a_change_of_nothing_writes_nothing(void **state)
                        (cip_bytes){ (const uint8_t *)"ir", 2 }, err));
     OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
     OK(cip_commit_kind(c, &r, text, sizeof text, err));
-    assert_non_null(strstr(text, "nothing changes"));
+    assert_string_equal(text, "nothing changes");
     OK(cip_commit_apply(c, &r, err));
     cip_commit_end(c);
     cip_revision_clear(&r);
     assert_int_equal(stat(scratch_path(&dir, "s"), &is), 0);
     assert_memory_equal(&was.st_mtim, &is.st_mtim, sizeof was.st_mtim);
+}
+
+static void how_it_would_be_committed_is_told(void **state)
+{
+    cip_revision r = member_revision(&env), *as;
+    char text[256];
+    cip_commit *c;
+    (void)state;
+    put_set();
+    OK(change_in(&r, "a", "xx", err));
+    OK(cip_revision_replace(&r, "b", NULL, &as, err));
+    OK(cip_revision_unlink(&r, "sub/0", NULL, err));
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    OK(cip_commit_kind(c, &r, text, sizeof text, err));
+    assert_string_equal(text,
+                        "journal: 0 files are made, 1 replaced, 1 changed in place, 1 removed");
+    cip_commit_end(c);
+    cip_revision_clear(&r);
 }
 
 static void revisions_that_contradict_themselves_are_refused(void **state)
@@ -590,6 +608,7 @@ int main(void)
         TEST(a_member_of_several_names_is_not_changed_in_place),
         TEST(what_is_too_much_for_a_journal_is_replaced),
         TEST(a_change_of_nothing_writes_nothing),
+        TEST(how_it_would_be_committed_is_told),
         TEST(revisions_that_contradict_themselves_are_refused),
         TEST(a_sealed_update_of_a_set_can_be_undone),
         TEST(what_took_the_place_of_a_file_can_only_be_completed),
