@@ -53,7 +53,9 @@ static bool is_model(test_store *s, const member_model *m)
         const test_file *f = test_store_find(s, member_name[i]);
         if ((f != NULL) != m->there[i])
             return false;
-        if (f != NULL && (f->n != m->n[i] || memcmp(f->bytes, m->bytes[i], f->n) != 0))
+        if (f != NULL && f->n != m->n[i])
+            return false;
+        if (f != NULL && f->n != 0 && memcmp(f->bytes, m->bytes[i], f->n) != 0)
             return false;
     }
     return true;
