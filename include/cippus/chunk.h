@@ -3,7 +3,7 @@
 #ifndef CIPPUS_CHUNK_H
 #define CIPPUS_CHUNK_H
 
-#include "cippus/array.h"
+#include "cippus/edit.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +97,16 @@ CIP_API cip_status cip_chunk_at(const cip_array *array, uint64_t chunk_index, ci
  * failure is undefined. */
 CIP_API cip_status cip_chunk_read(const cip_array *array, uint64_t chunk_index, bool stored,
                                   void *dst, size_t cap, size_t *nbytes, cip_err *err);
+
+/** Replaces a chunk of the array at `path` in an update by nbytes at `bytes`, as cip_chunk_read
+ * gives them. `stored`: encoded already, as the array's other chunks are, and taken as they are;
+ * they are decoded once to see that they can be. Otherwise decoded, padding included, to be encoded
+ * at the commit. Other changes of the update see the chunk. An array whose bytes lie in a file as
+ * they are is one chunk. RANGE for a chunk that there is not, or for another number of decoded
+ * bytes; CORRUPT, or what else reading it would fail with, for stored bytes that do not decode to
+ * as many; UNSUPPORTED for an array that is stored in no chunks of its own. */
+CIP_API cip_status cip_chunk_write(cip_edit *e, const char *path, uint64_t chunk_index, bool stored,
+                                   const void *bytes, size_t nbytes, cip_err *err);
 
 /** Takes a chunk (borrowed until it returns). A nonzero result stops with CANCELLED. */
 typedef int cip_chunk_fn(void *user, const cip_chunk_info *chunk);

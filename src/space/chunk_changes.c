@@ -459,30 +459,54 @@ static cip_status keep(cip_chunk_changes *c, const cip_chunk_in *in, cip_chunk_r
     return CIP_OK;
 }
 
+cip_status cip_chunk_changes_raw_len(const cip_chunk_changes *c, uint64_t i, uint64_t *len,
+                                     cip_err *err)
+{
+    const uint64_t count = cip_chunk_changes_count(c);
+    if (i >= count)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a chunk below %" PRIu64 ", found %" PRIu64, count, i);
+    *len = raw_len_of(c, i);
+    return CIP_OK;
+}
+
+static cip_status set_chunk(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err)
+{
+    uint64_t len;
+    CIP_TRY(cip_chunk_changes_raw_len(c, r->i, &len, err));
+    if (r->raw_len != len)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a chunk of %" PRIu64 " bytes, found one of %" PRIu64, len,
+                        r->raw_len);
+    cip_space_renew(c->now);
+    return cip_chunk_runs_set(c, r, err);
+}
+
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
                                  cip_err *err)
 {
     cip_chunk_run r;
-    const bool data = in->state == CIP_CHUNK_DATA;
-    const uint64_t count = cip_chunk_changes_count(c);
-    if (i >= count || in->run > count - i)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected a chunk below %" PRIu64 ", found %" PRIu64, count, i);
-    if (data ? in->plain && (c->form.caps & CIP_FORM_PLAIN) == 0
-             : (c->form.specials & CIP_FORM_SPECIAL(in->state)) == 0)
+    if (in->state == CIP_CHUNK_DATA ? in->plain && (c->form.caps & CIP_FORM_PLAIN) == 0
+                                    : (c->form.specials & CIP_FORM_SPECIAL(in->state)) == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a chunk of a kind that the array has");
     CIP_TRY(keep(c, in, &r, err));
-    for (uint64_t k = 0; k < cip_max_u64(1, in->run); k++) {
-        r.i = i + k;
-        if (in->raw_len != raw_len_of(c, r.i))
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected a chunk of %" PRIu64 " bytes, found one of %" PRIu64,
-                            raw_len_of(c, r.i), in->raw_len);
-        CIP_TRY(cip_chunk_runs_set(c, &r, err));
-    }
-    cip_space_renew(c->now);
+    for (r.i = i; r.i < i + cip_max_u64(1, in->run); r.i++)
+        CIP_TRY(set_chunk(c, &r, err));
     return CIP_OK;
+}
+
+cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err)
+{
+    const cip_chunk_run r = { .i = i,
+                              .run = 1,
+                              .from = UINT64_MAX,
+                              .off = c->elems->size,
+                              .len = raw.len,
+                              .raw_len = raw.len,
+                              .raw = true };
+    CIP_TRY(cip_chunk_elems_write(c, r.off, raw.ptr, raw.len, err));
+    return set_chunk(c, &r, err);
 }
 
 /* --- the end ------------------------------------------------------------------------------------

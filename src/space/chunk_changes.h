@@ -44,6 +44,11 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const int64_t *shape, 
  * does not have, RANGE beyond the end. */
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
                                  cip_err *err);
+/* Chunk i becomes these bytes as its steps take them, padding included: raw_len of them. */
+cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err);
+/* Decoded bytes of chunk i, padding included; RANGE beyond the end. */
+cip_status cip_chunk_changes_raw_len(const cip_chunk_changes *c, uint64_t i, uint64_t *len,
+                                     cip_err *err);
 
 /* Encodes what is to be. `tell` (may be NULL): how many of so many are done; its failure ends it.
  */

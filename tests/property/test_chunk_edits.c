@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "cippus/chunk.h"
 #include "core/writing/edit_impl.h"
 #include "core/writing/engine.h"
 #include "io/temporary.h"
@@ -373,6 +374,25 @@ static void resize(model *m, const char *path)
     model_resize(m, shape);
 }
 
+/* A chunk as it reads, or as it is stored, once more: nothing changes. */
+static void move_chunk(model *m, const char *path)
+{
+    const cip_array *a = cip_edit_now(&m->one.e, m->one.a);
+    cip_chunk_info info = { .size = sizeof info };
+    uint64_t n;
+    FAKE_MUST(cip_chunk_count(a, &n, err));
+    if (n == 0)
+        return;
+    const uint64_t i = fake_pick(&m->one.f, 0, n - 1);
+    FAKE_MUST(cip_chunk_at(a, i, &info, err));
+    const size_t cap = (size_t)cip_max_u64(info.decoded_nbytes, info.stored_nbytes);
+    uint8_t *bytes = fake_keep(&m->one.f, cap + 1);
+    size_t len;
+    FAKE_MUST(cip_chunk_read(a, i, false, bytes, cap, &len, err));
+    FAKE_MUST(cip_chunk_write(&m->one.e, path, i, false, bytes, len, err));
+    FAKE_MUST(cip_chunk_write(&m->many.e, path, i, false, bytes, len, err));
+}
+
 /* --- what comes of it ---------------------------------------------------------------------------
  */
 
@@ -403,13 +423,16 @@ static void update(model *m, const char *path)
     world_begin(&m->one, path, m);
     world_begin(&m->many, path, m);
     for (int k = 0; k < EDITS; k++) {
-        switch (fake_pick(&m->one.f, 0, 4)) {
+        switch (fake_pick(&m->one.f, 0, 5)) {
         case 0:
             if (m->ndim != 0)
                 add_rows(m, path);
             break;
         case 1:
             resize(m, path);
+            break;
+        case 2:
+            move_chunk(m, path);
             break;
         default:
             write_box(m, path);
@@ -521,6 +544,52 @@ static void whole_chunks_of_another_file_are_taken_as_they_are(void **state)
     small_close(&m);
 }
 
+/* The chunks of the first box of 3 x 2. */
+static void chunks_are_written_as_they_are_read(void **state)
+{
+    (void)state;
+    static model m;
+    uint8_t stored[8], raw[6] = { 1, 2, 3, 4, 5, 6 }, back[6];
+    size_t n;
+    small_open(&m, 0, NULL);
+    FAKE_MUST(cip_chunk_read(m.one.a, 7, true, stored, sizeof stored, &n, err));
+    const size_t before = fake_key_used;
+    FAKE_MUST(cip_chunk_write(&m.one.e, "a", 0, true, stored, n, err));
+    assert_int_equal(fake_key_used, before + 1); /* to see whether it can be read */
+    FAKE_MUST(cip_chunk_write(&m.one.e, "a", 3, false, raw, sizeof raw, err));
+    FAKE_MUST(cip_chunk_read(cip_edit_now(&m.one.e, m.one.a), 3, false, back, 6, &n, err));
+    assert_memory_equal(back, raw, 6);
+    FAKE_MUST(cip_edit_settle(&m.one.e, err));
+    for (size_t i = 0; i < 6; i++) {
+        m.bytes[i / 2 * 4 + i % 2] = m.bytes[(9 + i / 2) * 4 + 2 + i % 2];
+        m.bytes[(3 + i / 2) * 4 + 2 + i % 2] = raw[i];
+    }
+    compare(&m, &m.one, fake_stored_space(&m.one.stored));
+    small_close(&m);
+}
+
+static cip_status write_one(bool stored, uint64_t i, size_t n)
+{
+    static model m;
+    cip_err err = CIP_ERR_INIT;
+    const uint8_t bytes[8] = { 0 };
+    small_open(&m, 0, NULL);
+    cip_status st = cip_chunk_write(&m.one.e, "a", i, stored, bytes, n, &err);
+    assert_int_equal(m.one.e.st, st); /* the commit fails, too */
+    small_close(&m);
+    return st;
+}
+
+static void chunks_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(write_one(true, 8, 6), CIP_ERR_RANGE);
+    assert_int_equal(write_one(false, 8, 6), CIP_ERR_RANGE);
+    assert_int_equal(write_one(false, 0, 5), CIP_ERR_RANGE);
+    assert_int_not_equal(write_one(true, 0, 5), CIP_OK); /* decodes to fewer bytes */
+    assert_int_equal(write_one(true, 0, 6), CIP_OK);
+}
+
 static int stop_at_the_second(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
@@ -574,6 +643,8 @@ int main(void)
         cmocka_unit_test_teardown(changed_arrays_read_as_the_model, name_seed),
         cmocka_unit_test(a_chunk_is_encoded_once_however_often_it_changed),
         cmocka_unit_test(whole_chunks_of_another_file_are_taken_as_they_are),
+        cmocka_unit_test(chunks_are_written_as_they_are_read),
+        cmocka_unit_test(chunks_that_cannot_be_are_refused),
         cmocka_unit_test(encoding_can_be_cancelled),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
     };

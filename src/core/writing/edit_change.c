@@ -36,20 +36,25 @@ static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
     return a;
 }
 
-/* Asks the format; *out NULL: in bytes, as *f says. */
-static cip_status ask(cip_edit *e, const cip_array *a, cip_change_kind kind, const int64_t *shape,
-                      cip_change_form *f, cip_edit_chunks **out, cip_err *err)
+cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
+                         const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
+                         cip_err *err)
 {
+    cip_edit_chunks *x;
     a = as_it_was(e, a);
+    *chunks = NULL;
     *f = (cip_change_form){ .bytes = NULL };
     CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
-    *out = f->bytes == NULL ? chunks_of(e, a) : NULL;
-    if (f->bytes != NULL || *out != NULL)
+    if (f->bytes != NULL)
         return CIP_OK;
-    CIP_TRY(CIP_ARENA_NEW(&e->arena, out, 1, err));
-    CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, &(*out)->c, err));
-    (*out)->next = e->chunks;
-    e->chunks = *out;
+    x = chunks_of(e, a);
+    if (x == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+        CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, &x->c, err));
+        x->next = e->chunks;
+        e->chunks = x;
+    }
+    *chunks = x->c;
     return CIP_OK;
 }
 
@@ -57,9 +62,9 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                              const cip_feed *feed, cip_err *err)
 {
     cip_change_form f;
-    cip_edit_chunks *x;
-    CIP_TRY(ask(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    return x != NULL ? cip_chunk_changes_write(x->c, at, feed, err)
+    cip_chunk_changes *x;
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
+    return x != NULL ? cip_chunk_changes_write(x, at, feed, err)
                      : cip_changes_write(f.bytes, at, feed, err);
 }
 
@@ -84,29 +89,29 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     int64_t shape[CIP_MAX_NDIM];
     cip_nd rows;
     cip_change_form f;
-    cip_edit_chunks *x;
+    cip_chunk_changes *x;
     cip_changes content;
     bool moved;
     uint64_t nelem;
-    CIP_TRY(ask(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
     if (x == NULL) {
         CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
         return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
     }
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
-    return cip_chunk_changes_resize(x->c, shape, none ? NULL : &rows, feed, err);
+    return cip_chunk_changes_resize(x, shape, none ? NULL : &rows, feed, err);
 }
 
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     cip_change_form f;
-    cip_edit_chunks *x;
+    cip_chunk_changes *x;
     cip_changes content;
     bool moved;
-    CIP_TRY(ask(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
     if (x != NULL)
-        return cip_chunk_changes_resize(x->c, shape, NULL, NULL, err);
+        return cip_chunk_changes_resize(x, shape, NULL, NULL, err);
     CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
     return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
 }
@@ -204,7 +209,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
 {
     int64_t first[CIP_MAX_NDIM] = { 0 }, shape[CIP_MAX_NDIM];
     cip_change_form f;
-    cip_edit_chunks *x;
+    cip_chunk_changes *x;
     cip_nd rows;
     *taken = false;
     if (!cip_read_plan_is_whole(from) || from->nelem == 0)
@@ -217,11 +222,12 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     } else if (!box_of(a, at, first)) {
         return CIP_OK;
     }
-    CIP_TRY(ask(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
+    CIP_TRY(cip_edit_form(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, NULL, &f, &x,
+                          err));
     if (x == NULL || (f.form.caps & CIP_FORM_TAKES) == 0)
         return CIP_OK;
-    taking t = { .to = x->c };
-    cip_array_form form = *cip_chunk_changes_form(x->c);
+    taking t = { .to = x };
+    cip_array_form form = *cip_chunk_changes_form(x);
     if (!box_is_chunks(&t, &form, a->view.ndim, first, at->shape, shape))
         return CIP_OK;
     form.grid = t.linear ? NULL : &t.from;
@@ -236,7 +242,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     if (!*taken)
         return CIP_OK;
     if (at == &rows)
-        CIP_TRY(cip_chunk_changes_resize(x->c, shape, NULL, NULL, err));
+        CIP_TRY(cip_chunk_changes_resize(x, shape, NULL, NULL, err));
     return cip_chunk_move(&m, taken, err);
 }
 

@@ -56,6 +56,10 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err);
+/* How the array's elements change: *chunks, or NULL: *f says in which bytes. */
+cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
+                         const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
+                         cip_err *err);
 /* All elements of an array of another file, whose chunks are taken as they are stored, to where the
  * box `at` (or nrow more rows: NULL) has them; *taken false, with nothing done, where that cannot
  * be. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
+#include "cippus/chunk.h"
 #include "core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
@@ -128,6 +129,51 @@ static void elements_of_another_file_are_cast(void **state)
     cip_file_close(g);
     free(mem[0]);
     free(mem[1]);
+}
+
+static void an_array_in_one_piece_is_one_chunk(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "piece.asdf", false);
+    float a[24] = { 5, 4 };
+    int16_t h[12] = { 3, 2 };
+    const int64_t q[] = { 7, 8, 9 };
+    cip_edit *e = begin(path, NULL);
+    FAILS(CIP_ERR_RANGE, "chunk 1", cip_chunk_write(e, "image", 1, true, a, sizeof a, err));
+    FAILS(CIP_ERR_RANGE, "of 96 bytes", cip_chunk_write(e, "image", 0, true, a, 95, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_chunk_write(e, "none", 0, true, h, sizeof h, err));
+    FAILS(CIP_ERR_ARG, "", cip_chunk_write(e, "image", 0, true, NULL, 96, err));
+    FAILS(CIP_ERR_ARG, "", cip_chunk_write(NULL, "image", 0, true, a, sizeof a, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_chunk_write(e, "image", 0, true, a, sizeof a, err));
+    OK(cip_chunk_write(e, "packed", 0, false, h, sizeof h, err));
+    OK(cip_chunk_write(e, "few", 0, false, q, sizeof q, err));
+    commit(e, path);
+    edit_expect(path, "packed", "3 2 0 0\n0 0 0 0\n0 0 0 0\n");
+    edit_expect(path, "few", "7 8 9\n");
+    edit_expect(path, "image",
+                "5.0 4.0 0.0 0.0 0.0 0.0\n0.0 0.0 0.0 0.0 0.0 0.0\n"
+                "0.0 0.0 0.0 0.0 0.0 0.0\n0.0 0.0 0.0 0.0 0.0 0.0\n");
+}
+
+static void encoded_bytes_of_a_block_are_no_chunk(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "block.asdf");
+    static const uint8_t zeros[5000];
+    const int64_t shape[] = { 5000 };
+    cip_writer *w;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, zeros, CIP_ARRAY_OPTIONS(.codec = "zlib"),
+               err));
+    OK(cip_writer_commit(w, err));
+    cip_edit *e = begin(path, NULL);
+    FAILS(CIP_ERR_UNSUPPORTED, "", cip_chunk_write(e, "a", 0, true, zeros, 5000, err));
+    cip_edit_abort(e);
+    e = begin(path, NULL);
+    OK(cip_chunk_write(e, "a", 0, false, zeros, 5000, err));
+    commit(e, path);
 }
 
 static void shapes_broadcast_as_numpys(void **state)
@@ -631,6 +677,8 @@ int main(void)
         cmocka_unit_test(elements_come_in_the_byte_order_that_is_said),
         cmocka_unit_test(the_right_number_of_bytes_is_wanted),
         cmocka_unit_test(elements_of_another_file_are_cast),
+        cmocka_unit_test(an_array_in_one_piece_is_one_chunk),
+        cmocka_unit_test(encoded_bytes_of_a_block_are_no_chunk),
         cmocka_unit_test(shapes_broadcast_as_numpys),
         cmocka_unit_test(rows_are_added_wherever_the_array_lies),
         cmocka_unit_test(rows_of_another_file),

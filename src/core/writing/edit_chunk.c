@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Chunks that programs have encoded, or have as they are decoded, into an array of an update. */
+#include "cippus/chunk.h"
+#include "core/writing/edit_impl.h"
+
+#include <string.h>
+
+#include "codec/checksum/checksum.h"
+#include "space/chunk_list.h"
+
+/* A chunk that came encoded is decoded once: what cannot be read must not be written. */
+static cip_status look_at(cip_edit *e, const cip_array *a, uint64_t i, cip_err *err)
+{
+    const cip_read_how how = { a->layout, a->layout->env->pool };
+    cip_mem *mem = &e->file->env.mem;
+    cip_chunk_list l;
+    cip_chunk c;
+    void *buf;
+    CIP_TRY(cip_chunk_list_open(cip_edit_now(e, a), &l, err));
+    CIP_TRY(cip_chunk_list_at(&l, i, &c, err));
+    CIP_TRY(cip_mem_get(mem, (size_t)c.raw_len, &buf, err));
+    cip_status st = cip_chunk_list_decode(&how, &l, i, &c, buf, err);
+    cip_mem_put(mem, buf);
+    return st;
+}
+
+static cip_status put_stored(cip_edit *e, const cip_array *a, cip_chunk_changes *to, uint64_t i,
+                             cip_bytes bytes, cip_err *err)
+{
+    const cip_array_form *f = cip_chunk_changes_form(to);
+    cip_chunk_in in = { .run = 1, .bytes = bytes };
+    CIP_TRY(cip_chunk_changes_raw_len(to, i, &in.raw_len, err));
+    if (f->sum_id != CIP_SUM_NONE)
+        CIP_TRY(cip_sum_of(&e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
+    CIP_TRY(cip_chunk_changes_put(to, i, &in, err));
+    return look_at(e, a, i, err);
+}
+
+static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    cip_bytes *left = self;
+    const size_t n = (size_t)nelem * left->len;
+    (void)err;
+    memcpy(dst, left->ptr, n);
+    left->ptr += n;
+    return CIP_OK;
+}
+
+/* An array whose bytes are one chunk: all of them, in C order. */
+static cip_status put_bytes(const cip_array *a, const cip_change_form *f, uint64_t i, bool stored,
+                            cip_bytes bytes, cip_err *err)
+{
+    cip_chunk_list l;
+    cip_bytes left = { bytes.ptr, (size_t)a->view.itemsize };
+    const cip_feed feed = { next_of_bytes, &left };
+    CIP_TRY(cip_chunk_list_open(a, &l, err));
+    if (!cip_view_is_contiguous(&a->view) || l.n > 1 || (stored && !f->bytes->raw))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array in chunks that can be written one by one");
+    if (i >= l.n || bytes.len != l.end - l.first)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected chunk 0, of %" PRIu64 " bytes, found chunk %" PRIu64
+                        ", of %zu bytes",
+                        l.end - l.first, i, bytes.len);
+    return cip_changes_write(f->bytes, &f->array.at, &feed, err);
+}
+
+static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, cip_bytes bytes,
+                      cip_err *err)
+{
+    cip_change_form f;
+    cip_chunk_changes *to;
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
+    if (to == NULL)
+        return put_bytes(a, &f, i, stored, bytes, err);
+    return stored ? put_stored(e, a, to, i, bytes, err)
+                  : cip_chunk_changes_put_raw(to, i, bytes, err);
+}
+
+static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
+                              cip_bytes bytes, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "changing elements", err));
+    if (path == NULL || (bytes.ptr == NULL && bytes.len != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
+    const cip_array *a = cip_find(e->file, path, &why);
+    if (a == NULL) {
+        *err = why;
+        return (cip_status)why.code;
+    }
+    return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
+}
+
+cip_status cip_chunk_write(cip_edit *e, const char *path, uint64_t chunk_index, bool stored,
+                           const void *bytes, size_t nbytes, cip_err *err)
+{
+    const cip_bytes b = { bytes, nbytes };
+    CIP_EDIT_CHANGE(e, err, write_chunk(e, path, chunk_index, stored, b, why));
+}
