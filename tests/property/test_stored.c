@@ -343,10 +343,54 @@ static void damaged_and_missing_chunks_do_not_move(void **state)
     now = 0;
 }
 
+static int count_calls(void *user, uint64_t done, uint64_t total)
+{
+    assert_true(done <= total);
+    ++*(size_t *)user;
+    return 0;
+}
+
+static void progress_is_told_on_the_way_through_memory(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, ROW = 1 << 20 };
+    const int64_t shape[] = { ROWS, ROW };
+    uint8_t *zeros = calloc(ROWS, ROW);
+    size_t calls = 0;
+    fake f;
+    assert_non_null(zeros);
+    fake_open(&f, 1, NULL, NULL);
+    const cip_grid grid = {
+        .itemsize = 1, .ndim = 2, .shape = shape, .chunk = (const int64_t[]){ 2, ROW }
+    };
+    fake_geometry *g = fake_keep(&f, sizeof *g);
+    *g = (fake_geometry){ .g = grid, .shape = { ROWS, ROW }, .chunk = { 2, ROW }, .total = 20 };
+    g->nchunk[0] = 20;
+    g->nchunk[1] = 1;
+    fake_stored s = { .f = &f, .grid = g, .nbytes = 64, .total = 20 };
+    s.form = (cip_array_form){ .dtype = cip_dtype_of(CIP_U8), .grid = &grid };
+    s.form.specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO);
+    s.chunk = fake_keep(&f, 64 * sizeof *s.chunk);
+    s.have = fake_keep(&f, 64);
+    const cip_source from = { .dtype = s.form.dtype, .nelem = (uint64_t)ROWS * ROW, .mem = zeros };
+    cip_engine e = { .env = &f.env,
+                     .store = &fake_store,
+                     .state = &s,
+                     .progress = count_calls,
+                     .user = &calls,
+                     .total = cip_source_nbytes(&from) };
+    FAKE_MUST(cip_engine_put(&e, 0, &s.form, &from, err));
+    assert_int_equal(s.nspecial, 20);
+    assert_true(calls >= 5);
+    fake_close(&f);
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(arrays_are_stored_in_every_form, name_seed),
+        cmocka_unit_test(progress_is_told_on_the_way_through_memory),
         cmocka_unit_test_teardown(damaged_and_missing_chunks_do_not_move, name_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

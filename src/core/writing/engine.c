@@ -199,8 +199,20 @@ static cip_status move_chunks(pump *p, const cip_array_form *form, const cip_sou
     return cip_chunk_move(&m, moved, err);
 }
 
+/* Rows of n-d chunks along the first axis, as many as make a piece: those that lie in memory as a
+ * whole are cut where they lie. */
+static uint64_t rows_of_chunks(const cip_grid *g, const cip_source *from)
+{
+    uint64_t row;
+    if (g->ndim == 0 || from->nelem == 0)
+        return from->nelem;
+    row = from->nelem / (uint64_t)g->shape[0];
+    row *= cip_min_u64((uint64_t)g->chunk[0], (uint64_t)g->shape[0]);
+    return row * cip_max_u64(1, cip_piece_elems(from->dtype->itemsize) / row);
+}
+
 /* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare calls
- * and keep more threads busy, and n-d chunks are cut out of it where it lies. */
+ * and keep more threads busy. */
 static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
 {
     uint64_t each = form->dtype->itemsize;
@@ -208,7 +220,7 @@ static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
     if (form->grid == NULL && form->chunk_nbytes == UINT64_MAX)
         return from->nelem;
     if (form->grid != NULL && direct)
-        return from->nelem;
+        return rows_of_chunks(form->grid, from);
     return direct ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
 }
 
