@@ -184,26 +184,46 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
 /* --- beginning ----------------------------------------------------------------------------------
  */
 
+static bool is_whole(const cip_chunk_list *l)
+{
+    return l->s->kind == CIP_SPACE_GRID
+               ? l->own_grid
+               : l->first == 0 && l->end == l->s->len && cip_view_is_contiguous(&l->view);
+}
+
+/* The array, or the one of the layout that is all of the space that it is a part of. */
+static void find_whole(cip_chunk_changes *c, const cip_array *a, cip_chunk_list *l)
+{
+    c->array = a;
+    c->whole = is_whole(l);
+    for (size_t i = 0; i < c->layout->narray && !c->whole; i++) {
+        const cip_array *other = c->layout->array[i];
+        cip_chunk_list of;
+        if (other == a || other->st != CIP_OK || !cip_chunk_changes_hold(c, other) ||
+            cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l->s || !is_whole(&of))
+            continue;
+        c->array = other;
+        c->whole = true;
+    }
+}
+
 static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
 {
     cip_chunk_list l;
-    cip_space *s;
     CIP_TRY(cip_chunk_list_open(a, &l, err));
-    CIP_TRY(cip_space_resolve(a->space, &s, err));
-    const bool grid = s->kind == CIP_SPACE_GRID && c->form.grid != NULL;
-    if (s != l.s || !cip_chunks_are(s, &c->form))
+    CIP_TRY(cip_space_resolve(a->space, &c->was, err));
+    if (c->was != l.s || !cip_chunks_are(l.s, &c->form))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that new ones can join");
-    c->was = s;
-    c->array = a;
-    c->whole =
-        grid ? l.own_grid : l.first == 0 && l.end == s->len && cip_view_is_contiguous(&a->view);
-    memcpy(c->shape, grid ? s->grid->shape : a->view.shape,
-           (size_t)(grid ? s->grid->ndim : a->view.ndim) * sizeof *c->shape);
-    c->grid = grid ? *s->grid : (cip_grid){ .itemsize = a->view.itemsize, .ndim = a->view.ndim };
-    c->grid.shape = c->shape;
-    if (grid)
+    find_whole(c, a, &l);
+    const cip_nd *v = &c->array->view;
+    c->grid = (cip_grid){ .itemsize = v->itemsize, .ndim = v->ndim, .shape = v->shape };
+    if (c->form.grid != NULL) {
+        c->grid = *l.s->grid;
         c->form.grid = &c->grid;
+    }
+    memcpy(c->shape, c->grid.shape, (size_t)c->grid.ndim * sizeof *c->shape);
+    c->grid.shape = c->shape;
     return cip_chunk_runs_add(c, &c->runs, (cip_chunk_run){ .run = l.n }, err);
 }
 
@@ -292,8 +312,15 @@ const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
 {
     c->seen = *a;
     c->seen.space = c->now;
-    if (c->whole && a == c->array) /* which was possible for the shape before */
+    if (c->reshaped && a == c->array) {
         cip_view_c_order(c->grid.ndim, c->shape, a->view.itemsize, &c->seen.view, NULL);
+    } else if (c->reshaped) {
+        c->seen.st = cip_fail(&c->why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                              "'%.80s', which has its data too, changed its shape in this update; "
+                              "commit it first",
+                              c->array->path);
+        c->seen.why = &c->why;
+    }
     return &c->seen;
 }
 
@@ -408,15 +435,16 @@ static cip_status resize_grid(cip_chunk_changes *c, const int64_t *shape, const 
     return CIP_OK;
 }
 
-cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
-                                    const cip_feed *feed, cip_err *err)
+cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
+                                    const cip_nd *at, const cip_feed *feed, cip_err *err)
 {
     const size_t n = (size_t)c->grid.ndim * sizeof *shape;
-    if (!c->whole)
+    if (!c->whole || a != c->array)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array is a part of what is stored in chunks");
     if (memcmp(shape, c->shape, n) == 0)
         return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
+    c->reshaped = true;
     if (c->form.grid != NULL)
         return resize_grid(c, shape, at, feed, err);
     CIP_TRY(cip_linear_changes_resize(c, shape, err));

@@ -27,7 +27,8 @@ void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
 
 /* Whether the array's elements lie in these chunks. */
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a);
-/* An array in them as it is now, to be read and selected from until the next call of this. */
+/* An array in them as it is now, to be read and selected from until the next call of this; refused
+ * (UNSUPPORTED), where another array that is all of them was given another shape. */
 const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a);
 
 /* The form of the chunks; linear ones are of whole elements. */
@@ -36,10 +37,10 @@ const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c);
 /* Elements of the feed to where `at`, a view of the linear bytes as they are now, has them. */
 cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                    cip_err *err);
-/* Another shape of the array, which all chunks must be of (UNSUPPORTED otherwise): elements inside
- * both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then. */
-cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
-                                    const cip_feed *feed, cip_err *err);
+/* Another shape of the array, which must be all of the chunks (UNSUPPORTED otherwise): elements
+ * inside both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then. */
+cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
+                                    const cip_nd *at, const cip_feed *feed, cip_err *err);
 /* Chunk i becomes this one, which is finished (its run: each of so many). ARG for one that the form
  * does not have, RANGE beyond the end. */
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
@@ -59,7 +60,7 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
 
 /* What it came to: for the format, once finished. */
 
-/* The array that was changed first, as the file had it. */
+/* The array that is all of the chunks, as the file had it; without one, that was changed first. */
 const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c);
 /* Its shape now (linear chunks: as far as this changed it), and how many chunks there are. */
 const int64_t *cip_chunk_changes_shape(const cip_chunk_changes *c);

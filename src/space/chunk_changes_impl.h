@@ -34,7 +34,9 @@ struct cip_chunk_changes {
     cip_read_how how;
     const cip_array *array;
     cip_array seen; /* an array as it is now */
+    cip_err why;    /* of one that cannot be seen */
     bool whole;     /* the array is all of the chunks */
+    bool reshaped;
     cip_array_form form;
     cip_grid grid;
     int64_t shape[CIP_MAX_NDIM];

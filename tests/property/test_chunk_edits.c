@@ -590,6 +590,37 @@ static void chunks_that_cannot_be_are_refused(void **state)
     assert_int_equal(write_one(true, 0, 6), CIP_OK);
 }
 
+/* The array again, turned: another view of the same chunks. */
+static void views_share_the_chunks_until_a_shape_changes(void **state)
+{
+    (void)state;
+    static model m;
+    const uint8_t two[] = { 100, 200 };
+    const int64_t shape[CIP_MAX_NDIM] = { 13, 4 };
+    small_open(&m, 0, NULL);
+    cip_array *turned;
+    FAKE_MUST(cip_layout_add_array(m.one.f.layout, true, &turned, err));
+    *turned = *m.one.a;
+    turned->path = "t";
+    turned->view.shape[0] = 4;
+    turned->view.shape[1] = 12;
+    turned->view.stride[0] = 1;
+    turned->view.stride[1] = 4;
+    const cip_bytes key = { (const uint8_t *)"t", 1 };
+    FAKE_MUST(cip_strmap_put(&m.one.file.by_path, key, m.one.f.layout->narray - 1, NULL, err));
+    FAKE_MUST(cip_edit_write(&m.one.e, "t", "[2,4:6]", two, 2, err)); /* the first change */
+    m.bytes[4 * 4 + 2] = 100;
+    m.bytes[5 * 4 + 2] = 200;
+    compare(&m, &m.one, cip_edit_now(&m.one.e, m.one.a)->space);
+    FAKE_MUST(cip_edit_resize(&m.one.e, "a", 2, shape, err));
+    model_resize(&m, shape);
+    assert_int_equal(cip_edit_write(&m.one.e, "t", "[2,4:6]", two, 2, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_edit_resize(&m.one.e, "t", 2, shape, NULL), CIP_ERR_UNSUPPORTED);
+    FAKE_MUST(cip_edit_settle(&m.one.e, err));
+    compare(&m, &m.one, fake_stored_space(&m.one.stored));
+    small_close(&m);
+}
+
 static int stop_at_the_second(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
@@ -645,6 +676,7 @@ int main(void)
         cmocka_unit_test(whole_chunks_of_another_file_are_taken_as_they_are),
         cmocka_unit_test(chunks_are_written_as_they_are_read),
         cmocka_unit_test(chunks_that_cannot_be_are_refused),
+        cmocka_unit_test(views_share_the_chunks_until_a_shape_changes),
         cmocka_unit_test(encoding_can_be_cancelled),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
     };

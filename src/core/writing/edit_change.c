@@ -100,7 +100,7 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     }
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
-    return cip_chunk_changes_resize(x, shape, none ? NULL : &rows, feed, err);
+    return cip_chunk_changes_resize(x, as_it_was(e, a), shape, none ? NULL : &rows, feed, err);
 }
 
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err)
@@ -111,7 +111,7 @@ cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
     bool moved;
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
     if (x != NULL)
-        return cip_chunk_changes_resize(x, shape, NULL, NULL, err);
+        return cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err);
     CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
     return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
 }
@@ -242,7 +242,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     if (!*taken)
         return CIP_OK;
     if (at == &rows)
-        CIP_TRY(cip_chunk_changes_resize(x, shape, NULL, NULL, err));
+        CIP_TRY(cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err));
     return cip_chunk_move(&m, taken, err);
 }
 

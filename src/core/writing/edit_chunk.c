@@ -70,7 +70,7 @@ static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, 
 {
     cip_change_form f;
     cip_chunk_changes *to;
-    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
     if (to == NULL)
         return put_bytes(a, &f, i, stored, bytes, err);

@@ -209,8 +209,9 @@ static cip_status plan_target(const cip_edit *e, const char *path, const char *s
             *err = why;
         return passed_on(&why);
     }
+    a = cip_edit_now(e, a);
     CIP_TRY(cip_array_state(a, err));
-    return cip_read_plan_make(cip_edit_now(e, a), &args, as, out, err);
+    return cip_read_plan_make(a, &args, as, out, err);
 }
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
@@ -316,9 +317,8 @@ static cip_status find_array(const cip_edit *e, const char *path, const cip_arra
     cip_err why = CIP_ERR_INIT;
     *out = cip_find(e->file, path, &why);
     if (*out != NULL) {
-        CIP_TRY(cip_array_state(*out, err));
         *out = cip_edit_now(e, *out);
-        return CIP_OK;
+        return cip_array_state(*out, err);
     }
     if (err != NULL)
         *err = why;
