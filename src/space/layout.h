@@ -61,9 +61,10 @@ extern const cip_codec cip_codec_stored;
 typedef struct cip_table {
     /* Chunks i .. i+n-1 into out[] (zeroed before). RANGE beyond the end. */
     cip_status (*at)(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err);
-    /* The chunk that holds the raw byte; NULL for equal chunks (then raw_off / raw_each). */
+    /* The chunk that holds the raw byte, after what lazy work that takes; NULL for equal chunks
+     * (then raw_off / raw_each). */
     cip_status (*find)(void *self, uint64_t raw_off, uint64_t *i, cip_err *err);
-    /* Number of chunks; called before the others, may do the lazy work. */
+    /* Number of chunks; called before the others where `find` is NULL, may do the lazy work. */
     cip_status (*count)(void *self, uint64_t *n, cip_err *err);
     /* Where chunk i's stored bytes begin, for reading ahead: of a table that looks into a chunk
      * before it tells of it. NULL: `at` reads nothing. at->in NULL: nowhere. */

@@ -211,6 +211,13 @@ def test_a_range_opens_only_the_files_that_hold_it(tmp_path):
     assert run("cat", *options, "--to", "raw", root, ".", "[350:550]") == packed(NUMBERS[350:550])
 
 
+def test_without_the_number_of_chunks_files_are_opened_as_far_as_needed(tmp_path):
+    blz.write(tmp_path / "a", NUMBERS, key=False)
+    (tmp_path / "a/data/__4__.bin").write_bytes(b"")
+    assert run("cat", "--to", "raw", tmp_path / "a", ".", "[350:900]") == packed(NUMBERS[350:900])
+    run("cat", "--to", "raw", tmp_path / "a", ".", "[899:901]", status=3)
+
+
 def test_two_files_of_one_number_are_named(tmp_path):
     root, shards, options = sharded(tmp_path, NUMBERS, "under")
     copy = shards[2] / "data/__1__.bin"

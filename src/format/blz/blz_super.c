@@ -177,14 +177,16 @@ static cip_status learn_next(cip_blz_column *c, bool *more, cip_err *err)
     return CIP_OK;
 }
 
-/* Chunks and bytes before the end of what is known. */
-static void known_end(cip_blz_column *c, uint64_t *chunk, uint64_t *raw)
+/* Chunks and bytes before the end of what is known, and how many superchunks that are. */
+static size_t known_end(cip_blz_column *c, uint64_t *chunk, uint64_t *raw)
 {
     pthread_mutex_lock(&c->lock);
     const cip_blz_super *last = c->known == 0 ? NULL : &c->super[c->known - 1];
     *chunk = last == NULL ? 0 : last->chunk + last->nchunk;
     *raw = last == NULL ? 0 : last->raw + last->nbytes;
+    size_t n = c->known;
     pthread_mutex_unlock(&c->lock);
+    return n;
 }
 
 /* Until byte `raw` or chunk `chunk` lies in what is known, or no more is to be known. */
@@ -247,11 +249,11 @@ static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err 
 static cip_status the_rest(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
 {
     uint64_t nbytes = c->meta.row * (uint64_t)c->meta.shape[0], chunk, raw;
-    known_end(c, &chunk, &raw);
+    size_t known = known_end(c, &chunk, &raw);
     if (i != chunk || raw >= nbytes)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a chunk below %" PRIu64 ", found %" PRIu64, chunk, i);
-    CIP_TRY(lost(out, nbytes - raw, 1, c->known < c->nsuper ? unknown_rows : ended));
+    CIP_TRY(lost(out, nbytes - raw, 1, known < c->nsuper ? unknown_rows : ended));
     out->raw_off = raw;
     return CIP_OK;
 }

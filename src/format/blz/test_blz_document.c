@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Superchunks, of the sample that tests/compat/blz_document.py made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "format/blz/blz_testing.h"
+
+static const char *const names[] = { "meta/storage",          "meta/sizes",
+                                     "meta/attributes",       "data/depth/__1__.bin",
+                                     "data/depth/__2__.bin",  "data/site/x/__1__.bin",
+                                     "data/site/x/__2__.bin", "data/site/y/__1__.bin",
+                                     "data/site/y/__2__.bin" };
+
+static void copy_file(blz_folder *f, const char *name)
+{
+    char from[512], bytes[4096];
+    snprintf(from, sizeof from, "%s/samples/wells.blz/%s", CIP_SOURCE_DIR, name);
+    FILE *in = fopen(from, "rb");
+    assert_non_null(in);
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    scratch_write(&f->dir, name, bytes, n);
+}
+
+/* 60 records, 10 a chunk, 4 chunks a superchunk. */
+static void wells(blz_folder *f)
+{
+    const char *const folders[] = { "meta",      "data",        "data/depth",
+                                    "data/site", "data/site/x", "data/site/y" };
+    blz_start(f);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        blz_mkdir(f, folders[i]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        copy_file(f, names[i]);
+}
+
+static cip_status read_record(blz_folder *f, uint64_t i)
+{
+    const cip_read_how how = { f->layout, NULL };
+    uint8_t got[8];
+    CIP_TRY(cip_space_read_at(&how, f->layout->array[0]->space, 8 * i, got, 8, &f->err));
+    float depth;
+    uint32_t bits = cip_load_u32(got, false);
+    memcpy(&depth, &bits, sizeof depth);
+    assert_true(depth == (float)i / 4);
+    assert_int_equal(cip_load_u16(got + 4, false), 3 * i);
+    assert_int_equal((int16_t)cip_load_u16(got + 6, true), 100 - (int64_t)i);
+    return CIP_OK;
+}
+
+static void records_are_put_together_of_their_fields(void **state)
+{
+    (void)state;
+    blz_folder f;
+    wells(&f);
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_string_equal(f.layout->version, "document");
+    assert_int_equal(f.layout->narray, 1);
+    for (uint64_t i = 60; i-- > 0;)
+        assert_int_equal(read_record(&f, i), CIP_OK);
+    blz_findings b = blz_verify(&f);
+    assert_string_equal(b.text, "");
+    assert_int_equal(f.layout->list_blocks(f.layout, &f.err), CIP_OK);
+    assert_int_equal(f.layout->nblock, 18);
+    assert_string_equal(f.layout->block[17].info.member, "data/site/y/__2__.bin");
+    assert_string_equal(f.layout->block[17].info.checksum, "crc32");
+    blz_end(&f);
+}
+
+static void a_missing_file_costs_its_rows(void **state)
+{
+    (void)state;
+    blz_folder f;
+    wells(&f);
+    unlink(scratch_path(&f.dir, "data/site/x/__1__.bin"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_int_equal(read_record(&f, 39), CIP_ERR_NOT_FOUND);
+    assert_int_equal(read_record(&f, 40), CIP_OK);
+    assert_non_null(strstr(blz_verify(&f).text, "data/site/x/: rows 0 to 39 are missing"));
+    blz_end(&f);
+}
+
+static void every_byte_of_a_superchunk_is_survived(void **state)
+{
+    (void)state;
+    blz_folder f;
+    wells(&f);
+    for (off_t at = 0; at < 120; at++) {
+        copy_file(&f, "data/depth/__1__.bin");
+        int fd = open(scratch_path(&f.dir, "data/depth/__1__.bin"), O_WRONLY);
+        assert_int_equal(pwrite(fd, "\xfe", 1, at), 1);
+        close(fd);
+        assert_int_equal(blz_open(&f), CIP_OK);
+        const cip_read_how how = { f.layout, NULL };
+        uint8_t got[60 * 8];
+        cip_space_read_at(&how, f.layout->array[0]->space, 0, got, sizeof got, &f.err);
+        assert_int_equal(read_record(&f, 41), CIP_OK);
+        blz_verify(&f);
+        blz_close(&f);
+    }
+    blz_end(&f);
+}
+
+static void metadata_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        cip_status st;
+    } row[] = {
+        { "meta/storage", "{\"dtype\": \"<f8\", \"chunklen\": 10, \"superchunk\": 0}",
+          CIP_ERR_CORRUPT },
+        { "meta/storage", "{\"dtype\": \"<f8\", \"chunklen\": 10, \"superchunk\": \"x\"}",
+          CIP_ERR_CORRUPT },
+        { "meta/shards", "{}", CIP_ERR_CORRUPT },
+        { "meta/shards", "[1]", CIP_ERR_CORRUPT },
+        { "meta/shards", "[\"/etc\"]", CIP_ERR_CORRUPT },
+        { "meta/shards", "[\"a/../..\"]", CIP_ERR_CORRUPT },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        blz_folder f;
+        wells(&f);
+        blz_text(&f, row[i].name, row[i].text);
+        assert_int_equal(blz_open(&f), row[i].st);
+        blz_end(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_put_together_of_their_fields),
+        cmocka_unit_test(a_missing_file_costs_its_rows),
+        cmocka_unit_test(every_byte_of_a_superchunk_is_survived),
+        cmocka_unit_test(metadata_that_lie_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
