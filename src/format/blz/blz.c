@@ -150,7 +150,7 @@ cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err)
     if (c->meta.objects)
         refuse_objects(c->array);
     cip_blz_compare_nbytes(c);
-    return CIP_OK;
+    return cip_blz_compare_rows(c, err);
 }
 
 cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip_blz_column **out,

@@ -79,6 +79,8 @@ typedef struct cip_blz_column {
 
 /* Makes the column's spaces. */
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err);
+/* Warns where the last chunk does not end with the last row, or there is another one. */
+cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err);
 /* The head of chunk i, its file checked as far as it says what is in it; where its stored bytes
  * lie. NOT_FOUND; TRUNCATED, CORRUPT. */
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,

@@ -44,6 +44,37 @@ cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_hea
     return c->meta.objects ? CIP_OK : check_nbytes(c, head, err);
 }
 
+/* The shape counts; but that it is not what the data say is told when they are opened: the last
+ * chunk, and whether there is another one. Left over files are no fault of the array. */
+cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err)
+{
+    cip_layout *l = c->blz->layout;
+    uint64_t rows = (uint64_t)c->meta.shape[0], len = (uint64_t)c->meta.chunklen, there;
+    cip_blosc_head head;
+    cip_extent at;
+    cip_io *io;
+    char *path;
+    if (c->meta.objects || c->meta.row == 0)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(&l->arena, &path, err, "%sdata/__%" PRIu64 ".blp", c->dir, c->nchunk));
+    if (cip_io_open_beneath(l->io, path, cip_blz_flags(l), &io, NULL) == CIP_OK) {
+        cip_io_close(io);
+        cip_warn(l->env, CIP_OK, CIP_NO_OFFSET, c->array->path,
+                 "meta/sizes says %" PRIu64
+                 " rows, but there is '%.200s': left over, or written by "
+                 "a program that was cut off",
+                 rows, path);
+    }
+    if (c->nchunk == 0 || cip_blz_chunk_head(c, c->nchunk - 1, &head, &at, NULL) != CIP_OK)
+        return CIP_OK;
+    there = (c->nchunk - 1) * len + head.nbytes / c->meta.row;
+    if (there != rows)
+        cip_warn(l->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, c->array->path,
+                 "meta/sizes says %" PRIu64 " rows, the last chunk ends with row %" PRIu64, rows,
+                 there);
+    return CIP_OK;
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static cip_status table_count(void *self, uint64_t *n, cip_err *err)

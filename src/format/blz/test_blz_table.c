@@ -52,7 +52,7 @@ static void the_shortest_column_gives_the_rows(void **state)
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_int_equal(f.layout->array[0]->view.shape[0], 200);
     assert_int_equal(f.layout->array[1]->view.shape[0], 250);
-    assert_int_equal(f.env.warnings.count[CIP_WARN], 1);
+    assert_int_equal(f.env.warnings.count[CIP_WARN], 2); /* and a file behind the last row */
     blz_end(&f);
 }
 
