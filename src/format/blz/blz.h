@@ -11,7 +11,9 @@
 enum {
     CIP_BLZ_HEADER_1 = 16, /* of a file with one chunk, version 1 */
     CIP_BLZ_JSON_MAX = 64 << 20,
-    CIP_BLZ_MAX_DEPTH = 32,     /* of records in records */
+    CIP_BLZ_MAX_DEPTH = 32,        /* of records in records */
+    CIP_BLZ_MAX_COLUMNS = 1 << 14, /* of an array or a table */
+    CIP_BLZ_MAX_SHARDS = 1 << 12,
     CIP_BLZ_MAX_PARTS = 1 << 16 /* runs of bytes that a record is put together of */
 };
 
@@ -147,7 +149,7 @@ struct cip_blz {
     cip_layout *layout;
     bool table, document;
     cip_blz_shard *shard; /* of the document's; the first is the folder itself */
-    size_t nshard;
+    size_t nshard, shard_cap;
     cip_io *numbered; /* all data files as one */
     cip_space *files; /* the same as a space */
     cip_blz_files *range;

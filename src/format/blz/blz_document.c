@@ -134,7 +134,17 @@ typedef struct opening {
     uint64_t per;
     cip_buf columns; /* of cip_record_column */
     uint64_t nparts;
+    size_t ncolumn; /* that there will be */
 } opening;
+
+/* Fields that are no records. */
+static size_t count_columns(const cip_dtype *d)
+{
+    size_t n = d->kind != CIP_RECORD;
+    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
+        n += count_columns(d->field[i].dtype);
+    return n;
+}
 
 static cip_status list_all(cip_blz *b, const char *const *dirs, cip_buf *out, cip_err *err)
 {
@@ -157,11 +167,10 @@ static cip_status new_column(opening *o, const cip_dtype *leaf, uint64_t per_rec
                              cip_blz_column **out, cip_err *err)
 {
     cip_blz *b = o->b;
-    cip_blz_column *c, **more;
+    cip_blz_column *c;
     CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &c, 1, err));
-    CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, b->ncolumn + 1, err));
-    if (b->ncolumn != 0)
-        memcpy(more, b->column, b->ncolumn * sizeof *more);
+    if (b->column == NULL)
+        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &b->column, o->ncolumn, err));
     *c = (cip_blz_column){
         .blz = b, .dir = "", .array = o->array, .meta = o->meta, .document = true, .per = o->per
     };
@@ -171,9 +180,7 @@ static cip_status new_column(opening *o, const cip_dtype *leaf, uint64_t per_rec
         c->meta.row *=
             (uint64_t)o->meta.shape[k]; /* no more than the record's, which was checked */
     pthread_mutex_init(&c->lock, NULL);
-    more[b->ncolumn] = c;
-    b->column = more;
-    b->ncolumn++;
+    b->column[b->ncolumn++] = c;
     *out = c;
     return CIP_OK;
 }
@@ -322,6 +329,10 @@ static cip_status open_columns(opening *o, cip_err *err)
     cip_blz *b = o->b;
     const piece whole = { .len = o->meta.dtype->itemsize };
     const char **dirs;
+    o->ncolumn = count_columns(o->meta.dtype);
+    if (o->ncolumn > CIP_BLZ_MAX_COLUMNS)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d fields, found %zu",
+                        CIP_BLZ_MAX_COLUMNS, o->ncolumn);
     CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &dirs, b->nshard, err));
     for (size_t s = 0; s < b->nshard; s++) {
         char *dir;

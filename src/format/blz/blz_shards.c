@@ -88,13 +88,18 @@ bool cip_blz_is_document(cip_io *io)
 
 static cip_status add_shard(cip_blz *b, cip_io *of, const char *dir, const char *name, cip_err *err)
 {
-    cip_blz_shard *more;
-    CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, b->nshard + 1, err));
-    if (b->nshard != 0)
-        memcpy(more, b->shard, b->nshard * sizeof *more);
-    more[b->nshard] = (cip_blz_shard){ of, dir, name };
-    b->shard = more;
-    b->nshard++;
+    if (b->nshard == CIP_BLZ_MAX_SHARDS)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d shards, found more",
+                        CIP_BLZ_MAX_SHARDS);
+    if (b->nshard == b->shard_cap) {
+        cip_blz_shard *more;
+        b->shard_cap = b->shard_cap * 2 + 4;
+        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, b->shard_cap, err));
+        if (b->nshard != 0)
+            memcpy(more, b->shard, b->nshard * sizeof *more);
+        b->shard = more;
+    }
+    b->shard[b->nshard++] = (cip_blz_shard){ of, dir, name };
     return CIP_OK;
 }
 

@@ -59,6 +59,10 @@ static cip_status check_names(cip_layout *l, const cip_node *names, cip_err *err
     size_t was = SIZE_MAX;
     if (names == NULL || names->type != CIP_NODE_SEQ)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a list of column names");
+    if (names->len > CIP_BLZ_MAX_COLUMNS)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %d columns, found %" PRIu32, CIP_BLZ_MAX_COLUMNS,
+                        names->len);
     for (uint32_t i = 0; i < names->len && st == CIP_OK; i++) {
         const cip_node *n = names->item[i];
         bool fits = n->type == CIP_NODE_STRING && n->len != 0 && strlen(n->text) == n->len;

@@ -104,6 +104,23 @@ static void attributes_get_out_of_the_way_of_columns(void **state)
     blz_end(&f);
 }
 
+static void too_many_columns_are_refused(void **state)
+{
+    (void)state;
+    blz_folder f;
+    enum { MANY = CIP_BLZ_MAX_COLUMNS + 1, EACH = 10 };
+    char *text = malloc(MANY * EACH + 40), *p = text;
+    assert_non_null(text);
+    p += sprintf(p, "{\"names\": [\"a\"");
+    for (int i = 1; i < MANY; i++)
+        p += sprintf(p, ", \"%05d\"", i);
+    sprintf(p, "]}");
+    table_of(&f, text);
+    assert_int_equal(blz_open(&f), CIP_ERR_LIMIT);
+    blz_end(&f);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +129,7 @@ int main(void)
         cmocka_unit_test(a_column_that_cannot_be_read_leaves_the_others),
         cmocka_unit_test(names_that_are_none_are_corrupt),
         cmocka_unit_test(attributes_get_out_of_the_way_of_columns),
+        cmocka_unit_test(too_many_columns_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
