@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/pool.h"
 #include "format/blz/blz_testing.h"
 
 static const char *const names[] = { "meta/storage",          "meta/sizes",
@@ -68,6 +69,35 @@ static void records_are_put_together_of_their_fields(void **state)
     assert_string_equal(f.layout->block[17].info.member, "data/site/y/__2__.bin");
     assert_string_equal(f.layout->block[17].info.checksum, "crc32");
     blz_end(&f);
+}
+
+static cip_status read_far_apart(void *arg, size_t i, cip_err *err)
+{
+    const cip_layout *l = arg;
+    const cip_read_how how = { (cip_layout *)l, NULL };
+    uint8_t got[8];
+    CIP_TRY(cip_space_read_at(&how, l->array[0]->space, 8 * (i * 37 % 60), got, 8, err));
+    return cip_load_u16(got + 4, false) == 3 * (i * 37 % 60) ? CIP_OK : CIP_ERR_CORRUPT;
+}
+
+/* With the number of chunks in meta/storage, and without. */
+static void many_threads_may_read(void **state)
+{
+    (void)state;
+    cip_pool *pool;
+    assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);
+    for (int key = 0; key < 2; key++) {
+        blz_folder f;
+        wells(&f);
+        if (key == 0)
+            blz_text(&f, "meta/storage",
+                     "{\"dtype\": [[\"depth\", \"<f4\"], [\"site\", [[\"x\", \"<i2\"], [\"y\", "
+                     "\">i2\"]]]], \"chunklen\": 10}");
+        assert_int_equal(blz_open(&f), CIP_OK);
+        assert_int_equal(cip_pool_run(pool, 600, read_far_apart, f.layout, NULL), CIP_OK);
+        blz_end(&f);
+    }
+    cip_pool_free(pool);
 }
 
 static void a_missing_file_costs_its_rows(void **state)
@@ -133,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_put_together_of_their_fields),
+        cmocka_unit_test(many_threads_may_read),
         cmocka_unit_test(a_missing_file_costs_its_rows),
         cmocka_unit_test(every_byte_of_a_superchunk_is_survived),
         cmocka_unit_test(metadata_that_lie_are_refused),
