@@ -76,7 +76,7 @@ typedef struct cip_spec {
     int64_t tree_slack;   /* as in cip_write_options */
     uint64_t align;
     bool late; /* arrays and tree come later (add, tree of the store): CIP_STORE_LATE */
-    /* Told what turns out while data are written: the largest error of a lossy chain (CIP_NOTE, the
+    /* Told what turns out while data are written: the largest error of lossy steps (CIP_NOTE, the
      * part is the array's path); NULL: not wanted. */
     cip_report *notes;
 } cip_spec;
@@ -217,6 +217,7 @@ typedef struct cip_format {
     const char *title;      /* "RawArray" */
     const char *extensions; /* "ra": space-separated; a hint, only breaks ties between equal probes;
                                decides the format written */
+    const char *text_extensions; /* those of them whose files are text and nothing else; or NULL */
     /* 0: not mine ... 100: magic and header both check out. `head`: the first 4 KiB (or all). */
     int (*probe)(cip_io *io, cip_bytes head);
     /* Fills a layout made over the io. Arrays that cannot be read are listed and refused one by one

@@ -162,11 +162,11 @@ static bool may_rewrite(const cip_file *in, const cip_convert_options *o, const 
            job->format->may_rewrite(in->layout, &job->spec);
 }
 
-/* A file that is called YAML is to be just that. */
-static bool is_yaml(const char *out)
+/* Whether a file of this name is to be text and nothing else. */
+static bool is_text(const cip_format *format, const char *out)
 {
     const char *dot = strrchr(out, '.');
-    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    return dot != NULL && cip_is_word_of(format->text_extensions, dot + 1, strlen(dot + 1));
 }
 
 static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
@@ -186,9 +186,9 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_options(job->format, c->o->format_options, a, &job->spec.option, err));
     CIP_TRY(cip_spec_where(c->o->storage, where, err));
-    if (*where == CIP_WHERE_DEFAULT && is_yaml(out))
+    if (*where == CIP_WHERE_DEFAULT && is_text(job->format, out))
         *where = CIP_WHERE_INLINE;
-    job->spec.text_only = *where == CIP_WHERE_INLINE && is_yaml(out);
+    job->spec.text_only = *where == CIP_WHERE_INLINE && is_text(job->format, out);
     c->rewrite = *where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
     if (!c->rewrite) {
         CIP_TRY(cip_convert_plan(job, c->in, c->o->path, c->o->resolve_refs, a, err));

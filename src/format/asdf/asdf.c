@@ -199,6 +199,7 @@ const cip_format cip_format_asdf = {
     .name = "asdf",
     .title = "ASDF",
     .extensions = "asdf yaml yml",
+    .text_extensions = "yaml yml",
     .probe = probe,
     .open = open_file,
     .verify = cip_asdf_verify,
