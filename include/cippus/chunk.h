@@ -53,14 +53,13 @@ typedef struct cip_chunk_info {
     /** How the array lies in the decoded bytes. Of linear chunks: element (i, j, ...) begins at
      * byte origin + i * strides[0] + j * strides[1] + ..., as far as that lies in the chunk (origin
      * may be negative). strides (ndim of them, the array's own) is NULL for n-d chunks: these are
-     * an array of the shape `padded`, of which the box is the first corner; first axis fastest with
-     * f_order; with `block` as inner blocks of that shape one behind the other in C order, each
-     * complete and in C order. An array that is no plain view of its n-d chunks (of another shape,
-     * or a part of them) has none of this: all NULL, and box_exact false. */
+     * an array of the shape `padded` in C order, of which the box is the first corner; with `block`
+     * as inner blocks of that shape one behind the other in C order, each complete and in C order.
+     * An array that is no plain view of its n-d chunks (of another shape, or a part of them) has
+     * none of this: all NULL, and box_exact false. */
     int64_t origin;
     const int64_t *strides;
     const int64_t *padded, *block;
-    bool f_order;
 
     cip_chunk_place place;
     uint64_t offset; /* CIP_NO_OFFSET unless place is CIP_CHUNK_IN_FILE */

@@ -146,7 +146,6 @@ static void describe_grid(const cip_chunk_list *l, uint64_t i, cip_chunk_info *o
     range_around(&l->view, out);
     out->padded = g->stored != NULL ? g->stored : g->chunk;
     out->block = g->blocked ? g->block : NULL;
-    out->f_order = g->f_order;
 }
 
 void cip_chunk_list_describe(const cip_chunk_list *l, uint64_t i, const cip_chunk *c,

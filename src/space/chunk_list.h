@@ -22,7 +22,7 @@ cip_status cip_chunk_list_open(const cip_array *a, cip_chunk_list *out, cip_err 
 /* Chunk i, checked as for reading; run is at least 1 and ends with the list. raw_off: in the
  * space's linear bytes; 0 of a GRID. RANGE beyond the end. */
 cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out, cip_err *err);
-/* The fields of *out from `index` to `f_order`, but for state and why, of a chunk of the list. */
+/* The fields of *out from `index` to `block`, but for state and why, of a chunk of the list. */
 void cip_chunk_list_describe(const cip_chunk_list *l, uint64_t i, const cip_chunk *c,
                              cip_chunk_info *out);
 /* Where an extent's bytes are as they lie in a file or in memory: *s and *off say it then. */

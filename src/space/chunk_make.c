@@ -23,7 +23,7 @@ static bool has_shape_of_its_own(const cip_grid *g)
     bool wider = false;
     for (int32_t k = 0; k < g->ndim && g->stored != NULL; k++)
         wider = wider || g->stored[k] != g->chunk[k];
-    return g->blocked || wider || (g->f_order && g->ndim > 1);
+    return g->blocked || wider;
 }
 
 static cip_status bytes_of(uint64_t itemsize, int32_t ndim, const int64_t *shape, size_t *out,

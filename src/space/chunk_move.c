@@ -23,10 +23,9 @@ static bool same_grid(const cip_grid *a, const cip_grid *b)
 {
     const int64_t *stored_a = a->stored != NULL ? a->stored : a->chunk,
                   *stored_b = b->stored != NULL ? b->stored : b->chunk;
-    return a->itemsize == b->itemsize && a->ndim == b->ndim && a->f_order == b->f_order &&
-           a->blocked == b->blocked && same_lengths(a->ndim, a->shape, b->shape) &&
-           same_lengths(a->ndim, a->chunk, b->chunk) && same_lengths(a->ndim, stored_a, stored_b) &&
-           same_lengths(a->ndim, a->block, b->block);
+    return a->itemsize == b->itemsize && a->ndim == b->ndim && a->blocked == b->blocked &&
+           same_lengths(a->ndim, a->shape, b->shape) && same_lengths(a->ndim, a->chunk, b->chunk) &&
+           same_lengths(a->ndim, stored_a, stored_b) && same_lengths(a->ndim, a->block, b->block);
 }
 
 static bool same_steps(const cip_space *s, const cip_array_form *f)

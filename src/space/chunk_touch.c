@@ -72,8 +72,7 @@ static void chunks_of(const cip_grid *g, const cip_chunk_box *box, chunk_box *ou
     uint64_t per = 1;
     bool whole = true;
     *out = (chunk_box){ .ndim = 0 };
-    for (int32_t j = 0; j < g->ndim; j++) {
-        int32_t k = g->f_order ? j : g->ndim - 1 - j;
+    for (int32_t k = g->ndim - 1; k >= 0; k--) {
         uint64_t from = (uint64_t)(box->start[k] / g->chunk[k]);
         uint64_t n = (uint64_t)((box->stop[k] - 1) / g->chunk[k]) + 1 - from;
         int32_t at = out->ndim - 1;

@@ -241,9 +241,6 @@ static cip_status open_tiler(cip_chunker *c, cip_err *err)
 {
     const cip_grid *g = c->form.grid;
     cip_tiling t = { g->ndim, g->shape, g->chunk, g->itemsize };
-    if (g->f_order && g->ndim > 1 && (c->form.caps & CIP_FORM_ANY_ORDER) == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "chunks in F order do not come in the order of their numbers");
     uint64_t memory = cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / SHARE);
     CIP_TRY(cip_tiler_new(c->env, &t, memory, NULL, take_tile, c, &c->tiler, err));
     cip_tiler_to(c->tiler, c->slot[0].raw);

@@ -12,16 +12,9 @@ int64_t cip_grid_nchunk(const cip_grid *g, int32_t k)
     return (int64_t)cip_div_up((uint64_t)g->shape[k], (uint64_t)g->chunk[k]);
 }
 
-/* The axis that is n-th to be counted from the fastest one on. */
-static int32_t nth_fastest(const cip_grid *g, int32_t n)
-{
-    return g->f_order ? n : g->ndim - 1 - n;
-}
-
 void cip_grid_coord(const cip_grid *g, uint64_t i, int64_t *coord)
 {
-    for (int32_t n = 0; n < g->ndim; n++) {
-        int32_t k = nth_fastest(g, n);
+    for (int32_t k = g->ndim - 1; k >= 0; k--) {
         uint64_t per = (uint64_t)cip_grid_nchunk(g, k);
         coord[k] = (int64_t)(i % per);
         i /= per;
@@ -33,8 +26,7 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
     uint64_t per = 1;
     out->i = 0;
     out->block_len = g->itemsize;
-    for (int32_t n = 0; n < g->ndim; n++) {
-        int32_t k = nth_fastest(g, n);
+    for (int32_t k = g->ndim - 1; k >= 0; k--) {
         out->i += (uint64_t)coord[k] * per;
         per *= (uint64_t)cip_grid_nchunk(g, k);
         out->first[k] = coord[k] * g->chunk[k];
@@ -44,8 +36,7 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
         out->block_len *= (uint64_t)out->block[k];
     }
     out->raw_len = out->block_len;
-    for (int32_t n = 0; g->blocked && n < g->ndim; n++) {
-        int32_t k = nth_fastest(g, n);
+    for (int32_t k = g->ndim - 1; g->blocked && k >= 0; k--) {
         out->step[k] = (int64_t)out->raw_len;
         out->raw_len *= (uint64_t)((g->stored != NULL ? g->stored : g->chunk)[k] / g->block[k]);
     }
@@ -167,7 +158,7 @@ enum { PIECES_MIN = 64 };
 static size_t guess_pieces(const cip_tuning *t, const cip_grid *g, const cip_want *want, size_t n)
 {
     uint64_t run = g->itemsize, nbytes = 0;
-    if (g->ndim != 0 && (!g->f_order || g->ndim == 1))
+    if (g->ndim != 0)
         run *= (uint64_t)min_i64((g->blocked ? g->block : g->chunk)[g->ndim - 1],
                                  g->shape[g->ndim - 1]);
     for (size_t i = 0; i < n; i++)

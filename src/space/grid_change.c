@@ -21,7 +21,7 @@ typedef struct changing {
     int64_t first[CIP_MAX_NDIM],
         end[CIP_MAX_NDIM]; /* chunks along each axis that may be written to */
     bool writes, reshapes;
-    bool same_from[CIP_MAX_NDIM + 1]; /* axes from the n-th slowest on are as they were */
+    bool same_from[CIP_MAX_NDIM + 1]; /* axes from this one on are as they were */
     cip_grid_view view;
     cip_io *spool; /* the feed's elements, packed in the order of the view */
     cip_space *elems;
@@ -174,12 +174,6 @@ typedef struct place {
     bool fresh, cut, viewed;
 } place;
 
-/* The n-th slowest axis in the order of the chunks. */
-static int32_t axis_of(const cip_grid *g, int32_t n)
-{
-    return g->f_order ? g->ndim - 1 - n : n;
-}
-
 /* Whether the chunk's elements along axis k are others than they were, other than by being cut off.
  */
 static bool is_cut(const changing *g, int32_t k, int64_t c)
@@ -212,15 +206,14 @@ static cip_status one_chunk(changing *g, const place *p, cip_err *err)
                     p->fresh ? UINT64_MAX : p->from, 1, err);
 }
 
-static cip_status walk(changing *g, int32_t level, const place *above, cip_err *err)
+static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
 {
-    if (level == g->now->ndim)
+    if (k == g->now->ndim)
         return one_chunk(g, above, err);
-    const int32_t k = axis_of(g->now, level);
     const uint64_t n = (uint64_t)cip_grid_nchunk(g->now, k), nold = (uint64_t)g->nold[k];
     uint64_t below = 1;
-    for (int32_t d = level + 1; d < g->now->ndim; d++)
-        below *= (uint64_t)cip_grid_nchunk(g->now, axis_of(g->now, d));
+    for (int32_t d = k + 1; d < g->now->ndim; d++)
+        below *= (uint64_t)cip_grid_nchunk(g->now, d);
     for (int64_t c = 0, end; c < (int64_t)n; c = end) {
         place p = *above;
         p.fresh = p.fresh || c >= g->nold[k];
@@ -229,7 +222,7 @@ static cip_status walk(changing *g, int32_t level, const place *above, cip_err *
         end = end_of_alike(g, k, c);
         p.i = above->i * n + (uint64_t)c;
         p.from = above->from * nold + (uint64_t)c;
-        if (!p.viewed && (p.fresh || (!p.cut && g->same_from[level + 1]))) {
+        if (!p.viewed && (p.fresh || (!p.cut && g->same_from[k + 1]))) {
             CIP_TRY(tell_run(g, p.fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, p.i * below,
                              p.fresh ? UINT64_MAX : p.from * below, (uint64_t)(end - c) * below,
                              err));
@@ -237,7 +230,7 @@ static cip_status walk(changing *g, int32_t level, const place *above, cip_err *
         }
         for (; c < end; c++, p.i++, p.from++) {
             p.coord[k] = c;
-            CIP_TRY(walk(g, level + 1, &p, err));
+            CIP_TRY(walk(g, k + 1, &p, err));
         }
     }
     return CIP_OK;
@@ -303,11 +296,10 @@ static void compare_shapes(changing *g)
 {
     g->reshapes = g->old == NULL;
     g->same_from[g->now->ndim] = true;
-    for (int32_t n = g->now->ndim - 1; n >= 0; n--) {
-        int32_t k = axis_of(g->now, n);
+    for (int32_t k = g->now->ndim - 1; k >= 0; k--) {
         bool same = g->old != NULL && g->old->shape[k] == g->now->shape[k];
         g->nold[k] = g->old != NULL ? cip_grid_nchunk(g->old, k) : 0;
-        g->same_from[n] = g->same_from[n + 1] && same;
+        g->same_from[k] = g->same_from[k + 1] && same;
         g->reshapes = g->reshapes || !same;
     }
 }

@@ -139,8 +139,7 @@ void cip_grid_view_place(const cip_grid_view *b, uint64_t i, int64_t *coord, cip
         in->lo[j] = 0;
         in->hi[j] = b->view[j].n;
     }
-    for (int32_t n = 0; n < g->ndim; n++) {
-        int32_t k = g->f_order ? n : g->ndim - 1 - n; /* in the order of the chunks */
+    for (int32_t k = g->ndim - 1; k >= 0; k--) { /* in the order of the chunks */
         const cip_grid_axis *a = &b->axis[k];
         int64_t t = (int64_t)(i % (uint64_t)a->chunks.nseg);
         i /= (uint64_t)a->chunks.nseg;

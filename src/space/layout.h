@@ -73,16 +73,15 @@ typedef struct cip_table {
     void *self;
 } cip_table;
 
-/* An n-d array cut in chunks: chunk (i, j, ...) in C order of the chunk grid (F order with f_order)
- * holds elements [i * chunk[0], (i+1) * chunk[0]) x ... as an array of shape `stored` (>= chunk; =
- * chunk when NULL) in C order (F order with f_order). Edge chunks are padded to full size. The
- * space's linear bytes are the whole array in C order without padding. `blocked`: a chunk's bytes
- * are its inner blocks one behind the other, in C order of the block grid, each complete and in C
- * order; `stored` is then a multiple of `block`, and f_order is not possible. */
+/* An n-d array cut in chunks: chunk (i, j, ...) in C order of the chunk grid holds elements
+ * [i * chunk[0], (i+1) * chunk[0]) x ... as an array of shape `stored` (>= chunk; = chunk when
+ * NULL) in C order. Edge chunks are padded to full size. The space's linear bytes are the whole
+ * array in C order without padding. `blocked`: a chunk's bytes are its inner blocks one behind the
+ * other, in C order of the block grid, each complete and in C order; `stored` is then a multiple of
+ * `block`. */
 typedef struct cip_grid {
     uint64_t itemsize;
     int32_t ndim;
-    bool f_order;
     bool blocked;
     const int64_t *shape, *chunk;
     const int64_t *stored; /* or NULL */

@@ -139,8 +139,8 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
     if (g->ndim < 0 || g->ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d dimensions, found %d", CIP_MAX_NDIM, (int)g->ndim);
-    if (g->blocked && (g->block == NULL || g->f_order))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "blocks need C order");
+    if (g->blocked && g->block == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "blocks of no shape");
     for (int32_t k = 0; k < g->ndim; k++) {
         int64_t st = g->stored != NULL ? g->stored[k] : g->chunk[k];
         if (g->shape[k] < 0 || g->chunk[k] <= 0 || st < g->chunk[k])

@@ -203,10 +203,6 @@ static const cip_codec decodes_only = { .name = "half a codec" };
 
 static void forms_that_cannot_be_written_are_refused(void **state)
 {
-    const int64_t shape[] = { 2, 2 };
-    const cip_grid f_order = {
-        .itemsize = 1, .ndim = 2, .f_order = true, .shape = shape, .chunk = shape
-    };
     cip_array_form form = { .dtype = cip_dtype_of(CIP_U8), .chunk_nbytes = 4, .nstep = 1 };
     cip_env env = env_of(NULL);
     cip_err err = CIP_ERR_INIT;
@@ -217,11 +213,6 @@ static void forms_that_cannot_be_written_are_refused(void **state)
     assert_string_equal(err.text, "half a codec cannot be written");
     form.chunk_nbytes = 0;
     assert_int_equal(run(&env, &form, 4, "abcd", 4, 4, &t, NULL), CIP_ERR_ARG);
-    form = (cip_array_form){ .dtype = cip_dtype_of(CIP_U8), .grid = &f_order };
-    assert_int_equal(run(&env, &form, 4, "abcd", 4, 4, &t, NULL), CIP_ERR_UNSUPPORTED);
-    form.caps = CIP_FORM_ANY_ORDER;
-    assert_int_equal(run(&env, &form, 4, "abcd", 4, 4, &t, NULL), CIP_OK);
-    assert_memory_equal(t.text[0], "acbd", 4);
     end_env(&env);
 }
 

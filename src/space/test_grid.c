@@ -14,14 +14,11 @@
 
 static const int64_t shape[2] = { 7, 10 }, chunk[2] = { 3, 4 }, stored[2] = { 3, 5 };
 
-static cip_grid grid(bool f_order, bool wider)
+static cip_grid grid(bool wider)
 {
-    return (cip_grid){ .itemsize = 2,
-                       .ndim = 2,
-                       .f_order = f_order,
-                       .shape = shape,
-                       .chunk = chunk,
-                       .stored = wider ? stored : NULL };
+    return (cip_grid){
+        .itemsize = 2, .ndim = 2, .shape = shape, .chunk = chunk, .stored = wider ? stored : NULL
+    };
 }
 
 static cip_grid_chunk at(const cip_grid *g, int64_t i, int64_t j)
@@ -35,7 +32,7 @@ static cip_grid_chunk at(const cip_grid *g, int64_t i, int64_t j)
 static void chunks_are_numbered_and_shaped_as_stored(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_grid_chunk c = at(&g, 2, 1);
     assert_int_equal(cip_grid_nchunk(&g, 0), 3);
     assert_int_equal(cip_grid_nchunk(&g, 1), 3);
@@ -45,12 +42,7 @@ static void chunks_are_numbered_and_shaped_as_stored(void **state)
     assert_int_equal(c.raw_len, 24);
     assert_int_equal(c.stride[0], 8);
     assert_int_equal(c.stride[1], 2);
-    g = grid(true, false);
-    c = at(&g, 2, 1);
-    assert_int_equal(c.i, 5);
-    assert_int_equal(c.stride[0], 2);
-    assert_int_equal(c.stride[1], 6);
-    g = grid(false, true);
+    g = grid(true);
     c = at(&g, 2, 2);
     assert_int_equal(c.raw_len, 30);
     assert_int_equal(c.stride[0], 10);
@@ -122,7 +114,7 @@ static void check_window(const char *selection, unsigned chunks)
 {
     cip_nd all, window;
     cip_selection sel;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_space *s = space(&g);
     assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
     assert_int_equal(cip_selection_parse(selection, &sel, NULL), CIP_OK);
@@ -155,18 +147,16 @@ static void values_come_from_the_chunk_they_lie_in(void **state)
 {
     (void)state;
     cip_nd all;
-    for (int k = 0; k < 2; k++) {
-        cip_grid g = grid(k == 1, false);
-        cip_space *s = space(&g);
-        assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
-        assert_int_equal(gather(s, &all, NULL), CIP_OK);
-        for (int64_t i = 0; i < 7; i++)
-            for (int64_t j = 0; j < 10; j++) {
-                uint8_t v = (uint8_t)(k == 1 ? i / 3 + 3 * (j / 4) : 3 * (i / 3) + j / 4);
-                assert_int_equal(out[2 * (10 * i + j)], v);
-                assert_int_equal(out[2 * (10 * i + j) + 1], v);
-            }
-    }
+    cip_grid g = grid(false);
+    cip_space *s = space(&g);
+    assert_int_equal(cip_view_c_order(2, shape, 2, &all, NULL), CIP_OK);
+    assert_int_equal(gather(s, &all, NULL), CIP_OK);
+    for (int64_t i = 0; i < 7; i++)
+        for (int64_t j = 0; j < 10; j++) {
+            uint8_t v = (uint8_t)(3 * (i / 3) + j / 4);
+            assert_int_equal(out[2 * (10 * i + j)], v);
+            assert_int_equal(out[2 * (10 * i + j) + 1], v);
+        }
 }
 
 static cip_nd view2(int64_t n0, int64_t n1, int64_t s0, int64_t s1, uint64_t off, uint64_t size)
@@ -204,7 +194,7 @@ static void views_that_are_boxes_are_seen(void **state)
         { { .off = 0, .itemsize = 4, .ndim = 1, .shape = { 7 }, .stride = { 20 } }, false },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        cip_grid g = grid(false, false);
+        cip_grid g = grid(false);
         cip_space *s = space(&g);
         cip_nd to = cases[k].view;
         bool done;
@@ -246,7 +236,7 @@ static void a_reshaped_axis_may_be_walked_by_two(void **state)
 static void a_chunk_of_another_length_is_corrupt(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_space *s = space(&g);
     cip_nd all;
     cip_err err = CIP_ERR_INIT;
@@ -264,7 +254,7 @@ static void a_chunk_of_another_length_is_corrupt(void **state)
 static void a_view_beyond_the_array_is_out_of_range(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_nd v = view2(7, 10, 20, 2, 2, 2);
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(gather(space(&g), &v, &err), CIP_ERR_RANGE);
@@ -284,7 +274,7 @@ static cip_status no_count(void *self, uint64_t *n, cip_err *err)
 static void an_index_that_fails_fails_the_read(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_space *s = space(&g);
     cip_nd v = view2(7, 10, 20, 2, 0, 2);
     uint8_t b[10];
@@ -463,7 +453,7 @@ static void blocks_of_which_a_part_was_used_are_kept(void **state)
 static void grids_of_blocks_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    cip_grid g = grid(false, false);
+    cip_grid g = grid(false);
     cip_table t = { .at = ask, .count = count };
     cip_space *s;
     const int64_t block[2] = { 3, 2 }, odd[2] = { 2, 2 }, none[2] = { 3, 0 };
@@ -475,9 +465,6 @@ static void grids_of_blocks_that_cannot_be_are_refused(void **state)
     assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_CORRUPT);
     g.block = none;
     assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_CORRUPT);
-    g.block = block;
-    g.f_order = true;
-    assert_int_equal(cip_space_new_grid(f.layout, &g, &t, NULL, 0, &s, NULL), CIP_ERR_ARG);
     assert_null(s);
 }
 

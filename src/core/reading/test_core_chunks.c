@@ -59,12 +59,9 @@ static bool in_box(const cip_chunk_info *c, const int64_t *idx)
 static int64_t place_in_grid(const cip_chunk_info *c, const int64_t *idx, int64_t size)
 {
     int64_t at = 0, per = size, block_per = size;
-    for (int n = 0; n < c->ndim; n++) {
-        int k = c->f_order ? n : c->ndim - 1 - n;
+    for (int k = 0; k < c->ndim; k++)
         block_per *= c->block != NULL ? c->block[k] : 1;
-    }
-    for (int n = 0; n < c->ndim; n++) {
-        int k = c->f_order ? n : c->ndim - 1 - n;
+    for (int k = c->ndim - 1; k >= 0; k--) {
         int64_t i = idx[k] - c->box.start[k];
         int64_t all = c->padded != NULL ? c->padded[k] : c->box.stop[k] - c->box.start[k];
         int64_t inner = c->block != NULL ? c->block[k] : all;

@@ -64,7 +64,6 @@ void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t
         out->grid = g;
         out->total = g->total;
         form->grid = &g->g;
-        form->caps |= g->g.f_order ? CIP_FORM_ANY_ORDER : 0;
     }
     make_room(out);
 }

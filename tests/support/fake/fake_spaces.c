@@ -110,12 +110,8 @@ cip_space *fake_any_space(fake *f, uint8_t *bytes, size_t n, unsigned depth, boo
 void fake_plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize, fake_geometry *p)
 {
     memset(p, 0, sizeof *p);
-    p->g = (cip_grid){ .itemsize = itemsize,
-                       .ndim = ndim,
-                       .f_order = fake_chance(f, 3),
-                       .shape = p->shape,
-                       .chunk = p->chunk };
-    p->g.blocked = !p->g.f_order && fake_chance(f, 2);
+    p->g = (cip_grid){ .itemsize = itemsize, .ndim = ndim, .shape = p->shape, .chunk = p->chunk };
+    p->g.blocked = fake_chance(f, 2);
     bool wider = p->g.blocked || fake_chance(f, 3);
     p->total = 1;
     for (int32_t k = 0; k < ndim; k++) {
@@ -145,8 +141,7 @@ static grid_at locate(const fake_geometry *p, size_t i)
 {
     grid_at a = { .p = p, .n = 1 };
     int32_t ndim = p->g.ndim;
-    for (int32_t j = 0; j < ndim; j++) {
-        int32_t k = p->g.f_order ? j : ndim - 1 - j;
+    for (int32_t k = ndim - 1; k >= 0; k--) {
         a.coord[k] = (int64_t)(i % (size_t)p->nchunk[k]);
         i /= (size_t)p->nchunk[k];
         a.len[k] = p->g.stored != NULL ? p->stored[k] : p->chunk[k];
@@ -159,8 +154,7 @@ static grid_at locate(const fake_geometry *p, size_t i)
 static void place_of(const grid_at *a, size_t j, int64_t *idx)
 {
     const fake_geometry *p = a->p;
-    for (int32_t m = 0; m < p->g.ndim; m++) {
-        int32_t k = p->g.f_order ? m : p->g.ndim - 1 - m;
+    for (int32_t k = p->g.ndim - 1; k >= 0; k--) {
         size_t len = (size_t)(p->g.blocked ? p->block[k] : a->len[k]);
         idx[k] = (int64_t)(j % len);
         j /= len;
@@ -236,8 +230,7 @@ cip_space *fake_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsiz
     fake_plan_grid(f, shape, ndim, itemsize, &p);
     cip_chunk *c = fake_keep(f, (p.total + 1) * sizeof *c);
     fake_bytes *stored = fake_keep(f, (p.total + 1) * sizeof *stored);
-    /* The codec that minds the shapes takes whole chunks in C order. */
-    fake_pipe pipe = fake_pick_pipe(f, !p.g.f_order && fake_chance(f, 3));
+    fake_pipe pipe = fake_pick_pipe(f, fake_chance(f, 3)); /* perhaps one that minds the shapes */
     cip_codec_env env = { .typesize = itemsize,
                           .ndim = ndim,
                           .chunk = p.g.stored != NULL ? p.stored : p.chunk,
