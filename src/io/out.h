@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes going out one behind the other: what a sink writes to. Where they go is core's business. */
+ * Bytes going out one behind the other: what a format writes to. Where they go is core's business.
+ */
 #ifndef CIP_IO_OUT_H
 #define CIP_IO_OUT_H
 

@@ -48,7 +48,7 @@ struct cip_chunker {
     bool borrowed; /* chunks of the batch lie in the caller's memory */
     size_t nslot, nready, nmade;
     slot *slot;         /* 2 * nslot with turns: the half at `now` is filled */
-    cip_chunk_in *list; /* nslot, for the sink */
+    cip_chunk_in *list; /* nslot, for the store */
     size_t now;
     uint8_t *buffers, *raw; /* of all slots; raw: nslot of them, made when needed */
     cip_tiler *tiler;

@@ -229,7 +229,7 @@ static void compare_stored(const fake_stored *a, const fake_stored *b)
     assert_int_equal(a->nstored, b->nstored);
 }
 
-/* The stored array once more, to a sink that takes chunks as they are: of the same form but for
+/* The stored array once more, to a store that takes chunks as they are: of the same form but for
  * what may differ. */
 static void move_on(fake *f, const subject *s, const fake_stored *one)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A format by itself, without core: opens bytes in memory, reads an array whole, writes one through
- * a sink. For the tests beside the formats.
+ * a store. For the tests beside the formats.
  *
  *     one_file f;
  *     assert_int_equal(one_open(&f, &cip_format_x, bytes, n, 0, NULL), CIP_OK);
@@ -146,7 +146,7 @@ static inline cip_status one_out(void *user, const void *p, size_t n, cip_err *e
     return cip_buf_add(&o->bytes, p, n, err);
 }
 
-/* The sink as a chunker sees it. */
+/* The store as a chunker sees it. */
 typedef struct one_sink {
     const cip_array_store *sink;
     void *w;
@@ -160,7 +160,7 @@ static inline cip_status one_store(void *user, uint64_t i, size_t n, const cip_c
 }
 
 /* Gives `data` (elements of the first array's dtype, packed) to the chunker as core does: cast,
- * whole where the sink wants it whole, otherwise in pieces of `step` elements. */
+ * whole where the store wants it whole, otherwise in pieces of `step` elements. */
 static inline cip_status one_feed(one_output *o, cip_chunker *c, const cip_spec_array *s,
                                   const cip_array_form *form, const uint8_t *data, size_t step)
 {

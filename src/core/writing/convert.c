@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Converting: what the output cannot hold is named and refused, the rest is streamed into its
- * sink and put in place in one step. */
+ * store and put in place in one step. */
 #include "cippus/convert.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static cip_status run_to(const conversion *c, cip_out *out, cip_revision *r, cip
 {
     const cip_format *format = c->job->format;
     cip_report *notes = c->job->spec.notes;
-    if (c->rewrite) { /* a sink's run tells the progress itself */
+    if (c->rewrite) { /* a store's run tells the progress itself */
         notes->progress = c->o->progress;
         notes->progress_user = c->o->user;
         CIP_TRY(format->rewrite(c->in->layout, &c->job->spec, out, err));

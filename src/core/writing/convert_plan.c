@@ -12,7 +12,7 @@ typedef struct planner {
     cip_sink_job *job;
     const cip_file *in;
     cip_arena *a;
-    bool tree; /* the sink holds trees */
+    bool tree; /* the store holds trees */
     bool refs;
     cip_spec_array *spec; /* as many as plans */
     cip_strmap seen;      /* nodes that are planned */

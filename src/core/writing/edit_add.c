@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that an update adds. Each is written like one of a new file, by the same writer and sink,
- * into a temporary file of the same format; the updater takes over what is stored there as it is
+ * Arrays that an update adds. Each is written like one of a new file, by the same writer and store,
+ * into a temporary file of the same format, whose store takes over what is stored there as it is
  * and names it in the tree. */
 #include "core/writing/edit_impl.h"
 
@@ -17,7 +17,7 @@ struct cip_addition {
     char *path;
     cip_io *data;       /* the temporary file */
     cip_writer *writer; /* NULL: it is complete */
-    cip_file *file;     /* it, open for the updater, which reads it until the commit */
+    cip_file *file;     /* it, open for the format, which reads it until the commit */
 };
 
 static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *version, cip_err *err)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whole arrays into a sink: source -> elements -> chunks -> sink.
+ * Whole arrays into a store: source -> elements -> chunks -> store.
  *
  * A source gives its elements in C order, in runs: memory as it lies there, a temporary file and an
- * open array read into a buffer. A run is cast to the type that the sink stores; a chunker
- * (space/chunker.c) makes the chunks of the sink's form of it. Chunks of an open array that is
- * stored in just this form move as they are (space/chunk_move.c). Behind the last chunk the sink
+ * open array read into a buffer. A run is cast to the type that the store stores; a chunker
+ * (space/chunker.c) makes the chunks of the store's form of it. Chunks of an open array that is
+ * stored in just this form move as they are (space/chunk_move.c). Behind the last chunk the store
  * may ask for all of them again (data that did not become smaller, to be stored as they are): every
  * source can be walked twice.
  *
  * Invariants: the chunks' bytes depend on the source's elements and the form alone; there is memory
- * for one run of elements before and after the cast, never for an array (unless the sink wants it
+ * for one run of elements before and after the cast, never for an array (unless the store wants it
  * in one chunk); progress is told and cancelling heard here and nowhere else, after each run. */
 #include "core/writing/engine.h"
 
@@ -148,14 +148,14 @@ cip_status cip_engine_add(const cip_engine *e, const cip_spec_array *array, cip_
     return unlock(e, e->store->add(e->state, array, form, err));
 }
 
-/* --- into the sink ------------------------------------------------------------------------------
+/* --- into the store ------------------------------------------------------------------------------
  */
 
 typedef struct pump {
     cip_engine *e;
     size_t array;
     cip_chunker *chunker;
-    uint64_t stored, each; /* bytes of an element in the sink, and in the source */
+    uint64_t stored, each; /* bytes of an element in the store, and in the source */
     uint64_t whole, moved; /* of chunks that move: the source's bytes, and those that are done */
 } pump;
 
@@ -182,8 +182,8 @@ static cip_status tell_share(void *user, uint64_t done, uint64_t n, cip_err *err
     return cip_engine_tell(p->e, more, err);
 }
 
-/* Chunks of an open array that the sink takes as they are stored; *moved false: it is not stored in
- * the sink's form, or not all of it is wanted. */
+/* Chunks of an open array that the store takes as they are stored; *moved false: it is not stored
+ * in the store's form, or not all of it is wanted. */
 static cip_status move_chunks(pump *p, const cip_array_form *form, const cip_source *from,
                               bool *moved, cip_err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The one way of whole arrays into a format's sink, whatever they come from: engine.c. */
+ * The one way of whole arrays into a format's store, whatever they come from: engine.c. */
 #ifndef CIP_CORE_ENGINE_H
 #define CIP_CORE_ENGINE_H
 
@@ -23,7 +23,7 @@ typedef cip_status cip_source_fn(void *user, cip_bytes elems, cip_err *err);
 cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *to, uint64_t most,
                            cip_source_fn *fn, void *user, cip_err *err);
 
-/* A sink that has begun, and what the caller is told meanwhile. One thread at a time. */
+/* A store that has begun, and what the caller is told meanwhile. One thread at a time. */
 typedef struct cip_engine {
     cip_env *env;
     const cip_array_store *store;
@@ -46,7 +46,7 @@ cip_status cip_engine_end(const cip_engine *e, size_t array, bool *again, cip_er
 cip_status cip_engine_tell(cip_engine *e, uint64_t more, cip_err *err);
 /* Bytes that a source counts for in `total`. */
 uint64_t cip_source_nbytes(const cip_source *s);
-/* All of an array to the sink, which stores it in this form, and its end; from NULL: a view, which
+/* All of an array to the store, which stores it in this form, and its end; from NULL: a view, which
  * has no data. CANCELLED when the caller wants no more. */
 cip_status cip_engine_put(cip_engine *e, size_t array, const cip_array_form *form,
                           const cip_source *from, cip_err *err);

@@ -42,7 +42,7 @@ done:
     return st;
 }
 
-/* --- a format's sink ------------------------------------------------------------------------ */
+/* --- a format's store ------------------------------------------------------------------------ */
 
 static cip_status sink_write(void *user, const void *p, size_t n, cip_err *err)
 {
@@ -70,7 +70,7 @@ static cip_status check_loss(const cip_sink_job *job, cip_err *err)
     return st;
 }
 
-/* A sink's run counts bytes. */
+/* A store's run counts bytes. */
 static int tell_elements(void *user, uint64_t done, uint64_t total)
 {
     const cip_read_plan *p = user;

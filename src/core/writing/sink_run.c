@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * All arrays of a conversion, one after the other, into a sink from its begin to its finish. */
+ * All arrays of a conversion, one after the other, into a store from its begin to its finish. */
 #include "core/writing/sink_run.h"
 
 cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
@@ -19,7 +19,7 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err)
     return CIP_OK;
 }
 
-/* What convert and export give the sink of an array: the read plan's elements; a view, none. */
+/* What convert and export give the store of an array: the read plan's elements; a view, none. */
 static const cip_source *source_of(const cip_sink_job *job, size_t i, cip_source *s)
 {
     const cip_read_plan *p = &job->plan[i];

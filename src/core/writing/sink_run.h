@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Running a format's sink over planned reads: what convert and export share. */
+ * Running a format's store over planned reads: what convert and export share. */
 #ifndef CIP_CORE_SINK_RUN_H
 #define CIP_CORE_SINK_RUN_H
 
@@ -18,7 +18,7 @@ typedef struct cip_sink_job {
 
 /* Fills spec.array from the plans; lives in `a`. */
 cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
-/* What convert writes: the arrays of an open file, with their masks where the sink holds trees.
+/* What convert writes: the arrays of an open file, with their masks where the store holds trees.
  * `path`: one of them, or a field of one (NULL: all); `refs`: references too. */
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
                             cip_arena *a, cip_err *err);

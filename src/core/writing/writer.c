@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A new file from its creation to its commit: options, the sink, the order in which it gets its
+ * A new file from its creation to its commit: options, the store, the order in which it gets its
  * arrays, and the name that the file takes at the very end. */
 #include "core/take_options.h"
 #include "core/writing/writer.h"
@@ -307,7 +307,7 @@ static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
     return CIP_OK;
 }
 
-/* All arrays at once, for a sink that wants to know them before the first byte. */
+/* All arrays at once, for a store that wants to know them before the first byte. */
 static cip_status all_at_once(cip_writer *w, cip_err *err)
 {
     cip_array_form *form;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The inside of a file being written. A sink that takes arrays as they come gets them at once; for
+ * The inside of a file being written. A store that takes arrays as they come gets them at once; for
  * others, and for what must come last or is filled bit by bit, data wait in temporary files. */
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
@@ -21,12 +21,12 @@ struct cip_slab {
 /* An array of the output, or a mask. */
 struct cip_entry {
     cip_entry *next;
-    cip_spec_array spec; /* of and mask are set when it is given to the sink */
+    cip_spec_array spec; /* of and mask are set when it is given to the store */
     cip_entry *of, *mask;
     cip_io *temporary; /* its data, where they wait; or NULL */
     cip_boxes *boxes;  /* of a slab whose chunks are stored as they come; or NULL */
     bool given;
-    size_t index;        /* in the sink */
+    size_t index;        /* in the store */
     cip_array_form form; /* of such a slab */
     cip_slab slab;
 };
@@ -84,9 +84,9 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
 cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, cip_err *err);
 /* What is left of a slab that was given. */
 cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err);
-/* An entry and its data (NULL: its temporary file, or none for a view) to the sink. */
+/* An entry and its data (NULL: its temporary file, or none for a view) to the store. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
-/* Elements that were given or wait (dtype, nelem and mem or io) to the sink as array `index`. */
+/* Elements that were given or wait (dtype, nelem and mem or io) to the store as array `index`. */
 cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
                           const cip_source *from, cip_err *err);
 /* A copy of a node and all below it. LIMIT beyond the limits' depth. */

@@ -25,7 +25,7 @@ cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *e
     return CIP_OK;
 }
 
-/* Its place among the keys of the tree; the sink puts the array's description there. */
+/* Its place among the keys of the tree; the store puts the array's description there. */
 static cip_status take_place(cip_writer *w, const char *path, cip_err *err)
 {
     cip_node *n;

@@ -87,7 +87,7 @@ void fake_plan_grid(fake *f, const int64_t *shape, int32_t ndim, size_t itemsize
 size_t fake_chunk_elems(const fake_geometry *p, size_t chunk);
 size_t fake_element_of(const fake_geometry *p, size_t chunk, size_t j);
 
-/* An array as a sink stored it. Zeroed but for what fake_pick_form sets. */
+/* An array as a store stored it. Zeroed but for what fake_pick_form sets. */
 typedef struct fake_stored {
     fake *f; /* whose memory and file take what is stored; also of another fake's form */
     cip_array_form form;

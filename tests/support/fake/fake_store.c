@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A sink of one array in any form: it stores what comes in the fake file and gives it back as a
+ * A store of one array in any form: it stores what comes in the fake file and gives it back as a
  * space. */
 #include <string.h>
 
@@ -217,7 +217,7 @@ static void reshape(fake_stored *s, const int64_t *shape)
     s->total = g->total;
 }
 
-/* New data as a sink would get them. */
+/* New data as a store would get them. */
 static cip_status take_new(fake_stored *s, uint64_t i, const cip_chunk *c, cip_err *err)
 {
     cip_chunk_in in = { .state = c->state, .run = 1, .raw_len = c->raw_len };
