@@ -147,7 +147,7 @@ typedef struct cip_codec {
  *   "lz4"    up to 12     one raw block; under 3 the fast encoder, below 0 faster still
  *   "lz4f"   the same     LZ4 frames, concatenated; encodes only into bound(n) bytes
  *   "zstd"   up to 22, 3  frames, concatenated
- *   "blosc"               a chunk of Blosc1 or Blosc2; decodes only (codec/blosc/blosc.h)
+ *   "blosc"               a chunk of Blosc1 or Blosc2; encodes with arguments (codec/blosc/blosc.h)
  * No frames at all are 0 bytes; what follows the frames is CORRUPT. NULL: unknown to us. */
 const cip_codec *cip_codec_find(const char *name);
 /* Whether this build has it; a codec that was left out answers UNSUPPORTED to everything. */

@@ -43,7 +43,7 @@ static void every_codec_is_found_by_its_name(void **state)
         assert_ptr_equal(cip_codec_at(i, &version), c);
         assert_true(with[i] ? strlen(version) >= 5 : version[0] == '\0');
     }
-    const cip_codec *blosc = cip_codec_find("blosc"); /* decodes only */
+    const cip_codec *blosc = cip_codec_find("blosc"); /* encodes with arguments */
     assert_ptr_equal(cip_codec_at(NCODEC, &version), blosc);
     assert_true(cip_codec_available(blosc));
     assert_non_null(strstr(version, "snappy"));

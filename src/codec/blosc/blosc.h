@@ -83,8 +83,9 @@ const char *cip_blosc_filter_name(int id);
 cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err);
 
 /* A chunk as a cip_codec, "blosc": decode; plan and decode_spans, so that a part costs its blocks;
- * encode is not here (cip_blosc_encode). env.typesize is the super-chunk's (0: the chunk's), ndim
- * and block are those of a b2nd array for the filters and codecs that need them. */
+ * encode, whose args are a cip_blosc_spec (NULL: ARG), with its level where none (0) is given.
+ * Decoding needs no args. env.typesize is the super-chunk's (0: the chunk's), ndim and block are
+ * those of a b2nd array for the filters and codecs that need them. */
 extern const cip_codec cip_codec_blosc;
 /* Which of the libraries that can be left out chunks are decoded with. */
 const char *cip_blosc_version(void);

@@ -451,10 +451,32 @@ static const char *blosc_coder(cip_bytes head)
     return cip_blosc_head_parse(head, &h, NULL) == CIP_OK ? cip_blosc_coder_name(&h) : "unknown";
 }
 
-const cip_codec cip_codec_blosc = { .name = "blosc",
-                                    .decode = blosc_decode,
-                                    .head_len = HEAD,
-                                    .plan = blosc_form,
-                                    .decode_spans = blosc_spans,
-                                    .unit = blosc_unit,
-                                    .coder = blosc_coder };
+static size_t blosc_bound(size_t n)
+{
+    return n <= CIP_BLOSC_MAX_NBYTES ? cip_blosc_stored_bound(n) : 0;
+}
+
+static cip_status blosc_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+{
+    cip_blosc_spec spec;
+    if (args == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected how the Blosc chunk is to be encoded, found nothing");
+    spec = *(const cip_blosc_spec *)args;
+    if (level != 0)
+        spec.level = level;
+    return cip_blosc_encode(env->mem, &spec, src, dst, cap, out, err);
+}
+
+const cip_codec cip_codec_blosc = {
+    .name = "blosc",
+    .decode = blosc_decode,
+    .head_len = HEAD,
+    .plan = blosc_form,
+    .decode_spans = blosc_spans,
+    .unit = blosc_unit,
+    .coder = blosc_coder,
+    .bound = blosc_bound,
+    .encode = blosc_encode,
+};

@@ -552,6 +552,35 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+static void chunks_are_encoded_as_the_arguments_say(void **state)
+{
+    (void)state;
+    test_env t;
+    cip_codec_env *env = test_env_open(&t, 0, 0);
+    const cip_blosc_spec spec = {
+        .typesize = 4, .level = 5, .blosc1 = true, .filter = { [5] = CIP_BLOSC_SHUFFLE }
+    };
+    uint8_t raw[4000], coded[4000 + CIP_BLOSC_HEADER], back[4000];
+    cip_blosc_head head;
+    size_t n, stored;
+    for (size_t i = 0; i < sizeof raw; i++)
+        raw[i] = (uint8_t)(i / 40);
+    const cip_bytes in = { raw, sizeof raw };
+    assert_int_equal(C->bound(sizeof raw), sizeof coded);
+    assert_int_equal(C->bound((size_t)CIP_BLOSC_MAX_NBYTES + 1), 0);
+    assert_int_equal(C->encode(&spec, env, 0, in, coded, sizeof coded, &n, &t.err), CIP_OK);
+    assert_int_equal(cip_blosc_head_parse((cip_bytes){ coded, n }, &head, NULL), CIP_OK);
+    assert_true(head.version == 2 && head.typesize == 4 && head.cbytes == n && n < sizeof raw);
+    assert_int_equal(C->decode(NULL, env, (cip_bytes){ coded, n }, back, sizeof back, NULL),
+                     CIP_OK);
+    assert_memory_equal(back, raw, sizeof raw);
+    assert_int_equal(C->encode(&spec, env, 9, in, coded, sizeof coded, &stored, NULL), CIP_OK);
+    assert_true(stored <= n);
+    assert_int_equal(C->encode(&spec, env, 0, in, coded, 20, &n, NULL), CIP_ERR_RANGE);
+    assert_int_equal(C->encode(NULL, env, 0, in, coded, sizeof coded, &n, NULL), CIP_ERR_ARG);
+    test_env_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +610,7 @@ int main(void)
         cmocka_unit_test(what_follows_a_chunk_is_ignored),
         cmocka_unit_test(memory_is_bounded_by_two_blocks),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(chunks_are_encoded_as_the_arguments_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
