@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What formats of one array without a tree say of the tree that they are given. */
+ * What formats of one array without a tree say of the tree that they are given, and which types
+ * those of them store that numpy reads. */
 #ifndef CIP_FORMAT_ONE_ARRAY_H
 #define CIP_FORMAT_ONE_ARRAY_H
 
@@ -66,6 +67,32 @@ static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, 
             cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, spec->array[i].path,
                            "the array's name is left out: %s have none", who);
     return CIP_OK;
+}
+
+/* --- types as numpy's users store them -----------------------------------------------------------
+ */
+
+/* Whether it or a field of it is opaque with a name of its own, which numpy does not keep. */
+static inline bool cip_numpy_loses_name(const cip_dtype *d)
+{
+    if (d->kind == CIP_OPAQUE)
+        return strncmp(d->name, "bytes", 5) != 0;
+    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
+        if (cip_numpy_loses_name(d->field[i].dtype))
+            return true;
+    return false;
+}
+
+/* Without a wish numbers keep the byte order that they have, as numpy does; records become packed
+ * and little-endian. */
+static inline cip_status cip_numpy_stored(cip_arena *a, const cip_spec *spec, const cip_dtype *d,
+                                          const cip_dtype **out, cip_err *err)
+{
+    *out = d;
+    if (spec->big < 0 && d->kind != CIP_RECORD)
+        return CIP_OK;
+    CIP_TRY(cip_dtype_packed_le(a, d, out, err));
+    return spec->big == 1 ? cip_dtype_with_order(a, *out, true, out, err) : CIP_OK;
 }
 
 #endif

@@ -25,17 +25,6 @@ static void lost(cip_report *r, cip_severity severity, const char *part, const c
                    why);
 }
 
-/* Whether it or a field of it is opaque with a name of its own. */
-static bool has_label(const cip_dtype *d)
-{
-    if (d->kind == CIP_OPAQUE)
-        return strncmp(d->name, "bytes", 5) != 0;
-    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
-        if (has_label(d->field[i].dtype))
-            return true;
-    return false;
-}
-
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     CIP_TRY(cip_tell_rest(spec, NULL, ".npy files", loss, err));
@@ -46,7 +35,7 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
         const cip_spec_array *a = &spec->array[i];
         if (a->masked)
             lost(loss, CIP_WARN, a->path, "the mask is lost", ".npy files have none");
-        if (has_label(a->dtype))
+        if (cip_numpy_loses_name(a->dtype))
             lost(loss, CIP_WARN, a->path, "the name of an opaque type is lost",
                  cip_dtype_name(a->dtype));
     }
@@ -142,18 +131,6 @@ static cip_status count_bytes(const cip_spec_array *a, const cip_dtype *d, uint6
     return CIP_OK;
 }
 
-/* Without a wish numbers keep the byte order that they have, as numpy.save does; records become
- * packed and little-endian. */
-static cip_status stored_type(cip_arena *a, const cip_spec *spec, const cip_dtype *d,
-                              const cip_dtype **out, cip_err *err)
-{
-    *out = d;
-    if (spec->big < 0 && d->kind != CIP_RECORD)
-        return CIP_OK;
-    CIP_TRY(cip_dtype_packed_le(a, d, out, err));
-    return spec->big == 1 ? cip_dtype_with_order(a, *out, true, out, err) : CIP_OK;
-}
-
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
@@ -169,7 +146,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                         "expected no codec for a .npy file, found %.60s", spec->codec);
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
     w->out = b->out;
-    CIP_TRY(stored_type(b->arena, spec, s->dtype, &form->dtype, err));
+    CIP_TRY(cip_numpy_stored(b->arena, spec, s->dtype, &form->dtype, err));
     CIP_TRY(count_bytes(s, form->dtype, &w->left, err));
     CIP_TRY(cip_dtype_numpy(b->arena, form->dtype, &descr, err));
     cip_buf text = { .mem = &b->env->mem };
