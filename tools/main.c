@@ -34,7 +34,7 @@ static const command commands[] = {
       "name format codec encode option path byteorder from dtype shape header no-header unescape "
       "standard "
       "inline "
-      "resolve-refs md5 align "
+      "resolve-refs md5 checksum align "
       "tree-slack level "
       "accept-loss overwrite check no-check json" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,

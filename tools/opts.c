@@ -75,6 +75,8 @@ const opt_row opt_rows[] = {
       offsetof(opts, tree_slack) },
     { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align) },
     TEXT("md5", "WHICH", md5, "checksums: current (of stored bytes), legacy (of decoded), none"),
+    TEXT("checksum", "KIND", checksum,
+         "of stored data: a kind that the format has (bloscpack: crc32, sha256, ...), or none"),
     FLAG("apply", apply, "complete the update that was cut off"),
     FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),
@@ -354,7 +356,7 @@ int opts_checksum(const opts *o, const char **out)
     int i = o->md5 != NULL ? one_of("--md5", o->md5, words) : 0;
     if (i < 0)
         return EXIT_USAGE;
-    *out = o->md5 != NULL ? names[i] : NULL;
+    *out = o->md5 != NULL ? names[i] : o->checksum;
     return 0;
 }
 

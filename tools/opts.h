@@ -30,7 +30,7 @@ typedef struct opts {
     bool new_array;                                /* put */
     bool by_position;                              /* put, append */
     bool accept_loss, overwrite;                   /* convert */
-    const char *level, *md5;                       /* writing */
+    const char *level, *md5, *checksum;            /* writing */
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */

@@ -26,7 +26,8 @@ typedef struct cip_convert_options {
     const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
                                       are compared with their checksums (.check) */
     const char *version;           /* of the output's format: an ASDF standard, "1.5.0" */
-    const char *checksum;          /* "md5" (of the stored bytes), "legacy" (decoded), "none" */
+    /* "md5" (of the stored bytes), "legacy" (decoded), "none"; bloscpack: "crc32", "sha256", ... */
+    const char *checksum;
     const char *storage; /* of all arrays: "internal", "inline", "external"; NULL: the default */
     int64_t tree_slack;  /* bytes of room behind a tree; 0: the format's default; -1: none */
     uint64_t align;      /* data start at a multiple of this; 0: the format's default */

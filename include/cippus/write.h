@@ -24,7 +24,8 @@ typedef struct cip_write_options {
     const char *version;   /* of the format: an ASDF standard, "1.6.0" (or "0.1.0") */
     const char *codec;     /* of arrays: "lz4", "zlib:9", "none"; NULL: the format's default */
     const char *byteorder; /* "little", "big"; NULL: the format's default */
-    const char *checksum;  /* "md5" (of the stored bytes), "legacy" (of the decoded ones), "none" */
+    const char *checksum;  /* "md5" (of the stored bytes), "legacy" (of the decoded ones), "none";
+                              bloscpack: "crc32", "sha256", ...; NULL: the format's default */
     int64_t tree_slack;    /* bytes of room kept behind a tree; 0: the format's default; -1: none */
     uint64_t align; /* stored data start at a multiple of this; 0: the format's default (64) */
     cip_level level;

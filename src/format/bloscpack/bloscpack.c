@@ -207,4 +207,6 @@ const cip_format cip_format_bloscpack = {
     .probe = probe,
     .open = open_file,
     .verify = cip_bp_verify,
+    .store = &cip_bp_store,
+    .options = cip_bp_options,
 };

@@ -49,8 +49,13 @@ cip_status cip_bp_header_read(cip_bytes in, uint64_t total, bool force, cip_bp_h
  * failures. */
 cip_status cip_bp_meta_read(cip_bytes in, uint64_t at, uint64_t left, cip_bp_meta *out,
                             cip_err *err);
-/* A digest as it is stored (integers little-endian) as cip_sum_take gives it. */
-void cip_bp_digest(cip_sum_id id, const uint8_t *stored, uint8_t out[CIP_SUM_MAX]);
+/* A digest as it is stored (integers little-endian) as cip_sum_take gives it, and back. */
+void cip_bp_digest(cip_sum_id id, const uint8_t *stored, uint8_t *out);
+/* Back: version 3, and that of the metadata section. */
+void cip_bp_header_write(const cip_bp_header *h, uint8_t out[CIP_BP_HEADER]);
+void cip_bp_meta_write(const cip_bp_meta *m, uint8_t out[CIP_BP_META_HEADER]);
+/* The kind of digest of this name that files may have; false: none of them. */
+bool cip_bp_sum_named(const char *name, cip_sum_id *out);
 
 /* --- the open file ------------------------------------------------------------------------------
  */
@@ -76,6 +81,7 @@ typedef struct cip_bp_file {
     uint64_t meta_at, offsets_at, chunks_at;
     cip_err unread; /* why the metadata cannot be read or do not fit: what the array is, is then not
                        known */
+    bool numpy;     /* the metadata describe the array */
     uint64_t wanted;    /* decoded bytes that the metadata promise where the header does not say how
                            many there are */
     bool spare;         /* a superchunk of BLZ: bytes of zeros may follow each chunk */
@@ -121,6 +127,69 @@ cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err);
  * is none that the data hold. */
 cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, bool *is,
                         cip_err *err);
+
+/* --- bloscpack_how.c: how a file is to be stored ------------------------------------------------
+ */
+
+typedef struct cip_bp_how {
+    cip_blosc_spec blosc;
+    cip_sum_id sum;
+    uint64_t chunk_size; /* whole elements */
+    bool offsets;
+    uint64_t spare; /* free offsets; UINT64_MAX: as many for each chunk as bloscpack makes */
+} cip_bp_how;
+
+extern const cip_format_option cip_bp_options[];
+
+/* What was asked for, for elements of this type; codec and filter otherwise as those of the chunk
+ * `like` (NULL: bloscpack's defaults). ARG, UNSUPPORTED. */
+cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
+                         cip_bp_how *out, cip_err *err);
+/* The header of a file of so many decoded bytes; without any, one chunk of nothing. */
+cip_status cip_bp_make_header(const cip_bp_how *how, uint64_t nbytes, cip_bp_header *h,
+                              cip_err *err);
+
+/* An array as numpy's metadata describe it. */
+typedef struct cip_bp_described {
+    const cip_dtype *dtype;
+    int32_t ndim;
+    const int64_t *shape;
+    bool f_order;
+    const cip_node *more; /* a mapping of other keys, or NULL */
+} cip_bp_described;
+
+/* Whether the key is one of those that describe the array. */
+bool cip_bp_is_numpy_key(const cip_node *key);
+/* Appends the JSON. UNSUPPORTED for a type that numpy does not have. */
+cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b, cip_err *err);
+/* Appends the metadata section that holds it. room: bytes kept for it (at least its length); 0: as
+ * many as bloscpack keeps. */
+cip_status cip_bp_meta_section(cip_env *env, cip_bytes json, cip_sum_id sum, uint32_t room,
+                               cip_buf *out, cip_err *err);
+
+/* --- bloscpack_write.c ---------------------------------------------------------------------------
+ */
+
+/* Appends header and metadata section of a new file. */
+cip_status cip_bp_front(cip_env *env, const cip_bp_header *h, const cip_bp_described *d,
+                        cip_buf *out, cip_err *err);
+/* Chunks as a file stored so takes them; `how` is borrowed. */
+void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form);
+/* The chunk of an array of nothing, in `bytes` (CIP_BLOSC_HEADER of them). */
+cip_status cip_bp_empty_chunk(cip_env *env, const cip_bp_how *how, cip_chunk_in *out,
+                              uint8_t *bytes, cip_err *err);
+
+extern const cip_array_store cip_bp_store;
+
+/* --- bloscpack_update.c -------------------------------------------------------------------------
+ */
+
+/* Of the store, for files that are there. */
+cip_status cip_bp_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_bp_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_bp_update_finish(void *state, cip_revision *r, cip_err *err);
 
 cip_status cip_bp_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 
 enum { HEADER_1 = 16, AT_VERSION = 4, AT_OPTIONS = 5, AT_SUM = 6 };
@@ -27,7 +28,26 @@ static cip_status sum_of_number(uint8_t number, uint64_t at, cip_sum_id *out, ci
     return CIP_OK;
 }
 
-void cip_bp_digest(cip_sum_id id, const uint8_t *stored, uint8_t out[CIP_SUM_MAX])
+static uint8_t number_of_sum(cip_sum_id id)
+{
+    uint8_t i = 0;
+    while (sums[i] != id)
+        i++;
+    return i;
+}
+
+bool cip_bp_sum_named(const char *name, cip_sum_id *out)
+{
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        if (strcmp(cip_sum_name(sums[i]), name) != 0)
+            continue;
+        *out = sums[i];
+        return true;
+    }
+    return false;
+}
+
+void cip_bp_digest(cip_sum_id id, const uint8_t *stored, uint8_t *out)
 {
     size_t n = cip_sum_size(id);
     bool number = id == CIP_SUM_ADLER32 || id == CIP_SUM_CRC32;
@@ -133,6 +153,19 @@ cip_status cip_bp_header_read(cip_bytes in, uint64_t total, bool force, cip_bp_h
     return CIP_OK;
 }
 
+void cip_bp_header_write(const cip_bp_header *h, uint8_t out[CIP_BP_HEADER])
+{
+    memcpy(out, magic, sizeof magic);
+    out[AT_VERSION] = h->version;
+    out[AT_OPTIONS] = h->options;
+    out[AT_SUM] = number_of_sum(h->sum);
+    out[7] = h->typesize;
+    cip_store_u32(out + 8, (uint32_t)h->chunk_size, false);
+    cip_store_u32(out + 12, (uint32_t)h->last_chunk, false);
+    cip_store_u64(out + 16, (uint64_t)h->nchunk, false);
+    cip_store_u64(out + 24, h->nspare, false);
+}
+
 /* --- metadata --------------------------------------------------------------------------------- */
 
 static cip_status check_meta(const cip_bp_meta *m, uint64_t at, uint64_t left, cip_err *err)
@@ -176,4 +209,16 @@ cip_status cip_bp_meta_read(cip_bytes in, uint64_t at, uint64_t left, cip_bp_met
     CIP_TRY(check_meta(&m, at, left, err));
     *out = m;
     return CIP_OK;
+}
+
+void cip_bp_meta_write(const cip_bp_meta *m, uint8_t out[CIP_BP_META_HEADER])
+{
+    memset(out, 0, CIP_BP_META_HEADER);
+    memcpy(out, meta_magic, sizeof meta_magic);
+    out[9] = number_of_sum(m->sum);
+    out[10] = m->codec;
+    out[11] = m->level;
+    cip_store_u32(out + 12, m->size, false);
+    cip_store_u32(out + 16, m->room, false);
+    cip_store_u32(out + 20, m->stored, false);
 }

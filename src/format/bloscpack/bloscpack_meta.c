@@ -119,20 +119,16 @@ static cip_status read_numpy(cip_layout *l, const cip_node *meta, cip_array *a, 
 /* The metadata without what the array says itself; NULL: nothing is left. */
 static cip_status leave_out(cip_arena *a, const cip_node **meta, cip_err *err)
 {
-    static const char *const known[] = { "dtype", "shape", "order", "container" };
     const cip_node *all = *meta;
     cip_node *rest;
-    const uint32_t nknown = sizeof known / sizeof known[0]; /* each is there, and once */
+    const uint32_t nknown = 4; /* each is there, and once */
     uint32_t n = 0;
     *meta = NULL;
     if (all->len == nknown)
         return CIP_OK;
     CIP_TRY(cip_node_new_map(a, all->len - nknown, &rest, err));
     for (uint32_t i = 0; i < all->len; i++) {
-        bool is_known = false;
-        for (uint32_t k = 0; k < nknown; k++)
-            is_known = is_known || cip_node_is_string(all->pair[i].key, known[k]);
-        if (!is_known)
+        if (!cip_bp_is_numpy_key(all->pair[i].key))
             cip_node_set_pair(rest, n++, all->pair[i].key, all->pair[i].value);
     }
     *meta = rest;
@@ -161,6 +157,7 @@ cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, boo
         return keep_fault(f, st, &why, err);
     *a = found;
     f->wanted = wanted;
+    f->numpy = true;
     CIP_TRY(cip_layout_add_fact(l, "numpy", err, "order %s", found.f_order ? "F" : "C"));
     return leave_out(&l->arena, meta, err);
 }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How a file is to be stored: codec, filter, chunks, digests and offsets from what was asked for;
+ * and the metadata that describe an array as numpy's users do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/bloscpack/bloscpack.h"
+#include "tree/yaml.h"
+
+enum {
+    CHUNK_SIZE = 1 << 20, /* bloscpack's defaults */
+    LEVEL = 7,
+    SPARE_EACH = 10, /* free offsets for each chunk, and bytes kept for each of the metadata */
+    OPTION_CHUNK_SIZE = 0,
+    OPTION_FILTER,
+    OPTION_OFFSETS,
+    OPTION_SPARE
+};
+
+const cip_format_option cip_bp_options[] = {
+    { "chunk_size", "bytes of a chunk before it is encoded (1048576)" },
+    { "filter", "shuffle (the default), bitshuffle or none" },
+    { "offsets", "no: without the table of the chunks' places, which appending needs" },
+    { "spare", "free offsets for chunks to come (ten for each chunk)" },
+    { NULL, NULL },
+};
+
+/* The only array's own, else that of all. */
+static const char *given(const cip_spec *spec, size_t option)
+{
+    const char *own = spec->narray == 1 ? cip_option_given(spec->array[0].option, option) : NULL;
+    return own != NULL ? own : cip_option_given(spec->option, option);
+}
+
+static cip_status bad_option(const cip_spec *spec, size_t option, const char *expected,
+                             cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
+                    cip_bp_options[option].key, given(spec, option));
+}
+
+/* A number of at most `most`; *v stays where none is given. */
+static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most, uint64_t *v,
+                              cip_err *err)
+{
+    const char *text = given(spec, option);
+    char *end;
+    if (text == NULL)
+        return CIP_OK;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n > most)
+        return bad_option(spec, option, "a number of bytes or chunks", err);
+    *v = n;
+    return CIP_OK;
+}
+
+static cip_status take_codec(const cip_spec *spec, cip_blosc_spec *b, cip_err *err)
+{
+    const bool own = spec->narray == 1 && spec->array[0].codec != NULL;
+    const char *codec = own ? spec->array[0].codec : spec->codec;
+    const int level = own ? spec->array[0].level : spec->level;
+    b->level = level != 0 ? level : LEVEL;
+    if (codec == NULL)
+        return CIP_OK;
+    if (strcmp(codec, "none") == 0) {
+        b->level = 0;
+        return CIP_OK;
+    }
+    b->compcode = cip_blosc_codec_id(codec);
+    if (b->compcode < 0 || b->compcode > CIP_BLOSC_ZSTD || b->compcode == CIP_BLOSC_SNAPPY)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none for bloscpack, "
+                        "found %.60s",
+                        codec);
+    return CIP_OK;
+}
+
+static cip_status take_filter(const cip_spec *spec, cip_blosc_spec *b, cip_err *err)
+{
+    const char *text = given(spec, OPTION_FILTER);
+    uint8_t *last = &b->filter[CIP_BLOSC_FILTERS - 1];
+    if (text == NULL)
+        return CIP_OK;
+    if (strcmp(text, "none") == 0)
+        *last = CIP_BLOSC_NOFILTER;
+    else if (strcmp(text, "shuffle") == 0)
+        *last = CIP_BLOSC_SHUFFLE;
+    else if (strcmp(text, "bitshuffle") == 0)
+        *last = CIP_BLOSC_BITSHUFFLE;
+    else
+        return bad_option(spec, OPTION_FILTER, "shuffle, bitshuffle or none", err);
+    return CIP_OK;
+}
+
+static cip_status take_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err)
+{
+    if (spec->checksum == NULL || cip_bp_sum_named(spec->checksum, sum))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected the checksum adler32, crc32, md5, sha1, sha224, sha256, sha384, "
+                    "sha512 or none for bloscpack, found %.40s",
+                    spec->checksum);
+}
+
+/* Chunks are of whole elements. */
+static cip_status take_chunk_size(const cip_spec *spec, uint64_t itemsize, uint64_t *size,
+                                  cip_err *err)
+{
+    *size = CHUNK_SIZE;
+    CIP_TRY(take_number(spec, OPTION_CHUNK_SIZE, CIP_BLOSC_MAX_NBYTES, size, err));
+    *size = cip_max_u64(itemsize, *size / itemsize * itemsize);
+    if (*size <= CIP_BLOSC_MAX_NBYTES)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected elements of at most %d bytes, found %" PRIu64, CIP_BLOSC_MAX_NBYTES,
+                    itemsize);
+}
+
+cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
+                         cip_bp_how *out, cip_err *err)
+{
+    const char *offsets = given(spec, OPTION_OFFSETS);
+    *out = (cip_bp_how){ .sum = CIP_SUM_CRC32, .offsets = true, .spare = UINT64_MAX };
+    cip_blosc_spec *b = &out->blosc;
+    if (d->itemsize == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected elements of some bytes");
+    b->blosc1 = true;
+    b->typesize = d->itemsize <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)d->itemsize : 1;
+    b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
+    if (like != NULL) {
+        memcpy(b->filter, like->filter, sizeof b->filter);
+        if (like->compcode >= 0 && like->compcode != CIP_BLOSC_SNAPPY)
+            b->compcode = like->compcode;
+    }
+    CIP_TRY(take_codec(spec, b, err));
+    CIP_TRY(take_filter(spec, b, err));
+    CIP_TRY(take_sum(spec, &out->sum, err));
+    CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
+    if (offsets != NULL && strcmp(offsets, "yes") != 0 && strcmp(offsets, "no") != 0)
+        return bad_option(spec, OPTION_OFFSETS, "yes or no", err);
+    out->offsets = offsets == NULL || strcmp(offsets, "yes") == 0;
+    return take_number(spec, OPTION_SPARE, INT32_MAX, &out->spare, err);
+}
+
+/* --- header ----------------------------------------------------------------------------------- */
+
+cip_status cip_bp_make_header(const cip_bp_how *how, uint64_t nbytes, cip_bp_header *h,
+                              cip_err *err)
+{
+    uint64_t each = cip_min_u64(how->chunk_size, nbytes), n = nbytes == 0 ? 1 : 0;
+    if (nbytes != 0)
+        n = cip_div_up(nbytes, each);
+    *h = (cip_bp_header){ .version = 3,
+                          .options = CIP_BP_METADATA | (how->offsets ? CIP_BP_OFFSETS : 0),
+                          .sum = how->sum,
+                          .typesize = (uint8_t)how->blosc.typesize,
+                          .chunk_size = (int64_t)each,
+                          .last_chunk = (int64_t)(nbytes - (n - 1) * each),
+                          .nchunk = (int64_t)n,
+                          .len = CIP_BP_HEADER };
+    if (how->offsets)
+        h->nspare = how->spare != UINT64_MAX ? how->spare : SPARE_EACH * n;
+    if (n > INT64_MAX / 8 / (2 * SPARE_EACH))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over 2^56 chunks");
+    return CIP_OK;
+}
+
+/* --- metadata --------------------------------------------------------------------------------- */
+
+bool cip_bp_is_numpy_key(const cip_node *key)
+{
+    static const char *const known[] = { "dtype", "shape", "order", "container" };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (cip_node_is_string(key, known[k]))
+            return true;
+    return false;
+}
+
+static cip_status add_shape(cip_buf *b, int32_t ndim, const int64_t *shape, cip_err *err)
+{
+    CIP_TRY(cip_buf_addf(b, err, ", \"shape\": ["));
+    for (int32_t i = 0; i < ndim; i++)
+        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, i == 0 ? "" : ", ", shape[i]));
+    return cip_buf_addf(b, err, "]");
+}
+
+static cip_status add_more(cip_env *env, const cip_node *more, cip_buf *b, cip_err *err)
+{
+    for (uint32_t i = 0; more != NULL && i < more->len; i++) {
+        CIP_TRY(cip_buf_addf(b, err, ", "));
+        CIP_TRY(cip_json_emit(env, more->pair[i].key, false, b, err));
+        CIP_TRY(cip_buf_addf(b, err, ": "));
+        CIP_TRY(cip_json_emit(env, more->pair[i].value, false, b, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b, cip_err *err)
+{
+    cip_arena a = { .mem = &env->mem };
+    char *descr;
+    cip_buf text = { .mem = &env->mem };
+    cip_status st;
+    CIP_GO(cip_dtype_numpy(&a, d->dtype, &descr, err));
+    const char *quote = descr[0] == '[' ? "" : "'";
+    CIP_GO(cip_buf_addf(&text, err, "%s%s%s", quote, descr, quote));
+    CIP_GO(cip_buf_addf(b, err, "{\"dtype\": "));
+    CIP_GO(cip_json_string(b, (const char *)text.ptr, text.len, err));
+    CIP_GO(add_shape(b, d->ndim, d->shape, err));
+    CIP_GO(cip_buf_addf(b, err, ", \"order\": \"%s\", \"container\": \"numpy\"",
+                        d->f_order ? "F" : "C"));
+    CIP_GO(add_more(env, d->more, b, err));
+    st = cip_buf_addf(b, err, "}");
+done:
+    cip_buf_clear(&text);
+    cip_arena_clear(&a);
+    return st;
+}
+
+/* The stored bytes are the text itself: it is short, and readers need no codec. */
+cip_status cip_bp_meta_section(cip_env *env, cip_bytes json, cip_sum_id sum, uint32_t room,
+                               cip_buf *out, cip_err *err)
+{
+    uint8_t *at, digest[CIP_SUM_MAX];
+    if (json.len > CIP_BP_METADATA_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected metadata of at most %d bytes, found %zu", CIP_BP_METADATA_MAX,
+                        json.len);
+    room = room != 0 ? room : SPARE_EACH * (uint32_t)json.len;
+    const size_t nsum = cip_sum_size(sum), n = CIP_BP_META_HEADER + (size_t)room + nsum;
+    const cip_bp_meta m = {
+        .sum = sum, .size = (uint32_t)json.len, .room = room, .stored = (uint32_t)json.len
+    };
+    if (nsum != 0)
+        CIP_TRY(cip_sum_of(&env->mem, sum, json, digest, err));
+    CIP_TRY(cip_buf_reserve(out, n, &at, err));
+    memset(at, 0, n);
+    cip_bp_meta_write(&m, at);
+    memcpy(at + CIP_BP_META_HEADER, json.ptr, json.len);
+    if (nsum != 0)
+        cip_bp_digest(sum, digest, at + CIP_BP_META_HEADER + room);
+    out->len += n;
+    return CIP_OK;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates. Chunks lie one behind the other, as bloscpack reads them: so one that keeps its stored
+ * length changes where it is, and from the first that does not, or is new, the file ends anew. The
+ * header, the shape in the metadata and the offsets change in the room that they have. Where that
+ * is too little, or the version is 2, the whole file is made anew. The commit makes one step of it
+ * all. */
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/bloscpack/bloscpack.h"
+
+enum { PATCH_MAX = 16 << 20 /* bytes of chunks that change where they are */ };
+
+typedef struct update {
+    bool is_update; /* true: not a writer of new files, whose state begins so too */
+    cip_layout *l;
+    cip_env *env;
+    const cip_bp_file *f;
+    cip_bp_how how; /* of chunks that come */
+    const cip_chunk_changes *c;
+    const cip_array *array;
+    uint64_t was, n; /* chunks before and now, without the one of an array of nothing */
+    cip_bp_header h; /* as it becomes */
+    bool reshaped;
+    cip_chunk_in none; /* the chunk of an array of nothing */
+    uint8_t none_bytes[CIP_BLOSC_HEADER];
+} update;
+
+/* --- how new chunks are stored ---------------------------------------------------------------- */
+
+static cip_status expect_same(const cip_spec *spec, const cip_bp_file *f, cip_err *err)
+{
+    cip_sum_id sum;
+    if (spec->checksum == NULL || (cip_bp_sum_named(spec->checksum, &sum) && sum == f->h.sum))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected the checksum of all chunks of the file, %s, found %.40s",
+                    cip_sum_name(f->h.sum), spec->checksum);
+}
+
+/* Where nothing else is asked for: as the first chunk is. */
+static cip_status choose(update *u, const cip_spec *spec, cip_err *err)
+{
+    const cip_bp_file *f = u->f;
+    cip_spec but_sum = *spec;
+    uint8_t bytes[CIP_BLOSC_HEADER];
+    cip_blosc_head head;
+    size_t n;
+    CIP_TRY(cip_io_read_some(u->l->io, f->chunks_at, bytes, sizeof bytes, &n, err));
+    bool known = cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, NULL) == CIP_OK;
+    but_sum.checksum = NULL;
+    CIP_TRY(cip_bp_choose(&but_sum, u->array->dtype, known ? &head : NULL, &u->how, err));
+    u->how.sum = f->h.sum;
+    u->how.offsets = (f->h.options & CIP_BP_OFFSETS) != 0;
+    if (!f->numpy && f->h.typesize != 0)
+        u->how.blosc.typesize = f->h.typesize;
+    return CIP_OK;
+}
+
+cip_status cip_bp_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    const cip_bp_file *f = b->old->own;
+    update *u;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    u->is_update = true;
+    u->l = b->old;
+    u->env = b->env;
+    u->f = f;
+    u->array = u->l->array[0];
+    if (f->unread.code != CIP_OK)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, f->unread.offset,
+                        "expected metadata that can be read, found others: %.120s", f->unread.text);
+    CIP_TRY(expect_same(b->spec, f, err));
+    CIP_TRY(choose(u, b->spec, err));
+    *state = u;
+    return CIP_OK;
+}
+
+/* A file of one chunk grows by those of the size that new files have. */
+cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    update *u = state;
+    cip_space *data;
+    (void)kind;
+    (void)shape;
+    CIP_TRY(cip_space_resolve(u->f->data, &data, err));
+    if (u->f->chunks.nfound < u->f->chunks.n)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " chunks, found %" PRIu64, u->f->chunks.n,
+                        u->f->chunks.nfound);
+    if (u->f->chunks.raw != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a header that says how many chunks there are and of which "
+                        "size, found one that does not");
+    if (u->f->chunks.n > 1)
+        u->how.chunk_size = (uint64_t)u->f->h.chunk_size;
+    u->how.chunk_size = cip_max_u64(u->how.chunk_size, (uint64_t)u->f->h.chunk_size);
+    u->was = u->f->chunks.n;
+    cip_bp_form(&u->how, a->dtype, &out->form);
+    return CIP_OK;
+}
+
+/* --- what becomes of the chunks --------------------------------------------------------------- */
+
+/* Bytes of chunk i with its digest, as the file has it. */
+static cip_status old_chunk(const update *u, uint64_t i, cip_extent *out, cip_err *err)
+{
+    cip_blosc_head head;
+    cip_chunk c = { .state = CIP_CHUNK_DATA };
+    CIP_TRY(cip_bp_chunk(u->f, i, &head, &c, err));
+    *out = c.at;
+    out->len += cip_sum_size(u->f->h.sum);
+    return CIP_OK;
+}
+
+typedef struct piece {
+    cip_extent at;
+    bool is_new; /* its digest is not yet behind it */
+    uint8_t digest[CIP_SUM_MAX];
+    uint64_t len; /* digest included */
+    uint64_t from;
+} piece;
+
+static cip_status piece_at(const update *u, uint64_t i, piece *p, cip_err *err)
+{
+    const cip_sum_id sum = u->f->h.sum;
+    cip_chunk_now now;
+    cip_chunk_changes_at(u->c, i, &now);
+    *p = (piece){ .from = now.from, .is_new = now.from == UINT64_MAX };
+    if (!p->is_new) {
+        CIP_TRY(old_chunk(u, now.from, &p->at, err));
+        p->len = p->at.len;
+        return CIP_OK;
+    }
+    p->at = now.chunk.at;
+    p->len = p->at.len + cip_sum_size(sum);
+    cip_bp_digest(sum, now.chunk.sum, p->digest);
+    return CIP_OK;
+}
+
+static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revision *r, cip_err *err)
+{
+    void *bytes = NULL;
+    const size_t n = (size_t)p->at.len, ndigest = (size_t)p->len - n;
+    CIP_TRY(cip_mem_get(&u->env->mem, n, &bytes, err));
+    cip_status st = cip_io_read(p->at.in->io, p->at.off, bytes, n, err);
+    if (st == CIP_OK)
+        st = cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ bytes, n },
+                             err);
+    if (st == CIP_OK && ndigest != 0)
+        st = cip_patch_write(&r->patch, "", at + n, (cip_bytes){ NULL, 0 },
+                             (cip_bytes){ p->digest, ndigest }, err);
+    cip_mem_put(&u->env->mem, bytes);
+    return st;
+}
+
+/* Chunks that change where they are; *k: the first that cannot. */
+static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_err *err)
+{
+    uint64_t i = 0, nbytes = 0;
+    while (i < u->n && i < u->was) {
+        cip_chunk_now now;
+        cip_extent old;
+        piece p;
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from == i) {
+            i += now.run;
+            continue;
+        }
+        if (now.from != UINT64_MAX)
+            break;
+        CIP_TRY(piece_at(u, i, &p, err));
+        CIP_TRY(old_chunk(u, i, &old, err));
+        nbytes += p.len;
+        if (p.len != old.len || nbytes > PATCH_MAX)
+            break;
+        CIP_TRY(write_piece(u, &p, old.off, r, err));
+        i++;
+    }
+    *k = i;
+    return CIP_OK;
+}
+
+/* The places of the chunks from k on, the first at `at`. */
+static cip_status place_from(update *u, uint64_t k, uint64_t at, cip_buf *offsets, cip_err *err)
+{
+    uint8_t bytes[8];
+    piece p = { .len = 0 };
+    for (uint64_t i = k; i < cip_max_u64(1, u->n); i++) {
+        if (u->n != 0)
+            CIP_TRY(piece_at(u, i, &p, err));
+        cip_store_u64(bytes, at, false);
+        CIP_TRY(cip_buf_add(offsets, bytes, sizeof bytes, err));
+        at += p.len;
+    }
+    return CIP_OK;
+}
+
+static cip_status add_none(update *u, cip_revision *r, cip_err *err)
+{
+    uint8_t digest[CIP_SUM_MAX];
+    CIP_TRY(cip_bp_empty_chunk(u->env, &u->how, &u->none, u->none_bytes, err));
+    cip_bp_digest(u->how.sum, u->none.sum, digest);
+    CIP_TRY(cip_revision_bytes(r, u->none.bytes.ptr, u->none.bytes.len, err));
+    return cip_revision_bytes(r, digest, cip_sum_size(u->how.sum), err);
+}
+
+static cip_status add_from(update *u, uint64_t k, cip_revision *r, cip_err *err)
+{
+    piece p;
+    if (u->n == 0)
+        return add_none(u, r, err);
+    for (uint64_t i = k; i < u->n; i++) {
+        CIP_TRY(piece_at(u, i, &p, err));
+        CIP_TRY(cip_revision_range(r, p.at.in->io, p.at.off, p.at.len, err));
+        if (p.is_new)
+            CIP_TRY(cip_revision_bytes(r, p.digest, (size_t)(p.len - p.at.len), err));
+    }
+    return CIP_OK;
+}
+
+/* --- in place --------------------------------------------------------------------------------- */
+
+static cip_bp_described described(const update *u)
+{
+    return (cip_bp_described){ .dtype = u->array->dtype,
+                               .ndim = u->array->view.ndim,
+                               .shape = cip_chunk_changes_shape(u->c),
+                               .f_order = u->array->f_order,
+                               .more = cip_map_get(u->l->tree, "metadata") };
+}
+
+/* The metadata section with the shape as it becomes; *fits false: there is no room for it. Nothing
+ * is added where it stays as it is. */
+static cip_status new_meta(const update *u, cip_buf *out, bool *fits, cip_err *err)
+{
+    const cip_bp_described d = described(u);
+    const cip_bp_meta *m = &u->f->meta;
+    cip_buf json = { .mem = &u->env->mem };
+    *fits = true;
+    if (!u->f->numpy || !u->reshaped)
+        return CIP_OK;
+    cip_status st = cip_bp_numpy_json(u->env, &d, &json, err);
+    *fits = st == CIP_OK && json.len <= m->room;
+    if (*fits)
+        st = cip_bp_meta_section(u->env, (cip_bytes){ json.ptr, json.len }, m->sum, m->room, out,
+                                 err);
+    cip_buf_clear(&json);
+    return st;
+}
+
+static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, cip_err *err)
+{
+    return n == 0 ? CIP_OK
+                  : cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n },
+                                    err);
+}
+
+/* Offsets from chunk k on, and -1 in those that are free again. */
+static cip_status patch_offsets(update *u, uint64_t k, uint64_t at, cip_revision *r, cip_err *err)
+{
+    cip_buf offsets = { .mem = &u->env->mem };
+    const uint64_t unset = UINT64_MAX;
+    if (!u->how.offsets)
+        return CIP_OK;
+    cip_status st = place_from(u, k, at, &offsets, err);
+    for (uint64_t i = (uint64_t)u->h.nchunk; st == CIP_OK && i < (uint64_t)u->f->h.nchunk; i++)
+        st = cip_buf_add(&offsets, &unset, sizeof unset, err);
+    if (st == CIP_OK)
+        st = patch(r, u->f->offsets_at + 8 * k, offsets.ptr, offsets.len, err);
+    cip_buf_clear(&offsets);
+    return st;
+}
+
+/* Where chunk k begins, behind those before it that stay. */
+static cip_status begin_of(const update *u, uint64_t k, uint64_t *at, cip_err *err)
+{
+    cip_extent old;
+    *at = u->f->chunks_at;
+    if (k == 0)
+        return CIP_OK;
+    CIP_TRY(old_chunk(u, k - 1, &old, err));
+    *at = old.off + old.len;
+    return CIP_OK;
+}
+
+static cip_status end_anew(update *u, uint64_t k, cip_revision *r, cip_err *err)
+{
+    uint64_t at;
+    if (u->n == 0)
+        k = 0;
+    if (k == u->n && k == u->was && k != 0)
+        return CIP_OK;
+    CIP_TRY(begin_of(u, k, &at, err));
+    CIP_TRY(patch_offsets(u, k, at, r, err));
+    r->has_tail = true;
+    r->tail_off = at;
+    return add_from(u, k, r, err);
+}
+
+static cip_status finish_in_place(update *u, const cip_buf *meta, cip_revision *r, cip_err *err)
+{
+    uint8_t head[CIP_BP_HEADER];
+    uint64_t k;
+    cip_bp_header_write(&u->h, head);
+    CIP_TRY(patch(r, 0, head, sizeof head, err));
+    CIP_TRY(patch(r, u->f->meta_at, meta->ptr, meta->len, err));
+    CIP_TRY(write_in_place(u, r, &k, err));
+    return end_anew(u, k, r, err);
+}
+
+/* --- anew ------------------------------------------------------------------------------------- */
+
+/* Up to the offsets. */
+static cip_status add_front(update *u, cip_revision *r, uint64_t *len, cip_err *err)
+{
+    const cip_bp_described d = described(u);
+    cip_buf front = { .mem = &u->env->mem };
+    uint8_t head[CIP_BP_HEADER];
+    if (u->f->numpy) {
+        cip_status st = cip_bp_front(u->env, &u->h, &d, &front, err);
+        if (st == CIP_OK)
+            st = cip_revision_bytes(r, front.ptr, front.len, err);
+        *len = front.len;
+        cip_buf_clear(&front);
+        return st;
+    }
+    cip_bp_header_write(&u->h, head);
+    *len = sizeof head + u->f->meta.len;
+    CIP_TRY(cip_revision_bytes(r, head, sizeof head, err));
+    return cip_revision_range(r, u->l->io, u->f->meta_at, u->f->meta.len, err);
+}
+
+static cip_status add_offsets(update *u, uint64_t at, cip_revision *r, cip_err *err)
+{
+    cip_buf offsets = { .mem = &u->env->mem };
+    if (!u->how.offsets)
+        return CIP_OK;
+    at += 8 * ((uint64_t)u->h.nchunk + u->h.nspare);
+    cip_status st = place_from(u, 0, at, &offsets, err);
+    if (st == CIP_OK)
+        st = cip_revision_bytes(r, offsets.ptr, offsets.len, err);
+    cip_buf_clear(&offsets);
+    return st == CIP_OK ? cip_revision_fill(r, 0xff, 8 * u->h.nspare, err) : st;
+}
+
+static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
+{
+    uint64_t len;
+    r->anew = r->has_tail = true;
+    r->tail_off = 0;
+    CIP_TRY(add_front(u, r, &len, err));
+    CIP_TRY(add_offsets(u, len, r, err));
+    return add_from(u, 0, r, err);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+cip_status cip_bp_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    update *u = state;
+    const int64_t *shape = cip_chunk_changes_shape(c);
+    const cip_nd *v = &u->array->view;
+    const cip_bp_header *f = &u->f->h;
+    uint64_t nbytes = u->f->chunks.raw_len;
+    u->c = c;
+    u->n = cip_chunk_changes_count(c);
+    u->reshaped = memcmp(shape, v->shape, (size_t)v->ndim * sizeof *shape) != 0;
+    if (u->reshaped) { /* all of the chunks are the array then */
+        cip_shape_nelem(v->ndim, shape, &nbytes);
+        nbytes *= v->itemsize;
+    }
+    CIP_TRY(cip_bp_make_header(&u->how, nbytes, &u->h, err));
+    u->h.options = f->options;
+    u->h.typesize = f->typesize;
+    return CIP_OK;
+}
+
+/* Whether header and offsets have the room. */
+static bool has_room(update *u)
+{
+    const cip_bp_header *f = &u->f->h;
+    const uint64_t all = (uint64_t)f->nchunk + f->nspare;
+    if (f->version != 3)
+        return false;
+    if (!u->how.offsets)
+        return true;
+    if ((uint64_t)u->h.nchunk > all || f->nchunk == 0 || u->f->chunks.end != 0)
+        return false;
+    u->h.nspare = all - (uint64_t)u->h.nchunk;
+    return true;
+}
+
+cip_status cip_bp_update_finish(void *state, cip_revision *r, cip_err *err)
+{
+    update *u = state;
+    cip_buf meta = { .mem = &u->env->mem };
+    bool fits;
+    r->patch.old_len = r->patch.new_len = u->l->io->size;
+    if (u->c == NULL)
+        return CIP_OK;
+    cip_status st = new_meta(u, &meta, &fits, err);
+    if (st == CIP_OK)
+        st = fits && has_room(u) ? finish_in_place(u, &meta, r, err) : finish_anew(u, r, err);
+    cip_buf_clear(&meta);
+    return st;
+}
