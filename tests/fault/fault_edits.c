@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Changes through the public API: every kind of update of an ASDF and a RawArray file. */
+ * Changes through the public API: every kind of update of an ASDF, a RawArray and a bloscpack file.
+ */
 #include "fault/fault_scenarios.h"
 
 #include <stdio.h>
@@ -258,6 +259,35 @@ FAULT_EDIT(ra_put)
 FAULT_EDIT(ra_append)
 FAULT_EDIT(ra_larger)
 FAULT_EDIT(ra_smaller)
+
+/* --- a bloscpack file of 500 numbers in five chunks ---------------------------------------------
+ */
+
+static void make_bloscpack(const char *dir, const char *spare)
+{
+    uint32_t v[500];
+    const int64_t shape[] = { 500 };
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    const char *const given[] = { "chunk_size=400", spare, NULL };
+    const cip_write_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1 };
+    const cip_array_options how = { .size = sizeof how, .format_options = given };
+    for (uint32_t i = 0; i < 500; i++)
+        v[i] = i * i / 7;
+    must(cip_create(beside(dir, "a.blp"), &o, &w, &err), &err);
+    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
+    must(cip_writer_commit(w, &err), &err);
+}
+
+void fault_make_bloscpack(const char *dir)
+{
+    make_bloscpack(dir, "spare=9");
+}
+
+void fault_make_full_bloscpack(const char *dir)
+{
+    make_bloscpack(dir, "spare=0");
+}
 
 /* --- rows at the end, and whole files --------------------------------------------------------- */
 

@@ -21,6 +21,8 @@ fault_change fault_by_switch, fault_by_switch_and_tail, fault_by_append, fault_b
     fault_twice, fault_switch_after_journal, fault_rows;
 void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
+void fault_make_bloscpack(const char *dir);
+void fault_make_full_bloscpack(const char *dir); /* without a free offset */
 void fault_make_stream(const char *dir);
 /* Revisions that name another file beside. */
 fault_change fault_other_member, fault_other_member_and_tail;
