@@ -86,18 +86,32 @@ CIP_API cip_status cip_create(const char *path, const cip_write_options *opts, c
 CIP_API cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
                                  const cip_write_options *opts, cip_writer **w, cip_err *err);
 
-/** A file in memory. */
+/** A file in memory, and members beside it where it consists of several files. */
 typedef struct cip_memory cip_memory;
 /** The same into memory: *out, which is the caller's to free, also when the writer fails, and
- * outlives the writer. `format` as in the options ("asdf"). What is in it does not count for
- * cip_limits.max_memory. Files of several members are UNSUPPORTED. */
+ * outlives the writer. `format` as in the options ("asdf"), or a file's name with a dot in it
+ * ("night.asdf"), which tells the format where the options do not and which members are named
+ * after: without one, files that name their members so (storage "external") are UNSUPPORTED. What
+ * is in it does not count for cip_limits.max_memory. */
 CIP_API cip_status cip_create_memory(const char *format, const cip_write_options *opts,
                                      cip_memory **out, cip_writer **w, cip_err *err);
-/** The file's bytes, *nbytes of them: borrowed until it is freed or an update of it is committed
- * (cip_edit_open_memory). NULL and 0 before a commit has completed it. */
+/** The file's bytes, *nbytes of them (none of a folder): borrowed until it is freed or an update of
+ * it is committed (cip_edit_open_memory). NULL and 0 before a commit has completed it. */
 CIP_API const void *cip_memory_bytes(const cip_memory *memory, size_t *nbytes);
+/** The i-th member by the order of their names: its name ("night0000.asdf", "data/0"), and its
+ * bytes if asked for. Borrowed as cip_memory_bytes. NULL when there are no more. */
+CIP_API const char *cip_memory_member(const cip_memory *memory, size_t i, const void **bytes,
+                                      size_t *nbytes);
 /** A file in memory from bytes that are there, which are copied: to be updated. */
 CIP_API cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err);
+/** Puts a member beside a complete one, a copy as well; with none of its own bytes it is a folder.
+ * BUSY when there is a member of that name. */
+CIP_API cip_status cip_memory_add(cip_memory *memory, const char *name, const void *bytes,
+                                  size_t nbytes, cip_err *err);
+/** Opens it as cip_open does, members too. It must outlive *file, which can be read until an update
+ * is committed. */
+CIP_API cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts,
+                                   cip_file **file, cip_err *err);
 /** After the writer has ended. NULL is fine. */
 CIP_API void cip_memory_free(cip_memory *memory);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/commit/commit.h"
+#include "core/commit/memory_file.h"
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
 #include "core/take_options.h"
@@ -363,4 +364,14 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
     return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
+}
+
+cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip_file **file,
+                           cip_err *err)
+{
+    *file = NULL;
+    if (cip_memory_bytes(memory, NULL) == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
+    const cip_io_methods reads = cip_memory_reads(memory);
+    return cip_open_io(&reads, memory, opts, file, err);
 }

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A file in memory: one run of bytes, which nobody sees before it is complete. */
+ * Files in memory: one run of bytes, and members beside it, each another. Nobody sees them before
+ * they are complete. */
 #include "core/commit/memory_file.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/num.h"
 
+/* The set is its first file. A member that is unlinked stays for those who have it open. */
 struct cip_memory {
-    cip_mem mem;
+    cip_mem mem; /* of the set; its members have none */
     cip_buf bytes;
     bool complete;
+    char *name;          /* NULL: it has none */
+    cip_memory **member; /* nmember of them, by name */
+    size_t nmember, room;
+    cip_memory *set;       /* a member's */
+    _Atomic unsigned held; /* a member's: by the set, and by who has it open */
 };
 
 cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err)
@@ -22,6 +30,11 @@ cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err 
     m->bytes.mem = &m->mem;
     *out = m;
     return CIP_OK;
+}
+
+cip_status cip_memory_set_name(cip_memory *m, const char *name, cip_err *err)
+{
+    return cip_mem_copy(&m->mem, name, strlen(name), &m->name, err);
 }
 
 cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err)
@@ -38,18 +51,159 @@ cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, ci
     return st;
 }
 
+static const void *show(const cip_memory *m, size_t *nbytes)
+{
+    if (nbytes != NULL)
+        *nbytes = m->bytes.len;
+    return m->bytes.ptr != NULL ? (const void *)m->bytes.ptr : "";
+}
+
 const void *cip_memory_bytes(const cip_memory *m, size_t *nbytes)
 {
-    bool shown = m != NULL && m->complete;
+    if (m != NULL && m->complete)
+        return show(m, nbytes);
     if (nbytes != NULL)
-        *nbytes = shown ? m->bytes.len : 0;
-    return shown ? m->bytes.ptr : NULL;
+        *nbytes = 0;
+    return NULL;
+}
+
+const char *cip_memory_member(const cip_memory *m, size_t i, const void **bytes, size_t *nbytes)
+{
+    if (m == NULL || !m->complete || i >= m->nmember)
+        return NULL;
+    const void *p = show(m->member[i], nbytes);
+    if (bytes != NULL)
+        *bytes = p;
+    return m->member[i]->name;
+}
+
+/* --- members ----------------------------------------------------------------------------------
+ */
+
+static void let_go(void *member)
+{
+    cip_memory *m = member;
+    cip_mem *mem = &m->set->mem;
+    if (atomic_fetch_sub(&m->held, 1) != 1)
+        return;
+    cip_buf_clear(&m->bytes);
+    cip_mem_put(mem, m->name);
+    cip_mem_put(mem, m);
+}
+
+/* Where it is, or would be. */
+static bool find(const cip_memory *set, const char *name, size_t *at)
+{
+    size_t low = 0, high = set->nmember;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(set->member[middle]->name, name);
+        *at = middle;
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return false;
+}
+
+static cip_status make_room(cip_memory *set, cip_err *err)
+{
+    size_t room = set->room != 0 ? 2 * set->room : 8;
+    if (set->nmember < set->room)
+        return CIP_OK;
+    CIP_TRY(cip_mem_resize(&set->mem, (void **)&set->member, room * sizeof *set->member, err));
+    set->room = room;
+    return CIP_OK;
+}
+
+cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out, cip_err *err)
+{
+    cip_memory *m;
+    size_t at;
+    if (find(set, name, &at))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "there is a '%.120s' already", name);
+    CIP_TRY(make_room(set, err));
+    CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
+    m->set = set;
+    m->bytes.mem = &set->mem;
+    atomic_init(&m->held, 1);
+    cip_status st = cip_mem_copy(&set->mem, name, strlen(name), &m->name, err);
+    if (st != CIP_OK) {
+        let_go(m);
+        return st;
+    }
+    memmove(set->member + at + 1, set->member + at, (set->nmember++ - at) * sizeof m);
+    set->member[at] = m;
+    *out = m;
+    return CIP_OK;
+}
+
+static cip_status hold(const cip_memory *set, const char *name, void **out, cip_err *err)
+{
+    size_t at;
+    if (!find(set, name, &at))
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "there is no '%.120s' in memory",
+                        name);
+    atomic_fetch_add(&set->member[at]->held, 1);
+    *out = set->member[at];
+    return CIP_OK;
+}
+
+static cip_status unlink_member(void *user, const char *name, cip_err *err)
+{
+    cip_memory *set = user;
+    size_t at;
+    (void)err;
+    if (find(set, name, &at)) {
+        let_go(set->member[at]);
+        memmove(set->member + at, set->member + at + 1, (--set->nmember - at) * sizeof set);
+    }
+    return CIP_OK;
+}
+
+/* What a reader could not open is no member. */
+static bool may_be_member(const char *name)
+{
+    if (name[0] == '\0' || name[0] == '/')
+        return false;
+    for (const char *p = name; p != NULL; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '\0' || p[2] == '/'))
+            return false;
+    }
+    return true;
+}
+
+cip_status cip_memory_add(cip_memory *m, const char *name, const void *bytes, size_t nbytes,
+                          cip_err *err)
+{
+    cip_memory *member;
+    if (cip_memory_bytes(m, NULL) == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
+    if (name == NULL || (bytes == NULL && nbytes != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a name and bytes, found NULL");
+    if (!may_be_member(name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a relative name without '..', found '%.80s'", name);
+    CIP_TRY(cip_memory_create(m, name, &member, err));
+    cip_status st = cip_buf_add(&member->bytes, bytes, nbytes, err);
+    if (st != CIP_OK)
+        unlink_member(m, name, NULL);
+    return st;
 }
 
 void cip_memory_free(cip_memory *m)
 {
     if (m == NULL)
         return;
+    for (size_t i = 0; i < m->nmember; i++)
+        let_go(m->member[i]);
+    cip_mem_put(&m->mem, m->member);
+    cip_mem_put(&m->mem, m->name);
     cip_buf_clear(&m->bytes);
     cip_mem_handle_free(&m->mem.from, m);
 }
@@ -58,6 +212,9 @@ void cip_memory_complete(cip_memory *m)
 {
     m->complete = true;
 }
+
+/* --- as an output -----------------------------------------------------------------------------
+ */
 
 static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
 {
@@ -111,17 +268,22 @@ cip_out cip_memory_out(cip_memory *m)
         .rewrite = rewrite,
         .rewind = resize,
         .move = move,
+        .name = m->name,
     };
 }
 
 /* --- as a file of a store -------------------------------------------------------------------- */
 
+/* An update that was made since may have cut it. */
 static cip_status read_ranges(void *user, const cip_range *r, size_t n, cip_err *err)
 {
     const cip_memory *m = user;
-    (void)err;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (r[i].offset > m->bytes.len || r[i].nbytes > m->bytes.len - r[i].offset)
+            return cip_fail(err, CIP_ERR_BUSY, r[i].offset,
+                            "the file changed since it was opened; open it again");
         memcpy(r[i].dst, m->bytes.ptr + r[i].offset, r[i].nbytes);
+    }
     return CIP_OK;
 }
 
@@ -132,12 +294,43 @@ static cip_status size(void *user, uint64_t *nbytes, cip_err *err)
     return CIP_OK;
 }
 
-const cip_io_methods cip_memory_reads = { CIP_IO_METHODS_INIT, .read_ranges = read_ranges,
-                                          .size = size };
+static cip_status open_to_read(void *user, const char *name, cip_io_methods *methods, void **member,
+                               cip_err *err)
+{
+    *methods = (cip_io_methods){ CIP_IO_METHODS_INIT, .read_ranges = read_ranges, .size = size,
+                                 .close = let_go };
+    return hold(user, name, member, err);
+}
+
+cip_io_methods cip_memory_reads(const cip_memory *m)
+{
+    return (cip_io_methods){ CIP_IO_METHODS_INIT, .read_ranges = read_ranges, .size = size,
+                             .open_member = m->bytes.len + m->nmember != 0 ? open_to_read : NULL };
+}
+
+static const cip_io_write_methods member_writes = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite,
+                                                    .resize = resize, .close = let_go };
+
+static cip_status open_to_write(void *user, const char *name, cip_io_write_methods *methods,
+                                void **member, cip_err *err)
+{
+    *methods = member_writes;
+    return hold(user, name, member, err);
+}
+
+static cip_status create_member(void *user, const char *name, cip_io_write_methods *methods,
+                                void **member, cip_err *err)
+{
+    cip_memory *m;
+    CIP_TRY(cip_memory_create(user, name, &m, err));
+    return open_to_write(user, name, methods, member, err);
+}
 
 cip_target cip_memory_target(cip_memory *m)
 {
-    return (cip_target){
-        .user = m, .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite, .resize = resize }
-    };
+    return (cip_target){ .user = m,
+                         .methods = { CIP_IO_WRITE_METHODS_INIT, .name = m->name,
+                                      .write_at = rewrite, .resize = resize,
+                                      .create_member = create_member, .open_member = open_to_write,
+                                      .unlink_member = unlink_member } };
 }

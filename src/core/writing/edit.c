@@ -165,7 +165,8 @@ cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts
         *edit = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
-    return open_target(&cip_memory_reads, cip_memory_target(memory), opts, edit, err);
+    const cip_io_methods reads = cip_memory_reads(memory);
+    return open_target(&reads, cip_memory_target(memory), opts, edit, err);
 }
 
 cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)

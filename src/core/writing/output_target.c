@@ -72,6 +72,21 @@ done:
     return st;
 }
 
+/* Nobody sees it before the whole is complete, so that it is written where it stays. */
+static cip_status new_in_memory(void *user, const char *name, cip_out **out, cip_err *err)
+{
+    target_output *o = user;
+    cip_memory *made;
+    member *m;
+    CIP_TRY(CIP_NEW(&o->env->mem, &m, 1, err));
+    *o->last = m;
+    o->last = &m->next;
+    CIP_TRY(cip_memory_create(o->memory, name, &made, err));
+    m->out = cip_memory_out(made);
+    *out = &m->out;
+    return CIP_OK;
+}
+
 /* --- the commit ------------------------------------------------------------------------------ */
 
 /* `data` NULL: the bytes are there already. */
@@ -154,6 +169,8 @@ cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output 
     CIP_TRY(output_new(env, &o, err));
     o->memory = memory;
     o->out = cip_memory_out(memory);
+    o->out.member = new_in_memory;
+    o->out.member_user = o;
     *out = &o->o;
     return CIP_OK;
 }

@@ -128,6 +128,127 @@ static void level_process_syncs_nothing(void **state)
     test_store_clear(&s);
 }
 
+/* All of a set in memory, as the files of the folder. */
+static void expect_set(cip_memory *m, const char *name, size_t nmember)
+{
+    const void *bytes;
+    size_t n, i = 0;
+    bytes = cip_memory_bytes(m, &n);
+    expect_same(name, bytes, n);
+    for (const char *member; (member = cip_memory_member(m, i, &bytes, &n)) != NULL; i++)
+        expect_same(member, bytes, n);
+    assert_int_equal(i, nmember);
+}
+
+/* As a program gets it from somewhere. */
+static cip_memory *copy_set(const cip_memory *from)
+{
+    cip_memory *m;
+    const char *member;
+    size_t n;
+    const void *bytes = cip_memory_bytes(from, &n);
+    OK(cip_memory_new(bytes, n, &m, err));
+    for (size_t i = 0; (member = cip_memory_member(from, i, &bytes, &n)) != NULL; i++)
+        OK(cip_memory_add(m, member, bytes, n, err));
+    return m;
+}
+
+static void expect_last(cip_memory *m, const char *path, float value)
+{
+    float found[12];
+    cip_file *f;
+    OK(cip_memory_open(m, NULL, &f, err));
+    OK(cip_read(cip_find(f, path, NULL), "", cip_dtype_of(CIP_F32), found, sizeof found, err));
+    assert_true(found[11] == value);
+    cip_file_close(f);
+}
+
+static cip_status change_outside(cip_edit *e, cip_err *err)
+{
+    const float seven = 7;
+    cip_edit_write(e, "a", "[2, 3]", &seven, sizeof seven, err);
+    cip_edit_set(e, "meta/name", "a name that is longer than the first", err);
+    return cip_edit_commit(e, err);
+}
+
+static void sets_in_memory_are_written_read_and_updated(void **state)
+{
+    cip_memory *m, *again;
+    cip_writer *w;
+    cip_edit *e;
+    (void)state;
+    OK(cip_create(scratch_path(&dir, "night.asdf"), NULL, &w, err));
+    OK(commit(w, OUTSIDE, err));
+    OK(cip_create_memory("night.asdf", NULL, &m, &w, err));
+    put(w, OUTSIDE);
+    assert_null(cip_memory_member(m, 0, NULL, NULL));
+    OK(cip_writer_commit(w, err));
+    expect_set(m, "night.asdf", 2);
+    again = copy_set(m);
+    cip_memory_free(m);
+    expect_last(again, "c", 4);
+    OK(cip_edit_open(scratch_path(&dir, "night.asdf"), NULL, &e, err));
+    OK(change_outside(e, err));
+    OK(cip_edit_open_memory(again, NULL, &e, err));
+    expect_last(again, "c", 4);
+    OK(change_outside(e, err));
+    expect_set(again, "night.asdf", 2);
+    expect_last(again, "a", 7);
+    expect_last(again, "c", 4);
+    cip_memory_free(again);
+}
+
+static void what_is_no_set_is_refused(void **state)
+{
+    cip_memory *m, *none;
+    cip_writer *w;
+    cip_file *f;
+    (void)state;
+    FAILS(CIP_ERR_ARG, "without a folder", cip_create_memory("a/b.asdf", NULL, &m, &w, err));
+    FAILS(CIP_ERR_ARG, "does not tell the format", cip_create_memory("b.what", NULL, &m, &w, err));
+    OK(cip_create_memory("b.asdf", NULL, &none, &w, err));
+    FAILS(CIP_ERR_ARG, "complete", cip_memory_add(none, "b", "", 0, err));
+    FAILS(CIP_ERR_ARG, "complete", cip_memory_open(none, NULL, &f, err));
+    cip_writer_abort(w);
+    cip_memory_free(none);
+    OK(cip_create_memory("b.asdf", NULL, &m, &w, err));
+    OK(commit(w, OUTSIDE, err));
+    FAILS(CIP_ERR_BUSY, "already", cip_memory_add(m, "b0001.asdf", "", 0, err));
+    static const char *const bad[] = { "", "/a", "..", "a/../b", "../a", "a/.." };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        FAILS(CIP_ERR_ARG, "relative name", cip_memory_add(m, bad[i], "", 0, err));
+    FAILS(CIP_ERR_ARG, "NULL", cip_memory_add(m, NULL, "", 0, err));
+    FAILS(CIP_ERR_ARG, "NULL", cip_memory_add(m, "c", NULL, 1, err));
+    OK(cip_memory_add(m, "a/..b", NULL, 0, err));
+    assert_string_equal(cip_memory_member(m, 0, NULL, NULL), "a/..b");
+    assert_null(cip_memory_member(NULL, 0, NULL, NULL));
+    assert_null(cip_memory_member(m, 3, NULL, NULL));
+    cip_memory_free(m);
+    OK(cip_memory_new("what", 4, &m, err));
+    FAILS(CIP_ERR_FORMAT, "", cip_memory_open(m, NULL, &f, err));
+    cip_memory_free(m);
+}
+
+static void a_member_that_is_not_there_is_named(void **state)
+{
+    float found[12];
+    cip_memory *m, *alone;
+    cip_writer *w;
+    cip_file *f;
+    size_t n;
+    (void)state;
+    OK(cip_create_memory("b.asdf", NULL, &m, &w, err));
+    OK(commit(w, OUTSIDE, err));
+    const void *bytes = cip_memory_bytes(m, &n);
+    OK(cip_memory_new(bytes, n, &alone, err));
+    cip_memory_free(m);
+    OK(cip_memory_open(alone, NULL, &f, err));
+    FAILS(CIP_ERR_NOT_FOUND, "b0001.asdf",
+          cip_read(cip_find(f, "c", NULL), "", cip_dtype_of(CIP_F32), found, sizeof found, err));
+    cip_file_close(f);
+    cip_memory_free(alone);
+}
+
 /* --- failures ------------------------------------------------------------------------------- */
 
 static void a_call_that_fails_ends_the_writer_with_its_status(void **state)
@@ -249,28 +370,29 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     for (size_t n = 1; n != 0; n++) {
-        for (int to = 0; to < 2; to++) {
+        for (int to = 0; to < 3; to++) {
             fail_alloc fa = { .fail_at = n };
             cip_allocator a = { fail_alloc_resize, &fa };
             test_store s = { .calls = 0 };
             cip_writer *w = NULL;
             cip_memory *m = NULL;
             cip_status st =
-                to == 0
-                    ? cip_create_memory("asdf", CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1),
-                                        &m, &w, NULL)
-                    : cip_create_io(&writes, test_store_file(&s, "out.asdf"),
-                                    CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1), &w, NULL);
+                to != 1 ? cip_create_memory(to == 0 ? "asdf" : "out.asdf",
+                                            CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1), &m,
+                                            &w, NULL)
+                        : cip_create_io(&writes, test_store_file(&s, "out.asdf"),
+                                        CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1), &w, NULL);
             if (st == CIP_OK)
                 st = commit(w, to == 0 ? TREE : OUTSIDE, NULL);
             assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
-            assert_int_equal(s.file[0].closed, to);
+            assert_int_equal(s.file[0].closed, to == 1);
             assert_int_equal(s.file[0].complete, to == 1 && st == CIP_OK);
+            assert_int_equal(cip_memory_member(m, 1, NULL, NULL) != NULL, to == 2 && st == CIP_OK);
             cip_memory_free(m);
             test_store_clear(&s);
             assert_int_equal(fa.held, 0);
             assert_true((st == CIP_OK) == (fa.requests < n));
-            if (st == CIP_OK && to == 1)
+            if (st == CIP_OK && to == 2)
                 return;
         }
     }
@@ -503,6 +625,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_store_get_the_bytes_of_a_file),
+        cmocka_unit_test(sets_in_memory_are_written_read_and_updated),
+        cmocka_unit_test(what_is_no_set_is_refused),
+        cmocka_unit_test(a_member_that_is_not_there_is_named),
         cmocka_unit_test(level_process_syncs_nothing),
         cmocka_unit_test(a_call_that_fails_ends_the_writer_with_its_status),
         cmocka_unit_test(what_failed_before_reaches_no_store),

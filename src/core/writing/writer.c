@@ -169,10 +169,11 @@ static cip_status begin_store(cip_writer *w, cip_array_form *form, cip_err *err)
     return CIP_OK;
 }
 
-/* Where a new file goes: one of the four. */
+/* Where a new file goes. */
 typedef struct destination {
     const char *path;
     const cip_target *target;
+    const char *name; /* of what is in memory, or NULL */
     cip_memory *memory;
     cip_io *temporary;
 } destination;
@@ -181,7 +182,7 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
 {
     bool folder = (w->format->store->caps & CIP_STORE_FOLDER) != 0;
     bool changes = folder || (w->format->store->caps & CIP_STORE_PATCHES) != 0;
-    if (folder && to->target == NULL && to->path == NULL)
+    if (folder && to->temporary != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s is a folder of files, which one run of bytes cannot hold",
                         w->format->title);
@@ -202,7 +203,8 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
     CIP_TRY(make_pool(w, err));
     CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
     CIP_TRY(copy_text(w, *name, name, err));
-    CIP_TRY(choose_format(w, to->path != NULL ? to->path : *name, err));
+    const char *tells = to->path != NULL ? to->path : to->name != NULL ? to->name : *name;
+    CIP_TRY(choose_format(w, tells, err));
     w->engine = (cip_engine){ .env = &w->env,
                               .store = w->format->store,
                               .progress = w->o.progress,
@@ -279,10 +281,16 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     *out = NULL;
     *writer = NULL;
     CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
-    if (format != NULL)
+    const char *name = format != NULL && strchr(format, '.') != NULL ? format : NULL;
+    if (name != NULL && strchr(name, '/') != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the name of a file, without a folder, found '%.80s'", name);
+    if (name == NULL && format != NULL)
         o.format = format;
     CIP_TRY(cip_memory_make(o.allocator, &memory, err));
-    cip_status st = create(&(destination){ .memory = memory }, &o, writer, err);
+    cip_status st = name != NULL ? cip_memory_set_name(memory, name, err) : CIP_OK;
+    if (st == CIP_OK)
+        st = create(&(destination){ .name = name, .memory = memory }, &o, writer, err);
     if (st != CIP_OK)
         cip_memory_free(memory);
     else
