@@ -3,6 +3,7 @@
  * an empty one), the first names a function of the table below, `name=value` ones are options. A
  * case goes from "case FOLDER" to "end", which answers with the first call that was refused
  * ("put:unsupported"), or "ok". Thousands of small files in one process. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,16 +187,24 @@ static cip_status stored_member(void *user, const char *name, cip_io_write_metho
     return *member != NULL ? CIP_OK : CIP_ERR_BUSY;
 }
 
-/* The bytes that are in memory, into the file that they are compared in. */
+static cip_status save_bytes(const char *name, const void *p, size_t n)
+{
+    FILE *f = fopen(name, "wb");
+    size_t written = f != NULL ? fwrite(p, 1, n, f) : 0;
+    return f != NULL && fclose(f) == 0 && written == n ? CIP_OK : CIP_ERR_IO;
+}
+
+/* What is in memory, into the files that it is compared in. */
 static cip_status save(script *s, cip_status st)
 {
     size_t n;
+    const char *member;
     const void *p = cip_memory_bytes(s->memory, &n);
-    FILE *f = p != NULL ? fopen(s->name, "wb") : NULL;
-    if (f != NULL && fwrite(p, 1, n, f) != n)
+    if (p != NULL && save_bytes(s->name, p, n) != CIP_OK)
         st = CIP_ERR_IO;
-    if (f != NULL)
-        fclose(f);
+    for (size_t i = 0; (member = cip_memory_member(s->memory, i, &p, &n)) != NULL; i++)
+        if (save_bytes(member, p, n) != CIP_OK)
+            st = CIP_ERR_IO;
     cip_memory_free(s->memory);
     s->memory = NULL;
     return st;
@@ -221,9 +230,7 @@ static cip_status do_create(script *s)
         return x == NULL ? CIP_ERR_BUSY : cip_create_io(&m, x, o, &s->w, NULL);
     }
     snprintf(s->name, sizeof s->name, "%s", path);
-    const char *suffix = strrchr(path, '.') + 1;
-    const char *format = o->format != NULL ? o->format : *suffix == 'r' ? "rawarray" : suffix;
-    return cip_create_memory(format, o, &s->memory, &s->w, NULL);
+    return cip_create_memory(path, o, &s->memory, &s->w, NULL);
 }
 
 /* Every third element is missing; the mask in an array that the caller frees. */
@@ -417,17 +424,38 @@ static cip_status stored_open(void *user, const char *name, cip_io_methods *meth
     return CIP_OK;
 }
 
+static cip_status load(const char *name, char *bytes, size_t most, size_t *n)
+{
+    FILE *f = fopen(name, "rb");
+    *n = f != NULL ? fread(bytes, 1, most, f) : 0;
+    return f != NULL && fclose(f) == 0 && *n < most ? CIP_OK : CIP_ERR_IO;
+}
+
+/* The file, and all others that lie beside it. */
 static cip_status edit_in_memory(script *s, const cip_edit_options *o)
 {
-    char bytes[1 << 20];
-    FILE *f = fopen(s->word[1], "rb");
-    size_t n = f != NULL ? fread(bytes, 1, sizeof bytes, f) : 0;
-    if (f == NULL || fclose(f) != 0 || n == sizeof bytes)
-        return CIP_ERR_IO;
+    static char bytes[16 << 20];
+    size_t n;
+    cip_status st = load(s->word[1], bytes, sizeof bytes, &n);
+    if (st == CIP_OK)
+        st = cip_memory_new(bytes, n, &s->memory, NULL);
     snprintf(s->name, sizeof s->name, "%s", s->word[1]);
-    cip_status st = cip_memory_new(bytes, n, &s->memory, NULL);
+    DIR *d = opendir(".");
+    for (const struct dirent *at; d != NULL && st == CIP_OK && (at = readdir(d)) != NULL;) {
+        if (at->d_type != DT_REG || strcmp(at->d_name, s->name) == 0)
+            continue;
+        st = load(at->d_name, bytes, sizeof bytes, &n);
+        if (st == CIP_OK)
+            st = cip_memory_add(s->memory, at->d_name, bytes, n, NULL);
+    }
+    if (d != NULL)
+        closedir(d);
     if (st == CIP_OK)
         st = cip_edit_open_memory(s->memory, o, &s->e, NULL);
+    if (st != CIP_OK) {
+        cip_memory_free(s->memory);
+        s->memory = NULL;
+    }
     return st;
 }
 

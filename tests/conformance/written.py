@@ -122,9 +122,9 @@ def make_inputs(top, scripts, commands):
 INTO = {3: "store", 6: "memory"}
 
 
-def has_no_members(line):
-    """Nor a name that is more than the format's."""
-    return "external" not in " ".join(line) and (line[0] != "create" or line[1] in ("a.asdf", "a.ra", "a.npy"))
+def has_a_name(line):
+    """One that memory can have."""
+    return line[0] != "create" or ("." in line[1] and "/" not in line[1])
 
 
 def chosen(here, there):
@@ -143,7 +143,7 @@ def chosen(here, there):
             if threaded:
                 kind.append((name, f"{name} (4 threads)", lines, 4))
             into = INTO.get(len(kind) % 8) if kind is scripts else None
-            if into == "store" or (into and all(has_no_members(line) for line in lines)):
+            if into == "store" or (into and all(has_a_name(line) for line in lines)):
                 kind.append((name, f"{name} (into {into})", lines, into))
     if os.environ.get("CIP_TEST_BUILD") == "asan":
         scripts, commands = effort.sample(scripts, 600), effort.sample(commands, 60)
