@@ -181,6 +181,7 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     if (u == NULL || u->form == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
                         f->format->title);
+    CIP_TRY(cip_edit_has_name(f, err));
     CIP_TRY(cip_rows_count(a, dtype->itemsize, nbytes, &nrow, err));
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)

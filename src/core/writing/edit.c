@@ -169,16 +169,22 @@ cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts
     return open_target(&reads, cip_memory_target(memory), opts, edit, err);
 }
 
+cip_status cip_edit_has_name(const cip_file *file, cip_err *err)
+{
+    if (cip_io_path(file->io) != NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "only a file that was opened by its name can be changed so, not %s",
+                    file->io->ops->name);
+}
+
 cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
 {
     if (edit != NULL)
         *edit = NULL;
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    if (cip_io_path(file->io) == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "only a file that was opened by its name can be changed so, not %s",
-                        file->io->ops->name);
+    CIP_TRY(cip_edit_has_name(file, err));
     CIP_TRY(open_edit(&(edited){ .path = file->io->name, .same = file }, NULL, edit, err));
     file->layout->may_change = true;
     cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */

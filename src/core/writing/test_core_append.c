@@ -49,6 +49,28 @@ static void wrong_calls_are_refused(void **state)
     free(mem);
 }
 
+/* What is in memory is no file that happens to have the name that messages give it. */
+static void what_was_opened_without_a_name_is_refused(void **state)
+{
+    (void)state;
+    const double r[] = { 1, 2 };
+    char was[4096];
+    size_t n;
+    cip_file *f;
+    char *bytes = edit_bytes(edit_file(&s, "m.asdf", true), &n);
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(scratch_path(&s, "")), 0);
+    assert_int_equal(rename("m.asdf", "memory"), 0);
+    OK(cip_open_memory(bytes, n, NULL, &f, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "opened by its name",
+          cip_append(f, "rows", cip_dtype_as_stored(), r, sizeof r, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "opened by its name",
+          cip_append(f, "packed", cip_dtype_of(CIP_F64), r, 16, err));
+    cip_file_close(f);
+    assert_int_equal(chdir(was), 0);
+    free(bytes);
+}
+
 static void a_value_that_does_not_fit_writes_nothing(void **state)
 {
     (void)state;
@@ -171,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_show_to_others_while_the_file_is_open),
         cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(what_was_opened_without_a_name_is_refused),
         cmocka_unit_test(a_value_that_does_not_fit_writes_nothing),
         cmocka_unit_test(a_torn_row_is_cut_before_the_next),
         cmocka_unit_test(a_masked_stream_does_not_outgrow_its_mask),
