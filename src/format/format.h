@@ -186,11 +186,14 @@ enum {
     CIP_STORE_LATE = 4,      /* arrays and tree may come one by one */
     CIP_STORE_TREE = 8,      /* holds any tree */
     CIP_STORE_UPDATES = 16,  /* files that are there can be changed, too */
-    CIP_STORE_APART = 32, /* with LATE: chunks lie apart, so that those of several arrays may come
-                             by turns, in any order, between `add` and `end`, and the file is the
-                             same */
-    CIP_STORE_FOLDER = 64 /* its file is a folder: all goes to members of `out`, which has no bytes
-                             of its own */
+    CIP_STORE_APART = 32,  /* with LATE: chunks lie apart, so that those of several arrays may come
+                              by turns, in any order, between `add` and `end`, and the file is the
+                              same */
+    CIP_STORE_FOLDER = 64, /* its file is a folder: all goes to members of `out`, which has no bytes
+                              of its own */
+    CIP_STORE_SUMS = 128,  /* has kinds of checksums to choose from */
+    CIP_STORE_COMPLETES = 256 /* `finish` changes what was written where the output can be changed;
+                                 a pipe gets it without */
 };
 
 /* A way of storing that only this format has; its value is a text that the format reads. */

@@ -375,6 +375,33 @@ def npys():
                                        ["convert", at(f"{dtype}-6x5"), "b.asdf"]]
 
 
+def bloscpacks():
+    """With codecs that are ours, whose bytes no library's version changes."""
+    for dtype, order, shape in itertools.product(DTYPES, [None, "little", "big"], ["scalar", "7", "3x4", "0x4", "2x3x2"]):
+        yield f"bloscpack/{dtype}/{order}/{shape}", single("bloscpack", "blp", dtype, shape, *([f"byteorder={order}"] if order else []))
+    for dtype, codec in itertools.product(DTYPES, ["none", "blosclz", "blosclz:1", "blosclz:9"]):
+        yield f"bloscpack/{dtype}/{codec}", single("bloscpack", "blp", dtype, "40x30", f"codec={codec}")
+    for dtype in DTYPES:
+        yield f"bloscpack/put/{dtype}", single("bloscpack", "blp", dtype, "40x30", verb="put")
+        yield f"bloscpack/slab/{dtype}", single("bloscpack", "blp", dtype, "6x5", verb="slab")
+    for kind in "none adler32 crc32 md5 sha1 sha224 sha256 sha384 sha512 xxh3".split():
+        yield f"bloscpack/sum/{kind}", single("bloscpack", "blp", "i4le", "40x30", f"md5={kind}")
+    updates = {
+        "write": [["write", ".", ".", at("i4le-40x30")]], "rows": [["write", ".", "[1:3]", at("i4le-2x30")]],
+        "steps": [["write", ".", "[::10, 1::2]", at("i4le-4x15")]], "append": [["append", ".", at("i4le-2x30")]],
+        "cast": [["write_array", ".", "[0]", at("i2be-30")]], "resize-up": [["resize", ".", "50,30"]], "resize-down": [["resize", ".", "3,30"]],
+        "resize-wide": [["resize", ".", "40,33"]], "resize-both": [["resize", ".", "20,20"]], "resize-zero": [["resize", ".", "0,30"]],
+        "set": [["string", "metadata", "new text"]], "all": [["append", ".", at("i4le-2x30")], ["write", ".", "[-1]", at("i4le-30")]],
+        "wrong": [["append", ".", at("i4le-2x29")]], "defrag": [["defrag"]], "freeze": [["freeze"]],
+    }
+    forms = {"coded": [], "big": ["byteorder=big"], "stored": ["codec=none", "md5=none"]}
+    for (form, options), (what, lines) in itertools.product(forms.items(), updates.items()):
+        made = single("bloscpack", "blp", "i4le", "40x30", *options)
+        yield f"bloscpack/update/{form}/{what}", [*made, ["edit", "a.blp"], *lines, ["commit"]]
+    for out in ("b.ra", "b.asdf", "b.npy", "b.blp"):
+        yield f"bloscpack/convert/{out}", [*single("bloscpack", "blp", "rec", "6x5"), ["convert", "a.blp", out, "lossy=1"]]
+
+
 # --- data of several pieces ----------------------------------------------------------------------
 
 def big():
@@ -397,12 +424,15 @@ def big():
         if name not in ("tile", "tile-quantize-zlib"):
             yield f"big/chain/{name}", created([f"encode={chain}", "lossy=1"], ["slab", "a", at(BIG["wide"])] if name == "zlib2" else put("a", BIG["wide"]))
     for codec in ("none", "lz4"):
+        yield (f"big/bloscpack/{'stored' if codec == 'none' else 'coded'}",
+               [["create", "a.blp", *(["codec=none"] if codec == "none" else [])], put("a", BIG["soft"]), ["commit"],
+                ["edit", "a.blp"], ["write", ".", "[100:400:3, ::5]", at("u2le-100x1024")], ["append", ".", at("u2le-2x5120")], ["commit"]])
         yield f"big/rawarray/{codec}", [["create", "a.ra", f"codec={codec}", "byteorder=big"], put("a", BIG["soft"]), ["commit"]]
 
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():

@@ -106,12 +106,13 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     cip_spec *s = &w->spec;
     const cip_write_options *o = &w->o;
     bool plain = !(w->format->store->caps & CIP_STORE_TREE);
+    bool sums = (w->format->store->caps & (CIP_STORE_TREE | CIP_STORE_SUMS)) != 0;
+    bool summed = o->checksum != NULL && strcmp(o->checksum, "none") != 0;
     CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
-    if (plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0 ||
-                  (o->checksum != NULL && strcmp(o->checksum, "none") != 0)))
+    if ((plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0)) || (summed && !sums))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s files have no versions, checksums, slack or alignment to choose",
-                        w->format->title);
+                        "%s files have no versions, %sslack or alignment to choose",
+                        w->format->title, sums ? "" : "checksums, ");
     s->tree_slack = o->tree_slack;
     s->align = o->align;
     s->late = (w->format->store->caps & CIP_STORE_LATE) != 0;
@@ -181,7 +182,8 @@ typedef struct destination {
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
 {
     bool folder = (w->format->store->caps & CIP_STORE_FOLDER) != 0;
-    bool changes = folder || (w->format->store->caps & CIP_STORE_PATCHES) != 0;
+    bool changes =
+        folder || (w->format->store->caps & (CIP_STORE_PATCHES | CIP_STORE_COMPLETES)) != 0;
     if (folder && to->temporary != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s is a folder of files, which one run of bytes cannot hold",

@@ -232,7 +232,7 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_bp_store = {
-    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES,
+    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES | CIP_STORE_SUMS | CIP_STORE_COMPLETES,
     .check = check,
     .begin = begin,
     .store = store,
