@@ -83,8 +83,10 @@ cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind k
 {
     update *u = state;
     cip_space *data;
-    (void)kind;
     (void)shape;
+    if (a->f_order && kind != CIP_CHANGE_ELEMENTS)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an array in order C to change its shape, found order F");
     CIP_TRY(cip_space_resolve(u->f->data, &data, err));
     if (u->f->chunks.nfound < u->f->chunks.n)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
