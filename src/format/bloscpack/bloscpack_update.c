@@ -293,7 +293,7 @@ static cip_status end_anew(update *u, uint64_t k, cip_revision *r, cip_err *err)
     uint64_t at;
     if (u->n == 0)
         k = 0;
-    if (k == u->n && k == u->was && k != 0)
+    if (k == u->n && u->h.nchunk == u->f->h.nchunk && k != 0)
         return CIP_OK;
     CIP_TRY(begin_of(u, k, &at, err));
     CIP_TRY(patch_offsets(u, k, at, r, err));

@@ -355,6 +355,46 @@ static void an_older_version_is_made_anew(void **state)
     }
 }
 
+/* A last chunk of nothing, as a writer may end with one: it goes, and so does its offset. */
+static void a_last_chunk_of_nothing_goes(void **state)
+{
+    (void)state;
+    const int64_t shape[] = { 16, 25 };
+    const char *const option[] = { "400", NULL, NULL, "5" };
+    uint8_t raw[1000], file[8192];
+    cip_spec_array a = array_20x25();
+    one_output o = { 0 };
+    size_t none;
+    job j;
+    fill(raw, sizeof raw);
+    a.shape = shape;
+    cip_spec spec = spec_of(&a, option);
+    spec.checksum = "none";
+    assert_int_equal(one_write(&o, &cip_format_bloscpack, &spec, raw, 500), CIP_OK);
+    memcpy(file, o.bytes.ptr, o.bytes.len);
+    const cip_blosc_spec b = { .typesize = 2, .blosc1 = true };
+    assert_int_equal(cip_blosc_encode(&o.env.mem, &b, (cip_bytes){ raw, 0 }, file + o.bytes.len,
+                                      CIP_BLOSC_HEADER, &none, NULL),
+                     CIP_OK);
+    cip_store_u32(file + 12, 0, false);
+    cip_store_u64(file + 16, 3, false);
+    cip_store_u64(file + 24, 4, false);
+    const size_t len = o.bytes.len + none;
+    uint8_t *offset = file + CIP_BP_HEADER + CIP_BP_META_HEADER;
+    offset += cip_load_u32(file + CIP_BP_HEADER + 16, false) + 4;
+    uint64_t at = (uint64_t)(offset - file) + 8 * 7;
+    for (size_t i = 0; i < 3; i++) {
+        cip_store_u64(offset + 8 * i, at, false);
+        at += cip_load_u32(file + at + 12, false);
+    }
+    assert_int_equal(update(&j, (cip_bytes){ file, len }, raw, 0, 16, NULL), CIP_OK);
+    assert_false(j.r.anew);
+    assert_int_equal(cip_io_read(j.after, 0, file, (size_t)j.after->size, NULL), CIP_OK);
+    assert_holds((cip_bytes){ file, (size_t)j.after->size }, 16, raw, "");
+    job_close(&j);
+    one_output_clear(&o);
+}
+
 static void what_cannot_be_changed_is_refused(void **state)
 {
     (void)state;
@@ -430,6 +470,7 @@ int main(void)
         cmocka_unit_test(masks_and_several_arrays_are_named),
         cmocka_unit_test(rows_change_and_are_added),
         cmocka_unit_test(an_older_version_is_made_anew),
+        cmocka_unit_test(a_last_chunk_of_nothing_goes),
         cmocka_unit_test(what_cannot_be_changed_is_refused),
         cmocka_unit_test(failing_allocations_are_reported),
     };
