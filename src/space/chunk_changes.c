@@ -273,9 +273,7 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
     c->mem = c->arena.mem = mem;
     c->how = (cip_read_how){ a->layout, a->layout->env->pool };
     c->form = *form;
-    const uint64_t each = cip_max_u64(1, form->dtype->itemsize); /* chunks are of whole elements */
-    if (form->chunk_nbytes != UINT64_MAX && form->chunk_nbytes != 0)
-        c->form.chunk_nbytes = cip_max_u64(each, form->chunk_nbytes / each * each);
+    c->form.chunk_nbytes = cip_form_chunk_nbytes(form);
     c->finished = temporary;
     c->zeros = UINT64_MAX;
     cip_status st = look(c, a, err);

@@ -40,7 +40,7 @@ static bool same_steps(const cip_space *s, const cip_array_form *f)
 /* Linear chunks: all but the last of one length. */
 static bool same_cut(const cip_space *s, const cip_array_form *f)
 {
-    uint64_t each = cip_min_u64(f->chunk_nbytes, s->len), n;
+    uint64_t each = cip_min_u64(cip_form_chunk_nbytes(f), s->len), n;
     if (s->len == 0)
         return f->chunk_nbytes != 0;
     return each != 0 && s->table.count(s->table.self, &n, NULL) == CIP_OK &&
@@ -185,7 +185,7 @@ cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err)
         return CIP_OK;
     *moved = true;
     CIP_GO(cip_chunk_maker_init(&v.maker, mem, m->form,
-                                cip_min_u64(m->form->chunk_nbytes, l.s->len), err));
+                                cip_min_u64(cip_form_chunk_nbytes(m->form), l.s->len), err));
     for (uint64_t i = 0; i < l.n;)
         CIP_GO(move_one(&v, &i, err));
     st = CIP_OK;

@@ -307,9 +307,7 @@ static cip_status open(cip_chunker *c, uint64_t nelem, cip_err *err)
     if (f->grid == NULL && f->chunk_nbytes == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected the length of chunks that are not as they come");
-    uint64_t longest = cip_min_u64(c->nbytes, f->chunk_nbytes);
-    if (each != 0 && longest != c->nbytes)
-        longest = cip_max_u64(each, longest / each * each);
+    uint64_t longest = cip_min_u64(c->nbytes, cip_form_chunk_nbytes(f));
     CIP_TRY(cip_chunk_maker_init(&c->maker, &c->env->mem, f, longest, err));
     const bool tiled = f->grid != NULL && c->nbytes != 0;
     CIP_TRY(choose_room(c, count_chunks(c), tiled, err));

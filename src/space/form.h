@@ -26,8 +26,9 @@ enum {
 typedef struct cip_array_form {
     const cip_dtype *dtype; /* as stored; elements are cast to it */
     const cip_grid *grid;   /* n-d chunks; NULL: linear ones, of the array in C order */
-    uint64_t chunk_nbytes;  /* linear: raw bytes of each chunk but the last; 0: any, and each may
-                               have another length (no steps then); UINT64_MAX: all in one */
+    uint64_t chunk_nbytes;  /* linear: raw bytes of each chunk but the last, of which whole elements
+                               are used (cip_form_chunk_nbytes); 0: any, and each may have another
+                               length (no steps then); UINT64_MAX: all in one */
     cip_form_step step[CIP_MAX_STEPS]; /* in the order of decoding */
     uint8_t nstep;
     cip_codec_env codec_env; /* what codecs are told; typesize 0: the dtype's, no shapes:
@@ -36,6 +37,15 @@ typedef struct cip_array_form {
     uint8_t sum_id;          /* cip_sum_id: wanted of each chunk's stored bytes */
     uint32_t caps;
 } cip_array_form;
+
+/* Raw bytes of each linear chunk but the last; 0 and UINT64_MAX as in the form. */
+static inline uint64_t cip_form_chunk_nbytes(const cip_array_form *f)
+{
+    const uint64_t item = f->dtype->itemsize, n = f->chunk_nbytes;
+    if (item == 0 || n == 0 || n == UINT64_MAX)
+        return n;
+    return n < item ? item : n - n % item;
+}
 
 /* A finished chunk, or `run` equal special ones in a row. Borrowed during the call. */
 typedef struct cip_chunk_in {

@@ -296,8 +296,8 @@ static const cip_array *another(model *m, const int64_t *shape, const uint8_t *e
         s.form.grid = &g->g;
         s.total = g->total;
     } else {
-        s.total = (size_t)cip_div_up(s.nbytes,
-                                     cip_min_u64(cip_max_u64(1, s.nbytes), s.form.chunk_nbytes));
+        s.total = (size_t)cip_div_up(
+            s.nbytes, cip_min_u64(cip_max_u64(1, s.nbytes), cip_form_chunk_nbytes(&s.form)));
     }
     s.chunk = fake_keep(&m->other, (size_t)(s.nbytes + 2) * sizeof *s.chunk);
     s.have = fake_keep(&m->other, (size_t)(s.nbytes + 2) * sizeof *s.have);

@@ -31,6 +31,8 @@ static void pick_linear(fake *f, const cip_dtype *d, cip_array_form *form, uint6
 {
     uint64_t most = nbytes / d->itemsize / 2 + 1;
     form->chunk_nbytes = fake_chance(f, 4) ? UINT64_MAX : fake_pick(f, 1, most) * d->itemsize;
+    if (form->chunk_nbytes != UINT64_MAX && fake_chance(f, 4)) /* chunks are of whole elements */
+        form->chunk_nbytes += fake_pick(f, 0, d->itemsize - 1);
     if (form->nstep == 0 && form->specials == 0 && form->sum_id == 0 && fake_chance(f, 4))
         form->chunk_nbytes = 0;
 }
@@ -57,7 +59,7 @@ void fake_pick_form(fake *f, const cip_dtype *dtype, int32_t ndim, const int64_t
     if (fake_chance(f, 3)) {
         pick_linear(f, dtype, form, out->nbytes);
         bool all = form->chunk_nbytes == 0 || form->chunk_nbytes == UINT64_MAX;
-        out->total = all ? 1 : (size_t)cip_div_up(out->nbytes, form->chunk_nbytes);
+        out->total = all ? 1 : (size_t)cip_div_up(out->nbytes, cip_form_chunk_nbytes(form));
     } else {
         fake_geometry *g = fake_keep(f, sizeof *g);
         fake_plan_grid(f, shape, ndim, (size_t)dtype->itemsize, g);
@@ -91,7 +93,7 @@ static uint64_t raw_len_of(const fake_stored *s, uint64_t i, const cip_chunk_in 
         return fake_chunk_elems(s->grid, (size_t)i) * s->grid->g.itemsize;
     if (s->form.chunk_nbytes == 0)
         return in->raw_len;
-    uint64_t each = cip_min_u64(s->form.chunk_nbytes, s->nbytes);
+    uint64_t each = cip_min_u64(cip_form_chunk_nbytes(&s->form), s->nbytes);
     return cip_min_u64(each, s->nbytes - i * each);
 }
 
