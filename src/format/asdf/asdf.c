@@ -102,13 +102,15 @@ static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
 static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, cip_err *err)
 {
     uint64_t first;
+    bool sure = true;
     CIP_TRY(find_first(f, w, &first, err));
     f->blocks_end = f->blocks_from;
     f->blocks.form = &cip_asdf_form_1_0;
     if (f->blocks_from >= f->layout->io->size)
         return CIP_OK;
     if (cip_asdf_is_early(f->header.file) && first != UINT64_MAX)
-        CIP_TRY(cip_asdf_form_find(w, first, &f->blocks.form, err));
+        CIP_TRY(cip_asdf_form_find(w, first, &f->blocks.form, &sure, err));
+    f->form_unsure = !sure;
     CIP_TRY(cip_asdf_index_find(f->env, tail, f->blocks_from, &f->index, err));
     CIP_TRY(cip_asdf_index_check(f->env, w, f->blocks_from, first, &f->index, &f->blocks, err));
     if (f->index.state != ASDF_INDEX_GOOD)
@@ -139,6 +141,11 @@ cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
                             "%zu): %s",
                             i, damage);
     }
+    if (f->form_unsure && f->blocks.n != 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[0].offset,
+                        "nothing is written over a file of ASDF 0.1 whose blocks may be of another "
+                        "layout than %s: the bytes behind them fit none",
+                        f->blocks.form->name);
     if (f->sure < f->blocks.n)
         return cip_asdf_check_number(f, f->sure, err);
     return CIP_OK;

@@ -184,8 +184,9 @@ cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, ci
 
 /* The form of the file's blocks from the header of its first, at `at`: an exact header_size
  * decides, unless only another form makes sense; of a larger one, the form that makes sense over
- * the next few blocks. B, the document's, where none does. */
-cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out,
+ * the next few blocks. B, the document's, where none does. *sure: other bytes behind the blocks
+ * would not make it another one. */
+cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
                               cip_err *err);
 /* Believes a header that is plausible in one of the forms; `user` is not used. */
 asdf_believe_fn cip_asdf_believe_early;
@@ -270,6 +271,7 @@ typedef struct asdf_file {
     uint64_t blocks_end;      /* behind the last block */
     bool has_gaps;            /* between blocks */
     size_t sure;              /* blocks before this one have the numbers that they have here */
+    bool form_unsure;         /* of blocks of 0.1: they may be of another layout */
     bool no_last;             /* nobody can tell which block is the last */
     bool odd_padding;         /* between tree and blocks there is room for a block, not blank ... */
     bool binary_padding;      /* ... and not text */
@@ -331,8 +333,8 @@ cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err);
 cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err);
 /* "zlib", "none", "\xffx": what a compression code is called; in the arena when it is unknown. */
 cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err);
-/* CORRUPT when a block header is damaged or blocks may have other numbers: what is written over
- * such a file could make that permanent. */
+/* CORRUPT when a block header is damaged, blocks may have other numbers or be of another layout:
+ * what is written over such a file could make that permanent. */
 cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err);
 /* The decoded length when it is known without decoding. */
 bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);

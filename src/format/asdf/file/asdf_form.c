@@ -80,10 +80,25 @@ static bool is_b_after_all(asdf_window *w, uint64_t at)
            makes_sense(w, &cip_asdf_form_b, at);
 }
 
-cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out,
+/* Where none makes sense over all that is looked at (other bytes follow the blocks), a header that
+ * can be read in another form, too, may be of that: it would be, were those bytes gone. */
+static bool is_of_no_other(asdf_window *w, uint64_t at, uint16_t header_size,
+                           const asdf_block_form *form)
+{
+    for (int i = 0; i < NFORM; i++) {
+        asdf_block b;
+        if (forms[i] != form && forms[i]->header_size <= header_size &&
+            parse_at(w, forms[i], at, &b))
+            return false;
+    }
+    return true;
+}
+
+cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
                               cip_err *err)
 {
     cip_bytes in;
+    *sure = true;
     CIP_TRY(cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
     uint16_t header_size = in.len >= 6 ? cip_load_u16(in.ptr + 4, true) : 0;
     const asdf_block_form *first = exact(header_size);
@@ -97,6 +112,7 @@ cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form
             *out = forms[i];
             return CIP_OK;
         }
+    *sure = is_of_no_other(w, at, header_size, *out);
     return CIP_OK;
 }
 

@@ -250,6 +250,36 @@ static void a_damaged_first_block_still_has_a_form(void **state)
     make_clear(&m);
 }
 
+/* A block of layout A whose header is one of B, too, with bytes behind it that fit neither: without
+ * them it would be read as B. */
+static void of_a_layout_in_doubt_nothing_is_written_anew(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        make_early_tree(&m, "a: " EARLY_INT32);
+        make_early(&m, (asdf_piece){ .form = &cip_asdf_form_a, .checksum = "\0\0\0\0\0\0\0\30" }, 0,
+                   six(), 24);
+        if (i == 1)
+            make_bytes(&m, "\0\0\0\0", 4);
+        if (i == 2)
+            make_bytes(&m, "junk", 4);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_string_equal(fact(&f, "layout"), i == 2 ? "A" : "B");
+        assert_int_equal(cip_asdf_of(f.layout)->form_unsure, i == 2);
+        if (i == 2) {
+            assert_int_equal(cip_asdf_check_numbers(cip_asdf_of(f.layout), &f.err),
+                             CIP_ERR_CORRUPT);
+            assert_string_equal(f.err.text,
+                                "nothing is written over a file of ASDF 0.1 whose blocks may be of "
+                                "another layout than A: the bytes behind them fit none");
+        }
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void a_name_in_layout_a_costs_the_block(void **state)
 {
     (void)state;
@@ -405,6 +435,7 @@ int main(void)
         cmocka_unit_test(an_index_is_used_in_every_layout),
         cmocka_unit_test(streams_go_to_the_end_of_the_file),
         cmocka_unit_test(a_damaged_first_block_still_has_a_form),
+        cmocka_unit_test(of_a_layout_in_doubt_nothing_is_written_anew),
         cmocka_unit_test(a_name_in_layout_a_costs_the_block),
         cmocka_unit_test(tags_of_both_kinds_are_known),
         cmocka_unit_test(dtype_is_a_word_of_early_files_alone),
