@@ -144,7 +144,7 @@ cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
     if (f->form_unsure && f->blocks.n != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[0].offset,
                         "nothing is written over a file of ASDF 0.1 whose blocks may be of another "
-                        "layout than %s: the bytes behind them fit none",
+                        "layout than %s: they end where none has its end",
                         f->blocks.form->name);
     if (f->sure < f->blocks.n)
         return cip_asdf_check_number(f, f->sure, err);

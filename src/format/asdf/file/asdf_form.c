@@ -80,15 +80,20 @@ static bool is_b_after_all(asdf_window *w, uint64_t at)
            makes_sense(w, &cip_asdf_form_b, at);
 }
 
-/* Where none makes sense over all that is looked at (other bytes follow the blocks), a header that
- * can be read in another form, too, may be of that: it would be, were those bytes gone. */
+/* Where none makes sense over all that is looked at (the file is cut short, or other bytes follow
+ * the blocks), a header that has the fields of another form, too, may be of that: it would be, in a
+ * file that ends with the block. */
 static bool is_of_no_other(asdf_window *w, uint64_t at, uint16_t header_size,
                            const asdf_block_form *form)
 {
+    cip_bytes in;
+    if (cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK)
+        return true;
     for (int i = 0; i < NFORM; i++) {
         asdf_block b;
         if (forms[i] != form && forms[i]->header_size <= header_size &&
-            parse_at(w, forms[i], at, &b))
+            cip_asdf_block_parse(forms[i], in, at, &b, NULL) == CIP_OK && b.used <= b.allocated &&
+            (b.flags & ~forms[i]->known_flags) == 0)
             return false;
     }
     return true;

@@ -273,7 +273,7 @@ static void of_a_layout_in_doubt_nothing_is_written_anew(void **state)
                              CIP_ERR_CORRUPT);
             assert_string_equal(f.err.text,
                                 "nothing is written over a file of ASDF 0.1 whose blocks may be of "
-                                "another layout than A: the bytes behind them fit none");
+                                "another layout than A: they end where none has its end");
         }
         one_close(&f);
         make_clear(&m);
