@@ -66,7 +66,8 @@ static inline test_file *test_store_put(test_store *s, const char *name, const v
     test_file *f = test_store_file(s, name);
     free(f->bytes);
     f->bytes = (char *)malloc(n + 1);
-    memcpy(f->bytes, bytes, n);
+    if (n != 0)
+        memcpy(f->bytes, bytes, n);
     f->n = n;
     f->forwards = false;
     return f;

@@ -305,7 +305,7 @@ static cip_status end_anew(update *u, uint64_t k, cip_revision *r, cip_err *err)
 static cip_status finish_in_place(update *u, const cip_buf *meta, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_BP_HEADER];
-    uint64_t k;
+    uint64_t k = 0;
     cip_bp_header_write(&u->h, head);
     CIP_TRY(patch(r, 0, head, sizeof head, err));
     CIP_TRY(patch(r, u->f->meta_at, meta->ptr, meta->len, err));
