@@ -137,6 +137,11 @@ cip_status cip_commit_unstage(cip_commit *c, cip_err *err);
  * false when it, or a folder on the way, is not there (then *at is closed). */
 cip_status cip_commit_member_find(cip_commit *c, const char *name, cip_place *at, struct stat *st,
                                   bool *there, cip_err *err);
+/* The same, but *at stays open where the folder of one that is not there is. */
+cip_status cip_commit_member_look(cip_commit *c, const char *name, cip_place *at, struct stat *st,
+                                  bool *there, cip_err *err);
+/* What a folder that is made takes after: whoever reads the file reads what is in it. */
+struct stat cip_commit_folder_like(const cip_commit *c);
 /* Whether it is a file that the record, or we, may change. */
 bool cip_commit_is_ours(const cip_commit *c, const struct stat *st);
 

@@ -108,16 +108,8 @@ typedef struct named {
 
 static cip_status look_up(cip_commit *c, const char *name, named *out, cip_err *err)
 {
-    cip_err own = CIP_ERR_INIT;
     *out = (named){ .at = { .dir = -1 } };
-    cip_status got = cip_place_beneath(&c->place, name, &out->at, &own);
-    if (got == CIP_ERR_NOT_FOUND)
-        return CIP_OK;
-    if (got != CIP_OK && err != NULL)
-        *err = own;
-    CIP_TRY(got);
-    out->there = fstatat(out->at.dir, out->at.name, &out->st, AT_SYMLINK_NOFOLLOW) == 0;
-    return CIP_OK;
+    return cip_commit_member_look(c, name, &out->at, &out->st, &out->there, err);
 }
 
 /* The inode of the file that the name is taken from; 0: of none. */
@@ -182,11 +174,9 @@ done:
 
 static cip_status make_folder(cip_commit *c, const cip_patch_op *op, cip_err *err)
 {
-    struct stat like = c->st;
+    const struct stat like = cip_commit_folder_like(c);
     named at;
     CIP_TRY(look_up(c, op->member, &at, err));
-    if (!c->folder)
-        like.st_mode = (like.st_mode & 0666) | (like.st_mode & 0444) >> 2 | 0300;
     cip_status st = CIP_OK;
     if (at.at.dir == -1)
         st = fail_gone(op->member, err);

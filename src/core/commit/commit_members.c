@@ -13,7 +13,7 @@
 
 /* --- as they are ------------------------------------------------------------------------------ */
 
-cip_status cip_commit_member_find(cip_commit *c, const char *name, cip_place *at, struct stat *st,
+cip_status cip_commit_member_look(cip_commit *c, const char *name, cip_place *at, struct stat *st,
                                   bool *there, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
@@ -25,6 +25,13 @@ cip_status cip_commit_member_find(cip_commit *c, const char *name, cip_place *at
         *err = own;
     CIP_TRY(got);
     *there = fstatat(at->dir, at->name, st, AT_SYMLINK_NOFOLLOW) == 0;
+    return CIP_OK;
+}
+
+cip_status cip_commit_member_find(cip_commit *c, const char *name, cip_place *at, struct stat *st,
+                                  bool *there, cip_err *err)
+{
+    CIP_TRY(cip_commit_member_look(c, name, at, st, there, err));
     if (!*there)
         cip_place_close(at);
     return CIP_OK;
@@ -243,8 +250,7 @@ static mode_t file_mode(const cip_commit *c)
     return c->folder ? c->st.st_mode & 0666 : c->st.st_mode;
 }
 
-/* Whoever reads the file reads what waits beside it, once that is sealed. */
-static struct stat folder_like(const cip_commit *c)
+struct stat cip_commit_folder_like(const cip_commit *c)
 {
     struct stat like = c->st;
     if (!c->folder)
@@ -302,7 +308,7 @@ static cip_status stage(cip_commit *c, cip_commit_plan *p, const cip_place *at, 
 
 static cip_status stage_all(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
-    const struct stat like = folder_like(c);
+    const struct stat like = cip_commit_folder_like(c);
     cip_place at = { .dir = -1 };
     char *inside = NULL;
     size_t n = 0;

@@ -13,25 +13,11 @@
 #include "core/commit/member_testing.h"
 #include "core/writing/edit_testing.h"
 #include "support/effort.h"
+#include "support/own_env.h"
 #include "support/test_store.h"
 
 static const cip_io_methods reads = TEST_STORE_READS;
 static const cip_io_write_methods writes = TEST_STORE_WRITES;
-static cip_env env;
-
-static int setup(void **state)
-{
-    (void)state;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    cip_env_clear(&env);
-    return left != 0;
-}
 
 static cip_status apply(test_store *s, const cip_revision *r, cip_err *err)
 {
