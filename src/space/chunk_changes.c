@@ -375,18 +375,24 @@ static cip_status from_elements(cip_chunk_changes *c, const cip_grid_part *p, ci
     return cip_chunk_elems_write(c, r->off, in.bytes.ptr, in.bytes.len, err);
 }
 
+static uint64_t raw_len_of(const cip_chunk_changes *c, uint64_t i)
+{
+    const int64_t first[CIP_MAX_NDIM] = { 0 };
+    cip_grid_chunk chunk;
+    if (c->form.grid == NULL)
+        return cip_linear_chunk_len(&c->form, i, c->now->len);
+    cip_grid_chunk_at(&c->grid, first, &chunk);
+    return chunk.raw_len;
+}
+
 static cip_status take_part(void *user, const cip_grid_part *p, cip_err *err)
 {
     cip_chunk_changes *c = user;
     cip_chunk_run r;
     if (p->kind == CIP_GRID_KEPT)
         return cip_chunk_runs_copy(c, &c->next, p->i, p->from, p->run, err);
-    if (p->kind == CIP_GRID_ZEROS) {
-        const int64_t first[CIP_MAX_NDIM] = { 0 };
-        cip_grid_chunk chunk;
-        cip_grid_chunk_at(&c->grid, first, &chunk);
-        return cip_chunk_runs_zeros(c, &c->next, p->i, p->run, chunk.raw_len, err);
-    }
+    if (p->kind == CIP_GRID_ZEROS)
+        return cip_chunk_runs_zeros(c, &c->next, p->i, p->run, raw_len_of(c, p->i), err);
     CIP_TRY(from_elements(c, p, &r, err));
     return c->reshapes ? cip_chunk_runs_add(c, &c->next, r, err) : cip_chunk_runs_set(c, &r, err);
 }
@@ -452,16 +458,6 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, co
 
 /* --- finished chunks ----------------------------------------------------------------------------
  */
-
-static uint64_t raw_len_of(const cip_chunk_changes *c, uint64_t i)
-{
-    const int64_t first[CIP_MAX_NDIM] = { 0 };
-    cip_grid_chunk chunk;
-    if (c->form.grid == NULL)
-        return cip_linear_chunk_len(&c->form, i, c->now->len);
-    cip_grid_chunk_at(&c->grid, first, &chunk);
-    return chunk.raw_len;
-}
 
 /* What a finished chunk is, its bytes behind the others. */
 static cip_status keep(cip_chunk_changes *c, const cip_chunk_in *in, cip_chunk_run *r, cip_err *err)

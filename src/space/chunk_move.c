@@ -161,7 +161,7 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
     }
     CIP_TRY(v->m->store(v->m->user, *i, 1, &in, err));
     *i += in.run;
-    return v->m->tell(v->m->user, *i, v->l->n, err);
+    return v->m->tell != NULL ? v->m->tell(v->m->user, *i, v->l->n, err) : CIP_OK;
 }
 
 cip_status cip_chunk_move_may(const cip_chunk_mover *m, bool *may, cip_err *err)

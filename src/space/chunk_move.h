@@ -16,7 +16,7 @@ typedef struct cip_chunk_mover {
     const cip_array *array;
     const cip_array_form *form; /* with CIP_FORM_TAKES */
     cip_store_fn *store;
-    /* Told after each store how many of n chunks are done; its failure ends the move. */
+    /* NULL, or told after each store how many of n chunks are done; its failure ends the move. */
     cip_status (*tell)(void *user, uint64_t done, uint64_t n, cip_err *err);
     void *user; /* of store and tell */
 } cip_chunk_mover;

@@ -149,15 +149,6 @@ static cip_status take_one(void *user, uint64_t i, size_t n, const cip_chunk_in 
     return CIP_OK;
 }
 
-static cip_status tell_none(void *user, uint64_t done, uint64_t n, cip_err *err)
-{
-    (void)user;
-    (void)done;
-    (void)n;
-    (void)err;
-    return CIP_OK;
-}
-
 /* Where a view that is a box of the array, in C order, begins; false for any other. */
 static bool box_of(const cip_array *a, const cip_nd *at, int64_t *first)
 {
@@ -236,7 +227,6 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
                                 .array = from->array,
                                 .form = &form,
                                 .store = take_one,
-                                .tell = tell_none,
                                 .user = &t };
     CIP_TRY(cip_chunk_move_may(&m, taken, err));
     if (!*taken)
