@@ -14,7 +14,7 @@
 
 enum { MEMBERS_MAX = 4096 };
 
-typedef struct folder_output {
+typedef struct file_output {
     cip_output o;
     cip_env *env;
     cip_level level;
@@ -25,7 +25,7 @@ typedef struct folder_output {
     cip_commit *old; /* the file that is replaced, locked; NULL: none, or it cannot be locked */
     cip_replace **member;
     size_t n, cap;
-} folder_output;
+} file_output;
 
 static bool is_there(const cip_place *p, const char *name)
 {
@@ -58,7 +58,7 @@ static cip_status check_journal(const cip_place *p, cip_err *err)
 
 /* Whoever updates the file finishes first. One that cannot be written, and so not be updated by us,
  * may be replaced nevertheless. */
-static cip_status lock_old(folder_output *o, cip_err *err)
+static cip_status lock_old(file_output *o, cip_err *err)
 {
     const cip_edit_options how = { .size = sizeof how, .level = o->level };
     cip_err own = CIP_ERR_INIT;
@@ -77,7 +77,7 @@ static cip_status lock_old(folder_output *o, cip_err *err)
 /* --- members ------------------------------------------------------------------------------------
  */
 
-static cip_status open_member(folder_output *o, const char *name, cip_replace **out, cip_err *err)
+static cip_status open_member(file_output *o, const char *name, cip_replace **out, cip_err *err)
 {
     cip_place place;
     if (*name == '\0' || strchr(name, '/') != NULL)
@@ -95,7 +95,7 @@ static cip_status open_member(folder_output *o, const char *name, cip_replace **
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
-    folder_output *o = user;
+    file_output *o = user;
     if (o->n == MEMBERS_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d files beside it",
                         MEMBERS_MAX);
@@ -115,14 +115,14 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 
 static bool is_taken(void *user, const char *name)
 {
-    const folder_output *o = user;
+    const file_output *o = user;
     return is_there(&o->place, name);
 }
 
 /* --- the file itself ----------------------------------------------------------------------------
  */
 
-static cip_status place_output(folder_output *o, const char *path, cip_err *err)
+static cip_status place_output(file_output *o, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
     cip_mem *mem = &o->env->mem;
@@ -134,7 +134,7 @@ static cip_status place_output(folder_output *o, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status open_output(folder_output *o, cip_err *err)
+static cip_status open_output(file_output *o, cip_err *err)
 {
     cip_place place;
     CIP_TRY(cip_place_sibling(&o->place, o->place.name, &place, err));
@@ -149,7 +149,7 @@ static cip_status open_output(folder_output *o, cip_err *err)
 
 /* What an interrupted update left is completed before the file goes: at every instant the name
  * shows the old file or the new one, and no journal lies beside that. */
-static cip_status settle_old(folder_output *o, cip_err *err)
+static cip_status settle_old(file_output *o, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
@@ -157,7 +157,7 @@ static cip_status settle_old(folder_output *o, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 
-static cip_status place_all(folder_output *o, const cip_patch *patch, cip_err *err)
+static cip_status place_all(file_output *o, const cip_patch *patch, cip_err *err)
 {
     CIP_TRY(settle_old(o, err));
     for (size_t i = 0; i < o->n; i++)
@@ -167,7 +167,7 @@ static cip_status place_all(folder_output *o, const cip_patch *patch, cip_err *e
 
 static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
 {
-    folder_output *o = (folder_output *)output;
+    file_output *o = (file_output *)output;
     cip_status st = place_all(o, patch, err);
     for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
         cip_replace_take_back(o->member[i]);
@@ -176,7 +176,7 @@ static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_
 
 static void folder_end(cip_output *output)
 {
-    folder_output *o = (folder_output *)output;
+    file_output *o = (file_output *)output;
     cip_mem *mem = &o->env->mem;
     for (size_t i = 0; i < o->n; i++)
         cip_replace_end(o->member[i]);
@@ -190,7 +190,7 @@ static void folder_end(cip_output *output)
 
 static cip_out *folder_out(cip_output *o)
 {
-    return cip_replace_out(((folder_output *)o)->file);
+    return cip_replace_out(((file_output *)o)->file);
 }
 
 static const cip_output_ops folder_ops = {
@@ -202,7 +202,7 @@ static const cip_output_ops folder_ops = {
 cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
                             cip_output **out, cip_err *err)
 {
-    folder_output *o = NULL;
+    file_output *o = NULL;
     cip_status st;
     *out = NULL;
     CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
