@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/num.h"
 #include "io/out.h"
 #include "io/patch.h"
 #include "space/changes.h"
@@ -47,6 +48,17 @@ typedef struct cip_spec_array {
     int level;
     const char *const *option; /* as in the spec; where one is not given: the spec's */
 } cip_spec_array;
+
+/* Bytes of the array's elements as they are stored. UNSUPPORTED from 2^63 on. */
+static inline cip_status cip_spec_array_nbytes(const cip_spec_array *a, const cip_dtype *stored,
+                                               uint64_t *n, cip_err *err)
+{
+    if (cip_shape_nelem(a->ndim, a->shape, n) && !cip_mul_overflow(*n, stored->itemsize, n) &&
+        *n <= INT64_MAX)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected an array of less than 2^63 bytes");
+}
 
 /* All that is to be written, and how. */
 typedef struct cip_spec {

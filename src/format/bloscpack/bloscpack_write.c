@@ -119,16 +119,6 @@ static cip_status write_front(writer *w, const cip_spec *spec, const cip_dtype *
     return st == CIP_OK ? write_unset(w, err) : st;
 }
 
-static cip_status count_bytes(const cip_spec_array *a, const cip_dtype *d, uint64_t *n,
-                              cip_err *err)
-{
-    if (cip_shape_nelem(a->ndim, a->shape, n) && !cip_mul_overflow(*n, d->itemsize, n) &&
-        *n <= INT64_MAX)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected an array of less than 2^63 bytes");
-}
-
 void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form)
 {
     form->dtype = d;
@@ -155,7 +145,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     w->offsets.mem = &b->env->mem;
     CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
     CIP_TRY(cip_bp_choose(spec, stored, NULL, &w->how, err));
-    CIP_TRY(count_bytes(&spec->array[0], stored, &w->left, err));
+    CIP_TRY(cip_spec_array_nbytes(&spec->array[0], stored, &w->left, err));
     CIP_TRY(cip_bp_make_header(&w->how, w->left, &w->h, err));
     CIP_TRY(write_front(w, spec, stored, err));
     cip_bp_form(&w->how, stored, b->form);

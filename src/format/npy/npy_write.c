@@ -121,16 +121,6 @@ static cip_status write_header(cip_out *out, cip_buf *text, cip_err *err)
     return cip_out_write(out, text->ptr, text->len, err);
 }
 
-static cip_status count_bytes(const cip_spec_array *a, const cip_dtype *d, uint64_t *n,
-                              cip_err *err)
-{
-    if (!cip_shape_nelem(a->ndim, a->shape, n) || cip_mul_overflow(*n, d->itemsize, n) ||
-        *n > INT64_MAX)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array of less than 2^63 bytes");
-    return CIP_OK;
-}
-
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
@@ -147,7 +137,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
     w->out = b->out;
     CIP_TRY(cip_numpy_stored(b->arena, spec, s->dtype, &form->dtype, err));
-    CIP_TRY(count_bytes(s, form->dtype, &w->left, err));
+    CIP_TRY(cip_spec_array_nbytes(s, form->dtype, &w->left, err));
     CIP_TRY(cip_dtype_numpy(b->arena, form->dtype, &descr, err));
     cip_buf text = { .mem = &b->env->mem };
     cip_status st = add_dict(&text, s, descr, err);

@@ -38,17 +38,6 @@ static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
     }
 }
 
-static cip_status count_bytes(asdf_target *t, cip_err *err)
-{
-    uint64_t n;
-    if (!cip_shape_nelem(t->s->ndim, t->s->shape, &n) ||
-        cip_mul_overflow(n, t->stored->itemsize, &n) || n > INT64_MAX)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array of less than 2^63 bytes");
-    t->nbytes = t->left = n;
-    return CIP_OK;
-}
-
 /* A mask is stored the way its array is. */
 static cip_where where_of(const asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
                           size_t n)
@@ -79,7 +68,8 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
                         cip_dtype_name(s->dtype), fault);
     t->how = w->how;
     t->of = (asdf_encoded){ s->ndim, s->shape, t->stored };
-    CIP_TRY(count_bytes(t, err));
+    CIP_TRY(cip_spec_array_nbytes(s, t->stored, &t->nbytes, err));
+    t->left = t->nbytes;
     CIP_TRY(cip_asdf_array_how(w->env, w->a, t, &t->how, err));
     CIP_TRY(place_target(w, t, err));
     if (w->n == w->cap) {
