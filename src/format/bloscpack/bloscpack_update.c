@@ -142,6 +142,13 @@ static cip_status piece_at(const update *u, uint64_t i, piece *p, cip_err *err)
     return CIP_OK;
 }
 
+static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, cip_err *err)
+{
+    return n == 0 ? CIP_OK
+                  : cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n },
+                                    err);
+}
+
 static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revision *r, cip_err *err)
 {
     void *bytes = NULL;
@@ -149,11 +156,9 @@ static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revisi
     CIP_TRY(cip_mem_get(&u->env->mem, n, &bytes, err));
     cip_status st = cip_io_read(p->at.in->io, p->at.off, bytes, n, err);
     if (st == CIP_OK)
-        st = cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ bytes, n },
-                             err);
-    if (st == CIP_OK && ndigest != 0)
-        st = cip_patch_write(&r->patch, "", at + n, (cip_bytes){ NULL, 0 },
-                             (cip_bytes){ p->digest, ndigest }, err);
+        st = patch(r, at, bytes, n, err);
+    if (st == CIP_OK)
+        st = patch(r, at + n, p->digest, ndigest, err);
     cip_mem_put(&u->env->mem, bytes);
     return st;
 }
@@ -251,13 +256,6 @@ static cip_status new_meta(const update *u, cip_buf *out, bool *fits, cip_err *e
                                  err);
     cip_buf_clear(&json);
     return st;
-}
-
-static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, cip_err *err)
-{
-    return n == 0 ? CIP_OK
-                  : cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n },
-                                    err);
 }
 
 /* Offsets from chunk k on, and -1 in those that are free again. */
