@@ -79,6 +79,10 @@ typedef struct cip_blz_column {
     pthread_mutex_t lock; /* a leaf but for the layout's */
 } cip_blz_column;
 
+/* What rows lack that are in no chunk. */
+extern const char cip_blz_ended[];
+/* Of tables whose chunks lie in many files: nothing is read ahead, they are on a disk. */
+void cip_blz_place(void *self, uint64_t i, cip_extent *at);
 /* Makes the column's spaces. */
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err);
 /* Warns where the last chunk does not end with the last row, or there is another one. */
@@ -111,6 +115,8 @@ typedef struct cip_blz_entry {
     bool is_folder;
 } cip_blz_entry;
 
+/* The number in "__12" and the suffix; false for other names. */
+bool cip_blz_number_of(const char *name, const char *suffix, uint64_t *out);
 /* Whether the folder is one of the document's. */
 bool cip_blz_is_document(cip_io *io);
 /* Finds the shards: b->shard. */
@@ -187,6 +193,8 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err);
 
 cip_status cip_blz_list_blocks(cip_layout *l, cip_err *err);
+/* A copy in the layout's arena, under its lock. */
+cip_status cip_blz_keep_text(cip_layout *l, const char *text, const char **out, cip_err *err);
 cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
 extern const cip_format cip_format_blz;

@@ -9,7 +9,7 @@
 
 enum { BLOCKS_MAX = 1 << 14 }; /* more are not listed */
 
-static cip_status locked_name(cip_layout *l, const char *text, const char **out, cip_err *err)
+cip_status cip_blz_keep_text(cip_layout *l, const char *text, const char **out, cip_err *err)
 {
     char *kept;
     pthread_mutex_lock(&l->lock);
@@ -81,7 +81,7 @@ static cip_status add(cip_blz_column *c, uint64_t i, cip_block *b, cip_err *err)
     snprintf(name, sizeof name, "%s", c->dir);
     if (!c->document)
         cip_io_numbered_name(c->blz->numbered, &off, name);
-    CIP_TRY(locked_name(l, name, &b->info.member, err));
+    CIP_TRY(cip_blz_keep_text(l, name, &b->info.member, err));
     CIP_TRY(cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &b->stored, err));
     cip_status st = fill(c, i, b, &why);
     if (st == CIP_OK || st == CIP_ERR_NOMEM)

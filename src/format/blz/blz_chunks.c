@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "format/blz/blz.h"
 
-static const char rows_missing[] = "the data end before the rows that meta/sizes says";
+const char cip_blz_ended[] = "the data end before the rows that meta/sizes says";
 
 static cip_status check_nbytes(const cip_blz_column *c, const cip_blosc_head *h, cip_err *err)
 {
@@ -116,7 +116,7 @@ static cip_status fill(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *e
                             .raw_len = c->each - out->raw_len,
                             .state = CIP_CHUNK_MISSING,
                             .why = CIP_ERR_NOT_FOUND,
-                            .lack = rows_missing };
+                            .lack = cip_blz_ended };
     return CIP_OK;
 }
 
@@ -139,7 +139,7 @@ static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err 
 }
 
 /* Nothing is read ahead: files are on a disk. */
-static void table_place(void *self, uint64_t i, cip_extent *at)
+void cip_blz_place(void *self, uint64_t i, cip_extent *at)
 {
     (void)self, (void)i, (void)at;
 }
@@ -150,7 +150,7 @@ static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
     const cip_table full = {
-        .at = table_at, .find = table_find, .count = table_count, .place = table_place, .self = c
+        .at = table_at, .find = table_find, .count = table_count, .place = cip_blz_place, .self = c
     };
     const cip_table table = c->document && c->per == 0 ? cip_blz_super_table(c) : full;
     cip_layout *l = c->blz->layout;

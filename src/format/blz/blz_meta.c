@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "format/blz/blz.h"
+#include "format/numpy_node.h"
 #include "tree/json_read.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -51,29 +52,6 @@ cip_status cip_blz_json(cip_layout *l, const char *path, const cip_node **out, c
 
 /* --- dtypes ----------------------------------------------------------------------------------- */
 
-static cip_status add_name(cip_buf *b, const cip_node *n, cip_err *err)
-{
-    CIP_TRY(cip_buf_add(b, "'", 1, err));
-    for (uint32_t i = 0; i < n->len; i++) {
-        if (n->text[i] == '\'' || n->text[i] == '\\')
-            CIP_TRY(cip_buf_add(b, "\\", 1, err));
-        CIP_TRY(cip_buf_add(b, &n->text[i], 1, err));
-    }
-    return cip_buf_add(b, "'", 1, err);
-}
-
-static cip_status add_shape(cip_buf *b, const cip_node *n, cip_err *err)
-{
-    uint64_t len;
-    CIP_TRY(cip_buf_addf(b, err, ", ("));
-    for (uint32_t i = 0; i < (n->type == CIP_NODE_SEQ ? n->len : 1); i++) {
-        if (!cip_node_as_uint(n->type == CIP_NODE_SEQ ? n->item[i] : n, &len))
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected lengths in a dtype");
-        CIP_TRY(cip_buf_addf(b, err, "%" PRIu64 ",", len));
-    }
-    return cip_buf_addf(b, err, ")");
-}
-
 /* ["name", type] or ["name", type, shape], where a type is text or a list of such fields: as numpy
  * writes it. JSON nests at most 64 deep. */
 static cip_status add_fields(cip_buf *b, const cip_node *n, cip_err *err)
@@ -87,16 +65,16 @@ static cip_status add_fields(cip_buf *b, const cip_node *n, cip_err *err)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected a name and a type for each field of a dtype");
         CIP_TRY(cip_buf_addf(b, err, "("));
-        CIP_TRY(add_name(b, f->item[0], err));
+        CIP_TRY(cip_numpy_add_text(b, f->item[0], err));
         CIP_TRY(cip_buf_addf(b, err, ", "));
         if (f->item[1]->type == CIP_NODE_SEQ)
             CIP_TRY(add_fields(b, f->item[1], err));
         else if (f->item[1]->type == CIP_NODE_STRING)
-            CIP_TRY(add_name(b, f->item[1], err));
+            CIP_TRY(cip_numpy_add_text(b, f->item[1], err));
         else
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a type as text");
         if (f->len == 3)
-            CIP_TRY(add_shape(b, f->item[2], err));
+            CIP_TRY(cip_numpy_add_shape(b, f->item[2], err));
         CIP_TRY(cip_buf_addf(b, err, "), "));
     }
     return cip_buf_addf(b, err, "]");

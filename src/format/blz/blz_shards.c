@@ -18,15 +18,21 @@ typedef struct listing {
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* The number in "__12__.bin"; 0 for other names. */
+bool cip_blz_number_of(const char *name, const char *suffix, uint64_t *out)
+{
+    char back[CIP_IO_NUMBER_NAME];
+    if (strncmp(name, "__", 2) != 0 || name[2] < '0' || name[2] > '9')
+        return false;
+    *out = strtoull(name + 2, NULL, 10);
+    snprintf(back, sizeof back, "__%" PRIu64 "%s", *out, suffix);
+    return strcmp(back, name) == 0;
+}
+
+/* A superchunk's number; 0 for other names. */
 static uint64_t number_of(const char *name)
 {
-    char back[64];
-    if (strncmp(name, "__", 2) != 0 || name[2] < '1' || name[2] > '9')
-        return 0;
-    uint64_t n = strtoull(name + 2, NULL, 10);
-    snprintf(back, sizeof back, "__%" PRIu64 "__.bin", n);
-    return strcmp(back, name) == 0 ? n : 0;
+    uint64_t n;
+    return cip_blz_number_of(name, "__.bin", &n) ? n : 0;
 }
 
 static int keep_entry(void *user, const char *name, bool is_folder)

@@ -8,21 +8,15 @@
 static const char missing[] = "its superchunk's file is in no folder that is known";
 static const char unknown_rows[] =
     "a superchunk's file is missing, and nothing says which rows those behind it hold";
-static const char ended[] = "the data end before the rows that meta/sizes says";
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static cip_status name_of(cip_blz *b, uint64_t member, const char **out, cip_err *err)
 {
     uint64_t off = member << CIP_IO_NUMBER_SHIFT;
-    char name[CIP_IO_NUMBER_NAME], *kept;
-    cip_layout *l = b->layout;
+    char name[CIP_IO_NUMBER_NAME];
     cip_io_numbered_name(b->numbered, &off, name);
-    pthread_mutex_lock(&l->lock);
-    cip_status st = cip_arena_printf(&l->arena, &kept, err, "%s", name);
-    pthread_mutex_unlock(&l->lock);
-    *out = kept;
-    return st;
+    return cip_blz_keep_text(b->layout, name, out, err);
 }
 
 static cip_status new_child(cip_blz *b, uint64_t member, cip_layout **out, cip_err *err)
@@ -138,7 +132,7 @@ cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, ci
     CIP_TRY(cip_blz_super_open(c, j, &f, err));
     CIP_TRY(count_inner(f, &nchunk, &nbytes, err));
     if (k >= nchunk)
-        return lost(out, c->each, run, ended);
+        return lost(out, c->each, run, cip_blz_ended);
     CIP_TRY(inner_chunk(f, k, out, err));
     CIP_TRY(check_rows(c, out->raw_off, out->raw_len, err));
     if (out->raw_off != k * c->each || out->raw_len > c->each)
@@ -253,7 +247,7 @@ static cip_status the_rest(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_er
     if (i != chunk || raw >= nbytes)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a chunk below %" PRIu64 ", found %" PRIu64, chunk, i);
-    CIP_TRY(lost(out, nbytes - raw, 1, known < c->nsuper ? unknown_rows : ended));
+    CIP_TRY(lost(out, nbytes - raw, 1, known < c->nsuper ? unknown_rows : cip_blz_ended));
     out->raw_off = raw;
     return CIP_OK;
 }
@@ -291,14 +285,9 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-static void table_place(void *self, uint64_t i, cip_extent *at)
-{
-    (void)self, (void)i, (void)at;
-}
-
 cip_table cip_blz_super_table(cip_blz_column *c)
 {
     return (cip_table){
-        .at = table_at, .find = table_find, .count = table_count, .place = table_place, .self = c
+        .at = table_at, .find = table_find, .count = table_count, .place = cip_blz_place, .self = c
     };
 }

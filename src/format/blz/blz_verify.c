@@ -68,22 +68,11 @@ static cip_status check_chunk(check *k, uint64_t i, cip_err *err)
     return CIP_OK;
 }
 
-/* The number in "__12.blp". */
-static bool number_of(const char *name, uint64_t *out)
-{
-    char back[CIP_IO_NUMBER_NAME];
-    if (strncmp(name, "__", 2) != 0 || name[2] < '0' || name[2] > '9')
-        return false;
-    *out = strtoull(name + 2, NULL, 10);
-    snprintf(back, sizeof back, "__%" PRIu64 ".blp", *out);
-    return strcmp(back, name) == 0;
-}
-
 static int see_file(void *user, const char *name, bool is_folder)
 {
     check *k = user;
     uint64_t n;
-    if (is_folder || !number_of(name, &n))
+    if (is_folder || !cip_blz_number_of(name, ".blp", &n))
         cip_report_add(k->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
                        "'%.200s' is no data file", name);
     else
