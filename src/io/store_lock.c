@@ -58,17 +58,16 @@ static cip_lock lock_folder(int fd, uint64_t at, bool shared)
 
 cip_lock cip_store_lock(int fd, uint64_t at, bool shared)
 {
-    if (is_folder(fd))
-        return lock_folder(fd, at, shared);
-    return set_byte(fd, at, shared ? F_RDLCK : F_WRLCK);
+    if (shared && is_folder(fd))
+        return lock_folder(fd, at, true);
+    cip_lock got = set_byte(fd, at, shared ? F_RDLCK : F_WRLCK);
+    return got == CIP_LOCK_NONE && !shared && is_folder(fd) ? lock_folder(fd, at, false) : got;
 }
 
-/* A folder's readers' byte: whichever of the two is ours. */
+/* Whichever is ours; of a file that is the byte. */
 void cip_store_unlock(int fd, uint64_t at)
 {
     set_byte(fd, at, F_UNLCK);
-    if (!is_folder(fd))
-        return;
     if (at == CIP_LOCK_READERS)
         set_byte(fd, at + NOBODY, F_UNLCK);
     else
