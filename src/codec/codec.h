@@ -131,6 +131,10 @@ typedef struct cip_codec {
     /* Optional, of a container of codecs: the name of the one that made this chunk, from the
      * chunk's first CIP_CODER_HEAD bytes (all of a shorter one); static storage, never NULL. */
     const char *(*coder)(cip_bytes head);
+    /* Optional, of a codec whose chunks tell by themselves how they are decoded: whether this one
+     * (`head`: as for `coder`; `len` stored bytes, which should decode to raw_len) may stand among
+     * those that `args` encode, whatever encoded it. Its data are not looked at. */
+    bool (*takes)(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len);
     /* Optional: sequential decoding. */
     const cip_stream_codec *stream;
     /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its

@@ -34,6 +34,8 @@ typedef struct cip_spec_array {
     int32_t ndim;
     const int64_t *shape;
     bool masked; /* the source has a mask */
+    const cip_array
+        *source; /* the open array whose elements it has, all and as they are; or NULL */
     /* What follows is for formats with a tree (others ignore it). */
     const cip_node *node; /* the node of the tree that it stands for; NULL: by its path */
     int64_t block;        /* of spec.from, that its data lie in, or -1 */

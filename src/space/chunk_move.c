@@ -28,44 +28,82 @@ static bool same_grid(const cip_grid *a, const cip_grid *b)
            same_lengths(a->ndim, stored_a, stored_b) && same_lengths(a->ndim, a->block, b->block);
 }
 
+/* Linear chunks of the first `len` bytes: all but the last of one length. */
+static bool same_cut(const cip_space *s, uint64_t len, const cip_array_form *f)
+{
+    uint64_t each = cip_min_u64(cip_form_chunk_nbytes(f), len), n;
+    if (len == 0)
+        return f->chunk_nbytes != 0;
+    return each != 0 && s->table.count(s->table.self, &n, NULL) == CIP_OK &&
+           n == cip_div_up(len, each) && (n == 1 || s->table.raw_each == each);
+}
+
+static bool same_chunks(const cip_space *s, uint64_t len, const cip_array_form *f)
+{
+    if (s->kind == CIP_SPACE_GRID)
+        return f->grid != NULL && same_grid(s->grid, f->grid);
+    return s->kind == CIP_SPACE_CHUNKED && f->grid == NULL && s->in_order == NULL &&
+           same_cut(s, len, f);
+}
+
+bool cip_chunks_are(const cip_space *s, const cip_array_form *f)
+{
+    return same_chunks(s, s->len, f);
+}
+
 static bool same_steps(const cip_space *s, const cip_array_form *f)
 {
-    bool same = s->nstep == f->nstep;
+    const uint64_t typesize =
+        f->codec_env.typesize != 0 ? f->codec_env.typesize : f->dtype->itemsize;
+    bool same = s->nstep == f->nstep && s->codec_env.typesize == typesize;
     for (uint8_t k = 0; same && k < f->nstep; k++)
         same = s->step[k].codec == f->step[k].codec && s->step[k].args == f->step[k].args &&
                f->step[k].level == 0;
     return same;
 }
 
-/* Linear chunks: all but the last of one length. */
-static bool same_cut(const cip_space *s, const cip_array_form *f)
+/* Whether stored bytes that begin so may be the form's, as far as its codec judges each chunk. */
+static bool takes(const cip_form_step *s, cip_bytes head, const cip_chunk *c)
 {
-    uint64_t each = cip_min_u64(cip_form_chunk_nbytes(f), s->len), n;
-    if (s->len == 0)
-        return f->chunk_nbytes != 0;
-    return each != 0 && s->table.count(s->table.self, &n, NULL) == CIP_OK &&
-           n == cip_div_up(s->len, each) && (n == 1 || s->table.raw_each == each);
+    return s->codec->takes == NULL || s->codec->takes(s->args, head, c->at.len, c->raw_len);
 }
 
-bool cip_chunks_are(const cip_space *s, const cip_array_form *f)
+/* One codec that judges each chunk, and takes the first: the others are taken to be alike. */
+static bool takes_first(const cip_chunk_list *l, const cip_form_step *step)
 {
-    if (s->kind == CIP_SPACE_GRID)
-        return f->grid != NULL && same_grid(s->grid, f->grid);
-    return s->kind == CIP_SPACE_CHUNKED && f->grid == NULL && s->in_order == NULL && same_cut(s, f);
+    const cip_read_how how = { l->array->layout, NULL };
+    uint8_t head[CIP_CODER_HEAD];
+    cip_chunk c;
+    if (l->s->nstep != 1 || l->s->step[0].codec != step->codec || step->codec->takes == NULL ||
+        step->level != 0 || cip_chunk_list_at(l, 0, &c, NULL) != CIP_OK ||
+        c.state != CIP_CHUNK_DATA || c.codec != NULL)
+        return false;
+    const size_t n = (size_t)cip_min_u64(sizeof head, c.at.len);
+    return cip_space_read_at(&how, c.at.in, c.at.off, head, n, NULL) == CIP_OK &&
+           takes(step, (cip_bytes){ head, n }, &c);
+}
+
+/* Whether the array is all that its chunks hold; linear ones may hold more behind it. */
+static bool is_whole(const cip_chunk_list *l)
+{
+    return l->s->kind == CIP_SPACE_GRID
+               ? l->own_grid
+               : l->first == 0 && l->end != 0 && cip_view_is_contiguous(&l->view);
 }
 
 static bool same_form(const cip_chunk_list *l, const cip_array_form *f)
 {
-    const cip_space *s = l->s;
-    uint64_t typesize = f->codec_env.typesize != 0 ? f->codec_env.typesize : f->dtype->itemsize;
-    if (!cip_dtype_same_bytes(l->array->dtype, f->dtype))
-        return false;
-    const bool all = s->kind == CIP_SPACE_GRID ? l->own_grid
-                                               : s->len != 0 && l->first == 0 && l->end == s->len &&
-                                                     cip_view_is_contiguous(&l->view);
-    if (!all || !cip_chunks_are(s, f))
-        return false;
-    return same_steps(s, f) && s->codec_env.typesize == typesize;
+    return cip_dtype_same_bytes(l->array->dtype, f->dtype) && is_whole(l) &&
+           same_chunks(l->s, l->end, f) &&
+           (same_steps(l->s, f) || (f->nstep == 1 && takes_first(l, &f->step[0])));
+}
+
+uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step)
+{
+    cip_chunk_list l;
+    bool taken = cip_chunk_list_open(a, &l, NULL) == CIP_OK && l.s->kind == CIP_SPACE_CHUNKED &&
+                 is_whole(&l) && takes_first(&l, step);
+    return !taken ? 0 : l.s->table.raw_each != 0 || l.n != 1 ? l.s->table.raw_each : l.end;
 }
 
 /* --- one chunk ----------------------------------------------------------------------------------
@@ -78,6 +116,7 @@ typedef struct move {
     cip_chunk_work work;
     uint8_t *buf; /* of stored or decoded bytes, cap of them */
     size_t cap;
+    uint64_t each; /* decoded bytes of each linear chunk but the last; 0 of n-d ones */
 } move;
 
 static cip_status get_buffer(move *v, uint64_t n, cip_err *err)
@@ -109,9 +148,10 @@ static bool special_stays(const move *v, cip_chunk *c)
 }
 
 /* The stored bytes, without the steps where the chunk came without them. A copy with a sum of its
- * own would hide damage that the chunk's own sum shows. */
+ * own would hide damage that the chunk's own sum shows. *taken false: they are no chunk of the
+ * form. */
 static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk_in *in,
-                              cip_err *err)
+                              bool *taken, cip_err *err)
 {
     cip_mem *mem = &v->m->env->mem;
     CIP_TRY(get_buffer(v, c->at.len, err));
@@ -119,7 +159,9 @@ static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk
     in->bytes = (cip_bytes){ v->buf, (size_t)c->at.len };
     in->plain = c->codec == &cip_codec_stored && v->m->form->nstep != 0;
     CIP_TRY(cip_chunk_fail_in(err, cip_chunk_check_sum(mem, c, in->bytes, err), v->l->s, i));
-    if (v->m->form->sum_id == CIP_SUM_NONE)
+    *taken =
+        c->codec != NULL || v->m->form->nstep == 0 || takes(&v->m->form->step[0], in->bytes, c);
+    if (!*taken || v->m->form->sum_id == CIP_SUM_NONE)
         return CIP_OK;
     return cip_sum_of(mem, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
 }
@@ -143,10 +185,27 @@ static cip_status make_anew(move *v, uint64_t i, const cip_chunk *c, cip_chunk_i
     return cip_chunk_encode(&v->maker, &v->work, false, in, err);
 }
 
+/* Chunk i; of linear ones the bytes that the form has in it, as which *as_it_is false means to
+ * decode: the source has others there, cut short or with more behind the array's end. */
+static cip_status chunk_of_form(const move *v, uint64_t i, cip_chunk *c, bool *as_it_is,
+                                cip_err *err)
+{
+    CIP_TRY(cip_chunk_list_at(v->l, i, c, err));
+    *as_it_is = true;
+    if (v->each == 0 || c->state != CIP_CHUNK_DATA)
+        return CIP_OK;
+    const uint64_t off = i * v->each, len = cip_min_u64(v->each, v->l->end - off);
+    *as_it_is = c->raw_off == off && c->raw_len == len;
+    c->raw_off = off;
+    c->raw_len = len;
+    return CIP_OK;
+}
+
 static cip_status move_one(move *v, uint64_t *i, cip_err *err)
 {
     cip_chunk c;
-    CIP_TRY(cip_chunk_list_at(v->l, *i, &c, err));
+    bool taken;
+    CIP_TRY(chunk_of_form(v, *i, &c, &taken, err));
     cip_chunk_in in = { .run = 1, .raw_len = c.raw_len };
     bool plain = c.codec == &cip_codec_stored &&
                  (v->m->form->nstep == 0 || (v->m->form->caps & CIP_FORM_PLAIN) != 0);
@@ -154,10 +213,12 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
         in.state = c.state;
         in.run = c.run;
         in.value = c.state == CIP_CHUNK_VALUE ? c.value : NULL;
-    } else if (c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain)) {
-        CIP_TRY(take_stored(v, *i, &c, &in, err));
     } else {
-        CIP_TRY(make_anew(v, *i, &c, &in, err));
+        taken = taken && c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain);
+        if (taken)
+            CIP_TRY(take_stored(v, *i, &c, &in, &taken, err));
+        if (!taken)
+            CIP_TRY(make_anew(v, *i, &c, &in, err));
     }
     CIP_TRY(v->m->store(v->m->user, *i, 1, &in, err));
     *i += in.run;
@@ -184,8 +245,9 @@ cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err)
     if (!same_form(&l, m->form))
         return CIP_OK;
     *moved = true;
-    CIP_GO(cip_chunk_maker_init(&v.maker, mem, m->form,
-                                cip_min_u64(cip_form_chunk_nbytes(m->form), l.s->len), err));
+    const uint64_t each = cip_min_u64(cip_form_chunk_nbytes(m->form), l.end);
+    v.each = m->form->grid == NULL ? each : 0;
+    CIP_GO(cip_chunk_maker_init(&v.maker, mem, m->form, each, err));
     for (uint64_t i = 0; i < l.n;)
         CIP_GO(move_one(&v, &i, err));
     st = CIP_OK;

@@ -10,6 +10,10 @@
  * Nothing is said of what is in them. */
 bool cip_chunks_are(const cip_space *s, const cip_array_form *form);
 
+/* Decoded bytes of each chunk but the last, where the array is all of linear chunks that this one
+ * step takes as they are stored (by the first of them); 0: it is stored otherwise. */
+uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step);
+
 typedef struct cip_chunk_mover {
     cip_env *env;
     cip_read_how how;
@@ -24,9 +28,10 @@ typedef struct cip_chunk_mover {
 /* Whether the array is stored in the form, so that its chunks can move. */
 cip_status cip_chunk_move_may(const cip_chunk_mover *m, bool *may, cip_err *err);
 /* All chunks of the array, in order, if it is stored in the form: the same elements, grid and steps
- * with the same arguments (at no level that was asked for); *moved false, with nothing done,
- * otherwise. Chunks that are coded in a way of their own, or in a state that the form does not
- * have, are decoded and made anew. A stored sum is compared (CHECKSUM), a missing chunk fails. */
+ * with the same arguments (at no level that was asked for), or one step whose codec takes the
+ * chunks; *moved false, with nothing done, otherwise. Chunks that are coded in a way of their own,
+ * that the codec does not take, or in a state that the form does not have, are decoded and made
+ * anew. A stored sum is compared (CHECKSUM), a missing chunk fails. */
 cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err);
 
 #endif

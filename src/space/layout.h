@@ -69,7 +69,8 @@ typedef struct cip_table {
     /* Where chunk i's stored bytes begin, for reading ahead: of a table that looks into a chunk
      * before it tells of it. NULL: `at` reads nothing. at->in NULL: nowhere. */
     void (*place)(void *self, uint64_t i, cip_extent *at);
-    uint64_t raw_each; /* bytes of every chunk but the last; 0: unequal */
+    uint64_t raw_each; /* bytes of every chunk but the last (beside `find`: as it should be, damaged
+                          files may have shorter ones); 0: unequal */
     void *self;
 } cip_table;
 

@@ -10,6 +10,7 @@ enum {
     CIP_BLOSC_MIN_HEADER = 16,
     CIP_BLOSC_HEADER = 32, /* extended */
     CIP_BLOSC_FILTERS = 6,
+    CIP_BLOSC1_VERSION = 2, /* of the chunks that c-blosc reads */
     CIP_BLOSC_MAX_TYPESIZE = 255,
     CIP_BLOSC_MAX_BLOCKSIZE = 536866816,
     CIP_BLOSC_MAX_NBYTES = INT32_MAX - CIP_BLOSC_HEADER,

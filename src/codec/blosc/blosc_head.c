@@ -26,7 +26,6 @@ enum { /* byte 31 */
 };
 
 enum {
-    VERSION_BLOSC1 = 2,
     VERSION_ALPHA = 3,
     VERSION_STABLE = 5, /* the first whose byte 30 means something */
     VERSION_MAX = 6,
@@ -59,9 +58,9 @@ static cip_status parse_short(const uint8_t *p, cip_blosc_head *h, cip_err *err)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "a version up to 6", h->version);
     h->extended = (h->flags & FLAG_EXTENDED) == FLAG_EXTENDED;
     h->header = h->extended ? CIP_BLOSC_HEADER : CIP_BLOSC_MIN_HEADER;
-    if (h->extended && h->version <= VERSION_BLOSC1)
+    if (h->extended && h->version <= CIP_BLOSC1_VERSION)
         return bad_field(err, CIP_ERR_CORRUPT, "one shuffle at most in version 2, flags", h->flags);
-    if ((h->flags & FLAG_DELTA) != 0 && h->version <= VERSION_BLOSC1)
+    if ((h->flags & FLAG_DELTA) != 0 && h->version <= CIP_BLOSC1_VERSION)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "a clear flag 8 in version 2, flags", h->flags);
     if (h->typesize == 0)
         return bad_field(err, CIP_ERR_CORRUPT, "a typesize of 1 or more", 0);

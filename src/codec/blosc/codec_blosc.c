@@ -451,6 +451,17 @@ static const char *blosc_coder(cip_bytes head)
     return cip_blosc_head_parse(head, &h, NULL) == CIP_OK ? cip_blosc_coder_name(&h) : "unknown";
 }
 
+/* Blosc1: of the version that its library reads, and without snappy, which few builds of it have.
+ */
+static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len)
+{
+    const cip_blosc_spec *spec = args;
+    cip_blosc_head h;
+    return spec != NULL && spec->blosc1 && cip_blosc_head_parse(head, &h, NULL) == CIP_OK &&
+           h.version == CIP_BLOSC1_VERSION && h.cbytes == len && h.nbytes == raw_len &&
+           h.compcode != CIP_BLOSC_SNAPPY && cip_blosc_known(&h, NULL) == CIP_OK;
+}
+
 static size_t blosc_bound(size_t n)
 {
     return n <= CIP_BLOSC_MAX_NBYTES ? cip_blosc_stored_bound(n) : 0;
@@ -477,6 +488,7 @@ const cip_codec cip_codec_blosc = {
     .decode_spans = blosc_spans,
     .unit = blosc_unit,
     .coder = blosc_coder,
+    .takes = blosc_takes,
     .bound = blosc_bound,
     .encode = blosc_encode,
 };

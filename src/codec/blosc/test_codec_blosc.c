@@ -581,6 +581,34 @@ static void chunks_are_encoded_as_the_arguments_say(void **state)
     test_env_close(&t);
 }
 
+/* A header of 100 decoded and 40 stored bytes, uncompressed ones of blosclz unless flags say else.
+ */
+static bool taken(uint8_t version, uint8_t versionlz, uint8_t flags, uint64_t len, uint64_t raw_len)
+{
+    const cip_blosc_spec spec = { .typesize = 4, .blosc1 = true };
+    chunk c = start(version, flags, 4, 100, 100);
+    c.b[1] = versionlz;
+    cip_store_u32(c.b + 12, 40, false);
+    return C->takes(&spec, (cip_bytes){ c.b, c.len }, len, raw_len);
+}
+
+static void files_of_blosc1_take_chunks_that_its_library_reads(void **state)
+{
+    (void)state;
+    const cip_blosc_spec two = { .typesize = 4 };
+    chunk c = start(2, 0, 4, 100, 100);
+    cip_store_u32(c.b + 12, 40, false);
+    assert_true(taken(2, 1, 0x00, 40, 100));
+    assert_true(taken(2, 1, 0x14, 40, 100) && taken(2, 1, 0x61, 40, 100));
+    assert_false(taken(1, 1, 0x00, 40, 100) || taken(3, 1, 0x00, 40, 100));
+    assert_false(taken(5, 1, 0x00, 40, 100) || taken(5, 1, 0x05, 40, 100));
+    assert_false(taken(2, 2, 0x00, 40, 100)); /* of another version of its codec */
+    assert_false(taken(2, 1, 0x40, 40, 100)); /* snappy */
+    assert_false(taken(2, 1, 0x00, 41, 100) || taken(2, 1, 0x00, 40, 99));
+    assert_false(C->takes(&two, (cip_bytes){ c.b, c.len }, 40, 100));
+    assert_false(C->takes(NULL, (cip_bytes){ c.b, c.len }, 40, 100));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,6 +639,7 @@ int main(void)
         cmocka_unit_test(memory_is_bounded_by_two_blocks),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(chunks_are_encoded_as_the_arguments_say),
+        cmocka_unit_test(files_of_blosc1_take_chunks_that_its_library_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

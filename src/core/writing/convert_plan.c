@@ -44,11 +44,13 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
     cip_read_plan *plan = &p->job->plan[p->job->nplan];
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, plan, err));
     p->job->nplan++;
+    const bool whole = cip_read_plan_is_whole(plan);
     CIP_TRY(cip_fail_in(err, cip_read_plan_check_amount(plan, err), "%s", a->path));
     p->spec[p->job->spec.narray++] = (cip_spec_array){ .path = a->path,
                                                        .dtype = plan->to,
                                                        .ndim = plan->from.ndim,
                                                        .shape = plan->from.shape,
+                                                       .source = whole ? a : NULL,
                                                        .block = block_of(p, a, mask),
                                                        .mask = -1,
                                                        .is_mask = mask,

@@ -133,6 +133,7 @@ cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, boo
 
 typedef struct cip_bp_how {
     cip_blosc_spec blosc;
+    bool takes; /* nothing was asked of codec and filter: chunks may stay as they are stored */
     cip_sum_id sum;
     uint64_t chunk_size; /* whole elements */
     bool offsets;
@@ -142,7 +143,8 @@ typedef struct cip_bp_how {
 extern const cip_format_option cip_bp_options[];
 
 /* What was asked for, for elements of this type; codec and filter otherwise as those of the chunk
- * `like` (NULL: bloscpack's defaults). ARG, UNSUPPORTED. */
+ * `like` (NULL: bloscpack's defaults), and chunks as large as those of the source that can be taken
+ * as they are. ARG, UNSUPPORTED. */
 cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
                          cip_bp_how *out, cip_err *err);
 /* The header of a file of so many decoded bytes; without any, one chunk of nothing. */

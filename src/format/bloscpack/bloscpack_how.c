@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
+#include "space/chunk_move.h"
 #include "tree/yaml.h"
 
 enum {
@@ -55,14 +56,16 @@ static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most
     return CIP_OK;
 }
 
-static cip_status take_codec(const cip_spec *spec, cip_blosc_spec *b, cip_err *err)
+static cip_status take_codec(const cip_spec *spec, cip_bp_how *how, cip_err *err)
 {
+    cip_blosc_spec *b = &how->blosc;
     const bool own = spec->narray == 1 && spec->array[0].codec != NULL;
     const char *codec = own ? spec->array[0].codec : spec->codec;
     const int level = own ? spec->array[0].level : spec->level;
     b->level = level != 0 ? level : LEVEL;
     if (codec == NULL)
         return CIP_OK;
+    how->takes = false;
     if (strcmp(codec, "none") == 0) {
         b->level = 0;
         return CIP_OK;
@@ -76,12 +79,13 @@ static cip_status take_codec(const cip_spec *spec, cip_blosc_spec *b, cip_err *e
     return CIP_OK;
 }
 
-static cip_status take_filter(const cip_spec *spec, cip_blosc_spec *b, cip_err *err)
+static cip_status take_filter(const cip_spec *spec, cip_bp_how *how, cip_err *err)
 {
     const char *text = given(spec, OPTION_FILTER);
-    uint8_t *last = &b->filter[CIP_BLOSC_FILTERS - 1];
+    uint8_t *last = &how->blosc.filter[CIP_BLOSC_FILTERS - 1];
     if (text == NULL)
         return CIP_OK;
+    how->takes = false;
     if (strcmp(text, "none") == 0)
         *last = CIP_BLOSC_NOFILTER;
     else if (strcmp(text, "shuffle") == 0)
@@ -103,11 +107,19 @@ static cip_status take_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err)
                     spec->checksum);
 }
 
+/* Bytes of a chunk where no size is given. */
+static uint64_t usual_size(const cip_spec *spec, const cip_bp_how *how)
+{
+    const cip_form_step step = { .codec = &cip_codec_blosc, .args = &how->blosc };
+    const cip_array *source = spec->narray == 1 ? spec->array[0].source : NULL;
+    uint64_t n = source != NULL ? cip_chunk_nbytes_taken(source, &step) : 0;
+    return n != 0 && n <= CIP_BLOSC_MAX_NBYTES ? n : CHUNK_SIZE;
+}
+
 /* Chunks are of whole elements. */
 static cip_status take_chunk_size(const cip_spec *spec, uint64_t itemsize, uint64_t *size,
                                   cip_err *err)
 {
-    *size = CHUNK_SIZE;
     CIP_TRY(take_number(spec, OPTION_CHUNK_SIZE, CIP_BLOSC_MAX_NBYTES, size, err));
     *size = cip_max_u64(itemsize, *size / itemsize * itemsize);
     if (*size <= CIP_BLOSC_MAX_NBYTES)
@@ -121,7 +133,8 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
                          cip_bp_how *out, cip_err *err)
 {
     const char *offsets = given(spec, OPTION_OFFSETS);
-    *out = (cip_bp_how){ .sum = CIP_SUM_CRC32, .offsets = true, .spare = UINT64_MAX };
+    *out = (cip_bp_how){ .takes = true, .sum = CIP_SUM_CRC32, .offsets = true };
+    out->spare = UINT64_MAX;
     cip_blosc_spec *b = &out->blosc;
     if (d->itemsize == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected elements of some bytes");
@@ -133,9 +146,10 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
         if (like->compcode >= 0 && like->compcode != CIP_BLOSC_SNAPPY)
             b->compcode = like->compcode;
     }
-    CIP_TRY(take_codec(spec, b, err));
-    CIP_TRY(take_filter(spec, b, err));
+    CIP_TRY(take_codec(spec, out, err));
+    CIP_TRY(take_filter(spec, out, err));
     CIP_TRY(take_sum(spec, &out->sum, err));
+    out->chunk_size = usual_size(spec, out);
     CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
     if (offsets != NULL && strcmp(offsets, "yes") != 0 && strcmp(offsets, "no") != 0)
         return bad_option(spec, OPTION_OFFSETS, "yes or no", err);

@@ -127,6 +127,7 @@ void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form
     form->nstep = 1;
     form->codec_env.typesize = how->blosc.typesize;
     form->sum_id = (uint8_t)how->sum;
+    form->caps = how->takes ? CIP_FORM_TAKES : 0;
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)

@@ -149,9 +149,12 @@ void cip_blz_place(void *self, uint64_t i, cip_extent *at)
 static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_table full = {
-        .at = table_at, .find = table_find, .count = table_count, .place = cip_blz_place, .self = c
-    };
+    const cip_table full = { .at = table_at,
+                             .find = table_find,
+                             .count = table_count,
+                             .place = cip_blz_place,
+                             .raw_each = c->each,
+                             .self = c };
     const cip_table table = c->document && c->per == 0 ? cip_blz_super_table(c) : full;
     cip_layout *l = c->blz->layout;
     uint64_t room = nbytes + ((uint64_t)1 << 31);
