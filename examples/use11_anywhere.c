@@ -78,8 +78,18 @@ int main(int argc, char **argv)
     cip_create_memory("asdf", NULL, &memory, &w, &err);
     cip_set_int(w, "answer", 42, &err);
     cip_writer_commit(w, &err);
+    cip_edit *e; /* and changed as a file is */
+    int64_t answer = 0;
+    cip_memory_open(memory, NULL, &f, &err);
+    cip_edit_begin(f, &e, &err);
+    cip_edit_set_int(e, "answer", 43, &err);
+    cip_edit_commit(e, &err);
+    cip_file_close(f);
+    cip_memory_open(memory, NULL, &f, &err);
+    cip_tree_get_int(cip_file_tree(f), "answer", &answer, &err);
+    cip_file_close(f);
     cip_memory_bytes(memory, &n);
-    printf("in memory: %d\n", n > 0);
+    printf("in memory: %d, %d\n", n > 0, (int)answer);
     cip_memory_free(memory);
 
     cip_open_memory(written, nbytes, NULL, &f, &err);

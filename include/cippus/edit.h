@@ -43,10 +43,12 @@ typedef struct cip_edit_options {
  * commit's status alone: of an update all is written, or nothing. */
 typedef struct cip_edit cip_edit;
 
-/** Starts an update of a file on disk that cip_open opened. What an interrupted update left behind
- * is completed first. BUSY when another writer has it or it changed since it was opened, READONLY
- * when it may not be written, UNSUPPORTED when the format or source cannot be updated. `file` may
- * be read until the commit; then it is to be opened again, and reading it is BUSY. */
+/** Starts an update of a file that cip_open or cip_memory_open opened, or cip_open_io by methods
+ * with open_write and version; of such a one it must stay open until the edit has ended. What an
+ * interrupted update left behind is completed first. BUSY when another writer has it or it changed
+ * since it was opened, READONLY when it may not be written, UNSUPPORTED when the format or source
+ * cannot be updated. `file` may be read until the commit; then it is to be opened again, and
+ * reading it is BUSY. */
 CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err);
 /** The same by name and with all that can be chosen; `opts` may be NULL. */
 CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
@@ -159,7 +161,8 @@ CIP_API void cip_edit_abort(cip_edit *e);
  * array's own) in the machine's byte order. `dtype` NULL passes on the status in err (or ARG).
  * Fields of records go by their names. Values that the array's type does not hold exactly are
  * RANGE. Readers see the rows at their next open. A crash keeps the rows written. The writers' lock
- * is taken at the first call and held until the file is closed. */
+ * is taken at the first call and held until the file is closed. Of a file that was opened from
+ * memory or by methods (as for cip_edit_begin) each call is an update. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
 /** Makes appended rows survive a loss of power. */

@@ -108,8 +108,8 @@ CIP_API cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory *
  * BUSY when there is a member of that name. */
 CIP_API cip_status cip_memory_add(cip_memory *memory, const char *name, const void *bytes,
                                   size_t nbytes, cip_err *err);
-/** Opens it as cip_open does, members too. It must outlive *file, which can be read until an update
- * is committed. */
+/** Opens it as cip_open does, members too, also for cip_edit_begin and cip_append. It must outlive
+ * *file, which can be read until an update is committed: then that is BUSY. */
 CIP_API cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts,
                                    cip_file **file, cip_err *err);
 /** After the writer has ended. NULL is fine. */

@@ -373,5 +373,7 @@ cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
     const cip_io_methods reads = cip_memory_reads(memory);
-    return cip_open_io(&reads, memory, opts, file, err);
+    CIP_TRY(cip_open_io(&reads, memory, opts, file, err));
+    (*file)->layout->may_change = true; /* to ask for its version costs nothing */
+    return CIP_OK;
 }

@@ -69,6 +69,11 @@ cip_status cip_io_open_memory(cip_env *env, const void *ptr, uint64_t n, const c
  * `user` is not closed. */
 cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                             cip_err *err);
+/* The same with a user pointer that stays the caller's. */
+cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
+                                  cip_err *err);
+/* The methods of such an io and its user pointer, borrowed; NULL of any other. */
+const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user);
 /* A part of another io as one of its own: [off, off + len). `of` is borrowed. RANGE when it does
  * not lie within. Members pass through. */
 cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out, cip_err *err);
@@ -94,8 +99,9 @@ uint64_t cip_io_next_data(cip_io *io, uint64_t off);
 /* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
  * cannot. Lives until close. Thread-safe. */
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
-/* BUSY ("file changed since open") when a file's size or time of change is not what it was; OK for
- * ios that cannot tell. To be asked before and after what must not be a mixture. */
+/* BUSY ("file changed since open") when a file's size or time of change, or a store's version, is
+ * not what it was; OK for ios that cannot tell. To be asked before and after what must not be a
+ * mixture. */
 cip_status cip_io_unchanged(cip_io *io, cip_err *err);
 /* Takes the readers' byte of a file (io/store.h), shared, until the io is closed or unlocked: no
  * update writes over bytes in place meanwhile. BUSY when one does just now; OK where nothing can be

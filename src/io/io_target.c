@@ -91,23 +91,47 @@ cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err
                     "'%.120s' cannot be made: the caller's methods know no members", name);
 }
 
+/* What a method of the caller's opened, or the status it failed with. */
+static cip_status take_opened(int status, const char *which, const cip_target *got, cip_target *out,
+                              cip_err *own, cip_err *err)
+{
+    const cip_io_write_methods *m = &got->methods;
+    if (status != CIP_OK)
+        return cip_user_failed(status, which, CIP_NO_OFFSET, own, err);
+    cip_status taken = cip_target_take(out, m, got->user, err);
+    if (taken != CIP_OK && m->struct_size == sizeof *m && m->close != NULL)
+        m->close(got->user);
+    return taken;
+}
+
+bool cip_target_may_open(const cip_io *io)
+{
+    void *user;
+    const cip_io_methods *m = cip_io_user_methods(io, &user);
+    return m != NULL && m->open_write != NULL && m->version != NULL;
+}
+
+cip_status cip_target_open(const cip_io *io, cip_target *out, cip_err *err)
+{
+    cip_target got = { .user = NULL };
+    cip_err own = CIP_ERR_INIT;
+    void *user;
+    *out = got;
+    int st = (int)cip_io_user_methods(io, &user)->open_write(user, &got.methods, &got.user, &own);
+    return take_opened(st, "open_write", &got, out, &own, err);
+}
+
 typedef cip_status member_method(void *user, const char *name, struct cip_io_write_methods *methods,
                                  void **member_user, cip_err *err);
 
 static cip_status get_member(const cip_target *t, const char *name, member_method *method,
                              const char *which, cip_target *out, cip_err *err)
 {
-    cip_io_write_methods methods = { 0 };
+    cip_target got = { .user = NULL };
     cip_err own = CIP_ERR_INIT;
-    void *user = NULL;
-    *out = (cip_target){ .user = NULL };
-    int st = (int)method(t->user, name, &methods, &user, &own);
-    if (st != CIP_OK)
-        return cip_user_failed(st, which, CIP_NO_OFFSET, &own, err);
-    cip_status taken = cip_target_take(out, &methods, user, err);
-    if (taken != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
-        methods.close(user);
-    return taken;
+    *out = got;
+    int st = (int)method(t->user, name, &got.methods, &got.user, &own);
+    return take_opened(st, which, &got, out, &own, err);
 }
 
 cip_status cip_target_member(const cip_target *t, const char *name, cip_target *out, cip_err *err)

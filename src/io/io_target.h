@@ -13,6 +13,10 @@ typedef struct cip_target {
 
 /* ARG when the methods are not whole. */
 cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err);
+/* Whether a file of the caller's that is open for reading can be opened for writing, too, and it is
+ * known whether it was changed meanwhile; and it, opened so. */
+bool cip_target_may_open(const cip_io *io);
+cip_status cip_target_open(const cip_io *io, cip_target *out, cip_err *err);
 /* n bytes at off; none are fine. */
 cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
                             cip_err *err);

@@ -9,6 +9,7 @@ typedef struct user_io {
     cip_io io;
     cip_io_methods methods;
     void *user;
+    uint64_t version; /* as of open; 0 where there is none */
 } user_io;
 
 cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_err *own,
@@ -62,6 +63,26 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
     return st;
 }
 
+static cip_status ask_version(const cip_io_methods *m, void *user, uint64_t *version, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    *version = 0;
+    int st = m->version != NULL ? (int)m->version(user, version, &own) : CIP_OK;
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "version", CIP_NO_OFFSET, &own, err);
+}
+
+static cip_status user_unchanged(cip_io *io, cip_err *err)
+{
+    const user_io *u = (const user_io *)io;
+    uint64_t now;
+    CIP_TRY(ask_version(&u->methods, u->user, &now, err));
+    if (now == u->version)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                    "file changed since open: its version is %" PRIu64 " now, not %" PRIu64, now,
+                    u->version);
+}
+
 static void user_close(cip_io *io)
 {
     user_io *u = (user_io *)io;
@@ -74,6 +95,7 @@ static const cip_io_ops user_ops = {
     .name = "user",
     .read_ranges = user_read,
     .open_member = user_member,
+    .unchanged = user_unchanged,
     .close = user_close,
 };
 
@@ -81,7 +103,7 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
                              cip_io **out, cip_err *err)
 {
     cip_io *io;
-    uint64_t size = 0;
+    uint64_t size = 0, version;
     cip_err own = CIP_ERR_INIT;
     *out = NULL;
     if (m->struct_size != sizeof *m) /* the only size there has been */
@@ -91,6 +113,7 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
     if (m->read_ranges == NULL || m->size == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected methods with read_ranges and size, found NULL");
+    CIP_TRY(ask_version(m, user, &version, err)); /* before the size, which belongs to it */
     int st = (int)m->size(user, &size, &own);
     if (st != CIP_OK)
         return cip_user_failed(st, "size", CIP_NO_OFFSET, &own, err);
@@ -99,6 +122,7 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
     io->folder = size == 0 && m->open_member != NULL;
     ((user_io *)io)->methods = *m;
     ((user_io *)io)->user = user;
+    ((user_io *)io)->version = version;
     *out = io;
     return CIP_OK;
 }
@@ -107,4 +131,20 @@ cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, c
                             cip_err *err)
 {
     return open_named(env, m, user, "(the caller's methods)", out, err);
+}
+
+cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
+                                  cip_err *err)
+{
+    CIP_TRY(cip_io_open_user(env, m, user, out, err));
+    ((user_io *)*out)->methods.close = NULL;
+    return CIP_OK;
+}
+
+const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user)
+{
+    if (io->ops != &user_ops)
+        return NULL;
+    *user = ((const user_io *)io)->user;
+    return &((const user_io *)io)->methods;
 }

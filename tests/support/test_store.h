@@ -32,6 +32,7 @@ typedef struct test_store {
     int calls, fail_at, fail_from; /* from a call on all fail */
     int status;                    /* what with; 0: CIP_ERR_IO */
     int syncs;
+    uint64_t version; /* one more by each change */
 } test_store;
 
 static inline test_file *test_store_find(test_store *s, const char *name)
@@ -95,6 +96,7 @@ static inline cip_status test_store_resize(void *user, uint64_t nbytes, cip_err 
     (void)err;
     if (st != CIP_OK)
         return st;
+    f->store->version++;
     f->bytes = (char *)realloc(f->bytes, nbytes + 1);
     if (nbytes > f->n)
         memset(f->bytes + f->n, 0, nbytes - f->n);
@@ -110,6 +112,7 @@ static inline cip_status test_store_write(void *user, uint64_t offset, const voi
     cip_status st = test_store_call(f->store);
     size_t now = st == CIP_OK ? n : n / 2;
     (void)err;
+    f->store->version++;
     if (n == 0 || offset > f->n || (f->forwards && offset != f->n))
         abort();
     if (offset + now > f->n) {
@@ -152,6 +155,7 @@ static inline cip_status test_store_unlink(void *user, const char *name, cip_err
     if (f == NULL || f->forwards) /* it is still being written */
         abort();
     f->there = false;
+    s->version++;
     return test_store_call(s);
 }
 
@@ -184,6 +188,7 @@ static inline cip_status test_store_member(void *user, const char *name,
         st = CIP_ERR_BUSY;
     if (st != CIP_OK)
         return st;
+    s->version++;
     *methods = writes;
     *member = test_store_file(s, name);
     return CIP_OK;
@@ -223,13 +228,32 @@ static inline cip_status test_store_size(void *user, uint64_t *nbytes, cip_err *
     return test_store_call(f->store);
 }
 
+static inline cip_status test_store_version(void *user, uint64_t *version, cip_err *err)
+{
+    test_store *s = ((test_file *)user)->store;
+    (void)err;
+    *version = s->version;
+    return test_store_call(s);
+}
+
+static inline cip_status test_store_open_itself(void *user, cip_io_write_methods *methods,
+                                                void **writes, cip_err *err)
+{
+    static const cip_io_write_methods all = TEST_STORE_WRITES;
+    (void)err;
+    *methods = all;
+    *writes = user;
+    return test_store_call(((test_file *)user)->store);
+}
+
 static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,
                                          void **member, cip_err *err);
 
 #define TEST_STORE_READS                                                                           \
     {                                                                                              \
         CIP_IO_METHODS_INIT, .read_ranges = test_store_read, .size = test_store_size,              \
-                             .open_member = test_store_open                                        \
+                             .open_member = test_store_open, .open_write = test_store_open_itself, \
+                             .version = test_store_version                                         \
     }
 
 static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,

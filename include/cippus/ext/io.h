@@ -17,6 +17,8 @@ typedef struct cip_range {
     void *dst;
 } cip_range;
 
+struct cip_io_write_methods;
+
 /** Read access to one file. All functions may be called from any thread at the same time. They
  *  return a status and say why in `err`, which is never NULL here. */
 typedef struct cip_io_methods {
@@ -26,8 +28,8 @@ typedef struct cip_io_methods {
      *  many chunks need come in one call, and a failed call may be made again. Some of what was
      *  read (up to 16 MiB) is kept for later reads, so the bytes may not change meanwhile. */
     cip_status (*read_ranges)(void *user, const cip_range *range, size_t nrange, cip_err *err);
-    /** Total bytes. Asked once, when the file is opened. 0 of a folder, which has members alone
-     *  (open_member must be there then). */
+    /** Total bytes. Asked once, when the file is opened (by an update once more). 0 of a folder,
+     *  which has members alone (open_member must be there then). */
     cip_status (*size)(void *user, uint64_t *nbytes, cip_err *err);
     /** Opens a member beside the file (`name` is relative, percent-decoded, without "..") with
      *  methods and a user pointer of its own; NULL: there are none. *methods comes zeroed. */
@@ -35,6 +37,16 @@ typedef struct cip_io_methods {
                               void **member_user, cip_err *err);
     /** Gives the user pointer back when the file is closed; may be NULL. */
     void (*close)(void *user);
+    /** For cip_edit_begin and cip_append on a file that cip_open_io opened, which are UNSUPPORTED
+     *  unless both are there. `open_write` gives methods that write the file (*methods comes
+     *  zeroed) and a user pointer of their own; the update reads by the methods above. */
+    cip_status (*open_write)(void *user, struct cip_io_write_methods *methods, void **write_user,
+                             cip_err *err);
+    /** A number that is another one after each change of the file or of a member, whoever made it:
+     *  a count, the hash of an entity tag. By it an update knows whether the file is still what was
+     *  opened, and a file that it changed is not read on (BUSY). Asked at opening, by an update
+     *  before it begins and before it writes, and from then on by each read. */
+    cip_status (*version)(void *user, uint64_t *version, cip_err *err);
 } cip_io_methods;
 
 /** The first field in a list of them: { CIP_IO_METHODS_INIT, .read_ranges = ..., .size = ... }. */

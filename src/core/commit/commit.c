@@ -158,8 +158,10 @@ cip_io *cip_commit_io(cip_commit *c)
 bool cip_commit_same(cip_commit *c, cip_io *io)
 {
     struct stat st;
-    return cip_target_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino &&
-           cip_io_unchanged(io, NULL) == CIP_OK;
+    bool same =
+        cip_commit_has_target(c) ||
+        (cip_target_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino);
+    return same && cip_io_unchanged(io, NULL) == CIP_OK;
 }
 
 /* A row that could not be written whole is taken back. */

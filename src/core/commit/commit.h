@@ -41,13 +41,14 @@ typedef struct cip_commit cip_commit;
  * (a sealed journal that does not fit, naming `cippus recover`). */
 cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
                             cip_commit **out, cip_err *err);
-/* The same of a file that is read and written through the caller's methods. `target` is the
+/* The same of a file that is read through `io` and written through `target`, which are the
  * commit's from here on, on failure too. */
-cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const cip_target *target,
+cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
                                const cip_edit_options *opts, cip_commit **out, cip_err *err);
 /* The file as it is now; members can be opened. Borrowed until cip_commit_end. */
 cip_io *cip_commit_io(cip_commit *c);
-/* Whether it is the very file, unchanged, that `io` (of cip_io_open_file) shows. */
+/* Whether it is the very file, unchanged, that `io` (of cip_io_open_file; of a commit through
+ * methods: of the same ones) shows. */
 bool cip_commit_same(cip_commit *c, cip_io *io);
 /* How a revision would be committed, as one line of words. */
 cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,

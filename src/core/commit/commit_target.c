@@ -11,42 +11,28 @@
 #include "core/take_options.h"
 #include "io/temporary.h"
 
-static cip_status begin(cip_commit *c, const cip_io_methods *read, const cip_edit_options *opts,
-                        cip_err *err)
-{
-    cip_edit_options o;
-    cip_io_methods m;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
-    if (read->struct_size != sizeof m)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected methods of struct_size %zu, found %zu", sizeof m,
-                        read->struct_size);
-    m = *read;
-    m.close = NULL; /* the target's gives the user pointer back */
-    c->level = o.level;
-    return cip_io_open_user(c->env, &m, c->target.user, &c->io, err);
-}
-
-cip_status cip_commit_begin_io(cip_env *env, const cip_io_methods *read, const cip_target *target,
+cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
                                const cip_edit_options *opts, cip_commit **out, cip_err *err)
 {
-    cip_commit *c;
+    cip_edit_options o;
+    cip_commit *c = NULL;
     cip_target own = *target;
     *out = NULL;
-    cip_status st = CIP_NEW(&env->mem, &c, 1, err);
+    cip_status st = CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err);
+    if (st == CIP_OK)
+        st = CIP_NEW(&env->mem, &c, 1, err);
     if (st != CIP_OK) {
+        cip_io_close(io);
         cip_target_close(&own);
         return st;
     }
     c->env = env;
     c->fd = c->place.dir = -1;
+    c->level = o.level;
+    c->io = io;
     c->target = own;
-    st = begin(c, read, opts, err);
-    if (st != CIP_OK)
-        cip_commit_end(c);
-    else
-        *out = c;
-    return st;
+    *out = c;
+    return CIP_OK;
 }
 
 /* --- one file of the set ---------------------------------------------------------------------- */

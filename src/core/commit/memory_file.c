@@ -17,8 +17,9 @@ struct cip_memory {
     char *name;          /* NULL: it has none */
     cip_memory **member; /* nmember of them, by name */
     size_t nmember, room;
-    cip_memory *set;       /* a member's */
-    _Atomic unsigned held; /* a member's: by the set, and by who has it open */
+    _Atomic uint64_t version; /* another one after each change */
+    cip_memory *set;          /* a member's */
+    _Atomic unsigned held;    /* a member's: by the set, and by who has it open */
 };
 
 cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err)
@@ -120,6 +121,11 @@ static cip_status make_room(cip_memory *set, cip_err *err)
     return CIP_OK;
 }
 
+static void count_change(cip_memory *m)
+{
+    atomic_fetch_add(m->set != NULL ? &m->set->version : &m->version, 1);
+}
+
 cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out, cip_err *err)
 {
     cip_memory *m;
@@ -138,6 +144,7 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     }
     memmove(set->member + at + 1, set->member + at, (set->nmember++ - at) * sizeof m);
     set->member[at] = m;
+    count_change(set);
     *out = m;
     return CIP_OK;
 }
@@ -161,6 +168,7 @@ static cip_status unlink_member(void *user, const char *name, cip_err *err)
     if (find(set, name, &at)) {
         let_go(set->member[at]);
         memmove(set->member + at, set->member + at + 1, (--set->nmember - at) * sizeof set);
+        count_change(set);
     }
     return CIP_OK;
 }
@@ -223,6 +231,7 @@ static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
     uint8_t *at;
     if (!cip_to_size(nbytes, &n))
         return cip_fail(err, CIP_ERR_LIMIT, nbytes, "more than memory can hold");
+    count_change(m);
     if (n > was) {
         CIP_TRY(cip_buf_reserve(&m->bytes, n - was, &at, err));
         memset(at, 0, n - was);
@@ -237,6 +246,7 @@ static cip_status rewrite(void *user, uint64_t off, const void *p, size_t n, cip
     uint64_t end;
     if (cip_add_overflow(off, n, &end))
         return cip_fail(err, CIP_ERR_LIMIT, off, "more than memory can hold");
+    count_change(m);
     if (end > m->bytes.len)
         CIP_TRY(resize(m, end, err));
     if (n != 0)
@@ -302,10 +312,29 @@ static cip_status open_to_read(void *user, const char *name, cip_io_methods *met
     return hold(user, name, member, err);
 }
 
+static cip_status version(void *user, uint64_t *number, cip_err *err)
+{
+    (void)err;
+    *number = atomic_load(&((cip_memory *)user)->version);
+    return CIP_OK;
+}
+
+static cip_status open_itself(void *user, cip_io_write_methods *methods, void **out, cip_err *err)
+{
+    (void)err;
+    *methods = cip_memory_target(user).methods;
+    *out = user;
+    return CIP_OK;
+}
+
 cip_io_methods cip_memory_reads(const cip_memory *m)
 {
-    return (cip_io_methods){ CIP_IO_METHODS_INIT, .read_ranges = read_ranges, .size = size,
-                             .open_member = m->bytes.len + m->nmember != 0 ? open_to_read : NULL };
+    return (cip_io_methods){ CIP_IO_METHODS_INIT,
+                             .read_ranges = read_ranges,
+                             .size = size,
+                             .open_member = m->bytes.len + m->nmember != 0 ? open_to_read : NULL,
+                             .open_write = open_itself,
+                             .version = version };
 }
 
 static const cip_io_write_methods member_writes = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite,

@@ -20,7 +20,9 @@ static cip_status apply(cip_env *env, cip_memory *m, const cip_revision *r, cip_
     const cip_io_methods reads = cip_memory_reads(m);
     const cip_target t = cip_memory_target(m);
     cip_commit *c;
-    CIP_TRY(cip_commit_begin_io(env, &reads, &t, NULL, &c, err));
+    cip_io *io;
+    CIP_TRY(cip_io_open_user(env, &reads, m, &io, err));
+    CIP_TRY(cip_commit_begin_io(env, io, &t, NULL, &c, err));
     cip_status st = cip_commit_apply(c, r, err);
     cip_commit_end(c);
     return st;

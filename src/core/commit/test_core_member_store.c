@@ -25,8 +25,10 @@ static cip_status apply(test_store *s, const cip_revision *r, cip_err *err)
     cip_commit *c;
     test_file *root = test_store_file(s, "root");
     root->forwards = false;
-    CIP_TRY(cip_target_take(&t, &writes, root, err));
-    cip_status st = cip_commit_begin_io(&env, &reads, &t, NULL, &c, err);
+    cip_io *io;
+    CIP_TRY(cip_io_open_user(&env, &reads, root, &io, err));
+    assert_int_equal(cip_target_take(&t, &writes, root, NULL), CIP_OK);
+    cip_status st = cip_commit_begin_io(&env, io, &t, NULL, &c, err);
     if (st == CIP_OK)
         st = cip_commit_apply(c, r, err);
     cip_commit_end(c);
@@ -118,13 +120,15 @@ static void without_open_member_they_are_only_made_and_removed(void **state)
     test_store s = { .calls = 0 };
     cip_target t;
     cip_commit *c;
+    cip_io *io;
     (void)state;
     few.open_member = NULL;
     test_store_put(&s, "a", "bytes", 5);
     OK(cip_revision_create(&r, "b", &(cip_segment){ .len = 3 }, err));
     OK(cip_revision_replace(&r, "a", NULL, &as, err));
     OK(cip_target_take(&t, &few, test_store_put(&s, "root", "", 0), err));
-    OK(cip_commit_begin_io(&env, &reads, &t, NULL, &c, err));
+    OK(cip_io_open_user(&env, &reads, t.user, &io, err));
+    OK(cip_commit_begin_io(&env, io, &t, NULL, &c, err));
     assert_true(cip_io_is_folder(cip_commit_io(c)));
     FAILS(CIP_ERR_UNSUPPORTED, "no open_member", cip_commit_apply(c, &r, err));
     cip_commit_end(c);

@@ -312,8 +312,9 @@ static cip_status run_in_store(int n, int *calls, bool *all_old, bool *all_new)
     static const cip_io_write_methods writes = TEST_STORE_WRITES;
     test_store s = { .calls = 0 };
     cip_revision r = new_revision();
-    cip_commit *c;
+    cip_commit *c = NULL;
     cip_target t;
+    cip_io *io;
     test_file *x = test_store_put(&s, "x", old, sizeof old - 1);
     test_store_put(&s, "m0", "zero", 4);
     s.fail_at = n;
@@ -321,7 +322,11 @@ static cip_status run_in_store(int n, int *calls, bool *all_old, bool *all_new)
     OK(cip_revision_create(&r, "m2", &(cip_segment){ .off = 7, .len = 5000 }, err));
     OK(cip_revision_unlink(&r, "m0", NULL, err));
     OK(cip_target_take(&t, &writes, x, err));
-    cip_status st = cip_commit_begin_io(&env, &reads, &t, NULL, &c, NULL);
+    cip_status st = cip_io_open_user(&env, &reads, x, &io, NULL);
+    if (st == CIP_OK)
+        st = cip_commit_begin_io(&env, io, &t, NULL, &c, NULL);
+    else
+        cip_target_close(&t);
     if (st == CIP_OK)
         st = cip_commit_apply(c, &r, NULL);
     cip_commit_end(c);

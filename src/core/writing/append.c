@@ -134,10 +134,7 @@ static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, s
                             cip_err *err)
 {
     cip_edit *e;
-    if (f->updated)
-        CIP_TRY(cip_edit_open(f->io->name, NULL, &e, err));
-    else
-        CIP_TRY(cip_edit_begin(f, &e, err));
+    CIP_TRY(cip_edit_of(f, !f->updated, &e, err));
     cip_status st = cip_edit_append(e, a->path, rows, nbytes, err);
     if (st != CIP_OK) {
         cip_edit_abort(e);
@@ -181,12 +178,13 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     if (u == NULL || u->form == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
                         f->format->title);
-    CIP_TRY(cip_edit_has_name(f, err));
+    CIP_TRY(cip_edit_may_begin(f, err));
     CIP_TRY(cip_rows_count(a, dtype->itemsize, nbytes, &nrow, err));
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)
         return CIP_OK;
-    const bool grows = u->grows != NULL && u->grows(f->layout, a, &in, &there);
+    const bool grows =
+        u->grows != NULL && cip_io_path(f->io) != NULL && u->grows(f->layout, a, &in, &there);
     const cip_dtype *target = grows ? a->dtype : native;
     CIP_TRY(cip_dtype_in_order_of(names, dtype, target, "", &target, err));
     CIP_TRY(cip_cast_make(dtype, target, CIP_OVERFLOW_ERROR, &cast, err));

@@ -57,27 +57,30 @@ static cip_status start_format(cip_edit *e, cip_err *err)
     return e->ops->begin(&b, &e->state, err);
 }
 
-/* What is changed: a path, which may have to be the file that is open, or the caller's methods. */
+/* What is changed: a file by its path, or by the caller's methods. */
 typedef struct edited {
     const char *path;
-    cip_file *same;
     const cip_io_methods *read;
+    void *user;         /* of read */
     cip_target *target; /* given to the commit: set to none */
+    cip_file *like;     /* the file as it is open, or NULL: read with the same options */
+    bool same;          /* it must not have changed since */
 } edited;
 
 static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
 {
     cip_env *env = &e->file->env;
+    cip_io *io;
     if (what->target == NULL)
         return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
+    CIP_TRY(cip_io_open_user_again(env, what->read, what->user, &io, err));
     cip_target own = *what->target;
     *what->target = (cip_target){ .user = NULL };
-    return cip_commit_begin_io(env, what->read, &own, &e->o, &e->commit, err);
+    return cip_commit_begin_io(env, io, &own, &e->o, &e->commit, err);
 }
 
 static cip_status start(cip_edit *e, const edited *what, const char *format, cip_err *err)
 {
-    const cip_file *same = what->same;
     cip_io *io;
     cip_spec given = { .big = -1 };
     CIP_TRY(cip_spec_byteorder(e->o.byteorder, &given, err));
@@ -89,7 +92,7 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     CIP_TRY(keep_text(&e->arena, &e->o.history, err));
     CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);
-    if (same != NULL && !cip_commit_same(e->commit, same->io))
+    if (what->same && !cip_commit_same(e->commit, what->like->io))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
     CIP_TRY(cip_io_open_part(under, 0, under->size, &io, err));
@@ -100,7 +103,7 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
 static cip_status open_edit(const edited *what, const cip_edit_options *opts, cip_edit **out,
                             cip_err *err)
 {
-    cip_file *same = what->same;
+    const cip_file *like = what->like;
     cip_edit_options o;
     cip_file *f;
     cip_edit *e;
@@ -108,11 +111,11 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
     CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
-    if (same != NULL)
-        CIP_TRY(cip_file_prepare_like(same, &f, err));
+    if (like != NULL)
+        CIP_TRY(cip_file_prepare_like(what->like, &f, err));
     else
         CIP_TRY(cip_file_prepare(o.open, &f, err));
-    const char *format = same != NULL ? same->format->name : o.open != NULL ? o.open->format : NULL;
+    const char *format = like != NULL ? like->format->name : o.open != NULL ? o.open->format : NULL;
     o.open = NULL; /* the caller's again */
     cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
     if (st != CIP_OK) {
@@ -138,10 +141,12 @@ cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edi
     return open_edit(&(edited){ .path = path }, opts, edit, err);
 }
 
-static cip_status open_target(const cip_io_methods *read, cip_target target,
-                              const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+/* The target is the edit's, on failure too. */
+static cip_status open_target(edited what, cip_target target, const cip_edit_options *opts,
+                              cip_edit **edit, cip_err *err)
 {
-    cip_status st = open_edit(&(edited){ .read = read, .target = &target }, opts, edit, err);
+    what.target = &target;
+    cip_status st = open_edit(&what, opts, edit, err);
     cip_target_close(&target); /* if the commit did not come to have it */
     return st;
 }
@@ -155,7 +160,7 @@ cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_metho
     if (read == NULL || write == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     CIP_TRY(cip_target_take(&target, write, user, err));
-    return open_target(read, target, opts, edit, err);
+    return open_target((edited){ .read = read, .user = user }, target, opts, edit, err);
 }
 
 cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts, cip_edit **edit,
@@ -166,16 +171,36 @@ cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
     const cip_io_methods reads = cip_memory_reads(memory);
-    return open_target(&reads, cip_memory_target(memory), opts, edit, err);
+    return open_target((edited){ .read = &reads, .user = memory }, cip_memory_target(memory), opts,
+                       edit, err);
 }
 
-cip_status cip_edit_has_name(const cip_file *file, cip_err *err)
+cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
 {
-    if (cip_io_path(file->io) != NULL)
+    void *user;
+    if (cip_io_path(file->io) != NULL || cip_target_may_open(file->io))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "only a file that was opened by its name can be changed so, not %s",
-                    file->io->ops->name);
+                    "expected a file opened by its name, of a cip_memory, or by methods with "
+                    "open_write and version, found %s",
+                    cip_io_user_methods(file->io, &user) != NULL ? "methods without" : "none");
+}
+
+cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
+{
+    edited what = { .path = cip_io_path(file->io), .like = file, .same = same };
+    cip_target target;
+    CIP_TRY(cip_edit_may_begin(file, err));
+    if (what.path != NULL) {
+        CIP_TRY(open_edit(&what, NULL, edit, err));
+    } else {
+        what.read = cip_io_user_methods(file->io, &what.user);
+        CIP_TRY(cip_target_open(file->io, &target, err));
+        CIP_TRY(open_target(what, target, NULL, edit, err));
+    }
+    file->layout->may_change = true;
+    cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
+    return CIP_OK;
 }
 
 cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
@@ -184,11 +209,7 @@ cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
         *edit = NULL;
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    CIP_TRY(cip_edit_has_name(file, err));
-    CIP_TRY(open_edit(&(edited){ .path = file->io->name, .same = file }, NULL, edit, err));
-    file->layout->may_change = true;
-    cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
-    return CIP_OK;
+    return cip_edit_of(file, true, edit, err);
 }
 
 void cip_edit_abort(cip_edit *e)

@@ -43,8 +43,10 @@ struct cip_edit {
 cip_status cip_edit_there(const cip_edit *e, cip_err *err);
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
 
-/* UNSUPPORTED when the file was opened from something that has no name to be changed by. */
-cip_status cip_edit_has_name(const cip_file *file, cip_err *err);
+/* UNSUPPORTED when the file was opened from something that cannot be changed. */
+cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
+/* An update of the open file. `same`: it must not have changed since (BUSY). */
+cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
 /* --- edit_change.c: elements, on their way to what the format makes of them */
