@@ -175,7 +175,7 @@ static int update_rows(stream *s)
 static bool needs_update(const opts *o)
 {
     return o->dry_run || o->history != NULL || o->md5 != NULL || o->noption != 0 ||
-           o->break_links || o->tree_slack >= 0 || o->byteorder != NULL;
+           o->break_links || o->wait != 0 || o->tree_slack >= 0 || o->byteorder != NULL;
 }
 
 static int append_rows(const opts *o, const char *path, const char *input)

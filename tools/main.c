@@ -38,11 +38,11 @@ static const command commands[] = {
       "tree-slack level "
       "accept-loss overwrite check no-check json" },
     { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
-      3, "string history dry-run level tree-slack break-links json" },
+      3, "string history dry-run wait level tree-slack break-links json" },
     { "rm", "FILE PATH", "One node of the tree removed in place.", cmd_rm, 2, 2,
-      "history dry-run level tree-slack break-links json" },
+      "history dry-run wait level tree-slack break-links json" },
     { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
-      3, "history dry-run level tree-slack break-links json" },
+      3, "history dry-run wait level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
       "Elements replaced in place, from any array, raw bytes or a number; --new adds an array.",
       cmd_put, 2, 4,
@@ -50,7 +50,7 @@ static const command commands[] = {
       "unescape "
       "byteorder path "
       "history "
-      "dry-run level "
+      "dry-run wait level "
       "tree-slack md5 "
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
@@ -58,18 +58,18 @@ static const command commands[] = {
       "encode option accept-loss by-position from dtype shape header no-header unescape byteorder "
       "path "
       "history "
-      "dry-run level "
+      "dry-run wait level "
       "tree-slack md5 "
       "break-links json" },
     { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
       cmd_resize, 2, 3,
-      "encode option accept-loss history dry-run level tree-slack md5 break-links json" },
+      "encode option accept-loss history dry-run wait level tree-slack md5 break-links json" },
     { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
-      cmd_edit, 1, 1, "history dry-run level tree-slack break-links json" },
+      cmd_edit, 1, 1, "history dry-run wait level tree-slack break-links json" },
     { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,
-      1, 1, "history dry-run level tree-slack md5 break-links json" },
+      1, 1, "history dry-run wait level tree-slack md5 break-links json" },
     { "defrag", "FILE", "Holes and blocks that no array names are dropped, each listed.",
-      cmd_defrag, 1, 1, "accept-loss history dry-run level tree-slack break-links json" },
+      cmd_defrag, 1, 1, "accept-loss history dry-run wait level tree-slack break-links json" },
     { "explode", "FILE OUT", "Data in files beside OUT; their payloads stay as they are stored.",
       cmd_explode, 2, 2, "path bare accept-loss overwrite tree-slack align level" },
     { "implode", "FILE OUT", "Data of other files become data of OUT.", cmd_implode, 2, 2,

@@ -80,6 +80,8 @@ const opt_row opt_rows[] = {
     FLAG("apply", apply, "complete the update that was cut off"),
     FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),
+    { "wait", "SECONDS", "how long another writer, or readers in the way, are waited for (0)",
+      OPT_COUNT, offsetof(opts, wait) },
     FLAG("break-links", break_links, "replace a file that has other names (hard links) too"),
     FLAG("string", string, "VALUE is a string as it is, not YAML"),
     TEXT("standard", "X.Y.Z", standard,

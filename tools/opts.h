@@ -43,6 +43,7 @@ typedef struct opts {
     const char **names;                            /* convert: every --name, in order */
     size_t nname;                                  /* convert */
     bool bare;                                     /* explode */
+    uint32_t wait;                                 /* updates: seconds */
     const char *history;                           /* updates */
     const char *from, *shape;                      /* raw and csv inputs */
     bool header, no_header, unescape;              /* csv inputs */

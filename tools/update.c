@@ -44,6 +44,7 @@ int update_start(const opts *o, cip_edit **edit)
     e.tree_slack = opts_tree_slack(o);
     e.history = o->history;
     e.break_links = o->break_links;
+    e.wait = o->wait;
     if (cip_edit_open(o->pos[0], &e, edit, &err) != CIP_OK)
         return complain(o->pos[0], &err);
     return EXIT_FINE;

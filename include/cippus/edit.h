@@ -34,6 +34,8 @@ typedef struct cip_edit_options {
                                 * plan or the commit; not 0 cancels it; may be NULL */
     const char *byteorder;     /* of elements in memory that cip_edit_write and cip_edit_append
                                   take: "little", "big"; NULL: the machine's */
+    unsigned wait; /* seconds for which another writer is waited for, and readers who are in the way
+                      of the commit, before that is BUSY; 0: not at all */
 } cip_edit_options;
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)

@@ -7,12 +7,17 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/commit/commit_impl.h"
 #include "core/take_options.h"
 
-enum { TRIES = 16 };
+enum {
+    TRIES = 16,
+    PAUSE = 1000000, /* nanoseconds, at first */
+    PAUSE_MOST = 32 * PAUSE
+};
 
 static bool is_folder(const char *path)
 {
@@ -68,6 +73,25 @@ static cip_status open_file(cip_commit *c, cip_err *err)
                        : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
 }
 
+/* Locks cannot be waited for with an end to it: they are tried again and again. */
+cip_lock cip_commit_take(const cip_commit *c, uint64_t at)
+{
+    struct timespec pause = { .tv_nsec = PAUSE }, now, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)c->wait;
+    for (;;) {
+        cip_lock got = cip_store_lock(c->fd, at, false);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        bool over =
+            now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
+        if (got != CIP_LOCK_TAKEN || over)
+            return got;
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < PAUSE_MOST)
+            pause.tv_nsec *= 2;
+    }
+}
+
 static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
 {
     struct stat now;
@@ -77,7 +101,7 @@ static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
     if (!c->folder && !S_ISREG(c->st.st_mode))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
                         c->path);
-    if (cip_store_lock(c->fd, CIP_LOCK_WRITERS, false) == CIP_LOCK_TAKEN)
+    if (cip_commit_take(c, CIP_LOCK_WRITERS) == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "another writer is updating the file");
     int rc = c->folder ? stat(c->path, &now)
                        : fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW);
@@ -125,6 +149,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     c->fd = c->place.dir = -1;
     c->level = o.level;
     c->break_links = o.break_links;
+    c->wait = o.wait;
     c->recovering = true;
     CIP_GO(name_all(c, path, err));
     CIP_GO(open_locked(c, err));

@@ -78,7 +78,7 @@ static cip_status make_switch(cip_commit *c, const cip_patch_op *op, cip_err *er
 
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
 {
-    if (cip_store_lock(c->fd, CIP_LOCK_READERS, false) != CIP_LOCK_TAKEN)
+    if (cip_commit_take(c, CIP_LOCK_READERS) != CIP_LOCK_TAKEN)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                     "the file is being read, and this update writes over bytes in it");

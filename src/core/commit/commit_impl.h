@@ -15,6 +15,7 @@ struct cip_commit {
     cip_env *env;
     cip_level level;
     bool break_links;
+    unsigned wait;     /* seconds, of each lock */
     bool recovering;   /* what somebody else left; else an update of our own */
     bool own_record;   /* recovering: the record is ours, and so what it says of files of ours */
     bool folder;       /* the path is a folder's: its members are all there is */
@@ -161,6 +162,9 @@ cip_status cip_commit_sync_names(cip_commit *c, cip_err *err);
 
 /* The readers' byte for us alone; BUSY. */
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
+/* One of the file's locks for the commit alone; others are waited for as long as the options say.
+ */
+cip_lock cip_commit_take(const cip_commit *c, uint64_t at);
 /* Writes the patch's journal to the tmp; the name is durable, and the file points to it. On failure
  * it is gone. */
 cip_status cip_commit_write_tmp(cip_commit *c, const cip_patch *p, cip_err *err);

@@ -337,6 +337,50 @@ static void readers_and_writers_of_a_folder_wait_for_each_other(void **state)
     holds("s/a", "fxxstand more");
 }
 
+static void *end_soon(void *commit)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    nanosleep(&pause, NULL);
+    cip_commit_end(commit);
+    return NULL;
+}
+
+static void *unlock_soon(void *reader)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    nanosleep(&pause, NULL);
+    cip_io_unlock(reader);
+    return NULL;
+}
+
+static void others_are_waited_for_if_that_is_asked_for(void **state)
+{
+    char path[600];
+    cip_commit *c, *second;
+    cip_io *reader;
+    cip_revision r = member_revision(&env);
+    pthread_t thread;
+    (void)state;
+    put_set();
+    snprintf(path, sizeof path, "%s/s", dir.dir);
+    OK(cip_commit_begin(&env, path, NULL, &c, err));
+    FAILS(CIP_ERR_BUSY, "another writer",
+          cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.wait = 1), &second, err));
+    assert_int_equal(pthread_create(&thread, NULL, end_soon, c), 0);
+    OK(cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.wait = 60), &second, err));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    OK(cip_io_open_path(&env, path, &reader, err));
+    OK(cip_io_lock(reader, err));
+    OK(change_in(&r, "a", "xx", err));
+    assert_int_equal(pthread_create(&thread, NULL, unlock_soon, reader), 0);
+    OK(cip_commit_apply(second, &r, err));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    holds("s/a", "fxxstand more");
+    cip_commit_end(second);
+    cip_io_close(reader);
+    cip_revision_clear(&r);
+}
+
 static void a_member_of_several_names_is_not_changed_in_place(void **state)
 {
     cip_revision r = member_revision(&env);
@@ -605,6 +649,7 @@ int main(void)
         TEST(random_revisions_beside_a_file_equal_the_model),
         TEST(members_that_others_touch_meanwhile_end_it),
         TEST(readers_and_writers_of_a_folder_wait_for_each_other),
+        TEST(others_are_waited_for_if_that_is_asked_for),
         TEST(a_member_of_several_names_is_not_changed_in_place),
         TEST(what_is_too_much_for_a_journal_is_replaced),
         TEST(a_change_of_nothing_writes_nothing),
