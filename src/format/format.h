@@ -120,6 +120,8 @@ typedef struct cip_change_form {
                                 ones of the same length, which the array's own steps decode */
     cip_changes *bytes;      /* NULL: in chunks */
     cip_changes_array array; /* of bytes: where its elements are in them now */
+    const uint8_t *fill;     /* in chunks: what each row holds that CIP_CHANGE_SHAPE adds (then
+                                nothing but rows may come); NULL: zeros */
 } cip_change_form;
 
 /* How a format stores arrays, in a new file or in one that is there. Finished chunks come; what

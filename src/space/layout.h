@@ -111,6 +111,8 @@ typedef struct cip_record_column {
     uint64_t row; /* bytes */
     const cip_record_part *part;
     size_t npart;
+    const struct cip_array *array; /* all rows of `in`, of so many bytes: what an update of the
+                                      records changes; NULL: they cannot be */
 } cip_record_column;
 
 typedef enum cip_space_kind {

@@ -85,6 +85,8 @@ cip_status cip_records_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
                              size_t n, cip_err *err);
 /* Whether a view of RECORDS lies in one part of one column: then *out is the same in *in. */
 bool cip_records_narrow(const cip_space *s, const cip_nd *v, cip_space **in, cip_nd *out);
+/* The number of that column; of none: as many as there are. */
+size_t cip_records_column(const cip_space *s, const cip_nd *v, cip_nd *out);
 cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                          size_t n, cip_err *err);
 

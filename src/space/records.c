@@ -113,7 +113,7 @@ static const cip_record_column *column_of(const cip_space *s, int64_t lo, int64_
     return NULL;
 }
 
-bool cip_records_narrow(const cip_space *s, const cip_nd *v, cip_space **in, cip_nd *out)
+size_t cip_records_column(const cip_space *s, const cip_nd *v, cip_nd *out)
 {
     int64_t each = (int64_t)s->records.itemsize, at = (int64_t)(v->off % s->records.itemsize);
     int64_t lo = at, hi = at + (int64_t)v->itemsize;
@@ -123,19 +123,26 @@ bool cip_records_narrow(const cip_space *s, const cip_nd *v, cip_space **in, cip
         if (v->shape[k] < 2 || v->stride[k] % each == 0)
             continue;
         if (cip_mul_overflow(v->stride[k], v->shape[k] - 1, &reach))
-            return false;
+            return s->records.n;
         *(reach < 0 ? &lo : &hi) += reach;
         if (lo < 0 || hi > each)
-            return false;
+            return s->records.n;
     }
     const cip_record_column *c = column_of(s, lo, hi, &part);
     if (c == NULL)
-        return false;
+        return s->records.n;
     *out = *v;
-    *in = c->in;
     out->off = v->off / (uint64_t)each * c->row + part->from + ((uint64_t)at - part->off);
     for (int32_t k = 0; k < v->ndim; k++)
         if (v->stride[k] % each == 0)
             out->stride[k] = v->stride[k] / each * (int64_t)c->row;
-    return true;
+    return (size_t)(c - s->records.column);
+}
+
+bool cip_records_narrow(const cip_space *s, const cip_nd *v, cip_space **in, cip_nd *out)
+{
+    size_t column = cip_records_column(s, v, out);
+    if (column < s->records.n)
+        *in = s->records.column[column].in;
+    return column < s->records.n;
 }

@@ -7,6 +7,7 @@
 #include "array/view.h"
 #include "base/cursor.h"
 #include "io/temporary.h"
+#include "space/layout.h"
 
 /* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
 typedef struct cip_feed {
@@ -29,5 +30,18 @@ typedef struct cip_scatter_to {
  * stride of 0; RANGE beyond the io. */
 cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
                        const cip_feed *feed, cip_err *err);
+
+/* Where a change of records goes, whose fields lie in columns: `at` is a view of the rows of the
+ * column of this number. */
+typedef struct cip_records_to {
+    cip_status (*write)(void *user, size_t column, const cip_nd *at, const cip_feed *feed,
+                        cip_err *err);
+    void *user;
+} cip_records_to;
+
+/* Elements of the feed to where `at`, a view of the records of `s` (CIP_SPACE_RECORDS), has them:
+ * each column's part of them to `to`. Holds at most 4 MiB of them, or one. */
+cip_status cip_records_scatter(cip_env *env, const cip_space *s, const cip_nd *at,
+                               const cip_feed *feed, const cip_records_to *to, cip_err *err);
 
 #endif

@@ -20,10 +20,16 @@ static cip_edit_chunks *chunks_of(const cip_edit *e, const cip_array *a)
     return NULL;
 }
 
-const cip_array *cip_edit_now(const cip_edit *e, const cip_array *a)
+cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a)
 {
     const cip_edit_chunks *x = chunks_of(e, a);
-    return x != NULL ? cip_chunk_changes_now(x->c, a) : a;
+    return x != NULL ? x->c : NULL;
+}
+
+const cip_array *cip_edit_now(cip_edit *e, const cip_array *a)
+{
+    cip_chunk_changes *c = cip_edit_changes_of(e, a);
+    return c != NULL ? cip_chunk_changes_now(c, a) : cip_edit_records_now(e, a);
 }
 
 /* The array as the file has it, of one that cip_edit_now gave. */
@@ -44,6 +50,9 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     a = as_it_was(e, a);
     *chunks = NULL;
     *f = (cip_change_form){ .bytes = NULL };
+    if (cip_edit_in_columns(a))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the array's fields lie in columns, and it has no chunks of its own");
     CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
     if (f->bytes != NULL)
         return CIP_OK;
@@ -63,6 +72,8 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 {
     cip_change_form f;
     cip_chunk_changes *x;
+    if (cip_edit_in_columns(a))
+        return cip_edit_records_elements(e, as_it_was(e, a), at, feed, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
     return x != NULL ? cip_chunk_changes_write(x, at, feed, err)
                      : cip_changes_write(f.bytes, at, feed, err);
@@ -93,6 +104,11 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     cip_changes content;
     bool moved;
     uint64_t nelem;
+    if (cip_edit_in_columns(a)) {
+        CIP_TRY(add_rows(a, nrow, shape, &rows, err));
+        CIP_TRY(cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_ROWS, shape, err));
+        return cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
+    }
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
     if (x == NULL) {
         CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
@@ -103,15 +119,49 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     return cip_chunk_changes_resize(x, as_it_was(e, a), shape, none ? NULL : &rows, feed, err);
 }
 
+/* The same row again and again, of elements that are parts of it. */
+typedef struct row_feed {
+    const uint8_t *row;
+    uint64_t len, at, itemsize;
+} row_feed;
+
+static cip_status next_of_row(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    row_feed *r = self;
+    (void)err;
+    for (; nelem != 0; nelem--, dst += r->itemsize) {
+        memcpy(dst, r->row + r->at, (size_t)r->itemsize);
+        r->at = r->at + r->itemsize == r->len ? 0 : r->at + r->itemsize;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_edit_resize_chunks(cip_chunk_changes *c, const cip_array *a, const uint8_t *fill,
+                                  const int64_t *shape, cip_err *err)
+{
+    const cip_array *now = cip_chunk_changes_now(c, a);
+    const int64_t more = shape[0] - now->view.shape[0];
+    int64_t all[CIP_MAX_NDIM];
+    cip_nd rows;
+    if (fill == NULL || more <= 0)
+        return cip_chunk_changes_resize(c, a, shape, NULL, NULL, err);
+    CIP_TRY(add_rows(now, (uint64_t)more, all, &rows, err));
+    row_feed r = { .row = fill, .len = (uint64_t)rows.stride[0], .itemsize = rows.itemsize };
+    const cip_feed feed = { next_of_row, &r };
+    return cip_chunk_changes_resize(c, a, shape, &rows, &feed, err);
+}
+
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     cip_change_form f;
     cip_chunk_changes *x;
     cip_changes content;
     bool moved;
+    if (cip_edit_in_columns(a))
+        return cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_SHAPE, shape, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
     if (x != NULL)
-        return cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err);
+        return cip_edit_resize_chunks(x, as_it_was(e, a), f.fill, shape, err);
     CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
     return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
 }
@@ -203,7 +253,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     cip_chunk_changes *x;
     cip_nd rows;
     *taken = false;
-    if (!cip_read_plan_is_whole(from) || from->nelem == 0)
+    if (!cip_read_plan_is_whole(from) || from->nelem == 0 || cip_edit_in_columns(a))
         return CIP_OK;
     memcpy(shape, a->view.shape, sizeof shape);
     if (at == NULL) {

@@ -198,7 +198,7 @@ static cip_status passed_on(cip_err *err)
 }
 
 /* The selected elements of the array (or a field of it) at `path`. */
-static cip_status plan_target(const cip_edit *e, const char *path, const char *selection, cip_as as,
+static cip_status plan_target(cip_edit *e, const char *path, const char *selection, cip_as as,
                               cip_read_plan *out, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .selection = selection };
@@ -311,8 +311,7 @@ cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes
     return CIP_OK;
 }
 
-static cip_status find_array(const cip_edit *e, const char *path, const cip_array **out,
-                             cip_err *err)
+static cip_status find_array(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     *out = cip_find(e->file, path, &why);

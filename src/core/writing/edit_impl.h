@@ -23,12 +23,13 @@ struct cip_edit {
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
     cip_report notes;
-    cip_edit_chunks *chunks;    /* of arrays that are there, the last one first */
-    struct cip_addition *added; /* arrays that come, last one first */
-    int big;                    /* order of elements in memory, or -1: the machine's */
-    bool packed;                /* defrag was asked for */
-    bool finished;              /* rev is made */
-    cip_status st;              /* of the first change that failed: no commit then */
+    cip_edit_chunks *chunks;          /* of arrays that are there, the last one first */
+    struct cip_edit_records *records; /* arrays whose columns changed */
+    struct cip_addition *added;       /* arrays that come, last one first */
+    int big;                          /* order of elements in memory, or -1: the machine's */
+    bool packed;                      /* defrag was asked for */
+    bool finished;                    /* rev is made */
+    cip_status st;                    /* of the first change that failed: no commit then */
     cip_err why;
 };
 
@@ -52,7 +53,12 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
 /* --- edit_change.c: elements, on their way to what the format makes of them */
 
 /* The array as the update has it by now. */
-const cip_array *cip_edit_now(const cip_edit *e, const cip_array *a);
+const cip_array *cip_edit_now(cip_edit *e, const cip_array *a);
+/* The changes of the chunks that it lies in, or NULL: there are none yet. */
+cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a);
+/* Another shape; `fill` as in cip_change_form. */
+cip_status cip_edit_resize_chunks(cip_chunk_changes *c, const cip_array *a, const uint8_t *fill,
+                                  const int64_t *shape, cip_err *err);
 /* Elements of it: `at` is a view (of any order) of its space's bytes as they are now. */
 cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                              const cip_feed *feed, cip_err *err);
@@ -72,6 +78,18 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
 /* Finishes the chunks, and tells the format of them. */
 cip_status cip_edit_settle(cip_edit *e, cip_err *err);
 void cip_edit_chunks_end(cip_edit *e);
+
+/* --- edit_records.c: arrays of records whose fields lie in columns, each an array of its own; `a`
+ * as the file has it */
+
+/* Whether it is one. */
+bool cip_edit_in_columns(const cip_array *a);
+const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a);
+cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
+                                     const cip_feed *feed, cip_err *err);
+/* Another number of rows (kind ROWS: elements of those that come follow). */
+cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
+                                 const int64_t *shape, cip_err *err);
 
 /* --- edit_add.c: arrays that come */
 

@@ -115,7 +115,7 @@ static cip_status make_fields(cip_blz *b, const cip_node *names, cip_field *f,
                             .shape = c->meta.shape + 1 };
         CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &p, 1, err));
         *p = (cip_record_part){ off, 0, c->meta.row };
-        part[i] = (cip_record_column){ c->array->space, c->meta.row, p, 1 };
+        part[i] = (cip_record_column){ c->array->space, c->meta.row, p, 1, c->array };
         if (cip_add_overflow(off, c->meta.row, &off))
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records of over 2^64 bytes");
     }

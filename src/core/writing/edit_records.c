@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of records whose fields lie in columns: each column is an array in chunks, which changes
+ * as any other does, and the records are seen through the columns as they are by then. */
+#include "core/writing/edit_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+/* Records as the update has them. */
+typedef struct cip_edit_records {
+    struct cip_edit_records *next;
+    const cip_array *of;
+    cip_array seen;
+    size_t nchanged; /* columns that had changed when seen.space was made */
+} cip_edit_records;
+
+typedef struct writing {
+    cip_edit *e;
+    const cip_space *s; /* as the file has it */
+} writing;
+
+static cip_space *records_of(const cip_array *a)
+{
+    cip_space *s;
+    bool is = a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
+              s->kind == CIP_SPACE_RECORDS;
+    return is ? s : NULL;
+}
+
+bool cip_edit_in_columns(const cip_array *a)
+{
+    return records_of(a) != NULL;
+}
+
+/* --- as they are now -------------------------------------------------------------------------- */
+
+static const cip_array *column_now(const cip_edit *e, const cip_array *a)
+{
+    cip_chunk_changes *c = cip_edit_changes_of(e, a);
+    return c != NULL ? cip_chunk_changes_now(c, a) : a;
+}
+
+static size_t count_changed(const cip_edit *e, const cip_space *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->records.n; i++) {
+        const cip_array *a = s->records.column[i].array;
+        n += a != NULL && cip_edit_changes_of(e, a) != NULL;
+    }
+    return n;
+}
+
+/* Rows that all columns have. */
+static int64_t rows_now(const cip_edit *e, const cip_array *a, const cip_space *s)
+{
+    int64_t rows = INT64_MAX;
+    for (size_t i = 0; i < s->records.n; i++) {
+        const cip_array *c = s->records.column[i].array;
+        int64_t n = c != NULL ? column_now(e, c)->view.shape[0] : a->view.shape[0];
+        rows = n < rows ? n : rows;
+    }
+    return rows;
+}
+
+/* The records in a space of the columns as they are now. */
+static cip_status make_space(cip_edit *e, const cip_space *s, cip_space **out, cip_err *err)
+{
+    cip_record_column *c;
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, &c, s->records.n, err));
+    for (size_t i = 0; i < s->records.n; i++) {
+        c[i] = s->records.column[i];
+        if (c[i].array != NULL && cip_edit_changes_of(e, c[i].array) != NULL)
+            c[i].in = column_now(e, c[i].array)->space;
+    }
+    return cip_space_new_records(e->file->layout, 0, s->records.itemsize, c, s->records.n, out,
+                                 err);
+}
+
+static cip_status look(cip_edit *e, cip_edit_records *r, cip_err *err)
+{
+    const cip_space *s = records_of(r->of);
+    const size_t n = count_changed(e, s);
+    int64_t shape[CIP_MAX_NDIM];
+    if (n != r->nchanged)
+        CIP_TRY(make_space(e, s, &r->seen.space, err));
+    r->nchanged = n;
+    memcpy(shape, r->of->view.shape, sizeof shape);
+    shape[0] = rows_now(e, r->of, s);
+    CIP_TRY(cip_view_c_order(r->of->view.ndim, shape, r->of->view.itemsize, &r->seen.view, err));
+    r->seen.space->len = (uint64_t)shape[0] * (uint64_t)r->seen.view.stride[0];
+    cip_space_renew(r->seen.space);
+    return CIP_OK;
+}
+
+static cip_status see(cip_edit *e, const cip_array *a, const cip_array **out, cip_err *err)
+{
+    cip_edit_records *r = e->records;
+    while (r != NULL && r->of != a)
+        r = r->next;
+    if (r == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &r, 1, err));
+        *r = (cip_edit_records){ .next = e->records, .of = a, .seen = *a };
+        e->records = r;
+    }
+    *out = &r->seen;
+    return look(e, r, err);
+}
+
+/* Where there is no memory for it, the update fails as a whole. */
+const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a)
+{
+    const cip_space *s = records_of(a);
+    const cip_array *out = a;
+    cip_err why = CIP_ERR_INIT;
+    if (s != NULL && count_changed(e, s) != 0)
+        cip_edit_leave(e, see(e, a, &out, &why), &why, NULL);
+    return out;
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static cip_status column_of(const cip_space *s, size_t i, const cip_array **out, cip_err *err)
+{
+    *out = s->records.column[i].array;
+    return *out != NULL ? CIP_OK
+                        : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                   "expected records that can be changed, found others");
+}
+
+static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip_feed *feed,
+                               cip_err *err)
+{
+    const writing *w = user;
+    const cip_array *a;
+    cip_change_form f;
+    cip_chunk_changes *x;
+    CIP_TRY(column_of(w->s, i, &a, err));
+    CIP_TRY(cip_edit_form(w->e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
+    return cip_chunk_changes_write(x, at, feed, err);
+}
+
+cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
+                                     const cip_feed *feed, cip_err *err)
+{
+    writing w = { e, records_of(a) };
+    const cip_records_to to = { write_column, &w };
+    return cip_records_scatter(&e->file->env, w.s, at, feed, &to, err);
+}
+
+/* Rows are those of the records before, or the columns would part. */
+static cip_status resize_column(cip_edit *e, const cip_array *a, int64_t was, cip_change_kind kind,
+                                int64_t rows, cip_err *err)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    cip_change_form f;
+    cip_chunk_changes *x;
+    const cip_array *now = column_now(e, a);
+    if (now->view.shape[0] != was)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected columns of %" PRId64 " rows, found '%.80s' with %" PRId64
+                        "; resize that first",
+                        was, a->path, now->view.shape[0]);
+    memcpy(shape, now->view.shape, sizeof shape);
+    shape[0] = rows;
+    CIP_TRY(cip_edit_form(e, a, kind, kind == CIP_CHANGE_SHAPE ? shape : NULL, &f, &x, err));
+    return cip_edit_resize_chunks(x, a, f.fill, shape, err);
+}
+
+cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
+                                 const int64_t *shape, cip_err *err)
+{
+    const cip_space *s = records_of(a);
+    const int64_t was = cip_edit_records_now(e, a)->view.shape[0];
+    const cip_array *column;
+    if (memcmp(shape + 1, a->view.shape + 1, (size_t)(a->view.ndim - 1) * sizeof *shape) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "of records in columns only the first axis can get another length");
+    for (size_t i = 0; i < s->records.n; i++) {
+        CIP_TRY(column_of(s, i, &column, err));
+        CIP_TRY(resize_column(e, column, was, kind, shape[0], err));
+    }
+    return CIP_OK;
+}
