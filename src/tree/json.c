@@ -7,6 +7,7 @@
 
 #include "tree/node.h"
 #include "tree/scalar.h"
+#include "tree/scalar_write.h"
 #include "tree/utf8.h"
 #include "tree/yaml.h"
 
@@ -24,45 +25,9 @@ typedef struct writer {
     uint64_t nodes;
 } writer;
 
-static cip_status put(cip_buf *out, const char *s, cip_err *err)
-{
-    return cip_buf_add(out, s, strlen(s), err);
-}
-
-static cip_status put_escape(cip_buf *out, uint32_t c, cip_err *err)
-{
-    switch (c) {
-    case '\t':
-        return put(out, "\\t", err);
-    case '\n':
-        return put(out, "\\n", err);
-    case '\r':
-        return put(out, "\\r", err);
-    case '"':
-        return put(out, "\\\"", err);
-    case '\\':
-        return put(out, "\\\\", err);
-    default:
-        return cip_buf_addf(out, err, "\\u%04" PRIx32, c);
-    }
-}
-
 cip_status cip_json_string(cip_buf *out, const char *text, size_t len, cip_err *err)
 {
-    const uint8_t *p = (const uint8_t *)text;
-    CIP_TRY(put(out, "\"", err));
-    for (size_t i = 0; i < len;) {
-        uint32_t c = 0;
-        unsigned n = cip_utf8_get(p + i, len - i, &c);
-        if (n == 0)
-            CIP_TRY(put(out, "\xef\xbf\xbd", err));
-        else if (c == '"' || c == '\\' || cip_utf8_unsafe(c))
-            CIP_TRY(put_escape(out, c, err));
-        else
-            CIP_TRY(cip_buf_add(out, p + i, n, err));
-        i += n == 0 ? 1 : n;
-    }
-    return put(out, "\"", err);
+    return cip_quote(out, text, len, false, err);
 }
 
 static size_t skip_digits(const char *s, size_t at)
@@ -98,13 +63,13 @@ static cip_status put_double(cip_buf *out, const cip_node *node, cip_err *err)
 {
     char number[CIP_DOUBLE_TEXT];
     if (isnan(node->f))
-        return put(out, "\"NaN\"", err);
+        return cip_buf_puts(out, "\"NaN\"", err);
     if (isinf(node->f))
-        return put(out, node->f < 0 ? "\"-Infinity\"" : "\"Infinity\"", err);
+        return cip_buf_puts(out, node->f < 0 ? "\"-Infinity\"" : "\"Infinity\"", err);
     if (is_json_number(node))
         return cip_buf_add(out, node->text, node->len, err);
     cip_double_text(node->f, number);
-    return put(out, number, err);
+    return cip_buf_puts(out, number, err);
 }
 
 static cip_status put_big(cip_buf *out, const cip_node *node, cip_err *err)
@@ -120,9 +85,9 @@ static cip_status put_scalar(cip_buf *out, const cip_node *node, cip_err *err)
     switch (cip_node_kind(node)) {
     case CIP_NODE_NONE:
     case CIP_NODE_NULL:
-        return put(out, "null", err);
+        return cip_buf_puts(out, "null", err);
     case CIP_NODE_BOOL:
-        return put(out, node->b ? "true" : "false", err);
+        return cip_buf_puts(out, node->b ? "true" : "false", err);
     case CIP_NODE_INT:
         if (node->negative)
             return cip_buf_addf(out, err, "%" PRId64, node->i);
@@ -140,9 +105,9 @@ static cip_status put_node(writer *w, const cip_node *node, cip_err *err);
 
 static cip_status put_quoted(cip_buf *out, const cip_node *key, cip_err *err)
 {
-    CIP_TRY(put(out, "\"", err));
+    CIP_TRY(cip_buf_puts(out, "\"", err));
     CIP_TRY(cip_buf_add(out, key->text, key->len, err));
-    return put(out, "\"", err);
+    return cip_buf_puts(out, "\"", err);
 }
 
 /* A key is its text, in quotes as in a path where another key has the same text; one that is a
@@ -168,14 +133,14 @@ static cip_status put_items(writer *w, const cip_node *node, cip_err *err)
     const bool map = node->type == CIP_NODE_MAP;
     const bool plain = map && cip_map_is_plain(node);
     const size_t path_len = w->path.len;
-    CIP_TRY(put(w->out, map ? "{" : "[", err));
+    CIP_TRY(cip_buf_puts(w->out, map ? "{" : "[", err));
     for (size_t i = 0; i < node->len; i++) {
         if (i > 0)
-            CIP_TRY(put(w->out, ", ", err));
-        CIP_TRY(put(&w->path, "/", err));
+            CIP_TRY(cip_buf_puts(w->out, ", ", err));
+        CIP_TRY(cip_buf_puts(&w->path, "/", err));
         if (map) {
             CIP_TRY(put_key(w, node->pair[i].key, cip_pair_is_quoted(node, i, plain), err));
-            CIP_TRY(put(w->out, ": ", err));
+            CIP_TRY(cip_buf_puts(w->out, ": ", err));
             CIP_TRY(cip_pair_escape(&w->path, node, i, plain, err));
         } else {
             CIP_TRY(cip_buf_addf(&w->path, err, "%zu", i));
@@ -183,7 +148,7 @@ static cip_status put_items(writer *w, const cip_node *node, cip_err *err)
         CIP_TRY(put_node(w, cip_node_at(node, i), err));
         w->path.len = path_len;
     }
-    return put(w->out, map ? "}" : "]", err);
+    return cip_buf_puts(w->out, map ? "}" : "]", err);
 }
 
 /* {"$ref": "#/pointer"} when the node is one of those around; *done then. */
@@ -197,11 +162,11 @@ static cip_status put_cycle(writer *w, const cip_node *node, bool *done, cip_err
         if (l[i].node != node)
             continue;
         *done = true;
-        CIP_GO(put(&ref, "#", err));
+        CIP_GO(cip_buf_puts(&ref, "#", err));
         CIP_GO(cip_buf_add(&ref, w->path.ptr, l[i].path_len, err));
-        CIP_GO(put(w->out, "{\"$ref\": ", err));
+        CIP_GO(cip_buf_puts(w->out, "{\"$ref\": ", err));
         CIP_GO(cip_json_string(w->out, (const char *)ref.ptr, ref.len, err));
-        CIP_GO(put(w->out, "}", err));
+        CIP_GO(cip_buf_puts(w->out, "}", err));
         break;
     }
 done:
@@ -218,7 +183,7 @@ static cip_status put_collection(writer *w, const cip_node *node, cip_err *err)
     if (done)
         return CIP_OK;
     if (w->opt->max_depth != 0 && depth >= w->opt->max_depth)
-        return put(w->out, "\"...\"", err);
+        return cip_buf_puts(w->out, "\"...\"", err);
     if (depth >= most)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu32 " collections inside each other, found more",
@@ -247,11 +212,11 @@ static cip_status put_node(writer *w, const cip_node *node, cip_err *err)
         return cip_json_string(w->out, text, strlen(text), err);
     if (!w->opt->tags || cip_node_tag(node) == NULL)
         return put_value(w, node, err);
-    CIP_TRY(put(w->out, "{\"$tag\": ", err));
+    CIP_TRY(cip_buf_puts(w->out, "{\"$tag\": ", err));
     CIP_TRY(cip_json_string(w->out, node->tag, strlen(node->tag), err));
-    CIP_TRY(put(w->out, ", \"$value\": ", err));
+    CIP_TRY(cip_buf_puts(w->out, ", \"$value\": ", err));
     CIP_TRY(put_value(w, node, err));
-    return put(w->out, "}", err);
+    return cip_buf_puts(w->out, "}", err);
 }
 
 cip_status cip_json_emit_as(cip_env *env, const cip_node *root, const cip_json_write *opt,

@@ -143,11 +143,6 @@ static bool is_alike(const cip_node *node)
     }
 }
 
-static cip_status put(cip_buf *out, const char *s, cip_err *err)
-{
-    return cip_buf_add(out, s, strlen(s), err);
-}
-
 static cip_status put_spaces(cip_buf *out, size_t n, cip_err *err)
 {
     uint8_t *at;
@@ -163,16 +158,16 @@ static cip_status put_canonical(cip_buf *out, const cip_node *node, cip_err *err
     bool done = false;
     switch (node->type) {
     case CIP_NODE_NULL:
-        return put(out, "null", err);
+        return cip_buf_puts(out, "null", err);
     case CIP_NODE_BOOL:
-        return put(out, node->b ? "true" : "false", err);
+        return cip_buf_puts(out, node->b ? "true" : "false", err);
     case CIP_NODE_INT:
         if (node->negative)
             return cip_buf_addf(out, err, "%" PRId64, node->i);
         return cip_buf_addf(out, err, "%" PRIu64, node->u);
     case CIP_NODE_FLOAT:
         cip_double_text(node->f, number);
-        return put(out, number, err);
+        return cip_buf_puts(out, number, err);
     default: /* BIGINT */
         CIP_TRY(cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done,
                                 err));
@@ -180,53 +175,52 @@ static cip_status put_canonical(cip_buf *out, const cip_node *node, cip_err *err
     }
 }
 
-static cip_status put_escape(cip_buf *out, uint32_t c, cip_err *err)
+static cip_status put_escape(cip_buf *out, uint32_t c, bool yaml, cip_err *err)
 {
+    const char *hex = !yaml ? "\\u%04" PRIx32 : c < 0x100 ? "\\x%02" PRIX32 : "\\u%04" PRIX32;
     switch (c) {
-    case '\0':
-        return put(out, "\\0", err);
     case '\t':
-        return put(out, "\\t", err);
+        return cip_buf_puts(out, "\\t", err);
     case '\n':
-        return put(out, "\\n", err);
+        return cip_buf_puts(out, "\\n", err);
     case '\r':
-        return put(out, "\\r", err);
+        return cip_buf_puts(out, "\\r", err);
     case '"':
-        return put(out, "\\\"", err);
+        return cip_buf_puts(out, "\\\"", err);
     case '\\':
-        return put(out, "\\\\", err);
+        return cip_buf_puts(out, "\\\\", err);
     default:
-        return cip_buf_addf(out, err, c < 0x100 ? "\\x%02" PRIX32 : "\\u%04" PRIX32, c);
+        return yaml && c == 0 ? cip_buf_puts(out, "\\0", err) : cip_buf_addf(out, err, hex, c);
     }
 }
 
-static cip_status put_double(cip_buf *out, text t, cip_err *err)
+cip_status cip_quote(cip_buf *out, const char *s, size_t len, bool yaml, cip_err *err)
 {
-    const uint8_t *p = (const uint8_t *)t.p;
-    CIP_TRY(put(out, "\"", err));
-    for (size_t i = 0; i < t.len;) {
+    const uint8_t *p = (const uint8_t *)s;
+    CIP_TRY(cip_buf_puts(out, "\"", err));
+    for (size_t i = 0; i < len;) {
         uint32_t c = 0;
-        unsigned n = cip_utf8_get(p + i, t.len - i, &c);
-        if (n == 0) /* a text made by hand: YAML cannot hold it */
-            CIP_TRY(put(out, "\xef\xbf\xbd", err));
+        unsigned n = cip_utf8_get(p + i, len - i, &c);
+        if (n == 0) /* a text made by hand: neither can hold it */
+            CIP_TRY(cip_buf_puts(out, "\xef\xbf\xbd", err));
         else if (c == '"' || c == '\\' || cip_utf8_unsafe(c))
-            CIP_TRY(put_escape(out, c, err));
+            CIP_TRY(put_escape(out, c, yaml, err));
         else
             CIP_TRY(cip_buf_add(out, p + i, n, err));
         i += n == 0 ? 1 : n;
     }
-    return put(out, "\"", err);
+    return cip_buf_puts(out, "\"", err);
 }
 
 static cip_status put_single(cip_buf *out, text t, cip_err *err)
 {
-    CIP_TRY(put(out, "'", err));
+    CIP_TRY(cip_buf_puts(out, "'", err));
     for (size_t i = 0; i < t.len; i++) {
         if (t.p[i] == '\'')
-            CIP_TRY(put(out, "'", err));
+            CIP_TRY(cip_buf_puts(out, "'", err));
         CIP_TRY(cip_buf_add(out, t.p + i, 1, err));
     }
-    return put(out, "'", err);
+    return cip_buf_puts(out, "'", err);
 }
 
 /* Only what can be shown as it is, and line feeds where `lines`. */
@@ -283,12 +277,12 @@ static cip_status put_literal(cip_buf *out, text t, size_t indent, cip_err *err)
 {
     bool ends = t.p[t.len - 1] == '\n';
     bool more = ends && t.len > 1 && t.p[t.len - 2] == '\n';
-    CIP_TRY(put(out, more ? "|+" : ends ? "|" : "|-", err));
+    CIP_TRY(cip_buf_puts(out, more ? "|+" : ends ? "|" : "|-", err));
     size_t end = t.len - ends;
     for (size_t i = 0; i <= end;) {
         const char *stop = memchr(t.p + i, '\n', end - i);
         size_t n = stop != NULL ? (size_t)(stop - t.p) - i : end - i;
-        CIP_TRY(put(out, "\n", err));
+        CIP_TRY(cip_buf_puts(out, "\n", err));
         if (n != 0)
             CIP_TRY(put_spaces(out, indent, err));
         CIP_TRY(cip_buf_add(out, t.p + i, n, err));
@@ -304,7 +298,7 @@ static cip_status put_string(cip_buf *out, const cip_node *node, cip_scalar_plac
     if (place.literal && cip_yaml_is_literal(node))
         return put_literal(out, t, place.indent, err);
     if (node->style == CIP_STYLE_DOUBLE || !is_printable(t, false))
-        return put_double(out, t, err);
+        return cip_quote(out, t.p, t.len, true, err);
     if (node->style == CIP_STYLE_SINGLE || !is_plain(t, place.flow) ||
         (node->tag == NULL && !is_string_to_all(t)))
         return put_single(out, t, err);
@@ -360,7 +354,7 @@ cip_status cip_yaml_put_tag(cip_buf *out, const char *tag, const char *prefix, c
         return cip_buf_addf(out, err, "!%s", tag + n);
     if (strncmp(tag, CIP_CORE_TAG, core) == 0 && is_shorthand(tag + core))
         return cip_buf_addf(out, err, "!!%s", tag + core);
-    CIP_TRY(put(out, "!<", err));
+    CIP_TRY(cip_buf_puts(out, "!<", err));
     CIP_TRY(cip_yaml_put_prefix(out, tag, err));
-    return put(out, ">", err);
+    return cip_buf_puts(out, ">", err);
 }

@@ -13,6 +13,9 @@ typedef struct cip_scalar_place {
     size_t indent; /* of a literal block's lines, in columns */
 } cip_scalar_place;
 
+/* In double quotes, with the escapes of YAML or of JSON. */
+cip_status cip_quote(cip_buf *out, const char *s, size_t len, bool yaml, cip_err *err);
+
 /* A literal block is written without its last line's end. */
 cip_status cip_yaml_put_scalar(cip_buf *out, const cip_node *node, cip_scalar_place place,
                                cip_err *err);

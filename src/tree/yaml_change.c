@@ -6,11 +6,6 @@
 #include "tree/edit.h"
 #include "tree/yaml_change.h"
 
-static cip_status put(cip_buf *b, const char *s, cip_err *err)
-{
-    return cip_buf_add(b, s, strlen(s), err);
-}
-
 static cip_status insert_at(cip_change *c, size_t at, const cip_buf *text, cip_err *err)
 {
     return cip_change_splice(c, at, 0, text->ptr, text->len, err);
@@ -100,7 +95,7 @@ static cip_status put_entry(cip_change *c, bool map, bool flow, cip_bytes key,
     if (map) {
         CIP_GO(cip_node_new_string(&a, (const char *)key.ptr, key.len, &name, err));
         CIP_GO(put_value(c, name, flow, out, err));
-        CIP_GO(put(out, ": ", err));
+        CIP_GO(cip_buf_puts(out, ": ", err));
     }
     CIP_GO(put_value(c, value, flow, out, err));
 done:
@@ -114,10 +109,10 @@ static cip_status expect_entry(cip_change *c, bool map, bool flow, const cip_buf
 {
     cip_status st;
     cip_buf all = { .mem = &c->env->mem };
-    CIP_GO(put(&all, front, err));
-    CIP_GO(put(&all, flow ? (map ? "{" : "[") : (map ? "" : "- "), err));
+    CIP_GO(cip_buf_puts(&all, front, err));
+    CIP_GO(cip_buf_puts(&all, flow ? (map ? "{" : "[") : (map ? "" : "- "), err));
     CIP_GO(cip_buf_add(&all, entry->ptr, entry->len, err));
-    CIP_GO(put(&all, flow ? (map ? "}" : "]") : "", err));
+    CIP_GO(cip_buf_puts(&all, flow ? (map ? "}" : "]") : "", err));
     CIP_GO(cip_change_expect(c, &all, err));
 done:
     cip_buf_clear(&all);
@@ -160,11 +155,11 @@ static cip_status add_line(cip_change *c, uint32_t collection, const cip_buf *en
     cip_status st;
     cip_buf line = { .mem = &c->env->mem };
     if (!kept || cip_span_line(t, at) != at)
-        CIP_GO(put(&line, cip_span_eol(t), err));
+        CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));
     CIP_GO(add_spaces(&line, column, err));
     CIP_GO(cip_buf_add(&line, entry->ptr, entry->len, err));
     if (kept && !ends_line(entry))
-        CIP_GO(put(&line, cip_span_eol(t), err));
+        CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));
     CIP_GO(insert_at(c, at, &line, err));
 done:
     cip_buf_clear(&line);
@@ -220,7 +215,7 @@ cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
                                            .e_to = cip_mark_count(&c->value) - 1 },
                              err));
     if (!map && !flow)
-        CIP_GO(put(&line, "- ", err));
+        CIP_GO(cip_buf_puts(&line, "- ", err));
     CIP_GO(cip_buf_add(&line, entry.ptr, entry.len, err));
     CIP_GO(cip_change_put(c, collection, &line, err));
 done:
@@ -268,9 +263,9 @@ cip_status cip_change_begin(cip_change *c, cip_bytes key, const cip_node *value,
     /* the root's anchor and tag stay */
     if (root && cip_mark_at(t, 0)->end != cip_mark_at(t, 0)->start) {
         const cip_mark *m = cip_mark_at(t, 0);
-        CIP_GO(put(&front, "--- ", err));
+        CIP_GO(cip_buf_puts(&front, "--- ", err));
         CIP_GO(cip_buf_add(&front, t->text.ptr + m->start, m->end - m->start, err));
-        CIP_GO(put(&front, "\n", err));
+        CIP_GO(cip_buf_puts(&front, "\n", err));
     }
     CIP_GO(cip_buf_nul(&front, err));
     CIP_GO(expect_entry(c, true, false, &entry, (const char *)front.ptr, err));

@@ -129,7 +129,7 @@ static cip_status name_ref(emitter *e, ref *r, cip_err *err)
 
 static cip_status put(emitter *e, const char *s, cip_err *err)
 {
-    return cip_buf_add(e->out, s, strlen(s), err);
+    return cip_buf_puts(e->out, s, err);
 }
 
 /* Room for a word: a blank in front of it where one is due, and one due after it. */

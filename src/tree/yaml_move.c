@@ -17,11 +17,6 @@ typedef struct moving {
     bool loose;      /* in another style than it was */
 } moving;
 
-static cip_status put(cip_buf *b, const char *s, cip_err *err)
-{
-    return cip_buf_add(b, s, strlen(s), err);
-}
-
 static cip_status put_spaces(cip_buf *b, size_t n, cip_err *err)
 {
     uint8_t *at;
@@ -143,7 +138,7 @@ static cip_status put_block(const moving *m, size_t old, size_t now, bool dash, 
         const size_t content = cip_span_content(t, child, &props);
         const size_t column = column_of(t, content);
         if (!cip_span_breaks(t, from, content) && !dash) { /* `- a: 1` */
-            CIP_TRY(put(out, cip_span_eol(t), err));
+            CIP_TRY(cip_buf_puts(out, cip_span_eol(t), err));
             CIP_TRY(put_spaces(out, column + now - old, err));
             from = content;
         } else if (dash && column == old) { /* items as far left as the key of their list */
@@ -162,7 +157,7 @@ static cip_status put_node(moving *m, bool flow, size_t now, bool dash, cip_err 
     if (!flow && !was_flow)
         return put_block(m, column_of(t, cip_span_entry(t, first, m->from.before)), now, dash,
                          &m->entry, err);
-    CIP_TRY(put(&m->entry, " ", err));
+    CIP_TRY(cip_buf_puts(&m->entry, " ", err));
     return put_in_flow(m, was_flow, &m->entry, err);
 }
 
@@ -181,16 +176,16 @@ static cip_status put_keys(const moving *m, bool flow, size_t *column, cip_buf *
             key = cip_map_new_key(cip_mark_at(t, m->to.parent)->node, key);
         if (map)
             CIP_TRY(put_key(m, key, flow, out, err));
-        CIP_TRY(put(out, map ? ":" : flow ? "" : "-", err));
+        CIP_TRY(cip_buf_puts(out, map ? ":" : flow ? "" : "-", err));
         if (i == m->nmade)
             return CIP_OK;
         map = !is_dash(m->step[i + 1]);
         *column += 2;
         if (!flow) {
-            CIP_TRY(put(out, cip_span_eol(t), err));
+            CIP_TRY(cip_buf_puts(out, cip_span_eol(t), err));
             CIP_TRY(put_spaces(out, *column, err));
         } else {
-            CIP_TRY(put(out, map ? " {" : " [", err));
+            CIP_TRY(cip_buf_puts(out, map ? " {" : " [", err));
         }
     }
 }
@@ -198,7 +193,7 @@ static cip_status put_keys(const moving *m, bool flow, size_t *column, cip_buf *
 static cip_status put_closers(const moving *m, cip_buf *out, cip_err *err)
 {
     for (size_t i = m->nmade; i > 0; i--)
-        CIP_TRY(put(out, is_dash(m->step[i]) ? "]" : "}", err));
+        CIP_TRY(cip_buf_puts(out, is_dash(m->step[i]) ? "]" : "}", err));
     return CIP_OK;
 }
 
@@ -209,14 +204,14 @@ static cip_status expect(moving *m, bool flow, size_t column, cip_err *err)
     cip_buf all = { .mem = &m->e->env->mem };
     const bool map = in_map(m);
     if (flow)
-        CIP_GO(put(&all, map ? "{" : "[", err));
+        CIP_GO(cip_buf_puts(&all, map ? "{" : "[", err));
     else
         CIP_GO(put_spaces(&all, column, err));
     CIP_GO(put_keys(m, flow, &column, &all, err));
-    CIP_GO(put(&all, " ~", err));
+    CIP_GO(cip_buf_puts(&all, " ~", err));
     if (flow) {
         CIP_GO(put_closers(m, &all, err));
-        CIP_GO(put(&all, map ? "}" : "]", err));
+        CIP_GO(cip_buf_puts(&all, map ? "}" : "]", err));
     }
     CIP_GO(cip_change_expect(m->c, &all, err));
 done:

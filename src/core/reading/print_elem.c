@@ -20,11 +20,6 @@ void cip_printer_start(cip_printer *pr, const cip_read_plan *p, cip_print_style 
     pr->records = p->to->kind == CIP_RECORD;
 }
 
-static cip_status add(cip_buf *out, const char *text, cip_err *err)
-{
-    return cip_buf_add(out, text, strlen(text), err);
-}
-
 /* A text element being taken apart. */
 typedef struct text_elem {
     const uint8_t *p;
@@ -82,7 +77,7 @@ static cip_status json_number(const cip_dtype *d, const uint8_t *e, cip_buf *out
     if (word == NULL)
         return CIP_OK;
     out->len = was;
-    return add(out, word, err);
+    return cip_buf_puts(out, word, err);
 }
 
 static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err);
@@ -91,13 +86,13 @@ static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, 
 static cip_status json_bytes(text_elem t, cip_buf *out, cip_err *err)
 {
     char digits[3];
-    CIP_TRY(add(out, "{\"bytes\": \"", err));
+    CIP_TRY(cip_buf_puts(out, "{\"bytes\": \"", err));
     for (size_t i = 0; i < t.n; i++) {
         size_t at = t.wide && t.big ? i / 4 * 4 + 3 - i % 4 : i; /* little-endian, as `raw` is */
         snprintf(digits, sizeof digits, "%02x", (unsigned)t.p[at]);
-        CIP_TRY(add(out, digits, err));
+        CIP_TRY(cip_buf_puts(out, digits, err));
     }
-    return add(out, "\"}", err);
+    return cip_buf_puts(out, "\"}", err);
 }
 
 /* A text, or of any other element the text that people see, as a string. */
@@ -127,11 +122,11 @@ static cip_status json_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, 
 static cip_status json_complex(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
     const cip_dtype *half = cip_dtype_fixed(d->kind == CIP_C64 ? CIP_F32 : CIP_F64, d->big);
-    CIP_TRY(add(out, "[", err));
+    CIP_TRY(cip_buf_puts(out, "[", err));
     CIP_TRY(json_number(half, e, out, err));
-    CIP_TRY(add(out, ", ", err));
+    CIP_TRY(cip_buf_puts(out, ", ", err));
     CIP_TRY(json_number(half, e + half->itemsize, out, err));
-    return add(out, "]", err);
+    return cip_buf_puts(out, "]", err);
 }
 
 /* The items of a field's sub-array, flat or nested: axis d of ndim. */
@@ -143,33 +138,33 @@ static cip_status json_axis(const cip_field *f, int32_t d, const uint8_t **e, ci
         *e += f->dtype->itemsize;
         return CIP_OK;
     }
-    CIP_TRY(add(out, "[", err));
+    CIP_TRY(cip_buf_puts(out, "[", err));
     for (int64_t i = 0; i < f->shape[d]; i++) {
-        CIP_TRY(add(out, i == 0 ? "" : ", ", err));
+        CIP_TRY(cip_buf_puts(out, i == 0 ? "" : ", ", err));
         CIP_TRY(json_axis(f, d + 1, e, out, err));
     }
-    return add(out, "]", err);
+    return cip_buf_puts(out, "]", err);
 }
 
 static cip_status json_record(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
-    CIP_TRY(add(out, "{", err));
+    CIP_TRY(cip_buf_puts(out, "{", err));
     for (size_t i = 0; i < d->nfield; i++) {
         const cip_field *f = &d->field[i];
         const uint8_t *at = e + f->offset;
-        CIP_TRY(add(out, i == 0 ? "" : ", ", err));
+        CIP_TRY(cip_buf_puts(out, i == 0 ? "" : ", ", err));
         CIP_TRY(cip_json_string(out, f->name, strlen(f->name), err));
-        CIP_TRY(add(out, ": ", err));
+        CIP_TRY(cip_buf_puts(out, ": ", err));
         CIP_TRY(json_axis(f, 0, &at, out, err));
     }
-    return add(out, "}", err);
+    return cip_buf_puts(out, "}", err);
 }
 
 static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
     switch (d->kind) {
     case CIP_BOOL:
-        return add(out, *e != 0 ? "true" : "false", err);
+        return cip_buf_puts(out, *e != 0 ? "true" : "false", err);
     case CIP_C64:
     case CIP_C128:
         return json_complex(d, e, out, err);
@@ -195,11 +190,11 @@ static cip_status csv_quoted(const uint8_t *text, size_t len, cip_buf *out, cip_
         plain = plain && strchr(",\"\r\n", text[i]) == NULL;
     if (plain && len != 0)
         return cip_buf_add(out, text, len, err);
-    CIP_TRY(add(out, "\"", err));
+    CIP_TRY(cip_buf_puts(out, "\"", err));
     for (size_t i = 0; i < len; i++)
         CIP_TRY(cip_buf_add(out, text[i] == '"' ? "\"\"" : (const char *)&text[i],
                             text[i] == '"' ? 2 : 1, err));
-    return add(out, "\"", err);
+    return cip_buf_puts(out, "\"", err);
 }
 
 /* What is not to be shown as it is becomes \\xNN (a byte, or a control below 0x80), \\uNNNN or
@@ -215,7 +210,7 @@ static cip_status csv_escaped(text_elem t, cip_buf *out, cip_err *err)
         bool shown = fine && (!cip_utf8_unsafe(c) || c == '\t' || c == '\n' || c == '\r');
         bool marked = !shown || c == '\\' || c == 'x' || c == 'u' || c == 'U';
         if (slash)
-            CIP_TRY(add(out, marked ? "\\\\" : "\\", err));
+            CIP_TRY(cip_buf_puts(out, marked ? "\\\\" : "\\", err));
         slash = shown && c == '\\';
         if (slash)
             continue;
@@ -229,9 +224,9 @@ static cip_status csv_escaped(text_elem t, cip_buf *out, cip_err *err)
                  : c <= 0xffff ? "\\u%04x"
                                : "\\U%08x",
                  (unsigned)c);
-        CIP_TRY(add(out, escape, err));
+        CIP_TRY(cip_buf_puts(out, escape, err));
     }
-    return slash ? add(out, "\\", err) : CIP_OK;
+    return slash ? cip_buf_puts(out, "\\", err) : CIP_OK;
 }
 
 static cip_status csv_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
@@ -262,7 +257,7 @@ static cip_status csv_columns(const cip_dtype *d, const uint8_t *e, cip_buf *out
     for (size_t i = 0; i < d->nfield; i++) {
         const cip_field *f = &d->field[i];
         const uint8_t *at = e + f->offset;
-        CIP_TRY(add(out, i == 0 ? "" : ",", err));
+        CIP_TRY(cip_buf_puts(out, i == 0 ? "" : ",", err));
         if (f->ndim == 0 && f->dtype->kind != CIP_RECORD) {
             CIP_TRY(csv_elem(f->dtype, at, out, err));
             continue;
@@ -300,7 +295,7 @@ static cip_status json_separator(const cip_printer *pr, uint64_t i, int32_t begu
 {
     if (i != 0) {
         CIP_TRY(brackets(']', begun, out, err));
-        CIP_TRY(add(out, begun == 0 ? ", " : ",\n", err));
+        CIP_TRY(cip_buf_puts(out, begun == 0 ? ", " : ",\n", err));
     }
     return brackets('[', i == 0 ? pr->ndim : begun, out, err);
 }
@@ -312,8 +307,8 @@ static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun
     if (i == 0)
         return CIP_OK;
     if (begun == 0 && !own_line)
-        return add(out, pr->style == CIP_PRINT_CSV ? "," : " ", err);
-    return add(out, begun > 1 && pr->style == CIP_PRINT_TEXT ? "\n\n" : "\n", err);
+        return cip_buf_puts(out, pr->style == CIP_PRINT_CSV ? "," : " ", err);
+    return cip_buf_puts(out, begun > 1 && pr->style == CIP_PRINT_TEXT ? "\n\n" : "\n", err);
 }
 
 /* A row of empty cells. The only cell of a line gets quotes, since readers pass over empty lines.
@@ -321,9 +316,9 @@ static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun
 static cip_status empty_cells(size_t ncell, bool alone, cip_buf *out, cip_err *err)
 {
     if (alone && ncell == 1)
-        return add(out, "\"\"", err);
+        return cip_buf_puts(out, "\"\"", err);
     for (size_t i = 1; i < ncell; i++)
-        CIP_TRY(add(out, ",", err));
+        CIP_TRY(cip_buf_puts(out, ",", err));
     return CIP_OK;
 }
 
@@ -339,11 +334,11 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_read_plan *p, uint64_
     int32_t begun = axes_begun(p, i);
     if (pr->style == CIP_PRINT_JSON) {
         CIP_TRY(json_separator(pr, i, begun, out, err));
-        return elem == NULL ? add(out, "null", err) : json_elem(p->to, elem, out, err);
+        return elem == NULL ? cip_buf_puts(out, "null", err) : json_elem(p->to, elem, out, err);
     }
     CIP_TRY(row_separator(pr, i, begun, out, err));
     if (elem == NULL && pr->style == CIP_PRINT_TEXT)
-        return add(out, "--", err);
+        return cip_buf_puts(out, "--", err);
     if (elem == NULL) /* as many empty cells as there are columns */
         return empty_cells(pr->records ? p->to->nfield : 1, is_alone(pr, p), out, err);
     if (pr->records && pr->style == CIP_PRINT_CSV)
@@ -359,10 +354,10 @@ cip_status cip_print_head(const cip_printer *pr, const cip_read_plan *p, cip_buf
         return CIP_OK;
     for (size_t i = 0; i < p->to->nfield; i++) {
         const char *name = p->to->field[i].name;
-        CIP_TRY(add(out, i == 0 ? "" : ",", err));
+        CIP_TRY(cip_buf_puts(out, i == 0 ? "" : ",", err));
         CIP_TRY(csv_name(name, out, err));
     }
-    return add(out, "\n", err);
+    return cip_buf_puts(out, "\n", err);
 }
 
 /* An array without elements: its axes down to the first of length 0, each item of which is "[]". */
@@ -378,7 +373,7 @@ static cip_status json_empty(const cip_read_plan *p, cip_buf *out, cip_err *err)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many empty rows to print");
     for (uint64_t i = 0; i < n; i++) {
         CIP_TRY(json_separator(&pr, i, axes_begun(&outer, i), out, err));
-        CIP_TRY(add(out, "[]", err));
+        CIP_TRY(cip_buf_puts(out, "[]", err));
     }
     return brackets(']', pr.ndim, out, err);
 }
@@ -392,5 +387,5 @@ cip_status cip_print_tail(const cip_printer *pr, const cip_read_plan *p, cip_buf
         CIP_TRY(json_empty(p, out, err));
     else if (json)
         CIP_TRY(brackets(']', pr->ndim, out, err));
-    return add(out, "\n", err);
+    return cip_buf_puts(out, "\n", err);
 }
