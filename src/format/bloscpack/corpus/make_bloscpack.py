@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes fuzz_bloscpack/ (files) and fuzz_bloscpack_meta/ (metadata as text) beside this script, from the layout alone.
+"""Makes fuzz_bloscpack/ (files), fuzz_bloscpack_meta/ (metadata as text) and fuzz_bloscpack_update/ (files and how they are
+changed) beside this script, from the layout alone.
 
 Decoded byte i of every good-* file is (i * i // 7 + 3 * i) % 256, unless said. Chunks are stored as they are; what
 compressed ones need is tested with codecs, and with bloscpack's own files in tests/compat.
@@ -13,9 +14,13 @@ import struct
 import zlib
 
 HERE = pathlib.Path(__file__).parent
-OUT, META = HERE / "fuzz_bloscpack", HERE / "fuzz_bloscpack_meta"
+OUT, META, UPDATE = (HERE / f"fuzz_bloscpack{x}" for x in ("", "_meta", "_update"))
 DATA = bytes((i * i // 7 + 3 * i) % 256 for i in range(4096))
 SUMS = ["none", "adler32", "crc32", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+
+
+UPDATED = ["good-2", "good-3-md5", "good-numpy", "good-empty", "good-one-chunk", "good-numpy-f"]
+CHANGES = [(30, 61), (100, 240), (1, 59), (200, 0)]  # as fuzz_bloscpack_update.c reads them
 
 
 def digest(kind, data):
@@ -109,13 +114,16 @@ def files():
 
 
 def main():
-    for folder in (OUT, META):
+    for folder in (OUT, META, UPDATE):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     for name, data in files():
         if name == "bad-overlap":  # chunk 1 lies where chunk 0 does
             data[40:48] = data[32:40]
         (OUT / f"{name}.blp").write_bytes(data)
+        if name in UPDATED:
+            for first, second in CHANGES:
+                (UPDATE / f"{name[5:]}-{first}-{second}").write_bytes(bytes((first, second)) + data)
     for name, meta in (("square", numpy_meta("'<u2'", [20, 25])), ("record", numpy_meta([["a", "<u2"], ["b", "<f8", [2]]], [3], "F"))):
         (META / name).write_text(json.dumps(meta))
     (META / "deep").write_text("[" * 70)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * For fuzz targets of updates: changes the first array of a file in memory, and reads of the file
+ * what must have come of it. A file that cannot be read whole before has only to open afterwards.
+ */
+#ifndef CIP_TESTS_FUZZ_UPDATE_H
+#define CIP_TESTS_FUZZ_UPDATE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cippus/cippus.h"
+
+enum { FUZZ_NBYTES = 1 << 17 };
+
+/* The array as the machine has it. */
+typedef struct fuzz_array {
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    size_t row, rows; /* bytes of an element along the first axis; how many */
+    bool known;       /* the elements could be read */
+    uint8_t *elems;   /* 2 * FUZZ_NBYTES */
+} fuzz_array;
+
+static inline const cip_limits *fuzz_limits(void)
+{
+    static const cip_limits limits = { .size = sizeof limits,
+                                       .max_memory = 64 << 20,
+                                       .max_elements = 1 << 20 };
+    return &limits;
+}
+
+/* False: there is none, or it is too large, or without axes or bytes. */
+static inline bool fuzz_measure(const cip_array *a, fuzz_array *out)
+{
+    const cip_dtype *d = a != NULL ? cip_array_native_dtype(a, NULL) : NULL;
+    uint64_t row;
+    if (d == NULL || cip_array_state(a, NULL) != CIP_OK || cip_array_ndim(a) == 0)
+        return false;
+    out->ndim = cip_array_ndim(a);
+    memcpy(out->shape, cip_array_shape(a), (size_t)out->ndim * sizeof *out->shape);
+    row = cip_dtype_itemsize(d);
+    for (int k = 1; k < out->ndim; k++)
+        if (__builtin_mul_overflow(row, (uint64_t)out->shape[k], &row))
+            return false;
+    if (row == 0 || row > FUZZ_NBYTES || (uint64_t)out->shape[0] > FUZZ_NBYTES / row)
+        return false;
+    out->row = (size_t)row;
+    out->rows = (size_t)out->shape[0];
+    return true;
+}
+
+/* Opens the file: its format, or NULL when it cannot be opened. */
+static inline const char *fuzz_look(cip_memory *m, fuzz_array *out, bool *fits)
+{
+    cip_file *f;
+    cip_open_options o = { .size = sizeof o, .limits = fuzz_limits(), .threads = 1 };
+    if (cip_memory_open(m, &o, &f, NULL) != CIP_OK)
+        return NULL;
+    const char *name = cip_file_format(f);
+    const cip_array *a = cip_file_array(f, 0);
+    *fits = fuzz_measure(a, out);
+    out->known = *fits && cip_read(a, NULL, cip_array_native_dtype(a, NULL), out->elems,
+                                   out->row * out->rows, NULL) == CIP_OK;
+    cip_file_close(f);
+    return name;
+}
+
+/* One change, made of the array's own rows, in the file and in `a`. */
+static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
+{
+    char selection[64];
+    const size_t n = a->rows == 0 ? 0 : how / 3 % a->rows + 1;
+    if (how % 3 == 0 && n != 0) {
+        const size_t to = how / 7 % (a->rows - n + 1);
+        uint8_t *rows = a->elems + FUZZ_NBYTES;
+        memcpy(rows, a->elems, n * a->row);
+        memcpy(a->elems + to * a->row, rows, n * a->row);
+        snprintf(selection, sizeof selection, "[%zu:%zu]", to, to + n);
+        return cip_edit_write(e, "", selection, rows, n * a->row, NULL);
+    }
+    if (how % 3 == 1) {
+        memcpy(a->elems + a->rows * a->row, a->elems, n * a->row);
+        a->rows += n;
+        a->shape[0] += (int64_t)n;
+        return cip_edit_append(e, "", a->elems + (a->rows - n) * a->row, n * a->row, NULL);
+    }
+    const size_t rows = how / 3 * a->rows / 40 + how % 5;
+    if (rows > 2 * FUZZ_NBYTES / a->row)
+        return CIP_ERR_LIMIT;
+    if (rows > a->rows)
+        memset(a->elems + a->rows * a->row, 0, (rows - a->rows) * a->row);
+    a->rows = rows;
+    a->shape[0] = (int64_t)rows;
+    return cip_edit_resize(e, "", a->ndim, a->shape, NULL);
+}
+
+static inline cip_status fuzz_edit(cip_memory *m, unsigned how, fuzz_array *a)
+{
+    cip_edit *e;
+    const cip_open_options open = { .size = sizeof open, .limits = fuzz_limits(), .threads = 1 };
+    const cip_edit_options o = { .size = sizeof o, .open = &open };
+    cip_status st = cip_edit_open_memory(m, &o, &e, NULL);
+    if (st != CIP_OK)
+        return st;
+    st = fuzz_change(e, how, a);
+    if (st == CIP_OK)
+        return cip_edit_commit(e, NULL);
+    cip_edit_abort(e);
+    return st;
+}
+
+/* Makes the change `how` (0 to 255) and aborts where the file that it leaves does not open, or an
+ * array that was read whole before does not read as it must then. False: no more can be done. */
+static inline bool fuzz_update(cip_memory *m, const char *format, unsigned how)
+{
+    fuzz_array was = { .ndim = 0 }, now = { .ndim = 0 };
+    bool fits, ends = true;
+    was.elems = (uint8_t *)malloc(4 * FUZZ_NBYTES);
+    now.elems = (uint8_t *)malloc(4 * FUZZ_NBYTES);
+    if (was.elems == NULL || now.elems == NULL)
+        abort();
+    const char *name = fuzz_look(m, &was, &fits);
+    if (name != NULL && strcmp(name, format) == 0 && fits && fuzz_edit(m, how, &was) == CIP_OK) {
+        if (fuzz_look(m, &now, &fits) == NULL || !fits || now.rows != was.rows)
+            abort();
+        if (was.known && (!now.known || memcmp(now.elems, was.elems, was.rows * was.row) != 0))
+            abort();
+        ends = false;
+    }
+    free(was.elems);
+    free(now.elems);
+    return !ends;
+}
+
+#endif
