@@ -200,7 +200,9 @@ static int append_array(const opts *o, const char *path, const char *input)
     cip_err err = CIP_ERR_INIT;
     cip_edit *edit;
     int rc;
-    cip_file *f = input_open(input, o, &rc);
+    opts in = *o;
+    in.nshard = 0; /* of the file that grows */
+    cip_file *f = input_open(input, &in, &rc);
     if (f == NULL)
         return rc;
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);

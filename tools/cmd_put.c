@@ -57,8 +57,10 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     int rc;
     const cip_array_options how = { .size = sizeof how, .storage = o->inlined ? "inline" : NULL };
     strbuf literal = { 0 };
-    cip_file *f =
-        input_is_literal(o, input) ? literal_open(input, &literal, &rc) : input_open(input, o, &rc);
+    opts in = *o;
+    in.nshard = 0; /* of the file that changes */
+    cip_file *f = input_is_literal(o, input) ? literal_open(input, &literal, &rc)
+                                             : input_open(input, &in, &rc);
     if (f == NULL) {
         free(literal.ptr);
         return rc;

@@ -48,8 +48,8 @@ typedef struct cip_open_options {
     /** Whether data are compared with the checksums that the file stores before they are given out.
      */
     cip_check check;
-    /** Other folders, nroot of them, that parts of the file lie in (the shards of a BLZ array);
-     * formats that have none pass over them. Copied. */
+    /** Other folders, nroot of them, that parts of the file lie in (the shards of a BLZ array); ARG
+     * for files that cannot have such. Copied. */
     const char *const *roots;
     size_t nroot;
 } cip_open_options;

@@ -184,6 +184,11 @@ static cip_status open_layout(cip_file *f, const char *format, cip_err *err)
     f->layout->nroot = f->nroot;
     f->layout->format = f->format->name;
     CIP_TRY(f->format->open(f->layout, err));
+    if (f->nroot != 0 && !f->layout->uses_roots)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected an array of BLZ in superchunks for other folders (shards), found "
+                        "%s",
+                        f->format->title);
     return index_arrays(f, err);
 }
 

@@ -273,6 +273,7 @@ struct cip_layout {
     const char *const *root; /* other folders that parts of the file lie in, nroot of them;
                                 borrowed */
     size_t nroot;
+    bool uses_roots; /* the format looked into them */
     uint64_t generation;
     _Atomic bool may_change; /* the file may change under this layout: reads look whether it did */
 };

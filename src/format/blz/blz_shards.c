@@ -209,6 +209,7 @@ static cip_status listed_shards(cip_blz *b, cip_err *err)
 
 cip_status cip_blz_open_shards(cip_blz *b, cip_err *err)
 {
+    b->layout->uses_roots = true;
     CIP_TRY(add_shard(b, NULL, "", "", err));
     for (size_t i = 0; i < b->layout->nroot; i++)
         CIP_TRY(add_root(b, b->layout->root[i], err));
