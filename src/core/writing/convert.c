@@ -52,6 +52,10 @@ static cip_status check_loss(const cip_sink_job *job, const cip_convert_options 
     losses l = { .o = o };
     cip_report rep;
     cip_report_init(&rep, &job->env->mem, false, on_loss, &l);
+    for (size_t i = 0; i < job->nleft_out; i++)
+        cip_report_add(&rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
+                       job->left_out[i]->path, "the array is left out: %.160s",
+                       job->left_out[i]->why->text);
     cip_status st = job->format->store->check(&job->spec, &rep, err);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
@@ -184,6 +188,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_output_place(c->in->io->name, out, &job->spec);
     job->spec.whole = job->spec.from != NULL && !alone;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
+    CIP_TRY(cip_spec_may(job->format, &job->spec, err));
     CIP_TRY(cip_spec_options(job->format, c->o->format_options, a, &job->spec.option, err));
     CIP_TRY(cip_spec_where(c->o->storage, where, err));
     if (*where == CIP_WHERE_DEFAULT && is_text(job->format, out))

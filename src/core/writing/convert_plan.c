@@ -255,6 +255,14 @@ static cip_status order_by_block(planner *p, cip_err *err)
     return CIP_OK;
 }
 
+/* Whether nothing can read it, and no node of the tree would be left without its data. */
+static bool may_leave_out(const planner *p, const cip_array *a)
+{
+    const cip_node *node;
+    return a->st == CIP_ERR_UNSUPPORTED && a != cip_file_whole(p->in) && find_node(p, a, &node) &&
+           node == NULL;
+}
+
 static cip_status plan_all(planner *p, size_t n, cip_err *err)
 {
     const cip_layout *l = p->in->layout;
@@ -267,9 +275,12 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
                         "%s holds one array, the input has %zu; name one (--path)",
                         p->job->format->title, n);
     for (size_t i = 0; i < n; i++)
-        if (l->array[i] != records)
+        if (may_leave_out(p, l->array[i]))
+            p->job->left_out[p->job->nleft_out++] = l->array[i];
+        else if (l->array[i] != records)
             CIP_TRY(plan_each(p, l->array[i], err));
-    return CIP_OK;
+    const bool none = p->job->nplan == 0 && p->job->nleft_out != 0;
+    return none ? cip_array_check(p->job->left_out[0], err) : CIP_OK;
 }
 
 static cip_status plan_one(planner *p, const char *path, cip_err *err)
@@ -290,6 +301,7 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
     p.seen.mem = p.base.mem = &job->env->mem;
     CIP_TRY(CIP_ARENA_NEW(a, &job->plan, 2 * n, err));
     CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &job->left_out, n, err));
     job->spec.array = p.spec;
     cip_status st = path == NULL ? plan_all(&p, n, err) : plan_one(&p, path, err);
     if (st == CIP_OK && job->spec.whole)

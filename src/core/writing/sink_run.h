@@ -11,6 +11,8 @@ typedef struct cip_sink_job {
     cip_spec spec;       /* array[] filled from `plan` by cip_sink_spec or cip_convert_plan */
     cip_read_plan *plan; /* spec.narray of them */
     size_t nplan;        /* made so far, to be cleared */
+    const cip_array **left_out; /* by cip_convert_plan: cannot be read, nleft_out of them */
+    size_t nleft_out;
     cip_env *env;
     cip_progress_fn *progress; /* may be NULL */
     void *user;
@@ -19,7 +21,8 @@ typedef struct cip_sink_job {
 /* Fills spec.array from the plans; lives in `a`. */
 cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
 /* What convert writes: the arrays of an open file, with their masks where the store holds trees.
- * `path`: one of them, or a field of one (NULL: all); `refs`: references too. */
+ * `path`: one of them, or a field of one (NULL: all); `refs`: references too. Of all, those that
+ * nothing can read and no tree describes (Python objects of a table) are left out. */
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
                             cip_arena *a, cip_err *err);
 /* Writes everything to `out`; what has to be changed afterwards goes into r. */

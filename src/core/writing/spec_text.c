@@ -53,6 +53,19 @@ cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_spec_may(const cip_format *format, const cip_spec *spec, cip_err *err)
+{
+    const bool plain = (format->store->caps & CIP_STORE_TREE) == 0;
+    const bool sums = !plain || (format->store->caps & CIP_STORE_SUMS) != 0;
+    const bool summed = spec->checksum != NULL && strcmp(spec->checksum, "none") != 0;
+    if ((!plain || (spec->version == NULL && spec->tree_slack <= 0 && spec->align == 0)) &&
+        (sums || !summed))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "%s files have no versions, %sslack or alignment to choose", format->title,
+                    sums ? "" : "checksums, ");
+}
+
 static cip_status no_option(const cip_format *format, const char *key, size_t len, cip_err *err)
 {
     char known[160] = "";

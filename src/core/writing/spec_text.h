@@ -15,5 +15,8 @@ cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err);
  * arena. ARG for another text, UNSUPPORTED for a key that the format does not have. */
 cip_status cip_spec_options(const cip_format *format, const char *const *texts, cip_arena *a,
                             const char *const **out, cip_err *err);
+/* UNSUPPORTED where the spec asks for a version, a checksum, slack or alignment of a format that
+ * has none to choose. */
+cip_status cip_spec_may(const cip_format *format, const cip_spec *spec, cip_err *err);
 
 #endif

@@ -105,14 +105,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
 {
     cip_spec *s = &w->spec;
     const cip_write_options *o = &w->o;
-    bool plain = !(w->format->store->caps & CIP_STORE_TREE);
-    bool sums = (w->format->store->caps & (CIP_STORE_TREE | CIP_STORE_SUMS)) != 0;
-    bool summed = o->checksum != NULL && strcmp(o->checksum, "none") != 0;
     CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
-    if ((plain && (o->version != NULL || o->tree_slack > 0 || o->align != 0)) || (summed && !sums))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s files have no versions, %sslack or alignment to choose",
-                        w->format->title, sums ? "" : "checksums, ");
     s->tree_slack = o->tree_slack;
     s->align = o->align;
     s->late = (w->format->store->caps & CIP_STORE_LATE) != 0;
@@ -122,7 +115,8 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     s->env = &w->env;
     s->notes = &w->notes;
     CIP_TRY(copy_text(w, o->version, &s->version, err));
-    return copy_text(w, o->checksum, &s->checksum, err);
+    CIP_TRY(copy_text(w, o->checksum, &s->checksum, err));
+    return cip_spec_may(w->format, s, err);
 }
 
 /* --- creation -----------------------------------------------------------------------------------
