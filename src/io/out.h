@@ -5,6 +5,7 @@
 #define CIP_IO_OUT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -34,6 +35,18 @@ static inline cip_status cip_out_write(cip_out *o, const void *p, size_t n, cip_
 {
     CIP_TRY(o->write(o->user, p, n, err));
     o->n += n;
+    return CIP_OK;
+}
+
+/* n bytes of value `fill`. */
+static inline cip_status cip_out_fill(cip_out *o, uint8_t fill, uint64_t n, cip_err *err)
+{
+    uint8_t buf[512];
+    memset(buf, fill, sizeof buf);
+    for (size_t k; n != 0; n -= k) {
+        k = n < sizeof buf ? (size_t)n : sizeof buf;
+        CIP_TRY(cip_out_write(o, buf, k, err));
+    }
     return CIP_OK;
 }
 

@@ -242,7 +242,7 @@ static cip_status open_tiler(cip_chunker *c, cip_err *err)
     const cip_grid *g = c->form.grid;
     cip_tiling t = { g->ndim, g->shape, g->chunk, g->itemsize };
     uint64_t memory = cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / SHARE);
-    CIP_TRY(cip_tiler_new(c->env, &t, memory, NULL, take_tile, c, &c->tiler, err));
+    CIP_TRY(cip_tiler_new(c->env, &t, memory, take_tile, c, &c->tiler, err));
     cip_tiler_to(c->tiler, c->slot[0].raw);
     return CIP_OK;
 }

@@ -75,7 +75,7 @@ static cip_status run(cip_env *env, const cip_tiling *t, uint64_t memory, cip_by
     *x = (taken){
         .got = { .mem = &plain }, .valid = { .mem = &plain }, .ndim = t->ndim, .fail_at = x->fail_at
     };
-    cip_status st = cip_tiler_new(env, t, memory, NULL, take, x, &tiler, err);
+    cip_status st = cip_tiler_new(env, t, memory, take, x, &tiler, err);
     for (size_t i = 0; st == CIP_OK && i < raw.len; i += each)
         st = cip_tiler_write(tiler, raw.ptr + i, raw.len - i < each ? raw.len - i : each, err);
     if (st == CIP_OK)
@@ -165,7 +165,7 @@ static void check_refused(const cip_tiling *t, cip_status want)
     assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
     assert_int_equal(cip_tiling_nbytes(t, &n, NULL), want);
     assert_int_equal(n, 77);
-    assert_int_equal(cip_tiler_new(&env, t, 0, NULL, take, NULL, &tiler, NULL), want);
+    assert_int_equal(cip_tiler_new(&env, t, 0, take, NULL, &tiler, NULL), want);
     assert_null(tiler);
     cip_env_clear(&env);
 }

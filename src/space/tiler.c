@@ -33,7 +33,6 @@ struct cip_tiler {
     uint8_t *part, *own, *to;         /* to: where the next tile goes; own: where nobody said so */
     cip_io *temporary;                /* or NULL: a row is a part */
     size_t part_len;
-    const char *beside;
     uint64_t index;
 };
 
@@ -120,9 +119,8 @@ static void measure(cip_tiler *t, const cip_tiling *how, uint64_t memory)
         t->cut.span = (int64_t)cip_max_u64(memory / part_nbytes(t), 1);
 }
 
-cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
-                         const char *temporary_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
-                         cip_err *err)
+cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory, cip_tile_fn *fn,
+                         void *user, cip_tiler **out, cip_err *err)
 {
     cip_status st;
     uint64_t all;
@@ -142,7 +140,6 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *how, uint64_t memory,
     if (!cip_to_size(part_nbytes(t), &t->part_len) || !cip_to_size(t->tile_nbytes, &tile))
         CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tiles of %" PRIu64 " bytes",
                         t->tile_nbytes));
-    t->beside = temporary_beside;
     start_row(t);
     *out = t;
     t = NULL;
@@ -268,7 +265,7 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
 static cip_status get_part(cip_tiler *t, cip_err *err)
 {
     if (t->cut.axis > 0 && t->temporary == NULL)
-        CIP_TRY(cip_temporary_new(t->env, t->beside, &t->temporary, err));
+        CIP_TRY(cip_temporary_new(t->env, NULL, &t->temporary, err));
     return t->part != NULL ? CIP_OK
                            : cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err);
 }

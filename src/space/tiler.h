@@ -28,11 +28,9 @@ enum { CIP_TILER_MEMORY = 64 << 20 };
 
 /* Holds a tile and a row of tiles along the first axis: in `memory` bytes (0: CIP_TILER_MEMORY)
  * where it fits, else in a temporary file, from which as many tiles are taken up again as fit (one
- * at the least); nothing for rows that are given whole. `temporary_beside`: as in
- * cip_temporary_new, borrowed while the tiler lives. */
-cip_status cip_tiler_new(cip_env *env, const cip_tiling *t, uint64_t memory,
-                         const char *temporary_beside, cip_tile_fn *fn, void *user, cip_tiler **out,
-                         cip_err *err);
+ * at the least); nothing for rows that are given whole. */
+cip_status cip_tiler_new(cip_env *env, const cip_tiling *t, uint64_t memory, cip_tile_fn *fn,
+                         void *user, cip_tiler **out, cip_err *err);
 /* Tiles are cut to `to` (room for one, borrowed) from now on; NULL: to the tiler's own. */
 void cip_tiler_to(cip_tiler *t, uint8_t *to);
 /* n bytes more of the array; tiles that are complete go to `fn`. RANGE for more than it has. */

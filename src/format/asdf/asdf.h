@@ -464,6 +464,8 @@ cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
 /* --- asdf_pieces.c: a file put together anew -------------------------------------------------- */
 
 /* A block as it is to be stored. */
+enum { ASDF_ALIGN = 64 /* of payloads, where no other is asked for */ };
+
 typedef struct asdf_piece {
     const asdf_block_form *form; /* NULL: 1.0 */
     uint32_t flags;              /* ASDF_STREAMED: the last one; its sizes and sum are not stored */
@@ -475,6 +477,7 @@ typedef struct asdf_piece {
     cip_bytes extra; /* header bytes behind the known fields */
     cip_io *io;      /* the payload: `used` bytes of it from `off` on; borrowed */
     uint64_t off;
+    cip_segment more; /* the last of these bytes lie here instead, in another io; zeroed: none */
 } asdf_piece;
 
 typedef struct asdf_pieces {
@@ -505,6 +508,23 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
  * their header_size. at[n] (may be NULL): where the magics come to lie, counted from the head. */
 cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision *r, uint64_t *at,
                                cip_err *err);
+/* What comes behind the other at the end of a revision. */
+typedef struct asdf_laying {
+    cip_revision *r;
+    uint64_t pos;   /* in the file, of what comes next */
+    uint64_t align; /* of payloads */
+} asdf_laying;
+cip_status cip_asdf_lay_bytes(asdf_laying *l, const void *p, size_t n, cip_err *err);
+cip_status cip_asdf_lay_range(asdf_laying *l, const cip_segment *s, cip_err *err);
+/* Header, payload and free space. exact: the header's length tells its layout, so nothing is added
+ * to align the payload. LIMIT for an alignment that a header cannot give. */
+cip_status cip_asdf_lay_block(asdf_laying *l, const asdf_piece *b, bool exact, cip_err *err);
+cip_status cip_asdf_lay_index(asdf_laying *l, const uint64_t *at, size_t n, bool crlf, cip_mem *mem,
+                              cip_err *err);
+/* The header_size of a block whose magic comes to lie at pos: its payload is aligned. LIMIT as
+ * above. */
+cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t align, uint16_t *out,
+                                cip_err *err);
 /* The text of an index for n blocks; none for n 0. */
 cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err);
 /* The bytes of a header in the piece's form, `header_size` as given; how many they are. */
@@ -563,7 +583,7 @@ typedef struct asdf_summing {
 cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how,
                               asdf_summed *out, cip_err *err);
 /* The MD5 of all that a space gives; `told` as above. */
-cip_status cip_asdf_md5(cip_layout *l, cip_space *s, cip_report *told, uint8_t out[CIP_SUM_MAX],
+cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told, uint8_t *out,
                         cip_err *err);
 /* Whether the block is not what its checksum was made of, as far as that can be told. */
 bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *s);

@@ -130,6 +130,7 @@ static void look(cip_env *env, cip_io *io, const cip_revision *r)
 static void update(cip_env *env, cip_io *io, unsigned how)
 {
     cip_layout *l = NULL;
+    cip_io *temporary;
     void *u = NULL;
     cip_err err = CIP_ERR_INIT;
     const cip_spec spec = { .big = -1 };
@@ -138,7 +139,13 @@ static void update(cip_env *env, cip_io *io, unsigned how)
     brought b = { NULL, NULL };
     if (cip_layout_new(env, io, &l, &err) != CIP_OK)
         return;
-    const cip_store_begin begin = { .env = env, .arena = &arena, .spec = &spec, .old = l };
+    if (cip_temporary_new(env, NULL, &temporary, &err) != CIP_OK) {
+        cip_layout_free(l);
+        return;
+    }
+    const cip_store_begin begin = {
+        .env = env, .arena = &arena, .spec = &spec, .old = l, .temporary = temporary
+    };
     if (cip_format_asdf.open(l, &err) == CIP_OK &&
         cip_asdf_store.begin(&begin, &u, &err) == CIP_OK) {
         if (change(u, l, &arena, how, &b, &err) == CIP_OK &&
@@ -149,6 +156,7 @@ static void update(cip_env *env, cip_io *io, unsigned how)
     cip_layout_free(b.l);
     cip_io_close(b.io);
     cip_revision_clear(&r);
+    cip_io_close(temporary);
     cip_arena_clear(&arena);
     cip_layout_free(l);
 }

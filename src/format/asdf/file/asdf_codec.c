@@ -120,8 +120,9 @@ static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_
 static cip_status make_checked(void *self, cip_space **out, cip_err *err)
 {
     const late *s = self;
+    const cip_read_how how = { .layout = s->layout };
     uint8_t got[CIP_SUM_MAX];
-    CIP_TRY(cip_asdf_md5(s->layout, s->stored, NULL, got, err));
+    CIP_TRY(cip_asdf_md5(&how, s->stored, NULL, got, err));
     if (memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
                         "expected the stored checksum, found another, of a block that does not "

@@ -38,13 +38,12 @@ bool cip_asdf_has_half_sum(const asdf_file *f, size_t i)
            !cip_asdf_is_streamed(b) && memcmp(b->checksum, none, sizeof none) != 0;
 }
 
-cip_status cip_asdf_md5(cip_layout *l, cip_space *s, cip_report *told, uint8_t out[CIP_SUM_MAX],
+cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told, uint8_t *out,
                         cip_err *err)
 {
-    const cip_read_how how = { .layout = l };
     feed x = { .told = told };
-    CIP_TRY(cip_sum_new(&l->env->mem, CIP_SUM_MD5, &x.sum, err));
-    cip_status st = cip_space_stream(&how, s, PIECE, take, &x, err);
+    CIP_TRY(cip_sum_new(&how->layout->env->mem, CIP_SUM_MD5, &x.sum, err));
+    cip_status st = cip_space_stream(how, s, PIECE, take, &x, err);
     cip_sum_take(x.sum, out);
     cip_sum_free(x.sum);
     return st;
@@ -56,7 +55,8 @@ static void hash_half(const asdf_file *f, size_t i, cip_report *told, asdf_summe
     const asdf_block *b = &f->blocks.at[i];
     uint8_t got[CIP_SUM_MAX];
     size_t n = b->form->checksum_len;
-    o->stored = cip_asdf_md5(f->layout, plain_of(f, i).stored, told, got, &o->err);
+    const cip_read_how how = { .layout = f->layout };
+    o->stored = cip_asdf_md5(&how, plain_of(f, i).stored, told, got, &o->err);
     if (o->stored == CIP_OK)
         o->half = memcmp(got, b->checksum, n) == 0       ? 1
                   : memcmp(got + n, b->checksum, n) == 0 ? 2

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cippus/version.h"
-#include "format/asdf/write/asdf_write.h"
 
 static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
                                  "{}\n...\n";
@@ -301,6 +300,7 @@ cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err
                         .f = cip_asdf_of(b->old),
                         .env = b->env,
                         .arena = b->arena,
+                        .temporary = b->temporary,
                         .how = *b->spec };
     CIP_TRY(look_at_blocks(u, err));
     CIP_TRY(cip_asdf_update_take_chain(u, err));
@@ -313,8 +313,6 @@ void cip_asdf_update_clear(void *state)
     asdf_update *u = state;
     for (size_t i = 0; i < u->n; i++) {
         cip_changes_end(&u->b[i].data);
-        cip_io_close(u->b[i].encoded);
-        cip_io_close(u->b[i].whole);
     }
     cip_asdf_inline_end(u);
     cip_yaml_edit_free(u->tree);

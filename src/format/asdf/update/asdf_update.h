@@ -4,35 +4,33 @@
 #ifndef CIP_FORMAT_ASDF_UPDATE_H
 #define CIP_FORMAT_ASDF_UPDATE_H
 
-#include "format/asdf/asdf.h"
+#include "format/asdf/write/asdf_write.h"
 #include "space/changes.h"
 #include "tree/edit.h"
 
 /* A block, of the file or new. */
 typedef struct asdf_ublock {
-    asdf_block head;  /* of the file; of a new one only flags and code count */
-    bool is_new;      /* not in the file */
-    bool changed;     /* anything of it */
-    cip_changes data; /* its decoded bytes */
-    cip_io *encoded;  /* temporary file, made at the end: what of them is not stored as it is */
-    uint64_t raw_len; /* made at the end: decoded bytes in all */
-    cip_io *whole;    /* temporary file, made at the end: kept and encoded bytes, in a new file */
-    bool summed;      /* a checksum is wanted, though it had none */
-    bool dropped;     /* by defrag */
-    int64_t chain_of; /* the block of the file whose encoding chain it goes through, or -1 */
+    asdf_block head;     /* of the file; of a new one only flags and code count */
+    bool is_new;         /* not in the file */
+    bool changed;        /* anything of it */
+    cip_changes data;    /* its decoded bytes */
+    cip_segment encoded; /* made at the end: what of them is not stored as it is; no io: nothing */
+    uint64_t raw_len;    /* made at the end: decoded bytes in all */
+    bool summed;         /* a checksum is wanted, though it had none */
+    bool dropped;        /* by defrag */
+    int64_t chain_of;    /* the block of the file whose encoding chain it goes through, or -1 */
     /* The array that its decoded bytes are since this update changed its shape; NULL: as in the
      * file. */
     const cip_array *array;
     const int64_t *shape;
-    double worst;     /* made at the end: the largest error of a lossy chain */
-    bool as_stored;   /* new, from another file: its checksum is known */
+    bool sum_known;   /* the header's checksum is that of what will be stored */
     int64_t moved_to; /* the new block that has its data now, or -1 */
 } asdf_ublock;
 
-/* Stored bytes of a block as they will be: the kept ones, then all of `more` (may be NULL). */
+/* Stored bytes of a block as they will be: the kept ones, then those of `more`. */
 typedef struct asdf_payload {
     uint64_t kept, len;
-    cip_io *more;
+    cip_segment more;
 } asdf_payload;
 
 /* An array whose view is no longer as it was when the file was opened; in the arena. */
@@ -52,8 +50,9 @@ typedef struct asdf_update {
     cip_env *env;
     cip_arena *arena;
     cip_spec how;
-    const struct asdf_chain *given; /* what how.encode says; or NULL */
-    cip_yaml_edit *tree;            /* NULL until it is needed */
+    cip_io *temporary;       /* where what is encoded goes; borrowed */
+    const asdf_chain *given; /* what how.encode says; or NULL */
+    cip_yaml_edit *tree;     /* NULL until it is needed */
     bool tree_changed;
     bool moved;                /* a node has another path, so those of arrays may lead elsewhere */
     bool anew;                 /* the file is to be made anew, whatever would fit */
@@ -159,9 +158,10 @@ void cip_asdf_inline_end(asdf_update *u);
 cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err);
 /* Whether the block's data are to go through a chain: its own, or the one that the options name. */
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
-/* Its decoded bytes, which are anew, to a new temporary file: the chain's text and what it
- * gives. UNSUPPORTED for a lossy chain that is not accepted. */
-cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **out, cip_err *err);
+/* Its decoded bytes, which are anew, through it. UNSUPPORTED for a lossy chain that is not
+ * accepted.
+ */
+cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *err);
 
 /* --- asdf_update_finish.c: where everything goes
  * -------------------------------------------------- */
@@ -186,8 +186,12 @@ cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64
 
 /* Encodes what has to be; then the payload is known. */
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err);
+/* All that is not in the file as it is through `w`, whose codec or chain is set. Nothing becomes of
+ * what would be larger. */
+cip_status cip_asdf_update_encode_by(asdf_update *u, asdf_ublock *b, asdf_blockw *w, cip_err *err);
 asdf_payload cip_asdf_update_payload(const asdf_ublock *b);
-/* The block as it will be stored: sizes, and its checksum if it had one or the options want it. */
+/* The block as it will be stored: sizes, payload, and its checksum if it had one or the options
+ * want it. The block stays where it is then. */
 cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, cip_err *err);
 
 #endif

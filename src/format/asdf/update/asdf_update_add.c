@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_write.h"
 
 /* The standard of the file, if it is one that we write; NULL: the default. */
 static const char *own_standard(const asdf_update *u)
@@ -87,8 +86,8 @@ static cip_status take_block(asdf_update *u, const cip_layout *from, const asdf_
     to->head.header_size = b->form->header_size;
     to->head.allocated = to->head.stored = 0;
     to->raw_len = b->data_size;
-    to->as_stored = true;
-    CIP_TRY(cip_io_open_part(from->io, b->data_off, b->stored, &to->encoded, err));
+    to->sum_known = true;
+    to->encoded = (cip_segment){ .io = from->io, .off = b->data_off, .len = b->stored };
     u->n++;
     return CIP_OK;
 }

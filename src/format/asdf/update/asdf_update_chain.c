@@ -5,9 +5,8 @@
 
 #include "base/num.h"
 #include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_write.h"
 
-enum { PIECE = 1 << 20, FINE_BITS_32 = 32, FINE_BITS_64 = 53 };
+enum { FINE_BITS_32 = 32, FINE_BITS_64 = 53 };
 
 bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b)
 {
@@ -175,54 +174,18 @@ static const char *path_of(const asdf_update *u, size_t block)
 /* --- encoding -----------------------------------------------------------------------------------
  */
 
-static cip_status run(asdf_update *u, const asdf_chain *c, const asdf_encoded *of, asdf_ublock *b,
-                      cip_out *to, cip_err *err)
-{
-    cip_status st;
-    cip_buf text = { .mem = &u->env->mem };
-    asdf_chainw *w = NULL;
-    uint8_t *buf = NULL;
-    uint64_t piece = PIECE / of->dtype->itemsize * of->dtype->itemsize;
-    piece = piece != 0 ? piece : of->dtype->itemsize;
-    CIP_GO(cip_asdf_chain_text(u->env, c, of, &text, err));
-    CIP_GO(cip_out_write(to, text.ptr, text.len, err));
-    CIP_GO(cip_asdf_chainw_new(u->env, c, of, 0, u->l->io->name, to, &w, err));
-    CIP_GO(cip_mem_get(&u->env->mem, (size_t)piece, (void **)&buf, err));
-    cip_io *data = b->data.anew;
-    for (uint64_t at = 0; at < data->size; at += piece) {
-        size_t n = (size_t)cip_min_u64(piece, data->size - at);
-        CIP_GO(cip_io_read(data, at, buf, n, err));
-        CIP_GO(cip_asdf_chainw_write(w, buf, n, err));
-    }
-    CIP_GO(cip_asdf_chainw_finish(w, err));
-    b->worst = cip_asdf_chainw_worst(w);
-done:
-    cip_mem_put(&u->env->mem, buf);
-    cip_asdf_chainw_free(w);
-    cip_buf_clear(&text);
-    return st;
-}
-
-cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_io **out, cip_err *err)
+cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     asdf_chain c;
     asdf_encoded of;
-    cip_io *made;
+    asdf_blockw w = { .chain = &c, .of = &of };
     CIP_TRY(find_chain(u, b, &c, err));
     CIP_TRY(find_array(u, block, &c, &of, err));
-    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &made, err));
-    cip_out to = cip_temporary_out(made);
-    cip_status st = run(u, &c, &of, b, &to, err);
-    if (st == CIP_OK && cip_asdf_chain_is_lossy(&c) && u->how.notes != NULL) {
-        cip_asdf_tell_worst(u->how.notes, path_of(u, block), b->worst);
-        st = cip_report_status(u->how.notes, err);
-    }
-    if (st != CIP_OK) {
-        cip_io_close(made);
-        return st;
-    }
+    CIP_TRY(cip_asdf_update_encode_by(u, b, &w, err));
     b->head.flags |= ASDF_ENCODED;
-    *out = made;
-    return CIP_OK;
+    if (!cip_asdf_chain_is_lossy(&c) || u->how.notes == NULL)
+        return CIP_OK;
+    cip_asdf_tell_worst(u->how.notes, path_of(u, block), w.worst);
+    return cip_report_status(u->how.notes, err);
 }

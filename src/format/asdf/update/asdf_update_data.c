@@ -3,7 +3,6 @@
  * Rows that follow the last byte of a block are added to it; an array that shares its block, and
  * gets more elements or another shape, gets a block of its own. */
 #include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_write.h"
 
 #include <string.h>
 

@@ -13,9 +13,9 @@ typedef struct placing {
     cip_revision *r;
     cip_bytes text; /* of the tree; as it was when it did not change */
     bool crlf;
-    size_t old;   /* blocks of the file */
-    uint64_t *at; /* of every block's magic */
-    uint64_t pos; /* the end of the file so far, once there is a tail */
+    size_t old;      /* blocks of the file */
+    uint64_t *at;    /* of every block's magic */
+    asdf_laying end; /* of the file, once there is a tail */
 } placing;
 
 static bool streams(const asdf_update *u)
@@ -78,8 +78,7 @@ static bool fits(const placing *p)
     if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
         return false;
     for (size_t i = 0; i + 1 < p->old; i++) { /* the last one may be the end of the file */
-        cip_io *more = u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more : NULL;
-        inside += more != NULL ? more->size : 0;
+        inside += u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more.len : 0;
     }
     return inside <= CIP_CHANGES_PATCH_MAX;
 }
@@ -138,31 +137,22 @@ static void start_tail(placing *p, uint64_t off)
     if (p->r->has_tail)
         return;
     p->r->has_tail = true;
-    p->r->tail_off = p->pos = off;
-}
-
-static cip_status tail_bytes(placing *p, const void *bytes, size_t n, cip_err *err)
-{
-    p->pos += n;
-    return n == 0 ? CIP_OK : cip_revision_bytes(p->r, bytes, n, err);
-}
-
-static cip_status tail_range(placing *p, cip_io *io, uint64_t off, uint64_t n, cip_err *err)
-{
-    p->pos += n;
-    return n == 0 ? CIP_OK : cip_revision_range(p->r, io, off, n, err);
+    p->r->tail_off = off;
+    p->end = (asdf_laying){ .r = p->r,
+                            .pos = off,
+                            .align = p->u->how.align != 0 ? p->u->how.align : ASDF_ALIGN };
 }
 
 /* A payload's new bytes, over the old ones. */
-static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
-                               cip_err *err)
+static cip_status write_inside(placing *p, const asdf_piece *b, cip_err *err)
 {
     void *now;
-    if (load->more == NULL)
+    const size_t n = (size_t)b->more.len;
+    if (n == 0)
         return CIP_OK;
-    CIP_TRY(cip_arena_get(p->u->arena, (size_t)load->more->size, &now, err));
-    CIP_TRY(cip_io_read(load->more, 0, now, (size_t)load->more->size, err));
-    return change(p, b->head.data_off + load->kept, now, (size_t)load->more->size, err);
+    CIP_TRY(cip_arena_get(p->u->arena, n, &now, err));
+    CIP_TRY(cip_io_read(b->more.io, b->more.off, now, n, err));
+    return change(p, b->off + b->used - n, now, n, err);
 }
 
 /* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
@@ -170,9 +160,8 @@ static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payl
 static bool makes_tail(const asdf_ublock *b, const asdf_payload *load)
 {
     if (cip_asdf_is_streamed(&b->head))
-        return load->more != NULL || load->kept != b->head.stored;
-    return load->len > b->head.allocated ||
-           (load->more != NULL && load->more->size > ASDF_UPDATE_INSIDE_MAX);
+        return load->more.len != 0 || load->kept != b->head.stored;
+    return load->len > b->head.allocated || load->more.len > ASDF_UPDATE_INSIDE_MAX;
 }
 
 static cip_status place_old(placing *p, size_t i, cip_err *err)
@@ -192,9 +181,9 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     if (!cip_asdf_is_streamed(&b->head))
         CIP_TRY(change(p, b->head.offset, head, len, err));
     if (!tail)
-        return write_inside(p, b, &load, err);
+        return write_inside(p, &piece, err);
     start_tail(p, b->head.data_off + load.kept);
-    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+    return cip_asdf_lay_range(&p->end, &piece.more, err);
 }
 
 static uint64_t end_of_old(const placing *p)
@@ -223,27 +212,13 @@ static cip_status start_behind_old(placing *p, cip_err *err)
 
 static cip_status place_new(placing *p, size_t i, cip_err *err)
 {
-    asdf_update *u = p->u;
-    asdf_ublock *b = &u->b[i];
-    uint8_t head[ASDF_HEADER_LEN];
+    const asdf_update *u = p->u;
     asdf_piece piece;
-    cip_io *file;
-    CIP_TRY(cip_changes_file(&b->data, &file, err));
     CIP_TRY(start_behind_old(p, err));
-    CIP_TRY(cip_asdf_update_piece(u, i, &piece, err));
-    const asdf_block_form *form = b->head.form;
-    bool exact = form != &cip_asdf_form_1_0; /* its length tells the form */
-    uint64_t align = u->how.align != 0 ? u->how.align : exact ? 1 : 64;
-    uint64_t over = (p->pos + cip_asdf_header_len(form)) % align,
-             pad = over != 0 ? align - over : 0;
-    static const uint8_t zeros[1 << 15];
-    asdf_payload load = cip_asdf_update_payload(b);
-    p->at[i] = p->pos;
-    size_t len = cip_asdf_header_bytes(&piece, (uint16_t)(form->header_size + pad), head);
-    CIP_TRY(tail_bytes(p, head, len, err));
-    CIP_TRY(tail_bytes(p, zeros, (size_t)pad, err));
-    CIP_TRY(tail_range(p, file, b->head.data_off, load.kept, err));
-    return load.more == NULL ? CIP_OK : tail_range(p, load.more, 0, load.more->size, err);
+    CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
+    p->at[i] = p->end.pos;
+    bool exact = piece.form != &cip_asdf_form_1_0; /* its length tells the form */
+    return cip_asdf_lay_block(&p->end, &piece, exact && u->how.align == 0, err);
 }
 
 static cip_status place_index(placing *p, cip_err *err)
@@ -256,12 +231,7 @@ static cip_status place_index(placing *p, cip_err *err)
         (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
     CIP_TRY(start_behind_old(p, err));
-    cip_buf text = { .mem = &u->env->mem };
-    cip_status st = cip_asdf_index_text(p->at, u->n, p->crlf, &text, err);
-    if (st == CIP_OK)
-        st = tail_bytes(p, text.ptr, text.len, err);
-    cip_buf_clear(&text);
-    return st;
+    return cip_asdf_lay_index(&p->end, p->at, u->n, p->crlf, &u->env->mem, err);
 }
 
 /* Blocks that cannot be read stand in the way of anything behind them. */
@@ -309,31 +279,6 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
  * -----------------------------------------------------------------------------------------------
  */
 
-/* A payload as one range of one io. */
-static cip_status gather_payload(asdf_update *u, asdf_ublock *b, asdf_piece *piece, cip_err *err)
-{
-    asdf_payload load = cip_asdf_update_payload(b);
-    cip_status st = CIP_OK;
-    cip_io *file;
-    CIP_TRY(cip_changes_file(&b->data, &file, err));
-    piece->io = load.kept != 0 || load.more == NULL ? file : load.more;
-    piece->off = piece->io == file ? b->head.data_off : 0;
-    if (load.kept == 0 || load.more == NULL)
-        return CIP_OK;
-    cip_io *whole;
-    CIP_TRY(cip_temporary_new(u->env, cip_io_path(u->l->io), &whole, err));
-    CIP_GO(cip_temporary_add(whole, file, b->head.data_off, load.kept, err));
-    CIP_GO(cip_temporary_add(whole, load.more, 0, load.more->size, err));
-    piece->io = whole;
-    piece->off = 0;
-    cip_io_close(b->whole);
-    b->whole = whole;
-    whole = NULL;
-done:
-    cip_io_close(whole);
-    return st;
-}
-
 /* A new file has nothing between tree and blocks but room. */
 static cip_status tell_front(const asdf_update *u, cip_err *err)
 {
@@ -362,8 +307,6 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
         if (u->b[i].dropped)
             continue;
         CIP_TRY(cip_asdf_update_piece(u, i, &piece[n], err));
-        if (u->b[i].changed)
-            CIP_TRY(gather_payload(u, &u->b[i], &piece[n], err));
         if (u->compact || u->b[i].changed)
             piece[n].allocated = piece[n].used;
         n++;
@@ -393,7 +336,7 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
         p->text = cip_yaml_edit_text(u->tree);
     }
-    p->crlf = head->len >= 2 && memmem(head->ptr, head->len, "\r\n", 2) != NULL;
+    p->crlf = cip_asdf_is_crlf(*head);
     return CIP_OK;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/write/asdf_write.h"
 
 struct asdf_uinline {
     const cip_array *a;

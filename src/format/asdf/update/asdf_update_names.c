@@ -5,7 +5,6 @@
 
 #include "base/strmap.h"
 #include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_write.h"
 
 /* Sources that count from the end mean the blocks of the file, whatever the update has added. */
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of the file as a whole: a streamed block gets its size, and what nothing names goes. */
 #include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_write.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Writing a block: its header first, without what only its end tells; the payload through encoder
- * and checksum; then the header again. */
+ * (or chain) and checksum; then the header again. */
 #include <string.h>
 
-#include "base/num.h"
 #include "format/asdf/write/asdf_write.h"
 
 enum { PREFIX = 6 };
@@ -11,32 +10,14 @@ enum { PREFIX = 6 };
 cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
                                  cip_err *err)
 {
-    static const uint8_t zeros[256];
     uint8_t head[ASDF_HEADER_LEN];
-    const asdf_block_form *form = cip_asdf_form_of(p);
-    const size_t known = cip_asdf_header_len(form) + p->extra.len;
-    uint64_t pad = (out->n + known) % align;
-    pad = pad == 0 ? 0 : align - pad;
-    if (form->header_size + p->extra.len + pad > UINT16_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected an alignment that a header of 65535 bytes can give");
+    uint16_t size;
+    CIP_TRY(cip_asdf_header_size(p, out->n, align, &size, err));
+    const size_t n = cip_asdf_header_bytes(p, size, head);
     *at = out->n;
-    size_t len = cip_asdf_header_bytes(p, (uint16_t)(form->header_size + p->extra.len + pad), head);
-    CIP_TRY(cip_out_write(out, head, len, err));
+    CIP_TRY(cip_out_write(out, head, n, err));
     CIP_TRY(cip_out_write(out, p->extra.ptr, p->extra.len, err));
-    for (size_t n; pad != 0; pad -= n) {
-        n = (size_t)cip_min_u64(pad, sizeof zeros);
-        CIP_TRY(cip_out_write(out, zeros, n, err));
-    }
-    return CIP_OK;
-}
-
-static cip_status put_header(asdf_blockw *b, cip_err *err)
-{
-    b->head.form = b->form;
-    CIP_TRY(cip_asdf_piece_header(&b->head, b->align, b->out, &b->at, err));
-    b->header_size = (uint16_t)(b->out->n - b->at - PREFIX);
-    return CIP_OK;
+    return cip_out_fill(out, 0, PREFIX + size - n - p->extra.len, err);
 }
 
 /* The chain's text, then the line of its stages. */
@@ -48,8 +29,13 @@ static cip_status begin_chain(asdf_blockw *b, cip_err *err)
         st = cip_out_write(b->out, text.ptr, text.len, err);
     cip_buf_clear(&text);
     return st != CIP_OK ? st
-                        : cip_asdf_chainw_new(b->env, b->chain, b->of, b->how.level, NULL, b->out,
+                        : cip_asdf_chainw_new(b->env, b->chain, b->of, b->how.level, b->out,
                                               &b->chained, err);
+}
+
+static cip_status write_in(void *user, const void *p, size_t n, cip_err *err)
+{
+    return cip_asdf_blockw_write(user, p, n, err);
 }
 
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
@@ -60,9 +46,14 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
         b->sum = ASDF_SUM_NONE;
         b->chain = NULL;
     }
-    b->head = (asdf_piece){ .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0) };
+    b->head =
+        (asdf_piece){ .form = b->form, .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0) };
     memcpy(b->head.code, b->how.code, sizeof b->head.code);
-    CIP_TRY(put_header(b, err));
+    b->in = (cip_out){ .write = write_in, .user = b };
+    b->at = b->out->n;
+    if (!b->bare)
+        CIP_TRY(cip_asdf_piece_header(&b->head, b->align, b->out, &b->at, err));
+    b->payload = b->out->n;
     if (b->chain != NULL)
         return begin_chain(b, err);
     if (b->sum == ASDF_SUM_STORED) {
@@ -81,8 +72,9 @@ cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_er
 {
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
-    return b->chained != NULL ? cip_asdf_chainw_write(b->chained, p, n, err)
-                              : cip_encoder_write(b->enc, p, n, err);
+    CIP_TRY(b->chained != NULL ? cip_asdf_chainw_write(b->chained, p, n, err)
+                               : cip_encoder_write(b->enc, p, n, err));
+    return cip_report_progress(b->told, n) ? cip_report_status(b->told, err) : CIP_OK;
 }
 
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
@@ -94,15 +86,16 @@ cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
         CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
-    b->head.used = b->head.allocated = b->out->n - b->at - PREFIX - b->header_size;
+    b->head.used = b->head.allocated = b->out->n - b->payload;
     b->head.data_size =
         b->chained != NULL ? cip_asdf_chainw_raw(b->chained) : cip_encoder_raw(b->enc);
     b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
     *larger = b->how.framing != NULL && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
-    if ((b->head.flags & ASDF_STREAMED) != 0)
+    if (b->bare || (b->head.flags & ASDF_STREAMED) != 0)
         return CIP_OK;
-    size_t len = cip_asdf_header_bytes(&b->head, b->header_size, head);
+    const uint16_t header_size = (uint16_t)(b->payload - b->at - PREFIX);
+    size_t len = cip_asdf_header_bytes(&b->head, header_size, head);
     return cip_out_rewrite(b->out, b->at, head, len, err);
 }
 
@@ -110,6 +103,22 @@ cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)
 {
     cip_asdf_blockw_clear(b);
     return cip_out_rewind(b->out, b->at, err);
+}
+
+cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data, bool *larger,
+                                 cip_err *err)
+{
+    const cip_read_how how = { l, b->env->pool };
+    *larger = false;
+    CIP_TRY(cip_space_resolve(data, &data, err)); /* its length is not known before */
+    b->nbytes = data->len;
+    cip_status st = cip_asdf_blockw_begin(b, 0, err);
+    if (st == CIP_OK)
+        st = cip_space_write_out(&how, data, &b->in, err);
+    if (st == CIP_OK)
+        st = cip_asdf_blockw_end(b, larger, err);
+    cip_asdf_blockw_clear(b);
+    return st;
 }
 
 void cip_asdf_blockw_clear(asdf_blockw *b)

@@ -143,7 +143,7 @@ static void rows_of(asdf_chainw *w, uint64_t nelem, cip_tiling *t)
     t->tile = w->rows;
 }
 
-static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, const char *beside, cip_err *err)
+static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, cip_err *err)
 {
     const asdf_step *tile = cip_asdf_chain_find(c, ASDF_STEP_TILE),
                     *q = cip_asdf_chain_find(c, ASDF_STEP_QUANTIZE);
@@ -156,7 +156,7 @@ static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, const char *be
         cip_asdf_full_tile(tile, &w->of, w->tile);
     else
         rows_of(w, w->nbytes / w->of.dtype->itemsize, &t);
-    CIP_TRY(cip_tiler_new(w->env, &t, 0, beside, take_tile, w, &w->tiler, err));
+    CIP_TRY(cip_tiler_new(w->env, &t, 0, take_tile, w, &w->tiler, err));
     if (q == NULL)
         return CIP_OK;
     for (int32_t i = 0; i < t.ndim; i++)
@@ -175,7 +175,7 @@ static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, const char *be
  */
 
 cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_encoded *of, int level,
-                               const char *beside, cip_out *out, asdf_chainw **result, cip_err *err)
+                               cip_out *out, asdf_chainw **result, cip_err *err)
 {
     cip_status st;
     asdf_chainw *w;
@@ -189,7 +189,7 @@ cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_enc
     w->of = *of;
     w->nbytes = n;
     CIP_GO(open_codecs(w, c, level, out, err));
-    CIP_GO(open_tiler(w, c, beside, err));
+    CIP_GO(open_tiler(w, c, err));
     *result = w;
     w = NULL;
 done:
@@ -227,9 +227,9 @@ static cip_status check_finite(const asdf_chainw *w, const void *p, size_t n, ci
 
 cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_err *err)
 {
-    if (n > w->nbytes - w->taken || n % w->of.dtype->itemsize != 0)
+    if (n > w->nbytes - w->taken || (w->quantized && n % w->of.dtype->itemsize != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected whole elements, %" PRIu64 " bytes at most, found %zu",
+                        "expected whole values, %" PRIu64 " bytes at most, found %zu",
                         w->nbytes - w->taken, n);
     CIP_TRY(check_finite(w, p, n, err));
     w->taken += n;

@@ -38,12 +38,11 @@ cip_status cip_asdf_chain_text(cip_env *env, const asdf_chain *c, const asdf_enc
 
 typedef struct asdf_chainw asdf_chainw;
 
-/* Encodes to `out`, which is borrowed, as are chain and array. level: of zlib, 0 its default.
- * beside: as in cip_temporary_new. */
+/* Encodes to `out`, which is borrowed, as are chain and array. level: of zlib, 0 its default. */
 cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_encoded *of, int level,
-                               const char *beside, cip_out *out, asdf_chainw **w, cip_err *err);
-/* Whole elements more. RANGE for a value that is no finite number where the chain quantizes, with
- * its place in the array. */
+                               cip_out *out, asdf_chainw **w, cip_err *err);
+/* n bytes more; where the chain quantizes whole values, and RANGE for one that is no finite number,
+ * with its place in the array. */
 cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_err *err);
 /* Ends it. ARG when elements are missing. */
 cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err);

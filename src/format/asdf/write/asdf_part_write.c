@@ -11,17 +11,6 @@ enum {
     MOVE_MOST = 16 << 20 /* blocks up to this are moved to where they would lie otherwise */
 };
 
-static cip_status put_spaces(cip_out *out, uint64_t n, cip_err *err)
-{
-    char blanks[512];
-    memset(blanks, ' ', sizeof blanks);
-    for (size_t k; n != 0; n -= k) {
-        k = (size_t)cip_min_u64(n, sizeof blanks);
-        CIP_TRY(cip_out_write(out, blanks, k, err));
-    }
-    return CIP_OK;
-}
-
 /* What is missing until the payload of a block at pos is aligned. */
 static uint64_t missing(const asdf_part *p, uint64_t pos)
 {
@@ -67,7 +56,7 @@ cip_status cip_asdf_part_text(asdf_part *p, cip_buf *text, bool blocks, cip_err 
     if (blocks)
         CIP_TRY(place(p, text, &room, err));
     CIP_TRY(cip_out_write(p->out, text->ptr, text->len, err));
-    return put_spaces(p->out, room, err);
+    return cip_out_fill(p->out, ' ', room, err);
 }
 
 cip_status cip_asdf_part_block(asdf_part *p, cip_err *err)
@@ -77,7 +66,7 @@ cip_status cip_asdf_part_block(asdf_part *p, cip_err *err)
                         "expected nothing behind the streamed array");
     if (p->out->n == 0) {
         p->reserved = RESERVE + missing(p, RESERVE);
-        CIP_TRY(put_spaces(p->out, p->reserved, err));
+        CIP_TRY(cip_out_fill(p->out, ' ', p->reserved, err));
     }
     if (p->n == p->cap) {
         size_t cap = p->cap == 0 ? 16 : 2 * p->cap;

@@ -10,7 +10,6 @@
 
 enum {
     SLACK_LEAST = 4 << 10, /* room behind a tree, or a quarter of it */
-    ALIGN = 64,
     TEXT_MAX = 256 << 20
 };
 
@@ -140,28 +139,64 @@ cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf 
     return cip_buf_addf(out, err, "...%s", eol);
 }
 
-typedef struct laying {
-    const asdf_pieces *p;
-    cip_revision *r;
-    uint64_t pos; /* from the head */
-    uint64_t align;
-} laying;
-
-static uint64_t to_align(const laying *l, uint64_t pos)
+cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t align, uint16_t *out,
+                                cip_err *err)
 {
-    return pos % l->align == 0 ? 0 : l->align - pos % l->align;
+    const asdf_block_form *form = cip_asdf_form_of(b);
+    const uint64_t over = (pos + cip_asdf_header_len(form) + b->extra.len) % align,
+                   size = form->header_size + b->extra.len + (over == 0 ? 0 : align - over);
+    if (size > UINT16_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected an alignment that a header of 65535 bytes can give");
+    *out = (uint16_t)size;
+    return CIP_OK;
 }
 
-static cip_status lay_bytes(laying *l, const void *p, size_t n, cip_err *err)
+cip_status cip_asdf_lay_bytes(asdf_laying *l, const void *p, size_t n, cip_err *err)
 {
     l->pos += n;
     return n != 0 ? cip_revision_bytes(l->r, p, n, err) : CIP_OK;
 }
 
-static cip_status lay_fill(laying *l, uint8_t fill, uint64_t n, cip_err *err)
+static cip_status lay_fill(asdf_laying *l, uint8_t fill, uint64_t n, cip_err *err)
 {
     l->pos += n;
     return n != 0 ? cip_revision_fill(l->r, fill, n, err) : CIP_OK;
+}
+
+cip_status cip_asdf_lay_range(asdf_laying *l, const cip_segment *s, cip_err *err)
+{
+    l->pos += s->len;
+    return s->len != 0 ? cip_revision_range(l->r, s->io, s->off, s->len, err) : CIP_OK;
+}
+
+cip_status cip_asdf_lay_block(asdf_laying *l, const asdf_piece *b, bool exact, cip_err *err)
+{
+    uint8_t head[ASDF_HEADER_LEN];
+    uint16_t size;
+    CIP_TRY(cip_asdf_header_size(b, l->pos, exact ? 1 : l->align, &size, err));
+    const size_t n = cip_asdf_header_bytes(b, size, head);
+    const uint64_t pad = size - cip_asdf_form_of(b)->header_size - b->extra.len;
+    const cip_segment first = { .io = b->io, .off = b->off, .len = b->used - b->more.len };
+    CIP_TRY(cip_asdf_lay_bytes(l, head, n, err));
+    CIP_TRY(cip_asdf_lay_bytes(l, b->extra.ptr, b->extra.len, err));
+    CIP_TRY(lay_fill(l, 0, pad, err));
+    CIP_TRY(cip_asdf_lay_range(l, &first, err));
+    CIP_TRY(cip_asdf_lay_range(l, &b->more, err));
+    if ((b->flags & ASDF_STREAMED) != 0 || b->allocated <= b->used)
+        return CIP_OK;
+    return lay_fill(l, 0, b->allocated - b->used, err);
+}
+
+cip_status cip_asdf_lay_index(asdf_laying *l, const uint64_t *at, size_t n, bool crlf, cip_mem *mem,
+                              cip_err *err)
+{
+    cip_buf text = { .mem = mem };
+    cip_status st = cip_asdf_index_text(at, n, crlf, &text, err);
+    if (st == CIP_OK)
+        st = cip_asdf_lay_bytes(l, text.ptr, text.len, err);
+    cip_buf_clear(&text);
+    return st;
 }
 
 /* A header that can be believed behind room, where it is searched for. */
@@ -185,57 +220,25 @@ static bool has_room(const asdf_pieces *p)
 }
 
 /* Head, tree, and spaces up to where the first block starts. */
-static cip_status lay_text(laying *l, cip_err *err)
+static cip_status lay_text(asdf_laying *l, const asdf_pieces *p, cip_err *err)
 {
-    const asdf_pieces *p = l->p;
-    CIP_TRY(lay_bytes(l, p->head.ptr, p->head.len, err));
-    CIP_TRY(lay_bytes(l, p->tree.ptr, p->tree.len, err));
+    CIP_TRY(cip_asdf_lay_bytes(l, p->head.ptr, p->head.len, err));
+    CIP_TRY(cip_asdf_lay_bytes(l, p->tree.ptr, p->tree.len, err));
     bool open = p->tree.len != 0 && p->tree.ptr[p->tree.len - 1] != '\n';
     if (open && p->n != 0)
-        CIP_TRY(lay_bytes(l, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
+        CIP_TRY(cip_asdf_lay_bytes(l, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
     if (!has_room(p))
         return CIP_OK;
     uint64_t room = cip_asdf_slack(p->slack, p->tree.len);
     size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0]));
-    room += to_align(l, l->pos + room + header + p->block[0].extra.len);
-    return lay_fill(l, ' ', room, err);
+    const uint64_t over = (l->pos + room + header + p->block[0].extra.len) % l->align;
+    return lay_fill(l, ' ', room + (over == 0 ? 0 : l->align - over), err);
 }
 
-static cip_status lay_block(laying *l, size_t i, cip_err *err)
+static bool has_index(const asdf_pieces *p)
 {
-    const asdf_piece *b = &l->p->block[i];
-    uint8_t head[ASDF_HEADER_LEN];
-    const asdf_block_form *form = cip_asdf_form_of(b);
-    uint64_t pad =
-        is_exact(l->p, b) ? 0 : to_align(l, l->pos + cip_asdf_header_len(form) + b->extra.len);
-    uint64_t size = form->header_size + b->extra.len + pad;
-    if (size > UINT16_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected an alignment that a header of 65535 bytes can give");
-    size_t n = cip_asdf_header_bytes(b, (uint16_t)size, head);
-    CIP_TRY(lay_bytes(l, head, n, err));
-    CIP_TRY(lay_bytes(l, b->extra.ptr, b->extra.len, err));
-    CIP_TRY(lay_fill(l, 0, pad, err));
-    if (b->used != 0)
-        CIP_TRY(cip_revision_range(l->r, b->io, b->off, b->used, err));
-    l->pos += b->used;
-    if ((b->flags & ASDF_STREAMED) != 0 || b->allocated <= b->used)
-        return CIP_OK;
-    return lay_fill(l, 0, b->allocated - b->used, err);
-}
-
-static cip_status lay_index(laying *l, const uint64_t *at, cip_mem *mem, cip_err *err)
-{
-    const asdf_pieces *p = l->p;
-    cip_buf text = { .mem = mem };
-    if (p->n == 0 || (p->block[p->n - 1].flags & ASDF_STREAMED) != 0 ||
-        cip_asdf_form_of(&p->block[0]) != &cip_asdf_form_1_0)
-        return CIP_OK;
-    cip_status st = cip_asdf_index_text(at, p->n, p->crlf, &text, err);
-    if (st == CIP_OK)
-        st = lay_bytes(l, text.ptr, text.len, err);
-    cip_buf_clear(&text);
-    return st;
+    return p->n != 0 && (p->block[p->n - 1].flags & ASDF_STREAMED) == 0 &&
+           cip_asdf_form_of(&p->block[0]) == &cip_asdf_form_1_0;
 }
 
 cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
@@ -251,7 +254,7 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
 {
     cip_status st;
     uint64_t *where = NULL;
-    laying l = { .p = p, .r = r, .align = p->align != 0 ? p->align : ALIGN };
+    asdf_laying l = { .r = r, .align = p->align != 0 ? p->align : ASDF_ALIGN };
     CIP_TRY(cip_asdf_align_check(p->align, err));
     if (p->align > 1 && p->n != 0 && p->early)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -259,12 +262,13 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
                         "length of their headers, found %" PRIu64,
                         p->align);
     CIP_TRY(CIP_NEW(&env->mem, &where, p->n, err));
-    CIP_GO(lay_text(&l, err));
+    CIP_GO(lay_text(&l, p, err));
     for (size_t i = 0; i < p->n; i++) {
         where[i] = l.pos;
-        CIP_GO(lay_block(&l, i, err));
+        CIP_GO(cip_asdf_lay_block(&l, &p->block[i], is_exact(p, &p->block[i]), err));
     }
-    CIP_GO(lay_index(&l, where, &env->mem, err));
+    if (has_index(p))
+        CIP_GO(cip_asdf_lay_index(&l, where, p->n, p->crlf, &env->mem, err));
     if (at != NULL && p->n != 0)
         memcpy(at, where, p->n * sizeof *at);
 done:

@@ -9,106 +9,40 @@
 #include "space/read.h"
 #include "tree/edit.h"
 
-/* Where streamed bytes go. */
-typedef struct feed {
-    cip_encoder *enc; /* or NULL */
-    cip_sum *sum;     /* or NULL */
-    cip_report *told; /* of the bytes, as progress; or NULL */
-    cip_status st;
-    cip_err *err;
-} feed;
+static const asdf_packing as_it_is = { .name = "none" };
 
-static int take(void *user, const uint8_t *p, size_t n)
-{
-    feed *x = user;
-    if (x->sum != NULL)
-        cip_sum_add(x->sum, p, n);
-    if (x->enc != NULL)
-        x->st = cip_encoder_write(x->enc, p, n, x->err);
-    if (cip_report_progress(x->told, n) && x->st == CIP_OK)
-        x->st = cip_report_status(x->told, x->err);
-    return x->st != CIP_OK;
-}
-
-static cip_status stream(asdf_recoding *w, cip_space *s, feed *x, cip_err *err)
-{
-    const cip_read_how how = { w->layout, w->env->pool };
-    cip_err why = CIP_ERR_INIT;
-    x->told = w->notes;
-    cip_status st = cip_space_stream(&how, s, CIP_IO_PIECE, take, x, &why);
-    if (x->st == CIP_OK && st != CIP_OK && err != NULL)
-        *err = why;
-    return x->st != CIP_OK ? x->st : st;
-}
-
-/* MD5 of a space's bytes. */
-static cip_status sum_of(asdf_recoding *w, cip_space *s, uint8_t *out, cip_err *err)
-{
-    feed x = { .err = err };
-    CIP_TRY(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
-    cip_status st = stream(w, s, &x, err);
-    if (st == CIP_OK)
-        cip_sum_take(x.sum, out);
-    cip_sum_free(x.sum);
-    return st;
-}
-
-/* The decoded bytes through an encoder into the temporary file; *p says what came of it. */
+/* The decoded bytes into the temporary file, as they are where the codec makes them no smaller; *p
+ * says what came of it. */
 static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
                          cip_err *err)
 {
-    cip_status st;
-    cip_out out = cip_temporary_out(w->temporary);
-    cip_summed *summed = NULL;
-    feed x = { .err = err };
-    const uint64_t off = out.n;
-    CIP_GO(cip_space_resolve(data, &data, err)); /* its length is not known before */
-    CIP_GO(cip_summed_new(w->env, CIP_SUM_MD5, &out, &summed, err));
-    if (w->sum == ASDF_SUM_DECODED)
-        CIP_GO(cip_sum_new(&w->env->mem, CIP_SUM_MD5, &x.sum, err));
-    CIP_GO(
-        cip_encoder_new(w->env, how->framing, how->level, 0, cip_summed_out(summed), &x.enc, err));
-    cip_encoder_expect(x.enc, data->len);
-    CIP_GO(stream(w, data, &x, err));
-    CIP_GO(cip_encoder_finish(x.enc, err));
-    CIP_GO(cip_summed_finish(summed, p->checksum, err));
-    if (x.sum != NULL)
-        cip_sum_take(x.sum, p->checksum);
-    if (w->sum == ASDF_SUM_NONE)
-        memset(p->checksum, 0, sizeof p->checksum);
-    p->data_size = cip_encoder_raw(x.enc);
-    p->io = w->temporary;
-    p->off = off;
-    p->used = p->allocated = out.n - off;
-    memcpy(p->code, how->code, sizeof p->code);
-    p->flags &= ~(uint32_t)ASDF_STREAMED;
-done:
-    cip_encoder_free(x.enc);
-    cip_summed_free(summed);
-    cip_sum_free(x.sum);
-    return st;
-}
-
-static cip_status recode(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
-{
-    asdf_packing none;
+    cip_out out;
+    asdf_blockw b = {
+        .env = w->env, .out = &out, .bare = true, .how = *how, .sum = w->sum, .told = w->notes
+    };
+    bool larger;
     if (w->temporary == NULL)
         CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
-    uint64_t start = w->temporary->size;
-    CIP_TRY(encode(w, b->data, &w->how, p, err));
-    if (w->how.framing == NULL || p->used < p->data_size)
-        return CIP_OK;
-    cip_out out = cip_temporary_out(w->temporary);
-    CIP_TRY(cip_out_rewind(&out, start, err));
-    CIP_TRY(cip_asdf_packing(NULL, 0, &none, err));
-    return encode(w, b->data, &none, p, err);
+    out = cip_temporary_out(w->temporary);
+    CIP_TRY(cip_asdf_blockw_space(&b, w->layout, data, &larger, err));
+    if (larger) {
+        CIP_TRY(cip_asdf_blockw_undo(&b, err));
+        return encode(w, data, &as_it_is, p, err);
+    }
+    p->data_size = b.head.data_size;
+    p->io = w->temporary;
+    p->off = b.payload;
+    p->used = p->allocated = b.head.used;
+    p->flags &= ~(uint32_t)ASDF_STREAMED;
+    memcpy(p->code, b.head.code, sizeof p->code);
+    memcpy(p->checksum, b.head.checksum, sizeof p->checksum);
+    return CIP_OK;
 }
 
 /* A block of another layout than the file's. What that cannot say of a payload is decoded; a
  * checksum is of a payload that stays. */
 static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
 {
-    const asdf_packing none = { .name = "none" };
     const asdf_block_form *from = cip_asdf_form_of(p);
     static const uint8_t zeros[ASDF_ENCODING_LEN];
     bool plain = memcmp(p->code, zeros, sizeof p->code) == 0 && (p->flags & ASDF_ENCODED) == 0 &&
@@ -126,9 +60,7 @@ static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *
     }
     memset(p->encoding, 0, sizeof p->encoding);
     p->flags &= ~(uint32_t)ASDF_ENCODED;
-    if (w->temporary == NULL)
-        CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
-    CIP_TRY(encode(w, b->data, &none, p, err));
+    CIP_TRY(encode(w, b->data, &as_it_is, p, err));
     memset(p->checksum, 0, sizeof p->checksum);
     return CIP_OK;
 }
@@ -143,15 +75,16 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
         CIP_TRY(change_form(w, b, p, err));
     bool streamed = (p->flags & ASDF_STREAMED) != 0;
     if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
-        return recode(w, b, p, err);
+        return encode(w, b->data, &w->how, p, err);
     if (!w->resum || streamed)
         return CIP_OK;
     if (w->sum == ASDF_SUM_NONE) {
         memset(p->checksum, 0, sizeof p->checksum);
         return CIP_OK;
     }
+    const cip_read_how how = { w->layout, w->env->pool };
     bool decoded = w->sum == ASDF_SUM_DECODED && b->data != NULL;
-    return sum_of(w, decoded ? b->data : b->stored, p->checksum, err);
+    return cip_asdf_md5(&how, decoded ? b->data : b->stored, w->notes, p->checksum, err);
 }
 
 /* --- pieces to bytes ----------------------------------------------------------------------------

@@ -5,8 +5,6 @@
 
 #include "format/asdf/write/asdf_sink.h"
 
-enum { ALIGN = 64 };
-
 /* --- data ---------------------------------------------------------------------------------------
  */
 
@@ -183,7 +181,7 @@ cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *
     w->main = (asdf_part){ .env = b->env,
                            .out = out,
                            .slack = spec->tree_slack,
-                           .align = spec->align != 0 ? spec->align : ALIGN };
+                           .align = spec->align != 0 ? spec->align : ASDF_ALIGN };
     if (out->rewrite == NULL || out->rewind == NULL || out->move == NULL || out->n != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");

@@ -99,20 +99,24 @@ cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *o
 /* --- asdf_block_write.c -------------------------------------------------------------------------
  */
 
-/* A block while it is written. Zero-initialise. */
+/* A block while it is written: the one way from raw bytes to stored ones, for new files, for blocks
+ * that an update changed and for those that a new file takes over with another codec.
+ * Zero-initialise. */
 typedef struct asdf_blockw {
     cip_env *env;
     cip_out *out;                /* borrowed */
+    bool bare;                   /* the payload alone, without a header in front */
     const asdf_block_form *form; /* NULL: that of 1.0 */
-    uint64_t at;                 /* of its magic */
+    uint64_t at, payload;        /* where its magic, its payload are in the output */
     uint64_t align;
     asdf_piece head; /* but for io and off */
-    uint16_t header_size;
     asdf_packing how;
     const asdf_chain *chain; /* in a codec's place, of form B; or NULL */
     const asdf_encoded *of;  /* the array that goes through it */
     asdf_sum sum;
-    uint64_t nbytes; /* that will be written; 0: not known */
+    uint64_t nbytes;  /* that will be written; 0: not known */
+    cip_report *told; /* of them, as progress; it may stop the writing. NULL: nobody */
+    cip_out in;       /* leads to cip_asdf_blockw_write, once begun */
     cip_encoder *enc;
     asdf_chainw *chained;
     double worst; /* the largest error of the chain, once ended */
@@ -124,14 +128,18 @@ typedef struct asdf_blockw {
  * where its magic is. */
 cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
                                  cip_err *err);
-/* Starts one at the end of the output, its payload aligned. The others' `how` and `sum`; flags:
- * ASDF_STREAMED or 0. */
+/* Starts one at the end of the output, its payload aligned. The others' `how` and `sum` (of a
+ * chain: none); flags: ASDF_STREAMED or 0. */
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
+/* Whole values where a chain quantizes. */
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err);
 /* Completes the payload and the header; then *larger says that it did not become smaller (of a
  * codec; a chain stays), and cip_asdf_blockw_undo takes it back. */
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err);
 cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err);
+/* All bytes of a space of the layout as a block, from its beginning to its end. */
+cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data, bool *larger,
+                                 cip_err *err);
 void cip_asdf_blockw_clear(asdf_blockw *b);
 
 /* --- asdf_tree_write.c --------------------------------------------------------------------------
