@@ -86,9 +86,9 @@ struct cip_revision {
     uint64_t tail_len;
     cip_revision_member *member;
     size_t nmember, member_cap;
-    cip_strmap name;  /* of members, old and new ones */
-    const char *last; /* the member that is the switch: it names the others, and changes after all
-                         of them; NULL: the file itself does */
+    cip_strmap name; /* of members, old and new ones */
+    size_t last; /* from 1 on: the member that is the switch: it names the others, and changes after
+                    all of them; 0: the file itself does */
     uint64_t head; /* bytes before this are read when a file is opened and not again, and all that
                       the old ones name stays in place: readers need not go when they change */
 };
@@ -124,6 +124,12 @@ cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known,
 cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err *err);
 /* Which of the members is the switch. ARG when it is none of them, or goes. */
 cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err);
+/* The k-th member in the order in which they change: as they were added, but the switch last. */
+const cip_revision_member *cip_revision_in_order(const cip_revision *r, size_t k);
+/* Whether a member that is renamed gives the name up. */
+bool cip_revision_gives_up(const cip_revision *r, const char *name);
+/* Whether the member gives its name up, and none takes it. */
+bool cip_revision_frees(const cip_revision *r, const cip_revision_member *m);
 /* The file as it will be, as one io: for reading one's own writes and for --dry-run's checks.
  * `under` is the old file; everything is borrowed. */
 cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **out, cip_err *err);

@@ -136,9 +136,30 @@ cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err)
     for (size_t i = 0; i < r->nmember; i++) {
         const cip_revision_member *m = &r->member[i];
         if (m->change < CIP_MEMBER_GONE && strcmp(m->name, name) == 0) {
-            r->last = m->name;
+            r->last = i + 1;
             return CIP_OK;
         }
     }
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no member that is the switch: '%.80s'", name);
+}
+
+const cip_revision_member *cip_revision_in_order(const cip_revision *r, size_t k)
+{
+    if (r->last == 0 || k + 1 < r->last)
+        return &r->member[k];
+    return &r->member[k + 1 < r->nmember ? k + 1 : r->last - 1];
+}
+
+bool cip_revision_gives_up(const cip_revision *r, const char *name)
+{
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].to != NULL && strcmp(r->member[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+bool cip_revision_frees(const cip_revision *r, const cip_revision_member *m)
+{
+    const cip_bytes key = { (const uint8_t *)m->name, strlen(m->name) };
+    return m->to != NULL && cip_strmap_get(&r->name, key) == GIVEN_UP;
 }

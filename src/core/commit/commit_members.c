@@ -65,14 +65,6 @@ static cip_status must_be_there(cip_commit *c, const cip_revision_member *m, cip
     return CIP_OK;
 }
 
-static bool gives_up(const cip_revision *r, size_t before, const char *name)
-{
-    for (size_t i = 0; i < before; i++)
-        if (r->member[i].change == CIP_MEMBER_RENAMED && strcmp(r->member[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static cip_status must_be_free(cip_commit *c, const char *name, cip_err *err)
 {
     struct stat st;
@@ -97,7 +89,7 @@ static cip_status look_at(cip_commit *c, const cip_revision *r, size_t i, cip_me
     struct stat st;
     cip_place at = { .dir = -1 };
     bool there;
-    if (fresh != NULL && !gives_up(r, i, fresh))
+    if (fresh != NULL && !cip_revision_gives_up(r, fresh))
         CIP_TRY(must_be_free(c, fresh, err));
     if (m->change == CIP_MEMBER_MADE)
         return CIP_OK;
@@ -413,20 +405,13 @@ static cip_status add_gone(const cip_commit_plan *p, cip_patch *out, cip_member_
 static cip_status compose(cip_commit *c, const cip_commit_plan *p, cip_patch *out, cip_err *err)
 {
     const cip_revision *r = p->r;
-    size_t last = r->nmember;
     for (size_t i = 0; i < r->nmember; i++) {
         const cip_revision_member *m = &r->member[i];
         if (m->change == CIP_MEMBER_MADE || m->to != NULL)
             CIP_TRY(add_folders(c, out, m->to != NULL ? m->to : m->name, err));
     }
-    for (size_t i = 0; i < r->nmember; i++) {
-        if (r->last != NULL && strcmp(r->member[i].name, r->last) == 0)
-            last = i;
-        else
-            CIP_TRY(add_one(c, p, out, i, err));
-    }
-    if (last < r->nmember)
-        CIP_TRY(add_one(c, p, out, last, err));
+    for (size_t k = 0; k < r->nmember; k++)
+        CIP_TRY(add_one(c, p, out, (size_t)(cip_revision_in_order(r, k) - r->member), err));
     for (size_t i = 0; i < p->patch.n; i++)
         CIP_TRY(cip_patch_push(out, &p->patch.op[i], err));
     CIP_TRY(add_gone(p, out, CIP_MEMBER_GONE, err));

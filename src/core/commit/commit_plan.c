@@ -127,12 +127,12 @@ static cip_status add_op(finder *f, cip_run run, cip_err *err)
     return cip_commit_add_write(&f->p->patch, "", f->c->io, f->p->after, run, err);
 }
 
-/* An append changes no byte that could tell its file later on; so its record names some that stay,
- * at both ends of what there is. */
+/* An append changes no byte that could tell its file later on; so its record, where there is one,
+ * names some that stay, at both ends of what there is. */
 static cip_status add_witnesses(finder *f, cip_err *err)
 {
     uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
-    if (n == 0)
+    if (n == 0 || cip_commit_has_target(f->c))
         return CIP_OK;
     CIP_TRY(add_op(f, (cip_run){ 0, n }, err));
     return add_op(f, (cip_run){ size - n, size }, err);

@@ -43,13 +43,22 @@ typedef struct one_file {
     const cip_target *t; /* once it is to be written */
     cip_io *was;         /* NULL: it is new */
     cip_io *after;
-    const cip_revision *as;
-    cip_patch writes; /* in place: what differs below the old end */
-    bool whole;       /* or all of it is written: */
-    cip_io *new;      /* as `after` may be made of bytes that are written over */
-    cip_io *kept;     /* bytes that would be lost: the end that is cut, or all */
-    bool borrowed;    /* `was` and `after` are the commit's */
+    bool borrowed; /* `was` and `after` are the commit's */
+    bool whole;    /* all of it is written: */
+    uint64_t new;  /* from here on in what waits, as `after` may be made of bytes written over */
+    uint64_t kept; /* there too: bytes that would be lost, the end that is cut, or all */
+    const cip_patch *writes; /* in place: what differs below the old end */
+    cip_patch own;           /* a member's */
 } one_file;
+
+/* A commit of several. */
+typedef struct set {
+    cip_commit *c;
+    const cip_commit_plan *p;
+    cip_io *waits;  /* temporary */
+    one_file *file; /* in the order in which they change */
+    size_t n;
+} set;
 
 static void end_file(one_file *f)
 {
@@ -59,104 +68,125 @@ static void end_file(one_file *f)
         cip_io_close(f->after);
         cip_io_close(f->was);
     }
-    cip_io_close(f->new);
-    cip_io_close(f->kept);
-    cip_patch_clear(&f->writes);
+    cip_patch_clear(&f->own);
 }
 
-static cip_status keep(cip_commit *c, cip_io *io, uint64_t from, cip_io **out, cip_err *err)
+static uint64_t kept_len(const one_file *f)
 {
-    CIP_TRY(cip_temporary_new(c->env, NULL, out, err));
-    return cip_temporary_add(*out, io, from, cip_bytes_left(io->size, from), err);
+    return f->whole ? f->was->size : cip_bytes_left(f->was->size, f->after->size);
 }
 
-/* What is to be written, and what must be kept for that to be undone: nothing is written yet. */
-static cip_status prepare(cip_commit *c, one_file *f, cip_err *err)
+static bool is_unchanged(const one_file *f)
+{
+    return f->was != NULL && !f->whole && f->was->size == f->after->size && f->writes->n == 0;
+}
+
+/* Looks at what differs in a member. */
+static cip_status compare(const set *s, one_file *f, const cip_revision *as, cip_err *err)
 {
     cip_runs runs = { .run = NULL };
-    uint64_t most = cip_commit_journal_most(c);
-    cip_status st = CIP_OK;
-    if (f->was == NULL)
-        return CIP_OK;
-    f->writes.arena.mem = &c->env->mem;
-    if (!f->whole)
-        CIP_GO(cip_commit_compare(f->was, f->after, f->as, most, &runs, err));
-    f->whole = f->whole || cip_runs_bytes(&runs) > most;
-    if (f->whole)
-        CIP_GO(keep(c, f->after, 0, &f->new, err));
-    CIP_GO(keep(c, f->was, f->whole ? 0 : f->after->size, &f->kept, err));
+    uint64_t most = cip_commit_journal_most(s->c);
+    cip_status st;
+    f->own.arena.mem = &s->c->env->mem;
+    f->writes = &f->own;
+    CIP_GO(cip_commit_compare(f->was, f->after, as, most, &runs, err));
+    f->whole = cip_runs_bytes(&runs) > most;
     for (size_t i = 0; !f->whole && i < runs.n; i++)
-        CIP_GO(cip_commit_add_write(&f->writes, "", f->was, f->after, runs.run[i], err));
+        CIP_GO(cip_commit_add_write(&f->own, "", f->was, f->after, runs.run[i], err));
 done:
-    cip_runs_clear(&c->env->mem, &runs);
+    cip_runs_clear(&s->c->env->mem, &runs);
     return st;
 }
 
-static cip_status write_whole(const cip_target *t, cip_io *from, cip_err *err)
+/* What must wait, and what must be kept for the change to be undone. */
+static cip_status prepare(const set *s, one_file *f, cip_err *err)
 {
-    CIP_TRY(cip_target_copy(t, 0, from, 0, from->size, err));
-    return cip_target_resize(t, from->size, err);
+    if (f->was == NULL)
+        return CIP_OK;
+    f->new = s->waits->size;
+    if (f->whole)
+        CIP_TRY(cip_temporary_add(s->waits, f->after, 0, f->after->size, err));
+    f->kept = s->waits->size;
+    return cip_temporary_add(s->waits, f->was, f->was->size - kept_len(f), kept_len(f), err);
 }
 
-/* What is added first: until then nothing that was there is touched. */
-static cip_status write_in_place(const cip_commit *c, const one_file *f, cip_err *err)
+static cip_status open_target(const set *s, one_file *f, cip_err *err)
 {
-    uint64_t was = f->was->size, becomes = f->after->size;
-    if (becomes > was) {
-        CIP_TRY(cip_target_copy(f->t, was, f->after, was, becomes - was, err));
-        if (c->level == CIP_LEVEL_POWER)
-            CIP_TRY(cip_target_sync(f->t, err));
-    }
-    for (size_t i = 0; i < f->writes.n; i++) {
-        const cip_patch_op *op = &f->writes.op[i];
-        CIP_TRY(cip_target_write(f->t, op->offset, op->after.ptr, op->after.len, err));
-    }
-    return becomes < was ? cip_target_resize(f->t, becomes, err) : CIP_OK;
-}
-
-static cip_status open_target(const cip_commit *c, one_file *f, cip_err *err)
-{
-    if (f->name == NULL)
-        f->t = &c->target;
-    else if (f->was == NULL)
-        CIP_TRY(cip_target_member(&c->target, f->name, &f->opened, err));
-    else
-        CIP_TRY(cip_target_open_member(&c->target, f->name, &f->opened, err));
-    if (f->name != NULL)
-        f->t = &f->opened;
+    const cip_target *all = &s->c->target;
+    if (f->t != NULL)
+        return CIP_OK;
+    if (f->name != NULL && f->was == NULL)
+        CIP_TRY(cip_target_member(all, f->name, &f->opened, err));
+    else if (f->name != NULL)
+        CIP_TRY(cip_target_open_member(all, f->name, &f->opened, err));
+    f->t = f->name == NULL ? all : &f->opened;
     return CIP_OK;
 }
 
-static cip_status write_file(const cip_commit *c, one_file *f, cip_err *err)
+static cip_status finish(const set *s, const one_file *f, cip_err *err)
 {
-    if (f->was != NULL && f->was->size == f->after->size && f->writes.n == 0 && !f->whole)
-        return CIP_OK;
-    CIP_TRY(open_target(c, f, err));
-    if (f->was == NULL)
-        CIP_TRY(cip_target_copy(f->t, 0, f->after, 0, f->after->size, err));
-    else if (f->whole)
-        CIP_TRY(write_whole(f->t, f->new, err));
-    else
-        CIP_TRY(write_in_place(c, f, err));
-    return cip_target_finish(f->t, c->level == CIP_LEVEL_POWER, err);
+    return cip_target_finish(f->t, s->c->level == CIP_LEVEL_POWER, err);
 }
 
-static cip_status put_back(const cip_commit *c, one_file *f)
+/* New files, and what is added to old ones: nothing that was there is touched. */
+static cip_status add(const set *s, one_file *f, cip_err *err)
+{
+    uint64_t from = f->was != NULL ? f->was->size : 0;
+    if (f->whole || is_unchanged(f) || (f->was != NULL && f->after->size <= from))
+        return CIP_OK;
+    CIP_TRY(open_target(s, f, err));
+    CIP_TRY(cip_target_copy(f->t, from, f->after, from, f->after->size - from, err));
+    if (f->was == NULL)
+        return finish(s, f, err);
+    return s->c->level == CIP_LEVEL_POWER ? cip_target_sync(f->t, err) : CIP_OK;
+}
+
+static cip_status write_whole(const set *s, const one_file *f, bool after, cip_err *err)
+{
+    uint64_t size = after ? f->after->size : f->was->size;
+    CIP_TRY(cip_target_copy(f->t, 0, s->waits, after ? f->new : f->kept, size, err));
+    return cip_target_resize(f->t, size, err);
+}
+
+static cip_status write_bytes(const one_file *f, bool after, cip_err *err)
+{
+    for (size_t i = 0; i < f->writes->n; i++) {
+        const cip_patch_op *op = &f->writes->op[i];
+        const cip_bytes b = after ? op->after : op->before;
+        if (op->kind == CIP_PATCH_WRITE)
+            CIP_TRY(cip_target_write(f->t, op->offset, b.ptr, b.len, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status change(const set *s, one_file *f, cip_err *err)
+{
+    if (f->was == NULL || is_unchanged(f))
+        return CIP_OK;
+    CIP_TRY(open_target(s, f, err));
+    if (f->whole)
+        CIP_TRY(write_whole(s, f, true, err));
+    else
+        CIP_TRY(write_bytes(f, true, err));
+    if (!f->whole && f->after->size < f->was->size)
+        CIP_TRY(cip_target_resize(f->t, f->after->size, err));
+    return finish(s, f, err);
+}
+
+static cip_status put_back(const set *s, one_file *f)
 {
     if (f->t == NULL)
         return CIP_OK;
     if (f->was == NULL) {
         cip_target_close(&f->opened);
-        cip_target_unlink(&c->target, f->name);
+        cip_target_unlink(&s->c->target, f->name);
         return CIP_OK;
     }
     if (f->whole)
-        return write_whole(f->t, f->kept, NULL);
-    for (size_t i = 0; i < f->writes.n; i++) {
-        const cip_patch_op *op = &f->writes.op[i];
-        CIP_TRY(cip_target_write(f->t, op->offset, op->before.ptr, op->before.len, NULL));
-    }
-    CIP_TRY(cip_target_copy(f->t, f->was->size - f->kept->size, f->kept, 0, f->kept->size, NULL));
+        return write_whole(s, f, false, NULL);
+    CIP_TRY(write_bytes(f, false, NULL));
+    CIP_TRY(
+        cip_target_copy(f->t, f->was->size - kept_len(f), s->waits, f->kept, kept_len(f), NULL));
     return cip_target_resize(f->t, f->was->size, NULL);
 }
 
@@ -173,113 +203,97 @@ static cip_status not_put_back(cip_status st, cip_err *err)
 /* --- the set ----------------------------------------------------------------------------------
  */
 
-static cip_status open_member(cip_commit *c, const char *name, cip_io **out, cip_err *err)
+static cip_status open_member(const set *s, const char *name, cip_io **out, cip_err *err)
 {
-    if (c->io->ops->open_member == NULL)
+    cip_io *io = s->c->io;
+    if (io->ops->open_member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no members can be read");
-    return c->io->ops->open_member(c->io, name, 0, out, err);
-}
-
-/* Whether a member before this one gives the name up, so that there is a file to be written over.
- */
-static bool is_given_up(const cip_revision *r, const char *name)
-{
-    for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].to != NULL && strcmp(r->member[i].name, name) == 0)
-            return true;
-    return false;
+    return io->ops->open_member(io, name, 0, out, err);
 }
 
 /* In a store a member takes a name by being written under it. */
-static cip_status start_renamed(cip_commit *c, const cip_revision *r, const cip_revision_member *m,
-                                one_file *f, cip_err *err)
+static cip_status look_at_renamed(const set *s, const cip_revision_member *m, one_file *f,
+                                  cip_err *err)
 {
     f->name = m->to;
-    f->whole = true;
-    CIP_TRY(open_member(c, m->name, &f->after, err));
-    return is_given_up(r, m->to) ? open_member(c, m->to, &f->was, err) : CIP_OK;
-}
-
-static cip_status start_member(cip_commit *c, const cip_revision *r, const cip_revision_member *m,
-                               one_file *f, cip_err *err)
-{
-    f->name = m->name;
-    f->as = m->as;
-    if (m->change == CIP_MEMBER_RENAMED)
-        return start_renamed(c, r, m, f, err);
-    if (m->change != CIP_MEMBER_MADE)
-        CIP_TRY(open_member(c, m->name, &f->was, err));
-    f->whole = m->as->anew;
-    return cip_io_open_revision(f->was != NULL ? f->was : c->io, m->as, &f->after, err);
-}
-
-static cip_status run_member(cip_commit *c, const cip_revision *r, size_t i, one_file *f,
-                             cip_err *err)
-{
-    if (r->member[i].change >= CIP_MEMBER_GONE)
+    CIP_TRY(open_member(s, m->name, &f->after, err));
+    if (!cip_revision_gives_up(s->p->r, m->to))
         return CIP_OK;
-    CIP_TRY(start_member(c, r, &r->member[i], f, err));
-    CIP_TRY(prepare(c, f, err));
-    return write_file(c, f, err);
+    f->whole = true;
+    return open_member(s, m->to, &f->was, err);
 }
 
-static cip_status run_own(cip_commit *c, const cip_commit_plan *p, one_file *f, cip_err *err)
+static cip_status look_at(const set *s, const cip_revision_member *m, one_file *f, cip_err *err)
 {
-    f->borrowed = true;
-    f->was = c->io;
-    f->after = p->after;
-    f->as = p->r;
-    f->whole = p->way == CIP_WAY_REPLACE;
-    CIP_TRY(prepare(c, f, err));
-    return write_file(c, f, err);
+    if (m->change == CIP_MEMBER_RENAMED)
+        return look_at_renamed(s, m, f, err);
+    f->name = m->name;
+    f->whole = m->change == CIP_MEMBER_REPLACED;
+    if (m->change != CIP_MEMBER_MADE)
+        CIP_TRY(open_member(s, m->name, &f->was, err));
+    CIP_TRY(cip_io_open_revision(f->was != NULL ? f->was : s->c->io, m->as, &f->after, err));
+    return m->change == CIP_MEMBER_PATCHED ? compare(s, f, m->as, err) : CIP_OK;
 }
 
-/* Members but for the switch, that, the file itself; `f` has room for one more than members. */
-static cip_status run_all(cip_commit *c, const cip_commit_plan *p, one_file *f, size_t *n,
-                          cip_err *err)
+/* Members but for the switch, that, the file itself: nothing is written yet. */
+static cip_status look_at_all(set *s, cip_err *err)
 {
-    const cip_revision *r = p->r;
-    size_t last = r->nmember;
-    *n = 0;
-    for (size_t i = 0; i < r->nmember; i++) {
-        if (r->last != NULL && strcmp(r->last, r->member[i].name) == 0)
-            last = i;
-        else
-            CIP_TRY(run_member(c, r, i, &f[(*n)++], err));
+    const cip_revision *r = s->p->r;
+    for (size_t k = 0; k < r->nmember; k++) {
+        const cip_revision_member *m = cip_revision_in_order(r, k);
+        if (m->change >= CIP_MEMBER_GONE)
+            continue;
+        CIP_TRY(look_at(s, m, &s->file[s->n++], err));
+        CIP_TRY(prepare(s, &s->file[s->n - 1], err));
     }
-    if (last < r->nmember)
-        CIP_TRY(run_member(c, r, last, &f[(*n)++], err));
-    return run_own(c, p, &f[(*n)++], err);
+    one_file *own = &s->file[s->n++];
+    own->borrowed = true;
+    own->was = s->c->io;
+    own->after = s->p->after;
+    own->whole = s->p->way == CIP_WAY_REPLACE;
+    own->writes = &s->p->patch;
+    return prepare(s, own, err);
+}
+
+/* All that is new comes before anything that is written over, which it may be a copy of. */
+static cip_status write_all(const set *s, cip_err *err)
+{
+    for (size_t i = 0; i < s->n; i++)
+        CIP_TRY(add(s, &s->file[i], err));
+    for (size_t i = 0; i < s->n; i++)
+        CIP_TRY(change(s, &s->file[i], err));
+    return CIP_OK;
 }
 
 /* What nothing names. */
-static void unlink_gone(const cip_commit *c, const cip_revision *r)
+static void unlink_gone(const set *s)
 {
-    for (size_t i = 0; i < r->nmember; i++) {
-        const cip_revision_member *m = &r->member[i];
-        bool taken = false;
-        for (size_t k = 0; m->to != NULL && k < r->nmember; k++)
-            taken = taken || (r->member[k].to != NULL && strcmp(r->member[k].to, m->name) == 0);
-        if (m->change == CIP_MEMBER_GONE || (m->to != NULL && !taken))
-            cip_target_unlink(&c->target, m->name);
-    }
+    const cip_revision *r = s->p->r;
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
+            cip_target_unlink(&s->c->target, r->member[i].name);
 }
 
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    one_file *f = NULL;
-    size_t n = 0;
+    set s = { .c = c, .p = p };
     bool back = true;
+    cip_status st;
     if (p->way == CIP_WAY_NOTHING)
         return CIP_OK;
-    CIP_TRY(CIP_NEW(&c->env->mem, &f, p->r->nmember + 1, err));
-    cip_status st = run_all(c, p, f, &n, err);
-    for (size_t i = n; st != CIP_OK && i-- > 0;)
-        back = put_back(c, &f[i]) == CIP_OK && back;
-    for (size_t i = 0; i < n; i++)
-        end_file(&f[i]);
-    cip_mem_put(&c->env->mem, f);
+    CIP_GO(cip_temporary_new(c->env, NULL, &s.waits, err));
+    CIP_GO(CIP_NEW(&c->env->mem, &s.file, p->r->nmember + 1, err));
+    st = look_at_all(&s, err);
     if (st == CIP_OK)
-        unlink_gone(c, p->r);
+        st = write_all(&s, err);
+    for (size_t i = s.n; st != CIP_OK && i-- > 0;)
+        back = put_back(&s, &s.file[i]) == CIP_OK && back;
+    for (size_t i = 0; i < s.n; i++)
+        end_file(&s.file[i]);
+    if (st == CIP_OK)
+        unlink_gone(&s);
+done:
+    cip_mem_put(&c->env->mem, s.file);
+    cip_io_close(s.waits);
     return back ? st : not_put_back(st, err);
 }

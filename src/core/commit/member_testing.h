@@ -139,4 +139,41 @@ static inline void member_fill(cip_revision *r, member_model *m)
     }
 }
 
+/* Four members whose new contents are made of each other's old ones: two change places, another
+ * ends as the first did, a new one is the second. `was` is theirs, to be closed by the caller. */
+enum { MEMBER_EXCHANGED = 4 };
+static const char *const member_old[] = { "first", "the second", "third" };
+static const char *const member_new[] = { "the second", "first", "thfirst", "the second" };
+
+static inline cip_revision member_exchange(cip_io *set, cip_io *was[3])
+{
+    cip_revision r = member_revision(set->env), *as[MEMBER_EXCHANGED];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cip_io_open_member(set, member_name[i], 0, &was[i], NULL), CIP_OK);
+    assert_int_equal(cip_revision_replace(&r, "a", was[0], &as[0], NULL), CIP_OK);
+    assert_int_equal(cip_revision_replace(&r, "b", was[1], &as[1], NULL), CIP_OK);
+    assert_int_equal(cip_revision_change(&r, "c", was[2], &as[2], NULL), CIP_OK);
+    assert_int_equal(cip_revision_make(&r, "sub/0", &as[3], NULL), CIP_OK);
+    as[2]->has_tail = true;
+    as[2]->tail_off = 2;
+    for (size_t i = 0; i < MEMBER_EXCHANGED; i++) {
+        cip_io *of = was[i == 0 || i == 3 ? 1 : 0];
+        assert_int_equal(cip_revision_range(as[i], of, 0, of->size, NULL), CIP_OK);
+    }
+    return r;
+}
+
+static inline void member_exchanged(cip_io *set, const char *const *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char found[20] = "";
+        size_t len;
+        cip_io *member;
+        assert_int_equal(cip_io_open_member(set, member_name[i], 0, &member, NULL), CIP_OK);
+        assert_int_equal(cip_io_read_some(member, 0, found, sizeof found - 1, &len, NULL), CIP_OK);
+        assert_string_equal(found, bytes[i]);
+        cip_io_close(member);
+    }
+}
+
 #endif

@@ -115,6 +115,29 @@ static void an_allocation_that_fails_leaves_all_old(void **state)
     cip_env_clear(&env);
 }
 
+static void members_are_made_of_each_other(void **state)
+{
+    cip_env env;
+    cip_io *was[3], *set;
+    cip_memory *memory;
+    (void)state;
+    OK(cip_env_init(&env, NULL, NULL, NULL, err));
+    OK(cip_memory_new(NULL, 0, &memory, err));
+    for (size_t i = 0; i < 3; i++)
+        OK(cip_memory_add(memory, member_name[i], member_old[i], strlen(member_old[i]), err));
+    const cip_io_methods reads = cip_memory_reads(memory);
+    OK(cip_io_open_user(&env, &reads, memory, &set, err));
+    cip_revision r = member_exchange(set, was);
+    OK(apply(&env, memory, &r, err));
+    cip_revision_clear(&r);
+    for (size_t i = 0; i < 3; i++)
+        cip_io_close(was[i]);
+    member_exchanged(set, member_new, MEMBER_EXCHANGED);
+    cip_io_close(set);
+    cip_memory_free(memory);
+    cip_env_clear(&env);
+}
+
 /* A reader keeps what it has open, as one of a file on disk does. */
 static void what_is_open_outlives_its_name(void **state)
 {
@@ -180,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_revisions_equal_the_model),
         cmocka_unit_test(an_allocation_that_fails_leaves_all_old),
+        cmocka_unit_test(members_are_made_of_each_other),
         cmocka_unit_test(what_is_open_outlives_its_name),
         cmocka_unit_test(members_of_an_output_are_seen_when_it_is_complete),
     };

@@ -127,6 +127,28 @@ static void random_revisions(const char *path)
         one_revision(path, &m);
 }
 
+static void members_are_made_of_each_other(void **state)
+{
+    cip_io *was[3], *set;
+    cip_commit *c;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "s/%s", member_name[i]);
+        scratch_write(&dir, name, member_old[i], strlen(member_old[i]));
+    }
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
+    cip_revision r = member_exchange(cip_commit_io(c), was);
+    OK(cip_commit_apply(c, &r, err));
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    for (size_t i = 0; i < 3; i++)
+        cip_io_close(was[i]);
+    OK(cip_io_open_path(&env, scratch_path(&dir, "s"), &set, err));
+    member_exchanged(set, member_new, MEMBER_EXCHANGED);
+    cip_io_close(set);
+}
+
 static void random_revisions_of_a_folder_equal_the_model(void **state)
 {
     char path[600];
@@ -645,6 +667,7 @@ static void a_folder_that_was_copied_amid_an_update_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(members_are_made_of_each_other),
         TEST(random_revisions_of_a_folder_equal_the_model),
         TEST(random_revisions_beside_a_file_equal_the_model),
         TEST(members_that_others_touch_meanwhile_end_it),

@@ -113,6 +113,32 @@ static void a_call_that_fails_leaves_all_old(void **state)
     test_store_clear(&s);
 }
 
+/* And back, whichever call fails. */
+static void members_are_made_of_each_other(void **state)
+{
+    (void)state;
+    cip_status st = CIP_ERR_IO;
+    for (int n = 1; st != CIP_OK; n++) {
+        test_store s = { .calls = 0 };
+        cip_io *was[3], *set;
+        test_file *root = test_store_put(&s, "root", "", 0);
+        for (size_t i = 0; i < 3; i++)
+            test_store_put(&s, member_name[i], member_old[i], strlen(member_old[i]));
+        OK(cip_io_open_user(&env, &reads, root, &set, err));
+        cip_revision r = member_exchange(set, was);
+        s.fail_at = s.calls + n;
+        st = apply(&s, &r, NULL);
+        s.fail_at = 0;
+        member_exchanged(set, st == CIP_OK ? member_new : member_old,
+                         st == CIP_OK ? MEMBER_EXCHANGED : 3);
+        for (size_t i = 0; i < 3; i++)
+            cip_io_close(was[i]);
+        cip_revision_clear(&r);
+        cip_io_close(set);
+        test_store_clear(&s);
+    }
+}
+
 static void without_open_member_they_are_only_made_and_removed(void **state)
 {
     cip_io_write_methods few = writes;
@@ -145,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(random_revisions_equal_the_model),
         TEST(a_call_that_fails_leaves_all_old),
+        TEST(members_are_made_of_each_other),
         TEST(without_open_member_they_are_only_made_and_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
