@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "io/io_impl.h"
 
 /* The set is its first file. A member that is unlinked stays for those who have it open. */
 struct cip_memory {
@@ -173,19 +174,6 @@ static cip_status unlink_member(void *user, const char *name, cip_err *err)
     return CIP_OK;
 }
 
-/* What a reader could not open is no member. */
-static bool may_be_member(const char *name)
-{
-    if (name[0] == '\0' || name[0] == '/')
-        return false;
-    for (const char *p = name; p != NULL; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (strncmp(p, "..", 2) == 0 && (p[2] == '\0' || p[2] == '/'))
-            return false;
-    }
-    return true;
-}
-
 cip_status cip_memory_add(cip_memory *m, const char *name, const void *bytes, size_t nbytes,
                           cip_err *err)
 {
@@ -194,9 +182,8 @@ cip_status cip_memory_add(cip_memory *m, const char *name, const void *bytes, si
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
     if (name == NULL || (bytes == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a name and bytes, found NULL");
-    if (!may_be_member(name))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a relative name without '..', found '%.80s'", name);
+    if (!cip_member_name_is_plain(name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
     CIP_TRY(cip_memory_create(m, name, &member, err));
     cip_status st = cip_buf_add(&member->bytes, bytes, nbytes, err);
     if (st != CIP_OK)
