@@ -12,9 +12,6 @@
 /* Immutable after opening but for `user`; any thread may read. */
 typedef struct cip_io cip_io;
 
-/* Takes a name of a folder's listing; nonzero stops it. */
-typedef int cip_io_list_fn(void *user, const char *name, bool is_folder);
-
 typedef struct cip_io_ops {
     const char *name; /* "file", "memory", ... */
     /* Fills all ranges or fails. They rise, do not overlap, lie within the size and are not empty:

@@ -45,7 +45,8 @@ static cip_status give_sorted(listed *l, cip_io_list_fn *fn, void *user, cip_err
         qsort(name, l->n, sizeof *name, by_name);
     cip_status st = CIP_OK;
     for (uint64_t i = 0; i < l->n && st == CIP_OK; i++)
-        if (fn(user, name[i] + 1, name[i][0] == 'd') != 0)
+        if ((i == 0 || strcmp(name[i] + 1, name[i - 1] + 1) != 0) &&
+            fn(user, name[i] + 1, name[i][0] == 'd') != 0)
             st = cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     cip_mem_put(&l->io->env->mem, name);
     return st;

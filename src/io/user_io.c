@@ -63,6 +63,19 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
     return st;
 }
 
+static cip_status user_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                            void *user, cip_err *err)
+{
+    const user_io *u = (const user_io *)io;
+    cip_err own = CIP_ERR_INIT;
+    (void)flags;
+    if (u->methods.list == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be listed: the caller's methods have no list", path);
+    int st = (int)u->methods.list(u->user, path, fn, user, &own);
+    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "list", CIP_NO_OFFSET, &own, err);
+}
+
 static cip_status ask_version(const cip_io_methods *m, void *user, uint64_t *version, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
@@ -95,6 +108,7 @@ static const cip_io_ops user_ops = {
     .name = "user",
     .read_ranges = user_read,
     .open_member = user_member,
+    .list = user_list,
     .unchanged = user_unchanged,
     .close = user_close,
 };

@@ -11,6 +11,7 @@
 #define CIP_TESTS_TEST_STORE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,30 @@ static inline cip_status test_store_open_itself(void *user, cip_io_write_methods
     return test_store_call(((test_file *)user)->store);
 }
 
+/* A folder is named once by each file in it, as a store may that knows of files alone. */
+static inline cip_status test_store_list(void *user, const char *path, cip_io_list_fn *fn,
+                                         void *fn_user, cip_err *err)
+{
+    test_file *root = (test_file *)user;
+    test_store *s = root->store;
+    size_t in = strlen(path) + (path[0] != '\0');
+    bool any = in == 0;
+    (void)err;
+    for (int i = 0; i < TEST_STORE_FILES; i++) {
+        char name[64];
+        const test_file *f = &s->file[i];
+        if (!f->there || f == root || strncmp(f->name, path, strlen(path)) != 0 ||
+            (in != 0 && f->name[in - 1] != '/'))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(f->name + in, "/"), f->name + in);
+        any = true;
+        if (fn(fn_user, name, f->name[in + strlen(name)] == '/') != 0)
+            break;
+    }
+    cip_status st = test_store_call(s);
+    return st != CIP_OK ? st : any ? CIP_OK : CIP_ERR_NOT_FOUND;
+}
+
 static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,
                                          void **member, cip_err *err);
 
@@ -253,7 +278,7 @@ static inline cip_status test_store_open(void *user, const char *name, cip_io_me
     {                                                                                              \
         CIP_IO_METHODS_INIT, .read_ranges = test_store_read, .size = test_store_size,              \
                              .open_member = test_store_open, .open_write = test_store_open_itself, \
-                             .version = test_store_version                                         \
+                             .version = test_store_version, .list = test_store_list                \
     }
 
 static inline cip_status test_store_open(void *user, const char *name, cip_io_methods *methods,

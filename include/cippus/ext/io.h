@@ -4,6 +4,8 @@
 #ifndef CIPPUS_EXT_IO_H
 #define CIPPUS_EXT_IO_H
 
+#include <stdbool.h>
+
 #include "cippus/error.h"
 
 #ifdef __cplusplus
@@ -16,6 +18,9 @@ typedef struct cip_range {
     size_t nbytes;
     void *dst;
 } cip_range;
+
+/** Takes a name of a folder's listing; not 0 ends that. */
+typedef int cip_io_list_fn(void *user, const char *name, bool is_folder);
 
 struct cip_io_write_methods;
 
@@ -47,6 +52,12 @@ typedef struct cip_io_methods {
      *  opened, and a file that it changed is not read on (BUSY). Asked at opening, by an update
      *  before it begins and before it writes, and from then on by each read. */
     cip_status (*version)(void *user, uint64_t *version, cip_err *err);
+    /** Gives `fn` each name in the folder at `path` ("": the one that the file is, or lies in; no
+     *  slash at either end), in any order, a folder perhaps several times, until it returns not 0,
+     *  which is no failure. NOT_FOUND where there is no such folder. NULL: what needs to know is
+     * UNSUPPORTED (formats whose files are folders look for parts of no known name so). */
+    cip_status (*list)(void *user, const char *path, cip_io_list_fn *fn, void *fn_user,
+                       cip_err *err);
 } cip_io_methods;
 
 /** The first field in a list of them: { CIP_IO_METHODS_INIT, .read_ranges = ..., .size = ... }. */

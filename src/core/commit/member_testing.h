@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/commit/commit.h"
@@ -121,6 +122,48 @@ static inline void member_expect(cip_io *io, const member_model *m, size_t i)
     assert_int_equal(n, m->n[i]);
     assert_memory_equal(bytes, m->bytes[i], n);
     cip_io_close(member);
+}
+
+/* What a listing gives, against the model: files by their full names, folders by what is in them.
+ */
+typedef struct member_seen {
+    cip_io *io;
+    const char *path;
+    bool file[MEMBER_NAMES];
+    size_t n;
+} member_seen;
+
+static inline int member_see(void *user, const char *name, bool is_folder)
+{
+    member_seen *s = user;
+    char full[100];
+    snprintf(full, sizeof full, "%s%s%s", s->path, s->path[0] != '\0' ? "/" : "", name);
+    if (is_folder) {
+        member_seen inner = *s;
+        inner.path = full;
+        assert_int_equal(cip_io_list(s->io, full, 0, member_see, &inner, NULL), CIP_OK);
+        memcpy(s->file, inner.file, sizeof s->file);
+        s->n = inner.n;
+        return 0;
+    }
+    for (size_t i = 0; i < MEMBER_NAMES; i++)
+        s->file[i] |= strcmp(member_name[i], full) == 0;
+    s->n += strcmp(full, "x") != 0;
+    return 0;
+}
+
+static inline void member_expect_names(cip_io *io, const member_model *m)
+{
+    member_seen s = { .io = io, .path = "" };
+    size_t n = 0;
+    if (!cip_io_is_folder(io))
+        return;
+    assert_int_equal(cip_io_list(io, "", 0, member_see, &s, NULL), CIP_OK);
+    for (size_t i = 0; i < MEMBER_NAMES; i++) {
+        assert_int_equal(s.file[i], m->there[i]);
+        n += m->there[i];
+    }
+    assert_int_equal(s.n, n);
 }
 
 static inline cip_revision member_revision(cip_env *env)

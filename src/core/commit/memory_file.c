@@ -3,7 +3,9 @@
  * they are complete. */
 #include "core/commit/memory_file.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -314,6 +316,35 @@ static cip_status open_itself(void *user, cip_io_write_methods *methods, void **
     return CIP_OK;
 }
 
+/* Of members in folders below, which come one behind the other, the folder, once. */
+static cip_status list(void *user, const char *path, cip_io_list_fn *fn, void *fn_user,
+                       cip_err *err)
+{
+    const cip_memory *m = user;
+    const char *last = "";
+    char name[NAME_MAX + 1];
+    size_t in = strlen(path), none = in == 0 ? 0 : 1;
+    in += none;
+    for (size_t i = 0; i < m->nmember; i++) {
+        const char *at = m->member[i]->name;
+        if (in != 0 && (strncmp(at, path, in - 1) != 0 || at[in - 1] != '/'))
+            continue;
+        size_t n = strcspn(at + in, "/");
+        none = 0;
+        if (strncmp(last, at + in, n) == 0 && last[n] == '/' && at[in + n] == '/')
+            continue;
+        last = at + in;
+        if (n > NAME_MAX)
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a name of %zu bytes", n);
+        snprintf(name, sizeof name, "%.*s", (int)n, last);
+        if (fn(fn_user, name, last[n] == '/') != 0)
+            break;
+    }
+    return none == 0 ? CIP_OK
+                     : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                "there is no folder '%.120s' in memory", path);
+}
+
 cip_io_methods cip_memory_reads(const cip_memory *m)
 {
     return (cip_io_methods){ CIP_IO_METHODS_INIT,
@@ -321,7 +352,8 @@ cip_io_methods cip_memory_reads(const cip_memory *m)
                              .size = size,
                              .open_member = m->bytes.len + m->nmember != 0 ? open_to_read : NULL,
                              .open_write = open_itself,
-                             .version = version };
+                             .version = version,
+                             .list = list };
 }
 
 static const cip_io_write_methods member_writes = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite,

@@ -59,6 +59,7 @@ static void random_revisions_equal_the_model(void **state)
 {
     static member_model m;
     cip_env env;
+    cip_io *now;
     (void)state;
     memset(&m, 0, sizeof m);
     OK(cip_env_init(&env, NULL, NULL, NULL, err));
@@ -70,6 +71,10 @@ static void random_revisions_equal_the_model(void **state)
         OK(apply(&env, memory, &r, err));
         cip_revision_clear(&r);
         assert_true(is_model(memory, &m));
+        const cip_io_methods reads = cip_memory_reads(memory);
+        OK(cip_io_open_user(&env, &reads, memory, &now, err));
+        member_expect_names(now, &m);
+        cip_io_close(now);
     }
     assert_int_equal(env.mem.used, 0);
     cip_memory_free(memory);

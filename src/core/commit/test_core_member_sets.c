@@ -53,48 +53,6 @@ static size_t count_left(const char *path)
 /* --- against a model --------------------------------------------------------------------------
  */
 
-/* What a listing gives, against the model: files by their full names, folders by what is in them.
- */
-typedef struct seen {
-    cip_io *io;
-    const char *path;
-    bool file[MEMBER_NAMES];
-    size_t n;
-} seen;
-
-static int see_name(void *user, const char *name, bool is_folder)
-{
-    seen *s = user;
-    char full[100];
-    snprintf(full, sizeof full, "%s%s%s", s->path, s->path[0] != '\0' ? "/" : "", name);
-    if (is_folder) {
-        seen inner = *s;
-        inner.path = full;
-        assert_int_equal(cip_io_list(s->io, full, 0, see_name, &inner, NULL), CIP_OK);
-        memcpy(s->file, inner.file, sizeof s->file);
-        s->n = inner.n;
-        return 0;
-    }
-    for (size_t i = 0; i < MEMBER_NAMES; i++)
-        s->file[i] |= strcmp(member_name[i], full) == 0;
-    s->n += strcmp(full, "x") != 0;
-    return 0;
-}
-
-static void expect_names(cip_io *io, const member_model *m)
-{
-    seen s = { .io = io, .path = "" };
-    size_t n = 0;
-    if (!cip_io_is_folder(io))
-        return;
-    assert_int_equal(cip_io_list(io, "", 0, see_name, &s, NULL), CIP_OK);
-    for (size_t i = 0; i < MEMBER_NAMES; i++) {
-        assert_int_equal(s.file[i], m->there[i]);
-        n += m->there[i];
-    }
-    assert_int_equal(s.n, n);
-}
-
 static void one_revision(const char *path, member_model *m)
 {
     cip_revision r = member_revision(&env);
@@ -105,7 +63,7 @@ static void one_revision(const char *path, member_model *m)
     OK(cip_io_open_revision(cip_commit_io(c), &r, &shown, err));
     for (size_t i = 0; i < MEMBER_NAMES; i++)
         member_expect(shown, m, i);
-    expect_names(shown, m);
+    member_expect_names(shown, m);
     cip_io_close(shown);
     OK(cip_commit_apply(c, &r, err));
     cip_commit_end(c);
@@ -113,7 +71,7 @@ static void one_revision(const char *path, member_model *m)
     OK(cip_io_open_path(&env, path, &now, err));
     for (size_t i = 0; i < MEMBER_NAMES; i++)
         member_expect(now, m, i);
-    expect_names(now, m);
+    member_expect_names(now, m);
     cip_io_close(now);
     assert_int_equal(count_left(scratch_path(&dir, "s")), 0);
 }

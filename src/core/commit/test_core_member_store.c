@@ -53,6 +53,7 @@ static void random_revisions_equal_the_model(void **state)
 {
     static member_model m;
     test_store s = { .calls = 0 };
+    cip_io *now;
     (void)state;
     memset(&m, 0, sizeof m);
     member_seed = test_seed();
@@ -62,6 +63,9 @@ static void random_revisions_equal_the_model(void **state)
         OK(apply(&s, &r, err));
         cip_revision_clear(&r);
         assert_true(is_model(&s, &m));
+        OK(cip_io_open_user(&env, &reads, test_store_find(&s, "root"), &now, err));
+        member_expect_names(now, &m);
+        cip_io_close(now);
     }
     test_store_clear(&s);
 }
@@ -148,14 +152,17 @@ static void without_open_member_they_are_only_made_and_removed(void **state)
     cip_commit *c;
     cip_io *io;
     (void)state;
+    cip_io_methods reads_few = reads;
     few.open_member = NULL;
+    reads_few.list = NULL;
     test_store_put(&s, "a", "bytes", 5);
     OK(cip_revision_create(&r, "b", &(cip_segment){ .len = 3 }, err));
     OK(cip_revision_replace(&r, "a", NULL, &as, err));
     OK(cip_target_take(&t, &few, test_store_put(&s, "root", "", 0), err));
-    OK(cip_io_open_user(&env, &reads, t.user, &io, err));
+    OK(cip_io_open_user(&env, &reads_few, t.user, &io, err));
     OK(cip_commit_begin_io(&env, io, &t, NULL, &c, err));
     assert_true(cip_io_is_folder(cip_commit_io(c)));
+    FAILS(CIP_ERR_UNSUPPORTED, "have no list", cip_io_list(io, "", 0, NULL, NULL, err));
     FAILS(CIP_ERR_UNSUPPORTED, "no open_member", cip_commit_apply(c, &r, err));
     cip_commit_end(c);
     cip_revision_clear(&r);
