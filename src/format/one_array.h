@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What formats of one array without a tree say of the tree that they are given, and which types
+ * What formats without a tree of their own say of the tree that they are given, and which types
  * those of them store that numpy reads. */
 #ifndef CIP_FORMAT_ONE_ARRAY_H
 #define CIP_FORMAT_ONE_ARRAY_H
+
+#include <math.h>
 
 #include "format/format.h"
 
 typedef struct cip_tree_rest {
     const cip_spec *spec;
-    const char *taken; /* a key of the root that goes along, or NULL */
-    bool lost;         /* anything but what goes along, the array itself and the spec's origin */
+    const char *taken; /* keys of the root that go along, space-separated, or NULL */
+    bool lost;         /* anything but what goes along, the arrays and the spec's origin */
     bool origin;       /* what tells how the file came about is there */
 } cip_tree_rest;
+
+static inline bool cip_is_array_node(const cip_spec *spec, const cip_node *node)
+{
+    for (size_t i = 0; node != NULL && i < spec->narray; i++)
+        if (spec->array[i].node == node)
+            return true;
+    return false;
+}
 
 static inline int cip_visit_rest(void *user, const cip_visit *v)
 {
     cip_tree_rest *r = user;
-    bool array = r->spec->narray == 1 && v->node != NULL && v->node == r->spec->array[0].node;
     size_t n = 0;
     const char *key = v->depth == 1 ? cip_node_text(v->key, &n) : NULL;
-    if (v->again || array || (key != NULL && r->taken != NULL && strcmp(key, r->taken) == 0))
+    if (v->again || cip_is_array_node(r->spec, v->node))
         return 1;
-    if (key != NULL && cip_is_word_of(r->spec->form_keys, key, n))
+    if (key != NULL &&
+        (cip_is_word_of(r->taken, key, n) || cip_is_word_of(r->spec->form_keys, key, n)))
         return 1;
     if (key != NULL && cip_is_word_of(r->spec->origin_keys, key, n)) {
         r->origin = true;
@@ -48,9 +58,9 @@ static inline cip_status cip_look_at_rest(const cip_spec *spec, const char *take
     return st == CIP_OK || out->lost ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-/* Names what of the tree and of names is left out: the origin of the file and the name of the only
- * array are no loss that anybody has to accept. */
-static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, const char *who,
+/* Names what of the tree is left out: the origin of the file is no loss that anybody has to accept.
+ */
+static inline cip_status cip_tell_tree(const cip_spec *spec, const char *taken, const char *who,
                                        cip_report *loss, cip_err *err)
 {
     cip_tree_rest r;
@@ -62,11 +72,46 @@ static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, 
         cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
                        "what tells of the file's origin (%s) is left out: %s have none",
                        spec->origin_keys, who);
+    return CIP_OK;
+}
+
+/* The same of the names of arrays: that of the only one is no loss either. */
+static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, const char *who,
+                                       cip_report *loss, cip_err *err)
+{
+    CIP_TRY(cip_tell_tree(spec, taken, who, loss, err));
     for (size_t i = 0; i < spec->narray; i++)
         if (spec->array[i].path != NULL && spec->array[i].path[0] != '\0')
             cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, spec->array[i].path,
                            "the array's name is left out: %s have none", who);
     return CIP_OK;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+typedef struct cip_json_fit {
+    bool nan, fits;
+} cip_json_fit;
+
+static inline int cip_visit_json(void *user, const cip_visit *v)
+{
+    cip_json_fit *f = user;
+    double x = 0;
+    cip_node_type type = cip_node_kind(v->node);
+    bool number =
+        type != CIP_NODE_FLOAT || f->nan || (cip_node_as_double(v->node, &x) && isfinite(x));
+    bool named = v->key == NULL || cip_node_kind(v->key) == CIP_NODE_STRING;
+    bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
+    f->fits = f->fits && !v->again && !other && number && named && v->node->tag == NULL;
+    return f->fits ? 0 : 2;
+}
+
+/* Whether JSON gives the node back as it is. `nan`: JSON of Python, with NaN and infinities. */
+static inline bool cip_json_holds(cip_env *env, const cip_node *node, bool nan)
+{
+    cip_json_fit f = { nan, true };
+    cip_status st = cip_tree_walk(node, env, cip_visit_json, &f, NULL);
+    return st == CIP_OK && f.fits;
 }
 
 /* --- types as numpy's users store them -----------------------------------------------------------

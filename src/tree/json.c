@@ -59,13 +59,15 @@ static bool is_json_number(const cip_node *node)
     return at == node->len;
 }
 
-static cip_status put_double(cip_buf *out, const cip_node *node, cip_err *err)
+static cip_status put_double(const writer *w, const cip_node *node, cip_err *err)
 {
     char number[CIP_DOUBLE_TEXT];
-    if (isnan(node->f))
-        return cip_buf_puts(out, "\"NaN\"", err);
-    if (isinf(node->f))
-        return cip_buf_puts(out, node->f < 0 ? "\"-Infinity\"" : "\"Infinity\"", err);
+    cip_buf *out = w->out;
+    if (!isfinite(node->f)) {
+        const char *text = isnan(node->f) ? "NaN" : node->f < 0 ? "-Infinity" : "Infinity";
+        return w->opt->nan ? cip_buf_puts(out, text, err)
+                           : cip_json_string(out, text, strlen(text), err);
+    }
     if (is_json_number(node))
         return cip_buf_add(out, node->text, node->len, err);
     cip_double_text(node->f, number);
@@ -80,8 +82,9 @@ static cip_status put_big(cip_buf *out, const cip_node *node, cip_err *err)
     return done ? CIP_OK : cip_json_string(out, node->text, node->len, err);
 }
 
-static cip_status put_scalar(cip_buf *out, const cip_node *node, cip_err *err)
+static cip_status put_scalar(const writer *w, const cip_node *node, cip_err *err)
 {
+    cip_buf *out = w->out;
     switch (cip_node_kind(node)) {
     case CIP_NODE_NONE:
     case CIP_NODE_NULL:
@@ -95,7 +98,7 @@ static cip_status put_scalar(cip_buf *out, const cip_node *node, cip_err *err)
     case CIP_NODE_BIGINT:
         return put_big(out, node, err);
     case CIP_NODE_FLOAT:
-        return put_double(out, node, err);
+        return put_double(w, node, err);
     default:
         return cip_json_string(out, node->text, node->len, err);
     }
@@ -198,7 +201,7 @@ static cip_status put_collection(writer *w, const cip_node *node, cip_err *err)
 static cip_status put_value(writer *w, const cip_node *node, cip_err *err)
 {
     return cip_node_kind(node) >= CIP_NODE_SEQ ? put_collection(w, node, err)
-                                               : put_scalar(w->out, node, err);
+                                               : put_scalar(w, node, err);
 }
 
 static cip_status put_node(writer *w, const cip_node *node, cip_err *err)

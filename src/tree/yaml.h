@@ -54,6 +54,7 @@ cip_status cip_json_emit(cip_env *env, const cip_node *root, bool tags, cip_buf 
 
 typedef struct cip_json_write {
     bool tags;
+    bool nan;           /* NaN, Infinity and -Infinity are numbers, as Python's json has them */
     uint32_t max_depth; /* deeper collections are shown as "..."; 0: no bound */
     /* May take over a node: returns true and the text to write as a string in its place. */
     bool (*special)(void *user, const cip_node *node, const char **text);

@@ -142,6 +142,14 @@ typedef struct cip_bp_how {
 
 extern const cip_format_option cip_bp_options[];
 
+/* What is asked for of the Blosc chunks of array `a` (NULL: of those of all): codec, level and the
+ * filter named by the text (NULL: none is asked for). *b has what counts otherwise; *takes: nothing
+ * was asked, so that chunks may stay as they are stored. ARG for another filter, UNSUPPORTED for
+ * another codec. */
+cip_status cip_bp_choose_blosc(const cip_spec *spec, const cip_spec_array *a, const char *filter,
+                               cip_blosc_spec *b, bool *takes, cip_err *err);
+/* The digest that is asked for; *sum stays where none is. UNSUPPORTED for another. */
+cip_status cip_bp_choose_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err);
 /* What was asked for, for elements of this type; codec and filter otherwise as those of the chunk
  * `like` (NULL: bloscpack's defaults), and chunks as large as those of the source that can be taken
  * as they are. ARG, UNSUPPORTED. */

@@ -56,16 +56,15 @@ static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most
     return CIP_OK;
 }
 
-static cip_status take_codec(const cip_spec *spec, cip_bp_how *how, cip_err *err)
+static cip_status take_codec(const cip_spec *spec, const cip_spec_array *a, cip_blosc_spec *b,
+                             cip_err *err)
 {
-    cip_blosc_spec *b = &how->blosc;
-    const bool own = spec->narray == 1 && spec->array[0].codec != NULL;
-    const char *codec = own ? spec->array[0].codec : spec->codec;
-    const int level = own ? spec->array[0].level : spec->level;
-    b->level = level != 0 ? level : LEVEL;
+    const bool own = a != NULL && a->codec != NULL;
+    const char *codec = own ? a->codec : spec->codec;
+    const int level = own ? a->level : spec->level;
+    b->level = level != 0 ? level : b->level;
     if (codec == NULL)
         return CIP_OK;
-    how->takes = false;
     if (strcmp(codec, "none") == 0) {
         b->level = 0;
         return CIP_OK;
@@ -73,37 +72,40 @@ static cip_status take_codec(const cip_spec *spec, cip_bp_how *how, cip_err *err
     b->compcode = cip_blosc_codec_id(codec);
     if (b->compcode < 0 || b->compcode > CIP_BLOSC_ZSTD || b->compcode == CIP_BLOSC_SNAPPY)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none for bloscpack, "
-                        "found %.60s",
+                        "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none, found %.60s",
                         codec);
     return CIP_OK;
 }
 
-static cip_status take_filter(const cip_spec *spec, cip_bp_how *how, cip_err *err)
+static cip_status take_filter(const char *text, cip_blosc_spec *b, cip_err *err)
 {
-    const char *text = given(spec, OPTION_FILTER);
-    uint8_t *last = &how->blosc.filter[CIP_BLOSC_FILTERS - 1];
-    if (text == NULL)
-        return CIP_OK;
-    how->takes = false;
-    if (strcmp(text, "none") == 0)
-        *last = CIP_BLOSC_NOFILTER;
-    else if (strcmp(text, "shuffle") == 0)
-        *last = CIP_BLOSC_SHUFFLE;
-    else if (strcmp(text, "bitshuffle") == 0)
-        *last = CIP_BLOSC_BITSHUFFLE;
-    else
-        return bad_option(spec, OPTION_FILTER, "shuffle, bitshuffle or none", err);
-    return CIP_OK;
+    static const char *const names[] = { "none", "shuffle", "bitshuffle" };
+    for (uint8_t i = CIP_BLOSC_NOFILTER; text != NULL && i <= CIP_BLOSC_BITSHUFFLE; i++)
+        if (strcmp(text, names[i]) == 0) {
+            b->filter[CIP_BLOSC_FILTERS - 1] = i;
+            return CIP_OK;
+        }
+    return text == NULL
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                          "expected shuffle, bitshuffle or none for filter, found %.60s", text);
 }
 
-static cip_status take_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err)
+cip_status cip_bp_choose_blosc(const cip_spec *spec, const cip_spec_array *a, const char *filter,
+                               cip_blosc_spec *b, bool *takes, cip_err *err)
+{
+    *takes = filter == NULL && spec->codec == NULL && (a == NULL || a->codec == NULL);
+    CIP_TRY(take_codec(spec, a, b, err));
+    return take_filter(filter, b, err);
+}
+
+cip_status cip_bp_choose_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err)
 {
     if (spec->checksum == NULL || cip_bp_sum_named(spec->checksum, sum))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "expected the checksum adler32, crc32, md5, sha1, sha224, sha256, sha384, "
-                    "sha512 or none for bloscpack, found %.40s",
+                    "sha512 or none, found %.40s",
                     spec->checksum);
 }
 
@@ -132,13 +134,14 @@ static cip_status take_chunk_size(const cip_spec *spec, uint64_t itemsize, uint6
 cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
                          cip_bp_how *out, cip_err *err)
 {
-    const char *offsets = given(spec, OPTION_OFFSETS);
-    *out = (cip_bp_how){ .takes = true, .sum = CIP_SUM_CRC32, .offsets = true };
-    out->spare = UINT64_MAX;
+    const char *offsets = given(spec, OPTION_OFFSETS), *filter = given(spec, OPTION_FILTER);
+    const cip_spec_array *own = spec->narray == 1 ? &spec->array[0] : NULL;
+    *out = (cip_bp_how){ .sum = CIP_SUM_CRC32, .offsets = true, .spare = UINT64_MAX };
     cip_blosc_spec *b = &out->blosc;
     if (d->itemsize == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected elements of some bytes");
     b->blosc1 = true;
+    b->level = LEVEL;
     b->typesize = d->itemsize <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)d->itemsize : 1;
     b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
     if (like != NULL) {
@@ -146,9 +149,8 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
         if (like->compcode >= 0 && like->compcode != CIP_BLOSC_SNAPPY)
             b->compcode = like->compcode;
     }
-    CIP_TRY(take_codec(spec, out, err));
-    CIP_TRY(take_filter(spec, out, err));
-    CIP_TRY(take_sum(spec, &out->sum, err));
+    CIP_TRY(cip_bp_choose_blosc(spec, own, filter, b, &out->takes, err));
+    CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
     out->chunk_size = usual_size(spec, out);
     CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
     if (offsets != NULL && strcmp(offsets, "yes") != 0 && strcmp(offsets, "no") != 0)

@@ -2,7 +2,6 @@
  * New files: header, metadata and offsets of -1, all known from the array's shape; chunks with
  * their digests as they come; then the offsets. Those stay -1 on a pipe, where the chunks are found
  * by a walk. */
-#include <math.h>
 #include <string.h>
 
 #include "base/endian.h"
@@ -23,30 +22,18 @@ typedef struct writer {
 
 /* --- what cannot be held ---------------------------------------------------------------------- */
 
-static int visit_json(void *user, const cip_visit *v)
-{
-    bool *fits = user;
-    double x = 0;
-    cip_node_type type = cip_node_kind(v->node);
-    bool number = type != CIP_NODE_FLOAT || (cip_node_as_double(v->node, &x) && isfinite(x));
-    bool named = v->key == NULL || cip_node_kind(v->key) == CIP_NODE_STRING;
-    bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
-    *fits = *fits && !v->again && !other && number && named && v->node->tag == NULL &&
-            !(v->depth == 1 && cip_bp_is_numpy_key(v->key));
-    return *fits ? 0 : 2;
-}
-
 /* The keys beside those of the array: "metadata" of any tree, if it is a mapping that JSON holds.
  * NULL: there are none. */
 static const cip_node *more_of(const cip_spec *spec)
 {
-    bool fits = true;
     const cip_node *m =
         cip_node_kind(spec->tree) == CIP_NODE_MAP ? cip_map_get(spec->tree, "metadata") : NULL;
-    if (cip_node_kind(m) != CIP_NODE_MAP)
+    if (cip_node_kind(m) != CIP_NODE_MAP || !cip_json_holds(spec->env, m, false))
         return NULL;
-    cip_status st = cip_tree_walk(m, spec->env, visit_json, &fits, NULL);
-    return st == CIP_OK && fits ? m : NULL;
+    for (uint32_t i = 0; i < m->len; i++)
+        if (cip_bp_is_numpy_key(m->pair[i].key))
+            return NULL;
+    return m;
 }
 
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)

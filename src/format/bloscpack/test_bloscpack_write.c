@@ -125,13 +125,13 @@ static void options_that_cannot_be_are_refused(void **state)
         { { NULL },
           "snappy",
           NULL,
-          "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none for bloscpack, found "
+          "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none, found "
           "snappy" },
         { { NULL },
           NULL,
           "md4",
-          "expected the checksum adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 or none "
-          "for bloscpack, found md4" },
+          "expected the checksum adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 or none"
+          ", found md4" },
     };
     const cip_spec_array a = array_20x25();
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
