@@ -374,9 +374,11 @@ int opts_level(const opts *o, bool *process)
 
 static void help_of_formats(void)
 {
-    const char *format, *key, *help;
-    for (size_t i = 0; (format = cip_format_at(i, NULL, NULL)) != NULL; i++)
-        for (size_t k = 0; (key = cip_format_option_at(format, k, &help)) != NULL; k++)
+    const char *format, *key, *help, *caps;
+    for (size_t i = 0; (format = cip_format_at(i, NULL, &caps)) != NULL; i++)
+        for (size_t k = 0; strcmp(caps, "write") != 0 && /* a kind of the last one */
+                           (key = cip_format_option_at(format, k, &help)) != NULL;
+             k++)
             printf("%28s%s: %s=..., %s\n", "", format, key, help);
 }
 

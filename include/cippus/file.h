@@ -167,7 +167,8 @@ CIP_API cip_status cip_tree_print(const cip_file *file, const cip_node *node,
 CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *user, cip_err *err);
 
 /** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
- * NULL at the end. */
+ * Behind a format stand kinds of its files that are written under names of their own ("write"
+ * alone). NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
 /** The i-th option that only the format of this name has when it is written ("encode" of "asdf"),
  * to be given as "KEY=VALUE", and a line that says what it does. NULL at the end, and for a format

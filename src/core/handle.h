@@ -45,10 +45,13 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err);
 /* Opens it over an io, which is taken over, on failure too. `format` may be NULL. */
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err);
 
-/* The format with this name, or NULL. */
+/* The format with this name, or a kind of its files, or NULL. */
 const cip_format *cip_format_find(const char *name);
 /* The format that a file name's extension stands for, or NULL. */
 const cip_format *cip_format_of_name(const char *path);
+/* What is to be written: by its name (NULL: by the file's, `path`), and the kind of its files that
+ * the name means, or NULL. */
+const cip_format *cip_format_to_write(const char *name, const char *path, const char **kind);
 
 /* The array that has no path while others have one, or NULL: all of them together, as records. */
 const cip_array *cip_file_whole(const cip_file *f);

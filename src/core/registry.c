@@ -6,36 +6,75 @@
 #include "core/handle.h"
 #include "tree/msgpack.h"
 
+static const cip_format_kind *kind_of(const cip_format *f, const char *name)
+{
+    for (const cip_format_kind *k = f->kinds; name != NULL && k != NULL && k->name != NULL; k++)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
 const cip_format *cip_format_find(const char *name)
 {
     for (size_t i = 0; cip_formats[i] != NULL; i++)
-        if (strcmp(cip_formats[i]->name, name) == 0)
+        if (strcmp(cip_formats[i]->name, name) == 0 || kind_of(cip_formats[i], name) != NULL)
             return cip_formats[i];
     return NULL;
+}
+
+/* NULL: there is none. */
+static const char *extension_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    return dot != NULL && dot[1] != '\0' ? dot + 1 : NULL;
 }
 
 const cip_format *cip_format_of_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash != NULL ? slash : path, '.');
-    if (dot == NULL || dot[1] == '\0')
-        return NULL;
-    for (size_t i = 0; cip_formats[i] != NULL; i++)
-        if (cip_is_word_of(cip_formats[i]->extensions, dot + 1, strlen(dot + 1)))
+    const char *extension = extension_of(path);
+    for (size_t i = 0; extension != NULL && cip_formats[i] != NULL; i++)
+        if (cip_is_word_of(cip_formats[i]->extensions, extension, strlen(extension)))
             return cip_formats[i];
     return NULL;
 }
 
+const cip_format *cip_format_to_write(const char *name, const char *path, const char **kind)
+{
+    const cip_format *f = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
+    const cip_format_kind *k =
+        f != NULL ? kind_of(f, name != NULL ? name : extension_of(path)) : NULL;
+    *kind = k != NULL ? k->name : NULL;
+    return f;
+}
+
+static const char *format_row(const cip_format *f, const char **title, const char **caps)
+{
+    if (title != NULL)
+        *title = f->title;
+    if (caps != NULL)
+        *caps = f->store != NULL ? "read verify write" : "read verify";
+    return f->name;
+}
+
+/* Behind each format the kinds of its files. */
 const char *cip_format_at(size_t i, const char **title, const char **caps)
 {
-    for (size_t k = 0; k <= i; k++)
-        if (cip_formats[k] == NULL)
-            return NULL;
-    if (title != NULL)
-        *title = cip_formats[i]->title;
-    if (caps != NULL)
-        *caps = cip_formats[i]->store != NULL ? "read verify write" : "read verify";
-    return cip_formats[i]->name;
+    for (size_t k = 0; cip_formats[k] != NULL; k++) {
+        if (i-- == 0)
+            return format_row(cip_formats[k], title, caps);
+        for (const cip_format_kind *kind = cip_formats[k]->kinds;
+             kind != NULL && kind->name != NULL; kind++) {
+            if (i-- != 0)
+                continue;
+            if (title != NULL)
+                *title = kind->title;
+            if (caps != NULL)
+                *caps = "write";
+            return kind->name;
+        }
+    }
+    return NULL;
 }
 
 const char *cip_format_option_at(const char *format, size_t i, const char **help)

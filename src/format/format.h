@@ -86,6 +86,7 @@ typedef struct cip_spec {
     bool renamed;   /* the output has another name than the source, or none */
     bool text_only; /* the output is to be text and nothing else, as its name says */
     const char *version;  /* of the format; NULL: its default */
+    const char *kind;     /* one of the format's kinds; NULL: its default */
     const char *checksum; /* the name of one of the format's kinds, "none"; NULL: its default */
     int64_t tree_slack;   /* as in cip_write_options */
     uint64_t align;
@@ -208,8 +209,10 @@ enum {
     CIP_STORE_FOLDER = 64, /* its file is a folder: all goes to members of `out`, which has no bytes
                               of its own */
     CIP_STORE_SUMS = 128,  /* has kinds of checksums to choose from */
-    CIP_STORE_COMPLETES = 256 /* `finish` changes what was written where the output can be changed;
-                                 a pipe gets it without */
+    CIP_STORE_COMPLETES = 256, /* `finish` changes what was written where the output can be changed;
+                                  a pipe gets it without */
+    CIP_STORE_NAMES = 512 /* arrays have names, and of a tree it holds what `check` does not name;
+                             not with LATE. TREE implies the names */
 };
 
 /* A way of storing that only this format has; its value is a text that the format reads. */
@@ -223,6 +226,12 @@ static inline const char *cip_option_given(const char *const *option, size_t i)
 {
     return option != NULL ? option[i] : NULL;
 }
+
+/* A kind of a format's files that is written under a name of its own. */
+typedef struct cip_format_kind {
+    const char *name; /* --format argument; as an extension of the format it names the kind, too */
+    const char *title;
+} cip_format_kind;
 
 /* What goes into files of its own. */
 typedef struct cip_explosion {
@@ -250,6 +259,8 @@ typedef struct cip_format {
     const cip_array_store *store;
     /* Optional: options of its store, key NULL last. */
     const cip_format_option *options;
+    /* Optional: kinds of its files besides the default one; name NULL last. */
+    const cip_format_kind *kinds;
     /* Optional, both or none: the whole file anew from an open one of this format, with all that
      * arrays alone do not show (blocks that nothing names, views, order, comments), and whether
      * that gives what `spec` asks for (its arrays and tree are not used). */

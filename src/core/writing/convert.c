@@ -19,7 +19,7 @@
 static cip_status choose_format(const char *out, const cip_convert_options *o, cip_sink_job *job,
                                 cip_err *err)
 {
-    job->format = o->format != NULL ? cip_format_find(o->format) : cip_format_of_name(out);
+    job->format = cip_format_to_write(o->format, out, &job->spec.kind);
     if (job->format == NULL && o->format != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", o->format);
     if (job->format == NULL)

@@ -50,7 +50,7 @@ static int on_loss(void *user, const cip_finding *f)
 {
     first_loss *l = user;
     l->impossible += f->severity > CIP_WARN;
-    if (l->n++ == 0)
+    if (f->severity != CIP_NOTE && l->n++ == 0)
         snprintf(l->text, sizeof l->text, "%s", f->text);
     return 0;
 }
@@ -80,7 +80,7 @@ static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
     if (name == NULL && path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a format or a name that tells it");
-    w->format = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
+    w->format = cip_format_to_write(name, path, &w->spec.kind);
     if (w->format == NULL && name != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
     if (w->format == NULL)
@@ -323,6 +323,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
         array[i++] = e->spec;
     w->spec.array = array;
     w->spec.narray = w->nentry;
+    w->spec.tree = w->tree.root;
     CIP_TRY(cip_writer_check(w, &w->spec, err));
     CIP_TRY(begin_store(w, form, err));
     i = 0;

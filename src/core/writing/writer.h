@@ -54,6 +54,12 @@ struct cip_writer {
     _Atomic int slab_st;        /* the same of slabs, from any thread */
 };
 
+/* Whether arrays have names, and with them places in a tree. */
+static inline bool cip_writer_has_names(const cip_writer *w)
+{
+    return (w->format->store->caps & (CIP_STORE_TREE | CIP_STORE_NAMES)) != 0;
+}
+
 /* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
 cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
                            cip_err *err);

@@ -26,7 +26,7 @@ cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *e
 }
 
 /* Its place among the keys of the tree; the store puts the array's description there. */
-static cip_status take_place(cip_writer *w, const char *path, cip_err *err)
+static cip_status take_place(cip_writer *w, const char *path, cip_entry *e, cip_err *err)
 {
     cip_node *n;
     if (path[0] == '\0')
@@ -38,6 +38,8 @@ static cip_status take_place(cip_writer *w, const char *path, cip_err *err)
     if (cip_tree_get(w->tree.root, path, NULL) != n)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a path that names one place, found '%.80s'", path);
+    if (!w->spec.late)
+        e->spec.node = n;
     return CIP_OK;
 }
 
@@ -131,12 +133,12 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
     CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
     CIP_TRY(copy_shape(w, e, ndim, shape, err));
     CIP_TRY(take_options(w, e, opts, err));
-    bool named = (w->format->store->caps & CIP_STORE_TREE) != 0;
+    bool named = cip_writer_has_names(w);
     CIP_TRY(cip_arena_copy(&w->arena, path, named ? strlen(path) : 0, &copy, err));
     e->spec.path = copy;
     CIP_TRY(check_alone(w, e, err));
     if (named)
-        CIP_TRY(take_place(w, path, err));
+        CIP_TRY(take_place(w, path, e, err));
     *out = e;
     return CIP_OK;
 }

@@ -326,4 +326,7 @@ const cip_format cip_format_blz = {
     .probe = probe,
     .open = open_folder,
     .verify = cip_blz_verify,
+    .store = &cip_blz_store,
+    .options = cip_blz_options,
+    .kinds = cip_blz_kinds,
 };

@@ -22,6 +22,8 @@ enum {
 
 /* The header of data/__N.blp (version 1): TRUNCATED, CORRUPT; UNSUPPORTED for another version. */
 cip_status cip_blz_header_1(cip_bytes in, cip_err *err);
+/* That of one chunk. */
+extern const uint8_t cip_blz_header_of_one[CIP_BLZ_HEADER_1];
 
 /* --- blz_meta.c: the JSON files ----------------------------------------------------------------
  */
@@ -44,6 +46,31 @@ cip_status cip_blz_json(cip_layout *l, const char *path, const cip_node **out, c
 cip_status cip_blz_meta_read(cip_layout *l, const char *dir, cip_blz_meta *out, cip_err *err);
 /* The dtype that a node says: numpy's text, or its list of fields as JSON. */
 cip_status cip_blz_dtype(cip_layout *l, const cip_node *node, cip_blz_meta *out, cip_err *err);
+
+/* --- blz_json.c: the same as text, appended ------------------------------------------------------
+ */
+
+/* Whose folder it is to be; the default is the document's. */
+typedef enum cip_blz_kind { CIP_BLZ_DOCUMENT = 0, CIP_BLZ_DIR, CIP_BLZ_BCOLZ } cip_blz_kind;
+
+/* What meta/storage says. */
+typedef struct cip_blz_storage {
+    cip_blz_kind kind;
+    const cip_dtype *dtype; /* of an element */
+    const cip_blosc_spec *blosc;
+    int64_t chunklen, expectedlen;
+    uint64_t superchunk; /* chunks of a superchunk; 0: none */
+} cip_blz_storage;
+
+cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *err);
+/* meta/sizes: at least one axis. */
+cip_status cip_blz_sizes_json(cip_buf *b, int32_t ndim, const int64_t *shape, uint64_t nbytes,
+                              uint64_t cbytes, cip_err *err);
+/* __rootdirs__: columns in folders of their names. */
+cip_status cip_blz_columns_json(cip_buf *b, cip_blz_kind kind, const char *const *name, size_t n,
+                                cip_err *err);
+/* Attributes: what cip_json_holds, NaN too. */
+cip_status cip_blz_node_json(cip_env *env, const cip_node *n, cip_buf *b, cip_err *err);
 
 /* --- blz_chunks.c: chunks as a table ------------------------------------------------------------
  */
@@ -193,6 +220,28 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err);
 
 cip_status cip_blz_list_blocks(cip_layout *l, cip_err *err);
+
+/* --- blz_how.c: how an array is to be stored ----------------------------------------------------
+ */
+
+extern const cip_format_option cip_blz_options[];
+extern const cip_format_kind cip_blz_kinds[];
+
+/* What is asked for, of the array `a` or (NULL) of all. ARG, UNSUPPORTED. */
+cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err);
+/* `d`: of the elements in the chunks. *takes: chunks may stay as the source has them. */
+cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
+                                const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err);
+/* Rows of a chunk; without a wish, as many as *chunklen says (0: what suits so many rows of `row`
+ * bytes). Of none the widest chunk holds more than a Blosc chunk can (`widest`: bytes of its row).
+ */
+cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
+                                   uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err);
+
+/* --- blz_write.c: new folders ------------------------------------------------------------------
+ */
+
+extern const cip_array_store cip_blz_store;
 /* A copy in the layout's arena, under its lock. */
 cip_status cip_blz_keep_text(cip_layout *l, const char *text, const char **out, cip_err *err);
 cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);

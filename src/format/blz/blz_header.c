@@ -6,6 +6,8 @@
 
 static const char magic[4] = "blpk";
 
+const uint8_t cip_blz_header_of_one[CIP_BLZ_HEADER_1] = { 'b', 'l', 'p', 'k', 1, 0, 0, 0, 1 };
+
 cip_status cip_blz_header_1(cip_bytes in, cip_err *err)
 {
     cip_cursor c = cip_cursor_le(in);

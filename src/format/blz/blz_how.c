@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How an array is to be stored: whose folder, codec, filter, rows of a chunk. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blz/blz.h"
+
+enum {
+    LEVEL = 5,             /* that both programs have */
+    CHUNK_LEAST = 1 << 14, /* bytes of a chunk: doubled from the least up to the most ... */
+    CHUNK_MOST = 1 << 24,
+    CHUNKS = 256, /* ... until there are no more than so many */
+    OPTION_CHUNKLEN = 0,
+    OPTION_FILTER
+};
+
+const cip_format_option cip_blz_options[] = {
+    { "chunklen", "rows of a chunk (about 256 chunks of 16 KiB to 16 MiB)" },
+    { "filter", "shuffle (the default), bitshuffle or none" },
+    { NULL, NULL },
+};
+
+const cip_format_kind cip_blz_kinds[] = {
+    { "blz-dir", "BLZ as its programs wrote it" },
+    { "bcolz", "bcolz" },
+    { NULL, NULL },
+};
+
+static const char *given(const cip_spec *spec, const cip_spec_array *a, size_t option)
+{
+    const char *own = a != NULL ? cip_option_given(a->option, option) : NULL;
+    return own != NULL ? own : cip_option_given(spec->option, option);
+}
+
+cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err)
+{
+    *kind = CIP_BLZ_DOCUMENT;
+    for (int i = 0; spec->kind != NULL && cip_blz_kinds[i].name != NULL; i++)
+        if (strcmp(cip_blz_kinds[i].name, spec->kind) == 0)
+            *kind = (cip_blz_kind)(i + 1);
+    if (*kind == CIP_BLZ_DOCUMENT || spec->checksum == NULL || strcmp(spec->checksum, "none") == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected no checksum, as the chunks of %s have none, found %.40s", spec->kind,
+                    spec->checksum);
+}
+
+/* What the chunks of the programs of old say, whatever the elements are. */
+static uint32_t typesize_of(const cip_dtype *d)
+{
+    if (d->kind == CIP_ASCII || d->itemsize > CIP_BLOSC_MAX_TYPESIZE)
+        return 1;
+    return d->kind == CIP_UCS4 ? 4 : (uint32_t)cip_max_u64(1, d->itemsize);
+}
+
+/* BLZ ended before C-Blosc had them. */
+static cip_status check_blz(const cip_blosc_spec *b, cip_err *err)
+{
+    if (b->compcode == CIP_BLOSC_ZSTD && b->level != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a codec that BLZ has, found zstd");
+    if (b->filter[CIP_BLOSC_FILTERS - 1] == CIP_BLOSC_BITSHUFFLE)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a filter that BLZ has, found bitshuffle");
+    return CIP_OK;
+}
+
+cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
+                                const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err)
+{
+    *out = (cip_blosc_spec){ .blosc1 = true,
+                             .typesize = typesize_of(d),
+                             .level = LEVEL,
+                             .compcode = kind == CIP_BLZ_BCOLZ ? CIP_BLOSC_LZ4 : CIP_BLOSC_BLOSCLZ,
+                             .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
+    CIP_TRY(cip_bp_choose_blosc(spec, a, given(spec, a, OPTION_FILTER), out, takes, err));
+    if (kind != CIP_BLZ_DIR)
+        return CIP_OK;
+    *takes = false; /* they may be what BLZ does not have */
+    return check_blz(out, err);
+}
+
+/* Rows of a chunk of a size that gives neither very many files nor very long chunks. */
+static uint64_t usual_chunklen(uint64_t rows, uint64_t row)
+{
+    uint64_t n = CHUNK_LEAST, all = cip_max_u64(1, row);
+    if (cip_mul_overflow(all, rows, &all))
+        all = UINT64_MAX;
+    while (n < CHUNK_MOST && all / n >= CHUNKS)
+        n *= 2;
+    return cip_max_u64(1, n / cip_max_u64(1, row));
+}
+
+cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
+                                   uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err)
+{
+    const char *text = given(spec, a, OPTION_CHUNKLEN);
+    const uint64_t most = CIP_BLOSC_MAX_NBYTES / cip_max_u64(1, widest);
+    char *end = NULL;
+    if (most == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected rows of at most %d bytes, found %" PRIu64, CIP_BLOSC_MAX_NBYTES,
+                        widest);
+    if (*chunklen == 0 || (uint64_t)*chunklen > most)
+        *chunklen = (int64_t)cip_min_u64(most, usual_chunklen((uint64_t)rows, row));
+    if (text == NULL)
+        return CIP_OK;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n == 0 || n > most)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected 1 to %" PRIu64 " rows for chunklen, found %.60s", most, text);
+    *chunklen = (int64_t)n;
+    return CIP_OK;
+}
