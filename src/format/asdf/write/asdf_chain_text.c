@@ -133,46 +133,29 @@ void cip_asdf_full_tile(const asdf_step *s, const asdf_encoded *of, int64_t *til
 /* --- the text -----------------------------------------------------------------------------------
  */
 
-enum { KEYS_MAX = 4 };
-
-/* Arguments of a step as they are written. */
-typedef struct arguments {
-    cip_arena *a;
-    const char *key[KEYS_MAX];
-    const cip_node *value[KEYS_MAX];
-    size_t n;
-} arguments;
-
-static void add_value(arguments *x, const char *key, const cip_node *value)
-{
-    x->key[x->n] = key;
-    x->value[x->n++] = value;
-}
-
-static cip_status add_list(arguments *x, const char *key, int32_t n, const int64_t *v, cip_err *err)
+static cip_status add_lengths(asdf_list *x, const char *key, int32_t n, const int64_t *v,
+                              cip_err *err)
 {
     const cip_node *seq;
     CIP_TRY(cip_asdf_shape_node(x->a, n, v, false, &seq, err));
-    add_value(x, key, seq);
-    return CIP_OK;
+    return cip_asdf_list_add(x, key, seq, err);
 }
 
-static cip_status add_number(arguments *x, const char *key, uint64_t v, cip_err *err)
+static cip_status add_number(asdf_list *x, const char *key, uint64_t v, cip_err *err)
 {
     cip_node *n;
     CIP_TRY(cip_node_new_uint(x->a, v, &n, err));
-    add_value(x, key, n);
-    return CIP_OK;
+    return cip_asdf_list_add(x, key, n, err);
 }
 
-static cip_status needed(const asdf_step *s, const asdf_encoded *of, arguments *x, cip_err *err)
+static cip_status needed(const asdf_step *s, const asdf_encoded *of, asdf_list *x, cip_err *err)
 {
     int64_t tile[CIP_MAX_NDIM];
     if (s->kind == ASDF_STEP_CODEC)
         return CIP_OK;
     if (s->kind == ASDF_STEP_TILE) {
         cip_asdf_full_tile(s, of, tile);
-        CIP_TRY(add_list(x, "shape", of->ndim, tile, err));
+        CIP_TRY(add_lengths(x, "shape", of->ndim, tile, err));
         CIP_TRY(add_number(x, "item_size", of->dtype->itemsize, err));
     } else {
         CIP_TRY(add_number(x, "dtype", of->dtype->kind == CIP_F64 ? 64 : 32, err));
@@ -180,40 +163,34 @@ static cip_status needed(const asdf_step *s, const asdf_encoded *of, arguments *
             CIP_TRY(s->bits != 0 ? add_number(x, "bits", (uint64_t)s->bits, err)
                                  : add_number(x, "quality", ASDF_QUANTIZE_QUALITY, err));
     }
-    return add_list(x, "original_shape", of->ndim, of->shape, err);
+    return add_lengths(x, "original_shape", of->ndim, of->shape, err);
 }
 
 /* The given arguments in their order, those that are needed in their place or behind. */
-static cip_status merge(const asdf_step *s, const arguments *x, cip_node **out, cip_err *err)
+static cip_status merge(const asdf_step *s, const asdf_list *x, cip_node **out, cip_err *err)
 {
-    bool used[KEYS_MAX] = { false };
-    size_t given = cip_node_kind(s->args) == CIP_NODE_MAP ? cip_node_len(s->args) : 0, n = 0;
-    size_t fresh = x->n;
-    for (size_t k = 0; k < x->n && given != 0; k++)
-        fresh -= cip_map_get(s->args, x->key[k]) != NULL;
-    CIP_TRY(cip_node_new_map(x->a, given + fresh, out, err));
-    (*out)->style = CIP_STYLE_FLOW;
-    for (size_t i = 0; i < given; i++) {
-        const cip_node *value = s->args->pair[i].value;
-        for (size_t k = 0; k < x->n; k++)
-            if (cip_node_is_string(s->args->pair[i].key, x->key[k])) {
-                value = x->value[k];
-                used[k] = true;
-            }
-        cip_node_set_pair(*out, n++, s->args->pair[i].key, value);
-    }
+    const size_t given = cip_node_kind(s->args) == CIP_NODE_MAP ? cip_node_len(s->args) : 0;
+    size_t at[sizeof x->key / sizeof x->key[0]], n = given;
     for (size_t k = 0; k < x->n; k++) {
-        if (used[k])
-            continue;
-        CIP_TRY(cip_node_set_key(x->a, *out, n++, x->key[k], x->value[k], err));
+        at[k] = 0;
+        while (at[k] < given && !cip_node_is_string(s->args->pair[at[k]].key, x->key[k]->text))
+            at[k]++;
+        at[k] = at[k] < given ? at[k] : n++;
     }
+    CIP_TRY(cip_node_new_map(x->a, n, out, err));
+    (*out)->style = CIP_STYLE_FLOW;
+    for (size_t i = 0; i < given; i++)
+        cip_node_set_pair(*out, i, s->args->pair[i].key, s->args->pair[i].value);
+    for (size_t k = 0; k < x->n; k++)
+        cip_node_set_pair(*out, at[k], at[k] < given ? s->args->pair[at[k]].key : x->key[k],
+                          x->value[k]);
     return CIP_OK;
 }
 
 static cip_status step_node(cip_arena *a, const asdf_step *s, const asdf_encoded *of,
                             const cip_node **out, cip_err *err)
 {
-    arguments x = { .a = a };
+    asdf_list x = { .a = a };
     cip_node *name, *map, *pair;
     CIP_TRY(cip_node_new_string(a, s->name, strlen(s->name), &name, err));
     *out = name;
