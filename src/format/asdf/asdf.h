@@ -428,6 +428,11 @@ cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *
 /* --- asdf_source.c, asdf_reference.c ------------------------------------------------------------
  */
 
+/* The `source` of a node that is an ndarray, or NULL. */
+const cip_node *cip_asdf_source_of(const cip_node *n);
+/* The number of the block that a source means, where numbers below 0 count from the end of n
+ * blocks; others may be as large as they like. UINT64_MAX: none. */
+uint64_t cip_asdf_block_of(const cip_node *source, size_t n);
 /* CORRUPT when block i may have another number. */
 cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err);
 /* Fills space and storage of an array from its `source`. */

@@ -69,20 +69,15 @@ typedef struct survey {
     asdf_user **user; /* as many as blocks */
 } survey;
 
-/* The block that a source means, or -1. */
-static int64_t block_of(const survey *s, const cip_node *source)
+/* The block that a source means; as many as there are or more: none. */
+static uint64_t block_of(const survey *s, const cip_node *source)
 {
-    int64_t i, n = (int64_t)s->f->blocks.n;
-    if (s->uri != NULL) {
-        size_t len = strlen(s->uri);
-        bool same = source->type == CIP_NODE_STRING && strcspn(source->text, "#") == len &&
-                    memcmp(source->text, s->uri, len) == 0;
-        return same && n != 0 ? 0 : -1;
-    }
-    if (!cip_node_as_int(source, &i))
-        return -1;
-    i += i < 0 ? n : 0;
-    return i >= 0 && i < n ? i : -1;
+    const size_t n = s->f->blocks.n, len = s->uri != NULL ? strlen(s->uri) : 0;
+    if (s->uri == NULL)
+        return cip_asdf_block_of(source, n);
+    bool same = source->type == CIP_NODE_STRING && strcspn(source->text, "#") == len &&
+                memcmp(source->text, s->uri, len) == 0;
+    return same ? 0 : UINT64_MAX;
 }
 
 /* Fills a hint from an ndarray; what cannot be had stays unknown. */
@@ -121,14 +116,10 @@ static bool covers(const asdf_user *u, uint64_t len)
 static int visit(void *user, const cip_visit *v)
 {
     survey *s = user;
-    if (v->again)
-        return 1;
-    if (v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
-        return 0;
-    const cip_node *source = cip_map_get(v->node, "source");
-    int64_t i = source != NULL ? block_of(s, source) : -1;
-    if (i < 0 || !cip_asdf_is_encoded(&s->f->blocks.at[i]))
-        return 0;
+    const cip_node *source = cip_asdf_source_of(v->node);
+    const uint64_t i = v->again || source == NULL ? UINT64_MAX : block_of(s, source);
+    if (i >= s->f->blocks.n || !cip_asdf_is_encoded(&s->f->blocks.at[i]))
+        return v->again;
     asdf_user *u = s->user[i], now = { .tries = u->tries + 1 };
     if (u->covers || u->tries == TRIES)
         return 0;

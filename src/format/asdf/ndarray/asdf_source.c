@@ -8,6 +8,21 @@
 /* --- blocks of this file
  * -------------------------------------------------------------------------- */
 
+const cip_node *cip_asdf_source_of(const cip_node *n)
+{
+    const bool is = cip_node_kind(n) == CIP_NODE_MAP && cip_asdf_is_ndarray(n->tag, NULL);
+    return is ? cip_map_get(n, "source") : NULL;
+}
+
+uint64_t cip_asdf_block_of(const cip_node *source, size_t n)
+{
+    int64_t i;
+    if (!cip_node_as_int(source, &i))
+        return UINT64_MAX;
+    const uint64_t back = 0 - (uint64_t)i;
+    return i >= 0 ? (uint64_t)i : back <= n ? n - back : UINT64_MAX;
+}
+
 static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
 {
     size_t n = f->blocks.n;
@@ -47,18 +62,13 @@ static int count_needed(void *user, const cip_visit *v)
 {
     asdf_file *f = user;
     int64_t i;
-    const cip_node *source =
-        v->node->type == CIP_NODE_MAP && cip_asdf_is_ndarray(v->node->tag, NULL)
-            ? cip_map_get(v->node, "source")
-            : NULL;
-    if (v->again)
-        return 1;
+    const cip_node *source = v->again ? NULL : cip_asdf_source_of(v->node);
     if (source != NULL && cip_node_as_int(source, &i) && i != INT64_MIN) {
         uint64_t n = i < 0 ? (uint64_t)-i : (uint64_t)i + 1;
         f->needed = n > f->needed ? n : f->needed;
         f->from_end = f->from_end || i < 0;
     }
-    return 0;
+    return v->again;
 }
 
 /* How many blocks the tree's arrays ask for: with more than there are, some are lost. */
@@ -86,13 +96,11 @@ static bool first_may_be_lost(asdf_file *f)
  */
 static cip_status find_number(asdf_file *f, const cip_node *source, size_t *out, cip_err *err)
 {
-    int64_t i;
-    if (!cip_node_as_int(source, &i))
+    int64_t number;
+    const uint64_t i = cip_asdf_block_of(source, f->sure);
+    if (i >= f->blocks.n)
         return no_block(f, source->text, err);
-    const bool from_end = i < 0;
-    i += from_end ? (int64_t)f->sure : 0;
-    if (i < 0 || (uint64_t)i >= f->blocks.n)
-        return no_block(f, source->text, err);
+    const bool from_end = cip_node_as_int(source, &number) && number < 0;
     if (from_end && f->no_last)
         return cip_fail(err, CIP_ERR_CORRUPT, f->blocks_end,
                         "expected to know which block is the last, to count from there for number "

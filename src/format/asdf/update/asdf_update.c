@@ -109,15 +109,11 @@ static int check_named(void *user, const cip_visit *v)
 {
     naming *x = user;
     int64_t i;
-    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP ||
-        !cip_asdf_is_ndarray(v->node->tag, NULL))
+    const size_t n = x->u->n;
+    const cip_node *source = v->again ? NULL : cip_asdf_source_of(v->node);
+    if (source == NULL || !cip_node_as_int(source, &i) ||
+        cip_asdf_block_of(source, x->u->f->blocks.n) < n)
         return v->again;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (source == NULL || !cip_node_as_int(source, &i))
-        return 0;
-    const size_t n = x->u->n, old = x->u->f->blocks.n;
-    if (i < 0 ? (uint64_t) - (i + 1) < old : (uint64_t)i < n)
-        return 0;
     x->st = cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
                      "expected a block that the file has as source, of %zu, found %" PRId64, n, i);
     return 2;

@@ -40,13 +40,13 @@ cip_status cip_asdf_update_may_take(void *state, const char *path, bool inlined,
 
 /* The number in this file of the block that a source of the other file names; blocks that are
  * dropped have none. */
-static uint64_t number_of(const asdf_update *u, const asdf_file *f, int64_t source)
+static uint64_t number_of(const asdf_update *u, const asdf_file *f, const cip_node *source)
 {
     const size_t n = f->blocks.n;
     size_t first = 0;
     for (size_t i = 0; i < u->n - n; i++)
         first += !u->b[i].dropped;
-    return first + (source < 0 ? n - (uint64_t)-source : (uint64_t)source);
+    return first + cip_asdf_block_of(source, n);
 }
 
 /* A node with the sources in it, the ndarray's own and that of its mask, as they are in this file.
@@ -68,7 +68,7 @@ static cip_status renumber(asdf_update *u, const asdf_file *f, const cip_node *n
         if (cip_node_is_string(p->key, "mask")) {
             CIP_TRY(renumber(u, f, p->value, &value, err));
         } else if (cip_node_is_string(p->key, "source") && cip_node_as_int(p->value, &i)) {
-            CIP_TRY(cip_node_new_uint(u->arena, number_of(u, f, i), &number, err));
+            CIP_TRY(cip_node_new_uint(u->arena, number_of(u, f, p->value), &number, err));
             value = number;
         }
         cip_node_set_pair(copy, k, p->key, value);

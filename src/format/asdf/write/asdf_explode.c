@@ -13,7 +13,8 @@ typedef struct exploding {
     const cip_spec *spec;
     cip_out *out;
     bool bare;
-    bool *goes;      /* for each block: whether it leaves the file */
+    size_t *names;   /* for each block: how many arrays name it */
+    bool *goes;      /* whether it leaves the file */
     int64_t *number; /* the new one of those that stay */
     const char **uri;
     size_t nmember;
@@ -36,39 +37,16 @@ static cip_status mark_array(exploding *x, const cip_array *a, cip_err *err)
     return CIP_OK;
 }
 
-/* The block that a source names, or -1. */
-static int64_t block_of(const asdf_file *f, const cip_node *source)
+/* Those of the arrays that are given, or all that arrays name. */
+static cip_status mark(exploding *x, const cip_explosion *how, cip_err *err)
 {
-    int64_t i;
-    if (!cip_node_as_int(source, &i))
-        return -1;
-    i += i < 0 ? (int64_t)f->blocks.n : 0;
-    return i >= 0 && (uint64_t)i < f->blocks.n ? i : -1;
-}
-
-static cip_status mark_source(void *user, const cip_node *ndarray, const cip_node *source,
-                              cip_buf *text, cip_err *err)
-{
-    exploding *x = user;
-    int64_t i = block_of(x->f, source);
-    (void)ndarray;
-    (void)text;
-    (void)err;
-    if (i >= 0)
-        x->goes[i] = true;
-    return CIP_OK;
-}
-
-static cip_status mark(exploding *x, const cip_explosion *how, cip_bytes tree, cip_err *err)
-{
+    const size_t n = x->f->blocks.n;
+    CIP_TRY(cip_asdf_count_names(x->env, x->f->layout->tree, n, x->names, n, err));
     for (size_t i = 0; i < how->narray; i++)
         CIP_TRY(mark_array(x, how->array[i], err));
-    if (how->narray != 0 || tree.len == 0)
-        return CIP_OK;
-    cip_buf same = { .mem = &x->env->mem };
-    cip_status st = cip_asdf_splice_sources(x->env, tree, mark_source, x, &same, err);
-    cip_buf_clear(&same);
-    return st;
+    for (size_t i = 0; i < n && how->narray == 0; i++)
+        x->goes[i] = x->names[i] != 0;
+    return CIP_OK;
 }
 
 /* --- files beside -------------------------------------------------------------------------------
@@ -130,9 +108,9 @@ static cip_status new_source(void *user, const cip_node *ndarray, const cip_node
                              cip_buf *text, cip_err *err)
 {
     const exploding *x = user;
-    int64_t i = block_of(x->f, source);
+    const uint64_t i = cip_asdf_block_of(source, x->f->blocks.n);
     (void)ndarray;
-    if (i < 0)
+    if (i >= x->f->blocks.n)
         return CIP_OK;
     if (x->uri[i] != NULL) /* of characters that need no quotes within */
         return cip_buf_addf(text, err, "'%s'", x->uri[i]);
@@ -166,15 +144,13 @@ done:
 static cip_status check_staying(exploding *x, cip_err *err)
 {
     const cip_node *root = x->f->layout->tree;
-    size_t *names, n = x->f->blocks.n;
+    const size_t n = x->f->blocks.n;
     bool moved = false, gone = false, *unnamed;
     asdf_block_list list;
     asdf_foreign foreign = { .found = false };
-    CIP_TRY(CIP_ARENA_NEW(&x->arena, &names, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &unnamed, n, err));
-    CIP_TRY(cip_asdf_count_names(x->env, root, n, names, n, err));
     for (size_t i = 0; i < n; i++) {
-        unnamed[i] = names[i] == 0;
+        unnamed[i] = x->names[i] == 0;
         moved = moved || (gone && unnamed[i]);
         gone = gone || x->goes[i];
     }
@@ -196,10 +172,11 @@ static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
     size_t n = x->f->blocks.n;
     CIP_TRY(cip_asdf_text_of(x->f, &x->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->names, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->goes, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->number, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->uri, n, err));
-    CIP_TRY(mark(x, how, all.tree, err));
+    CIP_TRY(mark(x, how, err));
     CIP_TRY(check_staying(x, err));
     CIP_TRY(cip_asdf_check_links(x->spec, x->f, true, err));
     CIP_TRY(write_members(x, err));
@@ -263,9 +240,9 @@ static cip_status count_from_front(void *user, const cip_node *ndarray, const ci
                                    cip_buf *text, cip_err *err)
 {
     const asdf_gather *x = user;
-    int64_t i = block_of(x->f, source);
+    const uint64_t i = cip_asdf_block_of(source, x->f->blocks.n);
     (void)ndarray;
-    return i >= 0 ? cip_buf_addf(text, err, "%" PRId64, i) : CIP_OK;
+    return i < x->f->blocks.n ? cip_buf_addf(text, err, "%" PRIu64, i) : CIP_OK;
 }
 
 static cip_status gather_text(asdf_gather *x, cip_bytes tree, cip_err *err)

@@ -124,9 +124,8 @@ static int visit_link(void *user, const cip_visit *v)
     for (size_t i = 0; uri != NULL && i < x->spec->narray; i++)
         if (x->spec->array[i].node == v->node)
             return 1;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (uri == NULL && x->sources && cip_asdf_is_ndarray(v->node->tag, NULL) &&
-        cip_node_kind(source) == CIP_NODE_STRING)
+    const cip_node *source = x->sources ? cip_asdf_source_of(v->node) : NULL;
+    if (uri == NULL && cip_node_kind(source) == CIP_NODE_STRING)
         uri = source->text;
     const char *loss = uri != NULL ? loss_of(x, uri) : NULL;
     if (loss == NULL)
@@ -176,20 +175,15 @@ cip_status cip_asdf_check_links(const cip_spec *spec, const asdf_file *f, bool s
 
 typedef struct naming {
     size_t *n, nblock;
-    int64_t from_end; /* blocks that sources below 0 count from */
+    size_t from_end; /* blocks that sources below 0 count from */
 } naming;
 
 static int count_name(void *user, const cip_visit *v)
 {
     naming *x = user;
-    int64_t i;
-    if (v->again || v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
-        return 0;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (source == NULL || !cip_node_as_int(source, &i))
-        return 0;
-    i += i < 0 ? x->from_end : 0;
-    if (i >= 0 && (uint64_t)i < x->nblock)
+    const cip_node *source = v->again ? NULL : cip_asdf_source_of(v->node);
+    const uint64_t i = source != NULL ? cip_asdf_block_of(source, x->from_end) : UINT64_MAX;
+    if (i < x->nblock)
         x->n[i]++;
     return 0;
 }
@@ -197,7 +191,7 @@ static int count_name(void *user, const cip_visit *v)
 cip_status cip_asdf_count_names(cip_env *env, const cip_node *root, size_t from_end, size_t *n,
                                 size_t nblock, cip_err *err)
 {
-    naming x = { n, nblock, (int64_t)from_end };
+    naming x = { n, nblock, from_end };
     memset(n, 0, nblock * sizeof *n);
     return root == NULL ? CIP_OK : cip_tree_walk(root, env, count_name, &x, err);
 }

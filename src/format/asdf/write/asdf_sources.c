@@ -38,13 +38,9 @@ static cip_status add_splice(walk *w, const cip_node *source, size_t start, cip_
 static int visit(void *user, const cip_visit *v)
 {
     walk *w = user;
-    if (v->again)
-        return 1;
-    if (v->node->type != CIP_NODE_MAP || !cip_asdf_is_ndarray(v->node->tag, NULL))
-        return 0;
-    const cip_node *source = cip_map_get(v->node, "source");
-    if (source == NULL || source->type >= CIP_NODE_SEQ)
-        return 0;
+    const cip_node *source = cip_asdf_source_of(v->node);
+    if (v->again || source == NULL || source->type >= CIP_NODE_SEQ)
+        return v->again;
     size_t start = w->made.len;
     w->st = w->fn(w->user, v->node, source, &w->made, w->err);
     if (w->st == CIP_OK && w->made.len != start)
@@ -118,14 +114,9 @@ static cip_status renumber(void *user, const cip_node *ndarray, const cip_node *
                            cip_buf *text, cip_err *err)
 {
     const numbers *x = user;
-    int64_t i;
+    const uint64_t i = cip_asdf_block_of(source, x->n);
     (void)ndarray;
-    if (!cip_node_as_int(source, &i))
-        return CIP_OK;
-    i += i < 0 ? (int64_t)x->n : 0;
-    if (i < 0 || (uint64_t)i >= x->n || x->to[i] < 0)
-        return CIP_OK;
-    return cip_buf_addf(text, err, "%" PRId64, x->to[i]);
+    return i >= x->n || x->to[i] < 0 ? CIP_OK : cip_buf_addf(text, err, "%" PRId64, x->to[i]);
 }
 
 cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
