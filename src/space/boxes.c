@@ -14,6 +14,7 @@
 
 #include "base/num.h"
 #include "io/temporary.h"
+#include "space/box_runs.h"
 #include "space/chunk_make.h"
 #include "space/grid.h"
 
@@ -81,45 +82,23 @@ static uint64_t index_of(const cip_boxes *b, const int64_t *coord)
     return i;
 }
 
-/* The next place in [from, to), the last axis first; false behind the last one. */
-static bool next(int32_t ndim, const int64_t *from, const int64_t *to, int64_t *at)
-{
-    for (int32_t k = ndim - 1; k >= 0; k--) {
-        if (++at[k] < to[k])
-            return true;
-        at[k] = from[k];
-    }
-    return false;
-}
-
 typedef cip_status run_fn(const cip_boxes *b, uint64_t off, uint8_t *p, size_t n, cip_err *err);
 
-/* Runs of a part of the array, each with its place in it and where `view` has it in memory. */
+/* Runs of a part of the array, each with its place in it and where `view` has it in memory: there
+ * they are as long as in the array, as a box that is in memory has all of no axis that the array
+ * has more of. */
 static cip_status for_runs(const cip_boxes *b, const int64_t *start, const int64_t *stop,
                            const cip_nd *view, uint8_t *base, run_fn *fn, cip_err *err)
 {
-    int64_t at[CIP_MAX_NDIM];
-    int32_t n = b->ndim;
-    uint64_t run = b->each;
-    cip_nd all;
-    CIP_TRY(cip_view_c_order(b->ndim, b->shape, b->each, &all, err));
-    while (n > 0) { /* axes that are whole, in the array and in memory, join the one before them */
-        n--;
-        bool joined = stop[n] - start[n] == b->shape[n] &&
-                      (n == 0 || view->stride[n - 1] == view->stride[n] * view->shape[n]);
-        run *= (uint64_t)(stop[n] - start[n]);
-        if (!joined)
-            break;
-    }
-    memcpy(at, start, sizeof at);
+    cip_box_runs r;
+    if (!cip_box_runs_begin(&r, b->ndim, b->shape, start, stop))
+        return CIP_OK;
     do {
-        uint64_t off = 0, in = view->off;
-        for (int32_t k = 0; k < b->ndim; k++) {
-            off += (uint64_t)(at[k] * all.stride[k]);
-            in += (uint64_t)((at[k] - start[k]) * view->stride[k]);
-        }
-        CIP_TRY(fn(b, off, base + in, (size_t)run, err));
-    } while (next(n, start, stop, at));
+        uint64_t in = view->off;
+        for (int32_t k = 0; k < b->ndim; k++)
+            in += (uint64_t)((r.at[k] - start[k]) * view->stride[k]);
+        CIP_TRY(fn(b, r.first * b->each, base + in, (size_t)(r.n * b->each), err));
+    } while (cip_box_runs_next(&r));
     return CIP_OK;
 }
 
@@ -243,7 +222,7 @@ static cip_status write_box(cip_boxes *b, const box *x, room *r, cip_err *err)
     const bool waits = !covers_any(b, x); /* all of it: in longer runs than part by part */
     do
         CIP_TRY(write_part(b, x, at, waits, r, err));
-    while (next(b->ndim, from, to, at));
+    while (cip_box_next(b->ndim, from, to, at));
     return waits ? wait(b, x, x->start, x->stop, err) : CIP_OK;
 }
 
@@ -251,26 +230,14 @@ static cip_status write_box(cip_boxes *b, const box *x, room *r, cip_err *err)
 static cip_status write_linear(cip_boxes *b, const int64_t *start, const int64_t *stop,
                                const uint8_t *data, room *r, cip_err *err)
 {
-    const int64_t *shape = b->of.shape;
-    int64_t at[CIP_MAX_NDIM], run = 1;
-    int32_t n = b->of.ndim;
-    for (int32_t k = 0; k < n; k++)
-        if (start[k] == stop[k])
-            return CIP_OK;
-    for (bool whole = true; n > 0 && whole;) {
-        n--;
-        run *= stop[n] - start[n];
-        whole = stop[n] - start[n] == shape[n];
-    }
-    memcpy(at, start, (size_t)b->of.ndim * sizeof *at);
+    cip_box_runs runs;
+    if (!cip_box_runs_begin(&runs, b->of.ndim, b->of.shape, start, stop))
+        return CIP_OK;
     do {
-        box x = { .data = data };
-        for (int32_t k = 0; k < b->of.ndim; k++)
-            x.start[0] = x.start[0] * shape[k] + at[k];
-        x.stop[0] = x.start[0] + run;
+        const box x = { { (int64_t)runs.first }, { (int64_t)(runs.first + runs.n) }, data };
         CIP_TRY(write_box(b, &x, r, err));
-        data += (uint64_t)run * b->each;
-    } while (next(n, start, stop, at));
+        data += runs.n * b->each;
+    } while (cip_box_runs_next(&runs));
     return CIP_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "cippus/dtype.h"
 #include "io/temporary.h"
+#include "space/box_runs.h"
 
 /* Tiles of a part: one along the axes before `axis`, `span` along it, all along those behind. */
 typedef struct cut {
@@ -152,18 +153,6 @@ done:
 /* --- a part -------------------------------------------------------------------------------------
  */
 
-/* Steps to the next of `n` places in C order within axes [first, last]; false: that was the last.
- */
-static bool step(int64_t *at, const int64_t *n, int32_t first, int32_t last)
-{
-    for (int32_t i = last; i >= first; i--) {
-        if (++at[i] < n[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
-}
-
 typedef struct part {
     const uint8_t *at;
     cut cut;
@@ -200,7 +189,7 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
             to = to * (uint64_t)t->tile[i] + (uint64_t)in[i];
         }
         memcpy(out + to * t->itemsize, p->at + from, run);
-    } while (step(in, valid, 0, last - 1));
+    } while (cip_box_next(last, NULL, valid, in));
     return t->fn(t->user, t->index++, (cip_bytes){ out, (size_t)t->tile_nbytes }, valid, err);
 }
 
@@ -208,6 +197,7 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
 static cip_status cut_part(cip_tiler *t, const uint8_t *from, cut c, int64_t *at, cip_err *err)
 {
     int64_t *i = &at[c.axis];
+    const int32_t behind = c.axis + 1;
     part p = { .at = from, .cut = c, .first = *i };
     uint64_t n = t->itemsize;
     for (int32_t k = t->ndim - 1; k >= 0; k--) {
@@ -217,7 +207,7 @@ static cip_status cut_part(cip_tiler *t, const uint8_t *from, cut c, int64_t *at
     for (;; ++*i) {
         do {
             CIP_TRY(cut_tile(t, &p, at, err));
-        } while (step(at, t->grid, c.axis + 1, t->ndim - 1));
+        } while (cip_box_next(t->ndim - behind, NULL, t->grid + behind, at + behind));
         if (*i + 1 >= t->grid[c.axis] || *i + 1 - p.first >= c.span)
             return CIP_OK;
     }
@@ -240,7 +230,7 @@ static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
         }
         CIP_TRY(cip_io_read(t->temporary, from, to, run, err));
         to += run;
-    } while (step(in, valid, 0, last - 1));
+    } while (cip_box_next(last, NULL, valid, in));
     return CIP_OK;
 }
 
@@ -254,7 +244,7 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
     do {
         CIP_TRY(load_part(t, at, err));
         CIP_TRY(cut_part(t, t->part, t->cut, at, err));
-    } while (step(at, t->grid, 1, t->cut.axis));
+    } while (cip_box_next(t->cut.axis, NULL, t->grid + 1, at + 1));
     return CIP_OK;
 }
 

@@ -5,8 +5,8 @@
  * lie apart they are stored as they come, and only elements of chunks that come in parts wait. */
 #include <string.h>
 
-#include "base/num.h"
 #include "core/writing/writer.h"
+#include "space/box_runs.h"
 
 /* From any thread. */
 static cip_status store_chunk(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
@@ -79,72 +79,43 @@ cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, 
     return cip_writer_leave(w, st, &e, err);
 }
 
-/* A box as runs of bytes: `run` bytes each, one for every combination of the first naxis axes. */
-typedef struct runs {
-    const cip_box *box;
-    cip_nd nd;
-    int naxis;
-    uint64_t run, nbytes;
-} runs;
-
-static cip_status cut(const cip_spec_array *s, const cip_box *box, runs *r, cip_err *err)
+static cip_status check_box(const cip_spec_array *s, const cip_box *box, size_t nbytes,
+                            cip_err *err)
 {
-    r->box = box;
-    CIP_TRY(cip_view_c_order(s->ndim, s->shape, s->dtype->itemsize, &r->nd, err));
-    r->nbytes = s->dtype->itemsize;
+    uint64_t want = s->dtype->itemsize;
     for (int i = 0; i < s->ndim; i++) {
         if (box->start[i] < 0 || box->stop[i] < box->start[i] || box->stop[i] > s->shape[i])
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected a box within %" PRId64 " elements of axis %d, found %" PRId64
                             " to %" PRId64,
                             s->shape[i], i, box->start[i], box->stop[i]);
-        r->nbytes *= (uint64_t)(box->stop[i] - box->start[i]); /* no more than the array has */
+        want *= (uint64_t)(box->stop[i] - box->start[i]); /* no more than the array has */
     }
-    r->naxis = s->ndim;
-    r->run = s->dtype->itemsize;
-    bool whole = true; /* all axes behind are taken whole */
-    while (r->naxis > 0 && whole) {
-        int i = --r->naxis;
-        r->run *= (uint64_t)(box->stop[i] - box->start[i]);
-        whole = box->stop[i] - box->start[i] == s->shape[i];
-    }
-    return CIP_OK;
-}
-
-static bool next(const runs *r, int64_t *at)
-{
-    for (int i = r->naxis - 1; i >= 0; i--) {
-        if (++at[i] < r->box->stop[i])
-            return true;
-        at[i] = r->box->start[i];
-    }
-    return false;
+    return nbytes == want
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                          "expected %" PRIu64 " bytes for the box, found %zu", want, nbytes);
 }
 
 static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint8_t *data,
                             size_t nbytes, cip_err *err)
 {
-    runs r;
-    int64_t at[CIP_MAX_NDIM];
     const cip_entry *e = slab->entry;
+    const uint64_t each = e->spec.dtype->itemsize;
+    cip_box_runs r;
     if (box == NULL || (data == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a box and data, found NULL");
-    CIP_TRY(cut(&e->spec, box, &r, err));
-    if (nbytes != r.nbytes)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes for the box, found %zu", r.nbytes, nbytes);
-    memcpy(at, box->start, sizeof at);
+    CIP_TRY(check_box(&e->spec, box, nbytes, err));
     if (nbytes == 0)
         return CIP_OK;
     if (e->boxes != NULL)
         return cip_boxes_write(e->boxes, box->start, box->stop, data, err);
+    cip_box_runs_begin(&r, e->spec.ndim, e->spec.shape, box->start, box->stop);
     do {
-        uint64_t off = 0;
-        for (int i = 0; i < e->spec.ndim; i++)
-            off += (uint64_t)(at[i] * r.nd.stride[i]);
-        CIP_TRY(cip_temporary_write(e->temporary, off, data, (size_t)r.run, err));
-        data += r.run;
-    } while (next(&r, at));
+        const size_t n = (size_t)(r.n * each);
+        CIP_TRY(cip_temporary_write(e->temporary, r.first * each, data, n, err));
+        data += n;
+    } while (cip_box_runs_next(&r));
     return CIP_OK;
 }
 
