@@ -95,8 +95,7 @@ static const char *text_of(const cip_node *map, const char *key)
     return n != NULL && n->type == CIP_NODE_STRING ? n->text : NULL;
 }
 
-/* The parameters: BLZ calls them bparams and does not tell the codec. */
-static const cip_node *params_of(const cip_blz_meta *m)
+const cip_node *cip_blz_params(const cip_blz_meta *m)
 {
     const cip_node *n = cip_map_get(m->storage, "cparams");
     return n != NULL ? n : cip_map_get(m->storage, "bparams");
@@ -106,7 +105,7 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
 {
     cip_array *a = c->array;
     cip_layout *l = c->blz->layout;
-    const char *codec = text_of(params_of(&c->meta), "cname");
+    const char *codec = text_of(cip_blz_params(&c->meta), "cname");
     const cip_node *cbytes = cip_map_get(c->meta.sizes, "cbytes");
     int64_t *chunk;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &chunk, (size_t)c->meta.ndim, err));
@@ -231,9 +230,9 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
 {
     cip_arena *a = &b->layout->arena;
     const cip_node *part[2] = { NULL, NULL };
-    const char *const name[2] = { "attributes", "column_attributes" };
     cip_node *root;
-    char *key;
+    CIP_TRY(free_key(b, "attributes", &b->key[0], err));
+    CIP_TRY(free_key(b, "column_attributes", &b->key[1], err));
     CIP_TRY(cip_blz_attributes(b->layout, "__attrs__", &part[0], err));
     if (b->table)
         CIP_TRY(column_attributes(b, &part[1], err));
@@ -244,10 +243,8 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
     b->layout->tree = root;
     n = 0;
     for (size_t i = 0; i < 2; i++)
-        if (part[i] != NULL) {
-            CIP_TRY(free_key(b, name[i], &key, err));
-            CIP_TRY(cip_node_set_key(a, root, n++, key, part[i], err));
-        }
+        if (part[i] != NULL)
+            CIP_TRY(cip_node_set_key(a, root, n++, b->key[i], part[i], err));
     return CIP_OK;
 }
 
@@ -268,7 +265,7 @@ static cip_status json_fact(cip_layout *l, const char *key, const cip_node *n, c
 
 cip_status cip_blz_facts(cip_layout *l, const cip_blz_meta *m, cip_err *err)
 {
-    CIP_TRY(json_fact(l, "parameters", params_of(m), err));
+    CIP_TRY(json_fact(l, "parameters", cip_blz_params(m), err));
     CIP_TRY(json_fact(l, "expectedlen", cip_map_get(m->storage, "expectedlen"), err));
     return json_fact(l, "dflt", cip_map_get(m->storage, "dflt"), err);
 }

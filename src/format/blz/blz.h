@@ -119,6 +119,9 @@ cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err);
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
                               cip_extent *at, cip_err *err);
 
+/* Chunk i of those in files of their own, of the rows that it has; MISSING without a file. */
+cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err);
+
 /* --- blz_super.c: superchunks ------------------------------------------------------------------
  */
 
@@ -181,6 +184,7 @@ typedef struct cip_blz_shard {
 struct cip_blz {
     cip_layout *layout;
     bool table, document;
+    char *key[2];         /* in the tree: attributes, those of columns */
     cip_blz_shard *shard; /* of the document's; the first is the folder itself */
     size_t nshard, shard_cap;
     cip_io *numbered; /* all data files as one */
@@ -207,6 +211,9 @@ cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n,
 cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip_blz_column **out,
                               cip_err *err);
 cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err);
+/* How chunks are stored, as meta/storage says: BLZ calls it bparams, and does not tell the codec.
+ */
+const cip_node *cip_blz_params(const cip_blz_meta *m);
 /* How an array is stored, in words. */
 cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err);
 /* Warns of a size that the shape contradicts: the shape counts. */
@@ -229,6 +236,9 @@ extern const cip_format_kind cip_blz_kinds[];
 
 /* What is asked for, of the array `a` or (NULL) of all. ARG, UNSUPPORTED. */
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err);
+/* As the column's chunks are, where nothing else is asked for. *takes as below. */
+cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, cip_blosc_spec *out,
+                               bool *takes, cip_err *err);
 /* `d`: of the elements in the chunks. *takes: chunks may stay as the source has them. */
 cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
                                 const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err);

@@ -84,7 +84,7 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
 {
     cip_blosc_head head;
     cip_err why = CIP_ERR_INIT;
@@ -109,7 +109,7 @@ static cip_status fill(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *e
     if (k >= c->nchunk)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "chunk %" PRIu64 " of %" PRIu64, i,
                         c->nchunk);
-    CIP_TRY((c->document ? cip_blz_super_chunk : file_chunk)(c, k, out, err));
+    CIP_TRY((c->document ? cip_blz_super_chunk : cip_blz_file_chunk)(c, k, out, err));
     out->raw_off = k * c->each;
     if (rest)
         *out = (cip_chunk){ .raw_off = out->raw_off + out->raw_len,

@@ -33,17 +33,22 @@ static const char *given(const cip_spec *spec, const cip_spec_array *a, size_t o
     return own != NULL ? own : cip_option_given(spec->option, option);
 }
 
+static cip_status check_sum(const cip_spec *spec, const char *name, cip_err *err)
+{
+    if (spec->checksum == NULL || strcmp(spec->checksum, "none") == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected no checksum, as the chunks of %s have none, found %.40s", name,
+                    spec->checksum);
+}
+
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err)
 {
     *kind = CIP_BLZ_DOCUMENT;
     for (int i = 0; spec->kind != NULL && cip_blz_kinds[i].name != NULL; i++)
         if (strcmp(cip_blz_kinds[i].name, spec->kind) == 0)
             *kind = (cip_blz_kind)(i + 1);
-    if (*kind == CIP_BLZ_DOCUMENT || spec->checksum == NULL || strcmp(spec->checksum, "none") == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected no checksum, as the chunks of %s have none, found %.40s", spec->kind,
-                    spec->checksum);
+    return *kind == CIP_BLZ_DOCUMENT ? CIP_OK : check_sum(spec, spec->kind, err);
 }
 
 /* What the chunks of the programs of old say, whatever the elements are. */
@@ -78,6 +83,50 @@ cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, c
     if (kind != CIP_BLZ_DIR)
         return CIP_OK;
     *takes = false; /* they may be what BLZ does not have */
+    return check_blz(out, err);
+}
+
+/* BLZ does not say which codec, its chunks do. Snappy is only read. */
+static int codec_of(const cip_blz_column *c, const cip_node *params)
+{
+    const cip_node *name = params != NULL ? cip_map_get(params, "cname") : NULL;
+    int id = name != NULL && name->type == CIP_NODE_STRING ? cip_blosc_codec_id(name->text) : -1;
+    cip_blosc_head head;
+    cip_extent at;
+    if (name == NULL && !c->document && c->nchunk != 0 &&
+        cip_blz_chunk_head(c, 0, &head, &at, NULL) == CIP_OK && !head.memcpyed)
+        id = head.compcode;
+    return id >= 0 && id <= CIP_BLOSC_ZSTD && id != CIP_BLOSC_SNAPPY ? id : CIP_BLOSC_BLOSCLZ;
+}
+
+cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, cip_blosc_spec *out,
+                               bool *takes, cip_err *err)
+{
+    const cip_node *params = cip_blz_params(&c->meta);
+    const cip_node *level = params != NULL ? cip_map_get(params, "clevel") : NULL,
+                   *shuffle = params != NULL ? cip_map_get(params, "shuffle") : NULL;
+    int64_t n;
+    *out = (cip_blosc_spec){ .blosc1 = true,
+                             .typesize = typesize_of(c->meta.dtype),
+                             .level = LEVEL,
+                             .compcode = codec_of(c, params),
+                             .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
+    if (level != NULL && cip_node_as_int(level, &n) && n >= 0 && n <= 9)
+        out->level = (int)n;
+    if (shuffle != NULL && shuffle->type == CIP_NODE_BOOL && !shuffle->b)
+        out->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_NOFILTER;
+    if (shuffle != NULL && cip_node_as_int(shuffle, &n) && n >= 0 && n <= CIP_BLOSC_BITSHUFFLE)
+        out->filter[CIP_BLOSC_FILTERS - 1] = (uint8_t)n;
+    if (given(spec, NULL, OPTION_CHUNKLEN) != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the rows of a chunk to stay %" PRId64 ", found another chunklen",
+                        c->meta.chunklen);
+    if (!c->document)
+        CIP_TRY(check_sum(spec, c->blz->layout->version, err));
+    CIP_TRY(cip_bp_choose_blosc(spec, NULL, given(spec, NULL, OPTION_FILTER), out, takes, err));
+    if (cip_map_get(c->meta.storage, "bparams") == NULL)
+        return CIP_OK;
+    *takes = false;
     return check_blz(out, err);
 }
 

@@ -75,15 +75,21 @@ static inline void blz_start(blz_folder *f)
     assert_true(scratch_open(&f->dir));
 }
 
-static inline cip_status blz_open_flags(blz_folder *f, uint32_t flags)
+/* `from` may be NULL. */
+static inline cip_status blz_open_from(blz_folder *f, uint32_t flags, const cip_allocator *from)
 {
     f->err = (cip_err)CIP_ERR_INIT;
-    assert_int_equal(cip_env_init(&f->env, NULL, NULL, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_env_init(&f->env, NULL, from, NULL, NULL), CIP_OK);
     CIP_TRY(cip_io_open_path(&f->env, f->dir.dir, &f->io, &f->err));
-    assert_true(cip_format_blz.probe(f->io, (cip_bytes){ NULL, 0 }) > 0);
+    assert_true(from != NULL || cip_format_blz.probe(f->io, (cip_bytes){ NULL, 0 }) > 0);
     CIP_TRY(cip_layout_new(&f->env, f->io, &f->layout, &f->err));
     f->layout->flags = flags;
     return cip_format_blz.open(f->layout, &f->err);
+}
+
+static inline cip_status blz_open_flags(blz_folder *f, uint32_t flags)
+{
+    return blz_open_from(f, flags, NULL);
 }
 
 static inline cip_status blz_open(blz_folder *f)

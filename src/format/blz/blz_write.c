@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/blz/blz.h"
+#include "format/blz/blz_update.h"
 #include "format/one_array.h"
 #include "space/chunk_move.h"
 
@@ -20,6 +20,7 @@ typedef struct column {
 } column;
 
 typedef struct writer {
+    bool is_update; /* false: not the state of an update, which begins so too */
     cip_env *env;
     cip_arena *arena;
     const cip_spec *spec;
@@ -111,7 +112,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     writer *w;
     if (b->old != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "BLZ cannot be changed yet");
+        return cip_blz_update_begin(b, state, err);
     if (b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
@@ -209,7 +210,8 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     writer *w = state;
     cip_buf text = { .mem = &w->env->mem };
-    (void)r;
+    if (w->is_update)
+        return cip_blz_update_finish(state, r, err);
     cip_status st = put_attributes(w, "", attributes_of(w->spec), &text, err);
     for (size_t i = 0; i < w->ncolumn && st == CIP_OK; i++)
         st = put_meta(w, &w->column[i], &text, err);
@@ -218,9 +220,14 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 }
 
 const cip_array_store cip_blz_store = {
-    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES,
+    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_UPDATES,
     .check = check,
     .begin = begin,
     .store = store,
+    .set = cip_blz_update_set,
+    .remove = cip_blz_update_remove,
+    .move = cip_blz_update_move,
+    .form = cip_blz_update_form,
+    .chunks = cip_blz_update_chunks,
     .finish = finish,
 };

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The value that fills rows which nobody wrote: dflt of meta/storage, a number or text for every
+ * element, or lists as the row is shaped. */
+#include <string.h>
+
+#include "array/cast.h"
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/blz/blz_update.h"
+
+static cip_status refuse(const cip_dtype *d, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a dflt that %.60s can hold, found another: new rows would not be "
+                    "what it says; append them instead",
+                    d->name);
+}
+
+static cip_status put_cast(const cip_dtype *from, const void *value, const cip_dtype *to,
+                           uint8_t *dst, cip_err *err)
+{
+    cip_cast cast;
+    cip_cast_stats stats = { 0, 0 };
+    if (cip_cast_make(from, to, CIP_OVERFLOW_ERROR, &cast, NULL) != CIP_OK)
+        return refuse(to, err);
+    cip_cast_run(&cast, 1, value, (int64_t)from->itemsize, dst, (int64_t)to->itemsize, 0, &stats);
+    return cip_cast_check(&cast, &stats, NULL) == CIP_OK ? CIP_OK : refuse(to, err);
+}
+
+static cip_status put_number(const cip_node *n, const cip_dtype *d, uint8_t *dst, cip_err *err)
+{
+    const bool time = d->kind == CIP_DATETIME64 || d->kind == CIP_TIMEDELTA64;
+    const cip_dtype *to = time ? cip_dtype_fixed(CIP_I64, d->big) : d;
+    double part[2] = { 0, 0 };
+    int64_t i = n->type == CIP_NODE_BOOL && n->b;
+    uint64_t u;
+    if (n->type == CIP_NODE_BOOL || cip_node_as_int(n, &i))
+        return put_cast(cip_dtype_of(CIP_I64), &i, to, dst, err);
+    if (cip_node_as_uint(n, &u))
+        return put_cast(cip_dtype_of(CIP_U64), &u, to, dst, err);
+    if (n->type == CIP_NODE_FLOAT && cip_node_as_double(n, &part[0]))
+        return put_cast(cip_dtype_of(CIP_F64), part, to, dst, err);
+    if (n->type != CIP_NODE_SEQ || n->len != 2 || !cip_node_as_double(n->item[0], &part[0]) ||
+        !cip_node_as_double(n->item[1], &part[1]))
+        return refuse(d, err);
+    return put_cast(cip_dtype_of(CIP_C128), part, to, dst, err);
+}
+
+/* Of ASCII, which is all that both kinds of text have for certain. */
+static cip_status put_text(cip_arena *a, const cip_node *n, const cip_dtype *d, uint8_t *dst,
+                           cip_err *err)
+{
+    const cip_dtype *from;
+    if (n->type != CIP_NODE_STRING)
+        return refuse(d, err);
+    for (uint32_t i = 0; i < n->len; i++)
+        if ((uint8_t)n->text[i] > 0x7f)
+            return refuse(d, err);
+    CIP_TRY(cip_dtype_ascii(a, n->len, &from, err));
+    return n->len == 0 ? CIP_OK : put_cast(from, n->text, d, dst, err);
+}
+
+static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
+                           uint8_t *dst, cip_err *err);
+
+static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *d, uint8_t *dst,
+                              cip_err *err)
+{
+    if (n->type == CIP_NODE_NULL)
+        return CIP_OK;
+    if (d->kind == CIP_ASCII || d->kind == CIP_UCS4)
+        return put_text(a, n, d, dst, err);
+    if (d->kind != CIP_RECORD)
+        return d->kind != CIP_OPAQUE ? put_number(n, d, dst, err) : refuse(d, err);
+    int64_t zero;
+    if (cip_node_as_int(n, &zero) && zero == 0)
+        return CIP_OK;
+    if (n->type != CIP_NODE_SEQ || n->len != d->nfield)
+        return refuse(d, err);
+    for (size_t i = 0; i < d->nfield; i++) /* records nest no deeper than the dtype was read */
+        CIP_TRY(put_axes(a, n->item[i], &d->field[i], 0, dst + d->field[i].offset, err));
+    return CIP_OK;
+}
+
+/* A scalar counts for all elements; what is a list for each element (complex numbers, records) is
+ * told from an axis by how many lists there are. */
+static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
+                           uint8_t *dst, cip_err *err)
+{
+    uint64_t each = of->dtype->itemsize;
+    if (axis == of->ndim)
+        return put_element(a, n, of->dtype, dst, err);
+    for (int32_t k = axis + 1; k < of->ndim; k++)
+        each *= (uint64_t)of->shape[k];
+    const bool list = n->type == CIP_NODE_SEQ;
+    if (list && n->len != (uint64_t)of->shape[axis])
+        return refuse(of->dtype, err);
+    for (int64_t i = 0; i < of->shape[axis]; i++, dst += each)
+        CIP_TRY(put_axes(a, list ? n->item[i] : n, of, axis + 1, dst, err));
+    return CIP_OK;
+}
+
+cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err)
+{
+    const cip_node *n = cip_map_get(m->storage, "dflt");
+    const cip_field of = { .dtype = m->dtype, .ndim = m->ndim - 1, .shape = m->shape + 1 };
+    uint8_t *bytes;
+    *row = NULL;
+    if (n == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_zeroed(a, (size_t)m->row, 1, (void **)&bytes, err));
+    CIP_TRY(cip_fail_in(err, put_axes(a, n, &of, 0, bytes, err), "meta/storage"));
+    for (size_t i = 0; i < m->row; i++)
+        if (bytes[i] != 0)
+            *row = bytes;
+    return CIP_OK;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A folder that is there changes: the attributes, in files of JSON that are written anew; arrays
+ * and columns, in the form that the folder has. The commit makes one step of all files. */
+#include "format/blz/blz_update.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "format/one_array.h"
+
+#define OLD "__attrs__" /* where the old programs have the attributes */
+
+/* The path of the i-th column's attributes in the tree. */
+static cip_status name_attributes(cip_blz_update *u, size_t i, cip_err *err)
+{
+    const char *step[2] = { u->b->key[1], u->b->column[i]->array->path };
+    cip_buf path = { .mem = &u->env->mem };
+    cip_status st = CIP_OK;
+    for (size_t k = 0; k < 2 && st == CIP_OK; k++)
+        st = cip_path_add(&path, (cip_bytes){ (const uint8_t *)step[k], strlen(step[k]) }, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(u->arena, path.ptr, path.len, &u->column[i].attributes, err);
+    cip_buf_clear(&path);
+    return st;
+}
+
+cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    cip_blz_update *u;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    u->is_update = true;
+    u->env = b->env;
+    u->arena = b->arena;
+    u->spec = *b->spec;
+    u->b = b->old->own;
+    u->temporary = b->temporary;
+    u->tree = (cip_build){ .arena = b->arena };
+    if (b->old->tree != NULL)
+        CIP_TRY(cip_build_set(&u->tree, "", b->old->tree, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u->column, u->b->ncolumn, err));
+    for (size_t i = 0; i < u->b->ncolumn; i++) {
+        u->column[i].found = -1;
+        if (u->b->table)
+            CIP_TRY(name_attributes(u, i, err));
+    }
+    *state = u;
+    return CIP_OK;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static bool is_within(const char *path, const char *of)
+{
+    const size_t n = strlen(of);
+    return strncmp(path, of, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* *whole: the path is that of all attributes of an array, not of one of them. */
+static cip_status expect_attribute(const cip_blz_update *u, const char *path, bool *whole,
+                                   cip_err *err)
+{
+    const cip_blz *b = u->b;
+    const char *of = is_within(path, b->key[0]) ? b->key[0] : NULL;
+    for (size_t i = 0; b->table && of == NULL && i < b->ncolumn; i++)
+        of = is_within(path, u->column[i].attributes) ? u->column[i].attributes : NULL;
+    if (of == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an attribute, as %s/NAME%s%s%s, found '%.120s'", b->key[0],
+                        b->table ? " or " : "", b->table ? b->key[1] : "",
+                        b->table ? "/COLUMN/NAME" : "", path);
+    *whole = strcmp(path, of) == 0;
+    return CIP_OK;
+}
+
+static cip_status expect_mapping(const cip_node *value, cip_err *err)
+{
+    return value->type == CIP_NODE_MAP
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                          "expected a mapping as the attributes, found another value");
+}
+
+cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
+{
+    cip_blz_update *u = state;
+    bool whole;
+    CIP_TRY(expect_attribute(u, path, &whole, err));
+    if (whole)
+        CIP_TRY(expect_mapping(value, err));
+    if (!cip_json_holds(u->env, value, true))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a value that JSON can hold, found a tag, a time, bytes, or keys "
+                        "that are no text");
+    u->tree_changed = true;
+    return cip_build_set(&u->tree, path, value, err);
+}
+
+cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
+{
+    cip_blz_update *u = state;
+    bool whole;
+    const size_t column = u->b->table ? cip_blz_find_column(u, path) : u->b->ncolumn;
+    if (column < u->b->ncolumn)
+        return cip_blz_remove_column(u, column, err);
+    CIP_TRY(expect_attribute(u, path, &whole, err));
+    u->tree_changed = true;
+    return cip_build_remove(&u->tree, path, err);
+}
+
+cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
+                               cip_err *err)
+{
+    cip_blz_update *u = state;
+    bool whole;
+    const size_t column = u->b->table ? cip_blz_find_column(u, from) : u->b->ncolumn;
+    if (column < u->b->ncolumn)
+        return cip_blz_move_column(u, column, to, err);
+    CIP_TRY(expect_attribute(u, from, &whole, err));
+    CIP_TRY(expect_attribute(u, to, &whole, err));
+    const cip_node *node = cip_tree_get(u->tree.root, from, err);
+    if (node == NULL)
+        return CIP_ERR_NOT_FOUND;
+    if (is_within(to, from))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' lies in what is moved", to);
+    if (!replace && cip_tree_get(u->tree.root, to, NULL) != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to);
+    if (whole)
+        CIP_TRY(expect_mapping(node, err));
+    u->tree_changed = true;
+    CIP_TRY(cip_build_remove(&u->tree, from, err));
+    return cip_build_set(&u->tree, to, node, err);
+}
+
+static cip_status put_text(cip_blz_update *u, cip_revision *r, const char *path, cip_bytes text,
+                           cip_err *err)
+{
+    cip_layout *l = u->b->layout;
+    cip_err why = CIP_ERR_INIT;
+    cip_revision *as;
+    cip_io *known;
+    cip_status st = cip_io_open_beneath(l->io, path, cip_blz_flags(l), &known, &why);
+    if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (st == CIP_OK) {
+        st = cip_revision_replace(r, path, known, &as, err);
+        cip_io_close(known);
+    } else {
+        st = cip_revision_make(r, path, &as, err);
+    }
+    return st == CIP_OK ? cip_revision_bytes(as, text.ptr, text.len, err) : st;
+}
+
+cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path,
+                            const cip_node *value, cip_err *err)
+{
+    cip_buf text = { .mem = &u->env->mem };
+    cip_status st = cip_blz_node_json(u->env, value, &text, err);
+    if (st == CIP_OK)
+        st = put_text(u, r, path, (cip_bytes){ text.ptr, text.len }, err);
+    cip_buf_clear(&text);
+    return cip_fail_in(err, st, "%s", path);
+}
+
+static cip_status is_same(cip_blz_update *u, const cip_node *a, const cip_node *b, bool *same,
+                          cip_err *err)
+{
+    cip_buf one = { .mem = &u->env->mem }, other = { .mem = &u->env->mem };
+    cip_status st = cip_blz_node_json(u->env, a, &one, err);
+    if (st == CIP_OK)
+        st = cip_blz_node_json(u->env, b, &other, err);
+    *same = one.len == other.len && memcmp(one.ptr, other.ptr, one.len) == 0;
+    cip_buf_clear(&one);
+    cip_buf_clear(&other);
+    return st;
+}
+
+/* Those that a file holds, which must have been read: what is damaged is not written over. `stays`:
+ * it is not moved or removed at the same time. */
+static cip_status put_attributes(cip_blz_update *u, cip_revision *r, const char *file,
+                                 const char *path, bool stays, cip_err *err)
+{
+    const cip_node *was = cip_tree_get(u->b->layout->tree, path, NULL),
+                   *now = cip_tree_get(u->tree.root, path, NULL), *found;
+    cip_err why = CIP_ERR_INIT;
+    cip_node *none;
+    bool same;
+    CIP_TRY(cip_node_new_map(u->arena, 0, &none, err));
+    was = was != NULL ? was : none;
+    now = now != NULL ? now : none;
+    CIP_TRY(is_same(u, was, now, &same, err));
+    if (same)
+        return CIP_OK;
+    if (!stays)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.80s' belongs to a column that is moved or removed in this update; "
+                        "commit that first",
+                        path);
+    cip_status st = cip_blz_json(u->b->layout, file, &found, &why);
+    if (st == CIP_OK && found->type != CIP_NODE_MAP)
+        st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a JSON object");
+    if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
+        return cip_fail_in(err, cip_fail(err, st, why.offset, "%s", why.text), "%s", file);
+    return cip_blz_put_json(u, r, file, now, err);
+}
+
+/* A folder without data files is the old programs' by its attributes alone. */
+static cip_status keep_form(cip_blz_update *u, cip_revision *r, cip_err *err)
+{
+    const cip_blz *b = u->b;
+    const cip_chunk_changes *x = b->table || b->document ? NULL : u->column[0].chunks;
+    cip_err why = CIP_ERR_INIT;
+    cip_node *none;
+    cip_io *io;
+    if (x == NULL || cip_chunk_changes_count(x) != 0 || cip_tree_get(u->tree.root, b->key[0], NULL))
+        return CIP_OK;
+    cip_status st = cip_io_open_beneath(b->layout->io, OLD, cip_blz_flags(b->layout), &io, &why);
+    if (st == CIP_OK)
+        cip_io_close(io);
+    if (st != CIP_ERR_NOT_FOUND)
+        return CIP_OK;
+    CIP_TRY(cip_node_new_map(u->arena, 0, &none, err));
+    return cip_blz_put_json(u, r, OLD, none, err);
+}
+
+static cip_status finish_attributes(cip_blz_update *u, cip_revision *r, cip_err *err)
+{
+    const cip_blz *b = u->b;
+    CIP_TRY(keep_form(u, r, err));
+    if (!u->tree_changed)
+        return CIP_OK;
+    CIP_TRY(put_attributes(u, r, b->document ? "meta/attributes" : OLD, b->key[0], true, err));
+    for (size_t i = 0; b->table && i < b->ncolumn; i++) {
+        char *file;
+        CIP_TRY(cip_arena_printf(u->arena, &file, err, "%s%s", b->column[i]->dir, OLD));
+        CIP_TRY(put_attributes(u, r, file, u->column[i].attributes,
+                               !u->column[i].gone && u->column[i].name == NULL, err));
+    }
+    return CIP_OK;
+}
+
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+static size_t column_of(const cip_blz *b, const cip_array *a)
+{
+    size_t i = 0;
+    while (i < b->ncolumn && b->column[i]->array != a)
+        i++;
+    return i;
+}
+
+cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                               const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    cip_blz_update *u = state;
+    const size_t i = column_of(u->b, a);
+    if (u->b->document || i == u->b->ncolumn)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "arrays of this form cannot be changed");
+    return cip_blz_files_form(u, i, kind, shape, out, err);
+}
+
+cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    cip_blz_update *u = state;
+    const size_t i = column_of(u->b, cip_chunk_changes_array(c));
+    (void)err;
+    u->column[i].chunks = c;
+    return CIP_OK;
+}
+
+/* Columns that were of one length stay so. */
+static cip_status check_lengths(const cip_blz_update *u, cip_err *err)
+{
+    const cip_blz *b = u->b;
+    int64_t was = 0, now = 0;
+    const char *name = NULL;
+    for (size_t i = 0; i < b->ncolumn; i++) {
+        const cip_chunk_changes *x = u->column[i].chunks;
+        const int64_t before = b->column[i]->meta.shape[0],
+                      rows = x != NULL ? cip_chunk_changes_shape(x)[0] : before;
+        if (u->column[i].gone)
+            continue;
+        if (b->column[i]->array->st != CIP_OK && !b->column[i]->meta.objects)
+            continue; /* its length is not known */
+        if (name != NULL && before != was)
+            return CIP_OK;
+        if (name != NULL && rows != now)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected columns of one length, '%.80s' would have %" PRId64
+                            " rows and '%.80s' %" PRId64
+                            "; change all of them in one update, or the records",
+                            name, now, b->column[i]->array->path, rows);
+        name = b->column[i]->array->path;
+        was = before;
+        now = rows;
+    }
+    return CIP_OK;
+}
+
+cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
+{
+    cip_blz_update *u = state;
+    r->patch.old_len = r->patch.new_len = u->b->layout->io->size;
+    if (u->b->table)
+        CIP_TRY(check_lengths(u, err));
+    CIP_TRY(finish_attributes(u, r, err));
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        if (u->column[i].chunks != NULL)
+            CIP_TRY(cip_blz_files_finish(u, i, r, err));
+    return u->b->table ? cip_blz_table_finish(u, r, err) : CIP_OK;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of a folder that is there: of the attributes, the same for both forms; of what the arrays
+ * hold, in the form that the folder has. */
+#ifndef CIP_FORMAT_BLZ_UPDATE_H
+#define CIP_FORMAT_BLZ_UPDATE_H
+
+#include "format/blz/blz.h"
+#include "tree/edit.h"
+
+/* What becomes of a column that the old programs wrote. */
+typedef struct cip_blz_changed {
+    const cip_chunk_changes *chunks; /* once they are known */
+    cip_blosc_spec *how;             /* of new chunks; NULL: not asked for yet */
+    bool takes;                      /* ... which may stay as another file has them */
+    int64_t found;                   /* rows that its files hold; -1: not looked for */
+    char *attributes;                /* path in the tree, of a table's column */
+    bool mends;                      /* its files, not meta/sizes, said how long it was */
+    bool gone;
+    const char *name; /* that it gets, and its folder; NULL: as they are */
+} cip_blz_changed;
+
+typedef struct cip_blz_update {
+    bool is_update; /* true: not a writer of new folders, whose state begins so too */
+    cip_env *env;
+    cip_arena *arena;
+    cip_spec spec; /* of what is stored anew */
+    cip_blz *b;
+    cip_io *temporary;
+    cip_build tree; /* attributes as they become; its root NULL: there are none */
+    bool tree_changed;
+    cip_blz_changed *column; /* of b->column; of the old programs' */
+    void *document;          /* blz_update_document.c's own */
+} cip_blz_update;
+
+/* --- blz_update.c: the store's functions for a folder that is there ------------------------------
+ */
+
+cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
+cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
+                               cip_err *err);
+cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                               const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err);
+
+/* The node as one line of JSON, as Python writes it, is all that the file at `path` holds: made, or
+ * in place of the one that is there. */
+cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path,
+                            const cip_node *value, cip_err *err);
+
+/* --- blz_dflt.c ----------------------------------------------------------------------------------
+ */
+
+/* What growing adds: a row of the dflt in meta/storage, in the arena; NULL for zeros. UNSUPPORTED
+ * for one that the dtype does not have. */
+cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err);
+
+/* --- blz_update_files.c: chunks in files of their own --------------------------------------------
+ */
+
+/* Of b->column[column]. */
+cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *r, cip_err *err);
+
+/* --- blz_update_table.c: columns that go or get another name
+ * ---------------------------------------
+ */
+
+/* The number of the column at a path, or as many as there are. */
+size_t cip_blz_find_column(const cip_blz_update *u, const char *path);
+cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err);
+cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err);
+cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What becomes of an array whose chunks are files of their own. A chunk that changes is a new file
+ * that takes the name of the old one; files behind the last row go; meta/sizes changes after all of
+ * them, as the old programs write it last.
+ * Where meta/sizes does not say how many rows there are (a program was cut off), rows must not be
+ * added: they would lie over others, or behind a gap. Another shape of at most the rows that the
+ * files hold mends that. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blz/blz_update.h"
+
+enum { FOOTPRINT = 128 /* what BLZ adds to the bytes of a chunk */ };
+
+/* --- which files there are -------------------------------------------------------------------- */
+
+typedef struct files {
+    cip_buf number; /* uint64_t, rising */
+    cip_status st;
+    cip_err *err;
+} files;
+
+static int take_name(void *user, const char *name, bool is_folder)
+{
+    files *f = user;
+    uint64_t n;
+    if (!is_folder && cip_blz_number_of(name, ".blp", &n))
+        f->st = cip_buf_add(&f->number, &n, sizeof n, f->err);
+    return f->st != CIP_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t count_files(const files *f)
+{
+    return f->number.len / sizeof(uint64_t);
+}
+
+static uint64_t number_at(const files *f, size_t i)
+{
+    return ((const uint64_t *)(const void *)f->number.ptr)[i];
+}
+
+/* *f is to be cleared also when it fails. */
+static cip_status list_files(const cip_blz_column *c, files *f, cip_err *err)
+{
+    cip_layout *l = c->blz->layout;
+    char dir[CIP_IO_NUMBER_NAME];
+    cip_err why = CIP_ERR_INIT;
+    *f = (files){ .number = { .mem = &l->env->mem }, .err = err };
+    snprintf(dir, sizeof dir, "%sdata", c->dir);
+    cip_status st = cip_io_list(l->io, dir, cip_blz_flags(l), take_name, f, &why);
+    CIP_TRY(f->st);
+    if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    if (count_files(f) > 1)
+        qsort(f->number.ptr, count_files(f), sizeof(uint64_t), by_number);
+    return CIP_OK;
+}
+
+/* The first of them that has this number or a higher one. */
+static size_t find_file(const files *f, uint64_t number)
+{
+    size_t lo = 0, hi = count_files(f);
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (number_at(f, mid) < number)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool has_file(const files *f, uint64_t number)
+{
+    size_t i = find_file(f, number);
+    return i < count_files(f) && number_at(f, i) == number;
+}
+
+/* --- how many rows they hold ------------------------------------------------------------------ */
+
+/* Rows of chunk i; -1: it is damaged. */
+static cip_status rows_of(const cip_blz_column *c, uint64_t i, int64_t *rows, cip_err *err)
+{
+    cip_blosc_head head;
+    cip_extent at;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_blz_chunk_head(c, i, &head, &at, &why);
+    *rows = st == CIP_OK ? (int64_t)(head.nbytes / c->meta.row) : -1;
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    return CIP_OK;
+}
+
+/* Chunks in a row behind those that meta/sizes knows become the column's, to be looked at. */
+static cip_status add_behind(cip_blz_column *c, const files *f, cip_err *err)
+{
+    cip_blz_files more = { .number = 0 };
+    char *dir;
+    uint64_t n = c->nchunk;
+    while (has_file(f, n))
+        n++;
+    CIP_TRY(cip_arena_printf(&c->blz->layout->arena, &dir, err, "%sdata/", c->dir));
+    more.dir = dir;
+    return n == c->nchunk ? CIP_OK : cip_blz_add_files(c->blz, &more, n, &c->member, err);
+}
+
+/* Up to the end of the last chunk that meta/sizes knows, and on as long as chunks are full. Where
+ * the last one is damaged nothing is known better. */
+static cip_status count_rows(const cip_blz_column *c, const files *f, int64_t *rows, cip_err *err)
+{
+    const int64_t each = c->meta.chunklen;
+    const size_t behind = find_file(f, c->nchunk);
+    uint64_t i = c->nchunk != 0 ? c->nchunk - 1 : 0;
+    int64_t last = 0;
+    if (c->nchunk != 0 && !has_file(f, i)) { /* up to the last one that is there */
+        *rows = 0;
+        if (behind == 0)
+            return CIP_OK;
+        i = number_at(f, behind - 1);
+        CIP_TRY(rows_of(c, i, &last, err));
+        *rows = last < 0 ? c->meta.shape[0] : (int64_t)i * each + last;
+        return CIP_OK;
+    }
+    *rows = (int64_t)i * each;
+    for (; has_file(f, i) && *rows == (int64_t)i * each; i++) {
+        CIP_TRY(rows_of(c, i, &last, err));
+        if (last < 0 && i < c->nchunk)
+            *rows = c->meta.shape[0];
+        if (last < 0)
+            return CIP_OK;
+        *rows += last;
+    }
+    return CIP_OK;
+}
+
+static cip_status find_rows(cip_blz_changed *x, cip_blz_column *c, cip_err *err)
+{
+    files f;
+    if (x->found >= 0)
+        return CIP_OK;
+    cip_status st = list_files(c, &f, err);
+    if (st == CIP_OK)
+        st = add_behind(c, &f, err);
+    if (st == CIP_OK)
+        st = count_rows(c, &f, &x->found, err);
+    cip_buf_clear(&f.number);
+    return st;
+}
+
+static cip_status refuse_rows(const cip_blz_column *c, int64_t found, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected %" PRId64 " rows as %smeta/sizes says, the data hold %" PRId64
+                    "; resize to %" PRId64 " first, or to what is to be kept of them",
+                    c->meta.shape[0], c->dir, found, found);
+}
+
+/* --- the chunks as an update takes them --------------------------------------------------------
+ */
+
+/* Chunks of exactly the rows that the shape says. */
+static cip_status exact_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    cip_blz_column *c = self;
+    const uint64_t rows = (uint64_t)c->array->view.shape[0], each = (uint64_t)c->meta.chunklen;
+    for (size_t k = 0; k < n; k++, i++) {
+        const uint64_t wanted = cip_min_u64(each, rows - i * each);
+        CIP_TRY(cip_blz_file_chunk(c, i, &out[k], err));
+        out[k].raw_off = i * c->each;
+        if (out[k].state == CIP_CHUNK_DATA && out[k].raw_len != wanted * c->meta.row)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " rows in __%" PRIu64
+                            ".blp as meta/sizes says, found %" PRIu64,
+                            wanted, i, out[k].raw_len / c->meta.row);
+        out[k].raw_len = wanted * c->meta.row;
+    }
+    return CIP_OK;
+}
+
+static cip_status exact_count(void *self, uint64_t *n, cip_err *err)
+{
+    const cip_blz_column *c = self;
+    (void)err;
+    *n = cip_div_up((uint64_t)c->array->view.shape[0], (uint64_t)c->meta.chunklen);
+    return CIP_OK;
+}
+
+/* The array is all of a space of them from here on. */
+static cip_status take_exactly(cip_blz_column *c, int64_t rows, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const uint64_t nbytes = (uint64_t)rows * c->meta.row;
+    const cip_table t = { .at = exact_at,
+                          .count = exact_count,
+                          .place = cip_blz_place,
+                          .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
+                          .self = c };
+    c->array->view.shape[0] = rows;
+    return cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->array->space, err);
+}
+
+/* --- the form --------------------------------------------------------------------------------- */
+
+static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shape, cip_err *err)
+{
+    for (int32_t k = 1; k < c->meta.ndim; k++)
+        if (shape[k] != c->meta.shape[k])
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a shape whose first axis alone is another, found %" PRId64
+                            " along axis %d, not %" PRId64,
+                            shape[k], (int)k, c->meta.shape[k]);
+    return CIP_OK;
+}
+
+static bool is_open(const cip_blz_column *c)
+{
+    return c->array->space != c->space;
+}
+
+/* Whether rows may come or go, and from how many on. */
+static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_kind kind,
+                             const int64_t *shape, int64_t *rows, cip_err *err)
+{
+    const int64_t said = c->meta.shape[0];
+    *rows = said;
+    if (x->mends)
+        return CIP_OK;
+    CIP_TRY(find_rows(x, c, err));
+    if (x->found == said)
+        return CIP_OK;
+    if (kind != CIP_CHANGE_SHAPE || shape[0] > x->found || is_open(c))
+        return refuse_rows(c, x->found, err);
+    x->mends = true;
+    *rows = x->found;
+    return CIP_OK;
+}
+
+/* What new rows are filled with otherwise. */
+static cip_status expect_zeros(const cip_blz_update *u, const cip_blz_column *c, cip_err *err)
+{
+    const uint8_t *row;
+    CIP_TRY(cip_blz_dflt(u->arena, &c->meta, &row, err));
+    return row == NULL ? CIP_OK
+                       : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                  "expected a dflt of zeros for rows without a value, found "
+                                  "another; append rows instead");
+}
+
+cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    cip_blz_column *c = u->b->column[column];
+    cip_blz_changed *x = &u->column[column];
+    int64_t rows = c->meta.shape[0];
+    if (x->gone || x->name != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the column is moved or removed in this update; commit it first");
+    if (c->meta.row == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected rows of some bytes, found none");
+    if (shape != NULL)
+        CIP_TRY(expect_rows_alone(c, shape, err));
+    if (kind != CIP_CHANGE_ELEMENTS)
+        CIP_TRY(check_rows(x, c, kind, shape, &rows, err));
+    if (kind == CIP_CHANGE_SHAPE && shape[0] > rows)
+        CIP_TRY(expect_zeros(u, c, err));
+    if (x->how == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &x->how, 1, err));
+        CIP_TRY(cip_blz_choose_like(&u->spec, c, x->how, &x->takes, err));
+    }
+    if (!is_open(c))
+        CIP_TRY(take_exactly(c, rows, err));
+    out->form = (cip_array_form){ .dtype = c->meta.dtype,
+                                  .chunk_nbytes = c->each,
+                                  .step = { { .codec = &cip_codec_blosc, .args = x->how } },
+                                  .nstep = 1,
+                                  .codec_env = { .typesize = x->how->typesize },
+                                  .caps = x->takes ? CIP_FORM_TAKES : 0 };
+    return CIP_OK;
+}
+
+/* --- the files -------------------------------------------------------------------------------- */
+
+typedef struct rewrite {
+    cip_blz_update *u;
+    const cip_blz_column *c;
+    const cip_blz_changed *x;
+    cip_revision *r;
+    files files;
+    uint64_t n;     /* chunks, as it becomes */
+    int64_t cbytes; /* as the old programs count: those of full chunks, and room for one */
+} rewrite;
+
+static cip_status path_of(const rewrite *w, uint64_t i, char **path, cip_err *err)
+{
+    return cip_arena_printf(w->u->arena, path, err, "%sdata/__%" PRIu64 ".blp", w->c->dir, i);
+}
+
+static cip_status put_chunk(rewrite *w, uint64_t i, const cip_extent *at, cip_err *err)
+{
+    cip_revision *as;
+    char *path;
+    CIP_TRY(path_of(w, i, &path, err));
+    if (has_file(&w->files, i))
+        CIP_TRY(cip_revision_replace(w->r, path, NULL, &as, err));
+    else
+        CIP_TRY(cip_revision_make(w->r, path, &as, err));
+    CIP_TRY(cip_revision_bytes(as, cip_blz_header_of_one, CIP_BLZ_HEADER_1, err));
+    return cip_revision_range(as, at->in->io, at->off, at->len, err);
+}
+
+static int64_t footprint(const cip_blz_column *c)
+{
+    return cip_map_get(c->meta.storage, "bparams") != NULL ? FOOTPRINT : 0;
+}
+
+/* What the file of a chunk counts, if it is there and full. */
+static int64_t old_cbytes(const rewrite *w, uint64_t i)
+{
+    cip_blosc_head head;
+    cip_extent at;
+    if (!has_file(&w->files, i) || cip_blz_chunk_head(w->c, i, &head, &at, NULL) != CIP_OK ||
+        head.nbytes != w->c->each)
+        return 0;
+    return head.cbytes + footprint(w->c);
+}
+
+/* Counted anew where what meta/sizes says is no number to go on from. */
+static bool counts_anew(const rewrite *w, int64_t *was)
+{
+    const cip_node *n = cip_map_get(w->c->meta.sizes, "cbytes");
+    return w->x->mends || n == NULL || !cip_node_as_int(n, was) || *was < (int64_t)w->c->each;
+}
+
+static cip_status put_chunks(rewrite *w, cip_err *err)
+{
+    const uint64_t full =
+        (uint64_t)cip_chunk_changes_shape(w->x->chunks)[0] / (uint64_t)w->c->meta.chunklen;
+    int64_t was = 0;
+    const bool anew = counts_anew(w, &was);
+    w->cbytes = anew ? (int64_t)w->c->each : was;
+    for (uint64_t i = 0, run = 0; i < w->n; i += run) {
+        cip_chunk_now now;
+        cip_chunk_changes_at(w->x->chunks, i, &now);
+        run = now.run;
+        if (now.from != UINT64_MAX && now.from != i)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected chunks in their places");
+        for (uint64_t k = i; now.from != UINT64_MAX && anew && k < cip_min_u64(i + run, full); k++)
+            w->cbytes += old_cbytes(w, k);
+        if (now.from != UINT64_MAX)
+            continue;
+        if (!anew && i < w->c->nchunk)
+            w->cbytes -= old_cbytes(w, i);
+        if (i < full)
+            w->cbytes += (int64_t)now.chunk.at.len + footprint(w->c);
+        CIP_TRY(put_chunk(w, i, &now.chunk.at, err));
+    }
+    return CIP_OK;
+}
+
+/* Those behind the last row, whoever left them. */
+static cip_status remove_behind(rewrite *w, cip_err *err)
+{
+    int64_t was;
+    const bool anew = counts_anew(w, &was);
+    char *path;
+    for (size_t k = find_file(&w->files, w->n); k < count_files(&w->files); k++) {
+        const uint64_t i = number_at(&w->files, k);
+        CIP_TRY(path_of(w, i, &path, err));
+        if (!anew && i < w->c->nchunk)
+            w->cbytes -= old_cbytes(w, i);
+        CIP_TRY(cip_revision_unlink(w->r, path, NULL, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status make_sizes(const rewrite *w, const cip_node **out, cip_err *err)
+{
+    const int64_t *shape = cip_chunk_changes_shape(w->x->chunks);
+    cip_build b = { .arena = w->u->arena };
+    cip_node *seq, *n;
+    CIP_TRY(cip_build_set(&b, "", w->c->meta.sizes, err));
+    CIP_TRY(cip_node_new_seq(w->u->arena, (size_t)w->c->meta.ndim, &seq, err));
+    for (int32_t k = 0; k < w->c->meta.ndim; k++) {
+        CIP_TRY(cip_node_new_int(w->u->arena, shape[k], &n, err));
+        cip_node_set_item(seq, (size_t)k, n);
+    }
+    CIP_TRY(cip_build_set(&b, "shape", seq, err));
+    CIP_TRY(cip_node_new_uint(w->u->arena, w->c->meta.row * (uint64_t)shape[0], &n, err));
+    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
+    CIP_TRY(cip_node_new_int(w->u->arena, w->cbytes, &n, err));
+    CIP_TRY(cip_build_set(&b, "cbytes", n, err));
+    *out = b.root;
+    return CIP_OK;
+}
+
+static cip_status put_sizes(rewrite *w, cip_err *err)
+{
+    const cip_node *sizes;
+    char *path;
+    if (w->cbytes < (int64_t)w->c->each)
+        w->cbytes = (int64_t)w->c->each;
+    CIP_TRY(make_sizes(w, &sizes, err));
+    CIP_TRY(cip_arena_printf(w->u->arena, &path, err, "%smeta/sizes", w->c->dir));
+    CIP_TRY(cip_blz_put_json(w->u, w->r, path, sizes, err));
+    return cip_revision_switch(w->r, path, err);
+}
+
+cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *r, cip_err *err)
+{
+    rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
+    w.n = cip_chunk_changes_count(w.x->chunks);
+    cip_status st = list_files(w.c, &w.files, err);
+    if (st == CIP_OK)
+        st = put_chunks(&w, err);
+    if (st == CIP_OK)
+        st = remove_behind(&w, err);
+    if (st == CIP_OK)
+        st = put_sizes(&w, err);
+    cip_buf_clear(&w.files.number);
+    return st;
+}

@@ -1,0 +1,47 @@
+# folders of bcolz change in place: elements, rows, shapes, attributes, and columns of a table
+exec 2>&1
+npy() { python3 -c '
+import sys
+values = [int(x) for x in sys.argv[2:]]
+import struct
+head = ("{%sdescr%s: %s<i4%s, %sfortran_order%s: False, %sshape%s: (%d,), }" % (*["\x27"] * 8, len(values))).ljust(117) + "\n"
+open(sys.argv[1], "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%di" % len(values), *values))
+' "$@"; }
+npy ten.npy 0 1 2 3 4 5 6 7 8 9
+npy three.npy 10 11 12
+cippus convert ten.npy x.bcolz --option chunklen=4
+cippus put x.bcolz . '[3:5]' -- -1
+cippus append x.bcolz three.npy
+cippus cat x.bcolz
+ls x.bcolz/data
+cippus resize x.bcolz 6
+cippus resize x.bcolz 9
+cippus cat x.bcolz
+ls x.bcolz/data
+cippus set x.bcolz attributes/unit mm
+cippus mv x.bcolz attributes/unit attributes/u
+cat x.bcolz/__attrs__
+cippus rm x.bcolz attributes/u
+cippus set x.bcolz unit mm || echo "status $?"
+cippus verify --deep x.bcolz
+
+echo "--- sizes that lie"
+printf '{"shape": [7], "nbytes": 28, "cbytes": 100}\n' >x.bcolz/meta/sizes
+cippus append x.bcolz three.npy || echo "status $?"
+cippus resize x.bcolz 9
+cippus cat x.bcolz
+cippus verify x.bcolz
+
+echo "--- a table"
+mkdir t
+for name in a b; do cippus convert ten.npy t/$name.bcolz && mv t/$name.bcolz t/$name; done
+printf '{"names": ["a", "b"]}\n' >t/__rootdirs__
+cippus append t a three.npy || echo "status $?"
+cippus set t column_attributes/b/unit mm
+cippus mv t b c
+cippus ls t
+cat t/__rootdirs__
+cippus rm t a
+cippus tree t
+cippus rm t c || echo "status $?"
+ls t
