@@ -71,9 +71,8 @@ void fault_make_tight_asdf(const char *dir)
     make_asdf(dir, -1, false);
 }
 
-typedef cip_status edit_fn(cip_edit *e, cip_err *err);
-
-static cip_status edit(const char *path, cip_level level, edit_fn *fn, cip_err *err)
+cip_status fault_edit(const char *path, cip_level level,
+                      cip_status (*fn)(cip_edit *e, cip_err *err), cip_err *err)
 {
     cip_edit *e;
     cip_status st = cip_edit_open(path, CIP_EDIT_OPTIONS(.level = level), &e, err);
@@ -236,7 +235,7 @@ static cip_status ra_smaller(cip_edit *e, cip_err *err)
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
         (void)step;                                                                                \
-        return edit(path, level, name, err);                                                       \
+        return fault_edit(path, level, name, err);                                                 \
     }
 
 FAULT_EDIT(set)

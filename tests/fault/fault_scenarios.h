@@ -50,4 +50,14 @@ void fault_make_external(const char *dir);
 void fault_make_exploded(const char *dir);
 void fault_make_tight_asdf(const char *dir); /* without room behind the tree */
 
+/* One update of it, in one thread. */
+cip_status fault_edit(const char *path, cip_level level,
+                      cip_status (*change)(cip_edit *e, cip_err *err), cip_err *err);
+
+/* Arrays and tables of bcolz, in the folder `d`. */
+fault_change fault_folder_set_unit, fault_folder_move_column, fault_folder_remove_column;
+void fault_make_bcolz(const char *dir);
+void fault_make_bcolz_table(const char *dir);
+extern const char *const fault_bcolz[], *const fault_bcolz_table[]; /* their files */
+
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes of formats that are folders: arrays and tables of bcolz, judged by what is read of them,
+ * and by their files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "fault/fault_scenarios.h"
+
+const char *const fault_bcolz[] = { "__attrs__",    "meta/storage", "meta/sizes",   "data/__0.blp",
+                                    "data/__1.blp", "data/__2.blp", "data/__3.blp", "data/__4.blp",
+                                    "data/__5.blp", "data/__6.blp", "data/__7.blp", NULL };
+const char *const fault_bcolz_table[] = {
+    "__rootdirs__",   "a/__attrs__", "a/meta/storage", "a/meta/sizes",
+    "a/data/__0.blp", "b/__attrs__", "b/meta/storage", "b/meta/sizes",
+    "b/data/__0.blp", "c/__attrs__", "c/meta/storage", "c/meta/sizes",
+    "c/data/__0.blp", NULL
+};
+
+static void must(cip_status st, const cip_err *err)
+{
+    if (st != CIP_OK) {
+        fprintf(stderr, "the folder cannot be made: %s\n", err->text);
+        abort();
+    }
+}
+
+/* 500 numbers, 100 a chunk. */
+static void make_array(const char *path, const char *chunklen)
+{
+    uint32_t v[500];
+    const int64_t shape[] = { 500 };
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    const char *const given[] = { chunklen, NULL };
+    const cip_write_options o = {
+        .size = sizeof o, .format = "bcolz", .level = CIP_LEVEL_PROCESS, .threads = 1
+    };
+    const cip_array_options how = { .size = sizeof how, .format_options = given };
+    for (uint32_t i = 0; i < 500; i++)
+        v[i] = i * i / 7;
+    must(cip_create(path, &o, &w, &err), &err);
+    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
+    must(cip_writer_commit(w, &err), &err);
+}
+
+void fault_make_bcolz(const char *dir)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/d", dir);
+    make_array(path, "chunklen=100");
+}
+
+void fault_make_bcolz_table(const char *dir)
+{
+    char path[1024];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/d%s", dir, i == 0 ? "" : i == 1 ? "/a" : "/b");
+        if (i == 0 && mkdir(path, 0755) != 0)
+            abort();
+        if (i != 0)
+            make_array(path, "chunklen=1000");
+    }
+    snprintf(path, sizeof path, "%s/d/__rootdirs__", dir);
+    FILE *f = fopen(path, "w");
+    if (f == NULL || fputs("{\"names\": [\"a\", \"b\"]}\n", f) < 0 || fclose(f) != 0)
+        abort();
+}
+
+static cip_status set_unit(cip_edit *e, cip_err *err)
+{
+    return cip_edit_set(e, "attributes/unit", "a unit of some length", err);
+}
+
+static cip_status move_column(cip_edit *e, cip_err *err)
+{
+    return cip_edit_move(e, "b", "c", false, err);
+}
+
+static cip_status remove_column(cip_edit *e, cip_err *err)
+{
+    return cip_edit_remove(e, "a", err);
+}
+
+#define CHANGE(name)                                                                               \
+    cip_status fault_folder_##name(const char *path, cip_level level, int step, cip_err *err)      \
+    {                                                                                              \
+        (void)step;                                                                                \
+        return fault_edit(path, level, name, err);                                                 \
+    }
+
+CHANGE(set_unit)
+CHANGE(move_column)
+CHANGE(remove_column)
