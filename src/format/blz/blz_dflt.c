@@ -66,15 +66,13 @@ static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of,
 static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *d, uint8_t *dst,
                               cip_err *err)
 {
-    if (n->type == CIP_NODE_NULL)
-        return CIP_OK;
+    int64_t zero;
+    if (n->type == CIP_NODE_NULL || (cip_node_as_int(n, &zero) && zero == 0))
+        return CIP_OK; /* of times and records too, which JSON has no value for */
     if (d->kind == CIP_ASCII || d->kind == CIP_UCS4)
         return put_text(a, n, d, dst, err);
     if (d->kind != CIP_RECORD)
         return d->kind != CIP_OPAQUE ? put_number(n, d, dst, err) : refuse(d, err);
-    int64_t zero;
-    if (cip_node_as_int(n, &zero) && zero == 0)
-        return CIP_OK;
     if (n->type != CIP_NODE_SEQ || n->len != d->nfield)
         return refuse(d, err);
     for (size_t i = 0; i < d->nfield; i++) /* records nest no deeper than the dtype was read */

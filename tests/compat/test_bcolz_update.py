@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders of BLZ and bcolz that cippus changes: every file afterwards, by an independent decoder."""
+import json
+import os
+import pathlib
+import shutil
+
+import bcolz_folder as bc
+import numpy as np
+import pytest
+
+TYPES = ["<i2", ">f8", "S3", "<U2", "?", "u1", "M8[ns]", "c8", [("a", "<i4"), ("b", "S2")]]
+CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or pathlib.Path(__file__).resolve().parents[3] / "shared" / "corpus")
+
+
+def rows_of(rng, a, n):
+    if a.dtype.names is not None:
+        out = np.zeros((n, *a.shape[1:]), a.dtype)
+        for name in a.dtype.names:
+            out[name] = rng.integers(0, 90, out.shape).astype(a.dtype[name])
+        return out
+    return rng.integers(0, 90, (n, *a.shape[1:])).astype(a.dtype)
+
+
+def change(cippus, rng, tmp_path, path, a):
+    """One update; the array that it makes."""
+    new, kind = tmp_path / "new.npy", rng.integers(0, 3)
+    if kind == 0:
+        rows = rows_of(rng, a, int(rng.integers(1, 60)))
+        np.save(new, rows)
+        cippus.run("append", "--level", "process", path, new)
+        return np.concatenate([a, rows]).astype(a.dtype)
+    if kind == 1:
+        n = int(rng.integers(0, 2 * len(a) + 3))
+        cippus.run("resize", "--level", "process", path, ",".join(map(str, (n, *a.shape[1:]))))
+        b = np.zeros((n, *a.shape[1:]), a.dtype)
+        b[:min(n, len(a))] = a[:n]
+        return b
+    lo, hi = sorted(int(x) for x in rng.integers(0, len(a) + 1, 2))
+    rows, a = rows_of(rng, a, hi - lo), a.copy()
+    np.save(new, rows)
+    cippus.run("put", "--level", "process", path, ".", f"[{lo}:{hi}]", new)
+    a[lo:hi] = rows
+    return a
+
+
+def check(cippus, path, a, attrs=None):
+    bc.check(path, a, attrs)
+    assert cippus.run("cat", "--to", "raw", path) == packed(a)
+    assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+
+
+def packed(a):
+    return a.astype(a.dtype.newbyteorder("<")).tobytes()
+
+
+@pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_arrays(cippus, rng, tmp_path, dtype, is_blz):
+    for i in range(3):
+        a = np.zeros((int(rng.integers(0, 90)), *[(), (3,), (2, 2)][i]), dtype)
+        a = rows_of(rng, a, len(a))
+        path = tmp_path / str(i)
+        how = {"cname": "blosclz", "shuffle": int(rng.integers(0, 2))} if is_blz else \
+            {"cname": ["lz4", "zlib", "zstd", "blosclz"][rng.integers(0, 4)], "shuffle": int(rng.integers(0, 3))}
+        bc.write(path, a, int(rng.integers(1, 30)), is_blz=is_blz, clevel=int(rng.integers(1, 10)), **how)
+        for _ in range(7):
+            a = change(cippus, rng, tmp_path, path, a)
+            check(cippus, path, a)
+
+
+def test_attributes(cippus, tmp_path):
+    path, attrs = tmp_path / "a", {"name": "Gr\u00f6\u00dfe \U0001f52d", "nan": float("inf"), "deep": {"list": [1, None, True, 2.5]}}
+    bc.write(path, np.arange(9), 4, attrs=attrs)
+    for words in (["set", path, "attributes/unit", "mm"], ["set", path, "attributes/deep/n", "3"], ["mv", path, "attributes/unit", "attributes/u"],
+                  ["rm", path, "attributes/deep/list"]):
+        cippus.run(*words)
+    attrs.update(u="mm", deep={"n": 3})
+    check(cippus, path, np.arange(9), attrs)
+
+
+def write_table(path, columns, is_blz):
+    path.mkdir()
+    for name, a in columns.items():
+        bc.write(path / name, a, 7, is_blz=is_blz, cname="blosclz")
+    roots = {"names": list(columns), **({"dirs": {n: f"/where/it/was/{n}" for n in columns}} if is_blz else {})}
+    (path / "__rootdirs__").write_text(json.dumps(roots) + "\n")
+    (path / "__attrs__").write_text("{}\n")
+
+
+@pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
+def test_columns(cippus, tmp_path, is_blz):
+    columns = {"a": np.arange(30, dtype="<i4"), "b": np.arange(60.0).reshape(30, 2), "c": np.arange(30).astype("S3")}
+    path = tmp_path / "t"
+    write_table(path, columns, is_blz)
+    cippus.run("mv", path, "b", "d")
+    cippus.run("rm", path, "a")
+    roots = json.loads((path / "__rootdirs__").read_text())
+    assert roots == {"names": ["d", "c"], **({"dirs": {"d": "d", "c": "c"}} if is_blz else {})}
+    assert sorted(p.name for p in path.iterdir()) == ["__attrs__", "__rootdirs__", "c", "d"]
+    bc.check(path / "d", columns["b"])
+    bc.check(path / "c", columns["c"])
+    np.save(tmp_path / "x.npy", columns["c"][:3])
+    cippus.run("append", path, "c", tmp_path / "x.npy", status=3)
+    bc.check(path / "c", columns["c"])
+
+
+@pytest.mark.skipif(not (CORPUS / "manifest.json").exists(), reason="no corpus")
+@pytest.mark.parametrize("name", ["bcolz/be_f8", "bcolz/codec_zstd_sh2_l5", "bcolz/dt_U3", "bcolz/nd3_e", "bcolz/exact_chunks", "bcolz/chunklen1",
+                                  "blz/nd2", "blz/dt_bool", "blz/dt_S5", "blz/codec_lz4hc_sh0_l5", "blz/empty", "blz/appended"])
+def test_folders_that_the_programs_wrote(cippus, rng, tmp_path, name):
+    path = tmp_path / "a"
+    shutil.copytree(CORPUS / "generated" / name, path)
+    os.system(f"chmod -R u+w '{path}'")
+    attrs = json.loads((path / "__attrs__").read_text())
+    a = cippus.array(path)
+    for _ in range(8):
+        a = change(cippus, rng, tmp_path, path, a)
+        check(cippus, path, a, attrs)
