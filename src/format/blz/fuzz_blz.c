@@ -1,53 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Any bytes as a folder: files one behind the other, each a byte that says which, its length in two
- * bytes (big-endian), and its bytes. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
+ * Any bytes as a folder: open, read, verify. */
 #include "format/blz/blz.h"
-#include "support/temp_folder.h"
+#include "format/blz/blz_fuzz_testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *const folders[] = { "meta", "data", "data/x", "a", "a/meta", "a/data" };
-static const char *const files[] = {
-    "meta/storage", "meta/sizes",     "__attrs__",      "__rootdirs__",     "data/__0.blp",
-    "data/__1.blp", "a/meta/sizes",   "a/meta/storage", "a/data/__0.blp",   "meta/attributes",
-    "meta/other",   "data/__1__.bin", "data/__2__.bin", "data/x/__1__.bin",
-};
-enum { NFILE = sizeof files / sizeof files[0] };
-
-static scratch dir;
-
-static void remove_folder(void)
-{
-    scratch_close(&dir);
-}
-
-static void make_folder(void)
-{
-    if (dir.dir[0] != '\0')
-        return;
-    if (!scratch_open(&dir))
-        abort();
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        mkdir(scratch_path(&dir, folders[i]), 0755);
-    atexit(remove_folder);
-}
-
-static void write_files(const uint8_t *data, size_t size)
-{
-    for (size_t i = 0; i < NFILE; i++)
-        unlink(scratch_path(&dir, files[i]));
-    while (size >= 3) {
-        size_t n = (size_t)data[1] << 8 | data[2];
-        n = n < size - 3 ? n : size - 3;
-        scratch_write(&dir, files[data[0] % NFILE], data + 3, n);
-        data += 3 + n;
-        size -= 3 + n;
-    }
-}
 
 static void use(cip_env *env, cip_layout *l)
 {
@@ -75,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_env env;
     cip_io *io;
     cip_layout *l;
-    make_folder();
-    write_files(data, size);
+    blz_fuzz_make();
+    blz_fuzz_write(data, size);
     if (cip_env_init(&env, &small, NULL, NULL, NULL) != CIP_OK ||
-        cip_io_open_path(&env, dir.dir, &io, &err) != CIP_OK ||
+        cip_io_open_path(&env, blz_fuzz_dir.dir, &io, &err) != CIP_OK ||
         cip_layout_new(&env, io, &l, &err) != CIP_OK)
         abort();
     cip_format_blz.probe(io, (cip_bytes){ NULL, 0 });

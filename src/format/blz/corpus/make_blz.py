@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seeds of fuzz_blz.c: folders packed as that says. Needs python-blosc.
+"""Makes the seeds of fuzz_blz.c and fuzz_blz_update.c: folders packed as blz_fuzz_testing.h says. Needs python-blosc.
 
 usage: src/format/blz/corpus/make_blz.py
 """
@@ -62,6 +62,22 @@ def main():
     }
     for name, files in seeds.items():
         (folder / name).write_bytes(pack(files))
+    update_seeds(seeds)
+
+
+def update_seeds(seeds):
+    """For fuzz_blz_update.c: a first byte that says what changes."""
+    folder = HERE / "fuzz_blz_update"
+    folder.mkdir(exist_ok=True)
+    two = {**seeds["array"], "meta/sizes": b'{"shape": [9], "cbytes": 99}', "data/__1.blp": struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk(range(3))}
+    lies = {**two, "meta/sizes": b'{"shape": [6]}'}
+    columns = {"__rootdirs__": b'{"names": ["a", "b"], "dirs": {"a": "a", "b": "a"}}\n', **old_array("a/")}
+    for name, how, files in (("put", 0, two), ("append", 1, two), ("larger", 2, two), ("smaller", 5, two), ("lies-append", 1, lies),
+                             ("lies-resized", 5, lies), ("column", 1, seeds["table"]), ("records", 17, seeds["table"]),
+                             ("set", 0xc0, seeds["array"]), ("set-column", 0xc1, seeds["table"]), ("rm", 0xc2, seeds["array"]),
+                             ("mv", 0xc3, seeds["array"]), ("mv-column", 0xc4, columns), ("rm-column", 0xc5, columns),
+                             ("superchunks", 1, seeds["superchunks"])):
+        (folder / name).write_bytes(bytes([how]) + pack(files))
 
 
 if __name__ == "__main__":
