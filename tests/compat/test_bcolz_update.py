@@ -17,13 +17,13 @@ def rows_of(rng, a, n):
     if a.dtype.names is not None:
         out = np.zeros((n, *a.shape[1:]), a.dtype)
         for name in a.dtype.names:
-            out[name] = rng.integers(0, 90, out.shape).astype(a.dtype[name])
+            out[name] = rng.integers(0, 90, out[name].shape).astype(a.dtype[name].base)
         return out
     return rng.integers(0, 90, (n, *a.shape[1:])).astype(a.dtype)
 
 
-def change(cippus, rng, tmp_path, path, a):
-    """One update; the array that it makes."""
+def change(cippus, rng, tmp_path, path, a, dflt=None):
+    """One update; the array that it makes. dflt: what rows without a value hold."""
     new, kind = tmp_path / "new.npy", rng.integers(0, 3)
     if kind == 0:
         rows = rows_of(rng, a, int(rng.integers(1, 60)))
@@ -33,7 +33,7 @@ def change(cippus, rng, tmp_path, path, a):
     if kind == 1:
         n = int(rng.integers(0, 2 * len(a) + 3))
         cippus.run("resize", "--level", "process", path, ",".join(map(str, (n, *a.shape[1:]))))
-        b = np.zeros((n, *a.shape[1:]), a.dtype)
+        b = np.zeros((n, *a.shape[1:]), a.dtype) if dflt is None else np.full((n, *a.shape[1:]), dflt, a.dtype)
         b[:min(n, len(a))] = a[:n]
         return b
     lo, hi = sorted(int(x) for x in rng.integers(0, len(a) + 1, 2))
@@ -67,6 +67,15 @@ def test_arrays(cippus, rng, tmp_path, dtype, is_blz):
         for _ in range(7):
             a = change(cippus, rng, tmp_path, path, a)
             check(cippus, path, a)
+
+
+@pytest.mark.parametrize("dtype,dflt", [("<i4", -7), (">f8", 1.5), ("S4", "ab"), ("?", True), ("<U2", "x")], ids=str)
+def test_new_rows_hold_dflt(cippus, rng, tmp_path, dtype, dflt):
+    a = np.full((20, 3), dflt, dtype)
+    bc.write(tmp_path / "a", a, 8, dflt=dflt)
+    for _ in range(9):
+        a = change(cippus, rng, tmp_path, tmp_path / "a", a, dflt)
+        check(cippus, tmp_path / "a", a)
 
 
 def test_attributes(cippus, tmp_path):
@@ -103,6 +112,19 @@ def test_columns(cippus, tmp_path, is_blz):
     np.save(tmp_path / "x.npy", columns["c"][:3])
     cippus.run("append", path, "c", tmp_path / "x.npy", status=3)
     bc.check(path / "c", columns["c"])
+
+
+@pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
+def test_records(cippus, rng, tmp_path, is_blz):
+    dtype = np.dtype([("a", "<i4"), ("b", ">f8", (2,)), ("c", "S3")])
+    a, path = rows_of(rng, np.zeros(0, dtype), 30), tmp_path / "t"
+    write_table(path, {n: a[n].copy() for n in dtype.names}, is_blz)
+    for _ in range(9):
+        a = change(cippus, rng, tmp_path, path, a)
+        for name in dtype.names:
+            bc.check(path / name, a[name].copy())
+        assert cippus.run("cat", "--to", "raw", path) == packed(a)
+        assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
 
 
 @pytest.mark.skipif(not (CORPUS / "manifest.json").exists(), reason="no corpus")

@@ -72,6 +72,14 @@ static cip_status set_unit(cip_edit *e, cip_err *err)
     return cip_edit_set(e, "attributes/unit", "a unit of some length", err);
 }
 
+static cip_status append_records(cip_edit *e, cip_err *err)
+{
+    uint32_t v[2 * 600];
+    for (uint32_t i = 0; i < 2 * 600; i++)
+        v[i] = i;
+    return cip_edit_append(e, "", v, sizeof v, err);
+}
+
 static cip_status move_column(cip_edit *e, cip_err *err)
 {
     return cip_edit_move(e, "b", "c", false, err);
@@ -90,5 +98,6 @@ static cip_status remove_column(cip_edit *e, cip_err *err)
     }
 
 CHANGE(set_unit)
+CHANGE(append_records)
 CHANGE(move_column)
 CHANGE(remove_column)

@@ -172,6 +172,8 @@ const fault_scenario fault_scenarios[] = {
     BOTH("bcolz: smaller", "d", fault_make_bcolz, fault_edit_ra_smaller, .members = fault_bcolz,
          .nstep = 1),
     BOTH("bcolz: set", "d", fault_make_bcolz, fault_folder_set_unit, .nstep = 1),
+    BOTH("bcolz: append, records", "d", fault_make_bcolz_table, fault_folder_append_records,
+         .nstep = 1),
     BOTH("bcolz: mv, a column", "d", fault_make_bcolz_table, fault_folder_move_column,
          .members = fault_bcolz_table, .nstep = 1),
     BOTH("bcolz: rm, a column", "d", fault_make_bcolz_table, fault_folder_remove_column,

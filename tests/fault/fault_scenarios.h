@@ -55,7 +55,8 @@ cip_status fault_edit(const char *path, cip_level level,
                       cip_status (*change)(cip_edit *e, cip_err *err), cip_err *err);
 
 /* Arrays and tables of bcolz, in the folder `d`. */
-fault_change fault_folder_set_unit, fault_folder_move_column, fault_folder_remove_column;
+fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,
+    fault_folder_remove_column;
 void fault_make_bcolz(const char *dir);
 void fault_make_bcolz_table(const char *dir);
 extern const char *const fault_bcolz[], *const fault_bcolz_table[]; /* their files */

@@ -243,17 +243,6 @@ static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_k
     return CIP_OK;
 }
 
-/* What new rows are filled with otherwise. */
-static cip_status expect_zeros(const cip_blz_update *u, const cip_blz_column *c, cip_err *err)
-{
-    const uint8_t *row;
-    CIP_TRY(cip_blz_dflt(u->arena, &c->meta, &row, err));
-    return row == NULL ? CIP_OK
-                       : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                  "expected a dflt of zeros for rows without a value, found "
-                                  "another; append rows instead");
-}
-
 cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
@@ -271,7 +260,7 @@ cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind 
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(check_rows(x, c, kind, shape, &rows, err));
     if (kind == CIP_CHANGE_SHAPE && shape[0] > rows)
-        CIP_TRY(expect_zeros(u, c, err));
+        CIP_TRY(cip_blz_dflt(u->arena, &c->meta, &out->fill, err));
     if (x->how == NULL) {
         CIP_TRY(CIP_ARENA_NEW(u->arena, &x->how, 1, err));
         CIP_TRY(cip_blz_choose_like(&u->spec, c, x->how, &x->takes, err));

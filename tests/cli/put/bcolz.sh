@@ -37,6 +37,11 @@ mkdir t
 for name in a b; do cippus convert ten.npy t/$name.bcolz && mv t/$name.bcolz t/$name; done
 printf '{"names": ["a", "b"]}\n' >t/__rootdirs__
 cippus append t a three.npy || echo "status $?"
+printf 'a,b\n20,21\n30,31\n' >rows.csv
+cippus append t rows.csv
+cippus put t . '[:2]' rows.csv
+cippus resize t 11
+cippus cat t . '[:3]'
 cippus set t column_attributes/b/unit mm
 cippus mv t b c
 cippus ls t
