@@ -143,7 +143,7 @@ static const char *changes_of(const job *j)
     for (size_t i = 0; i < j->r.nmember; i++) {
         const cip_revision_member *m = &j->r.member[i];
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s%s%s\n",
-                              j->r.last == m->name ? "last " : "", what[m->change], m->name,
+                              j->r.last == i + 1 ? "last " : "", what[m->change], m->name,
                               m->to != NULL ? " to " : "", m->to != NULL ? m->to : "");
     }
     return text;
