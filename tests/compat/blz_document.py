@@ -81,7 +81,8 @@ def write_column(folder, array, chunklen, per, options, shards):
     return total
 
 
-def write(root, array, *, chunklen=100, per=3, key=True, shards=None, attributes=None, dtype=None, **options):
+def write(root, array, *, chunklen=100, per=3, key=True, shards=None, attributes=None, dtype=None, dflt=0,
+          **options):
     """A whole folder. key: meta/storage says how many chunks a superchunk has."""
     (root / "meta").mkdir(parents=True)
     (root / "data").mkdir()
@@ -91,7 +92,7 @@ def write(root, array, *, chunklen=100, per=3, key=True, shards=None, attributes
         {"shape": list(array.shape), "nbytes": array.size * array.dtype.itemsize, "cbytes": total}) + "\n")
     if dtype is None:
         dtype = array.dtype.str if array.dtype.names is None else json.loads(json.dumps(array.dtype.descr))
-    storage = {"dtype": dtype, "cparams": {"shuffle": True, "clevel": 5}, "chunklen": chunklen, "dflt": 0,
+    storage = {"dtype": dtype, "cparams": {"shuffle": True, "clevel": 5}, "chunklen": chunklen, "dflt": dflt,
                "expectedlen": len(array)}
     if key:
         storage["superchunk"] = per

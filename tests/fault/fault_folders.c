@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Changes of formats that are folders: arrays and tables of bcolz, judged by what is read of them,
- * and by their files. */
+ * Changes of formats that are folders: arrays and tables of bcolz, records in superchunks, judged
+ * by what is read of them, and by their files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -67,6 +67,77 @@ void fault_make_bcolz_table(const char *dir)
         abort();
 }
 
+/* --- superchunks --------------------------------------------------------------------------------
+ */
+
+const char *const fault_wells[] = { "meta/storage",
+                                    "meta/sizes",
+                                    "meta/attributes",
+                                    "data/depth/__1__.bin",
+                                    "data/depth/__2__.bin",
+                                    "data/depth/__3__.bin",
+                                    "data/site/x/__1__.bin",
+                                    "data/site/x/__2__.bin",
+                                    "data/site/x/__3__.bin",
+                                    "data/site/y/__1__.bin",
+                                    "data/site/y/__2__.bin",
+                                    "data/site/y/__3__.bin",
+                                    NULL };
+
+/* Of the sample that tests/compat/blz_document.py made: 60 records, 10 a chunk, 4 chunks a
+ * superchunk, 16 bytes behind each chunk. */
+void fault_make_wells(const char *dir)
+{
+    static const char *const folder[] = { "",          "meta",        "data",       "data/depth",
+                                          "data/site", "data/site/x", "data/site/y" };
+    char path[1024], bytes[4096];
+    for (size_t i = 0; i < sizeof folder / sizeof folder[0]; i++) {
+        snprintf(path, sizeof path, "%s/d/%s", dir, folder[i]);
+        if (mkdir(path, 0755) != 0)
+            abort();
+    }
+    for (size_t i = 0; fault_wells[i] != NULL; i++) {
+        snprintf(path, sizeof path, "%s/samples/wells.blz/%s", CIP_SOURCE_DIR, fault_wells[i]);
+        FILE *from = fopen(path, "rb");
+        if (from == NULL) /* one that comes */
+            continue;
+        size_t n = fread(bytes, 1, sizeof bytes, from);
+        snprintf(path, sizeof path, "%s/d/%s", dir, fault_wells[i]);
+        FILE *to = fopen(path, "wb");
+        if (to == NULL || fwrite(bytes, 1, n, to) != n || fclose(to) != 0)
+            abort();
+        fclose(from);
+    }
+}
+
+/* In place, in two columns. */
+static cip_status put_wells(cip_edit *e, cip_err *err)
+{
+    static const float depth[20] = { 1 };
+    static const int16_t x[30] = { 2, 3 };
+    CIP_TRY(cip_edit_write(e, "depth", "[5:25]", depth, sizeof depth, err));
+    return cip_edit_write(e, "site/x", "[10:40]", x, sizeof x, err);
+}
+
+static cip_status add_wells(cip_edit *e, cip_err *err)
+{
+    static const uint8_t rows[45 * 8] = { 1, 2, 3 };
+    return cip_edit_append(e, "", rows, sizeof rows, err);
+}
+
+static cip_status more_wells(cip_edit *e, cip_err *err)
+{
+    return cip_edit_resize(e, "", 1, (const int64_t[]){ 75 }, err);
+}
+
+static cip_status fewer_wells(cip_edit *e, cip_err *err)
+{
+    return cip_edit_resize(e, "", 1, (const int64_t[]){ 35 }, err);
+}
+
+/* --- attributes, columns ------------------------------------------------------------------------
+ */
+
 static cip_status set_unit(cip_edit *e, cip_err *err)
 {
     return cip_edit_set(e, "attributes/unit", "a unit of some length", err);
@@ -97,6 +168,10 @@ static cip_status remove_column(cip_edit *e, cip_err *err)
         return fault_edit(path, level, name, err);                                                 \
     }
 
+CHANGE(put_wells)
+CHANGE(add_wells)
+CHANGE(more_wells)
+CHANGE(fewer_wells)
 CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)

@@ -57,6 +57,11 @@ cip_status fault_edit(const char *path, cip_level level,
 /* Arrays and tables of bcolz, in the folder `d`. */
 fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,
     fault_folder_remove_column;
+/* Records as the document has them, in the folder `d`. */
+fault_change fault_folder_put_wells, fault_folder_add_wells, fault_folder_more_wells,
+    fault_folder_fewer_wells;
+void fault_make_wells(const char *dir);
+extern const char *const fault_wells[];
 void fault_make_bcolz(const char *dir);
 void fault_make_bcolz_table(const char *dir);
 extern const char *const fault_bcolz[], *const fault_bcolz_table[]; /* their files */

@@ -32,7 +32,7 @@ static int probe(cip_io *io, cip_bytes head)
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* Ranges rise, since each begins where the last one ended. */
-static const cip_blz_files *range_of(const cip_blz *b, uint64_t member)
+const cip_blz_files *cip_blz_files_of(const cip_blz *b, uint64_t member)
 {
     size_t lo = 0, hi = b->nrange;
     while (hi - lo > 1) {
@@ -47,7 +47,7 @@ static const cip_blz_files *range_of(const cip_blz *b, uint64_t member)
 
 static void place(void *user, uint64_t member, cip_io **of, char name[CIP_IO_NUMBER_NAME])
 {
-    const cip_blz_files *r = range_of(user, member);
+    const cip_blz_files *r = cip_blz_files_of(user, member);
     if (r->of != NULL)
         *of = r->of;
     snprintf(name, CIP_IO_NUMBER_NAME, "%s__%" PRIu64 "%s", r->dir,

@@ -87,6 +87,12 @@ typedef struct cip_blz_super {
     uint64_t raw, nbytes;   /* its first decoded byte, and how many */
 } cip_blz_super;
 
+/* A field among those that a column lies in, the innermost first. */
+typedef struct cip_blz_step {
+    const char *name;
+    const struct cip_blz_step *up;
+} cip_blz_step;
+
 /* The chunks of one array or column. Thread-safe once opened. */
 typedef struct cip_blz_column {
     cip_blz *blz;
@@ -100,9 +106,13 @@ typedef struct cip_blz_column {
     uint64_t member;  /* one chunk a file: number of the first file among all */
     /* The document's: */
     bool document;
-    uint64_t per;         /* chunks of every superchunk but the last; 0: any number */
-    cip_blz_super *super; /* those that are there, by number */
-    size_t nsuper, known; /* known: how many of the first ones say where they begin */
+    uint64_t per;            /* chunks of every superchunk but the last; 0: any number */
+    cip_blz_super *super;    /* those that are there, by number */
+    size_t nsuper, known;    /* known: how many of the first ones say where they begin */
+    const char *const *dirs; /* of each shard the folder of its superchunks, or NULL */
+    const cip_blz_step *step;
+    cip_array *rows; /* all of it: the array itself, or of records what updates of them change */
+    cip_record_column in_records;
     pthread_mutex_t lock; /* a leaf but for the layout's */
 } cip_blz_column;
 
@@ -179,6 +189,7 @@ typedef struct cip_blz_shard {
     cip_io *of;       /* NULL: the layout's folder */
     const char *dir;  /* beneath it: "" or "name/" */
     const char *name; /* in messages */
+    bool listed;      /* in meta/shards */
 } cip_blz_shard;
 
 struct cip_blz {
@@ -201,6 +212,8 @@ static inline uint32_t cip_blz_flags(const cip_layout *l)
     return (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
 }
 
+/* The files among which the member is. */
+const cip_blz_files *cip_blz_files_of(const cip_blz *b, uint64_t member);
 /* n files (their `member` is not used); *member is the number of the first among all. LIMIT over
  * 2^31. */
 cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n, uint64_t *member,

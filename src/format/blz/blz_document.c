@@ -125,6 +125,7 @@ typedef struct piece {
     int64_t count[CIP_MAX_NDIM];
     int32_t ndim;
     uint64_t len; /* bytes at each place */
+    const cip_blz_step *field;
 } piece;
 
 typedef struct opening {
@@ -211,6 +212,23 @@ static cip_status make_parts(opening *o, const piece *p, cip_record_column *out,
     return CIP_OK;
 }
 
+/* The column's rows as an array, which is what an update of the records changes. */
+static cip_status make_rows(opening *o, cip_blz_column *c, cip_record_column *rc, cip_err *err)
+{
+    cip_layout *l = o->b->layout;
+    cip_array *a = o->array;
+    if (o->meta.dtype->kind == CIP_RECORD) {
+        CIP_TRY(CIP_ARENA_NEW(&l->arena, &a, 1, err));
+        *a = (cip_array){ .layout = l, .path = c->dir, .space = c->space };
+        CIP_TRY(cip_dtype_opaque(&l->arena, rc->row, "row", &a->dtype, err));
+        CIP_TRY(cip_view_c_order(o->meta.ndim, o->meta.shape, rc->row, &a->view, err));
+        rc->array = a;
+    }
+    c->rows = a;
+    c->in_records = *rc;
+    return CIP_OK;
+}
+
 static cip_status add_leaf(opening *o, const cip_dtype *leaf, const piece *p,
                            const char *const *dirs, entries *e, cip_err *err)
 {
@@ -223,6 +241,10 @@ static cip_status add_leaf(opening *o, const cip_dtype *leaf, const piece *p,
     CIP_TRY(cip_blz_column_open(c, err));
     c->space->label = c->dir;
     rc.in = c->space;
+    c->dirs = dirs;
+    c->step = p->field;
+    if (rc.row != 0)
+        CIP_TRY(make_rows(o, c, &rc, err));
     return rc.row == 0 ? CIP_OK : cip_buf_add(&o->columns, &rc, sizeof rc, err);
 }
 
@@ -252,8 +274,12 @@ static cip_status add_field(opening *o, const cip_field *f, piece p, const char 
                             const entries *e, unsigned depth, cip_err *err)
 {
     const char **own;
+    cip_blz_step *in;
     uint64_t step = f->dtype->itemsize;
     CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &own, o->b->nshard, err));
+    CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &in, 1, err));
+    *in = (cip_blz_step){ f->name, p.field };
+    p.field = in;
     CIP_TRY(find_dirs(o->b, dirs, e, f->name, own, err));
     p.off += f->offset;
     if (f->dtype->kind != CIP_RECORD) {
@@ -399,6 +425,7 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
     const cip_node *attrs;
     cip_node *other, *root;
     size_t n = 0;
+    CIP_TRY(cip_arena_printf(a, &b->key[0], err, "attributes"));
     CIP_TRY(cip_blz_attributes(b->layout, "meta/attributes", &attrs, err));
     CIP_TRY(other_meta(b, &other, err));
     if (attrs == NULL && other == NULL)

@@ -105,7 +105,7 @@ static cip_status add_shard(cip_blz *b, cip_io *of, const char *dir, const char 
             memcpy(more, b->shard, b->nshard * sizeof *more);
         b->shard = more;
     }
-    b->shard[b->nshard++] = (cip_blz_shard){ of, dir, name };
+    b->shard[b->nshard++] = (cip_blz_shard){ .of = of, .dir = dir, .name = name };
     return CIP_OK;
 }
 
@@ -201,6 +201,8 @@ static cip_status listed_shards(cip_blz *b, cip_err *err)
             st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a list of paths");
         else
             st = (is_beneath(n->text) ? add_beneath : add_outside)(b, n->text, &why);
+        if (st == CIP_OK)
+            b->shard[b->nshard - 1].listed = true; /* of one that is known already: that stays */
     }
     if (st != CIP_OK)
         return cip_fail_in(err, cip_fail(err, st, why.offset, "%s", why.text), "meta/shards");

@@ -243,7 +243,7 @@ static cip_status finish_attributes(cip_blz_update *u, cip_revision *r, cip_err 
 static size_t column_of(const cip_blz *b, const cip_array *a)
 {
     size_t i = 0;
-    while (i < b->ncolumn && b->column[i]->array != a)
+    while (i < b->ncolumn && (b->document ? b->column[i]->rows : b->column[i]->array) != a)
         i++;
     return i;
 }
@@ -253,10 +253,11 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
 {
     cip_blz_update *u = state;
     const size_t i = column_of(u->b, a);
-    if (u->b->document || i == u->b->ncolumn)
+    if (i == u->b->ncolumn)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays of this form cannot be changed");
-    return cip_blz_files_form(u, i, kind, shape, out, err);
+    return (u->b->document ? cip_blz_document_form : cip_blz_files_form)(u, i, kind, shape, out,
+                                                                         err);
 }
 
 cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
@@ -304,6 +305,8 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
     if (u->b->table)
         CIP_TRY(check_lengths(u, err));
     CIP_TRY(finish_attributes(u, r, err));
+    if (u->b->document)
+        return cip_blz_document_finish(u, r, err);
     for (size_t i = 0; i < u->b->ncolumn; i++)
         if (u->column[i].chunks != NULL)
             CIP_TRY(cip_blz_files_finish(u, i, r, err));

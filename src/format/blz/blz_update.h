@@ -7,14 +7,18 @@
 #include "format/blz/blz.h"
 #include "tree/edit.h"
 
-/* What becomes of a column that the old programs wrote. */
+/* What becomes of a column. */
 typedef struct cip_blz_changed {
     const cip_chunk_changes *chunks; /* once they are known */
-    cip_blosc_spec *how;             /* of new chunks; NULL: not asked for yet */
-    bool takes;                      /* ... which may stay as another file has them */
-    int64_t found;                   /* rows that its files hold; -1: not looked for */
-    char *attributes;                /* path in the tree, of a table's column */
-    bool mends;                      /* its files, not meta/sizes, said how long it was */
+    bool takes;                      /* new chunks may stay as another file has them */
+    /* Of those in superchunks: */
+    cip_bp_how *in_superchunks; /* how new chunks are stored; NULL: not asked for yet */
+    int64_t least;              /* rows that it had at one time: there are no others to keep */
+    /* Of those that the old programs wrote: */
+    cip_blosc_spec *how; /* of new chunks; NULL: not asked for yet */
+    int64_t found;       /* rows that its files hold; -1: not looked for */
+    char *attributes;    /* path in the tree, of a table's column */
+    bool mends;          /* its files, not meta/sizes, said how long it was */
     bool gone;
     const char *name; /* that it gets, and its folder; NULL: as they are */
 } cip_blz_changed;
@@ -28,8 +32,8 @@ typedef struct cip_blz_update {
     cip_io *temporary;
     cip_build tree; /* attributes as they become; its root NULL: there are none */
     bool tree_changed;
-    cip_blz_changed *column; /* of b->column; of the old programs' */
-    void *document;          /* blz_update_document.c's own */
+    cip_blz_changed *column; /* of b->column */
+    uint64_t patched;        /* bytes of chunks in superchunks that change where they are */
 } cip_blz_update;
 
 /* --- blz_update.c: the store's functions for a folder that is there ------------------------------
@@ -74,5 +78,31 @@ size_t cip_blz_find_column(const cip_blz_update *u, const char *path);
 cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err);
 cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err);
 cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+
+/* --- blz_update_document.c: arrays in superchunks ------------------------------------------------
+ */
+
+/* Of b->column[column]. */
+cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+                                 const int64_t *shape, cip_change_form *out, cip_err *err);
+/* Of all columns that changed. */
+cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+
+/* --- blz_update_super.c --------------------------------------------------------------------------
+ */
+
+/* The superchunks of b->column[column], whose chunks changed; *delta is added what all chunks
+ * together have more bytes than before. */
+cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision *r, int64_t *delta,
+                                 cip_err *err);
+
+/* --- blz_update_place.c --------------------------------------------------------------------------
+ */
+
+/* The name, beneath the folder, of the file of a superchunk that comes. */
+cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_arena *a, char **out,
+                              cip_err *err);
+/* Appends the field's name as its folder is called. UNSUPPORTED for one that cannot be. */
+cip_status cip_blz_encode_name(const char *field, cip_buf *out, cip_err *err);
 
 #endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What becomes of an array in superchunks. Each column of it changes by itself: the superchunks
+ * that hold chunks which change, come or go (blz_update_super.c). meta/sizes changes after all of
+ * them, so that an update which is cut off leaves rows that nobody reads. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blz/blz_update.h"
+
+/* --- the chunks as an update takes them --------------------------------------------------------
+ */
+
+/* Whatever lies in the superchunks, the update sees chunks of chunklen rows and a last one that
+ * ends with the last row: pieces of the column as it is read. */
+static cip_status piece_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    const cip_blz_column *c = self;
+    (void)err;
+    for (size_t k = 0; k < n; k++, i++) {
+        const uint64_t off = i * c->each, len = cip_min_u64(c->each, c->space->len - off);
+        out[k] = (cip_chunk){ .raw_off = off,
+                              .raw_len = len,
+                              .run = 1,
+                              .state = CIP_CHUNK_DATA,
+                              .at = { c->space, off, len },
+                              .codec = &cip_codec_stored };
+    }
+    return CIP_OK;
+}
+
+static cip_status piece_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = ((const cip_blz_column *)self)->nchunk;
+    return CIP_OK;
+}
+
+static cip_status take_pieces(cip_blz_column *c, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const uint64_t nbytes = c->space->len;
+    const cip_table t = { .at = piece_at,
+                          .count = piece_count,
+                          .place = cip_blz_place,
+                          .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
+                          .self = c };
+    return cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->rows->space, err);
+}
+
+/* --- the form --------------------------------------------------------------------------------- */
+
+/* The head of the column's first chunk that can be read, and the file that it lies in, or NULL. */
+static cip_status find_head(cip_blz_column *c, cip_blosc_head *head, cip_bp_file **f, cip_err *err)
+{
+    for (size_t j = 0; j < c->nsuper; j++) {
+        cip_chunk chunk = { .run = 0 };
+        cip_space *s;
+        cip_err why = CIP_ERR_INIT;
+        cip_status st = cip_blz_super_open(c, j, f, &why);
+        if (st == CIP_OK)
+            st = cip_space_resolve((*f)->data, &s, &why);
+        if (st == CIP_OK && (*f)->chunks.nfound == 0)
+            continue;
+        if (st == CIP_OK)
+            st = cip_bp_chunk(*f, 0, head, &chunk, &why);
+        if (st == CIP_OK || st == CIP_ERR_NOMEM)
+            return st == CIP_OK ? CIP_OK : cip_fail(err, st, why.offset, "%s", why.text);
+    }
+    *f = NULL;
+    return CIP_OK;
+}
+
+static void take_codec(const cip_blosc_head *head, cip_blosc_spec *out)
+{
+    if (head->compcode < 0 || head->compcode > CIP_BLOSC_ZSTD || head->compcode == CIP_BLOSC_SNAPPY)
+        return;
+    out->compcode = head->compcode;
+    memcpy(out->filter, head->filter, sizeof out->filter);
+}
+
+/* As the column's first chunk is, or, without one, as meta/storage says. */
+static cip_status choose(const cip_blz_update *u, cip_blz_column *c, cip_blz_changed *x,
+                         cip_bp_how *how, cip_err *err)
+{
+    const uint64_t item = c->meta.dtype->itemsize;
+    cip_blosc_head head;
+    cip_bp_file *f;
+    CIP_TRY(find_head(c, &head, &f, err));
+    CIP_TRY(cip_blz_choose_like(&u->spec, c, &how->blosc, &x->takes, err));
+    if (f != NULL && x->takes)
+        take_codec(&head, &how->blosc);
+    how->blosc.typesize = item <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)item : 1;
+    how->chunk_size = c->each;
+    how->sum = f != NULL ? f->h.sum : CIP_SUM_CRC32;
+    CIP_TRY(cip_bp_choose_sum(&u->spec, &how->sum, err));
+    if (f == NULL || f->h.sum == how->sum)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected the checksum of the chunks that are there, %s, found %.40s",
+                    cip_sum_name(f->h.sum), cip_sum_name(how->sum));
+}
+
+/* Of superchunks of any number of chunks each chunk must be one as the update sees it. */
+static cip_status check_chunks(cip_blz_column *c, cip_err *err)
+{
+    uint64_t n, at = 0;
+    if (c->per != 0 || c->data == NULL)
+        return CIP_OK;
+    CIP_TRY(c->data->table.count(c->data->table.self, &n, err)); /* and all is known */
+    for (size_t j = 0; j < c->known; j++) {
+        const cip_blz_super *s = &c->super[j];
+        const uint64_t *raw = s->file->chunks.raw;
+        for (uint64_t k = 0; k < s->nchunk && at < c->space->len; k++, at += c->each) {
+            const uint64_t off = raw != NULL ? raw[k] : k * (uint64_t)s->file->h.chunk_size;
+            if (s->raw + off != at)
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "expected chunks of %" PRId64
+                                " rows to change, found one that begins with row %" PRIu64,
+                                c->meta.chunklen, (s->raw + off) / c->meta.row);
+        }
+    }
+    return at >= c->space->len ? CIP_OK
+                               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                          "expected the file of row %" PRIu64, at / c->meta.row);
+}
+
+/* A row of the column's own of what fills rows that nobody wrote. */
+static cip_status make_fill(cip_blz_update *u, cip_blz_column *c, const uint8_t **out, cip_err *err)
+{
+    const cip_record_column *r = &c->in_records;
+    cip_blz_meta whole = c->meta;
+    uint8_t *own;
+    const uint8_t *row;
+    if (c->rows == c->array)
+        return cip_blz_dflt(u->arena, &c->meta, out, err);
+    whole.dtype = c->array->dtype;
+    whole.row = c->meta.row / r->row * whole.dtype->itemsize;
+    CIP_TRY(cip_blz_dflt(u->arena, &whole, &row, err));
+    *out = NULL;
+    if (row == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_zeroed(u->arena, (size_t)c->meta.row, 1, (void **)&own, err));
+    for (uint64_t i = 0; i < c->meta.row / r->row; i++)
+        for (size_t k = 0; k < r->npart; k++)
+            memcpy(own + i * r->row + r->part[k].from,
+                   row + i * whole.dtype->itemsize + r->part[k].off, (size_t)r->part[k].len);
+    *out = own;
+    return CIP_OK;
+}
+
+static cip_status begin_column(cip_blz_update *u, cip_blz_column *c, cip_blz_changed *x,
+                               cip_err *err)
+{
+    cip_bp_how *how;
+    if (c->meta.row == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected rows of some bytes, found none");
+    CIP_TRY(check_chunks(c, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
+    CIP_TRY(choose(u, c, x, how, err));
+    CIP_TRY(take_pieces(c, err));
+    x->in_superchunks = how;
+    x->least = c->meta.shape[0];
+    return CIP_OK;
+}
+
+cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+                                 const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    cip_blz_column *c = u->b->column[column];
+    cip_blz_changed *x = &u->column[column];
+    for (int32_t k = 1; shape != NULL && k < c->meta.ndim; k++)
+        if (shape[k] != c->meta.shape[k])
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a shape whose first axis alone is another, found %" PRId64
+                            " along axis %d, not %" PRId64,
+                            shape[k], (int)k, c->meta.shape[k]);
+    if (x->in_superchunks == NULL)
+        CIP_TRY(begin_column(u, c, x, err));
+    if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)
+        CIP_TRY(make_fill(u, c, &out->fill, err));
+    else if (kind == CIP_CHANGE_SHAPE)
+        x->least = shape[0];
+    cip_bp_form(x->in_superchunks, c->rows->dtype, &out->form);
+    out->form.sum_id = CIP_SUM_NONE; /* each superchunk has digests of its own kind, or none */
+    out->form.caps = x->takes ? CIP_FORM_TAKES : 0;
+    return CIP_OK;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static cip_status make_sizes(cip_blz_update *u, const cip_blz_column *c, const int64_t *shape,
+                             int64_t delta, const cip_node **out, cip_err *err)
+{
+    cip_build b = { .arena = u->arena };
+    const cip_node *was = cip_map_get(c->meta.sizes, "cbytes");
+    const uint64_t each = c->array->dtype->itemsize;
+    uint64_t nelem;
+    int64_t cbytes;
+    cip_node *seq, *n;
+    CIP_TRY(cip_build_set(&b, "", c->meta.sizes, err));
+    CIP_TRY(cip_node_new_seq(u->arena, (size_t)c->meta.ndim, &seq, err));
+    for (int32_t k = 0; k < c->meta.ndim; k++) {
+        CIP_TRY(cip_node_new_int(u->arena, shape[k], &n, err));
+        cip_node_set_item(seq, (size_t)k, n);
+    }
+    CIP_TRY(cip_build_set(&b, "shape", seq, err));
+    cip_shape_nelem(c->meta.ndim, shape, &nelem); /* its chunks were made */
+    CIP_TRY(cip_node_new_uint(u->arena, nelem * each, &n, err));
+    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
+    if (was != NULL && cip_node_as_int(was, &cbytes)) { /* as wrong as it was */
+        cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
+        CIP_TRY(cip_node_new_int(u->arena, cbytes, &n, err));
+        CIP_TRY(cip_build_set(&b, "cbytes", n, err));
+    }
+    *out = b.root;
+    return CIP_OK;
+}
+
+cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
+{
+    const cip_blz *b = u->b;
+    const cip_blz_column *first = NULL;
+    const int64_t *shape = NULL;
+    const cip_node *sizes;
+    int64_t delta = 0;
+    for (size_t i = 0; i < b->ncolumn; i++) {
+        if (u->column[i].chunks == NULL)
+            continue;
+        first = b->column[i];
+        shape = cip_chunk_changes_shape(u->column[i].chunks);
+        CIP_TRY(cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s", first->dir));
+    }
+    if (first == NULL || (delta == 0 && shape[0] == first->meta.shape[0]))
+        return CIP_OK;
+    CIP_TRY(make_sizes(u, first, shape, delta, &sizes, err));
+    CIP_TRY(cip_blz_put_json(u, r, "meta/sizes", sizes, err));
+    return cip_revision_switch(r, "meta/sizes", err);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Where the file of a superchunk that comes lies: shards take turns by its number, and in a shard
+ * the fields' folders are called as they are elsewhere. */
+#include <stdio.h>
+#include <string.h>
+
+#include "format/blz/blz_update.h"
+
+enum { NAME_MAX_ENCODED = 200 };
+
+/* --- folders -----------------------------------------------------------------------------------
+ */
+
+/* A field's name as a folder's: what could not be one, or would be another, is percent-encoded. */
+cip_status cip_blz_encode_name(const char *field, cip_buf *out, cip_err *err)
+{
+    const bool dots = strcmp(field, ".") == 0 || strcmp(field, "..") == 0;
+    const size_t before = out->len;
+    uint64_t number;
+    const bool file = cip_blz_number_of(field, "__.bin", &number);
+    for (const char *p = field; *p != '\0'; p++) {
+        const unsigned char c = (unsigned char)*p;
+        const bool first = p == field;
+        if (c == '/' || c == '%' || c < 0x20 || c == 0x7f || (c == '.' && (first || dots)) ||
+            (first && file))
+            CIP_TRY(cip_buf_addf(out, err, "%%%02X", c));
+        else
+            CIP_TRY(cip_buf_add(out, p, 1, err));
+    }
+    if (out->len != before && out->len - before <= NAME_MAX_ENCODED)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a field's name of 1 to %d bytes, found '%.80s'", NAME_MAX_ENCODED,
+                    field);
+}
+
+static cip_status add_steps(const cip_blz_step *s, cip_buf *out, cip_err *err)
+{
+    if (s == NULL)
+        return CIP_OK;
+    CIP_TRY(add_steps(s->up, out, err)); /* records nest at most 32 deep */
+    CIP_TRY(cip_blz_encode_name(s->name, out, err));
+    return cip_buf_addf(out, err, "/");
+}
+
+/* The column's folder beneath a shard that does not have it: as another one calls it. */
+static cip_status add_folder(const cip_blz_column *c, cip_buf *out, cip_err *err)
+{
+    for (size_t s = 0; s < c->blz->nshard; s++)
+        if (c->dirs[s] != NULL)
+            return cip_buf_addf(out, err, "%s", c->dirs[s] + strlen(c->blz->shard[s].dir));
+    CIP_TRY(cip_buf_addf(out, err, "data/"));
+    return add_steps(c->step, out, err);
+}
+
+/* --- shards ------------------------------------------------------------------------------------
+ */
+
+/* Shards take turns: those that meta/shards lists, or without it all; without any the folder
+ * itself has all. */
+static size_t choose_shard(const cip_blz *b, uint64_t number)
+{
+    size_t n = 0, s;
+    bool any = false;
+    for (s = 0; s < b->nshard; s++) {
+        any = any || b->shard[s].listed;
+        n += b->shard[s].listed;
+    }
+    if (!any && b->nshard == 1)
+        return 0;
+    uint64_t turn = (number - 1) % (any ? n : b->nshard - 1);
+    for (s = 0; (any ? !b->shard[s].listed : s == 0) || turn-- != 0; s++)
+        ;
+    return s;
+}
+
+cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_arena *a, char **out,
+                              cip_err *err)
+{
+    const cip_blz *b = c->blz;
+    const size_t s = choose_shard(b, number);
+    const cip_blz_shard *shard = &b->shard[s];
+    cip_buf name = { .mem = &b->layout->env->mem };
+    cip_status st = CIP_OK;
+    if (shard->of != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "superchunk %" PRIu64 " would come to the shard '%.120s' outside the "
+                        "folder, and an update changes what is in the folder alone",
+                        number, shard->name);
+    if (c->dirs[s] != NULL)
+        st = cip_buf_addf(&name, err, "%s", c->dirs[s]);
+    else
+        st = cip_buf_addf(&name, err, "%s", shard->dir);
+    if (st == CIP_OK && c->dirs[s] == NULL)
+        st = add_folder(c, &name, err);
+    if (st == CIP_OK)
+        st = cip_arena_printf(a, out, err, "%.*s__%" PRIu64 "__.bin", (int)name.len,
+                              (const char *)name.ptr, number);
+    cip_buf_clear(&name);
+    return st;
+}
