@@ -187,18 +187,13 @@ static void leave(cip_pool *p, batch *b)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Without threads of its own: in a child as well, where those of the parent are not. */
-static cip_status run_inline(size_t n, cip_job_fn *fn, void *arg, cip_err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        CIP_TRY(fn(arg, i, err));
-    return CIP_OK;
-}
-
 cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_err *err)
 {
-    if (n <= 1 || inside_job || p == NULL || p->nworker == 0 || p->owner != getpid())
-        return run_inline(n, fn, arg, err);
+    if (n <= 1 || inside_job || p == NULL || p->nworker == 0 || p->owner != getpid()) {
+        for (size_t i = 0; i < n; i++) /* in a child as well, where the parent's threads are not */
+            CIP_TRY(fn(arg, i, err));
+        return CIP_OK;
+    }
     batch b = { .fn = fn, .arg = arg, .n = n, .st = CIP_OK };
     atomic_init(&b.drawn, 0);
     atomic_init(&b.failed, n);

@@ -68,28 +68,22 @@ static cip_status read_together(const leaf *l, const cip_want *w, size_t n, cip_
     return st;
 }
 
-static cip_status flush(const leaf *l, cip_range *range, size_t *n, cip_err *err)
-{
-    size_t count = *n;
-    *n = 0;
-    return count == 0 ? CIP_OK : cip_io_read_ranges(l->s->io, range, count, err);
-}
-
 static cip_status file_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
 {
     cip_range range[BATCH];
     size_t nrange = 0;
-    for (size_t i = 0; i < n;) {
-        size_t group = near_ones(l->rd->tune, w + i, n - i);
-        if (group > 1 || nrange == BATCH)
-            CIP_TRY(flush(l, range, &nrange, err));
+    for (size_t i = 0, group; i < n; i += group) {
+        group = near_ones(l->rd->tune, w + i, n - i);
+        if (group == 1 && w[i].len != 0)
+            range[nrange++] = (cip_range){ w[i].off + l->shift, w[i].len, w[i].dst };
+        if (group > 1 || nrange == BATCH) {
+            CIP_TRY(cip_io_read_ranges(l->s->io, range, nrange, err));
+            nrange = 0;
+        }
         if (group > 1)
             CIP_TRY(read_together(l, w + i, group, err));
-        else if (w[i].len != 0)
-            range[nrange++] = (cip_range){ w[i].off + l->shift, w[i].len, w[i].dst };
-        i += group;
     }
-    return flush(l, range, &nrange, err);
+    return cip_io_read_ranges(l->s->io, range, nrange, err);
 }
 
 static cip_status leaf_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
@@ -118,38 +112,38 @@ static cip_status list_job(void *arg, size_t i, cip_err *err)
     return leaf_wants(l, l->want + at, l->n - at < l->per_job ? l->n - at : l->per_job, err);
 }
 
-static cip_status one_large(leaf l, const cip_want *w, cip_err *err)
+/* Wants that are all small. */
+static cip_status small_wants(leaf *l, uint64_t nbytes, cip_err *err)
 {
-    l.want = w;
-    return cip_pool_run(l.rd->pool, cip_div_up(w->len, l.rd->tune->piece), piece_job, &l, err);
-}
-
-static cip_status many_small(leaf l, const cip_want *w, size_t n, uint64_t nbytes, cip_err *err)
-{
-    const cip_tuning *t = l.rd->tune;
-    if (n < 2 * t->job_wants && nbytes < t->large)
-        return leaf_wants(&l, w, n, err);
-    size_t share = n / (4 * cip_pool_threads(l.rd->pool)) + 1;
-    l.want = w;
-    l.n = n;
-    l.per_job = share < t->job_wants ? share : t->job_wants;
-    return cip_pool_run(l.rd->pool, cip_div_up(n, l.per_job), list_job, &l, err);
+    const cip_tuning *t = l->rd->tune;
+    if (l->n < 2 * t->job_wants && nbytes < t->large)
+        return leaf_wants(l, l->want, l->n, err);
+    size_t share = l->n / (4 * cip_pool_threads(l->rd->pool)) + 1;
+    l->per_job = share < t->job_wants ? share : t->job_wants;
+    return cip_pool_run(l->rd->pool, cip_div_up(l->n, l->per_job), list_job, l, err);
 }
 
 static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                              size_t n, cip_err *err)
 {
     leaf l = { .rd = rd, .s = s, .shift = shift };
-    if (rd->pool == NULL || far_of(&l) != NULL)
+    const cip_tuning *t = rd->tune;
+    bool far = far_of(&l) != NULL;
+    if (n == 1 && s->kind == CIP_SPACE_FILE && !far && (want->len < t->large || rd->pool == NULL))
+        return cip_io_read(s->io, want->off + shift, want->dst, want->len, err);
+    if (rd->pool == NULL || far)
         return leaf_wants(&l, want, n, err);
-    for (size_t i = 0, j; i < n; i = j) {
+    for (size_t i = 0; i < n; i += l.n) {
         uint64_t nbytes = 0;
-        for (j = i; j < n && want[j].len < rd->tune->large; j++)
-            nbytes += want[j].len;
-        if (j > i)
-            CIP_TRY(many_small(l, want + i, j - i, nbytes, err));
-        else
-            CIP_TRY(one_large(l, &want[j++], err));
+        l.want = want + i;
+        for (l.n = 0; i + l.n < n && l.want[l.n].len < t->large; l.n++)
+            nbytes += l.want[l.n].len;
+        if (l.n != 0) {
+            CIP_TRY(small_wants(&l, nbytes, err));
+            continue;
+        }
+        l.n = 1;
+        CIP_TRY(cip_pool_run(rd->pool, cip_div_up(l.want->len, t->piece), piece_job, &l, err));
     }
     return CIP_OK;
 }
@@ -207,40 +201,37 @@ static cip_status chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift,
     return cip_err_give(err, &other, again);
 }
 
-static cip_status kind_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
-                             size_t n, cip_err *err)
-{
-    switch (s->kind) {
-    case CIP_SPACE_FILE:
-    case CIP_SPACE_MEM:
-        return leaf_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_CHUNKED:
-        return chunked_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_GRID:
-        return cip_grid_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_SEQ:
-        return cip_seq_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_RECORDS:
-        return cip_records_spans(rd, s, shift, want, n, err);
-    case CIP_SPACE_SUB:
-    case CIP_SPACE_LAZY:
-        break; /* descended before */
-    }
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a space of kind %d", (int)s->kind);
-}
-
 cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                         size_t n, cip_err *err)
 {
     cip_rd in = *rd;
+    cip_status st;
     if (n == 0)
         return CIP_OK;
     in.label = NULL;
-    cip_status st = cip_rd_descend(&in, &s, &shift, want[n - 1].off, want[n - 1].len, err);
-    if (st == CIP_OK)
-        st = cip_rd_deeper(&in, &in, err);
-    if (st == CIP_OK)
-        st = kind_spans(&in, s, shift, want, n, err);
+    CIP_GO(cip_rd_descend(&in, &s, &shift, want[n - 1].off, want[n - 1].len, err));
+    CIP_GO(cip_rd_deeper(&in, &in, err));
+    switch (s->kind) {
+    case CIP_SPACE_FILE:
+    case CIP_SPACE_MEM:
+        st = leaf_spans(&in, s, shift, want, n, err);
+        break;
+    case CIP_SPACE_CHUNKED:
+        st = chunked_spans(&in, s, shift, want, n, err);
+        break;
+    case CIP_SPACE_GRID:
+        st = cip_grid_spans(&in, s, shift, want, n, err);
+        break;
+    case CIP_SPACE_SEQ:
+        st = cip_seq_spans(&in, s, shift, want, n, err);
+        break;
+    case CIP_SPACE_RECORDS:
+        st = cip_records_spans(&in, s, shift, want, n, err);
+        break;
+    default: /* descended before */
+        st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a space of kind %d", (int)s->kind);
+    }
+done:
     return cip_rd_fail(&in, st, err);
 }
 
@@ -275,7 +266,8 @@ bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)
 {
-    if (!cip_space_follow(&s, &off, len, true) || s->kind != CIP_SPACE_MEM)
+    if (s->kind == CIP_SPACE_FILE || !cip_space_follow(&s, &off, len, true) ||
+        s->kind != CIP_SPACE_MEM)
         return NULL;
     return s->mem.ptr + off;
 }
