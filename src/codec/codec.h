@@ -11,7 +11,9 @@
 
 /* What a codec may need to know beyond its bytes. Zero where unknown. */
 typedef struct cip_codec_env {
-    cip_mem *mem;         /* working memory */
+    cip_mem *mem;  /* working memory */
+    uint8_t *room; /* room_len bytes of it that are at hand; may be NULL */
+    size_t room_len;
     uint64_t typesize;    /* bytes of an element of the array (a super-chunk's typesize) */
     int32_t ndim;         /* of the grid */
     const int64_t *chunk; /* shape of a stored chunk */
@@ -30,6 +32,15 @@ typedef struct cip_need {
     uint64_t off;
     uint64_t len;
 } cip_need;
+
+/* What wanted pieces of a chunk take. */
+typedef struct cip_needs {
+    cip_need *at; /* stored ranges: n, with room for max */
+    size_t n, max;
+    uint64_t unit, unit_end; /* raw bytes that are decoded together with the first wanted one,
+                                whatever is wanted of them, and take what it takes; equal where a
+                                part costs its part, or where that is not told */
+} cip_needs;
 
 /* Stored bytes at hand: all of them (one piece at 0), or what `plan` asked for, in rising order. */
 typedef struct cip_stored {
@@ -111,23 +122,15 @@ typedef struct cip_codec {
      * TRUNCATED when it ends early; UNSUPPORTED when it needs a dictionary. */
     cip_status (*decode)(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
                          size_t dst_len, cip_err *err);
-    /* Optional pair. plan: which stored ranges are needed for the wanted pieces, given the first
-     * bytes of the chunk
-     * (`head`, at least min(total, head_len) bytes); appended to need[0..*nneed) with room for
-     * max_need; LIMIT when there are more (then all is read); TRUNCATED when a longer head is
-     * needed, whose length is then that of the one need. decode_spans: just the wanted pieces, of a
-     * chunk of raw_len bytes. */
+    /* Optional pair. plan: what the wanted pieces take, given the first bytes of the chunk (`head`,
+     * at least min(total, head_len) bytes): appended to out->at; LIMIT when there is no room (then
+     * all is read); TRUNCATED when a longer head is needed, whose length is then that of the one
+     * need. decode_spans: just the wanted pieces, of a chunk of raw_len bytes. */
     size_t head_len;
     cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
-                       const cip_want *want, size_t nwant, cip_need *need, size_t max_need,
-                       size_t *nneed, cip_err *err);
+                       const cip_want *want, size_t nwant, cip_needs *out, cip_err *err);
     cip_status (*decode_spans)(const void *args, const cip_codec_env *env, const cip_stored *src,
                                uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err);
-    /* Optional, with plan: the raw bytes [*lo, *hi) that are decoded together with the one at
-     * `off`, whatever is wanted of them; *lo == *hi where a part costs its part, or where it is not
-     * told. */
-    cip_status (*unit)(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
-                       uint64_t *lo, uint64_t *hi, cip_err *err);
     /* Optional, of a container of codecs: the name of the one that made this chunk, from the
      * chunk's first CIP_CODER_HEAD bytes (all of a shorter one); static storage, never NULL. */
     const char *(*coder)(cip_bytes head);

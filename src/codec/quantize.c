@@ -192,8 +192,7 @@ static cip_status check_want(const cip_want *w, uint64_t raw_len, cip_err *err)
 }
 
 static cip_status plan(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
-                       const cip_want *want, size_t nwant, cip_need *need, size_t max_need,
-                       size_t *nneed, cip_err *err)
+                       const cip_want *want, size_t nwant, cip_needs *out, cip_err *err)
 {
     const cip_quantize_args *a = args;
     cip_quantize_head h;
@@ -202,13 +201,13 @@ static cip_status plan(const void *args, const cip_codec_env *env, cip_bytes hea
     CIP_TRY(cip_quantize_head_parse(head, &h, err));
     if (cip_mul_overflow(h.n, (uint64_t)width_of(a), &raw) || raw != raw_len)
         return check_lengths(a, &h, CIP_QUANTIZE_HEAD + cip_quantize_payload(&h), raw_len, err);
-    if (*nneed >= max_need || nwant >= max_need - *nneed)
+    if (out->n >= out->max || nwant >= out->max - out->n)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu pieces of a chunk", nwant);
-    need[(*nneed)++] = (cip_need){ 0, CIP_QUANTIZE_HEAD };
+    out->at[out->n++] = (cip_need){ 0, CIP_QUANTIZE_HEAD };
     for (size_t i = 0; i < nwant; i++) {
         CIP_TRY(check_want(&want[i], raw_len, err));
         if (want[i].len != 0 && h.bits != 0)
-            need[(*nneed)++] = need_of(a, &h, &want[i]);
+            out->at[out->n++] = need_of(a, &h, &want[i]);
     }
     return CIP_OK;
 }

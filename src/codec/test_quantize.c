@@ -105,20 +105,20 @@ static cip_status decode_part(const sample *s, const cip_want *want, size_t n, u
 {
     cip_need need[8];
     const uint8_t *ptr[8];
-    size_t nneed = 0;
+    cip_needs needs = { .at = need, .max = 8 };
     *fetched = 0;
     CIP_TRY(cip_codec_quantize.plan(&s->args, &env, (cip_bytes){ s->stored, CIP_QUANTIZE_HEAD },
-                                    s->nraw, want, n, need, 8, &nneed, err));
-    for (size_t i = 0; i < nneed; i++) {
+                                    s->nraw, want, n, &needs, err));
+    for (size_t i = 0; i < needs.n; i++) {
         assert_true(need[i].off + need[i].len <= s->nstored);
         *fetched += need[i].len;
         uint8_t *copy = malloc((size_t)need[i].len + 1);
         memcpy(copy, s->stored + need[i].off, (size_t)need[i].len);
         ptr[i] = copy;
     }
-    const cip_stored stored = { s->nstored, nneed, need, ptr };
+    const cip_stored stored = { s->nstored, needs.n, need, ptr };
     cip_status st = cip_codec_quantize.decode_spans(&s->args, &env, &stored, s->nraw, want, n, err);
-    for (size_t i = 0; i < nneed; i++)
+    for (size_t i = 0; i < needs.n; i++)
         free((void *)(uintptr_t)ptr[i]);
     return st;
 }
@@ -273,18 +273,17 @@ static void too_many_pieces_and_missing_bytes_are_told(void **state)
     static sample s;
     uint8_t out[64];
     cip_need need[4];
-    size_t n = 0;
+    cip_needs needs = { .at = need, .max = 3 };
     const cip_want want[] = { { 0, 8, out }, { 8, 8, out + 8 }, { 16, 8, out + 16 } };
     s.args = (cip_quantize_args){ true, false };
     make(&s, 13, 9);
     const cip_bytes head = { s.stored, CIP_QUANTIZE_HEAD };
-    assert_int_equal(
-        cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, need, 3, &n, NULL),
-        CIP_ERR_LIMIT);
-    n = 0;
-    assert_int_equal(
-        cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, need, 4, &n, NULL), CIP_OK);
-    assert_int_equal(n, 4);
+    assert_int_equal(cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, &needs, NULL),
+                     CIP_ERR_LIMIT);
+    needs = (cip_needs){ .at = need, .max = 4 };
+    assert_int_equal(cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, &needs, NULL),
+                     CIP_OK);
+    assert_int_equal(needs.n, 4);
     const cip_need only = { 0, CIP_QUANTIZE_HEAD + 1 };
     const uint8_t *ptr = s.stored;
     const cip_stored stored = { s.nstored, 1, &only, &ptr };

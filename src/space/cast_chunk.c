@@ -12,15 +12,9 @@ static uint64_t wanted(const cip_chunk_part *p)
 
 static void cast_all(cip_gather *g, const cip_chunk_part *p, cip_walk_src how, const uint8_t *src)
 {
-    cip_cast_stats stats = { 0, 0 };
-    cip_walk_cast_args a = { p->e0, p->e1, how, src, p->base, g->cast, g->dst };
-    cip_walk_cast(p->w, &a, &stats);
-    cip_gather_note(g, &stats);
-}
-
-void cip_chunk_cast_placed(cip_gather *g, const cip_chunk_part *p, const uint8_t *src)
-{
-    cast_all(g, p, CIP_SRC_PLACED, src);
+    cip_gather_cast(
+        g, p->w,
+        (cip_walk_cast_args){ .e0 = p->e0, .e1 = p->e1, .how = how, .src = src, .base = p->base });
 }
 
 /* --- special chunks -------------------------------------------------------------------------- */

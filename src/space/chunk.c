@@ -9,7 +9,6 @@
 
 enum {
     NEEDS = 256,
-    UNIT_HEAD = 64,  /* bytes by which a codec tells what is decoded together */
     TABLE_ENTRY = 16 /* bytes decoded in the time that an entry of a chunk's table takes */
 };
 
@@ -48,9 +47,10 @@ static cip_status check_chunk(const cip_space *s, uint64_t raw_len, cip_chunk *c
     return CIP_OK;
 }
 
-cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out, cip_err *err)
+cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, uint8_t *head,
+                           cip_chunk *out, cip_err *err)
 {
-    memset(out, 0, sizeof *out);
+    *out = (cip_chunk){ .head = { .ptr = head, .cap = head != NULL ? CIP_HEAD_ROOM : 0 } };
     cip_status st = s->table.at(s->table.self, i, 1, out, err);
     if (st ==
         CIP_ERR_RANGE) /* the caller asked for bytes: that there are fewer chunks is the file's */
@@ -99,7 +99,8 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
                                const cip_chunk_ask *a)
 {
     cip_step own;
-    const cip_step *step = cip_chunk_only_step(s, c, &own);
+    cip_steps steps = cip_chunk_steps(s, c, &own);
+    const cip_codec *codec = steps.n == 1 ? steps.at->codec : &cip_codec_stored; /* can nothing */
     bool large = c->raw_len > cip_cache_max(rd->cache) / 2; /* too large to be kept */
     bool part = a->nbytes <= c->raw_len / 2;
     if (c->sum_id !=
@@ -107,17 +108,17 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
         return a->direct ? CIP_WAY_DIRECT : CIP_WAY_WHOLE;
     if (a->staged && (!part || a->nbytes > rd->tune->pieces_nbytes))
         return CIP_WAY_WHOLE;
-    if (cip_chunk_is_stored(s, c))
+    if (steps.n == 0)
         return CIP_WAY_STORED;
     if (a->direct)
         return CIP_WAY_DIRECT;
-    if (step != NULL && step->codec->plan != NULL) {
+    if (codec->plan != NULL) {
         bool batches = a->batches != 0 && c->raw_len / 2 > rd->tune->pieces_nbytes;
         bool cheap = large || a->again * TABLE_ENTRY <= c->raw_len / 8;
         if (cheap && (part || batches || (a->batches != 0 && large)))
             return CIP_WAY_PIECES;
     }
-    if (step != NULL && step->codec->stream != NULL && ((large && part) || a->first_look))
+    if (codec->stream != NULL && ((large && part) || a->first_look))
         return CIP_WAY_IN_ORDER;
     return CIP_WAY_WHOLE;
 }
@@ -125,16 +126,17 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
 /* --- only what is needed --------------------------------------------------------------------- */
 
 /* Sorted, checked against the stored length, overlapping ones joined. */
-static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err *err)
+static cip_status tidy_needs(cip_needs *needs, uint64_t total, cip_err *err)
 {
+    cip_need *need = needs->at;
     size_t kept = 0;
-    for (size_t i = 1; i < *n; i++)
+    for (size_t i = 1; i < needs->n; i++)
         for (size_t k = i; k > 0 && need[k].off < need[k - 1].off; k--) {
             cip_need swap = need[k];
             need[k] = need[k - 1];
             need[k - 1] = swap;
         }
-    for (size_t i = 0; i < *n; i++) {
+    for (size_t i = 0; i < needs->n; i++) {
         if (need[i].off > total || need[i].len > total - need[i].off)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected a block within %" PRIu64 " stored bytes, found %" PRIu64
@@ -147,7 +149,7 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
         else
             need[kept++] = need[i];
     }
-    *n = kept;
+    needs->n = kept;
     return CIP_OK;
 }
 
@@ -156,23 +158,23 @@ static cip_status tidy_needs(cip_need *need, size_t *n, uint64_t total, cip_err 
 typedef struct planned {
     const cip_rd *rd;
     const cip_chunk *c;
-    cip_step own;
-    const cip_step *step;
+    cip_step step;
     cip_codec_env env;
-    cip_pooled head;
-    size_t nhead;
+    cip_bytes head; /* in `room`, or where the table read it */
+    cip_pooled room;
     cip_need need[NEEDS];
-    size_t nneed;
+    cip_needs needs;
 } planned;
 
 static void open_planned(const cip_rd *rd, const cip_space *s, const cip_chunk *c, planned *p)
 {
+    cip_step own;
     p->rd = rd;
     p->c = c;
-    p->step = cip_chunk_only_step(s, c, &p->own);
+    p->step = *cip_chunk_steps(s, c, &own).at;
     p->env = cip_rd_codec_env(rd, s);
-    p->head = (cip_pooled){ NULL, 0 };
-    p->nhead = p->nneed = 0;
+    p->head = (cip_bytes){ c->head.ptr, c->head.len };
+    p->room = (cip_pooled){ NULL, 0 };
 }
 
 /* The head is made n bytes long, or as long as the chunk is. */
@@ -180,61 +182,60 @@ static cip_status read_head(planned *p, uint64_t n, cip_err *err)
 {
     const cip_extent *at = &p->c->at;
     cip_pooled longer;
-    size_t len;
+    size_t len, have = p->head.len;
     if (!cip_to_size(cip_min_u64(n, at->len), &len))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a head of %" PRIu64 " bytes", n);
     CIP_TRY(cip_buffer_pool_take(p->rd->buffers, len, &longer, err));
-    if (p->nhead != 0)
-        memcpy(longer.ptr, p->head.ptr, p->nhead);
-    cip_buffer_pool_give(p->rd->buffers, &p->head);
-    p->head = longer;
-    cip_status st =
-        cip_rd_at(p->rd, at->in, at->off + p->nhead, longer.ptr + p->nhead, len - p->nhead, err);
-    p->nhead = len;
-    return st;
+    if (have != 0)
+        memcpy(longer.ptr, p->head.ptr, have);
+    cip_buffer_pool_give(p->rd->buffers, &p->room);
+    p->room = longer;
+    p->head = (cip_bytes){ longer.ptr, len };
+    return cip_rd_at(p->rd, at->in, at->off + have, longer.ptr + have, len - have, err);
 }
 
 static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err)
 {
-    uint64_t total = p->c->at.len, head_len = cip_min_u64(p->step->codec->head_len, total);
-    if (p->nhead < head_len)
-        CIP_TRY(read_head(p, head_len, err));
+    const cip_codec *codec = p->step.codec;
+    uint64_t total = p->c->at.len, longer = cip_min_u64(codec->head_len, total);
     for (;;) {
         cip_err found = CIP_ERR_INIT;
-        p->nneed = 0;
+        if (p->head.len < longer)
+            CIP_TRY(read_head(p, longer, err));
+        p->needs = (cip_needs){ .at = p->need, .max = NEEDS };
         cip_status st =
-            p->step->codec->plan(p->step->args, &p->env, (cip_bytes){ p->head.ptr, p->nhead },
-                                 p->c->raw_len, piece, n, p->need, NEEDS, &p->nneed, &found);
-        uint64_t longer = p->nneed == 1 ? cip_min_u64(p->need[0].len, total) : 0;
+            codec->plan(p->step.args, &p->env, p->head, p->c->raw_len, piece, n, &p->needs, &found);
         if (st == CIP_OK)
-            return tidy_needs(p->need, &p->nneed, total, err);
+            return tidy_needs(&p->needs, total, err);
         if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
             p->need[0] = (cip_need){ 0, total };
-            p->nneed = 1;
+            p->needs.n = 1;
             return CIP_OK;
         }
-        if (st != CIP_ERR_TRUNCATED || longer <= p->nhead)
+        longer = p->needs.n == 1 ? cip_min_u64(p->need[0].len, total) : 0;
+        if (st != CIP_ERR_TRUNCATED || longer <= p->head.len)
             return cip_err_give(err, &found, st);
-        CIP_TRY(read_head(p, longer, err));
     }
 }
 
-/* What of the needs the head has not. */
-static cip_status fetch_needs(const planned *p, cip_pooled *room, const uint8_t **ptr, cip_err *err)
+/* What of the needs the head has not; before it, room for the codec to work in. */
+static cip_status fetch_needs(planned *p, cip_pooled *room, const uint8_t **ptr, cip_err *err)
 {
     cip_want want[NEEDS];
     size_t nwant = 0, size;
-    uint64_t total = 0;
-    for (size_t i = 0; i < p->nneed; i++)
+    uint64_t work = p->needs.unit_end - p->needs.unit, total = work;
+    for (size_t i = 0; i < p->needs.n; i++)
         total += p->need[i].len; /* at most the stored length: they do not overlap */
     if (!cip_to_size(total, &size))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " stored bytes", total);
     CIP_TRY(cip_buffer_pool_take(p->rd->buffers, size, room, err));
-    uint8_t *at = room->ptr;
-    for (size_t i = 0; i < p->nneed; i++) {
+    p->env.room = room->ptr;
+    p->env.room_len = (size_t)work;
+    uint8_t *at = room->ptr + work;
+    for (size_t i = 0; i < p->needs.n; i++) {
         const cip_need *need = &p->need[i];
         size_t len = (size_t)need->len;
-        size_t have = need->off < p->nhead ? p->nhead - (size_t)need->off : 0;
+        size_t have = need->off < p->head.len ? p->head.len - (size_t)need->off : 0;
         have = have < len ? have : len;
         ptr[i] = have == len ? p->head.ptr + need->off : at;
         if (have == len)
@@ -251,51 +252,50 @@ static cip_status decode_planned(planned *p, const cip_want *piece, size_t n, ci
 {
     const uint8_t *ptr[NEEDS];
     cip_pooled room = { NULL, 0 };
-    CIP_TRY(plan(p, piece, n, err));
     cip_status st = fetch_needs(p, &room, ptr, err);
     if (st == CIP_OK) {
-        const cip_stored stored = { p->c->at.len, p->nneed, p->need, ptr };
-        st = p->step->codec->decode_spans(p->step->args, &p->env, &stored, p->c->raw_len, piece, n,
-                                          err);
+        const cip_stored stored = { p->c->at.len, p->needs.n, p->need, ptr };
+        st = p->step.codec->decode_spans(p->step.args, &p->env, &stored, p->c->raw_len, piece, n,
+                                         err);
     }
     cip_buffer_pool_give(p->rd->buffers, &room);
     return st;
 }
 
-/* When the wanted piece is less than half of its compressed block, decodes the whole block into the
- * cache, since neighbouring reads will want the rest. Sets *done to false when the piece is larger:
- * the caller decodes it directly. */
-static cip_status read_from_unit(planned *p, const cip_space *s, uint64_t i, const cip_want *piece,
-                                 bool *done, cip_err *err)
+/* Whether one piece is wanted, of at most half of what is decoded together. */
+static bool is_small_part(const cip_needs *needs, const cip_chunk_wish *w)
 {
-    const cip_codec *codec = p->step->codec;
+    uint64_t together = needs->unit_end - needs->unit;
+    return w->n == 1 && together != 0 && w->piece->len <= together / 2 &&
+           w->piece->len <= needs->unit_end - w->piece->off;
+}
+
+/* All of what is decoded together goes into the cache, since neighbouring reads will want the rest.
+ */
+static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk_wish *w,
+                                 cip_err *err)
+{
+    const cip_rd *rd = p->rd;
+    const cip_want *piece = w->piece;
+    const cip_cache_key key = cip_block_key(s, w->i, p->needs.unit);
     cip_pinned h = { 0 };
-    cip_want unit = { .dst = NULL };
-    uint64_t lo, hi;
-    size_t len;
-    CIP_TRY(read_head(p, cip_min_u64(codec->head_len, UNIT_HEAD), err));
-    CIP_TRY(codec->unit(p->step->args, (cip_bytes){ p->head.ptr, p->nhead }, p->c->raw_len,
-                        piece->off, &lo, &hi, err));
-    *done = piece->len <= (hi - lo) / 2 && piece->len <= hi - piece->off;
-    if (!*done)
-        return CIP_OK;
-    const cip_cache_key key = cip_block_key(s, i, lo);
+    cip_want unit = { .off = p->needs.unit, .len = (size_t)(p->needs.unit_end - p->needs.unit) };
     cip_status st = CIP_OK;
-    h.ptr = cip_cache_get(p->rd->cache, key, &len, &h.pin);
-    if (h.ptr == NULL || len != hi - lo) { /* or it is of the file as it was before a change */
-        cip_pinned_drop(p->rd, &h);
-        unit = (cip_want){ .off = lo, .len = (size_t)(hi - lo) };
-        CIP_TRY(cip_buffer_pool_get(p->rd->buffers, unit.len, &unit.dst, err));
+    size_t len;
+    h.ptr = cip_cache_get(rd->cache, key, &len, &h.pin);
+    if (h.ptr == NULL || len != unit.len) { /* or it is of the file as it was before a change */
+        cip_pinned_drop(rd, &h);
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
         h.ptr = unit.dst;
         st = decode_planned(p, &unit, 1, err);
         if (st == CIP_OK)
-            st = cip_cache_put_large(p->rd->cache, key, unit.dst, unit.len, &h.pin, err);
+            st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h.pin, err);
         else
-            cip_mem_put(&p->rd->env->mem, unit.dst);
+            cip_mem_put(&rd->env->mem, unit.dst);
     }
     if (st == CIP_OK)
-        memcpy(piece->dst, h.ptr + (piece->off - lo), piece->len);
-    cip_pinned_drop(p->rd, &h);
+        memcpy(piece->dst, h.ptr + (piece->off - unit.off), piece->len);
+    cip_pinned_drop(rd, &h);
     return st;
 }
 
@@ -303,15 +303,14 @@ static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c
                               const cip_chunk_wish *w, cip_err *err)
 {
     planned p;
-    bool done = false;
     cip_status st;
     open_planned(rd, s, c, &p);
     CIP_GO(cip_extent_check(&c->at, "stored data", err));
-    if (w->n == 1 && p.step->codec->unit != NULL)
-        CIP_GO(read_from_unit(&p, s, w->i, w->piece, &done, err));
-    st = done ? CIP_OK : decode_planned(&p, w->piece, w->n, err);
+    CIP_GO(plan(&p, w->piece, w->n, err));
+    st = is_small_part(&p.needs, w) ? read_from_unit(&p, s, w, err)
+                                    : decode_planned(&p, w->piece, w->n, err);
 done:
-    cip_buffer_pool_give(rd->buffers, &p.head);
+    cip_buffer_pool_give(rd->buffers, &p.room);
     return st;
 }
 
@@ -335,12 +334,12 @@ done:
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* A need of chunk bytes that the head does not hold, of its FILE. */
+/* Needs of chunk bytes that the head does not hold, of their FILE. */
 static size_t add_needs(const planned *p, uint64_t base, cip_need *out, size_t max)
 {
     size_t n = 0;
-    for (size_t i = 0; i < p->nneed && n < max; i++)
-        if (p->need[i].off + p->need[i].len > p->nhead)
+    for (size_t i = 0; i < p->needs.n && n < max; i++)
+        if (p->need[i].off + p->need[i].len > p->head.len)
             out[n++] = (cip_need){ base + p->need[i].off, p->need[i].len };
     return n;
 }
@@ -366,26 +365,27 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
     open_planned(rd, s, c, &p);
     if (plan(&p, w->piece, w->n, NULL) == CIP_OK)
         n = add_needs(&p, base, need, max);
-    cip_buffer_pool_give(rd->buffers, &p.head);
+    cip_buffer_pool_give(rd->buffers, &p.room);
     return n;
 }
 
-cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
-                            const cip_chunk_wish *w, cip_err *err)
+static void copy_pieces(const cip_chunk_wish *w, const uint8_t *raw)
+{
+    for (size_t k = 0; k < w->n; k++)
+        if (w->piece[k].len != 0)
+            memcpy(w->piece[k].dst, raw + w->piece[k].off, w->piece[k].len);
+}
+
+cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                               const cip_chunk_wish *w, cip_chunk_way way, cip_err *err)
 {
     cip_err found = CIP_ERR_INIT;
     cip_pinned h = { 0 };
     cip_step own;
-    bool special;
-    cip_status st = cip_chunk_special(s, c, w->piece, w->n, &special, err);
-    if (special)
-        return cip_chunk_fail_in(err, st, s, w->i);
-    const cip_step *step = cip_chunk_only_step(s, c, &own);
-    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
+    cip_steps steps = cip_chunk_steps(s, c, &own);
+    cip_status st = CIP_OK;
     if (way == CIP_WAY_STORED)
         st = cip_chunk_read_stored(rd, c, w->piece, w->n, &found);
-    else if (cip_chunk_hold_cached(rd, s, w->i, c, &h))
-        way = CIP_WAY_WHOLE;
     else if (way == CIP_WAY_PIECES)
         st = read_pieces(rd, s, c, w, &found);
     else if (way == CIP_WAY_DIRECT)
@@ -393,12 +393,27 @@ cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
     else if (way == CIP_WAY_WHOLE)
         st = cip_chunk_pin(rd, s, w->i, c, true, &h, &found);
     bool large = st == CIP_ERR_LIMIT && (way == CIP_WAY_DIRECT || way == CIP_WAY_WHOLE);
-    bool streams = step != NULL && step->codec->stream != NULL && c->sum_id == CIP_SUM_NONE;
+    bool streams = steps.n == 1 && steps.at->codec->stream != NULL && c->sum_id == CIP_SUM_NONE;
     if (way == CIP_WAY_IN_ORDER || (large && streams))
-        st = read_in_order(rd, s, step, c, w, &found); /* with little memory */
-    for (size_t k = 0; h.ptr != NULL && k < w->n; k++)
-        if (w->piece[k].len != 0)
-            memcpy(w->piece[k].dst, h.ptr + w->piece[k].off, w->piece[k].len);
+        st = read_in_order(rd, s, steps.at, c, w, &found); /* with little memory */
+    if (h.ptr != NULL)
+        copy_pieces(w, h.ptr);
     cip_pinned_drop(rd, &h);
     return cip_chunk_fail_in(err, cip_err_give(err, &found, st), s, w->i);
+}
+
+cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                            const cip_chunk_wish *w, cip_err *err)
+{
+    cip_pinned h;
+    bool special;
+    cip_status st = cip_chunk_special(s, c, w->piece, w->n, &special, err);
+    if (special)
+        return cip_chunk_fail_in(err, st, s, w->i);
+    cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
+    if (way == CIP_WAY_STORED || !cip_chunk_hold_cached(rd, s, w->i, c, &h))
+        return cip_chunk_pieces_by(rd, s, c, w, way, err);
+    copy_pieces(w, h.ptr);
+    cip_pinned_drop(rd, &h);
+    return CIP_OK;
 }

@@ -42,7 +42,7 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
         cip_chunk c = { .run = 0 };
         if (s->table.place != NULL)
             s->table.place(s->table.self, w[i].i, &c.at);
-        else if (cip_chunk_entry(s, w[i].i, w[i].raw_len, &c, NULL) != CIP_OK)
+        else if (cip_chunk_entry(s, w[i].i, w[i].raw_len, NULL, &c, NULL) != CIP_OK)
             continue;
         need[m++] = head_of(s->layout, c.at, codec->head_len);
     }
@@ -59,7 +59,7 @@ void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
     for (size_t i = 0; i < n; i++) {
         cip_chunk c;
         cip_pinned kept = { 0 };
-        bool far = cip_chunk_entry(s, w[i].i, w[i].raw_len, &c, NULL) == CIP_OK &&
+        bool far = cip_chunk_entry(s, w[i].i, w[i].raw_len, NULL, &c, NULL) == CIP_OK &&
                    c.state == CIP_CHUNK_DATA && head_of(s->layout, c.at, 1).len != 0;
         if (far && !cip_chunk_hold_cached(rd, s, w[i].i, &c, &kept))
             m += cip_chunk_needs(rd, s, &w[i], &c, need + m, CIP_FAR_RANGES - m);

@@ -90,9 +90,9 @@ cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a chunk below %" PRIu64 ", found %" PRIu64, l->n, i);
     if (s->kind == CIP_SPACE_CHUNKED) {
-        CIP_TRY(cip_chunk_entry(s, i, 0, &c, err));
+        CIP_TRY(cip_chunk_entry(s, i, 0, NULL, &c, err));
     } else if (s->kind == CIP_SPACE_GRID) {
-        CIP_TRY(cip_chunk_entry(s, i, raw_len_of(s->grid, i), &c, err));
+        CIP_TRY(cip_chunk_entry(s, i, raw_len_of(s->grid, i), NULL, &c, err));
     } else if (s->kind == CIP_SPACE_SEQ) {
         c.at = s->sub;
         c.raw_len = s->len;

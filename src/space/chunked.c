@@ -23,7 +23,7 @@ static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, uint64_t 
         *i = pos / s->table.raw_each;
     else
         CIP_TRY(s->table.find(s->table.self, pos, i, err));
-    CIP_TRY(cip_chunk_entry(s, *i, 0, c, err));
+    CIP_TRY(cip_chunk_entry(s, *i, 0, NULL, c, err));
     if (pos < c->raw_off || pos - c->raw_off >= c->raw_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected chunk %" PRIu64 " to hold byte %" PRIu64 ", found %" PRIu64
@@ -199,15 +199,13 @@ static cip_status cast_straddler(cip_gather *g, uint64_t e, cip_err *err)
 {
     cip_pooled room;
     cip_walk_at at;
-    cip_cast_stats stats = { 0, 0 };
     cip_walk_seek(&g->w, e, &at);
     CIP_TRY(cip_buffer_pool_take(g->rd.buffers, (size_t)g->w.itemsize, &room, err));
     cip_status st = cip_rd_at(&g->rd, g->s, at.off, room.ptr, (size_t)g->w.itemsize, err);
-    if (st == CIP_OK) {
-        cip_walk_cast_args a = { e, e + 1, CIP_SRC_SAME, room.ptr, 0, g->cast, g->dst };
-        cip_walk_cast(&g->w, &a, &stats);
-        cip_gather_note(g, &stats);
-    }
+    if (st == CIP_OK)
+        cip_gather_cast(
+            g, &g->w,
+            (cip_walk_cast_args){ .e0 = e, .e1 = e + 1, .how = CIP_SRC_SAME, .src = room.ptr });
     cip_buffer_pool_give(g->rd.buffers, &room);
     return st;
 }

@@ -5,12 +5,16 @@
 
 #include "space/reader.h"
 
-void cip_gather_note(cip_gather *g, const cip_cast_stats *stats)
+void cip_gather_cast(cip_gather *g, const cip_walk *w, cip_walk_cast_args a)
 {
-    if (stats->noverflow == 0)
+    cip_cast_stats stats = { 0, 0 };
+    a.cast = g->cast;
+    a.dst = g->dst;
+    cip_walk_cast(w, &a, &stats);
+    if (stats.noverflow == 0)
         return;
     pthread_mutex_lock(&g->lock);
-    cip_cast_merge(&g->stats, stats);
+    cip_cast_merge(&g->stats, &stats);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -26,17 +30,13 @@ static cip_status memory_job(void *arg, size_t i, cip_err *err)
 {
     const memory *m = arg;
     const cip_walk *w = &m->g->w;
-    cip_cast_stats stats = { 0, 0 };
     uint64_t e0 = i * m->each;
-    cip_walk_cast_args a = { .e0 = e0,
-                             .e1 = cip_min_u64(e0 + m->each, w->nsource),
-                             .how = w->itemsize == 0 ? CIP_SRC_SAME : CIP_SRC_PLACED,
-                             .src = m->base,
-                             .cast = m->g->cast,
-                             .dst = m->g->dst };
     (void)err;
-    cip_walk_cast(w, &a, &stats);
-    cip_gather_note(m->g, &stats);
+    cip_gather_cast(m->g, w,
+                    (cip_walk_cast_args){ .e0 = e0,
+                                          .e1 = cip_min_u64(e0 + m->each, w->nsource),
+                                          .how = w->itemsize == 0 ? CIP_SRC_SAME : CIP_SRC_PLACED,
+                                          .src = m->base });
     return CIP_OK;
 }
 
@@ -88,6 +88,10 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
 {
     bool done = false;
     g->stats = (cip_cast_stats){ 0, 0 };
+    if (g->s->kind == CIP_SPACE_GRID && from->itemsize != 0)
+        CIP_TRY(cip_gather_grid(g, from, to, &done, err));
+    if (done)
+        return CIP_OK;
     cip_walk_make(from, to, !cip_cast_in_place(g->cast), &g->w);
     if (from->itemsize == 0)
         return cip_gather_memory(g, (const uint8_t *)"", err);
@@ -98,13 +102,9 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
         return gather_chunked(g, err);
     case CIP_SPACE_SEQ:
         return gather_seq(g, end, err);
-    case CIP_SPACE_GRID:
-        CIP_TRY(cip_gather_grid(g, from, to, &done, err));
-        break;
     default:
-        break;
+        return cip_gather_tiles(g, err);
     }
-    return done ? CIP_OK : cip_gather_tiles(g, err);
 }
 
 /* Chunks through their table; where one does not fit it, in order, and if that goes well, for good.

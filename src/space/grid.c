@@ -73,8 +73,9 @@ static cip_status run_job(void *arg, size_t j, cip_err *err)
 {
     const batch *b = arg;
     size_t at = b->first[j];
+    uint8_t head[CIP_HEAD_ROOM];
     cip_chunk c;
-    CIP_TRY(cip_chunk_entry(b->s, b->piece[at].chunk, b->piece[at].raw_len, &c, err));
+    CIP_TRY(cip_chunk_entry(b->s, b->piece[at].chunk, b->piece[at].raw_len, head, &c, err));
     const cip_chunk_wish w =
         cip_chunk_wish_of(b->piece[at].chunk, c.raw_len, b->want + at, b->first[j + 1] - at);
     return cip_chunk_pieces(b->rd, b->s, &c, &w, err);

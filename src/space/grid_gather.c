@@ -9,6 +9,7 @@
 typedef struct box {
     cip_gather *g;
     cip_grid_view v;
+    uint64_t to_size; /* bytes of an element at the destination */
     bool ordered;
     uint64_t first; /* chunk of job 0 */
 } box;
@@ -19,7 +20,7 @@ static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
 {
     cip_axis axis[CIP_MAX_NDIM];
     w->itemsize = b->v.itemsize;
-    w->to_size = b->g->w.to_size;
+    w->to_size = b->to_size;
     w->off = b->v.inside;
     w->to_off = b->v.to_off;
     w->pos0 = b->v.pos0;
@@ -76,30 +77,47 @@ static void cut_blocks(const box *b, const cip_grid_chunk *at, const cip_chunk *
                          .again = (out->n - 1) / out->batch * (at->raw_len / at->block_len) };
 }
 
-/* The t-th block that is touched: where its raw bytes begin in the chunk, and the walk over it,
- * which counts from there. */
-static uint64_t block_at(const blocks *s, uint64_t t, cip_walk *w)
-{
+/* A block that is touched: where it begins in the chunk's raw bytes and in the array, and the steps
+ * of the view that fall into it. */
+typedef struct place {
+    uint64_t off;
     int64_t first[CIP_MAX_NDIM];
-    uint64_t off = 0;
-    cip_view_steps in = *s->in;
+    cip_view_steps in;
+} place;
+
+/* The t-th one. */
+static void place_at(const blocks *s, uint64_t t, place *p)
+{
+    p->off = 0;
+    p->in = *s->in;
     for (int32_t k = s->b->v.grid->ndim - 1; k >= 0; k--) {
         const cip_cut *c = &s->axis[k];
         int64_t view = s->b->v.axis[k].view, i = (int64_t)(t % (uint64_t)c->nseg);
         t /= (uint64_t)c->nseg;
-        int64_t coord = view < 0 ? c->first : cip_cut_segment(c, i, &in.lo[view], &in.hi[view]);
-        first[k] = s->at->first[k] + coord * s->at->block[k];
-        off += (uint64_t)(coord * s->at->step[k]);
+        int64_t coord =
+            view < 0 ? c->first : cip_cut_segment(c, i, &p->in.lo[view], &p->in.hi[view]);
+        p->first[k] = s->at->first[k] + coord * s->at->block[k];
+        p->off += (uint64_t)(coord * s->at->step[k]);
     }
-    walk_of(s->b, first, s->at->stride, &in, w);
-    return off;
 }
 
-/* Casts the t-th one from `raw`, its bytes. */
-static void cast_block(const blocks *s, const cip_walk *w, const uint8_t *raw)
+/* Casts its elements from `raw`, its bytes. */
+static void cast_block(const blocks *s, const place *p, const uint8_t *raw)
 {
-    cip_chunk_part p = { .i = s->at->i, .chunk = s->c, .w = w, .e1 = w->nsource };
-    cip_chunk_cast_placed(s->b->g, &p, raw);
+    cip_walk w;
+    walk_of(s->b, p->first, s->at->stride, &p->in, &w);
+    cip_gather_cast(s->b->g, &w,
+                    (cip_walk_cast_args){ .e1 = w.nsource, .how = CIP_SRC_PLACED, .src = raw });
+}
+
+/* Whether all of its elements are wanted, each once. */
+static bool is_all(const blocks *s, const place *p)
+{
+    uint64_t nbytes = s->b->v.itemsize;
+    for (int32_t j = 0; j < s->b->v.nview; j++)
+        if (s->b->v.view[j].along != CIP_AXIS_NOWHERE)
+            nbytes *= (uint64_t)(p->in.hi[j] - p->in.lo[j]);
+    return nbytes == s->at->block_len;
 }
 
 /* Blocks that are read together, in order. Those of which only a part is wanted may be wanted again
@@ -110,20 +128,6 @@ typedef struct batch {
     cip_want want[BATCH];
     cip_pooled room[BATCH]; /* of a block that is all wanted */
 } batch;
-
-static cip_status keep_block(const blocks *s, cip_want *want, cip_err *err)
-{
-    cip_cache *cache = s->b->g->rd.cache;
-    cip_cache_entry *pin = NULL;
-    uint8_t *bytes = want->dst;
-    if (want->len > cip_cache_max(cache) / 2)
-        return CIP_OK;
-    want->dst = NULL;
-    CIP_TRY(cip_cache_put(cache, cip_block_key(s->b->g->s, s->at->i, want->off), bytes, want->len,
-                          &pin, err));
-    cip_cache_unpin(cache, pin);
-    return CIP_OK;
-}
 
 static void drop_batch(const blocks *s, batch *m)
 {
@@ -136,18 +140,25 @@ static void drop_batch(const blocks *s, batch *m)
     m->n = 0;
 }
 
-static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
+static cip_status read_batch(const blocks *s, batch *m, cip_chunk_way way, cip_err *err)
 {
-    cip_status st = CIP_OK;
-    cip_walk w;
+    cip_gather *g = s->b->g;
+    cip_cache *cache = g->rd.cache;
+    place p;
     const cip_chunk_wish wish = { s->at->i, s->at->raw_len, m->want, m->n, s->ask };
-    if (m->n != 0)
-        st = cip_chunk_pieces(&s->b->g->rd, s->b->g->s, s->c, &wish, err);
+    cip_status st = cip_chunk_pieces_by(&g->rd, g->s, s->c, &wish, way, err);
     for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
-        block_at(s, m->t[k], &w);
-        cast_block(s, &w, m->want[k].dst);
-        if (m->room[k].ptr == NULL)
-            st = keep_block(s, &m->want[k], err);
+        cip_want *want = &m->want[k];
+        uint8_t *bytes = want->dst;
+        cip_cache_entry *pin = NULL;
+        place_at(s, m->t[k], &p);
+        cast_block(s, &p, bytes);
+        if (m->room[k].ptr != NULL || want->len > cip_cache_max(cache) / 2)
+            continue;
+        want->dst = NULL; /* the cache's now */
+        st =
+            cip_cache_put(cache, cip_block_key(g->s, s->at->i, p.off), bytes, want->len, &pin, err);
+        cip_cache_unpin(cache, pin);
     }
     drop_batch(s, m);
     return st;
@@ -157,25 +168,26 @@ static cip_status read_batch(const blocks *s, batch *m, cip_err *err)
 static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
 {
     const cip_rd *rd = &s->b->g->rd;
-    cip_cache_entry *pin = NULL;
-    cip_walk w;
+    cip_pinned h = { 0 };
+    place p;
     size_t len = (size_t)s->at->block_len, kept;
-    uint64_t off = block_at(s, t, &w);
-    const uint8_t *raw =
-        cip_cache_get(rd->cache, cip_block_key(s->b->g->s, s->at->i, off), &kept, &pin);
-    if (raw != NULL)
-        cast_block(s, &w, raw);
-    cip_cache_unpin(rd->cache, pin);
-    if (raw != NULL)
+    place_at(s, t, &p);
+    h.ptr = cip_cache_get(rd->cache, cip_block_key(s->b->g->s, s->at->i, p.off), &kept, &h.pin);
+    bool found = h.ptr != NULL && kept == len; /* the chunk itself may speak of other blocks */
+    if (found)
+        cast_block(s, &p, h.ptr);
+    cip_pinned_drop(rd, &h);
+    if (found)
         return CIP_OK;
+    cip_want *want = &m->want[m->n];
+    *want = (cip_want){ .off = p.off, .len = len };
     m->t[m->n] = t;
     m->room[m->n] = (cip_pooled){ NULL, 0 };
-    m->want[m->n] = (cip_want){ .off = off, .len = len };
-    if (w.nsource * s->b->v.itemsize == len) {
+    if (is_all(s, &p)) {
         CIP_TRY(cip_buffer_pool_take(rd->buffers, len, &m->room[m->n], err));
-        m->want[m->n].dst = m->room[m->n].ptr;
+        want->dst = m->room[m->n].ptr;
     } else {
-        CIP_TRY(cip_buffer_pool_get(rd->buffers, len, &m->want[m->n].dst, err));
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, len, &want->dst, err));
     }
     m->n++;
     return CIP_OK;
@@ -184,27 +196,15 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
 /* Special chunks: each block by itself, as its pattern may begin anywhere in it. */
 static cip_status gather_pattern(const blocks *s, cip_err *err)
 {
+    place p;
     cip_walk w;
     for (uint64_t t = 0; t < s->n; t++) {
-        uint64_t off = block_at(s, t, &w);
-        w.off += off;
-        cip_chunk_part p = { .i = s->at->i, .chunk = s->c, .w = &w, .e1 = w.nsource };
-        CIP_TRY(cip_chunk_cast(s->b->g, &p, err));
+        place_at(s, t, &p);
+        walk_of(s->b, p.first, s->at->stride, &p.in, &w);
+        w.off += p.off;
+        cip_chunk_part part = { .i = s->at->i, .chunk = s->c, .w = &w, .e1 = w.nsource };
+        CIP_TRY(cip_chunk_cast(s->b->g, &part, err));
     }
-    return CIP_OK;
-}
-
-static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
-{
-    cip_gather *g = s->b->g;
-    cip_pinned h;
-    cip_walk w;
-    CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
-    for (uint64_t t = 0; t < s->n; t++) {
-        uint64_t off = block_at(s, t, &w);
-        cast_block(s, &w, h.ptr + off);
-    }
-    cip_pinned_drop(&g->rd, &h);
     return CIP_OK;
 }
 
@@ -212,19 +212,31 @@ static cip_status gather_whole(const blocks *s, bool part, cip_err *err)
 static cip_status gather_blocks(const blocks *s, cip_err *err)
 {
     cip_gather *g = s->b->g;
+    cip_pinned h;
+    place p;
     batch m = { .n = 0 };
     cip_status st = CIP_OK;
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
-    if (cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask) == CIP_WAY_WHOLE)
-        return gather_whole(s, s->ask.nbytes < s->c->raw_len, err);
-    for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
-        st = add_block(s, &m, t, err);
-        if (st == CIP_OK && (m.n == s->batch || t + 1 == s->n))
-            st = read_batch(s, &m, err);
+    cip_chunk_way way = cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask);
+    if (way == CIP_WAY_WHOLE) {
+        bool part = s->ask.nbytes < s->c->raw_len;
+        CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
+    } else if (!cip_chunk_hold_cached(&g->rd, g->s, s->at->i, s->c, &h)) {
+        for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
+            st = add_block(s, &m, t, err);
+            if (st == CIP_OK && m.n != 0 && (m.n == s->batch || t + 1 == s->n))
+                st = read_batch(s, &m, way, err);
+        }
+        drop_batch(s, &m);
+        return st;
     }
-    drop_batch(s, &m);
-    return st;
+    for (uint64_t t = 0; t < s->n; t++) {
+        place_at(s, t, &p);
+        cast_block(s, &p, h.ptr + p.off);
+    }
+    cip_pinned_drop(&g->rd, &h);
+    return CIP_OK;
 }
 
 static cip_status run_job(void *arg, size_t i, cip_err *err)
@@ -235,9 +247,10 @@ static cip_status run_job(void *arg, size_t i, cip_err *err)
     cip_chunk c;
     cip_walk w;
     cip_view_steps in;
+    uint8_t head[CIP_HEAD_ROOM];
     cip_grid_view_place(&b->v, b->first + i, coord, &in);
     cip_grid_chunk_at(b->v.grid, coord, &at);
-    CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, &c, err));
+    CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, head, &c, err));
     if (b->v.grid->blocked) {
         blocks s;
         cut_blocks(b, &at, &c, &in, &s);
@@ -271,10 +284,11 @@ static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
     wish.ask = s.ask;
     for (uint64_t t = 0; t < s.n && t < s.batch; t++) {
         cip_cache_entry *pin;
-        uint64_t off = block_at(&s, t, &w);
+        place p;
         size_t len = (size_t)at.block_len, kept;
-        if (cip_cache_get(cache, cip_block_key(b->g->s, at.i, off), &kept, &pin) == NULL)
-            want[wish.n++] = (cip_want){ .off = off, .len = len };
+        place_at(&s, t, &p);
+        if (cip_cache_get(cache, cip_block_key(b->g->s, at.i, p.off), &kept, &pin) == NULL)
+            want[wish.n++] = (cip_want){ .off = p.off, .len = len };
         cip_cache_unpin(cache, pin);
     }
     return wish;
@@ -300,7 +314,7 @@ static cip_status run_far(box *b, uint64_t njob, cip_err *err)
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
                            cip_err *err)
 {
-    box b = { .g = g, .ordered = !cip_cast_in_place(g->cast) };
+    box b = { .g = g, .to_size = to->itemsize, .ordered = !cip_cast_in_place(g->cast) };
     uint64_t njob = 1, count;
     *done = cip_grid_view_make(g->s->grid, from, to, &b.v);
     if (!*done)

@@ -33,6 +33,13 @@ typedef struct cip_extent {
 /* A chunk's state is cip_chunk_state. NAN: floats of codec_env.typesize (4 or 8) bytes, in the
  * order that the space's `big` says. MISSING: `why` says why. */
 
+/* The asker's room, `cap` bytes (0: none), for the first stored bytes of a chunk: a table that has
+ * to look into the chunk leaves there what it read, `len` bytes of it. */
+typedef struct cip_chunk_head {
+    uint8_t *ptr;
+    size_t cap, len;
+} cip_chunk_head;
+
 /* One chunk, or `run` equal special ones in a row (0 counts as 1). raw_off, raw_len and run are of
  * the chunk that was asked for: a table asked for chunks 5 and 6 of a run 0..9 gives runs of 5 and
  * 4. Only special chunks run on. */
@@ -51,6 +58,7 @@ typedef struct cip_chunk {
         *codec;     /* overrides the space's steps (NULL args then); &cip_codec_stored: as it is */
     uint8_t sum_id; /* cip_sum_id, of the stored bytes: compared whenever they are decoded */
     uint8_t sum[CIP_SUM_MAX];
+    cip_chunk_head head;
 } cip_chunk;
 
 /* Checkpoints a chunk that is stored as it is in a space whose other chunks have a codec. */
@@ -59,7 +67,7 @@ extern const cip_codec cip_codec_stored;
 /* A table is a function: an index may be compressed, a walk, or 2^40 zero chunks in 240 bytes.
  * Thread-safe; may be lazy. */
 typedef struct cip_table {
-    /* Chunks i .. i+n-1 into out[] (zeroed before). RANGE beyond the end. */
+    /* Chunks i .. i+n-1 into out[] (zeroed before, but for `head`). RANGE beyond the end. */
     cip_status (*at)(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err);
     /* The chunk that holds the raw byte, after what lazy work that takes; NULL for equal chunks
      * (then raw_off / raw_each). */

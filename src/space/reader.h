@@ -100,10 +100,12 @@ typedef struct cip_pinned {
     cip_pooled room;
 } cip_pinned;
 
+enum { CIP_HEAD_ROOM = 4096 }; /* more of its chunk is looked at by few codecs */
 /* Chunk i of the table, checked as far as it can be without reading: run is at least 1, CHUNKED:
- * it lies in the space; GRID: raw_len is `raw_len`. */
-cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, cip_chunk *out,
-                           cip_err *err);
+ * it lies in the space; GRID: raw_len is `raw_len`. `head`: CIP_HEAD_ROOM bytes for out->head, or
+ * NULL. */
+cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, uint8_t *head,
+                           cip_chunk *out, cip_err *err);
 /* What is wanted of a chunk, as far as it decides how the chunk is read. */
 typedef struct cip_chunk_ask {
     uint64_t nbytes; /* wanted bytes */
@@ -127,8 +129,13 @@ typedef enum cip_chunk_way {
 cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_chunk *c,
                                const cip_chunk_ask *a);
 
-/* The key of the block of chunk i that begins at raw byte `off`; cip_cache_key.block 0 is the whole
- * chunk. */
+/* The key of chunk i. */
+static inline cip_cache_key cip_chunk_key(const cip_space *s, uint64_t i)
+{
+    return (cip_cache_key){ .space = s->id, .chunk = i };
+}
+
+/* The key of its block that begins at raw byte `off`. */
 static inline cip_cache_key cip_block_key(const cip_space *s, uint64_t i, uint64_t off)
 {
     return (cip_cache_key){ .space = s->id, .chunk = i, .block = 1 + off };
@@ -153,7 +160,10 @@ static inline cip_chunk_wish cip_chunk_wish_of(uint64_t i, uint64_t raw_len, con
     return w;
 }
 
-/* Fills the pieces. */
+/* Fills the pieces of a chunk with data that is not in the cache. */
+cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *c,
+                               const cip_chunk_wish *w, cip_chunk_way way, cip_err *err);
+/* Fills the pieces of any chunk, the way that is best. */
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                             const cip_chunk_wish *w, cip_err *err);
 /* Whether what the space is made of lies in a far file, so that wishes are worth making. */
@@ -181,9 +191,13 @@ cip_status cip_chunk_check_sum(cip_mem *mem, const cip_chunk *c, cip_bytes store
 /* Pieces of a chunk that is stored as it is. */
 cip_status cip_chunk_read_stored(const cip_rd *rd, const cip_chunk *c, const cip_want *piece,
                                  size_t n, cip_err *err);
-bool cip_chunk_is_stored(const cip_space *s, const cip_chunk *c);
-/* The chunk's codec when it has just one, NULL otherwise (stored as it is, or several steps). */
-const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own);
+/* The steps that a chunk with data went through; none: it is stored as it is. */
+typedef struct cip_steps {
+    const cip_step *at;
+    size_t n;
+} cip_steps;
+/* `own`: room for a step of the chunk's own. */
+cip_steps cip_chunk_steps(const cip_space *s, const cip_chunk *c, cip_step *own);
 /* What the space's codecs are told. */
 cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s);
 /* All of one chunk's raw bytes somewhere; `keep`: in the cache for the next who asks. */
@@ -251,7 +265,8 @@ typedef struct cip_gather {
     cip_cast_stats stats;
 } cip_gather;
 
-void cip_gather_note(cip_gather *g, const cip_cast_stats *stats);
+/* Casts elements of a walk to their places behind g->dst (a.cast and a.dst are g's). */
+void cip_gather_cast(cip_gather *g, const cip_walk *w, cip_walk_cast_args a);
 /* Reads through tiles of spans: FILE, SEQ, and whatever the others do not do. */
 cip_status cip_gather_tiles(cip_gather *g, cip_err *err);
 /* From memory that holds the linear bytes. */
@@ -269,7 +284,4 @@ typedef struct cip_chunk_part {
     uint64_t base; /* where the chunk's first byte lies, as the walk counts */
 } cip_chunk_part;
 cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err);
-/* From memory that holds the raw bytes from p->base on. */
-void cip_chunk_cast_placed(cip_gather *g, const cip_chunk_part *p, const uint8_t *src);
-
 #endif

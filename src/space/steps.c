@@ -5,17 +5,12 @@
 
 #include "space/reader.h"
 
-typedef struct steps {
-    const cip_step *step;
-    size_t n; /* 0: stored as it is */
-} steps;
-
-static steps steps_of(const cip_space *s, const cip_chunk *c, cip_step *own)
+cip_steps cip_chunk_steps(const cip_space *s, const cip_chunk *c, cip_step *own)
 {
     if (c->codec == NULL)
-        return (steps){ s->step, s->nstep };
+        return (cip_steps){ s->step, s->nstep };
     *own = (cip_step){ .codec = c->codec };
-    return (steps){ own, c->codec == &cip_codec_stored ? 0 : 1 };
+    return (cip_steps){ own, c->codec != &cip_codec_stored };
 }
 
 cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s)
@@ -40,7 +35,7 @@ static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room
     return cip_rd_at(rd, at->in, at->off, room->ptr, n, err);
 }
 
-static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_bytes in,
+static cip_status run_steps(const cip_rd *rd, const cip_space *s, cip_steps p, cip_bytes in,
                             uint8_t *dst, size_t n, cip_err *err)
 {
     cip_codec_env env = cip_rd_codec_env(rd, s);
@@ -54,7 +49,7 @@ static cip_status run_steps(const cip_rd *rd, const cip_space *s, steps p, cip_b
                 CIP_GO(cip_buffer_pool_take(rd->buffers, n, mine, err));
             to = mine->ptr;
         }
-        st = p.step[k].codec->decode(p.step[k].args, &env, in, to, n, err);
+        st = p.at[k].codec->decode(p.at[k].args, &env, in, to, n, err);
         in = (cip_bytes){ to, n };
     }
 done:
@@ -117,70 +112,48 @@ static cip_status decode_split(const cip_rd *rd, const cip_space *s, const cip_s
     return st;
 }
 
-static cip_status decode_data(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
-                              size_t n, cip_err *err)
-{
-    cip_step own;
-    cip_pooled room = { NULL, 0 };
-    cip_bytes in;
-    steps p = steps_of(s, c, &own);
-    cip_want all = { .off = 0, .len = n, .dst = dst };
-    bool summed = c->sum_id != CIP_SUM_NONE;
-    if (p.n == 0 && !summed)
-        return cip_chunk_read_stored(rd, c, &all, 1, err);
-    if (p.n == 1 && !summed && splits(p.step, n))
-        return decode_split(rd, s, p.step, &c->at, &all, err);
-    if (p.n == 0)
-        CIP_TRY(check_stored_len(c, err));
-    cip_status st = fetch(rd, &c->at, &room, &in, err);
-    if (st == CIP_OK)
-        st = cip_chunk_check_sum(&rd->env->mem, c, in, err);
-    if (st == CIP_OK && p.n == 0)
-        memcpy(dst, in.ptr, n);
-    else if (st == CIP_OK)
-        st = run_steps(rd, s, p, in, dst, n, err);
-    cip_buffer_pool_give(rd->buffers, &room);
-    return st;
-}
-
 cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, uint8_t *dst,
                             cip_err *err)
 {
+    cip_step own;
+    cip_steps p = cip_chunk_steps(s, c, &own);
+    cip_pooled room = { NULL, 0 };
+    cip_bytes in;
     cip_want all = { .off = 0, .dst = dst };
-    bool special;
+    bool special, summed = c->sum_id != CIP_SUM_NONE;
     if (!cip_to_size(c->raw_len, &all.len))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
                         c->raw_len);
     CIP_TRY(cip_chunk_special(s, c, &all, 1, &special, err));
-    return special ? CIP_OK : decode_data(rd, s, c, dst, all.len, err);
-}
-
-bool cip_chunk_is_stored(const cip_space *s, const cip_chunk *c)
-{
-    cip_step own;
-    return c->state == CIP_CHUNK_DATA && steps_of(s, c, &own).n == 0;
-}
-
-const cip_step *cip_chunk_only_step(const cip_space *s, const cip_chunk *c, cip_step *own)
-{
-    steps p = steps_of(s, c, own);
-    return c->state == CIP_CHUNK_DATA && p.n == 1 ? p.step : NULL;
+    if (special)
+        return CIP_OK;
+    if (p.n == 0 && !summed)
+        return cip_chunk_read_stored(rd, c, &all, 1, err);
+    if (p.n == 1 && !summed && splits(p.at, all.len))
+        return decode_split(rd, s, p.at, &c->at, &all, err);
+    if (p.n == 0)
+        CIP_TRY(check_stored_len(c, err));
+    cip_status st = fetch(rd, &c->at, &room, &in, err);
+    if (st == CIP_OK && summed)
+        st = cip_chunk_check_sum(&rd->env->mem, c, in, err);
+    if (st == CIP_OK && p.n == 0)
+        memcpy(dst, in.ptr, all.len);
+    else if (st == CIP_OK)
+        st = run_steps(rd, s, p, in, dst, all.len, err);
+    cip_buffer_pool_give(rd->buffers, &room);
+    return st;
 }
 
 /* --- whole chunks at hand -------------------------------------------------------------------- */
-
-static cip_cache_key key_of(const cip_space *s, uint64_t i)
-{
-    return (cip_cache_key){ .space = s->id, .chunk = i };
-}
 
 bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, const cip_chunk *c,
                            cip_pinned *out)
 {
     size_t len;
-    out->ptr = cip_cache_get(rd->cache, key_of(s, i), &len, &out->pin);
-    if (out->ptr != NULL && len == c->raw_len)
-        return true;
+    *out = (cip_pinned){ 0 };
+    out->ptr = cip_cache_get(rd->cache, cip_chunk_key(s, i), &len, &out->pin);
+    if (out->ptr == NULL || len == c->raw_len)
+        return out->ptr != NULL;
     cip_pinned_drop(rd, out);
     return false;
 }
@@ -188,54 +161,39 @@ bool cip_chunk_hold_cached(const cip_rd *rd, const cip_space *s, uint64_t i, con
 /* As it is in memory already. */
 static bool pin_stored(cip_space *s, const cip_chunk *c, cip_pinned *out)
 {
-    if (!cip_chunk_is_stored(s, c) || c->sum_id != CIP_SUM_NONE || c->at.len != c->raw_len ||
-        c->at.in == NULL)
+    cip_step own;
+    if (c->state != CIP_CHUNK_DATA || cip_chunk_steps(s, c, &own).n != 0 ||
+        c->sum_id != CIP_SUM_NONE || c->at.len != c->raw_len || c->at.in == NULL)
         return false;
     out->ptr = cip_space_borrow(c->at.in, c->at.off, c->at.len);
     return out->ptr != NULL;
 }
 
-static cip_status hold_kept(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c,
-                            cip_pinned *out, cip_err *err)
-{
-    uint8_t *bytes;
-    CIP_TRY(cip_buffer_pool_get(rd->buffers, (size_t)c->raw_len, &bytes, err));
-    cip_status st = cip_chunk_decode(rd, s, c, bytes, err);
-    if (st != CIP_OK) {
-        cip_mem_put(&rd->env->mem, bytes);
-        return st;
-    }
-    out->ptr = bytes;
-    st = cip_cache_put(rd->cache, key_of(s, i), bytes, (size_t)c->raw_len, &out->pin, err);
-    if (st != CIP_OK)
-        out->ptr = NULL;
-    return st;
-}
-
-static cip_status pin_pooled(const cip_rd *rd, cip_space *s, const cip_chunk *c, cip_pinned *out,
-                             cip_err *err)
-{
-    size_t n;
-    if (!cip_to_size(c->raw_len, &n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
-                        c->raw_len);
-    CIP_TRY(cip_buffer_pool_take(rd->buffers, n, &out->room, err));
-    cip_status st = cip_chunk_decode(rd, s, c, out->room.ptr, err);
-    out->ptr = out->room.ptr;
-    if (st != CIP_OK)
-        cip_pinned_drop(rd, out);
-    return st;
-}
-
 cip_status cip_chunk_pin(const cip_rd *rd, cip_space *s, uint64_t i, const cip_chunk *c, bool keep,
                          cip_pinned *out, cip_err *err)
 {
-    *out = (cip_pinned){ 0 };
+    size_t n;
+    uint8_t *bytes;
     if (cip_chunk_hold_cached(rd, s, i, c, out) || pin_stored(s, c, out))
         return CIP_OK;
-    if (keep && c->raw_len <= cip_cache_max(rd->cache) / 2)
-        return hold_kept(rd, s, i, c, out, err);
-    return pin_pooled(rd, s, c, out, err);
+    if (!cip_to_size(c->raw_len, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes",
+                        c->raw_len);
+    keep = keep && n <= cip_cache_max(rd->cache) / 2;
+    if (keep)
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, n, &bytes, err));
+    else
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, n, &out->room, err));
+    bytes = keep ? bytes : out->room.ptr;
+    cip_status st = cip_chunk_decode(rd, s, c, bytes, err);
+    if (st != CIP_OK && keep)
+        cip_mem_put(&rd->env->mem, bytes);
+    if (st == CIP_OK && keep)
+        st = cip_cache_put(rd->cache, cip_chunk_key(s, i), bytes, n, &out->pin, err);
+    out->ptr = bytes;
+    if (st != CIP_OK)
+        cip_pinned_drop(rd, out);
+    return st;
 }
 
 void cip_pinned_drop(const cip_rd *rd, cip_pinned *h)

@@ -468,11 +468,11 @@ static void too_many_blocks_mean_all_of_them(void **state)
 }
 
 static cip_status far_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                           size_t max_need, size_t *nneed, cip_err *err)
+                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
+                           cip_err *err)
 {
-    (void)env, (void)head, (void)raw_len, (void)want, (void)nwant, (void)max_need, (void)err;
-    need[(*nneed)++] = *(const cip_need *)args;
+    (void)env, (void)head, (void)raw_len, (void)want, (void)nwant, (void)err;
+    out->at[out->n++] = *(const cip_need *)args;
     return CIP_OK;
 }
 
@@ -510,12 +510,12 @@ static void needs_beyond_the_stored_bytes_are_corrupt(void **state)
 
 /* Wants to see as many bytes of the chunk as its argument says. */
 static cip_status hungry_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                              size_t max_need, size_t *nneed, cip_err *err)
+                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
+                              cip_err *err)
 {
-    (void)env, (void)raw_len, (void)want, (void)nwant, (void)max_need;
+    (void)env, (void)raw_len, (void)want, (void)nwant;
     last_len = head.len;
-    need[(*nneed)++] = (cip_need){ 0, *(const size_t *)args };
+    out->at[out->n++] = (cip_need){ 0, *(const size_t *)args };
     if (head.len < *(const size_t *)args)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "expected a longer head");
     ndecode++;

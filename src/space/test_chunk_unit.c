@@ -11,22 +11,15 @@
 static uint64_t unit_len = 4;
 
 /* Units of so many bytes, stored one more than they are; counts those that are decoded. */
-static cip_status unit_of_some(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
-                               uint64_t *lo, uint64_t *hi, cip_err *err)
-{
-    (void)args, (void)err;
-    assert_true(head.len >= 2);
-    *lo = off / unit_len * unit_len;
-    *hi = *lo + unit_len < raw_len ? *lo + unit_len : raw_len;
-    return CIP_OK;
-}
-
 static cip_status all_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                           size_t max_need, size_t *nneed, cip_err *err)
+                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
+                           cip_err *err)
 {
-    (void)args, (void)env, (void)head, (void)want, (void)nwant, (void)max_need, (void)err;
-    need[(*nneed)++] = (cip_need){ 0, raw_len };
+    (void)args, (void)env, (void)nwant, (void)err;
+    assert_true(head.len >= 2);
+    out->at[out->n++] = (cip_need){ 0, raw_len };
+    out->unit = want->off / unit_len * unit_len;
+    out->unit_end = out->unit + unit_len < raw_len ? out->unit + unit_len : raw_len;
     return CIP_OK;
 }
 
@@ -46,8 +39,7 @@ static const cip_codec fours = { .name = "fours",
 
                                  .head_len = 2,
                                  .plan = all_plan,
-                                 .decode_spans = minus_one_spans,
-                                 .unit = unit_of_some };
+                                 .decode_spans = minus_one_spans };
 
 static void a_small_part_decodes_and_keeps_its_unit(void **state)
 {

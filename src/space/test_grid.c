@@ -344,17 +344,17 @@ static int ndecoded;
 
 /* Stored byte i stands for raw byte i: what is planned is what is read. */
 static cip_status block_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                             size_t max_need, size_t *nneed, cip_err *err)
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *needs,
+                             cip_err *err)
 {
     (void)args, (void)env, (void)head, (void)raw_len, (void)err;
     for (size_t i = 0; i < nwant; i++) {
-        assert_true(i < max_need);
+        assert_true(i < needs->max);
         assert_int_equal(want[i].off % BLOCK, 0); /* blocks are wanted whole */
         assert_int_equal(want[i].len, BLOCK);
         decoded |= 1U << want[i].off / BLOCK;
         ndecoded++;
-        need[(*nneed)++] = (cip_need){ want[i].off, want[i].len };
+        needs->at[needs->n++] = (cip_need){ want[i].off, want[i].len };
     }
     return CIP_OK;
 }
@@ -381,6 +381,21 @@ static cip_status block_all(const void *args, const cip_codec_env *env, cip_byte
 
 static const cip_codec by_block = {
     .name = "by block", .decode = block_all, .plan = block_plan, .decode_spans = block_spans
+};
+
+/* The chunk itself speaks of pieces of 4 bytes. */
+static cip_status fours_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *needs,
+                             cip_err *err)
+{
+    (void)args, (void)env, (void)head, (void)raw_len, (void)nwant, (void)err;
+    needs->unit = want->off / 4 * 4;
+    needs->unit_end = needs->unit + 4;
+    return CIP_OK;
+}
+
+static const cip_codec by_four = {
+    .name = "by four", .decode = block_all, .plan = fours_plan, .decode_spans = block_spans
 };
 
 static cip_space *blocked_space(void)
@@ -450,6 +465,17 @@ static void blocks_of_which_a_part_was_used_are_kept(void **state)
     check_blocks(s, 2, 3, 1, 1, 1 << 3);
 }
 
+static void what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one(void **state)
+{
+    (void)state;
+    cip_space *s = blocked_space();
+    uint8_t b;
+    s->step[0].codec = &by_four;
+    for (int i = 0; i < 3; i++) /* element (0, 0) */
+        assert_int_equal(cip_space_read_at(&f.how, s, 0, &b, 1, NULL), CIP_OK);
+    check_blocks(s, 0, 0, 2, 2, 0);
+}
+
 static void grids_of_blocks_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -486,6 +512,7 @@ int main(void)
         TEST(an_array_of_no_elements_has_no_bytes),
         TEST(a_window_costs_the_blocks_it_touches),
         TEST(blocks_of_which_a_part_was_used_are_kept),
+        TEST(what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one),
         TEST(grids_of_blocks_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,13 +196,6 @@ static cip_status read_direct(const plan *p, uint64_t e0, uint64_t e1, cip_err *
     return cip_pool_run(p->g->rd.pool, (size_t)cip_div_up(e1 - e0, j.each), run_swap, &j, err);
 }
 
-static void cast_staged(const plan *p, const cip_walk_cast_args *a)
-{
-    cip_cast_stats stats = { 0, 0 };
-    cip_walk_cast(&p->g->w, a, &stats);
-    cip_gather_note(p->g, &stats);
-}
-
 enum { CAREFUL = 4096 }; /* runs read one by one before giving up */
 
 /* A tile whose bytes cannot all be read, run by run: what is wrong may lie between them. */
@@ -217,7 +210,7 @@ static cip_status read_carefully(const plan *p, cip_walk_cast_args a, uint8_t *s
         a.e1 = at.e + (p->run == 1 ? 1 : cip_min_u64(cip_walk_row(&at), end - at.e));
         size_t n = (size_t)((a.e1 - a.e0) * g->w.itemsize);
         CIP_TRY(cip_rd_at(&g->rd, g->s, at.off, stage, n, err));
-        cast_staged(p, &a);
+        cip_gather_cast(g, &g->w, a);
         cip_walk_skip(&at, a.e1 - a.e0);
     }
     return CIP_OK;
@@ -227,7 +220,7 @@ static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *
 {
     cip_gather *g = p->g;
     cip_walk_at at;
-    cip_walk_cast_args a = { .e0 = e0, .e1 = e1, .src = stage, .cast = g->cast, .dst = g->dst };
+    cip_walk_cast_args a = { .e0 = e0, .e1 = e1, .src = stage };
     if (p->way == COVER) {
         cip_walk_seek(&g->w, e0, &at);
         a.how = CIP_SRC_PLACED;
@@ -243,7 +236,7 @@ static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *
         a.how = CIP_SRC_PACKED;
         CIP_TRY(read_runs(p, e0, e1, stage, err));
     }
-    cast_staged(p, &a);
+    cip_gather_cast(g, &g->w, a);
     return CIP_OK;
 }
 

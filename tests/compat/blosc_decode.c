@@ -99,21 +99,22 @@ static cip_status pieces(const cip_codec *c, const cip_codec_env *env, const rec
 {
     cip_want want[PIECES];
     cip_need need[NEEDS];
-    size_t n = 0, head = r->stored_len < c->head_len ? r->stored_len : c->head_len;
+    cip_needs needs = { .at = need, .max = NEEDS };
+    size_t head = r->stored_len < c->head_len ? r->stored_len : c->head_len;
     for (size_t i = 0; i < PIECES; i++) {
         size_t at = r->raw_len != 0 ? (size_t)rand() % r->raw_len : 0;
         size_t len = (size_t)rand() % (r->raw_len - at + 1) % (i == 0 ? 40 : r->raw_len + 1u);
         want[i] = (cip_want){ at, len, get(len) };
     }
-    cip_status st = c->plan(NULL, env, (cip_bytes){ r->stored, head }, r->raw_len, want, PIECES,
-                            need, NEEDS, &n, err);
+    cip_status st =
+        c->plan(NULL, env, (cip_bytes){ r->stored, head }, r->raw_len, want, PIECES, &needs, err);
     if (st == CIP_ERR_LIMIT || st == CIP_ERR_TRUNCATED) {
-        n = 1;
+        needs.n = 1;
         need[0] = (cip_need){ 0, r->stored_len };
         st = CIP_OK;
     }
     if (st == CIP_OK)
-        st = fetched(c, env, r, need, n, want, err);
+        st = fetched(c, env, r, need, needs.n, want, err);
     for (size_t i = 0; i < PIECES; i++) {
         if (st == CIP_OK && memcmp(want[i].dst, r->raw + want[i].off, want[i].len) != 0) {
             printf("another piece of %zu at %zu: ", want[i].len, (size_t)want[i].off);

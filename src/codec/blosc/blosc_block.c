@@ -38,23 +38,6 @@ bool cip_blosc_has_delta(const cip_blosc_head *h)
     return has && !h->vl;
 }
 
-cip_status cip_blosc_blocks_open(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes dict,
-                                 cip_blosc_blocks *out, cip_err *err)
-{
-    cip_blosc_blocks b = { .env = env, .h = h };
-    CIP_TRY(cip_blosc_lib_open(&b.lib, env, h, dict, err));
-    *out = b;
-    return CIP_OK;
-}
-
-void cip_blosc_blocks_close(cip_blosc_blocks *b)
-{
-    cip_blosc_lib_close(&b->lib);
-    if (b->room != NULL)
-        cip_mem_put(b->env->mem, b->room);
-    b->room = NULL;
-}
-
 /* --- streams --------------------------------------------------------------------------------- */
 
 /* A stream of one byte repeated: `size` is that byte with its sign turned, or 0. */
@@ -98,29 +81,25 @@ static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstrea
         if (in.len == each)
             memcpy(dst, in.ptr, each);
         else
-            CIP_TRY(cip_blosc_lib_decode(&b->lib, in, dst, each, err));
+            CIP_TRY(b->lib.decode(&b->lib, in, dst, each, err));
     }
     return CIP_OK;
 }
 
 /* Blosc1 before 1.11 never said that it does not split: it went by the sizes. From 1.11 on it can
  * be told to split against them. */
-static bool blosc1_splits(const cip_blosc_head *h)
+static bool is_doubtful(const cip_blosc_head *h)
 {
-    return h->typesize <= BLOSC1_MAX_SPLITS && h->blocksize / h->typesize >= BLOSC1_MIN_SPLIT;
+    return h->version <= VERSION_BLOSC1 &&
+           (h->typesize > BLOSC1_MAX_SPLITS || h->blocksize / h->typesize < BLOSC1_MIN_SPLIT);
 }
 
-static cip_status all_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
-                              cip_err *err)
+static cip_status either_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
+                                 cip_err *err)
 {
-    const cip_blosc_head *h = b->h;
     cip_err found = CIP_ERR_INIT;
-    bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
-    bool doubtful = split && h->version <= VERSION_BLOSC1 && !blosc1_splits(h);
-    if (!doubtful)
-        return streams(b, stored, split ? h->typesize : 1, dst, n, err);
     cip_status st = streams(b, stored, 1, dst, n, &found);
-    if (st == CIP_OK || streams(b, stored, h->typesize, dst, n, NULL) == CIP_OK)
+    if (st == CIP_OK || streams(b, stored, b->h->typesize, dst, n, NULL) == CIP_OK)
         return CIP_OK;
     if (err != NULL)
         *err = found;
@@ -146,7 +125,7 @@ static cip_status vl_block(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, 
 {
     cip_bytes in = { stored.ptr + 4, stored.len - 4 };
     if (in.len != n)
-        return cip_blosc_lib_decode(&b->lib, in, dst, n, err);
+        return b->lib.decode(&b->lib, in, dst, n, err);
     if (n != 0)
         memcpy(dst, in.ptr, n);
     return CIP_OK;
@@ -154,14 +133,19 @@ static cip_status vl_block(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, 
 
 /* --- filters --------------------------------------------------------------------------------- */
 
-static cip_status take_room(cip_blosc_blocks *b, size_t n, cip_err *err)
+/* Where filters take turns with the destination: what the caller has at hand, or of our own. */
+static cip_status take_room(cip_blosc_blocks *b, size_t n, uint8_t **out, cip_err *err)
 {
     void *room = b->room;
-    if (n <= b->room_len)
+    *out = b->env->room;
+    if (n <= b->env->room_len)
         return CIP_OK;
-    CIP_TRY(cip_mem_resize(b->env->mem, &room, n, err));
-    b->room = room;
-    b->room_len = n;
+    if (n > b->room_len) {
+        CIP_TRY(cip_mem_resize(b->env->mem, &room, n, err));
+        b->room = room;
+        b->room_len = n;
+    }
+    *out = b->room;
     return CIP_OK;
 }
 
@@ -170,14 +154,20 @@ cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *bl
 {
     const cip_blosc_head *h = b->h;
     int slot[CIP_BLOSC_FILTERS], nslot = 0;
+    uint8_t *room = NULL;
+    bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
     for (int i = CIP_BLOSC_FILTERS - 1; i >= 0; i--)
         if (slot_acts(h, i))
             slot[nslot++] = i;
     if (nslot != 0)
-        CIP_TRY(take_room(b, n, err));
-    uint8_t *from = nslot % 2 != 0 ? b->room : dst, *to = nslot % 2 != 0 ? dst : b->room;
-    CIP_TRY(h->vl ? vl_block(b, block->stored, from, n, err)
-                  : all_streams(b, block->stored, from, n, err));
+        CIP_TRY(take_room(b, n, &room, err));
+    uint8_t *from = nslot % 2 != 0 ? room : dst, *to = nslot % 2 != 0 ? dst : room;
+    if (h->vl)
+        CIP_TRY(vl_block(b, block->stored, from, n, err));
+    else if (split && is_doubtful(h))
+        CIP_TRY(either_streams(b, block->stored, from, n, err));
+    else
+        CIP_TRY(streams(b, block->stored, split ? h->typesize : 1, from, n, err));
     for (int k = 0; k < nslot; k++) {
         const cip_filter_env env = { .typesize = h->typesize,
                                      .super_typesize = b->env->typesize,

@@ -9,28 +9,30 @@
 /* --- streams through codecs (blosc_lib.c) ------------------------------------------------------
  */
 
+typedef struct cip_blosc_lib cip_blosc_lib;
+/* To exactly n bytes, else CORRUPT. */
+typedef cip_status cip_blosc_stream_fn(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst,
+                                       size_t n, cip_err *err);
+
 /* A codec made ready for the streams of a chunk, on one thread. Zeroed: none. */
-typedef struct cip_blosc_lib {
+struct cip_blosc_lib {
     const cip_codec_env *env;
+    cip_blosc_stream_fn *decode;
     int compcode;
     uint8_t meta;
     uint32_t typesize;
     bool big;       /* the order of the chunk's elements: its writer's */
     cip_bytes dict; /* empty: none */
     void *ctx, *prepared_dict;
-} cip_blosc_lib;
+};
 
 /* dict is borrowed. The chunk's codec is one of this build (cip_blosc_known). */
 cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, const cip_blosc_head *h,
                               cip_bytes dict, cip_err *err);
-/* To exactly n bytes, else CORRUPT. */
-cip_status cip_blosc_lib_decode(cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
-                                cip_err *err);
 void cip_blosc_lib_close(cip_blosc_lib *lib);
 
 /* blosc_zfp.c: one block of floats; env has its shape. */
-cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
-                                cip_err *err);
+cip_blosc_stream_fn cip_blosc_zfp_decode;
 /* blosc_ndlz.c: one plane of bytes in cells of 4 x 4 or 8 x 8 (`side`). */
 cip_status cip_ndlz_decode(int side, cip_bytes src, uint8_t *dst, size_t n, cip_err *err);
 
@@ -42,8 +44,7 @@ cip_status cip_ndlz_decode(int side, cip_bytes src, uint8_t *dst, size_t n, cip_
 typedef struct cip_blosc_table {
     const uint8_t *at; /* n little-endian 32-bit offsets in the chunk, borrowed */
     uint32_t n, cbytes;
-    uint32_t *sorted; /* NULL: they are in order */
-    cip_mem *mem;
+    uint32_t *sorted; /* from the opener's memory; NULL: they are in order */
 } cip_blosc_table;
 
 /* Bytes of header and table together. */
@@ -55,7 +56,6 @@ cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uin
 cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j);
 /* Where the first block begins. */
 uint32_t cip_blosc_table_first(const cip_blosc_table *t);
-void cip_blosc_table_close(cip_blosc_table *t);
 
 /* --- one block (blosc_block.c) -----------------------------------------------------------------
  */
@@ -64,7 +64,7 @@ typedef struct cip_blosc_blocks {
     const cip_codec_env *env;
     const cip_blosc_head *h;
     cip_blosc_lib lib;
-    uint8_t *room; /* where filters work, room_len bytes; NULL until needed */
+    uint8_t *room; /* of env->mem, where filters work; room_len bytes, NULL until needed */
     size_t room_len;
 } cip_blosc_blocks;
 
@@ -77,15 +77,12 @@ typedef struct cip_blosc_block {
 
 /* Whether the other blocks need block 0. */
 bool cip_blosc_has_delta(const cip_blosc_head *h);
-cip_status cip_blosc_blocks_open(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes dict,
-                                 cip_blosc_blocks *out, cip_err *err);
 /* Decodes a block of n raw bytes. */
 cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *block, uint8_t *dst,
                                   size_t n, cip_err *err);
 /* Raw bytes of a VL block, from the size before its data. CORRUPT when they are more than `left`.
  */
 cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err);
-void cip_blosc_blocks_close(cip_blosc_blocks *b);
 
 /* --- chunks without blocks (blosc_special.c) ---------------------------------------------------
  */

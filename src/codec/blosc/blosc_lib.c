@@ -44,6 +44,12 @@ static cip_status explain(const cip_blosc_lib *lib, const cip_codec *codec, cip_
     return st;
 }
 
+static cip_status ndlz_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
+                              cip_err *err)
+{
+    return cip_ndlz_decode(lib->meta, src, dst, n, err);
+}
+
 static cip_status blosclz_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
                                  cip_err *err)
 {
@@ -129,16 +135,55 @@ static cip_status snappy_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t
 }
 #endif
 
+static cip_blosc_stream_fn *stream_fn(int compcode)
+{
+    switch (compcode) {
+    case CIP_BLOSC_BLOSCLZ:
+        return blosclz_stream;
+    case CIP_BLOSC_NDLZ:
+        return ndlz_stream;
+#if CIP_WITH_LZ4
+    case CIP_BLOSC_LZ4:
+    case CIP_BLOSC_LZ4HC:
+        return lz4_stream;
+#endif
+#if CIP_WITH_SNAPPY
+    case CIP_BLOSC_SNAPPY:
+        return snappy_stream;
+#endif
+#if CIP_WITH_ZLIB
+    case CIP_BLOSC_ZLIB:
+        return zlib_stream;
+#endif
+#if CIP_WITH_ZSTD
+    case CIP_BLOSC_ZSTD:
+        return zstd_stream;
+#endif
+#if CIP_WITH_ZFP
+    case CIP_BLOSC_ZFP_ACC:
+    case CIP_BLOSC_ZFP_PREC:
+    case CIP_BLOSC_ZFP_RATE:
+        return cip_blosc_zfp_decode;
+#endif
+    default:
+        return NULL;
+    }
+}
+
 cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, const cip_blosc_head *h,
                               cip_bytes dict, cip_err *err)
 {
     *lib = (cip_blosc_lib){ .env = env,
+                            .decode = stream_fn(h->compcode),
                             .compcode = h->compcode,
                             .meta = h->codec_meta,
                             .typesize = h->typesize,
                             .big = h->big,
                             .dict = dict };
     cip_status st = CIP_OK;
+    if (lib->decode == NULL) /* cip_blosc_known lets none through */
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a stream of codec %d",
+                        h->compcode);
 #if CIP_WITH_ZLIB
     if (h->compcode == CIP_BLOSC_ZLIB) {
         lib->ctx = libdeflate_alloc_decompressor();
@@ -167,41 +212,4 @@ void cip_blosc_lib_close(cip_blosc_lib *lib)
     }
 #endif
     lib->ctx = lib->prepared_dict = NULL;
-}
-
-cip_status cip_blosc_lib_decode(cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
-                                cip_err *err)
-{
-    switch (lib->compcode) {
-    case CIP_BLOSC_BLOSCLZ:
-        return blosclz_stream(lib, src, dst, n, err);
-    case CIP_BLOSC_NDLZ:
-        return cip_ndlz_decode(lib->meta, src, dst, n, err);
-#if CIP_WITH_LZ4
-    case CIP_BLOSC_LZ4:
-    case CIP_BLOSC_LZ4HC:
-        return lz4_stream(lib, src, dst, n, err);
-#endif
-#if CIP_WITH_SNAPPY
-    case CIP_BLOSC_SNAPPY:
-        return snappy_stream(lib, src, dst, n, err);
-#endif
-#if CIP_WITH_ZLIB
-    case CIP_BLOSC_ZLIB:
-        return zlib_stream(lib, src, dst, n, err);
-#endif
-#if CIP_WITH_ZSTD
-    case CIP_BLOSC_ZSTD:
-        return zstd_stream(lib, src, dst, n, err);
-#endif
-#if CIP_WITH_ZFP
-    case CIP_BLOSC_ZFP_ACC:
-    case CIP_BLOSC_ZFP_PREC:
-    case CIP_BLOSC_ZFP_RATE:
-        return cip_blosc_zfp_decode(lib, src, dst, n, err);
-#endif
-    default: /* cip_blosc_known lets no other through */
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a stream of codec %d",
-                        lib->compcode);
-    }
 }

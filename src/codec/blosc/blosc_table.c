@@ -42,36 +42,37 @@ static cip_status check_entries(const cip_blosc_table *t, uint64_t begin, bool *
 }
 
 /* Where blocks shared a place, a small chunk could make us decode the same bytes without end. */
-static cip_status check_apart(const cip_blosc_table *t, cip_err *err)
+static cip_status sort_entries(const cip_blosc_table *t, uint32_t *sorted, cip_err *err)
 {
-    for (uint32_t j = 1; t->sorted != NULL && j < t->n; j++)
-        if (t->sorted[j] == t->sorted[j - 1])
+    for (uint32_t j = 0; j < t->n; j++)
+        sorted[j] = entry(t, j);
+    qsort(sorted, t->n, sizeof *sorted, compare);
+    for (uint32_t j = 1; j < t->n; j++)
+        if (sorted[j] == sorted[j - 1])
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected Blosc blocks at places of their own, found two at %" PRIu32,
-                            t->sorted[j]);
+                            sorted[j]);
     return CIP_OK;
 }
 
 cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uint8_t *at,
                                 cip_blosc_table *out, cip_err *err)
 {
-    cip_blosc_table t = { .at = at + h->header, .n = h->nblock, .cbytes = h->cbytes, .mem = mem };
+    cip_blosc_table t = { .at = at + h->header, .n = h->nblock, .cbytes = h->cbytes };
     bool in_order;
+    cip_status st = CIP_OK;
     CIP_TRY(check_entries(&t, cip_blosc_table_end(h), &in_order, err));
     if (!in_order && h->vl)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected rising positions of blocks of variable length");
     if (!in_order) {
         CIP_TRY(CIP_NEW(mem, &t.sorted, t.n, err));
-        for (uint32_t j = 0; j < t.n; j++)
-            t.sorted[j] = entry(&t, j);
-        qsort(t.sorted, t.n, sizeof t.sorted[0], compare);
+        st = sort_entries(&t, t.sorted, err);
     }
-    cip_status st = check_apart(&t, err);
     if (st == CIP_OK)
         *out = t;
     else
-        cip_blosc_table_close(&t);
+        cip_mem_put(mem, t.sorted);
     return st;
 }
 
@@ -102,10 +103,4 @@ cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j)
 uint32_t cip_blosc_table_first(const cip_blosc_table *t)
 {
     return t->sorted != NULL ? t->sorted[0] : entry(t, 0);
-}
-
-void cip_blosc_table_close(cip_blosc_table *t)
-{
-    cip_mem_put(t->mem, t->sorted);
-    t->sorted = NULL;
 }

@@ -50,19 +50,13 @@ static cip_status parse(cip_bytes head, uint64_t total, uint64_t raw_len, cip_bl
     return cip_blosc_known(h, err);
 }
 
-/* Whether it has a table of blocks. */
-static bool has_blocks(const cip_blosc_head *h)
-{
-    return h->nblock != 0;
-}
-
 /* The last bytes that may hold a dictionary: it lies between the table and the first block. */
 static uint64_t dict_end(const cip_blosc_head *h, const cip_blosc_table *t)
 {
     return cip_min_u64(cip_blosc_table_end(h) + 4 + CIP_BLOSC_MAX_DICT, cip_blosc_table_first(t));
 }
 
-/* Stored bytes that `form` asked for. */
+/* Stored bytes that `plan` asked for. */
 static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, cip_err *err)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -81,9 +75,6 @@ static cip_status read_dict(const chunk *c, cip_bytes *dict, cip_err *err)
 {
     uint64_t begin = cip_blosc_table_end(&c->h), end = dict_end(&c->h, &c->table);
     cip_bytes in;
-    *dict = (cip_bytes){ NULL, 0 };
-    if (!c->h.dict)
-        return CIP_OK;
     CIP_TRY(at_hand(c->stored, (cip_need){ begin, end - begin }, &in, err));
     cip_cursor at = cip_cursor_le(in);
     int64_t len = (int32_t)cip_get_u32(&at);
@@ -99,18 +90,20 @@ static cip_status read_dict(const chunk *c, cip_bytes *dict, cip_err *err)
 
 static cip_status open_chunk(chunk *c, cip_err *err)
 {
-    cip_bytes front, dict;
+    cip_bytes front, dict = { NULL, 0 };
+    c->blocks = (cip_blosc_blocks){ .env = c->env, .h = &c->h };
     CIP_TRY(at_hand(c->stored, (cip_need){ 0, cip_blosc_table_end(&c->h) }, &front, err));
     CIP_TRY(cip_blosc_table_open(c->env->mem, &c->h, front.ptr, &c->table, err));
-    CIP_TRY(read_dict(c, &dict, err));
-    return cip_blosc_blocks_open(c->env, &c->h, dict, &c->blocks, err);
+    if (c->h.dict)
+        CIP_TRY(read_dict(c, &dict, err));
+    return cip_blosc_lib_open(&c->blocks.lib, c->env, &c->h, dict, err);
 }
 
 static void close_chunk(chunk *c)
 {
-    cip_blosc_blocks_close(&c->blocks);
-    if (c->table.mem != NULL)
-        cip_blosc_table_close(&c->table);
+    cip_blosc_lib_close(&c->blocks.lib);
+    cip_mem_put(c->env->mem, c->table.sorted);
+    cip_mem_put(c->env->mem, c->blocks.room);
     cip_mem_put(c->env->mem, c->first);
     cip_mem_put(c->env->mem, c->part);
 }
@@ -177,7 +170,7 @@ static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_b
     chunk c = { .env = env, .stored = &stored };
     (void)args;
     CIP_TRY(parse(src, src.len, dst_len, &c.h, err));
-    if (has_blocks(&c.h))
+    if (c.h.nblock != 0)
         return decode_blocks(&c, dst, err);
     if (c.h.special != CIP_BLOSC_NOT_SPECIAL)
         cip_blosc_special_fill(&c.h, src.ptr, 0, dst, dst_len);
@@ -188,23 +181,17 @@ static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_b
 
 /* --- what is needed for a part --------------------------------------------------------------- */
 
-/* The ranges asked for so far. */
-typedef struct needs {
-    cip_need *at;
-    size_t max, *n;
-} needs;
-
-static cip_status add_need(needs *s, uint64_t off, uint64_t len, cip_err *err)
+static cip_status add_need(cip_needs *s, uint64_t off, uint64_t len, cip_err *err)
 {
-    cip_need *last = *s->n != 0 ? &s->at[*s->n - 1] : NULL;
+    cip_need *last = s->n != 0 ? &s->at[s->n - 1] : NULL;
     if (last != NULL && last->off + last->len == off) {
         last->len += len;
         return CIP_OK;
     }
-    if (*s->n == s->max)
+    if (s->n == s->max)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "more than %zu pieces of a chunk",
                         s->max);
-    s->at[(*s->n)++] = (cip_need){ off, len };
+    s->at[s->n++] = (cip_need){ off, len };
     return CIP_OK;
 }
 
@@ -233,7 +220,7 @@ static bool next_wanted(const cip_want *want, size_t n, uint64_t from, uint64_t 
 }
 
 static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes head,
-                              const cip_want *want, size_t nwant, needs *out, cip_err *err)
+                              const cip_want *want, size_t nwant, cip_needs *out, cip_err *err)
 {
     cip_blosc_table t;
     uint64_t at = 0;
@@ -252,53 +239,36 @@ static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h,
             CIP_GO(add_need(out, b.off, b.len, err));
         at = ((uint64_t)j + 1) * h->blocksize;
     }
+    out->unit = nwant != 0 ? want->off - want->off % h->blocksize : 0;
+    out->unit_end = nwant != 0 ? cip_min_u64(out->unit + h->blocksize, h->nbytes) : 0;
     st = CIP_OK;
 done:
-    cip_blosc_table_close(&t);
+    cip_mem_put(env->mem, t.sorted);
     return st;
 }
 
-static cip_status blosc_form(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                             size_t max_need, size_t *nneed, cip_err *err)
+static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
+                             cip_err *err)
 {
     cip_blosc_head h;
-    needs out = { need, max_need, nneed };
     (void)args;
     CIP_TRY(parse(head, UINT64_MAX, raw_len, &h, err));
     CIP_TRY(check_wants(want, nwant, raw_len, err));
-    if (h.vl && has_blocks(&h)) /* where blocks begin in the raw chunk is only told in each */
-        return add_need(&out, 0, h.cbytes, err);
-    if (has_blocks(&h)) {
-        if (head.len < cip_blosc_table_end(&h)) {
-            CIP_TRY(add_need(&out, 0, cip_blosc_table_end(&h), err));
-            return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                            "expected a table of %" PRIu32 " blocks, found %zu bytes of its chunk",
-                            h.nblock, head.len);
-        }
-        return plan_blocks(env, &h, head, want, nwant, &out, err);
-    }
-    if (h.special != CIP_BLOSC_NOT_SPECIAL)
-        return add_need(&out, 0, h.cbytes, err);
-    CIP_TRY(add_need(&out, 0, h.header, err));
-    for (size_t i = 0; i < nwant; i++)
-        CIP_TRY(add_need(&out, h.header + want[i].off, want[i].len, err));
-    return CIP_OK;
-}
-
-/* A block; those of variable length say only by themselves how long they are. */
-static cip_status blosc_unit(const void *args, cip_bytes head, uint64_t raw_len, uint64_t off,
-                             uint64_t *lo, uint64_t *hi, cip_err *err)
-{
-    cip_blosc_head h;
-    (void)args;
-    *lo = *hi = off;
-    CIP_TRY(parse(head, UINT64_MAX, raw_len, &h, err));
-    if (h.vl || !has_blocks(&h))
+    if (h.nblock == 0 && h.special == CIP_BLOSC_NOT_SPECIAL) { /* stored as it is */
+        CIP_TRY(add_need(out, 0, h.header, err));
+        for (size_t i = 0; i < nwant; i++)
+            CIP_TRY(add_need(out, h.header + want[i].off, want[i].len, err));
         return CIP_OK;
-    *lo = off - off % h.blocksize;
-    *hi = cip_min_u64(*lo + h.blocksize, raw_len);
-    return CIP_OK;
+    }
+    if (h.nblock == 0 || h.vl) /* where blocks of variable length begin is only told in each */
+        return add_need(out, 0, h.cbytes, err);
+    if (head.len >= cip_blosc_table_end(&h))
+        return plan_blocks(env, &h, head, want, nwant, out, err);
+    CIP_TRY(add_need(out, 0, cip_blosc_table_end(&h), err));
+    return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                    "expected a table of %" PRIu32 " blocks, found %zu bytes of its chunk",
+                    h.nblock, head.len);
 }
 
 /* --- a part ---------------------------------------------------------------------------------- */
@@ -350,8 +320,6 @@ static cip_status decode_first(chunk *c, cip_err *err)
 {
     const place at = { 0, 0, c->h.blocksize };
     void *room;
-    if (!cip_blosc_has_delta(&c->h))
-        return CIP_OK;
     CIP_TRY(cip_mem_get(c->env->mem, at.len, &room, err));
     c->first = room;
     return decode_place(c, &at, NULL, c->first, err);
@@ -362,7 +330,8 @@ static cip_status spans_of_blocks(chunk *c, const cip_want *want, size_t nwant, 
     uint64_t wanted = 0;
     cip_status st;
     CIP_GO(open_chunk(c, err));
-    CIP_GO(decode_first(c, err));
+    if (cip_blosc_has_delta(&c->h))
+        CIP_GO(decode_first(c, err));
     while (next_wanted(want, nwant, wanted, &wanted)) {
         place at = { 0, wanted / c->h.blocksize * c->h.blocksize, 0 };
         CIP_GO(next_place(c, &at, err));
@@ -426,7 +395,7 @@ static cip_status blosc_spans(const void *args, const cip_codec_env *env, const 
     CIP_TRY(at_hand(src, (cip_need){ 0, n }, &head, err));
     CIP_TRY(parse(head, src->total, raw_len, &c.h, err));
     CIP_TRY(check_wants(want, nwant, raw_len, err));
-    if (!has_blocks(&c.h))
+    if (c.h.nblock == 0)
         return spans_without_blocks(&c, want, nwant, err);
     return c.h.vl ? spans_of_vl(&c, want, nwant, err) : spans_of_blocks(&c, want, nwant, err);
 }
@@ -484,9 +453,8 @@ const cip_codec cip_codec_blosc = {
     .name = "blosc",
     .decode = blosc_decode,
     .head_len = HEAD,
-    .plan = blosc_form,
+    .plan = blosc_plan,
     .decode_spans = blosc_spans,
-    .unit = blosc_unit,
     .coder = blosc_coder,
     .takes = blosc_takes,
     .bound = blosc_bound,

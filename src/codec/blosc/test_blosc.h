@@ -53,18 +53,19 @@ static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint
 {
     cip_need need[BLOSC_NEEDS];
     uint8_t *own[BLOSC_NEEDS];
-    size_t n = 0, made = 0, head_len = cip_codec_blosc.head_len;
+    cip_needs needs = { .at = need, .max = BLOSC_NEEDS };
+    size_t made = 0, head_len = cip_codec_blosc.head_len;
     uint8_t *head = blosc_copy(chunk.ptr, chunk.len < head_len ? chunk.len : head_len);
     cip_status st = cip_codec_blosc.plan(
         NULL, &w->env, (cip_bytes){ head, chunk.len < head_len ? chunk.len : head_len }, raw_len,
-        want, nwant, need, BLOSC_NEEDS, &n, err);
+        want, nwant, &needs, err);
     free(head);
-    if (st == CIP_ERR_LIMIT || (st == CIP_ERR_TRUNCATED && n == 1)) {
+    if (st == CIP_ERR_LIMIT || (st == CIP_ERR_TRUNCATED && needs.n == 1)) {
         need[0] = (cip_need){ 0, chunk.len };
-        n = 1;
+        needs.n = 1;
         st = CIP_OK;
     }
-    for (; st == CIP_OK && made < n; made++) {
+    for (; st == CIP_OK && made < needs.n; made++) {
         if (need[made].off > chunk.len || need[made].len > chunk.len - need[made].off)
             st = CIP_ERR_CORRUPT;
         else
@@ -73,7 +74,7 @@ static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint
             break;
     }
     if (st == CIP_OK) {
-        const cip_stored stored = { chunk.len, n, need, (const uint8_t *const *)own };
+        const cip_stored stored = { chunk.len, needs.n, need, (const uint8_t *const *)own };
         st = cip_codec_blosc.decode_spans(NULL, &w->env, &stored, raw_len, want, nwant, err);
     }
     while (made-- > 0)

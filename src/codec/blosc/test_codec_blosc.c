@@ -378,11 +378,11 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
         { 7999, 2, NULL }, { 3000, 1000, NULL }, { 3500, 0, NULL }, { 19499, 1, NULL }
     };
     cip_need need[8];
-    size_t n = 0;
-    assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, need, 8, &n, NULL), CIP_OK);
+    cip_needs needs = { .at = need, .max = 8 };
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, &needs, NULL),
+                     CIP_OK);
     cip_need three = block_of(&c, 3), seven = block_of(&c, 7), last = block_of(&c, 19);
-    assert_int_equal(n, 4);
+    assert_int_equal(needs.n, 4);
     assert_int_equal(need[0].off, 0);
     assert_int_equal(need[0].len, 32 + 4 * BLOCKS);
     assert_int_equal(need[1].off, three.off);
@@ -390,17 +390,17 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
     assert_int_equal(need[2].off, seven.off); /* with block 8, which lies behind it */
     assert_int_equal(need[2].len, seven.len + block_of(&c, 8).len);
     assert_int_equal(need[3].off, last.off);
-    n = 0;
-    assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, need, 3, &n, NULL),
-        CIP_ERR_LIMIT);
-    n = 0; /* no more of the chunk than its table is shown */
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 112 }, 19500, want, 4, need, 8, &n, NULL),
+    needs.n = 0;
+    needs.max = 3;
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, &needs, NULL),
+                     CIP_ERR_LIMIT);
+    needs = (cip_needs){ .at = need, .max = 8 }; /* no more of the chunk than its table is shown */
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 112 }, 19500, want, 4, &needs, NULL),
                      CIP_OK);
-    n = 0;
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 111 }, 19500, want, 4, need, 8, &n, NULL),
+    needs.n = 0;
+    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 111 }, 19500, want, 4, &needs, NULL),
                      CIP_ERR_TRUNCATED);
-    assert_int_equal(n, 1);
+    assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 112);
     test_env_close(&t);
 }
@@ -413,13 +413,12 @@ static void delta_needs_block_0_too(void **state)
     uint8_t out[30];
     blosc_world w;
     cip_need need[8];
-    size_t n = 0;
+    cip_needs needs = { .at = need, .max = 8 };
     const cip_want want = { 8010, sizeof out, out };
     blosc_open(&w, (cip_bytes){ c.b, c.len });
     assert_int_equal(
-        C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len }, 19500, &want, 1, need, 8, &n, NULL),
-        CIP_OK);
-    assert_int_equal(n, 2); /* block 0 is behind the table */
+        C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len }, 19500, &want, 1, &needs, NULL), CIP_OK);
+    assert_int_equal(needs.n, 2); /* block 0 is behind the table */
     assert_int_equal(need[0].len, block_of(&c, 0).off + block_of(&c, 0).len);
     assert_int_equal(need[1].off, block_of(&c, 8).off);
     assert_int_equal(blosc_spans(&w, (cip_bytes){ c.b, c.len }, 19500, &want, 1, NULL), CIP_OK);
@@ -450,11 +449,10 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     put(&c, "sixty bytes of text, stored as they are, for nothing else to", 60);
     cip_bytes in = done(&c);
     cip_need need[4];
-    size_t n = 0;
+    cip_needs needs = { .at = need, .max = 4 };
     const cip_want want[] = { { 30, 4, NULL }, { 0, 3, NULL } };
-    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, in, 60, want, 2, need, 4, &n, NULL),
-                     CIP_OK);
-    assert_int_equal(n, 3);
+    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, in, 60, want, 2, &needs, NULL), CIP_OK);
+    assert_int_equal(needs.n, 3);
     assert_int_equal(need[0].len, 32);
     assert_int_equal(need[1].off, 62);
     assert_int_equal(need[1].len, 4);
@@ -463,10 +461,10 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     chunk s = start(5, 0x05, 1, 60, 60);
     s.b[31] = 0x30;
     put(&s, "123", 3);
-    n = 0;
-    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), 60, want, 2, need, 4, &n, NULL),
+    needs.n = 0;
+    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), 60, want, 2, &needs, NULL),
                      CIP_OK);
-    assert_int_equal(n, 1);
+    assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 35);
 }
 

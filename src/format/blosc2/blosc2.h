@@ -148,9 +148,9 @@ cip_table cip_b2_index_table(cip_b2_index *x);
 /* Entry i. UNSUPPORTED for reserved special values, CORRUPT for offsets outside. */
 cip_status cip_b2_index_entry(cip_b2_index *x, uint64_t i, cip_b2_entry *out, cip_err *err);
 /* The head of chunk i (not a special one), checked against what the frame says of it; and where
- * its stored bytes lie. */
+ * its stored bytes lie: out->at, and out->head where there is room. */
 cip_status cip_b2_index_head(cip_b2_index *x, uint64_t i, const cip_b2_entry *e,
-                             cip_blosc_head *head, cip_extent *at, cip_err *err);
+                             cip_blosc_head *head, cip_chunk *out, cip_err *err);
 /* Decoded bytes that chunk i must have; 0: only its head knows. */
 uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i);
 /* What only the heads of all chunks say: the sizes of variable ones. */

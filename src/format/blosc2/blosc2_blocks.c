@@ -29,19 +29,19 @@ static cip_status fill_stored(const cip_b2_frame *f, uint64_t i, const cip_b2_en
                               cip_block *b, cip_err *err)
 {
     cip_blosc_head head;
-    cip_extent at;
+    cip_chunk c = { .run = 1 };
     cip_b2_index *x = (cip_b2_index *)&f->index;
     if (x->numbered != NULL)
         CIP_TRY(name_member(f->layout, e, b, err));
-    CIP_TRY(cip_b2_index_head(x, i, e, &head, &at, err));
-    b->info.offset = shown_offset(x, &at);
+    CIP_TRY(cip_b2_index_head(x, i, e, &head, &c, err));
+    b->info.offset = shown_offset(x, &c.at);
     b->info.header_nbytes = head.header;
     b->info.data_offset = b->info.offset + head.header;
     b->info.allocated_nbytes = head.cbytes;
     b->info.stored_nbytes = head.cbytes;
     b->info.flags = head.flags;
     b->info.codec = cip_blosc_coder_name(&head);
-    CIP_TRY(cip_space_new_sub(f->layout, at.in, at.off, at.len, &b->stored, err));
+    CIP_TRY(cip_space_new_sub(f->layout, c.at.in, c.at.off, c.at.len, &b->stored, err));
     return cip_blosc_known(&head, err);
 }
 

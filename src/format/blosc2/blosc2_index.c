@@ -330,17 +330,19 @@ uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i)
 }
 
 static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool document,
-                            cip_blosc_head *head, cip_extent *at, cip_err *err)
+                            cip_blosc_head *head, cip_chunk *out, cip_err *err)
 {
     const cip_read_how how = how_of(x);
-    uint8_t bytes[CIP_BLOSC_HEADER];
+    uint8_t own[CIP_BLOSC_HEADER];
+    bool kept = out->head.cap >= sizeof own;
+    uint8_t *bytes = kept ? out->head.ptr : own;
     cip_extent where = { x->in, x->base + data_from(x, document) + e->at,
                          x->at - data_from(x, document) - e->at };
     if (x->numbered != NULL) {
         where = (cip_extent){ .in = x->numbered, .off = e->at << CIP_IO_NUMBER_SHIFT };
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));
     }
-    size_t n = (size_t)cip_min_u64(sizeof bytes, where.len);
+    size_t n = (size_t)cip_min_u64(kept ? out->head.cap : sizeof own, where.len);
     CIP_TRY(cip_space_read_at(&how, where.in, where.off, bytes, n, err));
     CIP_TRY(cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err));
     if (head->cbytes > where.len)
@@ -354,7 +356,8 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
                         " decoded bytes, found one of %" PRIu32,
                         head->nbytes, head->cbytes);
     where.len = head->cbytes;
-    *at = where;
+    out->at = where;
+    out->head.len = kept ? (size_t)cip_min_u64(n, head->cbytes) : 0;
     return CIP_OK;
 }
 
@@ -370,9 +373,9 @@ static cip_status check_nbytes(const cip_b2_index *x, uint64_t i, const cip_blos
 }
 
 cip_status cip_b2_index_head(cip_b2_index *x, uint64_t i, const cip_b2_entry *e,
-                             cip_blosc_head *head, cip_extent *at, cip_err *err)
+                             cip_blosc_head *head, cip_chunk *out, cip_err *err)
 {
-    CIP_TRY(read_head(x, e, x->document, head, at, err));
+    CIP_TRY(read_head(x, e, x->document, head, out, err));
     return check_nbytes(x, i, head, err);
 }
 
@@ -384,12 +387,12 @@ static bool fits(cip_b2_index *x, uint64_t i, bool document, bool *special)
     uint8_t raw[CIP_B2_MAX_WIDTH];
     cip_b2_entry e;
     cip_blosc_head head;
-    cip_extent at;
+    cip_chunk c = { .run = 1 };
     if (raw_entries(x, i, 1, raw, NULL) != CIP_OK || judge(x, i, raw, &e, NULL) != CIP_OK)
         return false;
     *special = e.special != CIP_BLOSC_NOT_SPECIAL;
     return *special || (check_offset(x, &e, document, NULL) == CIP_OK &&
-                        read_head(x, &e, document, &head, &at, NULL) == CIP_OK &&
+                        read_head(x, &e, document, &head, &c, NULL) == CIP_OK &&
                         check_nbytes(x, i, &head, NULL) == CIP_OK);
 }
 
@@ -420,12 +423,12 @@ static cip_status measure(cip_b2_index *x, cip_err *err)
     for (uint64_t i = 0; i < x->n; i++) {
         cip_b2_entry e;
         cip_blosc_head head;
-        cip_extent at;
+        cip_chunk c = { .run = 1 };
         CIP_GO(cip_b2_index_entry(x, i, &e, err));
         if (e.special != CIP_BLOSC_NOT_SPECIAL)
             CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "chunk %" PRIu64 " is special and of no size", i));
-        CIP_GO(cip_b2_index_head(x, i, &e, &head, &at, err));
+        CIP_GO(cip_b2_index_head(x, i, &e, &head, &c, err));
         start[i + 1] = start[i] + head.nbytes; /* at most 2^31 times 2^31 */
     }
     if (start[x->n] != x->h->nbytes)
@@ -524,7 +527,7 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
         out->why = CIP_ERR_NOT_FOUND;
         return CIP_OK;
     }
-    return cip_b2_index_head(x, i, &e, &head, &out->at, err);
+    return cip_b2_index_head(x, i, &e, &head, out, err);
 }
 
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)

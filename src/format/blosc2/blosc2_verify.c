@@ -104,14 +104,14 @@ static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_e
 {
     cip_b2_entry e;
     cip_blosc_head head;
-    cip_extent at;
+    cip_chunk there = { .run = 1 };
     cip_err why = CIP_ERR_INIT;
     c->ndata++;
     c->nbytes += chunk->at.len;
     cip_report_progress(c->rep, chunk->at.len);
     CIP_TRY(keep_place(c, i, &chunk->at, err));
     CIP_TRY(cip_b2_index_entry(&c->f->index, i, &e, err));
-    CIP_TRY(cip_b2_index_head(&c->f->index, i, &e, &head, &at, err));
+    CIP_TRY(cip_b2_index_head(&c->f->index, i, &e, &head, &there, err));
     judge_head(c, i, &head);
     if (c->linear == NULL || cip_blosc_known(&head, NULL) != CIP_OK)
         return CIP_OK;

@@ -23,22 +23,22 @@ static cip_status delta_head(cip_bytes head, uint64_t raw_len, uint32_t *block, 
 }
 
 static cip_status delta_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_need *need,
-                             size_t max_need, size_t *nneed, cip_err *err)
+                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
+                             cip_err *err)
 {
     uint32_t block;
     (void)args;
     (void)env;
     CIP_TRY(delta_head(head, raw_len, &block, err));
-    need[(*nneed)++] = (cip_need){ 0, HEAD + cip_min_u64(block, raw_len) };
+    out->at[out->n++] = (cip_need){ 0, HEAD + cip_min_u64(block, raw_len) };
     for (size_t i = nwant; i-- > 0;) { /* from the last on, so that sorting is not ours */
         if (want[i].len == 0)
             continue;
         uint64_t lo = want[i].off / block * block;
         uint64_t hi = cip_min_u64(cip_div_up(want[i].off + want[i].len, block) * block, raw_len);
-        if (*nneed == max_need)
+        if (out->n == out->max)
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many blocks");
-        need[(*nneed)++] = (cip_need){ HEAD + lo, hi - lo };
+        out->at[out->n++] = (cip_need){ HEAD + lo, hi - lo };
     }
     return CIP_OK;
 }
