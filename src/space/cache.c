@@ -6,9 +6,8 @@
 #include "space/cache.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
-enum { NSHARD = 16, NBUCKET = 64 };
+enum { NSHARD = 16, NBUCKET = 64, NLOOK = 16 };
 
 struct cip_cache_entry {
     cip_cache_entry *chain;       /* next in the bucket */
@@ -25,6 +24,7 @@ typedef struct shard {
     pthread_mutex_t lock; /* guards all of the shard; a leaf */
     cip_cache_entry *bucket[NBUCKET];
     cip_cache_entry *hand; /* NULL: empty */
+    uint64_t look[NLOOK];  /* hashes of keys that were looked for */
 } shard;
 
 struct cip_cache {
@@ -173,6 +173,20 @@ const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_c
         return NULL;
     *len = e->len;
     return e->bytes;
+}
+
+const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin,
+                              bool *again)
+{
+    shard *s = shard_of(c, key);
+    uint64_t h = hash(key), *at = &s->look[h / NSHARD % NLOOK];
+    pthread_mutex_lock(&s->lock);
+    *again = *at == h;
+    *at = h;
+    pthread_mutex_unlock(&s->lock);
+    const uint8_t *bytes = cip_cache_get(c, key, len, pin);
+    *again = *again || bytes != NULL;
+    return bytes;
 }
 
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin)

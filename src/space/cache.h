@@ -4,6 +4,8 @@
 #ifndef CIP_SPACE_CACHE_H
 #define CIP_SPACE_CACHE_H
 
+#include <stdbool.h>
+
 #include "base/cursor.h"
 #include "base/env.h"
 
@@ -21,6 +23,9 @@ typedef struct cip_cache_key {
 /* The bytes kept under the key, pinned, or NULL. Every result is given back with cip_cache_unpin.
  */
 const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin);
+/* The same; *again: the key was asked for this way not long ago, or the bytes are kept. */
+const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin,
+                              bool *again);
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin);
 /* Takes over `bytes` (from env->mem), on failure too, and pins the entry; where there is no room or
  * someone was faster the bytes are only held until unpinned. *pin is never NULL on success. */

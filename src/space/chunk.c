@@ -270,8 +270,8 @@ static bool is_small_part(const cip_needs *needs, const cip_chunk_wish *w)
            w->piece->len <= needs->unit_end - w->piece->off;
 }
 
-/* All of what is decoded together goes into the cache, since neighbouring reads will want the rest.
- */
+/* All of what is decoded together; it goes into the cache when it is asked for again, since reads
+ * of neighbours will want it, and those that are scattered would only fill fresh memory. */
 static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk_wish *w,
                                  cip_err *err)
 {
@@ -282,15 +282,19 @@ static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk
     cip_want unit = { .off = p->needs.unit, .len = (size_t)(p->needs.unit_end - p->needs.unit) };
     cip_status st = CIP_OK;
     size_t len;
-    h.ptr = cip_cache_get(rd->cache, key, &len, &h.pin);
+    bool again;
+    h.ptr = cip_cache_look(rd->cache, key, &len, &h.pin, &again);
     if (h.ptr == NULL || len != unit.len) { /* or it is of the file as it was before a change */
         cip_pinned_drop(rd, &h);
-        CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
-        h.ptr = unit.dst;
-        st = decode_planned(p, &unit, 1, err);
-        if (st == CIP_OK)
-            st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h.pin, err);
+        if (again)
+            CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
         else
+            CIP_TRY(cip_buffer_pool_take(rd->buffers, unit.len, &h.room, err));
+        h.ptr = unit.dst = again ? unit.dst : h.room.ptr;
+        st = decode_planned(p, &unit, 1, err);
+        if (st == CIP_OK && again)
+            st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h.pin, err);
+        else if (again)
             cip_mem_put(&rd->env->mem, unit.dst);
     }
     if (st == CIP_OK)
