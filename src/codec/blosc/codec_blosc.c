@@ -23,8 +23,9 @@ typedef struct chunk {
     const cip_stored *stored;
     cip_blosc_table table;
     cip_blosc_blocks blocks;
-    uint8_t *first; /* decoded block 0 for delta, or NULL */
-    uint8_t *part;  /* where a block goes of which not all is wanted, part_len bytes */
+    const uint8_t *first; /* decoded block 0 for delta, or NULL */
+    uint8_t *own_first;   /* it, where not all of it is wanted */
+    uint8_t *part;        /* where a block goes of which not all is wanted, part_len bytes */
     size_t part_len;
 } chunk;
 
@@ -104,7 +105,7 @@ static void close_chunk(chunk *c)
     cip_blosc_lib_close(&c->blocks.lib);
     cip_mem_put(c->env->mem, c->table.sorted);
     cip_mem_put(c->env->mem, c->blocks.room);
-    cip_mem_put(c->env->mem, c->first);
+    cip_mem_put(c->env->mem, c->own_first);
     cip_mem_put(c->env->mem, c->part);
 }
 
@@ -123,60 +124,6 @@ static cip_status next_place(const chunk *c, place *at, cip_err *err)
     at->number++;
     CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &in, err));
     return cip_blosc_vl_len(in, left, &at->len, err);
-}
-
-static cip_status decode_place(chunk *c, const place *at, const uint8_t *first, uint8_t *dst,
-                               cip_err *err)
-{
-    cip_blosc_block block = { .number = at->number, .first = first };
-    CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &block.stored, err));
-    return cip_blosc_block_decode(&c->blocks, &block, dst, at->len, err);
-}
-
-/* The blocks of variable length must be as long together as the chunk. */
-static cip_status check_end(const chunk *c, uint64_t end, cip_err *err)
-{
-    if (end == c->h.nbytes)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected blocks of %" PRIu32 " bytes together, found %" PRIu64, c->h.nbytes,
-                    end);
-}
-
-/* --- all of it ------------------------------------------------------------------------------- */
-
-static cip_status decode_blocks(chunk *c, uint8_t *dst, cip_err *err)
-{
-    bool delta = cip_blosc_has_delta(&c->h);
-    place at = { .number = UINT32_MAX };
-    cip_status st;
-    CIP_GO(open_chunk(c, err));
-    for (uint32_t j = 0; j < c->h.nblock; j++) {
-        CIP_GO(next_place(c, &at, err));
-        const uint8_t *first = delta && j != 0 ? dst : NULL;
-        CIP_GO(decode_place(c, &at, first, dst + at.off, err));
-    }
-    st = check_end(c, at.off + at.len, err);
-done:
-    close_chunk(c);
-    return st;
-}
-
-static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_bytes src,
-                               uint8_t *dst, size_t dst_len, cip_err *err)
-{
-    const cip_need all = { 0, src.len };
-    const cip_stored stored = { src.len, 1, &all, &src.ptr };
-    chunk c = { .env = env, .stored = &stored };
-    (void)args;
-    CIP_TRY(parse(src, src.len, dst_len, &c.h, err));
-    if (c.h.nblock != 0)
-        return decode_blocks(&c, dst, err);
-    if (c.h.special != CIP_BLOSC_NOT_SPECIAL)
-        cip_blosc_special_fill(&c.h, src.ptr, 0, dst, dst_len);
-    else if (dst_len != 0)
-        memcpy(dst, src.ptr + c.h.header, dst_len);
-    return CIP_OK;
 }
 
 /* --- what is needed for a part --------------------------------------------------------------- */
@@ -295,47 +242,55 @@ static void hand_out(const cip_want *want, size_t nwant, const place *at, const 
     }
 }
 
-static cip_status decode_to(chunk *c, const place *at, const cip_want *want, size_t nwant,
-                            cip_err *err)
+/* Decodes a block; *raw: to where. */
+static cip_status decode_block(chunk *c, const place *at, const cip_want *want, size_t nwant,
+                               uint8_t **raw, cip_err *err)
 {
-    uint8_t *dst = whole_place(want, nwant, at);
-    if (c->first != NULL && at->number == 0) {
-        hand_out(want, nwant, at, c->first);
-        return CIP_OK;
-    }
-    if (dst == NULL && at->len > c->part_len) {
+    cip_blosc_block block = { .number = at->number, .first = c->first };
+    *raw = whole_place(want, nwant, at);
+    CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &block.stored, err));
+    if (*raw == NULL && at->len > c->part_len) {
         void *part = c->part;
         CIP_TRY(cip_mem_resize(c->env->mem, &part, at->len, err));
         c->part = part;
         c->part_len = at->len;
     }
-    if (dst == NULL)
-        dst = c->part;
-    CIP_TRY(decode_place(c, at, c->first, dst, err));
-    hand_out(want, nwant, at, dst);
+    if (*raw == NULL)
+        *raw = c->part;
+    CIP_TRY(cip_blosc_block_decode(&c->blocks, &block, *raw, at->len, err));
+    hand_out(want, nwant, at, *raw);
     return CIP_OK;
 }
 
-static cip_status decode_first(chunk *c, cip_err *err)
+/* Block 0, which delta needs for the others; it stays where it is. */
+static cip_status decode_first(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
 {
     const place at = { 0, 0, c->h.blocksize };
-    void *room;
-    CIP_TRY(cip_mem_get(c->env->mem, at.len, &room, err));
-    c->first = room;
-    return decode_place(c, &at, NULL, c->first, err);
+    uint8_t *raw;
+    CIP_TRY(decode_block(c, &at, want, nwant, &raw, err));
+    c->first = raw;
+    if (raw == c->part) {
+        c->own_first = c->part;
+        c->part = NULL;
+        c->part_len = 0;
+    }
+    return CIP_OK;
 }
 
 static cip_status spans_of_blocks(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
 {
     uint64_t wanted = 0;
+    uint8_t *raw;
     cip_status st;
     CIP_GO(open_chunk(c, err));
-    if (cip_blosc_has_delta(&c->h))
-        CIP_GO(decode_first(c, err));
+    if (cip_blosc_has_delta(&c->h)) {
+        CIP_GO(decode_first(c, want, nwant, err));
+        wanted = c->h.blocksize;
+    }
     while (next_wanted(want, nwant, wanted, &wanted)) {
         place at = { 0, wanted / c->h.blocksize * c->h.blocksize, 0 };
         CIP_GO(next_place(c, &at, err));
-        CIP_GO(decode_to(c, &at, want, nwant, err));
+        CIP_GO(decode_block(c, &at, want, nwant, &raw, err));
         wanted = at.off + at.len;
     }
     st = CIP_OK;
@@ -349,6 +304,7 @@ static cip_status spans_of_vl(chunk *c, const cip_want *want, size_t nwant, cip_
 {
     place at = { .number = UINT32_MAX };
     uint64_t wanted = 0;
+    uint8_t *raw;
     bool any = next_wanted(want, nwant, 0, &wanted);
     cip_status st;
     CIP_GO(open_chunk(c, err));
@@ -356,10 +312,14 @@ static cip_status spans_of_vl(chunk *c, const cip_want *want, size_t nwant, cip_
         CIP_GO(next_place(c, &at, err));
         if (!any || wanted >= at.off + at.len)
             continue;
-        CIP_GO(decode_to(c, &at, want, nwant, err));
+        CIP_GO(decode_block(c, &at, want, nwant, &raw, err));
         any = next_wanted(want, nwant, at.off + at.len, &wanted);
     }
-    st = check_end(c, at.off + at.len, err);
+    st = CIP_OK;
+    if (at.off + at.len != c->h.nbytes)
+        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                      "expected blocks of %" PRIu32 " bytes together, found %" PRIu64, c->h.nbytes,
+                      at.off + at.len);
 done:
     close_chunk(c);
     return st;
@@ -398,6 +358,15 @@ static cip_status blosc_spans(const void *args, const cip_codec_env *env, const 
     if (c.h.nblock == 0)
         return spans_without_blocks(&c, want, nwant, err);
     return c.h.vl ? spans_of_vl(&c, want, nwant, err) : spans_of_blocks(&c, want, nwant, err);
+}
+
+static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                               uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    const cip_need all = { 0, src.len };
+    const cip_stored stored = { src.len, 1, &all, &src.ptr };
+    const cip_want want = { 0, dst_len, dst };
+    return blosc_spans(args, env, &stored, dst_len, &want, 1, err);
 }
 
 /* libsnappy tells its version to C++ alone. */
