@@ -24,7 +24,7 @@ typedef struct shard {
     pthread_mutex_t lock; /* guards all of the shard; a leaf */
     cip_cache_entry *bucket[NBUCKET];
     cip_cache_entry *hand; /* NULL: empty */
-    uint64_t look[NLOOK];  /* hashes of keys that were looked for */
+    uint32_t look[NLOOK];  /* parts of hashes of keys that were looked for */
 } shard;
 
 struct cip_cache {
@@ -179,10 +179,11 @@ const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_
                               bool *again)
 {
     shard *s = shard_of(c, key);
-    uint64_t h = hash(key), *at = &s->look[h / NSHARD % NLOOK];
+    uint64_t h = hash(key);
+    uint32_t *at = &s->look[h / NSHARD % NLOOK], mark = (uint32_t)(h >> 32) | 1; /* not 0 */
     pthread_mutex_lock(&s->lock);
-    *again = *at == h;
-    *at = h;
+    *again = *at == mark;
+    *at = mark;
     pthread_mutex_unlock(&s->lock);
     const uint8_t *bytes = cip_cache_get(c, key, len, pin);
     *again = *again || bytes != NULL;
