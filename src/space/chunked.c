@@ -274,10 +274,23 @@ static cip_status fail_casts(cast_batch *b, cip_status st, cip_err *err)
     return before != CIP_OK ? before : st;
 }
 
+/* Whether the elements are long runs that are only copied: those are spans. */
+static bool are_spans(const cip_gather *g)
+{
+    const cip_walk *w = &g->w;
+    const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
+    return last != NULL && cip_cast_is_copy(g->cast) && last->from == (int64_t)w->itemsize &&
+           last->to == last->from && w->nouter == w->ndim &&
+           ((uint64_t)last->n == w->nsource ||
+            (uint64_t)last->n >= g->rd.tune->long_copy / w->itemsize);
+}
+
 cip_status cip_gather_chunked(cip_gather *g, cip_err *err)
 {
     cast_batch b = { .g = g, .cap = batch_size(g->rd.tune, g->w.nsource * g->w.itemsize) };
     cip_status st = CIP_OK;
+    if (!g->w.nested || are_spans(g))
+        return cip_gather_tiles(g, err);
     CIP_TRY(count_first(g->s, err));
     CIP_TRY(cip_mem_get(&g->rd.env->mem, b.cap * sizeof *b.job, (void **)&b.job, err));
     for (uint64_t e = 0; e < g->w.nsource && st == CIP_OK;)

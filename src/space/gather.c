@@ -68,20 +68,6 @@ static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
     return st;
 }
 
-/* Long runs that are only copied are spans; all else is done chunk by chunk. */
-static cip_status gather_chunked(cip_gather *g, cip_err *err)
-{
-    const cip_walk *w = &g->w;
-    const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
-    bool runs = last != NULL && last->from == (int64_t)w->itemsize && last->to == last->from &&
-                w->nouter == w->ndim &&
-                ((uint64_t)last->n == w->nsource ||
-                 (uint64_t)last->n >= g->rd.tune->long_copy / w->itemsize);
-    if (!w->nested || (runs && cip_cast_is_copy(g->cast)))
-        return cip_gather_tiles(g, err);
-    return cip_gather_chunked(g, err);
-}
-
 /* By the kind of the space that the view was brought down to. */
 static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
                               cip_err *err)
@@ -99,7 +85,7 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
     case CIP_SPACE_MEM:
         return cip_gather_memory(g, g->s->mem.ptr, err);
     case CIP_SPACE_CHUNKED:
-        return gather_chunked(g, err);
+        return cip_gather_chunked(g, err);
     case CIP_SPACE_SEQ:
         return gather_seq(g, end, err);
     default:
