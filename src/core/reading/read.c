@@ -96,16 +96,14 @@ done:
 
 cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err *err)
 {
-    cip_read_args full;
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
     CIP_TRY(cip_read_args_got(args, err));
-    CIP_TRY(cip_read_args_check(args, &full, err));
-    if (full.take_mask)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "a mask is read by cip_read_args.mask; take_mask is for cip_export");
-    CIP_TRY(cip_read_plan_make(a, &full, CIP_AS_NATIVE, &p, err));
-    cip_status st = run(&p, &full, err);
+    CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
+    cip_status st =
+        p.take_mask ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                               "a mask is read by cip_read_args.mask; take_mask is for cip_export")
+                    : run(&p, &p.args, err);
     cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }

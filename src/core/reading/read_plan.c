@@ -190,20 +190,19 @@ cip_status cip_layout_settled(const cip_layout *l, cip_err *err)
 cip_status cip_read_plan_make(const cip_array *a, const cip_read_args *args, cip_as as,
                               cip_read_plan *out, cip_err *err)
 {
-    cip_read_args full;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_layout_settled(a->layout, err));
-    CIP_TRY(cip_read_args_check(args, &full, err));
-    cip_env *env = a->layout->env;
     memset(out, 0, sizeof *out);
+    CIP_TRY(cip_read_args_check(args, &out->args, err));
+    cip_env *env = a->layout->env;
     out->array = a;
     out->from = a->view;
     out->stored = a->dtype;
     out->arena.mem = &env->mem;
-    out->progress = full.progress;
-    out->progress_user = full.user;
-    out->how = (cip_read_how){ a->layout, full.threads == 1 ? NULL : env->pool };
-    cip_status st = work_out(out, &full, as, err);
+    out->progress = out->args.progress;
+    out->progress_user = out->args.user;
+    out->how = (cip_read_how){ a->layout, out->args.threads == 1 ? NULL : env->pool };
+    cip_status st = work_out(out, &out->args, as, err);
     if (st != CIP_OK)
         cip_read_plan_clear(out);
     return cip_fail_in(err, st, "%s", a->path);

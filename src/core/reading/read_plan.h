@@ -7,6 +7,7 @@
 
 typedef struct cip_read_plan {
     const cip_array *array;
+    cip_read_args args;      /* the caller's, checked */
     cip_selection sel;       /* of `whole` */
     cip_nd whole;            /* the array's axes, then the field's */
     int32_t nfaxis;          /* axes of the field's sub-array */

@@ -184,39 +184,39 @@ static bool text_style(const char *to, cip_print_style *style)
     return true;
 }
 
-static cip_status export_planned(cip_read_plan *p, const char *to, taker *t, cip_err *err)
-{
-    cip_print_style style;
-    cip_space *space;
-    CIP_TRY(cip_read_plan_check_amount(p, err));
-    /* what cannot be read at all, or is not what its checksum says, fails before a head is out */
-    CIP_TRY(cip_space_resolve(p->array->space, &space, err));
-    if (strcmp(to, "raw") == 0)
-        return export_raw(p, t, err);
-    if (text_style(to, &style))
-        return export_text(p, style, t, err);
-    const cip_format *format = cip_format_find(to);
-    if (format == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected raw, text, csv, json or a format's name, found '%.60s'", to);
-    return export_format(p, format, t, err);
-}
-
 cip_status cip_export(const cip_array *a, const cip_read_args *args, const char *to,
                       cip_write_fn *fn, void *user, cip_err *err)
 {
     cip_read_plan p;
+    cip_print_style style;
+    cip_space *space;
+    cip_status st;
     taker t = { fn, user };
     if (to == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a kind and a function, found NULL");
-    cip_as as = strcmp(to, "raw") == 0 ? CIP_AS_RAW : CIP_AS_NATIVE;
-    if (cip_format_find(to) != NULL)
-        as = CIP_AS_STORED;
+    const cip_format *format = cip_format_find(to);
+    bool raw = strcmp(to, "raw") == 0;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_read_args_got(args, err));
-    CIP_TRY(cip_read_plan_make(a, args, as, &p, err));
-    cip_status st = export_planned(&p, to, &t, err);
+    CIP_TRY(cip_read_plan_make(a, args,
+                               format != NULL ? CIP_AS_STORED
+                               : raw          ? CIP_AS_RAW
+                                              : CIP_AS_NATIVE,
+                               &p, err));
+    CIP_GO(cip_read_plan_check_amount(&p, err));
+    /* what cannot be read at all, or is not what its checksum says, fails before a head is out */
+    CIP_GO(cip_space_resolve(a->space, &space, err));
+    if (raw)
+        st = export_raw(&p, &t, err);
+    else if (text_style(to, &style))
+        st = export_text(&p, style, &t, err);
+    else if (format != NULL)
+        st = export_format(&p, format, &t, err);
+    else
+        st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                      "expected raw, text, csv, json or a format's name, found '%.60s'", to);
+done:
     cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }
