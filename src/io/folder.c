@@ -64,7 +64,8 @@ void cip_folder_drop(cip_folder *f)
 {
     if (f == NULL || atomic_fetch_sub(&f->refs, 1) != 1)
         return;
-    close(f->fd); /* -1 is fine */
+    if (f->fd != -1)
+        close(f->fd);
     pthread_mutex_destroy(&f->lock);
     cip_mem_put(f->mem, f->path);
     cip_mem_put(f->mem, f);

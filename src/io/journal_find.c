@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 #include "io/record.h"
+#include "io/store.h"
 
 enum { WHY = 256, PIECE = CIP_CHECK_PIECE };
 
@@ -36,20 +37,13 @@ typedef struct search {
     char *why; /* WHY bytes */
 } search;
 
-/* ".NAME" and the suffix beside what `path` points to, or the suffix in a folder; false when it
- * cannot be named at all. */
+/* ".NAME" and the suffix beside `path`, or the suffix in a folder; false when it cannot be named at
+ * all. */
 static bool journal_path(const search *s, const char *suffix, char out[PATH_MAX])
 {
-    char real[PATH_MAX];
-    struct stat st;
     const char *path = s->path;
     if (cip_io_is_folder(s->file)) /* in it, without a name to be called after */
         return (size_t)snprintf(out, PATH_MAX, "%s/%s", path, suffix) < PATH_MAX;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
-        if (realpath(path, real) == NULL)
-            return false;
-        path = real;
-    }
     const char *slash = strrchr(path, '/');
     size_t ndir = slash != NULL ? (size_t)(slash + 1 - path) : 0;
     int n = snprintf(out, PATH_MAX, "%.*s.%s%s", (int)ndir, path,
@@ -401,6 +395,7 @@ static cip_status find_pointed(const search *s, cip_journal_state *state, cip_pa
 cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_journal_state *state,
                             cip_patch *patch, char *why, cip_err *err)
 {
+    char real[PATH_MAX];
     uint64_t off = 0;
     const int fd = cip_io_descriptor(file, &off);
     search s = { .env = env, .path = path, .file = file, .why = why };
@@ -409,6 +404,8 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
     bool ours, lost;
     if (fd != -1)
         CIP_TRY(cip_record_get(fd, &now, err));
+    if (fd != -1 && !cip_io_is_folder(file))
+        s.path = cip_place_follow(path, real); /* beside what a link points to */
     do {
         then = now;
         lost = false;
