@@ -2,26 +2,12 @@
  * Random updates of arrays in chunks of every form, by the calls that programs make: elements by
  * selections, rows, other shapes, arrays of other files (whose chunks may be taken as they are
  * stored). After each change the array reads as an array in memory does, and at the end what the
- * format was given does; with threads the same chunks come. A full run makes 100,000 changes
- * (CIP_FULL=1), from the seed CIP_SEED. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/num.h"
-#include "cippus/chunk.h"
-#include "core/writing/edit_impl.h"
-#include "core/writing/engine.h"
-#include "io/temporary.h"
+ * format was given does; with threads the same chunks come. So they do once they are in members of
+ * a set, which each update then commits to a folder, to memory and to a store of a caller's. A full
+ * run makes 100,000 changes (CIP_FULL=1), from the seed CIP_SEED. */
+#include "edit_model.h"
 #include "support/effort.h"
 #include "support/fail_alloc.h"
-#include "support/fake/fake.h"
 
 /* The seed at work: an assertion leaves the test where it stands. */
 static uint64_t now;
@@ -34,166 +20,7 @@ static int name_seed(void **state)
     return 0;
 }
 
-enum { SAMPLE = 600, ALL = 12500, MAX_AXES = 4, ELEMS_MAX = 3000, EDITS = 4, UPDATES = 2 };
-
-/* An array in a file of the fake format, under an update. */
-typedef struct world {
-    fake f;
-    cip_file file;
-    fake_stored stored;
-    cip_array *a;
-    cip_edit e;
-} world;
-
-/* What it should be. */
-typedef struct model {
-    world one, many; /* without threads, and with four */
-    fake other;      /* where arrays come from */
-    int32_t ndim;
-    int64_t shape[CIP_MAX_NDIM];
-    const cip_dtype *type, *native;
-    uint8_t *bytes; /* as stored, in C order */
-    bool takes;
-} model;
-
-static const cip_format fake_format = { .name = "fake", .title = "Fake", .store = &fake_store };
-
-static uint64_t product(int32_t n, const int64_t *v)
-{
-    uint64_t p = 1;
-    for (int32_t k = 0; k < n; k++)
-        p *= (uint64_t)v[k];
-    return p;
-}
-
-static void cast_all(const cip_dtype *from, const cip_dtype *to, uint64_t n, const uint8_t *src,
-                     uint8_t *dst)
-{
-    cip_cast c;
-    cip_cast_stats stats = { 0, 0 };
-    assert_int_equal(cip_cast_make(from, to, CIP_OVERFLOW_ERROR, &c, NULL), CIP_OK);
-    cip_cast_run(&c, (size_t)n, src, (int64_t)from->itemsize, dst, (int64_t)to->itemsize, 0,
-                 &stats);
-}
-
-/* Elements as they are stored: small numbers, or all of one. */
-static uint8_t *pick_elements(model *m, uint64_t n)
-{
-    fake *f = &m->one.f;
-    double *v = fake_keep(f, (size_t)(n + 1) * sizeof *v);
-    uint8_t *out = fake_keep(f, (size_t)(n * m->type->itemsize) + 1);
-    const bool alike = fake_chance(f, 2);
-    const double value = fake_chance(f, 2) ? 0 : 7;
-    for (uint64_t i = 0; i < n; i++)
-        v[i] = alike ? value : (double)fake_pick(f, 0, 100);
-    cast_all(cip_dtype_of(CIP_F64), m->type, n, (const uint8_t *)v, out);
-    return out;
-}
-
-/* --- files --------------------------------------------------------------------------------------
- */
-
-static cip_array *add_array(fake *f, const char *path, const fake_stored *s, int32_t ndim,
-                            const int64_t *shape)
-{
-    cip_array *a;
-    FAKE_MUST(cip_layout_add_array(f->layout, true, &a, err));
-    a->layout = f->layout;
-    a->path = path;
-    a->dtype = s->form.dtype;
-    a->space = fake_stored_space(s);
-    a->storage.block = -1;
-    FAKE_MUST(cip_view_c_order(ndim, shape, a->dtype->itemsize, &a->view, err));
-    return a;
-}
-
-static void store_all(fake *f, fake_stored *to, uint64_t nelem, const uint8_t *bytes)
-{
-    const cip_source from = { .dtype = to->form.dtype, .nelem = nelem, .mem = bytes };
-    cip_engine e = { .env = &f->env, .store = &fake_store, .state = to, .tuning = &f->tuning };
-    FAKE_MUST(cip_engine_put(&e, 0, &to->form, &from, err));
-}
-
-static void world_begin(world *w, const char *path, const model *m)
-{
-    w->a = add_array(&w->f, path, &w->stored, m->ndim, m->shape);
-    const cip_bytes key = { (const uint8_t *)path, strlen(path) };
-    FAKE_MUST(cip_strmap_put(&w->file.by_path, key, w->f.layout->narray - 1, NULL, err));
-    memset(&w->e, 0, sizeof w->e);
-    w->e.file = &w->file;
-    w->e.arena.mem = &w->file.env.mem;
-    w->e.ops = &fake_store;
-    w->e.state = &w->stored;
-    FAKE_MUST(cip_temporary_new(&w->file.env, NULL, &w->e.temporary, err));
-}
-
-static void world_end(world *w)
-{
-    cip_edit_chunks_end(&w->e);
-    cip_io_close(w->e.temporary);
-    cip_arena_clear(&w->e.arena);
-}
-
-static void world_open(world *w)
-{
-    memset(&w->file, 0, sizeof w->file);
-    FAKE_MUST(cip_env_init(&w->file.env, NULL, NULL, w->f.env.pool, err));
-    w->file.layout = w->f.layout;
-    w->file.format = &fake_format;
-    w->file.by_path.mem = &w->file.env.mem;
-}
-
-static void world_close(world *w)
-{
-    cip_strmap_clear(&w->file.by_path);
-    cip_env_clear(&w->file.env);
-    fake_close(&w->f);
-}
-
-static void pick_array(model *m)
-{
-    fake *f = &m->one.f;
-    static const cip_kind kinds[] = { CIP_U8, CIP_I16, CIP_U32, CIP_I64, CIP_F32, CIP_F64 };
-    const cip_kind kind = kinds[fake_pick(f, 0, 5)];
-    m->type = cip_dtype_fixed(kind, fake_chance(f, 2));
-    m->native = cip_dtype_of(kind);
-    m->ndim = (int32_t)fake_pick(f, 0, MAX_AXES);
-    for (int32_t k = 0; k < m->ndim; k++)
-        m->shape[k] = (int64_t)fake_pick(f, fake_chance(f, 30) ? 0 : 1, m->ndim < 3 ? 20 : 7);
-    do
-        fake_pick_form(f, m->type, m->ndim, m->shape, &m->one.stored);
-    while (m->one.stored.grid == NULL && m->one.stored.form.chunk_nbytes == 0);
-    m->takes = fake_chance(f, 2);
-    cip_array_form *form = &m->one.stored.form;
-    for (size_t k = 0; k < form->nstep && m->takes; k++)
-        form->step[k].level = 0;
-    form->caps |= m->takes ? CIP_FORM_TAKES : 0;
-    fake_same_form(&m->many.f, &m->one.stored, &m->many.stored);
-}
-
-static void model_open(model *m, uint64_t seed, cip_pool *pool)
-{
-    fake_open(&m->one.f, seed, NULL, NULL);
-    fake_open(&m->many.f, seed + 1, pool, NULL);
-    fake_open(&m->other, seed + 2, NULL, NULL);
-    fake_tiny_tuning(&m->one.f);
-    if (fake_chance(&m->one.f, 2))
-        fake_tiny_tuning(&m->many.f);
-    world_open(&m->one);
-    world_open(&m->many);
-    pick_array(m);
-    const uint64_t n = product(m->ndim, m->shape);
-    m->bytes = pick_elements(m, n);
-    store_all(&m->one.f, &m->one.stored, n, m->bytes);
-    store_all(&m->many.f, &m->many.stored, n, m->bytes);
-}
-
-static void model_close(model *m)
-{
-    fake_close(&m->other);
-    world_close(&m->many);
-    world_close(&m->one);
-}
+enum { SAMPLE = 600, ALL = 12500, EDITS = 4, UPDATES = 2 };
 
 /* --- changes ------------------------------------------------------------------------------------
  */
@@ -393,30 +220,8 @@ static void move_chunk(model *m, const char *path)
     FAKE_MUST(cip_chunk_write(&m->many.e, path, i, false, bytes, len, err));
 }
 
-/* --- what comes of it ---------------------------------------------------------------------------
+/* --- all of it ----------------------------------------------------------------------------------
  */
-
-static void compare(model *m, world *w, cip_space *s)
-{
-    const size_t n = (size_t)(product(m->ndim, m->shape) * m->type->itemsize);
-    uint8_t *got = fake_keep(&w->f, n + 1);
-    assert_int_equal(s->len, n);
-    FAKE_MUST(cip_space_read_at(&w->f.how, s, 0, got, n, err));
-    assert_memory_equal(got, m->bytes, n);
-}
-
-static void compare_stored(const fake_stored *a, const fake_stored *b)
-{
-    assert_int_equal(a->nstored, b->nstored);
-    for (size_t i = 0; i < a->nstored; i++) {
-        const cip_chunk *x = &a->chunk[i], *y = &b->chunk[i];
-        assert_int_equal(x->state, y->state);
-        assert_int_equal(x->raw_len, y->raw_len);
-        assert_ptr_equal(x->codec, y->codec);
-        assert_int_equal(x->at.len, y->at.len);
-        assert_memory_equal(a->f->file + x->at.off, b->f->file + y->at.off, (size_t)x->at.len);
-    }
-}
 
 static void update(model *m, const char *path)
 {
@@ -446,6 +251,8 @@ static void update(model *m, const char *path)
     compare_stored(&m->one.stored, &m->many.stored);
     world_end(&m->many);
     world_end(&m->one);
+    if (m->has_members)
+        put_in_members(m);
 }
 
 static void changed_arrays_read_as_the_model(void **state)
@@ -457,12 +264,15 @@ static void changed_arrays_read_as_the_model(void **state)
     assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);
     for (now = first; now < first + n; now++) {
         static model m;
+        memset(&m, 0, sizeof m);
         model_open(&m, now, pool);
         for (size_t k = 0; k < UPDATES; k++)
             update(&m, names[k]);
         model_close(&m);
     }
     now = 0;
+    for (int k = 0; k <= CIP_MEMBER_FOLDER_GONE; k++)
+        assert_true(members_changed[k] > n / 50);
     cip_pool_free(pool);
 }
 
@@ -668,6 +478,19 @@ static void a_failing_allocation_is_passed_on(void **state)
     }
 }
 
+static int start(void **state)
+{
+    (void)state;
+    return scratch_open(&dir) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    scratch_close(&dir);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -680,5 +503,5 @@ int main(void)
         cmocka_unit_test(encoding_can_be_cancelled),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, start, stop);
 }

@@ -17,7 +17,7 @@
 
 #include "cippus/cippus.h"
 
-enum { TEST_STORE_FILES = 16 };
+enum { TEST_STORE_FILES = 64 };
 
 typedef struct test_file {
     struct test_store *store;
