@@ -12,6 +12,7 @@
 #include "core/commit/commit_impl.h"
 #include "core/commit/member_testing.h"
 #include "core/writing/edit_testing.h"
+#include "core/writing/output.h"
 #include "support/effort.h"
 #include "support/own_env.h"
 #include "support/test_store.h"
@@ -171,6 +172,84 @@ static void without_open_member_they_are_only_made_and_removed(void **state)
     test_store_clear(&s);
 }
 
+/* --- new files --------------------------------------------------------------------------------
+ */
+
+enum { OUTS = 40, OUT_MOST = 200000 };
+
+/* One change of what was written, and of what should have been. */
+static void change_out(cip_out *o, uint8_t *is, size_t *n)
+{
+    uint8_t bytes[20000];
+    size_t now = member_any(sizeof bytes), from = member_any(*n + 1), to = member_any(*n + 1);
+    member_bytes(bytes, now);
+    switch (member_any(6)) {
+    case 0:
+        now = now < *n - from ? now : *n - from;
+        OK(cip_out_rewrite(o, from, bytes, now, err));
+        memcpy(is + from, bytes, now);
+        break;
+    case 1:
+        OK(cip_out_rewind(o, from, err));
+        *n = from;
+        break;
+    case 2:
+        OK(cip_out_move(o, from, to, err));
+        memmove(is + to, is + from, *n - from);
+        *n = *n - from + to;
+        if (to > from) /* is undefined */
+            OK(cip_out_rewrite(o, from, is + from, to - from, err));
+        break;
+    default:
+        OK(cip_out_write(o, bytes, now, err));
+        memcpy(is + *n, bytes, now);
+        *n += now;
+    }
+    assert_int_equal(o->n, *n);
+}
+
+/* Many at a time, with more in them than may be in memory. */
+static void members_of_an_output_wait_in_one_file(void **state)
+{
+    static uint8_t is[OUTS][2 * OUT_MOST + 20000];
+    static const cip_limits few = { .size = sizeof few, .max_memory = 4 << 20 };
+    size_t n[OUTS] = { 0 };
+    cip_out *o[OUTS], *all;
+    char name[8];
+    cip_env small;
+    cip_output *output;
+    cip_target t;
+    test_store s = { .calls = 0 };
+    (void)state;
+    member_seed = test_seed();
+    OK(cip_env_init(&small, &few, NULL, NULL, err));
+    OK(cip_target_take(&t, &writes, test_store_file(&s, "root"), err));
+    OK(cip_output_begin_target(&small, &t, CIP_LEVEL_PROCESS, true, &output, err));
+    all = cip_output_out(output);
+    for (size_t i = 0; i < OUTS; i++) {
+        snprintf(name, sizeof name, "m%zu", i);
+        OK(all->member(all->member_user, name, &o[i], err));
+    }
+    for (int k = 0; k < 100 * OUTS; k++) {
+        size_t i = member_any(OUTS);
+        if (n[i] < OUT_MOST)
+            change_out(o[i], is[i], &n[i]);
+    }
+    OK(cip_output_commit(output, NULL, err));
+    cip_output_end(output);
+    cip_target_close(&t);
+    for (size_t i = 0; i < OUTS; i++) {
+        snprintf(name, sizeof name, "m%zu", i);
+        const test_file *f = test_store_find(&s, name);
+        assert_int_equal(f->n, n[i]);
+        assert_memory_equal(f->bytes, is[i], n[i]);
+        assert_int_equal(f->complete, 1);
+    }
+    assert_int_equal(small.mem.used, 0);
+    cip_env_clear(&small);
+    test_store_clear(&s);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -179,6 +258,7 @@ int main(void)
         TEST(random_revisions_equal_the_model),
         TEST(a_call_that_fails_leaves_all_old),
         TEST(members_are_made_of_each_other),
+        TEST(members_of_an_output_wait_in_one_file),
         TEST(without_open_member_they_are_only_made_and_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,13 +6,15 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "io/temporary.h"
 
 /* A file that waits, and where it goes. */
 typedef struct member {
     struct member *next;
     char *name;
-    cip_io *data;
+    cip_io *waits;      /* borrowed: what all members wait in, */
+    cip_revision bytes; /* and the pieces of it that this one is made of */
     cip_out out;
     cip_target target; /* once it is made */
     bool made;
@@ -24,7 +26,8 @@ typedef struct target_output {
     const cip_target *target; /* borrowed; NULL: into memory or a temporary file, which stay */
     cip_memory *memory;
     cip_level level;
-    cip_io *data; /* what waits; NULL: nothing does */
+    cip_io *data;  /* what waits; NULL: nothing does */
+    cip_io *waits; /* what waits of members; NULL: there are none, or in memory */
     cip_out out;
     member *first, **last;
 } target_output;
@@ -47,9 +50,67 @@ cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err)
 static void member_end(cip_mem *mem, member *m)
 {
     cip_target_close(&m->target);
-    cip_io_close(m->data);
+    cip_revision_clear(&m->bytes);
     cip_mem_put(mem, m->name);
     cip_mem_put(mem, m);
+}
+
+/* Members lie in one temporary file, as they may be many: each writes at its end. */
+static cip_status write_member(void *user, const void *p, size_t n, cip_err *err)
+{
+    member *m = user;
+    const uint64_t at = m->waits->size;
+    CIP_TRY(cip_temporary_write(m->waits, at, p, n, err));
+    return cip_revision_range(&m->bytes, m->waits, at, n, err);
+}
+
+static cip_status rewrite_member(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    const member *m = user;
+    const uint8_t *from = p;
+    for (const cip_segment *s = m->bytes.segment; n != 0; s++) {
+        const uint64_t skip = cip_min_u64(off, s->len);
+        const size_t now = (size_t)cip_min_u64(n, s->len - skip);
+        CIP_TRY(cip_temporary_write(m->waits, s->off + skip, from, now, err));
+        off -= skip;
+        from += now;
+        n -= now;
+    }
+    return CIP_OK;
+}
+
+static cip_status rewind_member(void *user, uint64_t off, cip_err *err)
+{
+    cip_revision *r = &((member *)user)->bytes;
+    (void)err;
+    while (r->tail_len > off) {
+        cip_segment *last = &r->segment[r->nsegment - 1];
+        const uint64_t now = cip_min_u64(last->len, r->tail_len - off);
+        last->len -= now;
+        r->tail_len -= now;
+        r->nsegment -= last->len == 0;
+    }
+    return CIP_OK;
+}
+
+/* What moves is written once more. */
+static cip_status move_member(void *user, uint64_t from, uint64_t to, cip_err *err)
+{
+    member *m = user;
+    cip_io *moving = NULL, *is = NULL;
+    cip_status st;
+    CIP_GO(cip_temporary_new(m->waits->env, NULL, &moving, err));
+    CIP_GO(cip_io_open_revision(m->waits, &m->bytes, &is, err));
+    CIP_GO(cip_temporary_add(moving, is, from, is->size - from, err));
+    CIP_GO(rewind_member(m, cip_min_u64(from, to), err));
+    const uint64_t at = m->waits->size, gap = to - m->bytes.tail_len;
+    CIP_GO(cip_temporary_resize(m->waits, at + gap, err));
+    CIP_GO(cip_temporary_add(m->waits, moving, 0, moving->size, err));
+    st = cip_revision_range(&m->bytes, m->waits, at, gap + moving->size, err);
+done:
+    cip_io_close(is);
+    cip_io_close(moving);
+    return st;
 }
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
@@ -61,8 +122,15 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     CIP_TRY(cip_target_has_members(o->target, name, err));
     CIP_TRY(CIP_NEW(mem, &m, 1, err));
     CIP_GO(cip_mem_copy(mem, name, strlen(name), &m->name, err));
-    CIP_GO(cip_temporary_new(o->env, NULL, &m->data, err));
-    m->out = cip_temporary_out(m->data);
+    if (o->waits == NULL)
+        CIP_GO(cip_temporary_new(o->env, NULL, &o->waits, err));
+    m->waits = o->waits;
+    m->bytes = (cip_revision){ .patch = { .arena = { .mem = mem } }, .anew = true };
+    m->out = (cip_out){ .write = write_member,
+                        .user = m,
+                        .rewrite = rewrite_member,
+                        .rewind = rewind_member,
+                        .move = move_member };
     *o->last = m;
     o->last = &m->next;
     *out = &m->out;
@@ -101,9 +169,13 @@ static cip_status deliver(const target_output *o, const cip_target *t, cip_io *d
 
 static cip_status make_member(const target_output *o, member *m, cip_err *err)
 {
+    cip_io *data;
     CIP_TRY(cip_target_member(o->target, m->name, &m->target, err));
     m->made = true;
-    return deliver(o, &m->target, m->data, m->data->size, err);
+    CIP_TRY(cip_io_open_revision(m->waits, &m->bytes, &data, err));
+    cip_status st = deliver(o, &m->target, data, data->size, err);
+    cip_io_close(data);
+    return st;
 }
 
 static cip_status deliver_all(target_output *o, const cip_patch *patch, cip_err *err)
@@ -139,6 +211,7 @@ static void target_end(cip_output *output)
         member_end(mem, m);
     }
     cip_io_close(o->data);
+    cip_io_close(o->waits);
     cip_mem_put(mem, o);
 }
 
