@@ -164,7 +164,8 @@ CIP_API void cip_edit_abort(cip_edit *e);
  * Fields of records go by their names. Values that the array's type does not hold exactly are
  * RANGE. Readers see the rows at their next open. A crash keeps the rows written. The writers' lock
  * is taken at the first call and held until the file is closed. Of a file that was opened from
- * memory or by methods (as for cip_edit_begin) each call is an update. */
+ * memory or by methods (as for cip_edit_begin) there is no lock: BUSY when another one changed it
+ * since the last call; a stream in a member needs methods with open_write and version, too. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
 /** Makes appended rows survive a loss of power. */

@@ -117,7 +117,8 @@ cip_status cip_target_open(const cip_io *io, cip_target *out, cip_err *err)
     cip_err own = CIP_ERR_INIT;
     void *user;
     *out = got;
-    int st = (int)cip_io_user_methods(io, &user)->open_write(user, &got.methods, &got.user, &own);
+    const cip_io_methods *m = cip_io_user_methods(io, &user);
+    int st = (int)m->open_write(user, &got.methods, &got.user, &own);
     return take_opened(st, "open_write", &got, out, &own, err);
 }
 

@@ -24,8 +24,8 @@ typedef struct test_file {
     char name[64];
     char *bytes;
     size_t n;
-    bool there, forwards; /* forwards: new, only the end may be written */
-    int complete, closed; /* calls */
+    bool there, forwards;         /* forwards: new, only the end may be written */
+    int opened, complete, closed; /* calls; opened: by open_write */
 } test_file;
 
 typedef struct test_store {
@@ -241,10 +241,13 @@ static inline cip_status test_store_open_itself(void *user, cip_io_write_methods
                                                 void **writes, cip_err *err)
 {
     static const cip_io_write_methods all = TEST_STORE_WRITES;
+    test_file *f = (test_file *)user;
+    cip_status st = test_store_call(f->store);
     (void)err;
+    f->opened += st == CIP_OK;
     *methods = all;
     *writes = user;
-    return test_store_call(((test_file *)user)->store);
+    return st;
 }
 
 /* A folder is named once by each file in it, as a store may that knows of files alone. */

@@ -189,20 +189,42 @@ bool cip_commit_same(cip_commit *c, cip_io *io)
     return same && cip_io_unchanged(io, NULL) == CIP_OK;
 }
 
+/* Where nothing is locked others may write between two calls. */
+static cip_status append_to_target(cip_commit *c, const void *p, size_t n, cip_err *err)
+{
+    void *user;
+    const cip_io_methods *read = cip_io_user_methods(c->io, &user);
+    cip_io *now = NULL;
+    CIP_TRY(cip_io_unchanged(c->io, err));
+    cip_status st = cip_target_write(&c->target, c->end, p, n, err);
+    if (st == CIP_OK)
+        st = cip_target_finish(&c->target, false, err);
+    if (st == CIP_OK)
+        st = cip_io_open_user_again(c->env, read, user, &now, err); /* and its version now */
+    if (st != CIP_OK) {
+        cip_target_resize(&c->target, c->end, NULL);
+        return st;
+    }
+    cip_io_close(c->io);
+    c->io = now;
+    return CIP_OK;
+}
+
 /* A row that could not be written whole is taken back. */
 cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err)
 {
-    cip_status st = cip_store_write(c->fd, c->end, p, n, err);
+    cip_status st = cip_commit_has_target(c) ? append_to_target(c, p, n, err)
+                                             : cip_store_write(c->fd, c->end, p, n, err);
     if (st == CIP_OK)
         c->end += n;
-    else
+    else if (!cip_commit_has_target(c))
         cip_store_resize(c->fd, c->end, NULL);
     return st;
 }
 
 cip_status cip_commit_sync(cip_commit *c, cip_err *err)
 {
-    return cip_store_sync(c->fd, err);
+    return cip_commit_has_target(c) ? cip_target_sync(&c->target, err) : cip_store_sync(c->fd, err);
 }
 
 void cip_commit_end(cip_commit *c)

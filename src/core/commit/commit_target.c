@@ -30,6 +30,7 @@ cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *targe
     c->fd = c->place.dir = -1;
     c->level = o.level;
     c->io = io;
+    c->end = io->size;
     c->target = own;
     *out = c;
     return CIP_OK;

@@ -293,27 +293,35 @@ static cip_status size(void *user, uint64_t *nbytes, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status open_to_read(void *user, const char *name, cip_io_methods *methods, void **member,
-                               cip_err *err)
-{
-    *methods = (cip_io_methods){ CIP_IO_METHODS_INIT, .read_ranges = read_ranges, .size = size,
-                                 .close = let_go };
-    return hold(user, name, member, err);
-}
+static const cip_io_write_methods member_writes = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite,
+                                                    .resize = resize, .close = let_go };
 
 static cip_status version(void *user, uint64_t *number, cip_err *err)
 {
+    const cip_memory *m = user;
     (void)err;
-    *number = atomic_load(&((cip_memory *)user)->version);
+    *number = atomic_load(m->set != NULL ? &m->set->version : &m->version);
     return CIP_OK;
 }
 
 static cip_status open_itself(void *user, cip_io_write_methods *methods, void **out, cip_err *err)
 {
+    cip_memory *m = user;
     (void)err;
-    *methods = cip_memory_target(user).methods;
-    *out = user;
+    *methods = m->set != NULL ? member_writes : cip_memory_target(m).methods;
+    if (m->set != NULL)
+        atomic_fetch_add(&m->held, 1);
+    *out = m;
     return CIP_OK;
+}
+
+static cip_status open_to_read(void *user, const char *name, cip_io_methods *methods, void **member,
+                               cip_err *err)
+{
+    *methods =
+        (cip_io_methods){ CIP_IO_METHODS_INIT, .read_ranges = read_ranges, .size = size,
+                          .close = let_go,     .open_write = open_itself,  .version = version };
+    return hold(user, name, member, err);
 }
 
 /* Of members in folders below, which come one behind the other, the folder, once. */
@@ -355,9 +363,6 @@ cip_io_methods cip_memory_reads(const cip_memory *m)
                              .version = version,
                              .list = list };
 }
-
-static const cip_io_write_methods member_writes = { CIP_IO_WRITE_METHODS_INIT, .write_at = rewrite,
-                                                    .resize = resize, .close = let_go };
 
 static cip_status open_to_write(void *user, const char *name, cip_io_write_methods *methods,
                                 void **member, cip_err *err)

@@ -53,11 +53,29 @@ static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], ci
     return CIP_OK;
 }
 
-/* Bytes that a writer left who was cut off in the middle of a row. */
-static cip_status cut_torn_row(cip_file *f, cip_appender *p, const char *name, uint64_t end,
-                               cip_err *err)
+static cip_status begin_commit(cip_file *f, cip_io *in, cip_commit **out, cip_err *err)
 {
     const cip_edit_options o = { .size = sizeof o };
+    char name[PATH_MAX];
+    cip_io *io;
+    cip_target to;
+    void *user;
+    if (!cip_target_may_open(in)) {
+        CIP_TRY(name_of(f, in, name, err));
+        return cip_commit_begin(&f->env, name, &o, out, err);
+    }
+    const cip_io_methods *read = cip_io_user_methods(in, &user);
+    CIP_TRY(cip_io_open_user_again(&f->env, read, user, &io, err));
+    cip_status st = cip_target_open(in, &to, err);
+    if (st == CIP_OK)
+        return cip_commit_begin_io(&f->env, io, &to, &o, out, err);
+    cip_io_close(io);
+    return st;
+}
+
+/* Bytes that a writer left who was cut off in the middle of a row. */
+static cip_status cut_torn_row(cip_file *f, cip_appender *p, cip_io *in, uint64_t end, cip_err *err)
+{
     cip_revision r = { .patch = { .arena = { .mem = &f->env.mem } } };
     r.has_tail = true;
     r.tail_off = end;
@@ -65,18 +83,15 @@ static cip_status cut_torn_row(cip_file *f, cip_appender *p, const char *name, u
     cip_commit_end(p->commit);
     p->commit = NULL;
     cip_revision_clear(&r);
-    return st != CIP_OK ? st : cip_commit_begin(&f->env, name, &o, &p->commit, err);
+    return st != CIP_OK ? st : begin_commit(f, in, &p->commit, err);
 }
 
 /* The lock of the file `in`, which must still be what was opened, and whole rows at its end. */
 static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t nbytes,
                              cip_err *err)
 {
-    const cip_edit_options o = { .size = sizeof o };
-    char name[PATH_MAX];
     uint64_t first, end;
-    CIP_TRY(name_of(f, in, name, err));
-    CIP_TRY(cip_commit_begin(&f->env, name, &o, &p->commit, err));
+    CIP_TRY(begin_commit(f, in, &p->commit, err));
     if (!cip_commit_same(p->commit, in))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
@@ -84,7 +99,7 @@ static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t 
     if (in == f->layout->io)
         cip_io_unlock(f->io); /* our own reading must not keep our writing waiting */
     end = in->size - (nbytes - cip_max_u64(end, p->array->view.off));
-    return end == in->size ? CIP_OK : cut_torn_row(f, p, name, end, err);
+    return end == in->size ? CIP_OK : cut_torn_row(f, p, in, end, err);
 }
 
 static cip_status start(cip_file *f, const cip_array *a, cip_io *in, uint64_t nbytes,
@@ -183,8 +198,8 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)
         return CIP_OK;
-    const bool grows =
-        u->grows != NULL && cip_io_path(f->io) != NULL && u->grows(f->layout, a, &in, &there);
+    const bool grows = u->grows != NULL && u->grows(f->layout, a, &in, &there) &&
+                       (cip_io_path(f->io) != NULL || cip_target_may_open(in));
     const cip_dtype *target = grows ? a->dtype : native;
     CIP_TRY(cip_dtype_in_order_of(names, dtype, target, "", &target, err));
     CIP_TRY(cip_cast_make(dtype, target, CIP_OVERFLOW_ERROR, &cast, err));
