@@ -117,29 +117,18 @@ static cip_status old_chunk(const update *u, uint64_t i, cip_extent *out, cip_er
     return CIP_OK;
 }
 
+/* A new chunk, whose digest is not yet behind it. */
 typedef struct piece {
     cip_extent at;
-    bool is_new; /* its digest is not yet behind it */
     uint8_t digest[CIP_SUM_MAX];
-    uint64_t len; /* digest included */
-    uint64_t from;
+    size_t ndigest;
 } piece;
 
-static cip_status piece_at(const update *u, uint64_t i, piece *p, cip_err *err)
+static piece piece_of(const update *u, const cip_chunk *new)
 {
-    const cip_sum_id sum = u->f->h.sum;
-    cip_chunk_now now;
-    cip_chunk_changes_at(u->c, i, &now);
-    *p = (piece){ .from = now.from, .is_new = now.from == UINT64_MAX };
-    if (!p->is_new) {
-        CIP_TRY(old_chunk(u, now.from, &p->at, err));
-        p->len = p->at.len;
-        return CIP_OK;
-    }
-    p->at = now.chunk.at;
-    p->len = p->at.len + cip_sum_size(sum);
-    cip_bp_digest(sum, now.chunk.sum, p->digest);
-    return CIP_OK;
+    piece p = { .at = new->at, .ndigest = cip_sum_size(u->f->h.sum) };
+    cip_bp_digest(u->f->h.sum, new->sum, p.digest);
+    return p;
 }
 
 static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, cip_err *err)
@@ -152,13 +141,13 @@ static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, c
 static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revision *r, cip_err *err)
 {
     void *bytes = NULL;
-    const size_t n = (size_t)p->at.len, ndigest = (size_t)p->len - n;
+    const size_t n = (size_t)p->at.len;
     CIP_TRY(cip_mem_get(&u->env->mem, n, &bytes, err));
     cip_status st = cip_io_read(p->at.in->io, p->at.off, bytes, n, err);
     if (st == CIP_OK)
         st = patch(r, at, bytes, n, err);
     if (st == CIP_OK)
-        st = patch(r, at + n, p->digest, ndigest, err);
+        st = patch(r, at + n, p->digest, p->ndigest, err);
     cip_mem_put(&u->env->mem, bytes);
     return st;
 }
@@ -170,7 +159,6 @@ static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_er
     while (i < u->n && i < u->was) {
         cip_chunk_now now;
         cip_extent old;
-        piece p;
         cip_chunk_changes_at(u->c, i, &now);
         if (now.from == i) {
             i += now.run;
@@ -178,10 +166,10 @@ static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_er
         }
         if (now.from != UINT64_MAX)
             break;
-        CIP_TRY(piece_at(u, i, &p, err));
+        const piece p = piece_of(u, &now.chunk);
         CIP_TRY(old_chunk(u, i, &old, err));
-        nbytes += p.len;
-        if (p.len != old.len || nbytes > PATCH_MAX)
+        nbytes += old.len;
+        if (p.at.len + p.ndigest != old.len || nbytes > PATCH_MAX)
             break;
         CIP_TRY(write_piece(u, &p, old.off, r, err));
         i++;
@@ -190,19 +178,31 @@ static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_er
     return CIP_OK;
 }
 
-/* The places of the chunks from k on, the first at `at`. */
-static cip_status place_from(update *u, uint64_t k, uint64_t at, cip_buf *offsets, cip_err *err)
+/* The places of the chunks from k on, the first at `at`, as they are stored; and of the end. Reads
+ * the heads of those that stay. */
+static cip_status place_from(update *u, uint64_t k, uint64_t at, cip_buf *places, cip_err *err)
 {
     uint8_t bytes[8];
-    piece p = { .len = 0 };
-    for (uint64_t i = k; i < cip_max_u64(1, u->n); i++) {
-        if (u->n != 0)
-            CIP_TRY(piece_at(u, i, &p, err));
+    cip_chunk_now now;
+    cip_extent old;
+    for (uint64_t i = k;; i++) {
         cip_store_u64(bytes, at, false);
-        CIP_TRY(cip_buf_add(offsets, bytes, sizeof bytes, err));
-        at += p.len;
+        CIP_TRY(cip_buf_add(places, bytes, sizeof bytes, err));
+        if (i >= u->n)
+            return CIP_OK;
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from != UINT64_MAX)
+            CIP_TRY(old_chunk(u, now.from, &old, err));
+        else
+            old.len = now.chunk.at.len + cip_sum_size(u->f->h.sum);
+        at += old.len;
     }
-    return CIP_OK;
+}
+
+/* Bytes of such places that are offsets: an array of nothing has a chunk, too. */
+static size_t offsets_len(const update *u, const cip_buf *places)
+{
+    return u->n != 0 ? places->len - 8 : places->len;
 }
 
 static cip_status add_none(update *u, cip_revision *r, cip_err *err)
@@ -214,16 +214,24 @@ static cip_status add_none(update *u, cip_revision *r, cip_err *err)
     return cip_revision_bytes(r, digest, cip_sum_size(u->how.sum), err);
 }
 
-static cip_status add_from(update *u, uint64_t k, cip_revision *r, cip_err *err)
+/* The chunks from k on, whose places these are. */
+static cip_status add_from(update *u, uint64_t k, const cip_buf *places, cip_revision *r,
+                           cip_err *err)
 {
-    piece p;
     if (u->n == 0)
         return add_none(u, r, err);
     for (uint64_t i = k; i < u->n; i++) {
-        CIP_TRY(piece_at(u, i, &p, err));
+        const uint8_t *at = places->ptr + 8 * (i - k);
+        const uint64_t len = cip_load_u64(at + 8, false) - cip_load_u64(at, false);
+        cip_chunk_now now;
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from != UINT64_MAX) {
+            CIP_TRY(cip_revision_range(r, u->l->io, u->f->chunks.at[now.from], len, err));
+            continue;
+        }
+        const piece p = piece_of(u, &now.chunk);
         CIP_TRY(cip_revision_range(r, p.at.in->io, p.at.off, p.at.len, err));
-        if (p.is_new)
-            CIP_TRY(cip_revision_bytes(r, p.digest, (size_t)(p.len - p.at.len), err));
+        CIP_TRY(cip_revision_bytes(r, p.digest, p.ndigest, err));
     }
     return CIP_OK;
 }
@@ -259,19 +267,16 @@ static cip_status new_meta(const update *u, cip_buf *out, bool *fits, cip_err *e
 }
 
 /* Offsets from chunk k on, and -1 in those that are free again. */
-static cip_status patch_offsets(update *u, uint64_t k, uint64_t at, cip_revision *r, cip_err *err)
+static cip_status patch_offsets(update *u, uint64_t k, cip_buf *places, cip_revision *r,
+                                cip_err *err)
 {
-    cip_buf offsets = { .mem = &u->env->mem };
     const uint64_t unset = UINT64_MAX;
     if (!u->how.offsets)
         return CIP_OK;
-    cip_status st = place_from(u, k, at, &offsets, err);
-    for (uint64_t i = (uint64_t)u->h.nchunk; st == CIP_OK && i < (uint64_t)u->f->h.nchunk; i++)
-        st = cip_buf_add(&offsets, &unset, sizeof unset, err);
-    if (st == CIP_OK)
-        st = patch(r, u->f->offsets_at + 8 * k, offsets.ptr, offsets.len, err);
-    cip_buf_clear(&offsets);
-    return st;
+    places->len = offsets_len(u, places);
+    for (int64_t i = u->h.nchunk; i < u->f->h.nchunk; i++)
+        CIP_TRY(cip_buf_add(places, &unset, sizeof unset, err));
+    return patch(r, u->f->offsets_at + 8 * k, places->ptr, places->len, err);
 }
 
 /* Where chunk k begins, behind those before it that stay. */
@@ -288,16 +293,20 @@ static cip_status begin_of(const update *u, uint64_t k, uint64_t *at, cip_err *e
 
 static cip_status end_anew(update *u, uint64_t k, cip_revision *r, cip_err *err)
 {
-    uint64_t at;
+    cip_buf places = { .mem = &u->env->mem };
+    cip_status st;
     if (u->n == 0)
         k = 0;
     if (k == u->n && u->h.nchunk == u->f->h.nchunk && k != 0)
         return CIP_OK;
-    CIP_TRY(begin_of(u, k, &at, err));
-    CIP_TRY(patch_offsets(u, k, at, r, err));
+    CIP_TRY(begin_of(u, k, &r->tail_off, err));
     r->has_tail = true;
-    r->tail_off = at;
-    return add_from(u, k, r, err);
+    CIP_GO(place_from(u, k, r->tail_off, &places, err));
+    CIP_GO(add_from(u, k, &places, r, err));
+    st = patch_offsets(u, k, &places, r, err);
+done:
+    cip_buf_clear(&places);
+    return st;
 }
 
 static cip_status finish_in_place(update *u, const cip_buf *meta, cip_revision *r, cip_err *err)
@@ -333,27 +342,25 @@ static cip_status add_front(update *u, cip_revision *r, uint64_t *len, cip_err *
     return cip_revision_range(r, u->l->io, u->f->meta_at, u->f->meta.len, err);
 }
 
-static cip_status add_offsets(update *u, uint64_t at, cip_revision *r, cip_err *err)
-{
-    cip_buf offsets = { .mem = &u->env->mem };
-    if (!u->how.offsets)
-        return CIP_OK;
-    at += 8 * ((uint64_t)u->h.nchunk + u->h.nspare);
-    cip_status st = place_from(u, 0, at, &offsets, err);
-    if (st == CIP_OK)
-        st = cip_revision_bytes(r, offsets.ptr, offsets.len, err);
-    cip_buf_clear(&offsets);
-    return st == CIP_OK ? cip_revision_fill(r, 0xff, 8 * u->h.nspare, err) : st;
-}
-
 static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
 {
-    uint64_t len;
+    cip_buf places = { .mem = &u->env->mem };
+    cip_status st;
+    uint64_t at;
     r->anew = r->has_tail = true;
     r->tail_off = 0;
-    CIP_TRY(add_front(u, r, &len, err));
-    CIP_TRY(add_offsets(u, len, r, err));
-    return add_from(u, 0, r, err);
+    CIP_TRY(add_front(u, r, &at, err));
+    if (u->how.offsets)
+        at += 8 * ((uint64_t)u->h.nchunk + u->h.nspare);
+    CIP_GO(place_from(u, 0, at, &places, err));
+    if (u->how.offsets) {
+        CIP_GO(cip_revision_bytes(r, places.ptr, offsets_len(u, &places), err));
+        CIP_GO(cip_revision_fill(r, 0xff, 8 * u->h.nspare, err));
+    }
+    st = add_from(u, 0, &places, r, err);
+done:
+    cip_buf_clear(&places);
+    return st;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
