@@ -29,6 +29,8 @@ const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dt
 /* Rows that write. `who` "check": what another contender left is looked at, nothing is timed. False
  * for a row of another name. */
 bool bench_write_row(const char *row, const char *who, const char *path, bench_turn *out);
+/* The same of rows of bloscpack and bcolz, which read too. */
+bool bench_bloscpack_row(const char *row, const char *who, const char *path, bench_turn *out);
 
 /* Runs of their own, by the words of the command line: chunks and files of Blosc against c-blosc2.
  */

@@ -505,7 +505,7 @@ int main(int argc, char **argv)
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
         bench_turn t = { 0, 0, 0 };
         checkpoints_nbytes = 0;
-        if (!bench_write_row(row, who, path, &t)) {
+        if (!bench_write_row(row, who, path, &t) && !bench_bloscpack_row(row, who, path, &t)) {
             t.ns = run(row, who, path, &t.digest);
             t.stored = checkpoints_nbytes;
         }

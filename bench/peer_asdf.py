@@ -133,6 +133,7 @@ for codec, most in MOST.items():
     for kind in ("f4q", "i2", "i8"):
         ROWS[f"{codec}-{kind}"] = functools.partial(put, f"{codec}-{kind}", codec=codec, most=most)
 
-for line in sys.stdin:
-    row, path = line.split()
-    print(*ROWS[row](path), flush=True)
+if __name__ == "__main__":
+    for line in sys.stdin:
+        row, path = line.split()
+        print(*ROWS[row](path), flush=True)

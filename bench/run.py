@@ -9,6 +9,7 @@ With --before, the contenders are this build and that of an earlier commit, in t
 import argparse
 import importlib.util
 import json
+import os
 import pathlib
 import platform
 import subprocess
@@ -63,8 +64,11 @@ class Worker:
         return [int(x) for x in answer]
 
 
+BLOSCPACK = [(codec, checksum) for codec in ("blosclz:7", "lz4:5", "zstd:1") for checksum in ("none", "adler32")]
+
+
 def writes(row):
-    return row in ("write", "write-md5", "set", "set-power", "append") or row.split("-")[0] in WRITES and "-" in row
+    return row.startswith("pack/") or row in ("write", "write-md5", "set", "set-power", "append") or row.split("-")[0] in WRITES and "-" in row
 
 
 def run_row(row, asks, check, rounds):
@@ -94,8 +98,10 @@ def show(row, text, found):
         line = f"  {name:10} best {f['best'] / 1e6:10.3f} ms  median {mid / 1e6:10.3f} ms"
         if "bare" in found:
             line += f"  x bare {f['best'] / found['bare']['best']:7.3f}  peer / it {found['peer']['best'] / f['best']:8.2f}"
-        elif name in WAS:
+        elif WAS.get(name) in found:
             line += f"  before / it {found[WAS[name]]['best'] / f['best']:6.3f}"
+        elif "peer" in found:
+            line += f"  peer / it {found['peer']['best'] / f['best']:8.2f}"
         print(line + (f"  stored {f['stored']}" if f["stored"] else ""), flush=True)
 
 
@@ -178,11 +184,55 @@ def run_b2nd(o, files):
     return out
 
 
+def peak(*argv):
+    """Runs a command: the most memory that it held, MiB."""
+    process = subprocess.Popen(list(map(str, argv)), stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"bench: {argv} failed")
+    return usage.ru_maxrss >> 10
+
+
+def run_bloscpack(o, files, ours):
+    """Files of bloscpack against the package, a folder of bcolz against python-blosc reading it as bcolz does."""
+    before = o.before is not None
+    peer = Worker([o.before.resolve() / "bench_worker"] if before else [sys.executable, HERE / "peer_bloscpack.py"])
+    out, source = {}, files["f4q"].resolve()
+    size = source.stat().st_size >> 20
+
+    def run(row, what, path):
+        turn = lambda worker, *words: lambda: worker.ask(row, *words)
+        asks = {name: (turn(ours, name, path), o.rounds) for name in ("cippus-1", "cippus-2")}
+        if before:
+            asks |= {WAS[name]: (turn(peer, f"cippus-{name[-1]}", path), o.rounds) for name in list(asks)}
+        else:
+            asks["peer"] = (turn(peer, path), o.rounds)
+        out[what] = run_row(row, asks, turn(ours, "check", path), o.rounds)
+        show(what, f"{row.split('/')[0]} {size} MiB", out[what])
+
+    for codec, checksum in BLOSCPACK:
+        run(f"pack/{codec}/{checksum}", f"bloscpack-pack {codec} {checksum}", source)
+        written = source.with_name(source.name + (".cippus-1.blp" if before else ".peer.blp"))
+        run("unpack", f"bloscpack-unpack {codec} {checksum}", written)
+        if (codec, checksum) == ("lz4:5", "adler32"):
+            run("points", f"bloscpack-points {codec} {checksum}", written)
+            cippus, npy = o.build.resolve() / "cippus", source.with_suffix(".npy")
+            there = peak(cippus, "convert", "--overwrite", "--threads", 2, source, written)
+            back = peak(cippus, "convert", "--overwrite", "--threads", 2, written, npy)
+            print(f"  cippus convert on 2 threads held {there} MiB packing {size} MiB, {back} MiB unpacking them")
+            npy.unlink()
+    run("unpack", "bcolz-read", files["bcolz"].resolve())
+    run("points", "bcolz-points", files["bcolz"].resolve())
+    for left in source.parent.glob(f"{source.name}.*.blp"):
+        left.unlink()
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
     ap.add_argument("--before", type=pathlib.Path)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd"]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "bloscpack"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
@@ -201,6 +251,9 @@ def main():
     for row in o.rows.split(","):
         if row in ("blosc", "b2nd"):
             out[row] = (run_blosc if row == "blosc" else run_b2nd)(o, files)
+            continue
+        if row == "bloscpack":
+            out[row] = run_bloscpack(o, files, c)
             continue
         file, text, ours, peer_rounds = ROWS[row]
         path = files[file].resolve()

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Rows of Blosc1 chunks: "pack/CODEC:LEVEL/SUM" writes FILE's array to FILE.ROW.WHO.blp (what the
+ * peer wrote is looked at by "check"), "unpack" reads all of a file or folder, "points" 1000
+ * elements of it. Nothing is synced. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { NPOINT = 1000, HEAD = 128 /* bytes of a .npy file before its data */ };
+
+static unsigned threads_of(const char *who)
+{
+    return strncmp(who, "cippus-", 7) == 0 ? (unsigned)strtoul(who + 7, NULL, 10) : 1;
+}
+
+/* The elements of FILE's array as a .npy file in memory: what is packed without being copied
+ * before.
+ */
+static const char *as_npy(const char *path, size_t *total)
+{
+    static char *npy;
+    static size_t nbytes;
+    static char of[2048];
+    size_t n;
+    if (strcmp(of, path) != 0) {
+        const uint8_t *data = bench_load(path, &n, NULL);
+        char head[HEAD];
+        snprintf(head, sizeof head, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu,), }",
+                 n / 4);
+        free(npy);
+        nbytes = HEAD + n;
+        npy = malloc(nbytes);
+        if (npy == NULL)
+            bench_die("memory", NULL);
+        memset(npy, ' ', HEAD);
+        memcpy(npy, "\x93NUMPY\1\0\x76\0", 10);
+        memcpy(npy + 10, head, strlen(head));
+        npy[HEAD - 1] = '\n';
+        memcpy(npy + HEAD, data, n);
+        snprintf(of, sizeof of, "%s", path);
+    }
+    *total = nbytes;
+    return npy;
+}
+
+static void pack(char *row, const char *who, const char *path, bench_turn *out)
+{
+    char to[2200];
+    size_t n;
+    struct stat st;
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    snprintf(to, sizeof to, "%s.%s.blp", path, strcmp(who, "check") == 0 ? "peer" : who);
+    if (strcmp(who, "check") != 0) {
+        char *codec = strtok(row, "/"), *sum = strtok(NULL, "/");
+        const char *npy = as_npy(path, &n);
+        unlink(to);
+        const uint64_t start = bench_now();
+        if (cip_open_memory(npy, n, CIP_OPEN_OPTIONS(.threads = threads_of(who)), &f, &err) !=
+                CIP_OK ||
+            cip_convert_file(
+                f, to,
+                CIP_CONVERT_OPTIONS(.codec = codec, .checksum = sum, .level = CIP_LEVEL_PROCESS),
+                &err) != CIP_OK)
+            bench_die(to, &err);
+        cip_file_close(f);
+        out->ns = bench_now() - start;
+    }
+    const uint8_t *back = bench_load(to, &n, NULL);
+    out->digest = bench_digest(back, n);
+    out->stored = stat(to, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void unpack(const char *who, const char *path, bench_turn *out)
+{
+    uint64_t n = 0;
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f = bench_open(path, threads_of(who));
+    cip_read_shape(cip_file_array(f, 0), NULL, NULL, NULL, &n, &err);
+    cip_file_close(f);
+    uint8_t *dst = bench_room(n);
+    const uint64_t start = bench_now();
+    f = bench_open(path, threads_of(who));
+    if (cip_read(cip_file_array(f, 0), NULL, cip_dtype_as_stored(), dst, n, &err) != CIP_OK)
+        bench_die(path, &err);
+    cip_file_close(f);
+    out->ns = bench_now() - start;
+    out->digest = bench_digest(dst, n);
+}
+
+/* Elements as peer_bloscpack.py takes them. */
+static void points(const char *who, const char *path, bench_turn *out)
+{
+    static int64_t at[NPOINT];
+    float v[NPOINT];
+    cip_err err = CIP_ERR_INIT;
+    const uint64_t start = bench_now();
+    cip_file *f = bench_open(path, threads_of(who));
+    const cip_array *a = cip_file_array(f, 0);
+    for (int64_t i = 0; i < NPOINT; i++)
+        at[i] = (i * INT64_C(2654435761)) % cip_array_shape(a)[0];
+    if (cip_read_points(a, NPOINT, at, cip_dtype_as_stored(), v, &err) != CIP_OK)
+        bench_die(path, &err);
+    cip_file_close(f);
+    out->ns = bench_now() - start;
+    out->digest = bench_digest(v, sizeof v);
+}
+
+bool bench_bloscpack_row(const char *row, const char *who, const char *path, bench_turn *out)
+{
+    char words[64];
+    snprintf(words, sizeof words, "%s", row);
+    if (strncmp(row, "pack/", 5) == 0)
+        pack(words + 5, who, path, out);
+    else if (strcmp(row, "unpack") == 0)
+        unpack(who, path, out);
+    else if (strcmp(row, "points") == 0)
+        points(who, path, out);
+    else
+        return false;
+    return true;
+}
