@@ -7,4 +7,6 @@ chunks prices.bcolz --path close && echo as && chunks b.blp
 cippus convert b.blp c.blp --codec zlib --checksum sha256 && chunks c.blp
 cippus convert b.blp d.blp --option chunk_size=300 && chunks d.blp | tail -n 1
 cippus convert cube.b2nd e.blp --accept-loss && chunks e.blp
+cippus convert b.blp f.blp --codec zlib && cippus resize f.blp 32 && cippus append f.blp b.blp && chunks f.blp
+cippus verify --deep f.blp
 cippus verify --deep a.blp b.blp c.blp d.blp e.blp
