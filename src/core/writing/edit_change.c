@@ -229,9 +229,8 @@ static bool box_is_chunks(taking *t, const cip_array_form *f, int32_t ndim, cons
         }
         before = ndim == 0 ? 0 : (uint64_t)first[0] * row;
         t->linear = true;
-        t->shift = before / cip_max_u64(1, f->chunk_nbytes);
-        return f->chunk_nbytes != 0 && before % f->chunk_nbytes == 0 &&
-               (ndim == 0 || first[0] + box[0] == shape[0]);
+        t->shift = before / f->chunk_nbytes;
+        return before % f->chunk_nbytes == 0 && (ndim == 0 || first[0] + box[0] == shape[0]);
     }
     t->from = t->into = *f->grid;
     t->from.shape = box;
