@@ -52,52 +52,12 @@ cip_status cip_blz_json(cip_layout *l, const char *path, const cip_node **out, c
 
 /* --- dtypes ----------------------------------------------------------------------------------- */
 
-/* ["name", type] or ["name", type, shape], where a type is text or a list of such fields: as numpy
- * writes it. JSON nests at most 64 deep. */
-static cip_status add_fields(cip_buf *b, const cip_node *n, cip_err *err)
-{
-    CIP_TRY(cip_buf_addf(b, err, "["));
-    for (uint32_t i = 0; i < n->len; i++) {
-        const cip_node *f = n->item[i];
-        bool fits = f->type == CIP_NODE_SEQ && (f->len == 2 || f->len == 3) &&
-                    f->item[0]->type == CIP_NODE_STRING;
-        if (!fits)
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected a name and a type for each field of a dtype");
-        CIP_TRY(cip_buf_addf(b, err, "("));
-        CIP_TRY(cip_numpy_add_text(b, f->item[0], err));
-        CIP_TRY(cip_buf_addf(b, err, ", "));
-        if (f->item[1]->type == CIP_NODE_SEQ)
-            CIP_TRY(add_fields(b, f->item[1], err));
-        else if (f->item[1]->type == CIP_NODE_STRING)
-            CIP_TRY(cip_numpy_add_text(b, f->item[1], err));
-        else
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a type as text");
-        if (f->len == 3)
-            CIP_TRY(cip_numpy_add_shape(b, f->item[2], err));
-        CIP_TRY(cip_buf_addf(b, err, "), "));
-    }
-    return cip_buf_addf(b, err, "]");
-}
-
-static cip_status parse_dtype(cip_layout *l, const cip_node *n, cip_buf *b, const cip_dtype **out,
-                              cip_err *err)
-{
-    if (n->type == CIP_NODE_SEQ)
-        CIP_TRY(add_fields(b, n, err));
-    else
-        CIP_TRY(cip_buf_add(b, n->text, n->len, err));
-    return cip_dtype_parse(&l->arena, (const char *)b->ptr, b->len, false, out, err);
-}
-
 cip_status cip_blz_dtype(cip_layout *l, const cip_node *node, cip_blz_meta *out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    cip_buf text = { .mem = &l->env->mem };
     if (node == NULL || (node->type != CIP_NODE_STRING && node->type != CIP_NODE_SEQ))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a dtype, found none");
-    cip_status st = parse_dtype(l, node, &text, &out->dtype, &why);
-    cip_buf_clear(&text);
+    cip_status st = cip_numpy_type(l, node, &out->dtype, &why);
     if (st == CIP_ERR_UNSUPPORTED && node->type == CIP_NODE_STRING) {
         out->objects = true;
         return cip_dtype_opaque(&l->arena, 1, "object", &out->dtype, err);
