@@ -526,6 +526,12 @@ cip_status cip_asdf_lay_range(asdf_laying *l, const cip_segment *s, cip_err *err
 cip_status cip_asdf_lay_block(asdf_laying *l, const asdf_piece *b, bool exact, cip_err *err);
 cip_status cip_asdf_lay_index(asdf_laying *l, const uint64_t *at, size_t n, bool crlf, cip_mem *mem,
                               cip_err *err);
+/* What is missing at pos until the next multiple of `align`. */
+static inline uint64_t cip_asdf_pad(uint64_t pos, uint64_t align)
+{
+    const uint64_t over = pos % align;
+    return over == 0 ? 0 : align - over;
+}
 /* The header_size of a block whose magic comes to lie at pos: its payload is aligned. LIMIT as
  * above. */
 cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t align, uint16_t *out,

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "cippus/version.h"
-
 static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
                                  "{}\n...\n";
 static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
@@ -170,28 +168,18 @@ cip_status cip_asdf_update_move(void *state, const char *from, const char *to, b
     return CIP_OK;
 }
 
-static cip_status text_pair(cip_arena *a, cip_node *map, size_t i, const char *key,
-                            const char *text, cip_err *err)
-{
-    cip_node *v;
-    CIP_TRY(cip_node_new_string(a, text, strlen(text), &v, err));
-    return cip_node_set_key(a, map, i, key, v, err);
-}
-
-/* An entry without a time, so that the same update gives the same bytes. `tags`: 0.1 has none. */
-static cip_status history_entry(cip_arena *a, const char *text, bool tags, cip_node **out,
+/* An entry without a time, so that the same update gives the same bytes. `early`: 0.1 has no tags.
+ */
+static cip_status history_entry(cip_arena *a, const char *text, bool early, cip_node **out,
                                 cip_err *err)
 {
+    asdf_list l = { .a = a };
     cip_node *software;
-    CIP_TRY(cip_node_new_map(a, 2, &software, err));
-    CIP_TRY(text_pair(a, software, 0, "name", "cippus", err));
-    CIP_TRY(text_pair(a, software, 1, "version", CIP_VERSION_STRING, err));
-    software->tag = tags ? ASDF_TAGS "core/software-1.0.0" : NULL;
-    CIP_TRY(cip_node_new_map(a, 2, out, err));
-    CIP_TRY(text_pair(a, *out, 0, "description", text, err));
-    CIP_TRY(cip_node_set_key(a, *out, 1, "software", software, err));
-    (*out)->tag = tags ? ASDF_TAGS "core/history_entry-1.0.0" : NULL;
-    return CIP_OK;
+    CIP_TRY(cip_asdf_software(a, early, CIP_STYLE_ANY, &software, err));
+    CIP_TRY(cip_asdf_list_text(&l, "description", text, err));
+    CIP_TRY(cip_asdf_list_add(&l, "software", software, err));
+    return cip_asdf_list_map(&l, early ? NULL : ASDF_TAGS "core/history_entry-1.0.0", CIP_STYLE_ANY,
+                             out, err);
 }
 
 /* A list in 0.1 and the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries`
@@ -203,7 +191,7 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
     cip_node *entry, *list;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     const bool early = cip_asdf_is_early(u->f->header.file);
-    CIP_TRY(history_entry(u->arena, text, !early, &entry, err));
+    CIP_TRY(history_entry(u->arena, text, early, &entry, err));
     const cip_node *h = cip_yaml_edit_get(e, "history", NULL);
     const asdf_version *v = &u->f->header.standard;
     bool old = h != NULL ? h->type == CIP_NODE_SEQ

@@ -48,8 +48,7 @@ typedef struct comparison {
 static int visit_array(void *user, const cip_visit *v)
 {
     comparison *c = user;
-    if (v->again || cip_node_kind(v->node) != CIP_NODE_MAP ||
-        !cip_asdf_is_ndarray(v->node->tag, NULL) || cip_map_get(v->node, "source") == NULL)
+    if (v->again || cip_asdf_source_of(v->node) == NULL)
         return 0;
     if (c->collecting)
         return cip_buf_add(&c->old, &v->node, sizeof v->node, c->err) == CIP_OK ? 1 : 2;

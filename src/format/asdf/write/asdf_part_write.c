@@ -14,8 +14,7 @@ enum {
 /* What is missing until the payload of a block at pos is aligned. */
 static uint64_t missing(const asdf_part *p, uint64_t pos)
 {
-    uint64_t over = (pos + cip_asdf_header_len(p->form)) % p->align;
-    return over == 0 ? 0 : p->align - over;
+    return cip_asdf_pad(pos + cip_asdf_header_len(p->form), p->align);
 }
 
 /* Without room behind the tree its last line before the end marker becomes a comment of n bytes. */

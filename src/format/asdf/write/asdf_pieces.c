@@ -143,8 +143,8 @@ cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t alig
                                 cip_err *err)
 {
     const asdf_block_form *form = cip_asdf_form_of(b);
-    const uint64_t over = (pos + cip_asdf_header_len(form) + b->extra.len) % align,
-                   size = form->header_size + b->extra.len + (over == 0 ? 0 : align - over);
+    const uint64_t end = pos + cip_asdf_header_len(form) + b->extra.len,
+                   size = form->header_size + b->extra.len + cip_asdf_pad(end, align);
     if (size > UINT16_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected an alignment that a header of 65535 bytes can give");
@@ -231,8 +231,8 @@ static cip_status lay_text(asdf_laying *l, const asdf_pieces *p, cip_err *err)
         return CIP_OK;
     uint64_t room = cip_asdf_slack(p->slack, p->tree.len);
     size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0]));
-    const uint64_t over = (l->pos + room + header + p->block[0].extra.len) % l->align;
-    return lay_fill(l, ' ', room + (over == 0 ? 0 : l->align - over), err);
+    room += cip_asdf_pad(l->pos + room + header + p->block[0].extra.len, l->align);
+    return lay_fill(l, ' ', room, err);
 }
 
 static bool has_index(const asdf_pieces *p)

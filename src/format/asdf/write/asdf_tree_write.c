@@ -111,13 +111,13 @@ static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const ci
 /* --- software and extensions --------------------------------------------------------------------
  */
 
-static cip_status software(copier *c, cip_node **out, cip_err *err)
+cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node **out,
+                             cip_err *err)
 {
-    asdf_list l = { .a = &c->arena };
+    asdf_list l = { .a = a };
     CIP_TRY(cip_asdf_list_text(&l, "name", "cippus", err));
     CIP_TRY(cip_asdf_list_text(&l, "version", CIP_VERSION_STRING, err));
-    return cip_asdf_list_map(&l, c->s->early ? NULL : ASDF_TAGS "core/software-1.0.0",
-                             CIP_STYLE_FLOW, out, err);
+    return cip_asdf_list_map(&l, early ? NULL : ASDF_TAGS "core/software-1.0.0", style, out, err);
 }
 
 /* {extensions: [...]}: the one that defines the tags of the standard. */
@@ -127,7 +127,7 @@ static cip_status history(copier *c, cip_node **out, cip_err *err)
     cip_node *map, *seq, *who;
     char *uri;
     CIP_TRY(cip_arena_printf(&c->arena, &uri, err, CORE_URI "%s", c->s->version));
-    CIP_TRY(software(c, &who, err));
+    CIP_TRY(cip_asdf_software(&c->arena, c->s->early, CIP_STYLE_FLOW, &who, err));
     CIP_TRY(cip_asdf_list_text(&l, "extension_class", "asdf.extension._manifest.ManifestExtension",
                                err));
     CIP_TRY(cip_asdf_list_text(&l, "extension_uri", uri, err));
@@ -206,7 +206,7 @@ static cip_status front(copier *c, const cip_node *root, asdf_list *l, cip_err *
     bool said = root != NULL && (cip_map_get(root, "asdf_library") != NULL ||
                                  cip_map_get(root, "asdf/library") != NULL);
     if (!said) {
-        CIP_TRY(software(c, &n, err));
+        CIP_TRY(cip_asdf_software(&c->arena, c->s->early, CIP_STYLE_FLOW, &n, err));
         CIP_TRY(cip_asdf_list_add(l, "asdf_library", n, err));
     }
     if (!c->s->metadata || (root != NULL && cip_map_get(root, "history") != NULL))

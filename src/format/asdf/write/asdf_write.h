@@ -151,6 +151,9 @@ typedef struct asdf_swap {
     const char *path;
 } asdf_swap;
 
+/* This library, as the software that made something; `early`: in 0.1, which has no tag for it. */
+cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node **out,
+                             cip_err *err);
 /* What says that a codec beyond the standard is needed, for history/extensions; *out is NULL when
  * the codec is none of those, or `root` says it already or has no place for it. */
 cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
