@@ -90,24 +90,36 @@ def of_corpus(command, program, entry, folder, turn):
     return None, n
 
 
+def state(file):
+    """Of a file its bytes, of a folder each name in it with what it is."""
+    if not file.is_dir():
+        return file.read_bytes()
+    return {str(p.relative_to(file)): os.readlink(p) if p.is_symlink() else p.read_bytes() if p.is_file() else None
+            for p in sorted(file.rglob("*"))}
+
+
 def of_hostile(command, entry, folder, turn):
     n = 0
     path = (entry.get("arrays") or [{}])[0].get("path", entry.get("path") or "")
     source = folder.parent.parent / "from" / entry["file"]
     zeros = folder.parent / f"{folder.name}.raw"
     zeros.write_bytes(bytes(4096))
-    for i, words in enumerate([["set", "FILE", "cippus_test", "1"], ["rm", "FILE", path or "a"], ["put", "FILE", path, "[0:1]", zeros],
+    node = "attributes/cippus_test" if entry["format"].startswith("blz") else "cippus_test"
+    for i, words in enumerate([["set", "FILE", node, "1"], ["rm", "FILE", path or "a"], ["put", "FILE", path, "[0:1]", zeros],
                                ["append", "FILE", path, zeros], ["resize", "FILE", path, "3"], ["freeze", "FILE"], ["defrag", "FILE"]]):
         if not effort.FULL and (i + turn + effort.SEED) % 7 > 1:
             continue
-        file = beside(source, folder / str(i))
-        old, names = file.read_bytes(), sorted(os.listdir(file.parent))
+        if source.is_dir():
+            file = pathlib.Path(shutil.copytree(source, folder / str(i) / source.name, symlinks=True))
+        else:
+            file = beside(source, folder / str(i))
+        old, names = state(file), sorted(os.listdir(file.parent))
         status, text = run(command, *[file if w == "FILE" else w for w in words])
         if status not in (0, 2, 3):
             return f"{words[0]}: exit status {status}: {text}", n
         if sorted(os.listdir(file.parent)) != names:
             return f"{words[0]} left {sorted(set(os.listdir(file.parent)) - set(names))}", n
-        if status != 0 and file.read_bytes() != old:
+        if status != 0 and state(file) != old:
             return f"{words[0]} was refused and changed the file", n
         if status == 0 and words[0] in ("set", "freeze", "defrag"):
             before = subprocess.run([command, "cat", "--to", "raw", source, *([path] if path else [])], capture_output=True)
@@ -125,7 +137,7 @@ def main():
         print(f"skipped: no corpus in {corpus.CORPUS}", file=sys.stderr)
         sys.exit(77)
     entries = [e for e in json.loads((corpus.CORPUS / name).read_text())["files"]
-               if e["format"] in ("asdf", "asdf-0.1") or (what == "hostile" and e["format"] == "ra")]
+               if e["format"] in ("asdf", "asdf-0.1") or (what == "hostile" and e["format"] in ("ra", "blz-array", "blz-table"))]
     entries = [e for e in entries if "peer-cannot-read" not in e.get("features", [])]
     failed = updates = 0
     with tempfile.TemporaryDirectory() as top, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
