@@ -65,6 +65,27 @@ static void attributes_come_and_go(void **state)
     blz_end(&f);
 }
 
+static void attributes_of_superchunks_lie_in_meta(void **state)
+{
+    (void)state;
+    blz_folder f;
+    job j;
+    blz_start(&f);
+    blz_mkdir(&f, "meta");
+    blz_text(&f, "meta/storage", "{\"dtype\": \"int64\", \"chunklen\": 100}");
+    blz_text(&f, "meta/sizes", "{\"shape\": [0]}");
+    blz_text(&f, "meta/other", "1");
+    OK(&j, job_open(&j, &f));
+    OK(&j, store->set(j.u, "attributes/unit", text_node(&j, "mm"), &j.err));
+    assert_refused(&j, store->set(j.u, "meta/other", text_node(&j, "mm"), &j.err),
+                   CIP_ERR_UNSUPPORTED, "attributes/NAME");
+    OK(&j, job_finish(&j));
+    assert_string_equal(changes_of(&j), "made meta/attributes\n");
+    assert_member(&j, "meta/attributes", "{\"unit\": \"mm\"}\n");
+    job_close(&j);
+    blz_end(&f);
+}
+
 static void damaged_attributes_are_not_written_over(void **state)
 {
     (void)state;
@@ -268,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_are_a_file_of_json),
         cmocka_unit_test(attributes_come_and_go),
+        cmocka_unit_test(attributes_of_superchunks_lie_in_meta),
         cmocka_unit_test(damaged_attributes_are_not_written_over),
         cmocka_unit_test(columns_keep_one_length),
         cmocka_unit_test(a_column_gets_another_name),
