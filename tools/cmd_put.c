@@ -27,7 +27,7 @@ static void split(const opts *o, const char **path, const char **slice)
 static void hint(cip_status st, cip_err *err)
 {
     const size_t n = strlen(err->text);
-    if (st == CIP_ERR_NOT_FOUND)
+    if (st == CIP_ERR_NOT_FOUND && err->part[0] == '\0') /* not the data of an array */
         snprintf(err->text + n, sizeof err->text - n, "; --new adds an array");
 }
 

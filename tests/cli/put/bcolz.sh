@@ -32,6 +32,13 @@ cippus resize x.bcolz 9
 cippus cat x.bcolz
 cippus verify x.bcolz
 
+echo "--- a chunk that is missing"
+rm x.bcolz/data/__1.blp
+cippus put x.bcolz . '[5]' 1 || echo "status $?"
+cippus put x.bcolz . '[0]' 1
+cippus append x.bcolz three.npy
+cippus verify x.bcolz || echo "status $?"
+
 echo "--- a table"
 mkdir t
 for name in a b; do cippus convert ten.npy t/$name.bcolz && mv t/$name.bcolz t/$name; done
