@@ -78,6 +78,9 @@ def update_seeds(seeds):
                              ("mv", 0xc3, seeds["array"]), ("mv-column", 0xc4, columns), ("rm-column", 0xc5, columns),
                              ("superchunks", 1, seeds["superchunks"])):
         (folder / name).write_bytes(bytes([how]) + pack(files))
+    for name in ("superchunks", "keyless", "sizes-unknown", "final"):
+        for kind, how in (("put", 0), ("append", 1), ("larger", 2), ("smaller", 5)):
+            (folder / f"{name}-{kind}").write_bytes(bytes([how]) + pack(seeds[name]))
 
 
 if __name__ == "__main__":
