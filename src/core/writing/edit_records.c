@@ -173,6 +173,9 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
     const cip_space *s = records_of(a);
     const int64_t was = cip_edit_records_now(e, a)->view.shape[0];
     const cip_array *column;
+    if (s->records.n == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected records of some bytes, found none");
     if (memcmp(shape + 1, a->view.shape + 1, (size_t)(a->view.ndim - 1) * sizeof *shape) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "of records in columns only the first axis can get another length");
