@@ -400,6 +400,24 @@ static void check_mask(const cip_file *f, const char *name, const uint8_t *expec
         assert_int_equal(found[i], expected[i] != 0);
 }
 
+static void a_mask_is_lost_by_consent(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "lost.npy", "lost.ra", "lost.blp" };
+    const int32_t data[12] = { 5, 6 };
+    const uint8_t mask[12] = { 1 };
+    for (size_t i = 0; i < 3; i++) {
+        cip_writer *w = create(names[i], CIP_WRITE_OPTIONS(.accept_loss = true));
+        OK(cip_put(w, "x", cip_dtype_of(CIP_I32), 2, shape34, data, CIP_ARRAY_OPTIONS(.mask = mask),
+                   &err));
+        OK(cip_writer_commit(w, &err));
+        cip_file *f = open_it();
+        assert_int_equal(cip_file_narray(f), 1);
+        cip_file_close(f);
+    }
+    assert_int_equal(empty_dir(), 3);
+}
+
 static void masks_go_along_wherever_data_lie(void **state)
 {
     (void)state;
@@ -712,6 +730,7 @@ int main(void)
         cmocka_unit_test(wrong_calls_fail_and_so_does_the_commit),
         cmocka_unit_test(getters_failures_are_passed_on),
         cmocka_unit_test(existing_files_are_kept_unless_told),
+        cmocka_unit_test(a_mask_is_lost_by_consent),
         cmocka_unit_test(masks_go_along_wherever_data_lie),
         cmocka_unit_test(views_share_the_data_of_one_array),
         cmocka_unit_test(slabs_are_filled_from_threads),

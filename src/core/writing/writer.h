@@ -78,7 +78,8 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
                           const int64_t *shape, const cip_array_options *opts, cip_entry **out,
                           cip_err *err);
 void cip_writer_link(cip_writer *w, cip_entry *e);
-/* The mask of an entry, before the entry: its elements (nonzero: missing) are kept at once. */
+/* The mask of an entry, before the entry: its elements (nonzero: missing) are kept at once. Nothing
+ * where the format has none. */
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Whether its data wait until the commit. */
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e);

@@ -224,6 +224,8 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
     cip_entry *m;
+    if ((w->format->store->caps & CIP_STORE_TREE) == 0) /* it is lost, as was accepted */
+        return CIP_OK;
     CIP_TRY(new_entry(w, &m, err));
     m->spec.path = e->spec.path;
     m->spec.dtype = cip_dtype_of(CIP_BOOL);
