@@ -18,9 +18,8 @@
 #include "space/tuning.h"
 
 enum {
-    PER_THREAD = 2,  /* chunks, so that a slow one keeps no other thread waiting */
-    LARGE = 2 << 20, /* of such chunks one is enough: they take memory that has to be touched */
-    SHARE = 4        /* of the memory: for the chunks of a batch, and for what is cut */
+    PER_THREAD = 2, /* chunks, so that a slow one keeps no other thread waiting */
+    LARGE = 2 << 20 /* of such chunks one is enough: they take memory that has to be touched */
 };
 
 typedef struct slot {
@@ -201,7 +200,8 @@ static cip_status choose_room(cip_chunker *c, uint64_t nchunk, bool with_raw, ci
     const cip_tuning *tuning = c->to.tuning;
     if (tuning->batch / raw > each) /* with fewer, starting a thread costs more than it does */
         each = (size_t)cip_min_u64(tuning->batch / raw, tuning->batch_most);
-    uint64_t most = c->env->limits.max_memory / SHARE / (4 * raw); /* encoded twice, arranged */
+    uint64_t most =
+        c->env->limits.max_memory / tuning->share / (4 * raw); /* encoded twice, arranged */
     c->nslot = (size_t)cip_max_u64(1, cip_min_u64(cip_min_u64(each * threads, nchunk), most));
     c->turns = threads > 1 && c->form.nstep != 0 && nchunk > c->nslot;
     for (;;) {
@@ -241,7 +241,8 @@ static cip_status open_tiler(cip_chunker *c, cip_err *err)
 {
     const cip_grid *g = c->form.grid;
     cip_tiling t = { g->ndim, g->shape, g->chunk, g->itemsize };
-    uint64_t memory = cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / SHARE);
+    uint64_t memory =
+        cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / c->to.tuning->share);
     CIP_TRY(cip_tiler_new(c->env, &t, memory, take_tile, c, &c->tiler, err));
     cip_tiler_to(c->tiler, c->slot[0].raw);
     return CIP_OK;

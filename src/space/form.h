@@ -20,6 +20,16 @@ enum {
     CIP_FORM_PLAIN = 4      /* a chunk that the steps do not make smaller comes without them */
 };
 
+struct cip_array_form;
+
+/* What is stored apart of each record: parts of it, put together as a row. */
+typedef struct cip_form_column {
+    size_t array;                      /* the store's number for it */
+    const struct cip_array_form *form; /* of the rows: its dtype is one */
+    const cip_record_part *part;
+    size_t npart;
+} cip_form_column;
+
 /* The bit in `specials` for chunks of a state. */
 #define CIP_FORM_SPECIAL(state) (1u << (state))
 
@@ -36,6 +46,10 @@ typedef struct cip_array_form {
     uint32_t specials;       /* states of chunks that are stored without data */
     uint8_t sum_id;          /* cip_sum_id: wanted of each chunk's stored bytes */
     uint32_t caps;
+    /* Records that are stored in columns (0: they are not): then of all else only `dtype` counts,
+     * and chunks of the columns come by turns, those of each in order. */
+    const cip_form_column *column;
+    size_t ncolumn;
 } cip_array_form;
 
 /* Raw bytes of each linear chunk but the last; 0 and UINT64_MAX as in the form. */

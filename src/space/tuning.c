@@ -39,5 +39,6 @@ const cip_tuning cip_tuning_default = {
     .checkpoint_jump = 128 << 10,
     .batch = 1 << 20,
     .batch_most = 64,
+    .share = 4,
     .tiles = 64 << 20,
 };

@@ -49,6 +49,7 @@ typedef struct cip_tuning {
     /* writing */
     size_t batch;      /* of chunks that a thread makes at once, if they are small ... */
     size_t batch_most; /* ... but no more than so many (a number) */
+    size_t share;      /* part of the memory for a batch, and for what is cut (a divisor) */
     uint64_t tiles;    /* of n-d chunks that are cut; more waits in a temporary file */
 } cip_tuning;
 

@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "space/chunk_move.h"
 #include "space/chunker.h"
+#include "space/splitter.h"
 
 enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
 
@@ -154,9 +155,10 @@ cip_status cip_engine_add(const cip_engine *e, const cip_spec_array *array, cip_
 typedef struct pump {
     cip_engine *e;
     size_t array;
-    cip_chunker *chunker;
-    uint64_t stored, each; /* bytes of an element in the store, and in the source */
-    uint64_t whole, moved; /* of chunks that move: the source's bytes, and those that are done */
+    cip_chunker *chunker;   /* one of these two */
+    cip_splitter *splitter; /* of records that are stored in columns */
+    uint64_t stored, each;  /* bytes of an element in the store, and in the source */
+    uint64_t whole, moved;  /* of chunks that move: the source's bytes, and those that are done */
 } pump;
 
 static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk, cip_err *err)
@@ -165,10 +167,17 @@ static cip_status store(void *user, uint64_t i, size_t n, const cip_chunk_in *ch
     return cip_engine_store(p->e, p->array, i, n, chunk, err);
 }
 
+static cip_status store_column(void *user, size_t array, uint64_t i, size_t n,
+                               const cip_chunk_in *chunk, cip_err *err)
+{
+    return cip_engine_store(((const pump *)user)->e, array, i, n, chunk, err);
+}
+
 static cip_status take(void *user, cip_bytes elems, cip_err *err)
 {
     pump *p = user;
-    CIP_TRY(cip_chunker_write(p->chunker, elems, err));
+    CIP_TRY(p->splitter != NULL ? cip_splitter_write(p->splitter, elems, err)
+                                : cip_chunker_write(p->chunker, elems, err));
     return cip_engine_tell(p->e, elems.len / cip_max_u64(1, p->stored) * p->each, err);
 }
 
@@ -216,12 +225,26 @@ static uint64_t rows_of_chunks(const cip_grid *g, const cip_source *from)
 static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
 {
     uint64_t each = form->dtype->itemsize;
-    bool direct = from->mem != NULL && each != 0 && cip_dtype_same_bytes(from->dtype, form->dtype);
+    bool direct = from->mem != NULL && each != 0 && form->ncolumn == 0 &&
+                  cip_dtype_same_bytes(from->dtype, form->dtype);
     if (form->grid == NULL && form->chunk_nbytes == UINT64_MAX)
         return from->nelem;
     if (form->grid != NULL && direct)
         return rows_of_chunks(form->grid, from);
     return direct ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
+}
+
+static cip_status put_columns(pump *p, const cip_array_form *form, const cip_source *from,
+                              cip_err *err)
+{
+    const cip_splitter_to to = { store_column, p, p->e->tuning };
+    CIP_TRY(cip_splitter_new(p->e->env, form, from->nelem, &to, &p->splitter, err));
+    cip_status st =
+        cip_source_walk(p->e->env, from, form->dtype, run_elems(form, from), take, p, err);
+    if (st == CIP_OK)
+        st = cip_splitter_finish(p->splitter, err);
+    cip_splitter_free(p->splitter);
+    return st;
 }
 
 static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *form,
@@ -230,6 +253,8 @@ static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *fo
     pump p = { .e = e, .array = array, .stored = form->dtype->itemsize };
     p.each = type_of(from)->itemsize;
     bool moved;
+    if (form->ncolumn != 0)
+        return put_columns(&p, form, from, err);
     CIP_TRY(move_chunks(&p, form, from, &moved, err));
     if (moved)
         return CIP_OK;

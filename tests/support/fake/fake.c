@@ -142,6 +142,7 @@ void fake_tiny_tuning(fake *f)
         .checkpoint_jump = fake_pick(f, 0, 50),
         .batch = (size_t)fake_pick(f, 1, 500),
         .batch_most = (size_t)fake_pick(f, 1, 20),
+        .share = 4,
         .tiles = fake_pick(f, 1, 500),
         .far_least = fake_pick(f, 1, 100),
         .far_gap = fake_pick(f, 1, 50),
