@@ -35,12 +35,18 @@ static const char *option(const script *s, const char *name)
     return NULL;
 }
 
-/* What only ASDF has of them, as the library takes it. */
+/* What only one format has of them, as the library takes it. */
 static const char *const *own(const script *s)
 {
-    static const char *texts[2];
-    const char *chain = option(s, "encode");
-    texts[0] = chain != NULL ? chain - strlen("encode=") : NULL;
+    static const char *const keys[] = { "encode", "chunklen", "superchunk", "spare", "table" };
+    static const char *texts[6];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *value = option(s, keys[i]);
+        if (value != NULL)
+            texts[n++] = value - strlen(keys[i]) - 1;
+    }
+    texts[n] = NULL;
     return texts;
 }
 

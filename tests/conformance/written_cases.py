@@ -402,6 +402,21 @@ def bloscpacks():
         yield f"bloscpack/convert/{out}", [*single("bloscpack", "blp", "rec", "6x5"), ["convert", "a.blp", out, "lossy=1"]]
 
 
+def blzs():
+    """Folders in the three forms, with a codec that is ours."""
+    kinds = {"blz": "a.blz", "bcolz": "a.bcolz", "blz-dir": "a.out"}
+    for (kind, name), dtype, shape in itertools.product(kinds.items(), DTYPES, ["7", "30x4", "0x4", "20x3x2"]):
+        options = ["format=" + kind, "codec=blosclz", "chunklen=8", *(["superchunk=2", "spare=3"] if kind == "blz" else [])]
+        yield f"blz/{kind}/{dtype}/{shape}", [["create", name, "lossy=1", *options], put("data", f"{dtype}-{shape}"), ["commit"]]
+    for (kind, name), order in itertools.product(kinds.items(), ["little", "big"]):
+        yield (f"blz/columns/{kind}/{order}", [["create", name, "format=" + kind, "codec=blosclz:9", f"byteorder={order}"], put("a", "i4le-40x30"),
+                                               put("b", "f8be-40x30"), put("c", "U3be-40x30"), ["string", "attributes/k", "v"], ["commit"]])
+    for kind in ("bcolz", "blz-dir"):
+        yield (f"blz/table/{kind}", [["create", kinds[kind], "format=" + kind, "codec=blosclz", "chunklen=3", "table=yes"], put("a", "recsub-40"), ["commit"]])
+    for kind in "none adler32 sha512 xxh3".split():
+        yield f"blz/sum/{kind}", [["create", "a.blz", f"md5={kind}"], put("a", "recnest-40x30"), ["commit"]]
+
+
 # --- data of several pieces ----------------------------------------------------------------------
 
 def big():
@@ -427,12 +442,13 @@ def big():
         yield (f"big/bloscpack/{'stored' if codec == 'none' else 'coded'}",
                [["create", "a.blp", *(["codec=none"] if codec == "none" else [])], put("a", BIG["soft"]), ["commit"],
                 ["edit", "a.blp"], ["write", ".", "[100:400:3, ::5]", at("u2le-100x1024")], ["append", ".", at("u2le-2x5120")], ["commit"]])
+        yield f"big/blz/{'stored' if codec == 'none' else 'coded'}", [["create", "a.blz", *(["codec=none"] if codec == "none" else [])], put("a", BIG["soft"]), ["commit"]]
         yield f"big/rawarray/{codec}", [["create", "a.ra", f"codec={codec}", "byteorder=big"], put("a", BIG["soft"]), ["commit"]]
 
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks, blzs):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():

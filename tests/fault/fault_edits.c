@@ -306,6 +306,28 @@ cip_status fault_append(const char *path, cip_level level, int step, cip_err *er
     return st;
 }
 
+/* A folder of BLZ, which the name tells the form of: two columns, three chunks each. */
+cip_status fault_create_columns(const char *path, cip_level level, int step, cip_err *err)
+{
+    static const char *const names[] = { "a", "b" };
+    cip_writer *w;
+    int32_t v[ROW];
+    const int64_t shape[] = { ROW };
+    const cip_write_options o = { .size = sizeof o,
+                                  .format = strstr(path, ".blz") != NULL ? "blz" : "bcolz",
+                                  .overwrite = true,
+                                  .level = level,
+                                  .threads = 1,
+                                  .format_options = CIP_TEXTS("chunklen=40") };
+    (void)step;
+    cip_status st = cip_create(path, &o, &w, err);
+    for (size_t i = 0; i < 2 && st == CIP_OK; i++) {
+        numbers(v, ROW, 3 + (int32_t)i);
+        st = cip_put(w, names[i], cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    }
+    return st == CIP_OK ? cip_writer_commit(w, err) : st;
+}
+
 cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)
 {
     cip_writer *w;

@@ -56,6 +56,13 @@ static cip_status convert_to_new(const char *path, cip_level level, int step, ci
     return cip_convert(in, path, CIP_CONVERT_OPTIONS(.accept_loss = true), err);
 }
 
+static const char *const fault_table[] = {
+    "__attrs__",      "__rootdirs__",   "a/__attrs__",  "a/meta/sizes",   "a/meta/storage",
+    "a/data/__0.blp", "a/data/__2.blp", "b/meta/sizes", "b/data/__2.blp", NULL
+};
+static const char *const fault_supers[] = { "meta/sizes", "meta/storage", "data/a/__1__.bin",
+                                            "data/b/__1__.bin", NULL };
+
 const fault_scenario fault_scenarios[] = {
     BOTH("commit: switch", "a.ra", fault_make_rawarray, fault_by_switch, .nstep = 1),
     BOTH("commit: switch with a tail", "a.ra", fault_make_rawarray, fault_by_switch_and_tail,
@@ -103,6 +110,10 @@ const fault_scenario fault_scenarios[] = {
          .nstep = 1),
     BOTH("folder: a new one over another", "d", fault_make_folder, fault_create_folder,
          .members = fault_set, .nstep = 1),
+    BOTH("BLZ: a new table", "d.bcolz", fault_make_nothing, fault_create_columns,
+         .members = fault_table, .nstep = 1),
+    BOTH("BLZ: new superchunks", "d.blz", fault_make_nothing, fault_create_columns,
+         .members = fault_supers, .nstep = 1),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

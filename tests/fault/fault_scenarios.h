@@ -42,7 +42,8 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_put_packed, fault_edit_add_rows, fault_edit_add_packed_rows, fault_edit_larger,
     fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag, fault_edit_ra_put,
     fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller, fault_convert_itself,
-    fault_create_external, fault_append, fault_create, fault_explode, fault_implode;
+    fault_create_external, fault_append, fault_create, fault_create_columns, fault_explode,
+    fault_implode;
 void fault_make_asdf(const char *dir);
 void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);

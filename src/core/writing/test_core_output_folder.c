@@ -224,6 +224,69 @@ static void a_folder_that_is_left_goes_with_recover(void **state)
     assert_int_equal(count(), 1);
 }
 
+/* --- into memory and stores ------------------------------------------------------------------- */
+
+typedef struct row {
+    int32_t n;
+    float v[2];
+} row;
+
+enum { ROWS = 500 };
+
+/* An array of records, and an attribute; the writer is gone then. */
+static void put_rows(cip_writer *w)
+{
+    static row rows[ROWS];
+    const int64_t shape[] = { ROWS };
+    static const char text[] = "[('n', '<i4'), ('v', '<f4', (2,))]";
+    const cip_dtype *d = NULL;
+    cip_arena a = { .mem = &env.mem };
+    for (int i = 0; i < ROWS; i++)
+        rows[i] = (row){ i, { (float)i / 2, -1 } };
+    OK(cip_dtype_parse(&a, text, strlen(text), false, &d, err));
+    OK(cip_put(w, "rows", d, 1, shape, rows, NULL, err));
+    OK(cip_set_string(w, "attributes/unit", "m", err));
+    OK(cip_writer_commit(w, err));
+    cip_arena_clear(&a);
+}
+
+static void formats_of_folders_are_written_into_memory(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "blz", "bcolz", "blz-dir" };
+    for (size_t i = 0; i < 3; i++) {
+        cip_memory *m;
+        cip_writer *w;
+        cip_file *f;
+        int32_t n[ROWS];
+        const char *unit = "";
+        OK(cip_create_memory(
+            kinds[i], CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("chunklen=70")), &m, &w, err));
+        put_rows(w);
+        OK(cip_memory_open(m, NULL, &f, err));
+        assert_int_equal(cip_file_narray(f), 1);
+        OK(cip_read_into(cip_file_array(f, 0),
+                         CIP_READ_ARGS(.field = "n", .dtype = cip_dtype_of(CIP_I32), .dst = n),
+                         err));
+        for (int32_t k = 0; k < ROWS; k++)
+            assert_int_equal(n[k], k);
+        OK(cip_tree_get_string(cip_file_tree(f), "attributes/unit", &unit, err));
+        assert_string_equal(unit, "m");
+        cip_file_close(f);
+        cip_memory_free(m);
+    }
+}
+
+static void a_folder_is_no_run_of_bytes(void **state)
+{
+    (void)state;
+    cip_err why = CIP_ERR_INIT;
+    cip_convert_options o = { .size = sizeof o, .format = "blz" };
+    assert_int_equal(cip_convert(CIP_SOURCE_DIR "/samples/complex.ra", "-", &o, &why),
+                     CIP_ERR_UNSUPPORTED);
+    assert_string_equal(why.text, "a folder of files cannot be written to a pipe");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -235,6 +298,8 @@ int main(void)
         TEST(only_a_folder_that_is_known_is_replaced),
         TEST(one_that_came_meanwhile_stays),
         TEST(a_folder_that_is_left_goes_with_recover),
+        TEST(formats_of_folders_are_written_into_memory),
+        TEST(a_folder_is_no_run_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,19 +77,6 @@ cip_status cip_bp_front(cip_env *env, const cip_bp_header *h, const cip_bp_descr
     return st;
 }
 
-static cip_status write_unset(writer *w, cip_err *err)
-{
-    uint8_t unset[4096];
-    uint64_t left =
-        (w->h.options & CIP_BP_OFFSETS) == 0 ? 0 : 8 * ((uint64_t)w->h.nchunk + w->h.nspare);
-    memset(unset, 0xff, sizeof unset);
-    for (size_t n; left != 0; left -= n) {
-        n = (size_t)cip_min_u64(left, sizeof unset);
-        CIP_TRY(cip_out_write(w->out, unset, n, err));
-    }
-    return CIP_OK;
-}
-
 static cip_status write_front(writer *w, const cip_spec *spec, const cip_dtype *stored,
                               cip_err *err)
 {
@@ -103,7 +90,9 @@ static cip_status write_front(writer *w, const cip_spec *spec, const cip_dtype *
         st = cip_out_write(w->out, front.ptr, front.len, err);
     cip_buf_clear(&front);
     w->offsets_at = w->out->n;
-    return st == CIP_OK ? write_unset(w, err) : st;
+    if (st != CIP_OK || !w->how.offsets)
+        return st;
+    return cip_out_fill(w->out, 0xff, 8 * ((uint64_t)w->h.nchunk + w->h.nspare), err);
 }
 
 void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form)

@@ -69,6 +69,9 @@ cip_status cip_blz_sizes_json(cip_buf *b, int32_t ndim, const int64_t *shape, ui
 /* __rootdirs__: columns in folders of their names. */
 cip_status cip_blz_columns_json(cip_buf *b, cip_blz_kind kind, const char *const *name, size_t n,
                                 cip_err *err);
+/* A dtype that is no record; a list of texts. */
+cip_status cip_blz_dtype_json(cip_buf *b, const cip_dtype *d, cip_err *err);
+cip_status cip_blz_list_json(cip_buf *b, const char *const *text, size_t n, cip_err *err);
 /* Attributes: what cip_json_holds, NaN too. */
 cip_status cip_blz_node_json(cip_env *env, const cip_node *n, cip_buf *b, cip_err *err);
 
@@ -165,10 +168,38 @@ cip_status cip_blz_open_shards(cip_blz *b, cip_err *err);
 cip_status cip_blz_list_folder(cip_blz *b, uint32_t shard, const char *dir, cip_buf *out,
                                cip_err *err);
 
+/* --- blz_columns.c: columns of records ----------------------------------------------------------
+ */
+
+/* What a field is of each record: `len` bytes at each place. */
+typedef struct cip_blz_piece {
+    uint64_t off;
+    uint64_t step[CIP_MAX_NDIM]; /* of the axes of the records that it lies in */
+    int64_t count[CIP_MAX_NDIM];
+    int32_t ndim;
+    uint64_t len;
+    const cip_blz_step *field;
+} cip_blz_piece;
+
+/* Whether a folder's name stands for the field: percent-encoded bytes are decoded once. */
+bool cip_blz_stands_for(const char *name, const char *field);
+/* Appends the folder's name for a field. UNSUPPORTED for one that is empty or too long. */
+cip_status cip_blz_folder_name(const char *field, cip_buf *b, cip_err *err);
+/* Fields that are no records, at any depth; 1 of what is none. */
+size_t cip_blz_count_columns(const cip_dtype *d);
+/* The piece that was a record becomes that of its field. UNSUPPORTED over CIP_MAX_NDIM axes. */
+cip_status cip_blz_enter_field(const cip_field *f, cip_blz_piece *p, cip_err *err);
+/* The parts of a record that make the row of its column, and the row's length. *nparts counts those
+ * of all columns: LIMIT over CIP_BLZ_MAX_PARTS. */
+cip_status cip_blz_make_parts(cip_arena *a, const cip_blz_piece *p, uint64_t *nparts,
+                              cip_record_column *out, cip_err *err);
+
 /* --- blz_document.c: the folder as BLZ's document has it ---------------------------------------
  */
 
 cip_status cip_blz_open_document(cip_blz *b, cip_err *err);
+/* Whether the document says what the file of this name in meta/ is. */
+bool cip_blz_is_meta(const char *name);
 /* blz_verify_document.c: each superchunk in turn, and what is in the folders besides. */
 cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 
@@ -260,6 +291,24 @@ cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, c
  */
 cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
                                    uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err);
+
+/* How superchunks are. */
+typedef struct cip_blz_super_how {
+    cip_sum_id sum; /* NONE for the old programs' */
+    bool offsets, metadata;
+    uint64_t per;   /* chunks of each but the last; 0: no superchunks */
+    uint64_t spare; /* bytes behind each chunk */
+    const char **shard;
+    size_t nshard;
+} cip_blz_super_how;
+
+/* `nchunk` chunks, of up to `nbytes` decoded bytes. Of the old programs' kinds: nothing, and no
+ * option for it. */
+cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind kind,
+                                uint64_t nchunk, uint64_t nbytes, cip_blz_super_how *out,
+                                cip_err *err);
+/* Whether records are to be a table. */
+cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *table, cip_err *err);
 
 /* --- blz_write.c: new folders ------------------------------------------------------------------
  */

@@ -15,31 +15,6 @@ typedef struct entries {
     size_t n;
 } entries;
 
-/* --- names ------------------------------------------------------------------------------------ */
-
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
-/* Whether a folder's name stands for the field: percent-encoded bytes are decoded once. */
-static bool stands_for(const char *name, const char *field)
-{
-    for (; *name != '\0' && *field != '\0'; name++, field++) {
-        int c = (unsigned char)*name;
-        if (c == '%' && hex_of(name[1]) >= 0 && hex_of(name[2]) >= 0) {
-            c = hex_of(name[1]) * 16 + hex_of(name[2]);
-            name += 2;
-        }
-        if (c != (unsigned char)*field)
-            return false;
-    }
-    return *name == *field;
-}
-
 /* --- superchunks ------------------------------------------------------------------------------ */
 
 static int by_number(const void *a, const void *b)
@@ -118,16 +93,6 @@ static cip_status take_files(cip_blz_column *c, const char *const *dirs, entries
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* What a field's column becomes of each record. */
-typedef struct piece {
-    uint64_t off;                /* in the record */
-    uint64_t step[CIP_MAX_NDIM]; /* of the axes of the records that it lies in */
-    int64_t count[CIP_MAX_NDIM];
-    int32_t ndim;
-    uint64_t len; /* bytes at each place */
-    const cip_blz_step *field;
-} piece;
-
 typedef struct opening {
     cip_blz *b;
     cip_array *array;
@@ -137,15 +102,6 @@ typedef struct opening {
     uint64_t nparts;
     size_t ncolumn; /* that there will be */
 } opening;
-
-/* Fields that are no records. */
-static size_t count_columns(const cip_dtype *d)
-{
-    size_t n = d->kind != CIP_RECORD;
-    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
-        n += count_columns(d->field[i].dtype);
-    return n;
-}
 
 static cip_status list_all(cip_blz *b, const char *const *dirs, cip_buf *out, cip_err *err)
 {
@@ -186,32 +142,6 @@ static cip_status new_column(opening *o, const cip_dtype *leaf, uint64_t per_rec
     return CIP_OK;
 }
 
-/* The parts of a record that a row of the column is cut into. */
-static cip_status make_parts(opening *o, const piece *p, cip_record_column *out, cip_err *err)
-{
-    uint64_t n = 1, at[CIP_MAX_NDIM] = { 0 };
-    cip_record_part *part;
-    for (int32_t k = 0; k < p->ndim; k++)
-        if (cip_mul_overflow(n, (uint64_t)p->count[k], &n) || n > CIP_BLZ_MAX_PARTS)
-            break;
-    o->nparts += n;
-    if (n > CIP_BLZ_MAX_PARTS || o->nparts > CIP_BLZ_MAX_PARTS)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records put together of over %d parts",
-                        CIP_BLZ_MAX_PARTS);
-    CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &part, (size_t)n, err));
-    for (uint64_t i = 0; i < n; i++) {
-        part[i] = (cip_record_part){ p->off, i * p->len, p->len };
-        for (int32_t k = 0; k < p->ndim; k++)
-            part[i].off += at[k] * p->step[k];
-        for (int32_t k = p->ndim; k-- > 0 && ++at[k] == (uint64_t)p->count[k];)
-            at[k] = 0;
-    }
-    out->part = part;
-    out->npart = (size_t)n;
-    out->row = n * p->len;
-    return CIP_OK;
-}
-
 /* The column's rows as an array, which is what an update of the records changes. */
 static cip_status make_rows(opening *o, cip_blz_column *c, cip_record_column *rc, cip_err *err)
 {
@@ -229,12 +159,12 @@ static cip_status make_rows(opening *o, cip_blz_column *c, cip_record_column *rc
     return CIP_OK;
 }
 
-static cip_status add_leaf(opening *o, const cip_dtype *leaf, const piece *p,
+static cip_status add_leaf(opening *o, const cip_dtype *leaf, const cip_blz_piece *p,
                            const char *const *dirs, entries *e, cip_err *err)
 {
     cip_record_column rc = { .npart = 0 };
     cip_blz_column *c;
-    CIP_TRY(make_parts(o, p, &rc, err));
+    CIP_TRY(cip_blz_make_parts(&o->b->layout->arena, p, &o->nparts, &rc, err));
     CIP_TRY(new_column(o, leaf, rc.row, &c, err));
     c->dir = dirs[0] != NULL ? dirs[0] : "data/";
     CIP_TRY(take_files(c, dirs, e, err));
@@ -255,7 +185,7 @@ static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *
     for (size_t i = 0; i < e->n; i++) {
         const cip_blz_entry *x = &e->at[i];
         char *dir;
-        if (!x->is_folder || !stands_for(x->name, field))
+        if (!x->is_folder || !cip_blz_stands_for(x->name, field))
             continue;
         if (out[x->shard] != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -267,38 +197,25 @@ static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *
     return CIP_OK;
 }
 
-static cip_status add_dtype(opening *o, const cip_dtype *d, const piece *p, const char *const *dirs,
-                            unsigned depth, cip_err *err);
+static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece *p,
+                            const char *const *dirs, unsigned depth, cip_err *err);
 
-static cip_status add_field(opening *o, const cip_field *f, piece p, const char *const *dirs,
-                            const entries *e, unsigned depth, cip_err *err)
+static cip_status add_field(opening *o, const cip_field *f, cip_blz_piece p,
+                            const char *const *dirs, const entries *e, unsigned depth, cip_err *err)
 {
     const char **own;
     cip_blz_step *in;
-    uint64_t step = f->dtype->itemsize;
     CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &own, o->b->nshard, err));
     CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &in, 1, err));
     *in = (cip_blz_step){ f->name, p.field };
     p.field = in;
     CIP_TRY(find_dirs(o->b, dirs, e, f->name, own, err));
-    p.off += f->offset;
-    if (f->dtype->kind != CIP_RECORD) {
-        p.len = cip_field_nbytes(f);
-        return add_dtype(o, f->dtype, &p, own, depth, err);
-    }
-    if (p.ndim + f->ndim > CIP_MAX_NDIM)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected at most %d axes",
-                        CIP_MAX_NDIM);
-    for (int32_t k = f->ndim; k-- > 0; step *= (uint64_t)f->shape[k]) { /* fits: a field's bytes */
-        p.step[p.ndim + k] = step;
-        p.count[p.ndim + k] = f->shape[k];
-    }
-    p.ndim += f->ndim;
+    CIP_TRY(cip_blz_enter_field(f, &p, err));
     return add_dtype(o, f->dtype, &p, own, depth, err);
 }
 
-static cip_status add_dtype(opening *o, const cip_dtype *d, const piece *p, const char *const *dirs,
-                            unsigned depth, cip_err *err)
+static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece *p,
+                            const char *const *dirs, unsigned depth, cip_err *err)
 {
     cip_buf found = { .mem = &o->b->layout->env->mem };
     cip_status st;
@@ -353,9 +270,9 @@ static cip_status make_space(opening *o, cip_err *err)
 static cip_status open_columns(opening *o, cip_err *err)
 {
     cip_blz *b = o->b;
-    const piece whole = { .len = o->meta.dtype->itemsize };
+    const cip_blz_piece whole = { .len = o->meta.dtype->itemsize };
     const char **dirs;
-    o->ncolumn = count_columns(o->meta.dtype);
+    o->ncolumn = cip_blz_count_columns(o->meta.dtype);
     if (o->ncolumn > CIP_BLZ_MAX_COLUMNS)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d fields, found %zu",
                         CIP_BLZ_MAX_COLUMNS, o->ncolumn);
@@ -371,7 +288,7 @@ static cip_status open_columns(opening *o, cip_err *err)
 
 /* --- metadata --------------------------------------------------------------------------------- */
 
-static bool is_known(const char *name)
+bool cip_blz_is_meta(const char *name)
 {
     static const char *const known[] = { "sizes", "storage", "attributes", "shards" };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -392,7 +309,7 @@ static cip_status other_meta(cip_blz *b, cip_node **out, cip_err *err)
     const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
     size_t all = found.len / sizeof *e;
     for (size_t i = 0; i < all; i++)
-        n += !e[i].is_folder && !is_known(e[i].name);
+        n += !e[i].is_folder && !cip_blz_is_meta(e[i].name);
     if (n != 0)
         CIP_GO(cip_node_new_map(&l->arena, n, out, err));
     for (size_t i = 0; i < all; i++) {
@@ -400,7 +317,7 @@ static cip_status other_meta(cip_blz *b, cip_node **out, cip_err *err)
         const cip_node *value;
         cip_node *none;
         cip_err why = CIP_ERR_INIT;
-        if (e[i].is_folder || is_known(e[i].name))
+        if (e[i].is_folder || cip_blz_is_meta(e[i].name))
             continue;
         snprintf(path, sizeof path, "meta/%.255s", e[i].name);
         st = cip_blz_json(l, path, &value, &why);

@@ -10,14 +10,28 @@ enum {
     LEVEL = 5,             /* that both programs have */
     CHUNK_LEAST = 1 << 14, /* bytes of a chunk: doubled from the least up to the most ... */
     CHUNK_MOST = 1 << 24,
-    CHUNKS = 256, /* ... until there are no more than so many */
+    CHUNKS = 256,     /* ... until there are no more than so many */
+    SUPER = 64 << 20, /* decoded bytes of a superchunk, doubled until there are ... */
+    SUPERS = 256,     /* ... no more than so many */
     OPTION_CHUNKLEN = 0,
-    OPTION_FILTER
+    OPTION_FILTER,
+    OPTION_TABLE,
+    OPTION_SUPERCHUNK,
+    OPTION_SPARE,
+    OPTION_OFFSETS,
+    OPTION_METADATA,
+    OPTION_SHARDS
 };
 
 const cip_format_option cip_blz_options[] = {
     { "chunklen", "rows of a chunk (about 256 chunks of 16 KiB to 16 MiB)" },
     { "filter", "shuffle (the default), bitshuffle or none" },
+    { "table", "yes: records become a table of blz-dir or bcolz, a column a field" },
+    { "superchunk", "chunks of a superchunk (so many as decode to 64 MiB)" },
+    { "spare", "bytes kept free behind each chunk (none)" },
+    { "offsets", "no: superchunks without the table of their chunks' places" },
+    { "metadata", "yes: superchunks with dtype and shape of their own" },
+    { "shards", "DIR,DIR: folders of the array that superchunks are dealt out to" },
     { NULL, NULL },
 };
 
@@ -42,6 +56,33 @@ static cip_status check_sum(const cip_spec *spec, const char *name, cip_err *err
                     spec->checksum);
 }
 
+/* *v stays where nothing is given. */
+static cip_status take_number(const char *text, size_t option, uint64_t least, uint64_t most,
+                              uint64_t *v, cip_err *err)
+{
+    char *end;
+    if (text == NULL)
+        return CIP_OK;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < least || n > most)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " to %" PRIu64 " for %s, found %.60s", least, most,
+                        cip_blz_options[option].key, text);
+    *v = n;
+    return CIP_OK;
+}
+
+static cip_status take_yes(const char *text, size_t option, bool *v, cip_err *err)
+{
+    if (text == NULL)
+        return CIP_OK;
+    *v = strcmp(text, "yes") == 0;
+    if (*v || strcmp(text, "no") == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected yes or no for %s, found %.60s",
+                    cip_blz_options[option].key, text);
+}
+
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err)
 {
     *kind = CIP_BLZ_DOCUMENT;
@@ -51,12 +92,13 @@ cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err
     return *kind == CIP_BLZ_DOCUMENT ? CIP_OK : check_sum(spec, spec->kind, err);
 }
 
-/* What the chunks of the programs of old say, whatever the elements are. */
-static uint32_t typesize_of(const cip_dtype *d)
+/* The old programs take text as its characters. */
+static uint32_t typesize_of(const cip_dtype *d, cip_blz_kind kind)
 {
-    if (d->kind == CIP_ASCII || d->itemsize > CIP_BLOSC_MAX_TYPESIZE)
+    const bool old = kind != CIP_BLZ_DOCUMENT;
+    if ((old && d->kind == CIP_ASCII) || d->itemsize > CIP_BLOSC_MAX_TYPESIZE)
         return 1;
-    return d->kind == CIP_UCS4 ? 4 : (uint32_t)cip_max_u64(1, d->itemsize);
+    return old && d->kind == CIP_UCS4 ? 4 : (uint32_t)cip_max_u64(1, d->itemsize);
 }
 
 /* BLZ ended before C-Blosc had them. */
@@ -75,7 +117,7 @@ cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, c
                                 const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err)
 {
     *out = (cip_blosc_spec){ .blosc1 = true,
-                             .typesize = typesize_of(d),
+                             .typesize = typesize_of(d, kind),
                              .level = LEVEL,
                              .compcode = kind == CIP_BLZ_BCOLZ ? CIP_BLOSC_LZ4 : CIP_BLOSC_BLOSCLZ,
                              .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
@@ -107,7 +149,8 @@ cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, ci
                    *shuffle = params != NULL ? cip_map_get(params, "shuffle") : NULL;
     int64_t n;
     *out = (cip_blosc_spec){ .blosc1 = true,
-                             .typesize = typesize_of(c->meta.dtype),
+                             .typesize = typesize_of(c->meta.dtype,
+                                                     c->document ? CIP_BLZ_DOCUMENT : CIP_BLZ_DIR),
                              .level = LEVEL,
                              .compcode = codec_of(c, params),
                              .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
@@ -146,7 +189,7 @@ cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a
 {
     const char *text = given(spec, a, OPTION_CHUNKLEN);
     const uint64_t most = CIP_BLOSC_MAX_NBYTES / cip_max_u64(1, widest);
-    char *end = NULL;
+    uint64_t n = 0;
     if (most == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected rows of at most %d bytes, found %" PRIu64, CIP_BLOSC_MAX_NBYTES,
@@ -155,10 +198,102 @@ cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a
         *chunklen = (int64_t)cip_min_u64(most, usual_chunklen((uint64_t)rows, row));
     if (text == NULL)
         return CIP_OK;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n == 0 || n > most)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected 1 to %" PRIu64 " rows for chunklen, found %.60s", most, text);
+    CIP_TRY(take_number(text, OPTION_CHUNKLEN, 1, most, &n, err));
     *chunklen = (int64_t)n;
     return CIP_OK;
+}
+
+/* --- tables and superchunks ------------------------------------------------------------------- */
+
+static cip_status refuse(const cip_spec *spec, size_t from, size_t end, const char *what,
+                         cip_err *err)
+{
+    for (size_t i = from; i < end; i++)
+        if (given(spec, NULL, i) != NULL)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the option %s is only of %s",
+                            cip_blz_options[i].key, what);
+    return CIP_OK;
+}
+
+cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *table, cip_err *err)
+{
+    *table = false;
+    if (kind == CIP_BLZ_DOCUMENT)
+        return refuse(spec, OPTION_TABLE, OPTION_TABLE + 1, "blz-dir and bcolz", err);
+    return take_yes(given(spec, NULL, OPTION_TABLE), OPTION_TABLE, table, err);
+}
+
+/* A path beneath the array's folder that is nothing else's there, and none of those before it. */
+static bool may_be_shard(char *const *shard, size_t n)
+{
+    const char *name = shard[n];
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(shard[i], name) == 0)
+            return false;
+    for (const char *step = name; step != NULL; step = strchr(step, '/')) {
+        step += step != name;
+        if (*step == '\0' || *step == '/' || *step == '.')
+            return false;
+    }
+    return !cip_is_word_of("data meta", name, strcspn(name, "/"));
+}
+
+static cip_status take_shards(const cip_spec *spec, cip_arena *a, cip_blz_super_how *out,
+                              cip_err *err)
+{
+    const char *text = given(spec, NULL, OPTION_SHARDS);
+    size_t n = 1;
+    char **shard;
+    if (text == NULL)
+        return CIP_OK;
+    for (const char *p = text; *p != '\0'; p++)
+        n += *p == ',';
+    if (n > CIP_BLZ_MAX_SHARDS)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d shards, found %zu",
+                        CIP_BLZ_MAX_SHARDS, n);
+    CIP_TRY(CIP_ARENA_NEW(a, &shard, n, err));
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strcspn(text, ",");
+        CIP_TRY(cip_arena_copy(a, text, len, &shard[i], err));
+        if (!may_be_shard(shard, i))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected names of folders beneath the array's, each once and not data "
+                            "or meta, for shards, found '%.60s'",
+                            shard[i]);
+        text += len + (text[len] == ',');
+    }
+    out->shard = (const char **)shard;
+    out->nshard = n;
+    return CIP_OK;
+}
+
+/* As many chunks as make neither very many files nor very long ones. */
+static uint64_t usual_superchunk(uint64_t nchunk, uint64_t nbytes)
+{
+    uint64_t n = cip_max_u64(1, SUPER / cip_max_u64(1, nbytes));
+    while (nchunk / n >= SUPERS)
+        n *= 2;
+    return n;
+}
+
+cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind kind,
+                                uint64_t nchunk, uint64_t nbytes, cip_blz_super_how *out,
+                                cip_err *err)
+{
+    *out = (cip_blz_super_how){ .offsets = true };
+    if (kind != CIP_BLZ_DOCUMENT)
+        return refuse(spec, OPTION_SUPERCHUNK, OPTION_SHARDS + 1, "superchunks", err);
+    out->sum = CIP_SUM_CRC32;
+    out->per = usual_superchunk(nchunk, nbytes);
+    CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
+    CIP_TRY(take_number(given(spec, NULL, OPTION_SUPERCHUNK), OPTION_SUPERCHUNK, 1, INT32_MAX,
+                        &out->per, err));
+    CIP_TRY(
+        take_number(given(spec, NULL, OPTION_SPARE), OPTION_SPARE, 0, INT32_MAX, &out->spare, err));
+    CIP_TRY(take_yes(given(spec, NULL, OPTION_OFFSETS), OPTION_OFFSETS, &out->offsets, err));
+    CIP_TRY(take_yes(given(spec, NULL, OPTION_METADATA), OPTION_METADATA, &out->metadata, err));
+    if (out->spare != 0 && !out->offsets)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected offsets, as there is spare space");
+    return take_shards(spec, a, out, err);
 }

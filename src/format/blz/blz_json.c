@@ -157,15 +157,27 @@ cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *e
     return cip_buf_addf(b, err, "}\n");
 }
 
+cip_status cip_blz_dtype_json(cip_buf *b, const cip_dtype *d, cip_err *err)
+{
+    return add_type(b, d, false, err);
+}
+
+cip_status cip_blz_list_json(cip_buf *b, const char *const *text, size_t n, cip_err *err)
+{
+    CIP_TRY(cip_buf_addf(b, err, "["));
+    for (size_t i = 0; i < n; i++) {
+        CIP_TRY(cip_buf_addf(b, err, i == 0 ? "" : ", "));
+        CIP_TRY(add_string(b, text[i], err));
+    }
+    return cip_buf_addf(b, err, "]");
+}
+
 cip_status cip_blz_columns_json(cip_buf *b, cip_blz_kind kind, const char *const *name, size_t n,
                                 cip_err *err)
 {
-    CIP_TRY(cip_buf_addf(b, err, "{\"names\": ["));
-    for (size_t i = 0; i < n; i++) {
-        CIP_TRY(cip_buf_addf(b, err, i == 0 ? "" : ", "));
-        CIP_TRY(add_string(b, name[i], err));
-    }
-    CIP_TRY(cip_buf_addf(b, err, kind == CIP_BLZ_DIR ? "], \"dirs\": {" : "]"));
+    CIP_TRY(cip_buf_addf(b, err, "{\"names\": "));
+    CIP_TRY(cip_blz_list_json(b, name, n, err));
+    CIP_TRY(cip_buf_addf(b, err, kind == CIP_BLZ_DIR ? ", \"dirs\": {" : ""));
     for (size_t i = 0; kind == CIP_BLZ_DIR && i < n; i++) {
         CIP_TRY(cip_buf_addf(b, err, i == 0 ? "" : ", "));
         CIP_TRY(add_string(b, name[i], err));

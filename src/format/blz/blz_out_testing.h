@@ -5,7 +5,7 @@
 #define CIP_FORMAT_BLZ_OUT_TESTING_H
 
 #include "format/blz/blz_testing.h"
-#include "space/chunker.h"
+#include "space/splitter.h"
 
 enum { BLZ_OUT_FILES = 200 };
 
@@ -73,6 +73,27 @@ static inline cip_status blz_out_store(void *user, uint64_t i, size_t n, const c
     return cip_blz_store.store(s->w, s->array, i, n, chunk, err);
 }
 
+static inline cip_status blz_out_column(void *user, size_t array, uint64_t i, size_t n,
+                                        const cip_chunk_in *chunk, cip_err *err)
+{
+    return cip_blz_store.store(((const blz_out_sink *)user)->w, array, i, n, chunk, err);
+}
+
+static inline cip_status blz_out_split(cip_env *env, void *w, uint64_t n,
+                                       const cip_array_form *form, const void *data, cip_err *err)
+{
+    cip_splitter *s;
+    blz_out_sink sink = { w, 0 };
+    const cip_splitter_to to = { blz_out_column, &sink, NULL };
+    CIP_TRY(cip_splitter_new(env, form, n, &to, &s, err));
+    cip_status st =
+        cip_splitter_write(s, (cip_bytes){ data, (size_t)(n * form->dtype->itemsize) }, err);
+    if (st == CIP_OK)
+        st = cip_splitter_finish(s, err);
+    cip_splitter_free(s);
+    return st;
+}
+
 static inline cip_status blz_out_put(cip_env *env, void *w, size_t array, const cip_spec_array *a,
                                      const cip_array_form *form, const void *data, cip_err *err)
 {
@@ -81,6 +102,8 @@ static inline cip_status blz_out_put(cip_env *env, void *w, size_t array, const 
     const cip_chunker_to to = { blz_out_store, &sink, NULL };
     uint64_t n;
     assert_true(cip_shape_nelem(a->ndim, a->shape, &n));
+    if (form->ncolumn != 0)
+        return blz_out_split(env, w, n, form, data, err);
     CIP_TRY(cip_chunker_new(env, form, n, &to, &c, err));
     cip_status st =
         cip_chunker_write(c, (cip_bytes){ data, (size_t)(n * form->dtype->itemsize) }, err);
@@ -115,16 +138,16 @@ static inline cip_status blz_out_run(blz_out *o, cip_arena *a, const cip_spec *s
     return st;
 }
 
-/* Writes the arrays, whose elements lie at data[i] as they are stored, into the new folder of
- * `folder`, which blz_open opens then. */
-static inline cip_status blz_out_folder(blz_out *o, blz_folder *folder, const cip_spec *spec,
-                                        const void *const *data)
+/* The same with an allocator (NULL: the usual one). */
+static inline cip_status blz_out_from(blz_out *o, blz_folder *folder, const cip_spec *spec,
+                                      const void *const *data, const cip_allocator *from)
 {
     cip_spec with = *spec;
     memset(o, 0, sizeof *o);
     blz_start(folder);
     folder->err = (cip_err)CIP_ERR_INIT;
-    assert_int_equal(cip_env_init(&folder->env, NULL, NULL, NULL, NULL), CIP_OK);
+    if (cip_env_init(&folder->env, NULL, from, NULL, NULL) != CIP_OK)
+        return CIP_ERR_NOMEM;
     cip_arena a = { .mem = &folder->env.mem };
     cip_revision r = { .patch = { .arena = { .mem = &folder->env.mem } } };
     o->folder = folder;
@@ -138,6 +161,14 @@ static inline cip_status blz_out_folder(blz_out *o, blz_folder *folder, const ci
     assert_int_equal(folder->env.mem.used, 0);
     cip_env_clear(&folder->env);
     return st;
+}
+
+/* Writes the arrays, whose elements lie at data[i] as they are stored, into the new folder of
+ * `folder`, which blz_open opens then. */
+static inline cip_status blz_out_folder(blz_out *o, blz_folder *folder, const cip_spec *spec,
+                                        const void *const *data)
+{
+    return blz_out_from(o, folder, spec, data, NULL);
 }
 
 /* The text of a file of the folder, which ends with a newline. */

@@ -102,7 +102,5 @@ cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision 
 /* The name, beneath the folder, of the file of a superchunk that comes. */
 cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_arena *a, char **out,
                               cip_err *err);
-/* Appends the field's name as its folder is called. UNSUPPORTED for one that cannot be. */
-cip_status cip_blz_encode_name(const char *field, cip_buf *out, cip_err *err);
 
 #endif

@@ -6,40 +6,15 @@
 
 #include "format/blz/blz_update.h"
 
-enum { NAME_MAX_ENCODED = 200 };
-
 /* --- folders -----------------------------------------------------------------------------------
  */
-
-/* A field's name as a folder's: what could not be one, or would be another, is percent-encoded. */
-cip_status cip_blz_encode_name(const char *field, cip_buf *out, cip_err *err)
-{
-    const bool dots = strcmp(field, ".") == 0 || strcmp(field, "..") == 0;
-    const size_t before = out->len;
-    uint64_t number;
-    const bool file = cip_blz_number_of(field, "__.bin", &number);
-    for (const char *p = field; *p != '\0'; p++) {
-        const unsigned char c = (unsigned char)*p;
-        const bool first = p == field;
-        if (c == '/' || c == '%' || c < 0x20 || c == 0x7f || (c == '.' && (first || dots)) ||
-            (first && file))
-            CIP_TRY(cip_buf_addf(out, err, "%%%02X", c));
-        else
-            CIP_TRY(cip_buf_add(out, p, 1, err));
-    }
-    if (out->len != before && out->len - before <= NAME_MAX_ENCODED)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a field's name of 1 to %d bytes, found '%.80s'", NAME_MAX_ENCODED,
-                    field);
-}
 
 static cip_status add_steps(const cip_blz_step *s, cip_buf *out, cip_err *err)
 {
     if (s == NULL)
         return CIP_OK;
     CIP_TRY(add_steps(s->up, out, err)); /* records nest at most 32 deep */
-    CIP_TRY(cip_blz_encode_name(s->name, out, err));
+    CIP_TRY(cip_blz_folder_name(s->name, out, err));
     return cip_buf_addf(out, err, "/");
 }
 

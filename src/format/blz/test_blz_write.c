@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "format/blz/blz_out_testing.h"
+#include "support/fail_alloc.h"
 #include "tree/json_read.h"
 
 enum { N = 250 };
@@ -53,7 +54,7 @@ static void an_array_is_as_the_programs_wrote_it(void **state)
                    "\"lz4\", \"quantize\": 0}, \"chunklen\": 100, \"expectedlen\": 250, \"dflt\": "
                    "0}\n" },
     };
-    const char *const option[] = { "100", NULL };
+    const char *const option[8] = { "100" };
     const cip_spec_array a = int64s();
     const void *data[] = { counting() };
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
@@ -112,7 +113,7 @@ static void types_are_said_as_numpy_prints_them(void **state)
         cip_arena arena = { .mem = &mem };
         cip_spec_array a = int64s();
         char text[400];
-        const char *const option[] = { "7", NULL };
+        const char *const option[8] = { "7" };
         const void *data[] = { zeros };
         const char *gap = strchr(row[k].said, '@');
         assert_int_equal(
@@ -191,14 +192,11 @@ static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *kind, *option[2], *codec, *text;
+        const char *kind, *option[8], *codec, *text;
     } row[] = {
-        { "bcolz", { "0" }, NULL, "expected 1 to 268435451 rows for chunklen, found 0" },
-        { "bcolz",
-          { "268435452" },
-          NULL,
-          "expected 1 to 268435451 rows for chunklen, found 268435452" },
-        { "bcolz", { "7x" }, NULL, "expected 1 to 268435451 rows for chunklen, found 7x" },
+        { "bcolz", { "0" }, NULL, "expected 1 to 268435451 for chunklen, found 0" },
+        { "bcolz", { "268435452" }, NULL, "expected 1 to 268435451 for chunklen, found 268435452" },
+        { "bcolz", { "7x" }, NULL, "expected 1 to 268435451 for chunklen, found 7x" },
         { "bcolz",
           { NULL, "delta" },
           NULL,
@@ -212,6 +210,28 @@ static void what_cannot_be_is_refused(void **state)
           { NULL, "bitshuffle" },
           NULL,
           "expected a filter that BLZ has, found bitshuffle" },
+        { "bcolz", { [3] = "7" }, NULL, "the option superchunk is only of superchunks" },
+        { "bcolz", { [7] = "a" }, NULL, "the option shards is only of superchunks" },
+        { NULL, { [2] = "yes" }, NULL, "the option table is only of blz-dir and bcolz" },
+        { "bcolz", { [2] = "maybe" }, NULL, "expected yes or no for table, found maybe" },
+        { NULL, { [3] = "0" }, NULL, "expected 1 to 2147483647 for superchunk, found 0" },
+        { NULL, { [4] = "-1" }, NULL, "expected 0 to 2147483647 for spare, found -1" },
+        { NULL, { [4] = "1", [5] = "no" }, NULL, "expected offsets, as there is spare space" },
+        { NULL,
+          { [7] = "a,../b" },
+          NULL,
+          "expected names of folders beneath the array's, each once and not data or meta, for "
+          "shards, found '../b'" },
+        { NULL,
+          { [7] = "data/x" },
+          NULL,
+          "expected names of folders beneath the array's, each once and not data or meta, for "
+          "shards, found 'data/x'" },
+        { NULL,
+          { [7] = "a,b,a" },
+          NULL,
+          "expected names of folders beneath the array's, each once and not data or meta, for "
+          "shards, found 'a'" },
     };
     const cip_spec_array a = int64s();
     const void *data[] = { counting() };
@@ -240,9 +260,292 @@ static void losses_are_named(void **state)
     assert_string_equal(o.lost.text, ": the mask is lost: BLZ and bcolz have none\n");
     blz_end(&f);
     a.ndim = 0;
-    blz_out_folder(&o, &f, &(cip_spec){ .narray = 1, .array = &a, .kind = "bcolz" }, data);
+    blz_out_folder(&o, &f, &(cip_spec){ .narray = 1, .array = &a, .big = -1 }, data);
     assert_int_equal(o.lost.count[CIP_BAD], 1);
     blz_end(&f);
+}
+
+/* --- superchunks ------------------------------------------------------------------------------ */
+
+static size_t load(blz_folder *f, const char *name, uint8_t *bytes, size_t most)
+{
+    FILE *file = fopen(scratch_path(&f->dir, name), "rb");
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, most, file);
+    fclose(file);
+    return n;
+}
+
+static void superchunks_are_as_the_document_has_them(void **state)
+{
+    (void)state;
+    static const uint8_t head[] = { 'b', 'l', 'p', 'k', 3, 3, 1, 8, 0x90, 1, 0,  0, 0x90, 1,
+                                    0,   0,   3,   0,   0, 0, 0, 0, 0,    0, 48, 0, 0,    0 };
+    static const char meta[] = "{\"dtype\": \"int64\", \"shape\": [150], \"others\": []}";
+    const char *const option[8] = { "50", NULL, NULL, "3", "10", NULL, "yes", NULL };
+    const cip_spec_array a = int64s();
+    const void *data[] = { counting() };
+    cip_spec spec = spec_of(&a, NULL, option);
+    blz_folder f;
+    blz_out o;
+    uint8_t bytes[4000];
+    cip_blosc_head chunk;
+    spec.checksum = "adler32";
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    blz_has_text(&f, "meta/storage",
+                 "{\"dtype\": \"int64\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": "
+                 "\"blosclz\"}, \"chunklen\": 50, \"expectedlen\": 250, \"dflt\": 0, "
+                 "\"superchunk\": 3}\n");
+    assert_int_equal(o.n, 4);
+    size_t n = load(&f, "data/__1__.bin", bytes, sizeof bytes), at = 32 + 48 + 24;
+    assert_memory_equal(bytes, head, sizeof head);
+    assert_memory_equal(bytes + 32, meta, 48);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(cip_load_u64(bytes + 32 + 48 + 8 * i, false), at);
+        assert_int_equal(cip_blosc_head_parse((cip_bytes){ bytes + at, n - at }, &chunk, NULL),
+                         CIP_OK);
+        assert_int_equal(chunk.nbytes, 400);
+        for (size_t k = 0; k < 10; k++)
+            assert_int_equal(bytes[at + chunk.cbytes + 4 + k], 0);
+        at += chunk.cbytes + 4 + 10;
+    }
+    assert_int_equal(at, n);
+    assert_true(is_there(&f, "data/__2__.bin") && !is_there(&f, "data/__3__.bin"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_string_equal(f.layout->version, "document");
+    for (uint64_t i = 0; i < N; i++)
+        assert_int_equal(blz_read(&f, 0, i), CIP_OK);
+    assert_string_equal(blz_verify(&f).text, "");
+    blz_end(&f);
+}
+
+static void superchunks_are_dealt_out_to_shards(void **state)
+{
+    (void)state;
+    const char *const option[8] = { "50", NULL, NULL, "1", NULL, "no", NULL, "a,b/c" };
+    const cip_spec_array a = int64s();
+    const void *data[] = { counting() };
+    const cip_spec spec = spec_of(&a, NULL, option);
+    blz_folder f;
+    blz_out o;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    blz_has_text(&f, "meta/shards", "[\"a\", \"b/c\"]\n");
+    assert_true(is_there(&f, "a/data/__1__.bin") && is_there(&f, "b/c/data/__2__.bin"));
+    assert_true(is_there(&f, "a/data/__5__.bin") && !is_there(&f, "data"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    for (uint64_t i = 0; i < N; i++)
+        assert_int_equal(blz_read(&f, 0, i), CIP_OK);
+    assert_string_equal(blz_verify(&f).text, "");
+    blz_end(&f);
+}
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+static const char records[] = "[('a', '<i8'), ('p', [('/', '<u2'), ('%', '|S3', (2,))], (2,)), "
+                              "('_', '|V0')]";
+
+/* Of N records: counting() and bytes that tell their place. */
+static cip_spec_array record_array(cip_arena *a, uint8_t *raw)
+{
+    cip_spec_array s = int64s();
+    assert_int_equal(cip_dtype_parse(a, records, strlen(records), false, &s.dtype, NULL), CIP_OK);
+    assert_int_equal(s.dtype->itemsize, 24);
+    for (size_t i = 0; i < N; i++) {
+        cip_store_u64(raw + 24 * i, i, false);
+        for (size_t k = 8; k < 24; k++)
+            raw[24 * i + k] = (uint8_t)(i + k);
+    }
+    return s;
+}
+
+static void has_records(blz_folder *f, const uint8_t *raw)
+{
+    static uint8_t got[24 * N];
+    const cip_read_how how = { f->layout, NULL };
+    assert_int_equal(cip_space_read_at(&how, f->layout->array[0]->space, 0, got, 24 * N, &f->err),
+                     CIP_OK);
+    assert_memory_equal(got, raw, 24 * N);
+    assert_string_equal(blz_verify(f).text, "");
+}
+
+static void records_lie_in_columns(void **state)
+{
+    (void)state;
+    static uint8_t raw[24 * N];
+    const char *const option[8] = { "70", NULL, NULL, "2" };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    const cip_spec_array a = record_array(&arena, raw);
+    const void *data[] = { raw };
+    const cip_spec spec = spec_of(&a, NULL, option);
+    blz_folder f;
+    blz_out o;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    blz_has_text(
+        &f, "meta/storage",
+        "{\"dtype\": [[\"a\", \"<i8\"], [\"p\", [[\"/\", \"<u2\"], [\"%\", \"|S3\", [2]]], "
+        "[2]], [\"_\", \"|V0\"]], \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": "
+        "\"blosclz\"}, \"chunklen\": 70, \"expectedlen\": 250, \"dflt\": [0, [0, \"\"], "
+        "\"\"], \"superchunk\": 2}\n");
+    assert_true(is_there(&f, "data/a/__2__.bin") && is_there(&f, "data/p/%2F/__2__.bin") &&
+                is_there(&f, "data/p/%25/__1__.bin") && !is_there(&f, "data/_"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    has_records(&f, raw);
+    blz_end(&f);
+    cip_arena_clear(&arena);
+}
+
+static void a_folder_is_named_as_the_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *folder;
+    } row[] = {
+        { "a b", "a b" },
+        { "\xc3\xa9", "\xc3\xa9" },
+        { ".", "%2E" },
+        { "..", "%2E%2E" },
+        { ".a.b", "%2Ea.b" },
+        { "a/b%", "a%2Fb%25" },
+        { "a\nb", "a%0Ab" },
+        { "\x7f", "%7F" },
+        { "__1__.bin", "%5F_1__.bin" },
+        { "__1__.bin2", "__1__.bin2" },
+    };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_buf b = { .mem = &mem };
+        assert_int_equal(cip_blz_folder_name(row[i].field, &b, NULL), CIP_OK);
+        assert_int_equal(cip_buf_nul(&b, NULL), CIP_OK);
+        assert_string_equal((const char *)b.ptr, row[i].folder);
+        assert_true(cip_blz_stands_for((const char *)b.ptr, row[i].field));
+        cip_buf_clear(&b);
+    }
+    cip_buf b = { .mem = &mem };
+    assert_int_equal(cip_blz_folder_name("", &b, NULL), CIP_ERR_UNSUPPORTED);
+    cip_buf_clear(&b);
+}
+
+static void records_become_a_table_on_demand(void **state)
+{
+    (void)state;
+    static uint8_t raw[24 * N];
+    static const char plain[] = "[('a', '<i8'), ('p', [('x', '<u2'), ('y', '<f4')], (2,)), "
+                                "('q', '|S1', (2, 2))]";
+    const char *const option[8] = { "70", NULL, "yes" };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_spec_array a = record_array(&arena, raw);
+    const void *data[] = { raw };
+    const cip_spec spec = spec_of(&a, "blz-dir", option);
+    blz_folder f;
+    blz_out o;
+    assert_int_equal(cip_dtype_parse(&arena, plain, strlen(plain), false, &a.dtype, NULL), CIP_OK);
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    blz_has_text(&f, "__rootdirs__",
+                 "{\"names\": [\"a\", \"p\", \"q\"], \"dirs\": {\"a\": \"a\", \"p\": \"p\", "
+                 "\"q\": \"q\"}}\n");
+    assert_true(is_there(&f, "p/data/__3.blp") && is_there(&f, "q/__attrs__"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    has_records(&f, raw);
+    blz_end(&f);
+    cip_arena_clear(&arena);
+}
+
+static void several_arrays_are_columns(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { N, 2 };
+    static uint8_t pairs[2 * N];
+    cip_spec_array a[] = { int64s(), int64s() };
+    const void *data[] = { counting(), pairs };
+    cip_spec spec = spec_of(a, "bcolz", NULL);
+    blz_folder f;
+    blz_out o;
+    a[0].path = "a~0";
+    a[1] = (cip_spec_array){
+        .path = "b", .dtype = cip_dtype_fixed(CIP_U8, false), .ndim = 2, .shape = shape, .mask = -1
+    };
+    spec.narray = 2;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    assert_string_equal(o.lost.text, "");
+    blz_has_text(&f, "__rootdirs__", "{\"names\": [\"a~\", \"b\"]}\n");
+    blz_has_text(&f, "b/meta/sizes", "{\"shape\": [250, 2], \"nbytes\": 500, \"cbytes\": 48}\n");
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_int_equal(f.layout->narray, 3);
+    assert_int_equal(blz_read(&f, 1, 249), CIP_OK);
+    assert_string_equal(blz_verify(&f).text, "");
+    blz_end(&f);
+    spec.kind = NULL;
+    a[1].path = "b~1";
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    assert_true(is_there(&f, "data/b%2F/__1__.bin"));
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_string_equal(f.layout->array[0]->dtype->name, "{'a~': int64, 'b/': uint8[2]}");
+    assert_string_equal(blz_verify(&f).text, "");
+    blz_end(&f);
+}
+
+static void what_is_no_column_is_named(void **state)
+{
+    (void)state;
+    static const int64_t other[] = { 7 };
+    static const struct {
+        const char *kind, *path, *text;
+    } row[] = {
+        { "bcolz", "b/c", "b/c: 'b/c' cannot be the name of a column\n" },
+        { "bcolz", "b~1c", "b~1c: 'b~1c' cannot be the name of a column\n" },
+        { "bcolz", "_b", "_b: '_b' cannot be the name of a column\n" },
+        { NULL, "", ": '' cannot be the name of a column\n" },
+        { NULL, "b", "b: columns of a table have one length: expected 250 rows, found 7\n" },
+    };
+    cip_spec_array a[] = { int64s(), int64s() };
+    const void *data[] = { counting(), counting() };
+    a[0].path = "a";
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        blz_folder f;
+        blz_out o;
+        cip_spec spec = spec_of(a, row[k].kind, NULL);
+        spec.narray = 2;
+        a[1].path = row[k].path;
+        if (k == 4)
+            a[1].shape = other;
+        blz_out_folder(&o, &f, &spec, data);
+        assert_int_equal(o.lost.count[CIP_BAD], 1);
+        assert_string_equal(o.lost.text, row[k].text);
+        blz_end(&f);
+    }
+}
+
+static void failing_allocations_are_reported(void **state)
+{
+    (void)state;
+    static uint8_t raw[24 * N];
+    static const char *const kinds[] = { NULL, "bcolz", "blz-dir" };
+    const char *const option[8] = { "100", [3] = NULL };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    const cip_spec_array a = record_array(&arena, raw);
+    const void *data[] = { raw };
+    for (size_t k = 0; k < 3; k++)
+        for (size_t n = 1;; n++) {
+            const cip_spec spec = spec_of(&a, kinds[k], option);
+            fail_alloc alloc = { .fail_at = n };
+            const cip_allocator from = { fail_alloc_resize, &alloc };
+            blz_folder f;
+            blz_out o;
+            cip_status st = blz_out_from(&o, &f, &spec, data, &from);
+            assert_int_equal(alloc.held, 0);
+            blz_end(&f);
+            assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
+            if (alloc.requests < n)
+                break;
+        }
+    cip_arena_clear(&arena);
 }
 
 int main(void)
@@ -254,6 +557,14 @@ int main(void)
         cmocka_unit_test(attributes_go_along_in_ascii),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(losses_are_named),
+        cmocka_unit_test(superchunks_are_as_the_document_has_them),
+        cmocka_unit_test(superchunks_are_dealt_out_to_shards),
+        cmocka_unit_test(records_lie_in_columns),
+        cmocka_unit_test(a_folder_is_named_as_the_field),
+        cmocka_unit_test(records_become_a_table_on_demand),
+        cmocka_unit_test(several_arrays_are_columns),
+        cmocka_unit_test(what_is_no_column_is_named),
+        cmocka_unit_test(failing_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

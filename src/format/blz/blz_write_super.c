@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New superchunks: header, metadata and offsets of -1, all known from the array's shape; chunks,
+ * each with its digest and space to grow in; then the offsets. */
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/blz/blz_write.h"
+
+enum { OFFSETS = 4096 }; /* of offsets that wait: more go to the file */
+
+/* Behind the header: what the document's example has. */
+static cip_status make_metadata(const cip_blz_writer *w, const cip_blz_new *c, uint64_t rows,
+                                cip_buf *b, cip_err *err)
+{
+    if (!w->super.metadata)
+        return CIP_OK;
+    CIP_TRY(cip_buf_addf(b, err, "{\"dtype\": "));
+    CIP_TRY(cip_blz_dtype_json(b, c->dtype, err));
+    CIP_TRY(cip_buf_addf(b, err, ", \"shape\": [%" PRIu64, rows));
+    for (int32_t k = 1; k < c->ndim; k++)
+        CIP_TRY(cip_buf_addf(b, err, ", %" PRId64, c->shape[k]));
+    return cip_buf_addf(b, err, "], \"others\": []}");
+}
+
+/* Header, metadata, offsets of the superchunk that begins with the column's next chunk. */
+static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *meta, cip_err *err)
+{
+    const uint64_t each = (uint64_t)c->chunklen * c->row;
+    const uint64_t rest = c->nbytes - c->nchunk * each;
+    const uint64_t n = cip_min_u64(w->super.per, cip_div_up(rest, each));
+    uint8_t head[CIP_BP_HEADER];
+    CIP_TRY(make_metadata(w, c, cip_min_u64(rest, n * each) / c->row, meta, err));
+    const cip_bp_header h = { .version = 3,
+                              .options = (w->super.offsets ? CIP_BP_OFFSETS : 0) |
+                                         (w->super.metadata ? CIP_BP_METADATA : 0),
+                              .sum = w->super.sum,
+                              .typesize = (uint8_t)c->blosc.typesize,
+                              .chunk_size = (int64_t)each,
+                              .last_chunk = (int64_t)cip_min_u64(each, rest - (n - 1) * each),
+                              .nchunk = (int64_t)n,
+                              .nspare = meta->len }; /* its place: the length, and 4 zero bytes */
+    cip_bp_header_write(&h, head);
+    CIP_TRY(cip_out_write(c->file, head, sizeof head, err));
+    CIP_TRY(cip_out_write(c->file, meta->ptr, meta->len, err));
+    c->offsets_at = c->file->n;
+    return w->super.offsets ? cip_out_fill(c->file, 0xff, 8 * n, err) : CIP_OK;
+}
+
+/* Shards take turns. */
+static cip_status begin_super(cip_blz_writer *w, cip_blz_new *c, cip_err *err)
+{
+    const uint64_t i = c->nchunk / w->super.per;
+    const bool shards = w->super.nshard != 0;
+    cip_buf meta = { .mem = &w->env->mem };
+    char *name;
+    CIP_TRY(cip_arena_printf(w->arena, &name, err, "%s%sdata/%s__%" PRIu64 "__.bin",
+                             shards ? w->super.shard[i % w->super.nshard] : "", shards ? "/" : "",
+                             c->dir, i + 1));
+    CIP_TRY(cip_blz_new_file(w, name, &c->file, err));
+    c->offsets.mem = &w->env->mem;
+    cip_status st = put_front(w, c, &meta, err);
+    cip_buf_clear(&meta);
+    return st;
+}
+
+static cip_status put_offsets(cip_blz_new *c, cip_err *err)
+{
+    CIP_TRY(cip_out_rewrite(c->file, c->offsets_at, c->offsets.ptr, c->offsets.len, err));
+    c->offsets_at += c->offsets.len;
+    c->offsets.len = 0;
+    return CIP_OK;
+}
+
+cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
+                               cip_err *err)
+{
+    uint8_t digest[CIP_SUM_MAX], at[8];
+    if (c->nchunk % w->super.per == 0)
+        CIP_TRY(begin_super(w, c, err));
+    c->nchunk++;
+    const bool last = c->nchunk % w->super.per == 0 || c->left == 0;
+    cip_store_u64(at, c->file->n, false);
+    CIP_TRY(cip_buf_add(&c->offsets, at, sizeof at, err));
+    CIP_TRY(cip_out_write(c->file, chunk->bytes.ptr, chunk->bytes.len, err));
+    cip_bp_digest(w->super.sum, chunk->sum, digest);
+    CIP_TRY(cip_out_write(c->file, digest, cip_sum_size(w->super.sum), err));
+    CIP_TRY(cip_out_fill(c->file, 0, w->super.spare, err));
+    if (!w->super.offsets)
+        c->offsets.len = 0;
+    return (last && w->super.offsets) || c->offsets.len >= 8 * OFFSETS ? put_offsets(c, err)
+                                                                       : CIP_OK;
+}
