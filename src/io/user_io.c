@@ -155,6 +155,14 @@ cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *u
     return CIP_OK;
 }
 
+void cip_io_user_renew(cip_io *io)
+{
+    user_io *u = (user_io *)io;
+    uint64_t now;
+    if (io->ops == &user_ops && ask_version(&u->methods, u->user, &now, NULL) == CIP_OK)
+        u->version = now;
+}
+
 const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user)
 {
     if (io->ops != &user_ops)

@@ -206,7 +206,10 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     if (!grows)
         return cast_and_update(f, a, &cast, rows, nelem, err);
     CIP_TRY(start(f, a, in, there, &to, err));
-    return write_rows(f, to, &cast, rows, nelem, err);
+    CIP_TRY(write_rows(f, to, &cast, rows, nelem, err));
+    cip_io_user_renew(in); /* what is open shows what it did */
+    cip_io_user_renew(f->io);
+    return CIP_OK;
 }
 
 static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype, const void *rows,
