@@ -168,7 +168,7 @@ static cip_status is_same(cip_blz_update *u, const cip_node *a, const cip_node *
     cip_status st = cip_blz_node_json(u->env, a, &one, err);
     if (st == CIP_OK)
         st = cip_blz_node_json(u->env, b, &other, err);
-    *same = one.len == other.len && memcmp(one.ptr, other.ptr, one.len) == 0;
+    *same = st == CIP_OK && one.len == other.len && memcmp(one.ptr, other.ptr, one.len) == 0;
     cip_buf_clear(&one);
     cip_buf_clear(&other);
     return st;
