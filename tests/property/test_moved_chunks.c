@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Blosc chunks of files in random forms go into bloscpack files as they are stored. One byte of a
+ * Blosc chunks of files in random forms go into files of bloscpack and folders of bcolz as they are
+ * stored. One byte of a
  * chunk is wrong now and then, which shows that nothing was decoded. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -241,21 +242,27 @@ static void look(const subject *s, const char *path, bool moved)
     cip_file_close(f);
 }
 
-static void try_one(const char *path)
+static void try_one(const scratch *dir)
 {
     static subject s;
-    char size[40], codec[20];
+    char size[40], codec[20], path[512];
     cip_err err = CIP_ERR_INIT;
     begin(&s);
-    const size_t want = draw(3);
-    const bool recode = draw(4) == 0;
-    snprintf(size, sizeof size, "chunk_size=%zu", want == 1 ? s.each : s.item * (1 + draw(400)));
+    const size_t want = draw(3); /* which chunks: the source's, those asked for, any */
+    const bool recode = draw(4) == 0, folder = draw(3) == 0;
+    if (folder)
+        snprintf(size, sizeof size, "chunklen=%zu",
+                 want == 1 ? (s.each + s.row - 1) / s.row : 1 + draw(90));
+    else
+        snprintf(size, sizeof size, "chunk_size=%zu",
+                 want == 1 ? s.each : s.item * (1 + draw(400)));
     snprintf(codec, sizeof codec, "lz4:%zu", 1 + draw(9));
+    snprintf(path, sizeof path, "%s/out.%s", dir->dir, folder ? "bcolz" : "blp");
     cip_convert_options o = { .size = sizeof o, .overwrite = true, .level = CIP_LEVEL_PROCESS };
-    o.checksum = sums[draw(5)];
+    o.checksum = folder ? NULL : sums[draw(5)];
     o.codec = recode ? codec : NULL;
     o.format_options = want != 0 ? CIP_TEXTS(size) : NULL;
-    const bool moved = want != 2 && !recode;
+    const bool moved = want != 2 && !recode && (!folder || s.each % s.row == 0);
     cip_status st = cip_convert_file(s.f, path, &o, &err);
     if (moved || !s.damaged)
         must(st, &err);
@@ -267,13 +274,11 @@ static void try_one(const char *path)
 static void blosc_chunks_move_as_they_are_stored(void **state)
 {
     scratch dir;
-    char path[512];
     const uint64_t first = test_seed(), n = test_full() ? ALL : SAMPLE;
     (void)state;
     assert_true(scratch_open(&dir));
-    snprintf(path, sizeof path, "%s", scratch_path(&dir, "out.blp"));
     for (now = first; now < first + n; now++)
-        try_one(path);
+        try_one(&dir);
     scratch_close(&dir);
 }
 
