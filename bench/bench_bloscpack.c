@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rows of Blosc1 chunks: "pack/CODEC:LEVEL/SUM" writes FILE's array to FILE.ROW.WHO.blp (what the
- * peer wrote is looked at by "check"), "unpack" reads all of a file or folder, "points" 1000
- * elements of it. Nothing is synced. */
+ * Rows of Blosc1 chunks: "pack/CODEC:LEVEL/SUM" writes FILE's array to FILE.WHO.blp, with the sum
+ * "folder" to FILE.WHO.bcolz (what the peer wrote is looked at by "check"), "unpack" reads all of a
+ * file or folder, "points" 1000 elements of it. Nothing is synced. */
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,17 @@ static const char *as_npy(const char *path, size_t *total)
     return npy;
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+static void remove_folder(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static void pack(char *row, const char *who, const char *path, bench_turn *out)
 {
     char to[2200];
@@ -55,17 +67,23 @@ static void pack(char *row, const char *who, const char *path, bench_turn *out)
     struct stat st;
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
-    snprintf(to, sizeof to, "%s.%s.blp", path, strcmp(who, "check") == 0 ? "peer" : who);
+    char *codec = strtok(row, "/"), *sum = strtok(NULL, "/");
+    const bool folder = strcmp(sum, "folder") == 0;
+    snprintf(to, sizeof to, "%s.%s.%s", path, strcmp(who, "check") == 0 ? "peer" : who,
+             folder ? "bcolz" : "blp");
     if (strcmp(who, "check") != 0) {
-        char *codec = strtok(row, "/"), *sum = strtok(NULL, "/");
         const char *npy = as_npy(path, &n);
+        if (folder)
+            remove_folder(to);
         unlink(to);
         const uint64_t start = bench_now();
         if (cip_open_memory(npy, n, CIP_OPEN_OPTIONS(.threads = threads_of(who)), &f, &err) !=
                 CIP_OK ||
             cip_convert_file(
                 f, to,
-                CIP_CONVERT_OPTIONS(.codec = codec, .checksum = sum, .level = CIP_LEVEL_PROCESS),
+                CIP_CONVERT_OPTIONS(.codec = codec, .checksum = folder ? NULL : sum,
+                                    .format_options = folder ? CIP_TEXTS("chunklen=262144") : NULL,
+                                    .level = CIP_LEVEL_PROCESS),
                 &err) != CIP_OK)
             bench_die(to, &err);
         cip_file_close(f);
@@ -73,7 +91,7 @@ static void pack(char *row, const char *who, const char *path, bench_turn *out)
     }
     const uint8_t *back = bench_load(to, &n, NULL);
     out->digest = bench_digest(back, n);
-    out->stored = stat(to, &st) == 0 ? (uint64_t)st.st_size : 0;
+    out->stored = !folder && stat(to, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 static void unpack(const char *who, const char *path, bench_turn *out)

@@ -87,26 +87,19 @@ def blosc2_files(folder, side):
     return files | {"frame": frame}
 
 
-def bcolz_folder(path, asdf_file):
-    """The array as a folder of bcolz: lz4 at level 5, chunks of 1 MiB, one a file."""
-    if path.exists():
-        return path
-    part = path.with_suffix(".part")
+def write_bcolz(path, data, codec, level):
+    """The array as a folder of bcolz: chunks of 1 MiB, one a file."""
     for sub in ("meta", "data"):
-        (part / sub).mkdir(parents=True, exist_ok=True)
-    with asdf.open(asdf_file, memmap=False) as af:
-        data = np.array(af["data"])
+        (path / sub).mkdir(parents=True, exist_ok=True)
     rows = (1 << 20) // data.itemsize
     for i in range(-(-len(data) // rows)):
-        chunk = blosc.compress(data[i * rows:(i + 1) * rows].tobytes(), data.itemsize, 5, blosc.SHUFFLE, "lz4")
-        (part / f"data/__{i}.blp").write_bytes(struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk)
-    cparams = {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0}
+        chunk = blosc.compress(data[i * rows:(i + 1) * rows].tobytes(), data.itemsize, level, blosc.SHUFFLE, codec)
+        (path / f"data/__{i}.blp").write_bytes(struct.pack("<4sB3xq", b"blpk", 1, 1) + chunk)
+    cparams = {"clevel": level, "shuffle": 1, "cname": codec, "quantize": 0}
     storage = {"dtype": data.dtype.name, "cparams": cparams, "chunklen": rows, "expectedlen": len(data), "dflt": 0.0}
     sizes = {"shape": [len(data)], "nbytes": data.nbytes, "cbytes": 0}
     for name, value in (("meta/storage", storage), ("meta/sizes", sizes), ("__attrs__", {})):
-        (part / name).write_text(json.dumps(value) + "\n")
-    part.rename(path)
-    return path
+        (path / name).write_text(json.dumps(value) + "\n")
 
 
 def make(folder, scale):
@@ -131,6 +124,4 @@ def make(folder, scale):
     if not files["swap"].exists():
         write(files["swap"], {"data": np.random.default_rng(2).normal(size=side * side // 8).astype(">f8")})
     files["blosc2"] = blosc2_files(folder, side)
-    files |= kinds(folder, max(1 << 22, int((256 << 20) * scale * scale)))
-    files["bcolz"] = bcolz_folder(files["f4q"].with_suffix(".asdf.bcolz"), files["f4q"])
-    return files
+    return files | kinds(folder, max(1 << 22, int((256 << 20) * scale * scale)))

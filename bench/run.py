@@ -11,6 +11,7 @@ import importlib.util
 import json
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -220,10 +221,12 @@ def run_bloscpack(o, files, ours):
             back = peak(cippus, "convert", "--overwrite", "--threads", 2, written, npy)
             print(f"  cippus convert on 2 threads held {there} MiB packing {size} MiB, {back} MiB unpacking them")
             npy.unlink()
-    run("unpack", "bcolz-read", files["bcolz"].resolve())
-    run("points", "bcolz-points", files["bcolz"].resolve())
-    for left in source.parent.glob(f"{source.name}.*.blp"):
-        left.unlink()
+    run("pack/lz4:5/folder", "bcolz-write lz4:5", source)
+    folder = source.with_name(source.name + (".cippus-1.bcolz" if before else ".peer.bcolz"))
+    run("unpack", "bcolz-read", folder)
+    run("points", "bcolz-points", folder)
+    for left in source.parent.glob(f"{source.name}.*"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     return out
 
 
