@@ -214,40 +214,33 @@ static void make_room_anywhere(cip_cache *c, cip_cache_key key, uint64_t need)
     }
 }
 
-static cip_status put(cip_cache *c, cip_cache_key key, cip_bytes data, bool alone,
-                      cip_cache_entry **pin, cip_err *err)
+cip_status cip_cache_put(cip_cache *c, cip_cache_key key, cip_cache_data data,
+                         cip_cache_entry **pin, cip_err *err)
 {
-    uint8_t *bytes = (uint8_t *)data.ptr;
-    size_t len = data.len;
+    bool alone = data.alone && c->max != 0;
     cip_cache_entry *e = NULL;
     *pin = NULL;
     cip_status st = CIP_NEW(&c->env->mem, &e, 1, err);
     if (st != CIP_OK) {
-        cip_mem_put(&c->env->mem, bytes);
+        cip_mem_put(&c->env->mem, data.bytes);
         return st;
     }
-    *e = (cip_cache_entry){ .key = key, .bytes = bytes, .len = len, .pins = 1 };
-    if (len <= c->max || alone)
-        make_room_anywhere(c, key, len);
+    *e = (cip_cache_entry){ .key = key, .bytes = data.bytes, .len = data.len, .pins = 1 };
+    bool counted = reserve(c, data.len, alone);
+    if (!counted && (data.len <= c->max || alone)) {
+        make_room_anywhere(c, key, data.len);
+        counted = reserve(c, data.len, alone);
+    }
     shard *s = shard_of(c, key);
     pthread_mutex_lock(&s->lock);
-    if (*slot_of(s, key) == NULL && reserve(c, len, alone))
+    bool put = counted && *slot_of(s, key) == NULL;
+    if (put)
         put_in(s, e);
     pthread_mutex_unlock(&s->lock);
+    if (counted && !put) /* somebody was faster */
+        atomic_fetch_sub_explicit(&c->nbytes, data.len, memory_order_relaxed);
     *pin = e;
     return CIP_OK;
-}
-
-cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
-                         cip_cache_entry **pin, cip_err *err)
-{
-    return put(c, key, (cip_bytes){ bytes, len }, false, pin, err);
-}
-
-cip_status cip_cache_put_large(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
-                               cip_cache_entry **pin, cip_err *err)
-{
-    return put(c, key, (cip_bytes){ bytes, len }, c->max != 0, pin, err);
 }
 
 uint64_t cip_cache_nbytes(cip_cache *c)

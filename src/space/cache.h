@@ -27,14 +27,17 @@ const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_c
 const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin,
                               bool *again);
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin);
-/* Takes over `bytes` (from env->mem), on failure too, and pins the entry; where there is no room or
- * someone was faster the bytes are only held until unpinned. *pin is never NULL on success. */
-cip_status cip_cache_put(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
+/* Bytes for the cache, from env->mem. `alone`: what is larger than all of the cache is kept too,
+ * until the next entry takes its place. */
+typedef struct cip_cache_data {
+    uint8_t *bytes;
+    size_t len;
+    bool alone;
+} cip_cache_data;
+/* Takes them over, on failure too, and pins the entry; where there is no room or someone was faster
+ * the bytes are only held until unpinned. *pin is never NULL on success. */
+cip_status cip_cache_put(cip_cache *c, cip_cache_key key, cip_cache_data data,
                          cip_cache_entry **pin, cip_err *err);
-/* The same; what is larger than all of the cache is kept too, but alone: the next entry takes its
- * place. */
-cip_status cip_cache_put_large(cip_cache *c, cip_cache_key key, uint8_t *bytes, size_t len,
-                               cip_cache_entry **pin, cip_err *err);
 /* Drops all that is not pinned: when memory is short. */
 void cip_cache_drop(cip_cache *c);
 /* Bytes held, for tests. */

@@ -293,7 +293,8 @@ static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk
         h.ptr = unit.dst = again ? unit.dst : h.room.ptr;
         st = decode_planned(p, &unit, 1, err);
         if (st == CIP_OK && again)
-            st = cip_cache_put_large(rd->cache, key, unit.dst, unit.len, &h.pin, err);
+            st = cip_cache_put(rd->cache, key, (cip_cache_data){ unit.dst, unit.len, true }, &h.pin,
+                               err);
         else if (again)
             cip_mem_put(&rd->env->mem, unit.dst);
     }

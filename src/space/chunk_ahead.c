@@ -5,11 +5,6 @@
 #include "space/grid.h"
 #include "space/reader.h"
 
-bool cip_space_is_far(const cip_space *s)
-{
-    return s->layout->far != NULL;
-}
-
 /* The place of an extent's first bytes in the far file of `l`; len 0: not there. */
 static cip_need head_of(const cip_layout *l, cip_extent at, uint64_t len)
 {

@@ -156,8 +156,8 @@ static cip_status read_batch(const blocks *s, batch *m, cip_chunk_way way, cip_e
         if (m->room[k].ptr != NULL || want->len > cip_cache_max(cache) / 2)
             continue;
         want->dst = NULL; /* the cache's now */
-        st =
-            cip_cache_put(cache, cip_block_key(g->s, s->at->i, p.off), bytes, want->len, &pin, err);
+        st = cip_cache_put(cache, cip_block_key(g->s, s->at->i, p.off),
+                           (cip_cache_data){ bytes, want->len, false }, &pin, err);
         cip_cache_unpin(cache, pin);
     }
     drop_batch(s, m);

@@ -167,7 +167,11 @@ cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                             const cip_chunk_wish *w, cip_err *err);
 /* Whether what the space is made of lies in a far file, so that wishes are worth making. */
-bool cip_space_is_far(const cip_space *s);
+static inline bool cip_space_is_far(const cip_space *s)
+{
+    return s->layout->far != NULL;
+}
+
 /* The extent is going to be read, all of it. */
 void cip_extent_expect(const cip_extent *at);
 /* Reads ahead what n chunks need, in one request for their heads and one for the rest. What fails

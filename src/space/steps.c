@@ -189,7 +189,8 @@ cip_status cip_chunk_pin(const cip_rd *rd, cip_space *s, uint64_t i, const cip_c
     if (st != CIP_OK && keep)
         cip_mem_put(&rd->env->mem, bytes);
     if (st == CIP_OK && keep)
-        st = cip_cache_put(rd->cache, cip_chunk_key(s, i), bytes, n, &out->pin, err);
+        st = cip_cache_put(rd->cache, cip_chunk_key(s, i), (cip_cache_data){ bytes, n, false },
+                           &out->pin, err);
     out->ptr = bytes;
     if (st != CIP_OK)
         cip_pinned_drop(rd, out);

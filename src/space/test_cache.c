@@ -26,7 +26,7 @@ static cip_cache_entry *put(cip_cache *c, cip_cache_key key, size_t n, int value
     cip_cache_entry *pin;
     assert_int_equal(cip_mem_get(&env.mem, n, &p, NULL), CIP_OK);
     memset(p, value, n);
-    assert_int_equal(cip_cache_put(c, key, p, n, &pin, NULL), CIP_OK);
+    assert_int_equal(cip_cache_put(c, key, (cip_cache_data){ p, n, false }, &pin, NULL), CIP_OK);
     assert_non_null(pin);
     return pin;
 }
@@ -105,7 +105,8 @@ static void what_is_larger_than_the_cache_is_kept_alone_where_asked(void **state
     uint8_t *bytes = NULL;
     put_and_leave(c, small, 50, 1);
     assert_int_equal(cip_mem_zeroed(&env.mem, 101, 1, (void **)&bytes, NULL), CIP_OK);
-    assert_int_equal(cip_cache_put_large(c, large, bytes, 101, &pin, NULL), CIP_OK);
+    assert_int_equal(cip_cache_put(c, large, (cip_cache_data){ bytes, 101, true }, &pin, NULL),
+                     CIP_OK);
     cip_cache_unpin(c, pin);
     assert_true(is_there(c, large));
     assert_false(is_there(c, small));
@@ -115,7 +116,8 @@ static void what_is_larger_than_the_cache_is_kept_alone_where_asked(void **state
     cip_cache_free(c);
     c = new_cache(0); /* keeps nothing */
     assert_int_equal(cip_mem_zeroed(&env.mem, 1, 1, (void **)&bytes, NULL), CIP_OK);
-    assert_int_equal(cip_cache_put_large(c, large, bytes, 1, &pin, NULL), CIP_OK);
+    assert_int_equal(cip_cache_put(c, large, (cip_cache_data){ bytes, 1, true }, &pin, NULL),
+                     CIP_OK);
     cip_cache_unpin(c, pin);
     assert_false(is_there(c, large));
     cip_cache_free(c);
@@ -215,7 +217,8 @@ static void failing_memory_takes_the_bytes_all_the_same(void **state)
     assert_int_equal(cip_env_init(&own, NULL, &from, NULL, NULL), CIP_OK);
     assert_int_equal(cip_cache_new(&own, 100, &c, NULL), CIP_OK);
     assert_int_equal(cip_mem_get(&own.mem, 10, &p, NULL), CIP_OK);
-    assert_int_equal(cip_cache_put(c, (cip_cache_key){ .chunk = 1 }, p, 10, &pin, NULL),
+    assert_int_equal(cip_cache_put(c, (cip_cache_key){ .chunk = 1 },
+                                   (cip_cache_data){ p, 10, false }, &pin, NULL),
                      CIP_ERR_NOMEM);
     assert_null(pin);
     cip_cache_free(c);

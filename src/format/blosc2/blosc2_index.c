@@ -336,8 +336,8 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
     uint8_t own[CIP_BLOSC_HEADER];
     bool kept = out->head.cap >= sizeof own;
     uint8_t *bytes = kept ? out->head.ptr : own;
-    cip_extent where = { x->in, x->base + data_from(x, document) + e->at,
-                         x->at - data_from(x, document) - e->at };
+    uint64_t from = data_from(x, document) + e->at;
+    cip_extent where = { x->in, x->base + from, x->at - from };
     if (x->numbered != NULL) {
         where = (cip_extent){ .in = x->numbered, .off = e->at << CIP_IO_NUMBER_SHIFT };
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));
@@ -472,8 +472,6 @@ static bool is_absent(const cip_b2_index *x, const cip_b2_entry *e)
 {
     uint64_t len = 0;
     cip_err err = CIP_ERR_INIT;
-    if (x->numbered == NULL)
-        return false;
     cip_status st = cip_io_numbered_size(x->numbered->io, e->at, &len, &err);
     return st == CIP_ERR_NOT_FOUND || (st == CIP_OK && len == 0);
 }
@@ -521,7 +519,7 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     }
     if (e.special != CIP_BLOSC_NOT_SPECIAL)
         return CIP_OK;
-    if (is_absent(x, &e)) {
+    if (x->numbered != NULL && is_absent(x, &e)) {
         out->at = (cip_extent){ .in = x->numbered, .off = e.at << CIP_IO_NUMBER_SHIFT };
         out->state = CIP_CHUNK_MISSING;
         out->why = CIP_ERR_NOT_FOUND;
