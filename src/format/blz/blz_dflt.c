@@ -71,8 +71,10 @@ static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *
         return CIP_OK; /* of times and records too, which JSON has no value for */
     if (d->kind == CIP_ASCII || d->kind == CIP_UCS4)
         return put_text(a, n, d, dst, err);
+    if (d->kind == CIP_OPAQUE) /* no text but the empty one says which bytes it stands for */
+        return n->type == CIP_NODE_STRING && n->len == 0 ? CIP_OK : refuse(d, err);
     if (d->kind != CIP_RECORD)
-        return d->kind != CIP_OPAQUE ? put_number(n, d, dst, err) : refuse(d, err);
+        return put_number(n, d, dst, err);
     if (n->type != CIP_NODE_SEQ || n->len != d->nfield)
         return refuse(d, err);
     for (size_t i = 0; i < d->nfield; i++) /* records nest no deeper than the dtype was read */
@@ -80,22 +82,47 @@ static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *
     return CIP_OK;
 }
 
-/* A scalar counts for all elements; what is a list for each element (complex numbers, records) is
- * told from an axis by how many lists there are. */
-static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
-                           uint8_t *dst, cip_err *err)
+static cip_status put_each(cip_arena *a, const cip_node *n, bool list, const cip_field *of,
+                           int32_t axis, uint8_t *dst, cip_err *err)
 {
     uint64_t each = of->dtype->itemsize;
-    if (axis == of->ndim)
-        return put_element(a, n, of->dtype, dst, err);
     for (int32_t k = axis + 1; k < of->ndim; k++)
         each *= (uint64_t)of->shape[k];
-    const bool list = n->type == CIP_NODE_SEQ;
-    if (list && n->len != (uint64_t)of->shape[axis])
-        return refuse(of->dtype, err);
     for (int64_t i = 0; i < of->shape[axis]; i++, dst += each)
         CIP_TRY(put_axes(a, list ? n->item[i] : n, of, axis + 1, dst, err));
     return CIP_OK;
+}
+
+/* Lists within each other, along the first items. */
+static unsigned count_lists(const cip_node *n)
+{
+    unsigned depth = 0;
+    for (; n->type == CIP_NODE_SEQ && n->len != 0; n = n->item[0])
+        depth++;
+    return depth;
+}
+
+/* Those that an element has at least. */
+static unsigned least_lists(const cip_dtype *d)
+{
+    unsigned depth = 0;
+    for (; d->kind == CIP_RECORD && d->nfield != 0; d = d->field[0].dtype)
+        depth++;
+    return depth + (d->kind == CIP_C64 || d->kind == CIP_C128);
+}
+
+/* A value counts for all elements, unless it is a list along the axis: what is a list for each
+ * element (complex numbers, records) is told from that by how many lists there are. */
+static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
+                           uint8_t *dst, cip_err *err)
+{
+    if (axis == of->ndim)
+        return put_element(a, n, of->dtype, dst, err);
+    const unsigned own = least_lists(of->dtype);
+    const bool list = n->type == CIP_NODE_SEQ && (own == 0 || count_lists(n) > own);
+    if (list && n->len != (uint64_t)of->shape[axis])
+        return refuse(of->dtype, err);
+    return put_each(a, n, list, of, axis, dst, err);
 }
 
 cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err)
