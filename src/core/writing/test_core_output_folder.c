@@ -12,6 +12,7 @@
 
 #include "core/writing/edit_testing.h"
 #include "core/writing/output.h"
+#include "support/test_store.h"
 
 static scratch dir;
 static cip_env env;
@@ -277,6 +278,26 @@ static void formats_of_folders_are_written_into_memory(void **state)
     }
 }
 
+static void formats_of_folders_are_written_into_stores(void **state)
+{
+    (void)state;
+    static const cip_io_write_methods writes = TEST_STORE_WRITES;
+    static const char *const names[] = { "data/n/__1__.bin", "data/v/__1__.bin", "meta/storage",
+                                         "meta/sizes", "meta/attributes" };
+    static test_store s;
+    cip_writer *w;
+    OK(cip_create_io(&writes, test_store_file(&s, "out.asdf"), CIP_WRITE_OPTIONS(.format = "blz"),
+                     &w, err));
+    put_rows(w);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const test_file *f = test_store_find(&s, names[i]);
+        assert_non_null(f);
+        assert_true(f->n != 0 && f->complete == 1 && f->closed == 1);
+    }
+    assert_int_equal(test_store_find(&s, "out.asdf")->n, 0);
+    test_store_clear(&s);
+}
+
 static void a_folder_is_no_run_of_bytes(void **state)
 {
     (void)state;
@@ -299,6 +320,7 @@ int main(void)
         TEST(one_that_came_meanwhile_stays),
         TEST(a_folder_that_is_left_goes_with_recover),
         TEST(formats_of_folders_are_written_into_memory),
+        TEST(formats_of_folders_are_written_into_stores),
         TEST(a_folder_is_no_run_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

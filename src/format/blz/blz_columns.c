@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Columns of records: the folders that fields lie in, and which bytes of a record are a column's.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New folders: the chunks as they come, then the files that say what they are. */
-#include <stdio.h>
-
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 #include "format/blz/blz_write.h"
