@@ -33,7 +33,8 @@ typedef struct cip_out {
 
 static inline cip_status cip_out_write(cip_out *o, const void *p, size_t n, cip_err *err)
 {
-    CIP_TRY(o->write(o->user, p, n, err));
+    if (n != 0)
+        CIP_TRY(o->write(o->user, p, n, err));
     o->n += n;
     return CIP_OK;
 }

@@ -250,9 +250,8 @@ static cip_status no_bytes(void *user, const void *p, size_t n, cip_err *err)
 {
     (void)user;
     (void)p;
-    return n == 0 ? CIP_OK
-                  : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                             "a folder has no bytes of its own");
+    (void)n;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a folder has no bytes of its own");
 }
 
 static cip_out *folder_out(cip_output *o)
