@@ -61,8 +61,8 @@ static const command commands[] = {
       "dry-run wait level "
       "tree-slack md5 "
       "break-links json" },
-    { "resize", "FILE [PATH] SHAPE", "An array's shape changed in place; new elements are zeros.",
-      cmd_resize, 2, 3,
+    { "resize", "FILE [PATH] SHAPE",
+      "An array's shape changed in place; new elements are zeros (BLZ: dflt).", cmd_resize, 2, 3,
       "encode option accept-loss history dry-run wait level tree-slack md5 break-links json" },
     { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
       cmd_edit, 1, 1, "history dry-run wait level tree-slack break-links json" },
