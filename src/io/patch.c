@@ -114,6 +114,12 @@ cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, ci
     return cip_patch_add(p, &op, err);
 }
 
+cip_status cip_patch_bytes(cip_patch *p, uint64_t at, const void *ptr, size_t n, cip_err *err)
+{
+    return n == 0 ? CIP_OK
+                  : cip_patch_write(p, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ ptr, n }, err);
+}
+
 void cip_patch_clear(cip_patch *p)
 {
     cip_arena_clear(&p->arena);

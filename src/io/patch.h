@@ -42,6 +42,8 @@ typedef struct cip_patch {
 cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err);
 cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, cip_bytes before,
                            cip_bytes after, cip_err *err);
+/* n bytes of the file itself, whose `before` the commit reads; 0 are no operation. */
+cip_status cip_patch_bytes(cip_patch *p, uint64_t at, const void *ptr, size_t n, cip_err *err);
 void cip_patch_clear(cip_patch *p);
 
 /* A piece of what is to be written: bytes, or a part of an io (the old file, a temporary file). */

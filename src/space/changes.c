@@ -142,7 +142,7 @@ static cip_status put_within(void *user, uint64_t off, cip_bytes bytes, cip_err 
     if (c->anew != NULL)
         return put_anew(c, off - c->block->info.data_offset, bytes, err);
     c->amount->nrun++;
-    return cip_patch_write(&c->patch, "", off, (cip_bytes){ NULL, 0 }, bytes, err);
+    return cip_patch_bytes(&c->patch, off, bytes.ptr, bytes.len, err);
 }
 
 cip_status cip_changes_write(cip_changes *c, const cip_nd *at, const cip_feed *feed, cip_err *err)
@@ -432,8 +432,7 @@ cip_status cip_changes_writes(cip_changes *c, cip_patch *to, cip_err *err)
         size_t len = (size_t)(r[i].end - r[i].off);
         CIP_GO(cip_mem_resize(mem, &buf, len, err));
         CIP_GO(cip_io_read(now, r[i].off, buf, len, err));
-        CIP_GO(cip_patch_write(to, "", r[i].off, (cip_bytes){ NULL, 0 }, (cip_bytes){ buf, len },
-                               err));
+        CIP_GO(cip_patch_bytes(to, r[i].off, buf, len, err));
     }
 done:
     cip_mem_put(mem, buf);

@@ -131,13 +131,6 @@ static piece piece_of(const update *u, const cip_chunk *new)
     return p;
 }
 
-static cip_status patch(cip_revision *r, uint64_t at, const void *p, size_t n, cip_err *err)
-{
-    return n == 0 ? CIP_OK
-                  : cip_patch_write(&r->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n },
-                                    err);
-}
-
 static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revision *r, cip_err *err)
 {
     void *bytes = NULL;
@@ -145,9 +138,9 @@ static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revisi
     CIP_TRY(cip_mem_get(&u->env->mem, n, &bytes, err));
     cip_status st = cip_io_read(p->at.in->io, p->at.off, bytes, n, err);
     if (st == CIP_OK)
-        st = patch(r, at, bytes, n, err);
+        st = cip_patch_bytes(&r->patch, at, bytes, n, err);
     if (st == CIP_OK)
-        st = patch(r, at + n, p->digest, p->ndigest, err);
+        st = cip_patch_bytes(&r->patch, at + n, p->digest, p->ndigest, err);
     cip_mem_put(&u->env->mem, bytes);
     return st;
 }
@@ -276,7 +269,7 @@ static cip_status patch_offsets(update *u, uint64_t k, cip_buf *places, cip_revi
     places->len = offsets_len(u, places);
     for (int64_t i = u->h.nchunk; i < u->f->h.nchunk; i++)
         CIP_TRY(cip_buf_add(places, &unset, sizeof unset, err));
-    return patch(r, u->f->offsets_at + 8 * k, places->ptr, places->len, err);
+    return cip_patch_bytes(&r->patch, u->f->offsets_at + 8 * k, places->ptr, places->len, err);
 }
 
 /* Where chunk k begins, behind those before it that stay. */
@@ -314,8 +307,8 @@ static cip_status finish_in_place(update *u, const cip_buf *meta, cip_revision *
     uint8_t head[CIP_BP_HEADER];
     uint64_t k = 0;
     cip_bp_header_write(&u->h, head);
-    CIP_TRY(patch(r, 0, head, sizeof head, err));
-    CIP_TRY(patch(r, u->f->meta_at, meta->ptr, meta->len, err));
+    CIP_TRY(cip_patch_bytes(&r->patch, 0, head, sizeof head, err));
+    CIP_TRY(cip_patch_bytes(&r->patch, u->f->meta_at, meta->ptr, meta->len, err));
     CIP_TRY(write_in_place(u, r, &k, err));
     return end_anew(u, k, r, err);
 }

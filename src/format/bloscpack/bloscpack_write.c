@@ -187,8 +187,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     }
     if (!w->how.offsets || w->out->rewrite == NULL)
         return CIP_OK;
-    return cip_patch_write(&r->patch, "", w->offsets_at, (cip_bytes){ NULL, 0 },
-                           (cip_bytes){ w->offsets.ptr, w->offsets.len }, err);
+    return cip_patch_bytes(&r->patch, w->offsets_at, w->offsets.ptr, w->offsets.len, err);
 }
 
 static void clear(void *state)

@@ -66,13 +66,6 @@ static bool is_kept(const cip_super_work *w, uint64_t i, uint64_t end)
 /* --- in place ----------------------------------------------------------------------------------
  */
 
-static cip_status patch(cip_revision *as, uint64_t at, const void *p, size_t n, cip_err *err)
-{
-    return n == 0 ? CIP_OK
-                  : cip_patch_write(&as->patch, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ p, n },
-                                    err);
-}
-
 /* Whether new bytes fit where chunk k lies; the last one may end anywhere. */
 static cip_status fits(const cip_super_old *s, uint64_t k, bool last, uint64_t len, bool *yes,
                        cip_err *err)
@@ -120,12 +113,12 @@ static cip_status patch_chunk(const cip_super_work *w, const cip_super_old *s, u
     void *bytes;
     CIP_TRY(cip_super_chunk_end(s->f, k, &end, err));
     CIP_TRY(cip_super_load(w, s->f->h.sum, p, &bytes, err));
-    cip_status st = patch(as, at, bytes, (size_t)p->len, err);
+    cip_status st = cip_patch_bytes(&as->patch, at, bytes, (size_t)p->len, err);
     cip_mem_put(&w->u->env->mem, bytes);
     if (st == CIP_OK)
-        st = patch(as, at + p->len, p->digest, sum, err);
+        st = cip_patch_bytes(&as->patch, at + p->len, p->digest, sum, err);
     for (uint64_t off = at + p->len + sum; st == CIP_OK && off < end; off += sizeof zeros)
-        st = patch(as, off, zeros, (size_t)cip_min_u64(sizeof zeros, end - off), err);
+        st = cip_patch_bytes(&as->patch, off, zeros, (size_t)cip_min_u64(sizeof zeros, end - off), err);
     return st;
 }
 
@@ -158,7 +151,7 @@ static cip_status patch_header(const cip_super_work *w, const cip_super_old *s, 
     cip_super_set_counts(w, now, n, last);
     return memcmp(was, now, sizeof now) == 0
                ? CIP_OK
-               : patch(as, CIP_SUPER_AT_COUNTS, now + CIP_SUPER_AT_COUNTS, CIP_SUPER_COUNTS, err);
+               : cip_patch_bytes(&as->patch, CIP_SUPER_AT_COUNTS, now + CIP_SUPER_AT_COUNTS, CIP_SUPER_COUNTS, err);
 }
 
 static cip_status change_in_place(const cip_super_work *w, const cip_super_old *s,

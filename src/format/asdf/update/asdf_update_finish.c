@@ -86,12 +86,6 @@ static bool fits(const placing *p)
 /* --- in place: bytes that change
  * ------------------------------------------------------------------------ */
 
-static cip_status change(placing *p, uint64_t off, const void *now, size_t n, cip_err *err)
-{
-    const cip_bytes none = { NULL, 0 }, bytes = { now, n };
-    return n == 0 ? CIP_OK : cip_patch_write(&p->r->patch, "", off, none, bytes, err);
-}
-
 /* The text between its first and its last byte that differ, with spaces up to where the old one
  * ended. */
 static cip_status change_text(placing *p, cip_err *err)
@@ -110,7 +104,7 @@ static cip_status change_text(placing *p, cip_err *err)
         i++;
     while (n > i && now[n - 1] == was[n - 1])
         n--;
-    st = change(p, f->tree_off + i, now + i, n - i, err);
+    st = cip_patch_bytes(&p->r->patch, f->tree_off + i, now + i, n - i, err);
 done:
     cip_mem_put(mem, now);
     cip_mem_put(mem, was);
@@ -152,7 +146,7 @@ static cip_status write_inside(placing *p, const asdf_piece *b, cip_err *err)
         return CIP_OK;
     CIP_TRY(cip_arena_get(p->u->arena, n, &now, err));
     CIP_TRY(cip_io_read(b->more.io, b->more.off, now, n, err));
-    return change(p, b->off + b->used - n, now, n, err);
+    return cip_patch_bytes(&p->r->patch, b->off + b->used - n, now, n, err);
 }
 
 /* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
@@ -179,7 +173,7 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
         piece.allocated = piece.used;
     size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
     if (!cip_asdf_is_streamed(&b->head))
-        CIP_TRY(change(p, b->head.offset, head, len, err));
+        CIP_TRY(cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err));
     if (!tail)
         return write_inside(p, &piece, err);
     start_tail(p, b->head.data_off + load.kept);
@@ -207,7 +201,7 @@ static cip_status start_behind_old(placing *p, cip_err *err)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_piece(p->u, last, &piece, err));
     const size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
-    return change(p, b->head.offset, head, len, err);
+    return cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err);
 }
 
 static cip_status place_new(placing *p, size_t i, cip_err *err)
