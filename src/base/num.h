@@ -30,6 +30,13 @@ static inline uint64_t cip_max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Of two uint64_t, for qsort. */
+static inline int cip_compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* ceil(a / b) without overflow; b is not 0. */
 static inline uint64_t cip_div_up(uint64_t a, uint64_t b)
 {

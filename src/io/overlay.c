@@ -148,12 +148,6 @@ static bool op_covers(const cip_patch_op *op, uint64_t *from, uint64_t *to)
     return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Where pieces start or end: 0, 2^64-1 and the ends of every operation, once each. */
 static void cut(overlay_io *o)
 {
@@ -167,7 +161,7 @@ static void cut(overlay_io *o)
             v[n++] = to;
         }
     }
-    qsort(v, n, sizeof *v, by_value);
+    qsort(v, n, sizeof *v, cip_compare_u64);
     for (size_t i = 1; i < n; i++)
         if (v[i] != v[kept - 1])
             v[kept++] = v[i];

@@ -31,12 +31,6 @@ static int take_name(void *user, const char *name, bool is_folder)
     return f->st != CIP_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static size_t count_files(const files *f)
 {
     return f->number.len / sizeof(uint64_t);
@@ -60,7 +54,7 @@ static cip_status list_files(const cip_blz_column *c, files *f, cip_err *err)
     if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
         return cip_fail(err, st, why.offset, "%s", why.text);
     if (count_files(f) > 1)
-        qsort(f->number.ptr, count_files(f), sizeof(uint64_t), by_number);
+        qsort(f->number.ptr, count_files(f), sizeof(uint64_t), cip_compare_u64);
     return CIP_OK;
 }
 

@@ -34,12 +34,6 @@ cip_status cip_super_member_name(const cip_super_work *w, uint64_t member,
                     name, f->of->name);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 cip_status cip_super_chunk_end(const cip_bp_file *f, uint64_t k, uint64_t *end, cip_err *err)
 {
     cip_blosc_head head;
@@ -72,7 +66,7 @@ static cip_status measure_spare(const cip_super_work *w, cip_super_old *s, cip_e
     for (size_t k = 0; k < n && st == CIP_OK; k++)
         st = cip_super_room_behind(s->f, k, &room[k], err);
     if (st == CIP_OK) {
-        qsort(room, n, sizeof *room, by_size);
+        qsort(room, n, sizeof *room, cip_compare_u64);
         s->spare = room[n / 2];
     }
     cip_mem_put(mem, room);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/num.h"
 #include "format/blz/blz.h"
 
 typedef struct check {
@@ -94,12 +95,6 @@ static cip_status list_files(check *k, cip_err *err)
     return cip_report_outcome(k->rep, st, &why, err);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The chunks that have files one by one, and what is missing between them; their number may be far
  * below the number of chunks that the shape needs. */
 static cip_status check_files(check *k, cip_err *err)
@@ -107,7 +102,7 @@ static cip_status check_files(check *k, cip_err *err)
     uint64_t *number = (uint64_t *)(void *)k->numbers.ptr, next = 0, need = k->c->nchunk;
     size_t n = k->numbers.len / sizeof *number, i = 0;
     if (n > 1)
-        qsort(number, n, sizeof *number, by_number);
+        qsort(number, n, sizeof *number, cip_compare_u64);
     for (; i < n && number[i] < need; i++) {
         report_gap(k, next, number[i]);
         CIP_TRY(check_chunk(k, number[i], err));
