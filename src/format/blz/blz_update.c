@@ -161,6 +161,34 @@ cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path
     return cip_fail_in(err, st, "%s", path);
 }
 
+cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cbytes,
+                             cip_revision *r, cip_err *err)
+{
+    const cip_blz_column *c = u->b->column[column];
+    const int64_t *shape = cip_chunk_changes_shape(u->column[column].chunks);
+    cip_build b = { .arena = u->arena };
+    cip_node *seq, *n;
+    uint64_t nelem;
+    char *path;
+    CIP_TRY(cip_build_set(&b, "", c->meta.sizes, err));
+    CIP_TRY(cip_node_new_seq(u->arena, (size_t)c->meta.ndim, &seq, err));
+    for (int32_t k = 0; k < c->meta.ndim; k++) {
+        CIP_TRY(cip_node_new_int(u->arena, shape[k], &n, err));
+        cip_node_set_item(seq, (size_t)k, n);
+    }
+    CIP_TRY(cip_build_set(&b, "shape", seq, err));
+    cip_shape_nelem(c->meta.ndim, shape, &nelem); /* its chunks were made */
+    CIP_TRY(cip_node_new_uint(u->arena, nelem * c->array->dtype->itemsize, &n, err));
+    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
+    if (cbytes != NULL) {
+        CIP_TRY(cip_node_new_int(u->arena, *cbytes, &n, err));
+        CIP_TRY(cip_build_set(&b, "cbytes", n, err));
+    }
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%smeta/sizes", c->document ? "" : c->dir));
+    CIP_TRY(cip_blz_put_json(u, r, path, b.root, err));
+    return cip_revision_switch(r, path, err);
+}
+
 static cip_status is_same(cip_blz_update *u, const cip_node *a, const cip_node *b, bool *same,
                           cip_err *err)
 {
@@ -248,6 +276,17 @@ static size_t column_of(const cip_blz *b, const cip_array *a)
     return i;
 }
 
+static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shape, cip_err *err)
+{
+    for (int32_t k = 1; k < c->meta.ndim; k++)
+        if (shape[k] != c->meta.shape[k])
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a shape whose first axis alone is another, found %" PRId64
+                            " along axis %d, not %" PRId64,
+                            shape[k], (int)k, c->meta.shape[k]);
+    return CIP_OK;
+}
+
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                const int64_t *shape, cip_change_form *out, cip_err *err)
 {
@@ -256,6 +295,14 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
     if (i == u->b->ncolumn)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays of this form cannot be changed");
+    if (u->column[i].gone || u->column[i].name != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the column is moved or removed in this update; commit it first");
+    if (u->b->column[i]->meta.row == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected rows of some bytes, found none");
+    if (shape != NULL)
+        CIP_TRY(expect_rows_alone(u->b->column[i], shape, err));
     return (u->b->document ? cip_blz_document_form : cip_blz_files_form)(u, i, kind, shape, out,
                                                                          err);
 }

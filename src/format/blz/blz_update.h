@@ -53,6 +53,10 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err);
  * in place of the one that is there. */
 cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path,
                             const cip_node *value, cip_err *err);
+/* The column's meta/sizes as its chunks become, which changes after all other files; *cbytes are
+ * the bytes of them all, NULL: what is there stays. */
+cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cbytes,
+                             cip_revision *r, cip_err *err);
 
 /* --- blz_dflt.c ----------------------------------------------------------------------------------
  */

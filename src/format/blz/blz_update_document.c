@@ -82,14 +82,12 @@ static void take_codec(const cip_blosc_head *head, cip_blosc_spec *out)
 static cip_status choose(const cip_blz_update *u, cip_blz_column *c, cip_blz_changed *x,
                          cip_bp_how *how, cip_err *err)
 {
-    const uint64_t item = c->meta.dtype->itemsize;
     cip_blosc_head head;
     cip_bp_file *f;
     CIP_TRY(find_head(c, &head, &f, err));
     CIP_TRY(cip_blz_choose_like(&u->spec, c, &how->blosc, &x->takes, err));
     if (f != NULL && x->takes)
         take_codec(&head, &how->blosc);
-    how->blosc.typesize = item <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)item : 1;
     how->chunk_size = c->each;
     how->sum = f != NULL ? f->h.sum : CIP_SUM_CRC32;
     CIP_TRY(cip_bp_choose_sum(&u->spec, &how->sum, err));
@@ -152,9 +150,6 @@ static cip_status begin_column(cip_blz_update *u, cip_blz_column *c, cip_blz_cha
                                cip_err *err)
 {
     cip_bp_how *how;
-    if (c->meta.row == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected rows of some bytes, found none");
     CIP_TRY(check_chunks(c, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
     CIP_TRY(choose(u, c, x, how, err));
@@ -169,12 +164,6 @@ cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_ki
 {
     cip_blz_column *c = u->b->column[column];
     cip_blz_changed *x = &u->column[column];
-    for (int32_t k = 1; shape != NULL && k < c->meta.ndim; k++)
-        if (shape[k] != c->meta.shape[k])
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected a shape whose first axis alone is another, found %" PRId64
-                            " along axis %d, not %" PRId64,
-                            shape[k], (int)k, c->meta.shape[k]);
     if (x->in_superchunks == NULL)
         CIP_TRY(begin_column(u, c, x, err));
     if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)
@@ -189,51 +178,33 @@ cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_ki
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static cip_status make_sizes(cip_blz_update *u, const cip_blz_column *c, const int64_t *shape,
-                             int64_t delta, const cip_node **out, cip_err *err)
+/* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
+static cip_status put_sizes(cip_blz_update *u, size_t column, int64_t delta, cip_revision *r,
+                            cip_err *err)
 {
-    cip_build b = { .arena = u->arena };
-    const cip_node *was = cip_map_get(c->meta.sizes, "cbytes");
-    const uint64_t each = c->array->dtype->itemsize;
-    uint64_t nelem;
+    const cip_node *was = cip_map_get(u->b->column[column]->meta.sizes, "cbytes");
     int64_t cbytes;
-    cip_node *seq, *n;
-    CIP_TRY(cip_build_set(&b, "", c->meta.sizes, err));
-    CIP_TRY(cip_node_new_seq(u->arena, (size_t)c->meta.ndim, &seq, err));
-    for (int32_t k = 0; k < c->meta.ndim; k++) {
-        CIP_TRY(cip_node_new_int(u->arena, shape[k], &n, err));
-        cip_node_set_item(seq, (size_t)k, n);
-    }
-    CIP_TRY(cip_build_set(&b, "shape", seq, err));
-    cip_shape_nelem(c->meta.ndim, shape, &nelem); /* its chunks were made */
-    CIP_TRY(cip_node_new_uint(u->arena, nelem * each, &n, err));
-    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
-    if (was != NULL && cip_node_as_int(was, &cbytes)) { /* as wrong as it was */
-        cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
-        CIP_TRY(cip_node_new_int(u->arena, cbytes, &n, err));
-        CIP_TRY(cip_build_set(&b, "cbytes", n, err));
-    }
-    *out = b.root;
-    return CIP_OK;
+    if (was == NULL || !cip_node_as_int(was, &cbytes))
+        return cip_blz_put_sizes(u, column, NULL, r, err);
+    cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
+    return cip_blz_put_sizes(u, column, &cbytes, r, err);
 }
 
 cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
-    const cip_blz_column *first = NULL;
-    const int64_t *shape = NULL;
-    const cip_node *sizes;
+    size_t changed = b->ncolumn;
     int64_t delta = 0;
     for (size_t i = 0; i < b->ncolumn; i++) {
         if (u->column[i].chunks == NULL)
             continue;
-        first = b->column[i];
-        shape = cip_chunk_changes_shape(u->column[i].chunks);
-        CIP_TRY(cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s", first->dir));
+        changed = i;
+        CIP_TRY(
+            cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s", b->column[i]->dir));
     }
-    if (first == NULL || (delta == 0 && shape[0] == first->meta.shape[0]))
+    if (changed == b->ncolumn ||
+        (delta == 0 && cip_chunk_changes_shape(u->column[changed].chunks)[0] ==
+                           b->column[changed]->meta.shape[0]))
         return CIP_OK;
-    CIP_TRY(make_sizes(u, first, shape, delta, &sizes, err));
-    CIP_TRY(cip_blz_put_json(u, r, "meta/sizes", sizes, err));
-    return cip_revision_switch(r, "meta/sizes", err);
+    return put_sizes(u, changed, delta, r, err);
 }

@@ -203,17 +203,6 @@ static cip_status take_exactly(cip_blz_column *c, int64_t rows, cip_err *err)
 
 /* --- the form --------------------------------------------------------------------------------- */
 
-static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shape, cip_err *err)
-{
-    for (int32_t k = 1; k < c->meta.ndim; k++)
-        if (shape[k] != c->meta.shape[k])
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected a shape whose first axis alone is another, found %" PRId64
-                            " along axis %d, not %" PRId64,
-                            shape[k], (int)k, c->meta.shape[k]);
-    return CIP_OK;
-}
-
 static bool is_open(const cip_blz_column *c)
 {
     return c->array->space != c->space;
@@ -243,14 +232,6 @@ cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind 
     cip_blz_column *c = u->b->column[column];
     cip_blz_changed *x = &u->column[column];
     int64_t rows = c->meta.shape[0];
-    if (x->gone || x->name != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the column is moved or removed in this update; commit it first");
-    if (c->meta.row == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected rows of some bytes, found none");
-    if (shape != NULL)
-        CIP_TRY(expect_rows_alone(c, shape, err));
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(check_rows(x, c, kind, shape, &rows, err));
     if (kind == CIP_CHANGE_SHAPE && shape[0] > rows)
@@ -279,6 +260,7 @@ typedef struct rewrite {
     cip_revision *r;
     files files;
     uint64_t n;     /* chunks, as it becomes */
+    bool anew;      /* cbytes is counted from all chunks, not from those that change */
     int64_t cbytes; /* as the old programs count: those of full chunks, and room for one */
 } rewrite;
 
@@ -317,30 +299,31 @@ static int64_t old_cbytes(const rewrite *w, uint64_t i)
 }
 
 /* Counted anew where what meta/sizes says is no number to go on from. */
-static bool counts_anew(const rewrite *w, int64_t *was)
+static void begin_cbytes(rewrite *w)
 {
     const cip_node *n = cip_map_get(w->c->meta.sizes, "cbytes");
-    return w->x->mends || n == NULL || !cip_node_as_int(n, was) || *was < (int64_t)w->c->each;
+    const int64_t least = (int64_t)w->c->each;
+    int64_t was;
+    w->anew = w->x->mends || n == NULL || !cip_node_as_int(n, &was) || was < least;
+    w->cbytes = w->anew ? least : was;
 }
 
 static cip_status put_chunks(rewrite *w, cip_err *err)
 {
     const uint64_t full =
         (uint64_t)cip_chunk_changes_shape(w->x->chunks)[0] / (uint64_t)w->c->meta.chunklen;
-    int64_t was = 0;
-    const bool anew = counts_anew(w, &was);
-    w->cbytes = anew ? (int64_t)w->c->each : was;
     for (uint64_t i = 0, run = 0; i < w->n; i += run) {
         cip_chunk_now now;
         cip_chunk_changes_at(w->x->chunks, i, &now);
         run = now.run;
         if (now.from != UINT64_MAX && now.from != i)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected chunks in their places");
-        for (uint64_t k = i; now.from != UINT64_MAX && anew && k < cip_min_u64(i + run, full); k++)
+        for (uint64_t k = i; now.from != UINT64_MAX && w->anew && k < cip_min_u64(i + run, full);
+             k++)
             w->cbytes += old_cbytes(w, k);
         if (now.from != UINT64_MAX)
             continue;
-        if (!anew && i < w->c->nchunk)
+        if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
         if (i < full)
             w->cbytes += (int64_t)now.chunk.at.len + footprint(w->c);
@@ -352,62 +335,31 @@ static cip_status put_chunks(rewrite *w, cip_err *err)
 /* Those behind the last row, whoever left them. */
 static cip_status remove_behind(rewrite *w, cip_err *err)
 {
-    int64_t was;
-    const bool anew = counts_anew(w, &was);
     char *path;
     for (size_t k = find_file(&w->files, w->n); k < count_files(&w->files); k++) {
         const uint64_t i = number_at(&w->files, k);
         CIP_TRY(path_of(w, i, &path, err));
-        if (!anew && i < w->c->nchunk)
+        if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
         CIP_TRY(cip_revision_unlink(w->r, path, NULL, err));
     }
     return CIP_OK;
 }
 
-static cip_status make_sizes(const rewrite *w, const cip_node **out, cip_err *err)
-{
-    const int64_t *shape = cip_chunk_changes_shape(w->x->chunks);
-    cip_build b = { .arena = w->u->arena };
-    cip_node *seq, *n;
-    CIP_TRY(cip_build_set(&b, "", w->c->meta.sizes, err));
-    CIP_TRY(cip_node_new_seq(w->u->arena, (size_t)w->c->meta.ndim, &seq, err));
-    for (int32_t k = 0; k < w->c->meta.ndim; k++) {
-        CIP_TRY(cip_node_new_int(w->u->arena, shape[k], &n, err));
-        cip_node_set_item(seq, (size_t)k, n);
-    }
-    CIP_TRY(cip_build_set(&b, "shape", seq, err));
-    CIP_TRY(cip_node_new_uint(w->u->arena, w->c->meta.row * (uint64_t)shape[0], &n, err));
-    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
-    CIP_TRY(cip_node_new_int(w->u->arena, w->cbytes, &n, err));
-    CIP_TRY(cip_build_set(&b, "cbytes", n, err));
-    *out = b.root;
-    return CIP_OK;
-}
-
-static cip_status put_sizes(rewrite *w, cip_err *err)
-{
-    const cip_node *sizes;
-    char *path;
-    if (w->cbytes < (int64_t)w->c->each)
-        w->cbytes = (int64_t)w->c->each;
-    CIP_TRY(make_sizes(w, &sizes, err));
-    CIP_TRY(cip_arena_printf(w->u->arena, &path, err, "%smeta/sizes", w->c->dir));
-    CIP_TRY(cip_blz_put_json(w->u, w->r, path, sizes, err));
-    return cip_revision_switch(w->r, path, err);
-}
-
 cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *r, cip_err *err)
 {
     rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
     w.n = cip_chunk_changes_count(w.x->chunks);
+    begin_cbytes(&w);
     cip_status st = list_files(w.c, &w.files, err);
     if (st == CIP_OK)
         st = put_chunks(&w, err);
     if (st == CIP_OK)
         st = remove_behind(&w, err);
-    if (st == CIP_OK)
-        st = put_sizes(&w, err);
+    if (st == CIP_OK) {
+        w.cbytes = w.cbytes < (int64_t)w.c->each ? (int64_t)w.c->each : w.cbytes;
+        st = cip_blz_put_sizes(u, column, &w.cbytes, r, err);
+    }
     cip_buf_clear(&w.files.number);
     return st;
 }

@@ -56,16 +56,13 @@ cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_aren
     const size_t s = choose_shard(b, number);
     const cip_blz_shard *shard = &b->shard[s];
     cip_buf name = { .mem = &b->layout->env->mem };
-    cip_status st = CIP_OK;
+    cip_status st;
     if (shard->of != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "superchunk %" PRIu64 " would come to the shard '%.120s' outside the "
                         "folder, and an update changes what is in the folder alone",
                         number, shard->name);
-    if (c->dirs[s] != NULL)
-        st = cip_buf_addf(&name, err, "%s", c->dirs[s]);
-    else
-        st = cip_buf_addf(&name, err, "%s", shard->dir);
+    st = cip_buf_addf(&name, err, "%s", c->dirs[s] != NULL ? c->dirs[s] : shard->dir);
     if (st == CIP_OK && c->dirs[s] == NULL)
         st = add_folder(c, &name, err);
     if (st == CIP_OK)

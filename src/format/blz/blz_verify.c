@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/num.h"
 #include "format/blz/blz.h"
 
 typedef struct check {
