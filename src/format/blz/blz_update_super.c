@@ -70,12 +70,10 @@ static bool is_kept(const cip_super_work *w, uint64_t i, uint64_t end)
 static cip_status fits(const cip_super_old *s, uint64_t k, bool last, uint64_t len, bool *yes,
                        cip_err *err)
 {
-    uint64_t end, room = 0;
+    uint64_t end;
     CIP_TRY(cip_super_chunk_end(s->f, k, &end, err));
     const uint64_t was = end - s->f->chunks.at[k];
-    if (s->offsets)
-        CIP_TRY(cip_super_room_behind(s->f, k, &room, err));
-    *yes = last || (s->offsets ? len <= was + room : len == was);
+    *yes = last || (s->offsets ? len <= was + cip_super_room_behind(s->f, k, end) : len == was);
     return CIP_OK;
 }
 
@@ -90,9 +88,9 @@ static cip_status may_patch(const cip_super_work *w, const cip_super_old *s,
            s->stored != 0;
     for (uint64_t k = 0; k < n && *may; k++) {
         cip_super_piece p;
+        if (is_kept(w, r->first + k, r->first + k + 1) || k >= s->stored)
+            continue; /* those behind the stored ones come from the temporary file */
         CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
-        if (!p.is_new || k >= s->stored) /* those come from the temporary file */
-            continue;
         nbytes += p.len;
         CIP_TRY(fits(s, k, k + 1 == cip_min_u64(n, s->stored), p.len + sum, may, err));
         *may = *may && nbytes <= PATCH_MAX;
@@ -118,7 +116,8 @@ static cip_status patch_chunk(const cip_super_work *w, const cip_super_old *s, u
     if (st == CIP_OK)
         st = cip_patch_bytes(&as->patch, at + p->len, p->digest, sum, err);
     for (uint64_t off = at + p->len + sum; st == CIP_OK && off < end; off += sizeof zeros)
-        st = cip_patch_bytes(&as->patch, off, zeros, (size_t)cip_min_u64(sizeof zeros, end - off), err);
+        st = cip_patch_bytes(&as->patch, off, zeros, (size_t)cip_min_u64(sizeof zeros, end - off),
+                             err);
     return st;
 }
 
@@ -151,7 +150,8 @@ static cip_status patch_header(const cip_super_work *w, const cip_super_old *s, 
     cip_super_set_counts(w, now, n, last);
     return memcmp(was, now, sizeof now) == 0
                ? CIP_OK
-               : cip_patch_bytes(&as->patch, CIP_SUPER_AT_COUNTS, now + CIP_SUPER_AT_COUNTS, CIP_SUPER_COUNTS, err);
+               : cip_patch_bytes(&as->patch, CIP_SUPER_AT_COUNTS, now + CIP_SUPER_AT_COUNTS,
+                                 CIP_SUPER_COUNTS, err);
 }
 
 static cip_status change_in_place(const cip_super_work *w, const cip_super_old *s,
@@ -163,14 +163,15 @@ static cip_status change_in_place(const cip_super_work *w, const cip_super_old *
     cip_super_piece p = { .raw_len = 0 };
     CIP_TRY(cip_revision_change(w->r, s->name, NULL, &as, err));
     for (uint64_t k = 0; k < within; k++) {
-        bool fit = true;
+        bool fit;
+        if (is_kept(w, r->first + k, r->first + k + 1))
+            continue;
         CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
-        if (p.is_new)
-            CIP_TRY(fits(s, k, false, p.len + cip_sum_size(s->f->h.sum), &fit, err));
-        if (!fit) /* the last one */
-            from = k;
-        else if (p.is_new)
+        CIP_TRY(fits(s, k, false, p.len + cip_sum_size(s->f->h.sum), &fit, err));
+        if (fit)
             CIP_TRY(patch_chunk(w, s, k, &p, as, err));
+        else /* the last one */
+            from = k;
     }
     CIP_TRY(cip_super_piece_of(w, s, r, r->n - 1, &p, err));
     CIP_TRY(patch_header(w, s, n, p.raw_len, as, err));
@@ -202,7 +203,7 @@ static cip_status count(const cip_super_work *w, const cip_super_old *s, const c
     return CIP_OK;
 }
 
-static cip_status change(const cip_super_work *w, const cip_super_range *r, cip_err *err)
+static cip_status change(cip_super_work *w, const cip_super_range *r, cip_err *err)
 {
     const size_t j = cip_blz_super_find(w->c, r->number);
     cip_super_old s = { .spare = 0 };

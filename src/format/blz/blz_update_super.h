@@ -5,6 +5,15 @@
 
 #include "format/blz/blz_update.h"
 
+/* A superchunk that is there. */
+typedef struct cip_super_old {
+    cip_bp_file *f;
+    char name[CIP_IO_NUMBER_NAME]; /* beneath the folder */
+    bool offsets;                  /* which are all known */
+    uint64_t spare;                /* bytes behind a chunk: of most of them */
+    uint64_t stored;               /* chunks that it holds, the array's or not */
+} cip_super_old;
+
 typedef struct cip_super_work {
     cip_blz_update *u;
     cip_blz_column *c;
@@ -15,23 +24,16 @@ typedef struct cip_super_work {
     uint64_t rows;   /* now */
     int64_t *delta;  /* of the bytes of all chunks */
     /* Of columns whose superchunks hold any number: */
-    size_t nused;     /* superchunks that hold rows of the array */
-    uint64_t nominal; /* chunks of those that come */
+    size_t nused;       /* superchunks that hold rows of the array */
+    uint64_t nominal;   /* chunks of those that come */
+    cip_super_old last; /* of those that are there, whose form is that of those that come; its f is
+                           NULL until one comes */
 } cip_super_work;
 
 /* A superchunk's chunks, those of the array: [first, was) before, [first, n) now. */
 typedef struct cip_super_range {
     uint64_t number, first, was, n;
 } cip_super_range;
-
-/* A superchunk that is there. */
-typedef struct cip_super_old {
-    cip_bp_file *f;
-    char name[CIP_IO_NUMBER_NAME]; /* beneath the folder */
-    bool offsets;                  /* which are all known */
-    uint64_t spare;                /* bytes behind a chunk: of most of them */
-    uint64_t stored;               /* chunks that it holds, the array's or not */
-} cip_super_old;
 
 /* Where one chunk comes from. */
 typedef struct cip_super_piece {
@@ -47,10 +49,10 @@ cip_status cip_super_member_name(const cip_super_work *w, uint64_t member,
                                  char name[CIP_IO_NUMBER_NAME], cip_err *err);
 /* The column's j-th superchunk that is there. */
 cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err);
-/* One past chunk k with its digest; and how many bytes are free from there on, to the next chunk or
- * the end of the file. */
+/* One past chunk k with its digest, for which its head is read; and how many bytes are free from
+ * there on, to the next chunk or the end of the file. */
 cip_status cip_super_chunk_end(const cip_bp_file *f, uint64_t k, uint64_t *end, cip_err *err);
-cip_status cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t *room, cip_err *err);
+uint64_t cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t end);
 /* The column's chunk i, of superchunk r; s NULL: that is not there yet. */
 cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
                               const cip_super_range *r, uint64_t i, cip_super_piece *p,
@@ -69,6 +71,6 @@ cip_status cip_super_check_size(const cip_revision *as, cip_err *err);
 /* A new file in place of the old one; one that comes. */
 cip_status cip_super_replace(const cip_super_work *w, const cip_super_old *s,
                              const cip_super_range *r, cip_err *err);
-cip_status cip_super_make(const cip_super_work *w, const cip_super_range *r, cip_err *err);
+cip_status cip_super_make(cip_super_work *w, const cip_super_range *r, cip_err *err);
 
 #endif

@@ -43,13 +43,10 @@ cip_status cip_super_chunk_end(const cip_bp_file *f, uint64_t k, uint64_t *end, 
     return CIP_OK;
 }
 
-/* The space behind chunk k, up to the next, or the end of the file. */
-cip_status cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t *room, cip_err *err)
+uint64_t cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t end)
 {
-    uint64_t end, next = k + 1 < f->chunks.nfound ? f->chunks.at[k + 1] : f->layout->io->size;
-    CIP_TRY(cip_super_chunk_end(f, k, &end, err));
-    *room = next > end ? next - end : 0;
-    return CIP_OK;
+    const uint64_t next = k + 1 < f->chunks.nfound ? f->chunks.at[k + 1] : f->layout->io->size;
+    return next > end ? next - end : 0;
 }
 
 /* Chunks that changed where they are have more space behind them, or less: so that of the one in
@@ -58,13 +55,15 @@ static cip_status measure_spare(const cip_super_work *w, cip_super_old *s, cip_e
 {
     cip_mem *mem = &w->u->env->mem;
     const size_t n = (size_t)s->f->chunks.nfound;
-    uint64_t *room = NULL;
+    uint64_t *room = NULL, end = 0;
     cip_status st = CIP_OK;
     if (!s->offsets || n == 0)
         return CIP_OK;
     CIP_TRY(cip_mem_zeroed(mem, n, sizeof *room, (void **)&room, err));
-    for (size_t k = 0; k < n && st == CIP_OK; k++)
-        st = cip_super_room_behind(s->f, k, &room[k], err);
+    for (size_t k = 0; k < n && st == CIP_OK; k++) {
+        st = cip_super_chunk_end(s->f, k, &end, err);
+        room[k] = cip_super_room_behind(s->f, k, end);
+    }
     if (st == CIP_OK) {
         qsort(room, n, sizeof *room, cip_compare_u64);
         s->spare = room[n / 2];
@@ -73,19 +72,25 @@ static cip_status measure_spare(const cip_super_work *w, cip_super_old *s, cip_e
     return st;
 }
 
-cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
+static cip_status open_measured(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
 {
     cip_space *data;
-    CIP_TRY(cip_super_member_name(w, w->c->super[j].member, s->name, err));
     CIP_TRY(cip_blz_super_open(w->c, j, &s->f, err));
     CIP_TRY(cip_space_resolve(s->f->data, &data, err));
+    s->stored = s->f->chunks.n;
+    s->offsets = (s->f->h.options & CIP_BP_OFFSETS) != 0 && s->f->chunks.end == 0;
+    return measure_spare(w, s, err);
+}
+
+cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
+{
+    CIP_TRY(cip_super_member_name(w, w->c->super[j].member, s->name, err));
+    CIP_TRY(open_measured(w, j, s, err));
     if (s->f->chunks.nfound < s->f->chunks.n)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks in '%.120s', found %" PRIu64, s->f->chunks.n,
                         s->name, s->f->chunks.nfound);
-    s->stored = s->f->chunks.n;
-    s->offsets = (s->f->h.options & CIP_BP_OFFSETS) != 0 && s->f->chunks.end == 0;
-    return measure_spare(w, s, err);
+    return CIP_OK;
 }
 
 cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
@@ -113,7 +118,6 @@ cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
     return CIP_OK;
 }
 
-/* The bytes of a new one and its digest; to be put back to `mem`. */
 cip_status cip_super_load(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p, void **bytes,
                           cip_err *err)
 {
@@ -135,7 +139,6 @@ cip_status cip_super_load(const cip_super_work *w, cip_sum_id sum, cip_super_pie
 /* --- as a new file -----------------------------------------------------------------------------
  */
 
-/* The header's fields that follow from the chunks; -1 stays. */
 void cip_super_set_counts(const cip_super_work *w, uint8_t *head, uint64_t n, uint64_t last)
 {
     if ((int32_t)cip_load_u32(head + AT_CHUNK_SIZE, false) != -1)
@@ -189,7 +192,6 @@ static cip_status add_offsets(const cip_super_work *w, const cip_super_old *s,
     return cip_revision_fill(as, 0xff, 8 * f->nfree, err);
 }
 
-/* The chunk and its digest. */
 cip_status cip_super_add_piece(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p,
                                cip_revision *as, cip_err *err)
 {
@@ -245,30 +247,27 @@ cip_status cip_super_replace(const cip_super_work *w, const cip_super_old *s,
  */
 
 /* As the last one that there is has it, but for its metadata. */
-static cip_status front_of_new(const cip_super_work *w, front *f, cip_err *err)
+static cip_status front_of_new(cip_super_work *w, front *f, cip_err *err)
 {
     cip_bp_header h = { .version = 3,
                         .options = CIP_BP_OFFSETS,
                         .sum = w->how->sum,
                         .typesize = (uint8_t)w->how->blosc.typesize };
-    cip_super_old s = { .spare = 0 };
     f->offsets = true;
     f->sum = w->how->sum;
-    if (w->c->nsuper != 0) {
-        CIP_TRY(cip_blz_super_open(w->c, w->c->nsuper - 1, &s.f, err));
-        CIP_TRY(cip_space_resolve(s.f->data, &(cip_space *){ NULL }, err));
-        s.offsets = (s.f->h.options & CIP_BP_OFFSETS) != 0 && s.f->chunks.end == 0;
-        CIP_TRY(measure_spare(w, &s, err));
-        f->sum = h.sum = s.f->h.sum;
-        f->offsets = (s.f->h.options & CIP_BP_OFFSETS) != 0;
-        f->spare = s.spare;
+    if (w->last.f == NULL && w->c->nsuper != 0)
+        CIP_TRY(open_measured(w, w->c->nsuper - 1, &w->last, err));
+    if (w->last.f != NULL) {
+        f->sum = h.sum = w->last.f->h.sum;
+        f->offsets = (w->last.f->h.options & CIP_BP_OFFSETS) != 0;
+        f->spare = w->last.spare;
     }
     h.options = f->offsets ? CIP_BP_OFFSETS : 0;
     cip_bp_header_write(&h, f->head);
     return CIP_OK;
 }
 
-cip_status cip_super_make(const cip_super_work *w, const cip_super_range *r, cip_err *err)
+cip_status cip_super_make(cip_super_work *w, const cip_super_range *r, cip_err *err)
 {
     cip_revision *as;
     char *name;
