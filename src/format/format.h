@@ -227,6 +227,13 @@ static inline const char *cip_option_given(const char *const *option, size_t i)
     return option != NULL ? option[i] : NULL;
 }
 
+/* The array's own (NULL: of none), else that of all. */
+static inline const char *cip_option_of(const cip_spec *spec, const cip_spec_array *a, size_t i)
+{
+    const char *own = a != NULL ? cip_option_given(a->option, i) : NULL;
+    return own != NULL ? own : cip_option_given(spec->option, i);
+}
+
 /* A kind of a format's files that is written under a name of its own. */
 typedef struct cip_format_kind {
     const char *name; /* --format argument; as an extension of the format it names the kind, too */

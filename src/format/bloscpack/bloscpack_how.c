@@ -27,18 +27,29 @@ const cip_format_option cip_bp_options[] = {
     { NULL, NULL },
 };
 
-/* The only array's own, else that of all. */
 static const char *given(const cip_spec *spec, size_t option)
 {
-    const char *own = spec->narray == 1 ? cip_option_given(spec->array[0].option, option) : NULL;
-    return own != NULL ? own : cip_option_given(spec->option, option);
+    return cip_option_of(spec, spec->narray == 1 ? &spec->array[0] : NULL, option);
 }
 
-static cip_status bad_option(const cip_spec *spec, size_t option, const char *expected,
-                             cip_err *err)
+bool cip_bp_number(const char *text, uint64_t least, uint64_t most, uint64_t *v)
 {
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
-                    cip_bp_options[option].key, given(spec, option));
+    char *end;
+    const unsigned long long n = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < least || n > most)
+        return false;
+    *v = n;
+    return true;
+}
+
+cip_status cip_bp_take_yes(const char *text, const char *key, bool *v, cip_err *err)
+{
+    const bool yes = text != NULL && strcmp(text, "yes") == 0;
+    if (text != NULL && !yes && strcmp(text, "no") != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected yes or no for %s, found %.60s",
+                        key, text);
+    *v = text != NULL ? yes : *v;
+    return CIP_OK;
 }
 
 /* A number of at most `most`; *v stays where none is given. */
@@ -46,14 +57,11 @@ static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most
                               cip_err *err)
 {
     const char *text = given(spec, option);
-    char *end;
-    if (text == NULL)
+    if (text == NULL || cip_bp_number(text, 0, most, v))
         return CIP_OK;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n > most)
-        return bad_option(spec, option, "a number of bytes or chunks", err);
-    *v = n;
-    return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected a number of bytes or chunks for %s, found %.60s",
+                    cip_bp_options[option].key, text);
 }
 
 static cip_status take_codec(const cip_spec *spec, const cip_spec_array *a, cip_blosc_spec *b,
@@ -134,7 +142,7 @@ static cip_status take_chunk_size(const cip_spec *spec, uint64_t itemsize, uint6
 cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
                          cip_bp_how *out, cip_err *err)
 {
-    const char *offsets = given(spec, OPTION_OFFSETS), *filter = given(spec, OPTION_FILTER);
+    const char *filter = given(spec, OPTION_FILTER);
     const cip_spec_array *own = spec->narray == 1 ? &spec->array[0] : NULL;
     *out = (cip_bp_how){ .sum = CIP_SUM_CRC32, .offsets = true, .spare = UINT64_MAX };
     cip_blosc_spec *b = &out->blosc;
@@ -153,9 +161,8 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
     out->chunk_size = usual_size(spec, out);
     CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
-    if (offsets != NULL && strcmp(offsets, "yes") != 0 && strcmp(offsets, "no") != 0)
-        return bad_option(spec, OPTION_OFFSETS, "yes or no", err);
-    out->offsets = offsets == NULL || strcmp(offsets, "yes") == 0;
+    CIP_TRY(cip_bp_take_yes(given(spec, OPTION_OFFSETS), cip_bp_options[OPTION_OFFSETS].key,
+                            &out->offsets, err));
     return take_number(spec, OPTION_SPARE, INT32_MAX, &out->spare, err);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How an array is to be stored: whose folder, codec, filter, rows of a chunk. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -41,12 +40,6 @@ const cip_format_kind cip_blz_kinds[] = {
     { NULL, NULL },
 };
 
-static const char *given(const cip_spec *spec, const cip_spec_array *a, size_t option)
-{
-    const char *own = a != NULL ? cip_option_given(a->option, option) : NULL;
-    return own != NULL ? own : cip_option_given(spec->option, option);
-}
-
 static cip_status check_sum(const cip_spec *spec, const char *name, cip_err *err)
 {
     if (spec->checksum == NULL || strcmp(spec->checksum, "none") == 0)
@@ -60,27 +53,16 @@ static cip_status check_sum(const cip_spec *spec, const char *name, cip_err *err
 static cip_status take_number(const char *text, size_t option, uint64_t least, uint64_t most,
                               uint64_t *v, cip_err *err)
 {
-    char *end;
-    if (text == NULL)
+    if (text == NULL || cip_bp_number(text, least, most, v))
         return CIP_OK;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < least || n > most)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " to %" PRIu64 " for %s, found %.60s", least, most,
-                        cip_blz_options[option].key, text);
-    *v = n;
-    return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected %" PRIu64 " to %" PRIu64 " for %s, found %.60s", least, most,
+                    cip_blz_options[option].key, text);
 }
 
-static cip_status take_yes(const char *text, size_t option, bool *v, cip_err *err)
+static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err *err)
 {
-    if (text == NULL)
-        return CIP_OK;
-    *v = strcmp(text, "yes") == 0;
-    if (*v || strcmp(text, "no") == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected yes or no for %s, found %.60s",
-                    cip_blz_options[option].key, text);
+    return cip_bp_take_yes(cip_option_of(spec, NULL, option), cip_blz_options[option].key, v, err);
 }
 
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err)
@@ -121,7 +103,7 @@ cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, c
                              .level = LEVEL,
                              .compcode = kind == CIP_BLZ_BCOLZ ? CIP_BLOSC_LZ4 : CIP_BLOSC_BLOSCLZ,
                              .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
-    CIP_TRY(cip_bp_choose_blosc(spec, a, given(spec, a, OPTION_FILTER), out, takes, err));
+    CIP_TRY(cip_bp_choose_blosc(spec, a, cip_option_of(spec, a, OPTION_FILTER), out, takes, err));
     if (kind != CIP_BLZ_DIR)
         return CIP_OK;
     *takes = false; /* they may be what BLZ does not have */
@@ -160,13 +142,14 @@ cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, ci
         out->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_NOFILTER;
     if (shuffle != NULL && cip_node_as_int(shuffle, &n) && n >= 0 && n <= CIP_BLOSC_BITSHUFFLE)
         out->filter[CIP_BLOSC_FILTERS - 1] = (uint8_t)n;
-    if (given(spec, NULL, OPTION_CHUNKLEN) != NULL)
+    if (cip_option_of(spec, NULL, OPTION_CHUNKLEN) != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected the rows of a chunk to stay %" PRId64 ", found another chunklen",
                         c->meta.chunklen);
     if (!c->document)
         CIP_TRY(check_sum(spec, c->blz->layout->version, err));
-    CIP_TRY(cip_bp_choose_blosc(spec, NULL, given(spec, NULL, OPTION_FILTER), out, takes, err));
+    CIP_TRY(
+        cip_bp_choose_blosc(spec, NULL, cip_option_of(spec, NULL, OPTION_FILTER), out, takes, err));
     if (cip_map_get(c->meta.storage, "bparams") == NULL)
         return CIP_OK;
     *takes = false;
@@ -187,7 +170,7 @@ static uint64_t usual_chunklen(uint64_t rows, uint64_t row)
 cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
                                    uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err)
 {
-    const char *text = given(spec, a, OPTION_CHUNKLEN);
+    const char *text = cip_option_of(spec, a, OPTION_CHUNKLEN);
     const uint64_t most = CIP_BLOSC_MAX_NBYTES / cip_max_u64(1, widest);
     uint64_t n = 0;
     if (most == 0)
@@ -209,7 +192,7 @@ static cip_status refuse(const cip_spec *spec, size_t from, size_t end, const ch
                          cip_err *err)
 {
     for (size_t i = from; i < end; i++)
-        if (given(spec, NULL, i) != NULL)
+        if (cip_option_of(spec, NULL, i) != NULL)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the option %s is only of %s",
                             cip_blz_options[i].key, what);
     return CIP_OK;
@@ -220,7 +203,7 @@ cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *t
     *table = false;
     if (kind == CIP_BLZ_DOCUMENT)
         return refuse(spec, OPTION_TABLE, OPTION_TABLE + 1, "blz-dir and bcolz", err);
-    return take_yes(given(spec, NULL, OPTION_TABLE), OPTION_TABLE, table, err);
+    return take_yes(spec, OPTION_TABLE, table, err);
 }
 
 /* A path beneath the array's folder that is nothing else's there, and none of those before it. */
@@ -241,7 +224,7 @@ static bool may_be_shard(char *const *shard, size_t n)
 static cip_status take_shards(const cip_spec *spec, cip_arena *a, cip_blz_super_how *out,
                               cip_err *err)
 {
-    const char *text = given(spec, NULL, OPTION_SHARDS);
+    const char *text = cip_option_of(spec, NULL, OPTION_SHARDS);
     size_t n = 1;
     char **shard;
     if (text == NULL)
@@ -286,12 +269,12 @@ cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind
     out->sum = CIP_SUM_CRC32;
     out->per = usual_superchunk(nchunk, nbytes);
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
-    CIP_TRY(take_number(given(spec, NULL, OPTION_SUPERCHUNK), OPTION_SUPERCHUNK, 1, INT32_MAX,
-                        &out->per, err));
-    CIP_TRY(
-        take_number(given(spec, NULL, OPTION_SPARE), OPTION_SPARE, 0, INT32_MAX, &out->spare, err));
-    CIP_TRY(take_yes(given(spec, NULL, OPTION_OFFSETS), OPTION_OFFSETS, &out->offsets, err));
-    CIP_TRY(take_yes(given(spec, NULL, OPTION_METADATA), OPTION_METADATA, &out->metadata, err));
+    CIP_TRY(take_number(cip_option_of(spec, NULL, OPTION_SUPERCHUNK), OPTION_SUPERCHUNK, 1,
+                        INT32_MAX, &out->per, err));
+    CIP_TRY(take_number(cip_option_of(spec, NULL, OPTION_SPARE), OPTION_SPARE, 0, INT32_MAX,
+                        &out->spare, err));
+    CIP_TRY(take_yes(spec, OPTION_OFFSETS, &out->offsets, err));
+    CIP_TRY(take_yes(spec, OPTION_METADATA, &out->metadata, err));
     if (out->spare != 0 && !out->offsets)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected offsets, as there is spare space");
