@@ -75,6 +75,17 @@ static inline void blz_start(blz_folder *f)
     assert_true(scratch_open(&f->dir));
 }
 
+/* A folder of two such arrays, a and b, as columns of a table. */
+static inline void blz_start_table(blz_folder *f, const char *rootdirs)
+{
+    blz_start(f);
+    blz_text(f, "__rootdirs__", rootdirs);
+    blz_mkdir(f, "a");
+    blz_array_at(f, "a/");
+    blz_mkdir(f, "b");
+    blz_array_at(f, "b/");
+}
+
 /* `from` may be NULL. */
 static inline cip_status blz_open_from(blz_folder *f, uint32_t flags, const cip_allocator *from)
 {

@@ -8,22 +8,13 @@
 
 #include "format/blz/blz_testing.h"
 
-static void table_of(blz_folder *f, const char *rootdirs)
-{
-    blz_start(f);
-    blz_text(f, "__rootdirs__", rootdirs);
-    blz_mkdir(f, "a");
-    blz_array_at(f, "a/");
-    blz_mkdir(f, "b");
-    blz_array_at(f, "b/");
-}
-
 static void columns_are_arrays_and_one_of_records(void **state)
 {
     (void)state;
     blz_folder f;
     uint8_t got[16];
-    table_of(&f, "{\"names\": [\"b\", \"x\"], \"dirs\": {\"x\": \"/long/gone/a\", \"b\": \"b\"}}");
+    blz_start_table(
+        &f, "{\"names\": [\"b\", \"x\"], \"dirs\": {\"x\": \"/long/gone/a\", \"b\": \"b\"}}");
     blz_text(&f, "a/__attrs__", "{\"k\": 1}");
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_int_equal(f.layout->narray, 3);
@@ -47,7 +38,7 @@ static void the_shortest_column_gives_the_rows(void **state)
 {
     (void)state;
     blz_folder f;
-    table_of(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     blz_text(&f, "b/meta/sizes", "{\"shape\": [200], \"nbytes\": 1600, \"cbytes\": 0}");
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_int_equal(f.layout->array[0]->view.shape[0], 200);
@@ -69,7 +60,7 @@ static void a_column_that_cannot_be_read_leaves_the_others(void **state)
         blz_folder f;
         char text[100];
         snprintf(text, sizeof text, "{\"names\": [\"%s\", \"a\"]}", row[i].name);
-        table_of(&f, text);
+        blz_start_table(&f, text);
         assert_int_equal(blz_open(&f), CIP_OK);
         assert_int_equal(f.layout->array[1]->st, row[i].st);
         assert_int_equal(f.layout->array[0]->st, row[i].st);
@@ -86,7 +77,7 @@ static void names_that_are_none_are_corrupt(void **state)
                                  "{\"names\": \"a\"}",          "[]" };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         blz_folder f;
-        table_of(&f, text[i]);
+        blz_start_table(&f, text[i]);
         assert_int_equal(blz_open(&f), CIP_ERR_CORRUPT);
         assert_string_equal(f.err.part, "__rootdirs__");
         blz_end(&f);
@@ -97,7 +88,7 @@ static void attributes_get_out_of_the_way_of_columns(void **state)
 {
     (void)state;
     blz_folder f;
-    table_of(&f, "{\"names\": [\"attributes\"], \"dirs\": {\"attributes\": \"a\"}}");
+    blz_start_table(&f, "{\"names\": [\"attributes\"], \"dirs\": {\"attributes\": \"a\"}}");
     blz_text(&f, "__attrs__", "{\"k\": 1}");
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_non_null(cip_tree_get(f.layout->tree, "_attributes/k", NULL));
@@ -115,7 +106,7 @@ static void too_many_columns_are_refused(void **state)
     for (int i = 1; i < MANY; i++)
         p += sprintf(p, ", \"%05d\"", i);
     sprintf(p, "]}");
-    table_of(&f, text);
+    blz_start_table(&f, text);
     assert_int_equal(blz_open(&f), CIP_ERR_LIMIT);
     blz_end(&f);
     free(text);

@@ -117,6 +117,28 @@ static void sizes_count_as_the_programs_did(void **state)
     }
 }
 
+/* What a program that was cut off left behind the rows was never counted. */
+static void files_left_over_take_nothing_from_the_count(void **state)
+{
+    (void)state;
+    blz_folder f;
+    job j;
+    int64_t found;
+    start(&f);
+    blz_chunk(&f, "data/__3.blp", 300, 100);
+    blz_text(&f, "meta/sizes", "{\"shape\": [250], \"nbytes\": 2000, \"cbytes\": 5000}");
+    OK(&j, job_open(&j, &f));
+    OK(&j, resize(&j, 0, 200));
+    OK(&j, job_finish(&j));
+    assert_string_equal(changes_of(&j), "gone data/__2.blp\ngone data/__3.blp\n"
+                                        "last replaced meta/sizes\n");
+    const cip_blz_column *c = ((cip_blz *)j.layout->own)->column[0];
+    assert_true(cip_node_as_int(cip_map_get(c->meta.sizes, "cbytes"), &found));
+    assert_int_equal(found, 5000); /* of __2.blp neither: it was not full */
+    job_close(&j);
+    blz_end(&f);
+}
+
 static void chunks_are_stored_as_storage_says(void **state)
 {
     (void)state;
@@ -353,6 +375,7 @@ int main(void)
         cmocka_unit_test(rows_behind_the_end_fill_the_last_chunk),
         cmocka_unit_test(fewer_rows_remove_files),
         cmocka_unit_test(sizes_count_as_the_programs_did),
+        cmocka_unit_test(files_left_over_take_nothing_from_the_count),
         cmocka_unit_test(chunks_are_stored_as_storage_says),
         cmocka_unit_test(new_rows_hold_what_dflt_says),
         cmocka_unit_test(a_dflt_that_does_not_fit_refuses_new_rows),

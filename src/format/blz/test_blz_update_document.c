@@ -17,9 +17,10 @@ enum { ROWS = 250, EACH = 20, PER = 4, STORED = 400 };
 typedef struct kind {
     bool key, offsets;
     size_t spare;
+    bool unset; /* its offsets, as a writer to a pipe leaves them */
 } kind;
 
-static const kind usual = { true, true, 40 };
+static const kind usual = { true, true, 40, false };
 
 /* One superchunk: chunks of EACH int64 from `first` on, `n` of them in all, each with a crc32. */
 static void put_super(blz_folder *f, uint64_t number, int64_t first, int64_t n, const kind *k)
@@ -46,7 +47,7 @@ static void put_super(blz_folder *f, uint64_t number, int64_t first, int64_t n, 
         for (int64_t r = 0; r < rows; r++)
             cip_store_u64(raw + 8 * r, (uint64_t)(first + i * EACH + r), false);
         if (k->offsets)
-            cip_store_u64(file + CIP_BP_HEADER + 8 * i, at, false);
+            cip_store_u64(file + CIP_BP_HEADER + 8 * i, k->unset ? UINT64_MAX : at, false);
         assert_int_equal(cip_blosc_encode(&mem, &spec, (cip_bytes){ raw, 8 * (size_t)rows },
                                           file + at, STORED, &len, NULL),
                          CIP_OK);
@@ -92,7 +93,7 @@ static void what_fits_stays_and_what_does_not_is_a_new_file(void **state)
         { 0, 0x7a3b, "replaced data/__2__.bin\nlast replaced meta/sizes\n" },
     };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        const kind k = { true, true, row[i].spare };
+        const kind k = { true, true, row[i].spare, false };
         blz_folder f;
         job j;
         put_folder(&f, &k);
@@ -111,6 +112,23 @@ static void what_fits_stays_and_what_does_not_is_a_new_file(void **state)
     }
 }
 
+static void unset_offsets_come_with_a_new_file(void **state)
+{
+    (void)state;
+    const kind k = { .key = true, .offsets = true, .unset = true };
+    blz_folder f;
+    job j;
+    put_folder(&f, &k);
+    OK(&j, job_open(&j, &f));
+    OK(&j, put_rows(&j, 0, 85, 1, 5));
+    OK(&j, job_finish(&j));
+    assert_memory_equal(changes_of(&j), "replaced data/__2__.bin\n", 24);
+    for (uint64_t r = 0; r < ROWS; r++)
+        assert_int_equal(value_at(&j, 0, r), r == 85 ? 5 : r);
+    job_close(&j);
+    blz_end(&f);
+}
+
 static void rows_come_and_go_at_the_end(void **state)
 {
     (void)state;
@@ -119,27 +137,27 @@ static void rows_come_and_go_at_the_end(void **state)
         int64_t rows;
         const char *changes;
     } row[] = {
-        { { true, true, 40 }, 260, "patched data/__4__.bin\nlast replaced meta/sizes\n" },
-        { { true, true, 40 },
+        { { true, true, 40, false }, 260, "patched data/__4__.bin\nlast replaced meta/sizes\n" },
+        { { true, true, 40, false },
           450,
           "replaced data/__4__.bin\nmade data/__5__.bin\nmade data/__6__.bin\n"
           "last replaced meta/sizes\n" },
-        { { false, true, 0 },
+        { { false, true, 0, false },
           400,
           "replaced data/__4__.bin\nmade data/__5__.bin\nlast replaced meta/sizes\n" },
-        { { true, false, 0 }, 300, "patched data/__4__.bin\nlast replaced meta/sizes\n" },
-        { { true, true, 40 },
+        { { true, false, 0, false }, 300, "patched data/__4__.bin\nlast replaced meta/sizes\n" },
+        { { true, true, 40, false },
           160,
           "gone data/__3__.bin\ngone data/__4__.bin\nlast replaced meta/sizes\n" },
-        { { false, true, 40 },
+        { { false, true, 40, false },
           130,
           "replaced data/__2__.bin\ngone data/__3__.bin\ngone data/__4__.bin\n"
           "last replaced meta/sizes\n" },
-        { { true, false, 0 },
+        { { true, false, 0, false },
           130,
           "patched data/__2__.bin\ngone data/__3__.bin\ngone data/__4__.bin\n"
           "last replaced meta/sizes\n" },
-        { { true, true, 40 },
+        { { true, true, 40, false },
           0,
           "gone data/__1__.bin\ngone data/__2__.bin\ngone data/__3__.bin\ngone data/__4__.bin\n"
           "last replaced meta/sizes\n" },
@@ -156,6 +174,35 @@ static void rows_come_and_go_at_the_end(void **state)
         OK(&j, job_finish(&j));
         assert_string_equal(changes_of(&j), row[i].changes);
         expect_rows(&j, (uint64_t)row[i].rows);
+        job_close(&j);
+        blz_end(&f);
+    }
+}
+
+/* Nothing says then how many chunks a superchunk has; one that is left over is no example. */
+static void the_first_rows_begin_with_the_first_superchunk(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 2; left++) {
+        const kind k = { .offsets = true };
+        blz_folder f;
+        job j;
+        put_folder(&f, &k);
+        blz_text(&f, "meta/sizes", "{\"shape\": [0], \"nbytes\": 0, \"cbytes\": 0}");
+        for (int i = 1; i <= 4 && !left; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "data/__%d__.bin", i);
+            unlink(scratch_path(&f.dir, name));
+        }
+        OK(&j, job_open(&j, &f));
+        OK(&j, put_rows(&j, 0, 0, 130, 0));
+        OK(&j, job_finish(&j));
+        assert_string_equal(changes_of(&j),
+                            left ? "replaced data/__1__.bin\ngone data/__2__.bin\n"
+                                   "gone data/__3__.bin\ngone data/__4__.bin\n"
+                                   "last replaced meta/sizes\n"
+                                 : "made data/__1__.bin\nlast replaced meta/sizes\n");
+        expect_rows(&j, 130);
         job_close(&j);
         blz_end(&f);
     }
@@ -233,7 +280,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_stays_and_what_does_not_is_a_new_file),
+        cmocka_unit_test(unset_offsets_come_with_a_new_file),
         cmocka_unit_test(rows_come_and_go_at_the_end),
+        cmocka_unit_test(the_first_rows_begin_with_the_first_superchunk),
         cmocka_unit_test(new_rows_are_what_dflt_says_unless_none_were_asked_for),
         cmocka_unit_test(a_missing_superchunk_refuses_only_what_needs_it),
         cmocka_unit_test(failing_allocations_are_reported),

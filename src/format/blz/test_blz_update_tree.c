@@ -108,22 +108,12 @@ static void damaged_attributes_are_not_written_over(void **state)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static void start_table(blz_folder *f, const char *rootdirs)
-{
-    blz_start(f);
-    blz_text(f, "__rootdirs__", rootdirs);
-    blz_mkdir(f, "a");
-    blz_array_at(f, "a/");
-    blz_mkdir(f, "b");
-    blz_array_at(f, "b/");
-}
-
 static void columns_keep_one_length(void **state)
 {
     (void)state;
     blz_folder f;
     job j;
-    start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     OK(&j, job_open(&j, &f));
     OK(&j, put_rows(&j, 1, 250, 10, 250));
     assert_refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "columns of one length");
@@ -149,7 +139,8 @@ static void a_column_gets_another_name(void **state)
     (void)state;
     blz_folder f;
     job j;
-    start_table(&f, "{\"names\": [\"x\", \"b\"], \"dirs\": {\"x\": \"/gone/a\", \"b\": \"b\"}}");
+    blz_start_table(&f,
+                    "{\"names\": [\"x\", \"b\"], \"dirs\": {\"x\": \"/gone/a\", \"b\": \"b\"}}");
     blz_text(&f, "a/__attrs__", "{\"k\": 1}");
     OK(&j, job_open(&j, &f));
     OK(&j, store->move(j.u, "x", "new", false, &j.err));
@@ -176,7 +167,7 @@ static void a_column_goes(void **state)
     (void)state;
     blz_folder f;
     job j;
-    start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     blz_text(&f, "b/data/notes", "x");
     OK(&j, job_open(&j, &f));
     OK(&j, store->remove(j.u, "b", &j.err));
@@ -209,7 +200,7 @@ static void names_that_a_column_cannot_have_are_refused(void **state)
                 { "x\ny", CIP_ERR_UNSUPPORTED } };
     blz_folder f;
     job j;
-    start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     blz_text(&f, "other", "x");
     OK(&j, job_open(&j, &f));
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
@@ -231,7 +222,7 @@ static void attributes_of_columns_are_their_own(void **state)
     (void)state;
     blz_folder f;
     job j;
-    start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     OK(&j, job_open(&j, &f));
     OK(&j, store->set(j.u, "column_attributes/b/unit", text_node(&j, "mm"), &j.err));
     OK(&j, store->set(j.u, "attributes/of", text_node(&j, "all"), &j.err));
@@ -261,7 +252,7 @@ static void failing_allocations_are_reported(void **state)
     (void)state;
     static const cip_spec as_it_is = { .big = -1 };
     blz_folder f;
-    start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+    blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     blz_text(&f, "a/__attrs__", "{\"k\": 1}");
     for (int kind = 0; kind < 3; kind++)
         for (size_t n = 1;; n++) {

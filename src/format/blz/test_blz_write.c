@@ -42,6 +42,16 @@ static bool is_there(blz_folder *f, const char *name)
     return stat(scratch_path(&f->dir, name), &st) == 0;
 }
 
+/* It is of this version and holds counting(), and verify finds nothing. */
+static void has_counting(blz_folder *f, const char *version)
+{
+    assert_int_equal(blz_open(f), CIP_OK);
+    assert_string_equal(f->layout->version, version);
+    for (uint64_t i = 0; i < N; i++)
+        assert_int_equal(blz_read(f, 0, i), CIP_OK);
+    assert_string_equal(blz_verify(f).text, "");
+}
+
 static void an_array_is_as_the_programs_wrote_it(void **state)
 {
     (void)state;
@@ -73,11 +83,7 @@ static void an_array_is_as_the_programs_wrote_it(void **state)
                  stored);
         blz_has_text(&f, "meta/sizes", sizes);
         assert_true(is_there(&f, "data/__2.blp") && !is_there(&f, "data/__3.blp"));
-        assert_int_equal(blz_open(&f), CIP_OK);
-        assert_string_equal(f.layout->version, k == 0 ? "BLZ" : "bcolz");
-        for (uint64_t i = 0; i < N; i++)
-            assert_int_equal(blz_read(&f, 0, i), CIP_OK);
-        assert_string_equal(blz_verify(&f).text, "");
+        has_counting(&f, k == 0 ? "BLZ" : "bcolz");
         blz_end(&f);
     }
 }
@@ -311,11 +317,7 @@ static void superchunks_are_as_the_document_has_them(void **state)
     }
     assert_int_equal(at, n);
     assert_true(is_there(&f, "data/__2__.bin") && !is_there(&f, "data/__3__.bin"));
-    assert_int_equal(blz_open(&f), CIP_OK);
-    assert_string_equal(f.layout->version, "document");
-    for (uint64_t i = 0; i < N; i++)
-        assert_int_equal(blz_read(&f, 0, i), CIP_OK);
-    assert_string_equal(blz_verify(&f).text, "");
+    has_counting(&f, "document");
     blz_end(&f);
 }
 
@@ -332,10 +334,7 @@ static void superchunks_are_dealt_out_to_shards(void **state)
     blz_has_text(&f, "meta/shards", "[\"a\", \"b/c\"]\n");
     assert_true(is_there(&f, "a/data/__1__.bin") && is_there(&f, "b/c/data/__2__.bin"));
     assert_true(is_there(&f, "a/data/__5__.bin") && !is_there(&f, "data"));
-    assert_int_equal(blz_open(&f), CIP_OK);
-    for (uint64_t i = 0; i < N; i++)
-        assert_int_equal(blz_read(&f, 0, i), CIP_OK);
-    assert_string_equal(blz_verify(&f).text, "");
+    has_counting(&f, "document");
     blz_end(&f);
 }
 
@@ -455,6 +454,35 @@ static void records_become_a_table_on_demand(void **state)
     cip_arena_clear(&arena);
 }
 
+/* No chunk of records is one of a column, so theirs say nothing of its rows. */
+static void columns_do_not_take_the_chunks_of_records(void **state)
+{
+    (void)state;
+    static uint8_t raw[24 * N];
+    const char *const option[8] = { "70" }, *const columns[8] = { [2] = "yes" };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_spec_array a = record_array(&arena, raw);
+    const char plain[] = "[('a', '<i8'), ('p', '<u2', (8,))]";
+    const void *data[] = { raw };
+    blz_folder from, f;
+    blz_out o;
+    assert_int_equal(cip_dtype_parse(&arena, plain, strlen(plain), false, &a.dtype, NULL), CIP_OK);
+    cip_spec spec = spec_of(&a, "bcolz", option);
+    assert_int_equal(blz_out_folder(&o, &from, &spec, data), CIP_OK);
+    assert_int_equal(blz_open(&from), CIP_OK);
+    a.source = from.layout->array[0];
+    spec.option = columns;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    assert_int_equal(blz_open(&f), CIP_OK);
+    assert_int_equal(((cip_blz *)f.layout->own)->column[0]->meta.chunklen, (1 << 14) / 8);
+    has_records(&f, raw);
+    blz_end(&f);
+    blz_end(&from);
+    cip_arena_clear(&arena);
+}
+
 static void several_arrays_are_columns(void **state)
 {
     (void)state;
@@ -562,6 +590,7 @@ int main(void)
         cmocka_unit_test(records_lie_in_columns),
         cmocka_unit_test(a_folder_is_named_as_the_field),
         cmocka_unit_test(records_become_a_table_on_demand),
+        cmocka_unit_test(columns_do_not_take_the_chunks_of_records),
         cmocka_unit_test(several_arrays_are_columns),
         cmocka_unit_test(what_is_no_column_is_named),
         cmocka_unit_test(failing_allocations_are_reported),
