@@ -238,6 +238,21 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
     return st;
 }
 
+typedef struct one_bytes {
+    const uint8_t *at;
+    size_t each;
+} one_bytes;
+
+/* A cip_feed of elements that lie in memory. */
+static inline cip_status one_next(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+{
+    one_bytes *b = self;
+    (void)err;
+    memcpy(dst, b->at, (size_t)nelem * b->each);
+    b->at += nelem * b->each;
+    return CIP_OK;
+}
+
 /* Changes of an array by a store that has it in bytes, as core makes them. */
 static inline cip_status one_elements(const cip_array_store *s, void *w, const cip_array *a,
                                       const cip_nd *at, const cip_feed *feed, cip_err *err)

@@ -210,20 +210,6 @@ static void masks_and_several_arrays_are_named(void **state)
 
 /* --- updates ---------------------------------------------------------------------------------- */
 
-typedef struct bytes {
-    const uint8_t *at;
-    size_t each;
-} bytes;
-
-static cip_status next(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
-{
-    bytes *b = self;
-    (void)err;
-    memcpy(dst, b->at, (size_t)nelem * b->each);
-    b->at += nelem * b->each;
-    return CIP_OK;
-}
-
 typedef struct job {
     one_file f;
     cip_arena arena;
@@ -280,8 +266,8 @@ static cip_status put_rows(job *j, uint8_t *raw, int64_t first, int64_t n)
 {
     const cip_array *a = j->f.layout->array[0];
     const int64_t row = a->view.stride[0], end = first + n;
-    bytes b = { raw + first * row, (size_t)a->view.itemsize };
-    const cip_feed feed = { next, &b };
+    one_bytes b = { raw + first * row, (size_t)a->view.itemsize };
+    const cip_feed feed = { one_next, &b };
     cip_nd at = a->view;
     for (int64_t i = first * row; i < end * row; i++)
         raw[i] = (uint8_t)(raw[i] + i % 5);

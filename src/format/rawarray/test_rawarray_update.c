@@ -135,20 +135,6 @@ static void job_close(job *j)
     one_close(&j->f);
 }
 
-typedef struct bytes {
-    const uint8_t *at;
-    size_t each;
-} bytes;
-
-static cip_status next(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
-{
-    bytes *b = self;
-    (void)err;
-    memcpy(dst, b->at, (size_t)nelem * b->each);
-    b->at += nelem * b->each;
-    return CIP_OK;
-}
-
 /* Every k-th element along each axis from a random one on. */
 static void write_some(job *j, model *m)
 {
@@ -178,9 +164,9 @@ static void write_some(job *j, model *m)
                 i[d] = 0;
         }
     }
-    bytes b = { data, m->each };
+    one_bytes b = { data, m->each };
     assert_int_equal(one_elements(&cip_ra_store, j->u, j->f.layout->array[0], &at,
-                                  &(cip_feed){ next, &b }, NULL),
+                                  &(cip_feed){ one_next, &b }, NULL),
                      CIP_OK);
 }
 
@@ -190,11 +176,11 @@ static void append_some(job *j, model *m)
     size_t old = count(m->ndim, m->shape, m->each);
     m->shape[0] += (int64_t)n;
     size_t now = count(m->ndim, m->shape, m->each);
-    bytes b = { m->data + old, m->each };
+    one_bytes b = { m->data + old, m->each };
     for (size_t i = old; i < now; i++)
         m->data[i] = (uint8_t)(10 + any(200));
     assert_int_equal(
-        one_rows(&cip_ra_store, j->u, j->f.layout->array[0], n, &(cip_feed){ next, &b }, NULL),
+        one_rows(&cip_ra_store, j->u, j->f.layout->array[0], n, &(cip_feed){ one_next, &b }, NULL),
         CIP_OK);
 }
 
@@ -317,10 +303,10 @@ static void only_what_changes_is_written(void **state)
     assert_true(j.r.patch.n >= 1);
     job_close(&j);
 
-    bytes b = { m.data, 4 };
+    one_bytes b = { m.data, 4 };
     job_open(&j, &m, &forms[0], NULL, NULL);
     assert_int_equal(
-        one_rows(&cip_ra_store, j.u, j.f.layout->array[0], 1, &(cip_feed){ next, &b }, NULL),
+        one_rows(&cip_ra_store, j.u, j.f.layout->array[0], 1, &(cip_feed){ one_next, &b }, NULL),
         CIP_OK);
     assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.has_tail && !j.r.anew);
@@ -348,9 +334,9 @@ static void many_changes_make_the_file_anew(void **state)
     j.arena.mem = j.r.patch.arena.mem = &j.f.env.mem;
     assert_int_equal(begin(&j, &(cip_spec){ .big = -1 }, &j.u), CIP_OK);
     cip_nd at = { .itemsize = 1, .ndim = 1, .shape = { N / 128 }, .stride = { 128 } };
-    bytes from = { ones, 1 };
+    one_bytes from = { ones, 1 };
     assert_int_equal(one_elements(&cip_ra_store, j.u, j.f.layout->array[0], &at,
-                                  &(cip_feed){ next, &from }, NULL),
+                                  &(cip_feed){ one_next, &from }, NULL),
                      CIP_OK);
     assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.anew);
@@ -409,8 +395,8 @@ static void shapes_end_what_can_be_changed(void **state)
     static model m;
     job j;
     cip_nd at;
-    bytes b = { m.data, 1 };
-    const cip_feed feed = { next, &b };
+    one_bytes b = { m.data, 1 };
+    const cip_feed feed = { one_next, &b };
     (void)state;
     make_model(&m, 1, 1, "");
     m.shape[0] = 9;
@@ -436,8 +422,8 @@ static void a_failing_allocation_is_passed_on(void **state)
             fail_alloc alloc = { 0 };
             const cip_allocator from = { fail_alloc_resize, &alloc };
             uint8_t data[100] = { 0 };
-            bytes b = { data, 2 };
-            const cip_feed feed = { next, &b };
+            one_bytes b = { data, 2 };
+            const cip_feed feed = { one_next, &b };
             cip_nd at = { .itemsize = 2, .ndim = 2, .shape = { 1, 2 }, .stride = { 4, 2 } };
             seed = 1;
             make_model(&m, 2, 2, "abc");
