@@ -160,8 +160,20 @@ done:
     return st;
 }
 
-/* Neither a mask of its own shape nor an array whose mask it is. */
-static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
+/* Whether its mask has none of the axes that change: `shape` is what it becomes, NULL: more rows.
+ */
+static bool mask_fits(const cip_array *a, const int64_t *shape)
+{
+    const int32_t first = a->view.ndim - a->mask.array->view.ndim;
+    bool fits = first > 0;
+    for (int32_t k = first; fits && shape != NULL && k < a->view.ndim; k++)
+        fits = shape[k] == a->view.shape[k];
+    return fits;
+}
+
+/* Neither a mask that would not fit nor an array whose mask it is. */
+static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t *shape,
+                          cip_err *err)
 {
     for (size_t i = 0; i < l->narray; i++) {
         const cip_array *m = l->array[i]->mask.array;
@@ -170,10 +182,10 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, cip_err *err)
                             "the array is the mask of '%.80s', which it would no longer fit",
                             l->array[i]->path);
     }
-    if (a->mask.kind != CIP_MASK_SET_MISSING || a->mask.array->view.ndim < a->view.ndim)
+    if (a->mask.kind != CIP_MASK_SET_MISSING || mask_fits(a, shape))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the array has a mask of its own shape, which would no longer fit");
+                    "the array has a mask, which would no longer fit");
 }
 
 cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
@@ -181,11 +193,10 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
 {
     asdf_update *u = state;
     uint64_t row = a->view.itemsize, end;
-    (void)shape;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, kind != CIP_CHANGE_ELEMENTS, err));
     if (kind != CIP_CHANGE_ELEMENTS)
-        CIP_TRY(no_mask(u->l, a, err));
+        CIP_TRY(no_mask(u->l, a, shape, err));
     if (is_inline(a))
         return cip_asdf_inline_form(u, a, kind, out, err);
     for (int32_t i = 1; i < a->view.ndim; i++) /* of fewer bytes than there are */
@@ -241,7 +252,7 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
 {
     cip_space *space;
     if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) ||
-        cip_map_get(a->node, "strides") != NULL || no_mask(l, a, NULL) != CIP_OK)
+        cip_map_get(a->node, "strides") != NULL || no_mask(l, a, NULL, NULL) != CIP_OK)
         return false;
     const cip_layout *where = streamed_in(l, a, &space);
     if (where == NULL || cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
