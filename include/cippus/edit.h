@@ -139,6 +139,17 @@ CIP_API cip_status cip_edit_append(cip_edit *e, const char *path, const void *da
                                    cip_err *err);
 CIP_API cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from,
                                          cip_err *err);
+/** Removes what is at [start, start + count) along an axis; what is behind it moves up. A count of
+ * 0 changes nothing, that of the whole axis leaves the length 0. Of records in columns rows go from
+ * all columns. ARG for an axis that the array does not have, RANGE beyond its end, UNSUPPORTED
+ * where cip_edit_resize cannot change the length of that axis. */
+CIP_API cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t start,
+                                   int64_t count, cip_err *err);
+/** The same by a selection of the array as it is by then, as "[100:200]", "[-1]" or "[:, 3:5]": a
+ * part of one axis, clipped as in numpy, and the others whole (ARG for any other). UNSUPPORTED for
+ * a step other than 1. */
+CIP_API cip_status cip_edit_delete_slice(cip_edit *e, const char *path, const char *selection,
+                                         cip_err *err);
 /** Gives the array a new shape of the same number of axes: elements inside both shapes stay where
  * they are, new ones are zeros. */
 CIP_API cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,

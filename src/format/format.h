@@ -112,7 +112,8 @@ typedef struct cip_store_begin {
 typedef enum cip_change_kind {
     CIP_CHANGE_ELEMENTS = 1, /* elements become others */
     CIP_CHANGE_ROWS,         /* more come along the first axis */
-    CIP_CHANGE_SHAPE         /* another shape, with zeros where there was nothing */
+    CIP_CHANGE_SHAPE,        /* another shape, with zeros where there was nothing */
+    CIP_CHANGE_SPLICE        /* rows come or go in the midst of an axis */
 } cip_change_kind;
 
 /* How the elements of an array that is there change: in chunks, or (`bytes`) as linear bytes. */
@@ -163,8 +164,8 @@ typedef struct cip_array_store {
     cip_status (*set_text)(void *w, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
     cip_status (*history)(void *w, const char *text, cip_err *err);
-    /* How an array's elements change (`shape` of CIP_CHANGE_SHAPE: what it is to become; else
-     * NULL). What cannot be changed is refused here. */
+    /* How an array's elements change (`shape` of CIP_CHANGE_SHAPE and CIP_CHANGE_SPLICE: what it is
+     * to become; else NULL). What cannot be changed is refused here. */
     cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
                        cip_change_form *out, cip_err *err);
     /* In chunks: before the end, of each array that changed, what became of its chunks; borrowed

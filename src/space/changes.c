@@ -202,6 +202,15 @@ done:
     return st;
 }
 
+cip_status cip_changes_add(cip_changes *c, cip_io *from, uint64_t off, uint64_t n, cip_err *err)
+{
+    cip_io *to;
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(behind(c, &to, err));
+    return cip_temporary_add(to, from, off, n, err);
+}
+
 cip_status cip_changes_resize(cip_changes *c, uint64_t len, cip_err *err)
 {
     uint64_t now, kept;
@@ -279,24 +288,21 @@ static cip_status copy_view(copier *c, const cip_nd *from, const cip_nd *to, cip
     return CIP_OK;
 }
 
-cip_status cip_changes_copy(cip_changes *c, const cip_nd *from, const cip_nd *to, cip_changes *out,
-                            cip_err *err)
+/* Makes *out, `len` bytes of it: what is in the boxes, and zeros. */
+static cip_status copy_boxes(cip_changes *c, const cip_splice_box *box, size_t n, uint64_t len,
+                             cip_changes *out, cip_err *err)
 {
-    const cip_dtype bytes = { .kind = CIP_OPAQUE, .itemsize = to->itemsize, .name = "bytes" };
+    const cip_dtype bytes = { .kind = CIP_OPAQUE, .itemsize = box->to.itemsize, .name = "bytes" };
     copier k = { .how = { c->layout, c->layout->env->pool } };
-    cip_nd a = *from, b = *to;
-    uint64_t first, len;
     cip_status st;
-    CIP_TRY(cip_view_bounds(to, &first, &len, err));
     CIP_TRY(cip_changes_now(c, &k.from, err));
     cip_changes_begin(out, c->layout, NULL, false, c->amount);
-    for (int32_t i = 0; i < to->ndim; i++)
-        a.shape[i] = b.shape[i] = from->shape[i] < to->shape[i] ? from->shape[i] : to->shape[i];
     CIP_GO(temporary(c, &out->anew, err));
     CIP_GO(cip_temporary_resize(out->anew, len, err));
     CIP_GO(cip_cast_make(&bytes, &bytes, CIP_OVERFLOW_ERROR, &k.cast, err));
     k.to = out->anew;
-    st = copy_view(&k, &a, &b, err);
+    for (size_t i = 0; i < n; i++)
+        CIP_GO(copy_view(&k, &box[i].from, &box[i].to, err));
 done:
     cip_mem_put(&c->layout->env->mem, k.buf);
     if (st != CIP_OK)
@@ -304,77 +310,37 @@ done:
     return st;
 }
 
-/* --- arrays -------------------------------------------------------------------------------------
- */
-
-/* Where the elements end, which are packed. */
-static cip_status end_of(const cip_nd *at, uint64_t *end, cip_err *err)
-{
-    uint64_t n;
-    if (!cip_shape_nelem(at->ndim, at->shape, &n) || cip_mul_overflow(n, at->itemsize, &n) ||
-        cip_add_overflow(at->off, n, end))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
-    return CIP_OK;
-}
-
-/* The array with nrow rows more: its shape, and how many elements these are. */
-static cip_status count_rows(const cip_nd *at, uint64_t nrow, int64_t *shape, uint64_t *nelem,
-                             cip_err *err)
-{
-    uint64_t nbytes;
-    if (at->ndim == 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
-    memcpy(shape, at->shape, (size_t)at->ndim * sizeof *shape);
-    if (!cip_shape_nelem(at->ndim - 1, shape + 1, nelem) || cip_mul_overflow(*nelem, nrow, nelem) ||
-        cip_mul_overflow(*nelem, at->itemsize, &nbytes) ||
-        cip_add_overflow(shape[0], nrow, &shape[0]))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
-    return CIP_OK;
-}
-
-cip_status cip_changes_rows(cip_changes *c, const cip_changes_array *a, uint64_t nrow,
-                            const cip_feed *feed, int64_t *shape, cip_changes *content, bool *moved,
+cip_status cip_changes_copy(cip_changes *c, const cip_nd *from, const cip_nd *to, cip_changes *out,
                             cip_err *err)
 {
-    cip_nd to;
-    uint64_t nelem, end;
-    *moved = false;
-    CIP_TRY(count_rows(&a->at, nrow, shape, &nelem, err));
-    CIP_TRY(cip_view_c_order(a->at.ndim, shape, a->at.itemsize, &to, err));
-    if (nelem == 0)
-        return CIP_OK;
-    if (a->ends) {
-        CIP_TRY(end_of(&a->at, &end, err));
-        CIP_TRY(cip_changes_resize(c, end, err)); /* without a torn row */
-        return cip_changes_append(c, nelem, a->at.itemsize, feed, err);
-    }
-    CIP_TRY(cip_view_c_order(a->at.ndim, a->at.shape, a->at.itemsize, &to, err));
-    CIP_TRY(cip_changes_copy(c, &a->at, &to, content, err));
-    cip_status st = cip_changes_append(content, nelem, to.itemsize, feed, err);
-    if (st != CIP_OK)
-        cip_changes_end(content);
-    *moved = st == CIP_OK;
-    return st;
+    cip_splice_box all = { *from, *to };
+    uint64_t first, len;
+    CIP_TRY(cip_view_bounds(to, &first, &len, err));
+    for (int32_t i = 0; i < to->ndim; i++)
+        all.from.shape[i] = all.to.shape[i] =
+            from->shape[i] < to->shape[i] ? from->shape[i] : to->shape[i];
+    return copy_boxes(c, &all, 1, len, out, err);
 }
 
-cip_status cip_changes_shape(cip_changes *c, const cip_changes_array *a, const int64_t *shape,
-                             cip_changes *content, bool *moved, cip_err *err)
+cip_status cip_changes_copy_spliced(cip_changes *c, const cip_nd *from, const cip_splice *s,
+                                    cip_changes *out, cip_err *err)
 {
+    int64_t shape[CIP_MAX_NDIM];
+    cip_splice_box box[2];
     cip_nd to;
-    uint64_t end;
-    bool rows_only = a->ends;
-    *moved = false;
-    CIP_TRY(cip_view_c_order(a->at.ndim, shape, a->at.itemsize, &to, err));
-    for (int32_t i = 1; i < to.ndim; i++)
-        rows_only = rows_only && shape[i] == a->at.shape[i];
-    if (!rows_only) {
-        CIP_TRY(cip_changes_copy(c, &a->at, &to, content, err));
-        *moved = true;
+    uint64_t first, len;
+    CIP_TRY(cip_splice_shape(s, from->ndim, from->shape, shape, err));
+    CIP_TRY(cip_view_c_order(from->ndim, shape, from->itemsize, &to, err));
+    CIP_TRY(cip_view_bounds(&to, &first, &len, err));
+    cip_splice_boxes(s, from, &to, box);
+    CIP_TRY(copy_boxes(c, box, 2, len, out, err));
+    const cip_nd room = cip_splice_room(s, &to);
+    if (s->feed == NULL || len == 0 || s->added == 0)
         return CIP_OK;
-    }
-    to.off = a->at.off;
-    CIP_TRY(end_of(&to, &end, err));
-    return cip_changes_resize(c, end, err);
+    cip_status st = cip_changes_write(out, &room, s->feed, err);
+    if (st != CIP_OK)
+        cip_changes_end(out);
+    return st;
 }
 
 /* --- how it ends ---------------------------------------------------------------------------------

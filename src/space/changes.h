@@ -18,7 +18,7 @@
 
 #include "io/patch.h"
 #include "space/layout.h"
-#include "space/scatter.h"
+#include "space/splice.h"
 
 enum {
     CIP_CHANGES_PATCH_MAX = 32 << 20, /* bytes of all writes of an update within its file */
@@ -61,6 +61,8 @@ cip_status cip_changes_write(cip_changes *c, const cip_nd *at, const cip_feed *f
 /* nelem elements of the feed behind the last byte. */
 cip_status cip_changes_append(cip_changes *c, uint64_t nelem, uint64_t itemsize,
                               const cip_feed *feed, cip_err *err);
+/* n bytes of an io from `off` on behind the last byte. */
+cip_status cip_changes_add(cip_changes *c, cip_io *from, uint64_t off, uint64_t n, cip_err *err);
 /* Cuts the bytes off at `len`, or adds zeros up to it. */
 cip_status cip_changes_resize(cip_changes *c, uint64_t len, cip_err *err);
 /* How many bytes there are now. */
@@ -76,6 +78,9 @@ cip_status cip_changes_make_anew(cip_changes *c, cip_err *err);
  * shapes are copied, others are zeros. On failure *out needs no end. */
 cip_status cip_changes_copy(cip_changes *c, const cip_nd *from, const cip_nd *to, cip_changes *out,
                             cip_err *err);
+/* The same where rows come or go in the midst: all bytes of the array that becomes of `from`. */
+cip_status cip_changes_copy_spliced(cip_changes *c, const cip_nd *from, const cip_splice *s,
+                                    cip_changes *out, cip_err *err);
 
 /* Elements of an array that the view `at` has in these bytes. `ends`: in C order and up to where
  * rows may come and go, which is the end but for what is to be cut off there. */
@@ -92,6 +97,10 @@ cip_status cip_changes_rows(cip_changes *c, const cip_changes_array *a, uint64_t
                             cip_err *err);
 cip_status cip_changes_shape(cip_changes *c, const cip_changes_array *a, const int64_t *shape,
                              cip_changes *content, bool *moved, cip_err *err);
+/* Rows (of any axis) come or go in the midst of it. Of raw bytes that the array ends, those behind
+ * are kept in the temporary file and none before are touched. */
+cip_status cip_changes_splice(cip_changes *c, const cip_changes_array *a, const cip_splice *s,
+                              cip_changes *content, bool *moved, cip_err *err);
 
 /* How it ends, where it is not anew: the writes to kept bytes, rising and each byte once, are added
  * to the patch; behind them come all bytes of `added`. */

@@ -414,9 +414,10 @@ cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const
 /* --- shapes -------------------------------------------------------------------------------------
  */
 
-/* In a copy of the space as it was, as the grid changes under the one that is kept. */
-static cip_status resize_grid(cip_chunk_changes *c, const int64_t *shape, const cip_nd *at,
-                              const cip_feed *feed, cip_err *err)
+/* In a copy of the space as it was, as the grid changes under the one that is kept. `change` says
+ * what is written, and what comes or goes in the midst. */
+static cip_status reshape_grid(cip_chunk_changes *c, const int64_t *shape, cip_grid_change *change,
+                               cip_err *err)
 {
     int64_t before[CIP_MAX_NDIM];
     cip_grid was = c->grid;
@@ -429,31 +430,57 @@ static cip_status resize_grid(cip_chunk_changes *c, const int64_t *shape, const 
     was.shape = before;
     old.grid = &was;
     memcpy(c->shape, shape, (size_t)c->grid.ndim * sizeof *shape);
-    const cip_grid_change change = {
-        .how = c->how, .old = &old, .grid = &c->grid, .at = at, .feed = feed
-    };
+    change->how = c->how;
+    change->old = &old;
+    change->grid = &c->grid;
     c->reshapes = true;
-    CIP_TRY(cip_grid_change_run(&change, take_part, c, err));
+    CIP_TRY(cip_grid_change_run(change, take_part, c, err));
     c->now->len = len;
     cip_chunk_runs_take(c);
     return CIP_OK;
+}
+
+static cip_status expect_whole(const cip_chunk_changes *c, const cip_array *a, cip_err *err)
+{
+    return c->whole && a == c->array ? CIP_OK
+                                     : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                                "the array is a part of what is stored in chunks");
 }
 
 cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
                                     const cip_nd *at, const cip_feed *feed, cip_err *err)
 {
     const size_t n = (size_t)c->grid.ndim * sizeof *shape;
-    if (!c->whole || a != c->array)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the array is a part of what is stored in chunks");
+    cip_grid_change change = { .at = at, .feed = feed };
+    CIP_TRY(expect_whole(c, a, err));
     if (memcmp(shape, c->shape, n) == 0)
         return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
     c->reshaped = true;
     if (c->form.grid != NULL)
-        return resize_grid(c, shape, at, feed, err);
+        return reshape_grid(c, shape, &change, err);
     CIP_TRY(cip_linear_changes_resize(c, shape, err));
     memcpy(c->shape, shape, n);
     return at != NULL ? cip_linear_changes_write(c, at, feed, err) : CIP_OK;
+}
+
+cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, const cip_splice *s,
+                                    cip_err *err)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    cip_nd room;
+    cip_grid_change change = { .splice = s, .feed = s->feed };
+    CIP_TRY(expect_whole(c, a, err));
+    CIP_TRY(cip_splice_shape(s, c->grid.ndim, c->shape, shape, err));
+    c->reshaped = true;
+    if (c->form.grid == NULL) {
+        CIP_TRY(cip_linear_changes_splice(c, s, shape, err));
+        memcpy(c->shape, shape, (size_t)c->grid.ndim * sizeof *shape);
+        return CIP_OK;
+    }
+    CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &room, err));
+    room = cip_splice_room(s, &room);
+    change.at = s->feed != NULL ? &room : NULL;
+    return reshape_grid(c, shape, &change, err);
 }
 
 /* --- finished chunks ----------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 
 #include "space/form.h"
 #include "space/read.h"
-#include "space/scatter.h"
+#include "space/splice.h"
 
 typedef struct cip_chunk_changes cip_chunk_changes;
 
@@ -41,6 +41,10 @@ cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const
  * inside both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then. */
 cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
                                     const cip_nd *at, const cip_feed *feed, cip_err *err);
+/* Rows (of any axis) come or go in the midst of it, as cip_chunk_changes_resize has it at the end.
+ */
+cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, const cip_splice *s,
+                                    cip_err *err);
 /* Chunk i becomes this one, which is finished (its run: each of so many). ARG for one that the form
  * does not have, RANGE beyond the end. */
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,

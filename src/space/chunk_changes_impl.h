@@ -83,5 +83,7 @@ uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len);
 cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                     cip_err *err);
 cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err);
+cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
+                                     const int64_t *shape, cip_err *err);
 
 #endif

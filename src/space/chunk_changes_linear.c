@@ -9,6 +9,8 @@
 #include "io/io_impl.h"
 #include "space/changes.h"
 
+enum { PIECE = 1 << 20 };
+
 uint64_t cip_linear_chunk_len(const cip_array_form *f, uint64_t i, uint64_t len)
 {
     if (f->chunk_nbytes >= len)
@@ -132,25 +134,12 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
     return CIP_OK;
 }
 
-/* All elements move: to the file of elements, in their new order. */
-static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t len, cip_err *err)
+/* Chunks i, i + 1, ... of the file of elements from `at` on, up to the `end` of the array. */
+static cip_status add_elems(cip_chunk_changes *c, uint64_t i, uint64_t at, uint64_t end,
+                            cip_err *err)
 {
-    const cip_block all = { .stored = c->now, .data = c->now };
-    cip_changes from, made;
-    cip_changes_amount amount = { 0, 0 };
-    cip_nd was, now;
-    uint64_t at = c->elems->size;
-    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &now, err));
-    cip_changes_begin(&from, c->layout, &all, false, &amount);
-    CIP_TRY(cip_changes_copy(&from, &was, &now, &made, err));
-    cip_status st = cip_temporary_add(c->elems, made.anew, 0, len, err);
-    cip_changes_end(&made);
-    CIP_TRY(st);
-    c->in_elems->len = c->elems->size;
-    set_len(c, len);
-    for (uint64_t i = 0, n = cip_linear_chunk_count(&c->form, len); i < n; i++) {
-        const uint64_t each = cip_linear_chunk_len(&c->form, i, len);
+    for (uint64_t n = cip_linear_chunk_count(&c->form, end); i < n; i++) {
+        const uint64_t each = cip_linear_chunk_len(&c->form, i, end);
         const cip_chunk_run r = { .i = i,
                                   .run = 1,
                                   .from = UINT64_MAX,
@@ -161,19 +150,153 @@ static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t l
         CIP_TRY(cip_chunk_runs_add(c, &c->next, r, err));
         at += each;
     }
+    return CIP_OK;
+}
+
+/* All elements move: to the file of elements, in their new order. */
+static cip_status take_all(cip_chunk_changes *c, cip_changes *made, uint64_t len, cip_err *err)
+{
+    const uint64_t at = c->elems->size;
+    cip_status st = cip_temporary_add(c->elems, made->anew, 0, len, err);
+    cip_changes_end(made);
+    CIP_TRY(st);
+    c->in_elems->len = c->elems->size;
+    CIP_TRY(add_elems(c, 0, at, len, err));
+    set_len(c, len);
     cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t len, cip_err *err)
+{
+    const cip_block all = { .stored = c->now, .data = c->now };
+    cip_changes from, made;
+    cip_changes_amount amount = { 0, 0 };
+    cip_nd was, now;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &now, err));
+    cip_changes_begin(&from, c->layout, &all, false, &amount);
+    CIP_TRY(cip_changes_copy(&from, &was, &now, &made, err));
+    return take_all(c, &made, len, err);
+}
+
+static cip_status len_of(const cip_chunk_changes *c, const int64_t *shape, uint64_t *len,
+                         cip_err *err)
+{
+    uint64_t nelem;
+    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
+        cip_mul_overflow(nelem, c->grid.itemsize, len) || *len > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
     return CIP_OK;
 }
 
 cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
 {
-    uint64_t nelem, len;
+    uint64_t len;
     bool rows_only = true;
-    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
-        cip_mul_overflow(nelem, c->grid.itemsize, &len) || len > INT64_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    CIP_TRY(len_of(c, shape, &len, err));
     for (int32_t k = 1; k < c->grid.ndim; k++)
         rows_only = rows_only && shape[k] == c->shape[k];
     return rows_only || len == 0 || c->now->len == 0 ? resize_end(c, len, err)
                                                      : reorder(c, shape, len, err);
+}
+
+/* --- rows in the midst --------------------------------------------------------------------------
+ */
+
+/* The bytes as they become: those before `at` stay, `added` come, those behind follow, which began
+ * at `from`. */
+typedef struct splicing {
+    cip_chunk_changes *c;
+    const cip_feed *feed;
+    uint64_t at, added, from;
+    uint8_t *buf;
+    size_t cap; /* whole elements */
+} splicing;
+
+/* n bytes of one kind, which will lie from `to` on. */
+static cip_status get_bytes(const splicing *s, uint64_t to, size_t n, cip_err *err)
+{
+    const cip_chunk_changes *c = s->c;
+    if (to < s->at)
+        return cip_space_read_at(&c->how, c->now, to, s->buf, n, err);
+    if (to >= s->at + s->added)
+        return cip_space_read_at(&c->how, c->now, to - s->at - s->added + s->from, s->buf, n, err);
+    if (s->feed != NULL)
+        return s->feed->next(s->feed->self, n / c->grid.itemsize, s->buf, err);
+    memset(s->buf, 0, n);
+    return CIP_OK;
+}
+
+/* Bytes that will lie from `to` up to `end`, behind those in the file of elements. */
+static cip_status copy_bytes(const splicing *s, uint64_t to, uint64_t end, cip_err *err)
+{
+    const uint64_t edge[] = { s->at, s->at + s->added };
+    while (to < end) {
+        uint64_t n = cip_min_u64(end - to, s->cap);
+        for (size_t k = 0; k < 2; k++)
+            if (to < edge[k])
+                n = cip_min_u64(n, edge[k] - to);
+        CIP_TRY(get_bytes(s, to, (size_t)n, err));
+        CIP_TRY(cip_chunk_elems_write(s->c, s->c->elems->size, s->buf, (size_t)n, err));
+        to += n;
+    }
+    return CIP_OK;
+}
+
+/* Chunks in front stay. From the one on that rows come or go in, all are made of elements. */
+static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
+{
+    cip_chunk_changes *c = s->c;
+    const uint64_t kept = s->at / cip_max_u64(1, c->form.chunk_nbytes);
+    const uint64_t first = kept * c->form.chunk_nbytes, off = c->elems->size;
+    CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, kept, err));
+    CIP_TRY(copy_bytes(s, first, len, err));
+    CIP_TRY(add_elems(c, kept, off, len, err));
+    set_len(c, len);
+    cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+/* Rows of the slowest axis, or of one that is: they follow each other. */
+static cip_status splice_rows(cip_chunk_changes *c, const cip_splice *what, uint64_t row,
+                              uint64_t len, cip_err *err)
+{
+    splicing s = { .c = c, .feed = what->feed };
+    const uint64_t item = cip_max_u64(1, c->grid.itemsize);
+    s.at = (uint64_t)what->start * row;
+    s.added = (uint64_t)what->added * row;
+    s.from = s.at + (uint64_t)what->removed * row;
+    s.cap = (size_t)(cip_max_u64(1, PIECE / item) * item);
+    CIP_TRY(cip_mem_get(c->mem, s.cap, (void **)&s.buf, err));
+    cip_status st = splice_bytes(&s, len, err);
+    cip_mem_put(c->mem, s.buf);
+    return st;
+}
+
+static cip_status splice_all(cip_chunk_changes *c, const cip_splice *s, uint64_t len, cip_err *err)
+{
+    const cip_block all = { .stored = c->now, .data = c->now };
+    cip_changes from, made;
+    cip_changes_amount amount = { 0, 0 };
+    cip_nd was;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    cip_changes_begin(&from, c->layout, &all, false, &amount);
+    CIP_TRY(cip_changes_copy_spliced(&from, &was, s, &made, err));
+    return take_all(c, &made, len, err);
+}
+
+cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
+                                     const int64_t *shape, cip_err *err)
+{
+    uint64_t len, row = c->grid.itemsize;
+    bool outermost = true;
+    CIP_TRY(len_of(c, shape, &len, err));
+    if (len == 0)
+        return resize_end(c, 0, err);
+    for (int32_t k = 0; k < c->grid.ndim; k++) {
+        outermost = outermost && (k >= s->axis || shape[k] == 1);
+        row *= k > s->axis ? (uint64_t)shape[k] : 1;
+    }
+    return outermost ? splice_rows(c, s, row, len, err) : splice_all(c, s, len, err);
 }

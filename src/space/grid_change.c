@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Changes of gridded arrays. The chunk grid is walked axis by axis from the slowest one on. On each
- * axis chunks are new (behind the last one there was), cut (the array's edge goes through them and
- * moves on), within the written range, or none of these; as soon as that is the same for all chunks
- * below, they are told as one run. */
+ * axis chunks are new (behind the last one there was, or in the midst), cut (the array's edge goes
+ * through them and moves on), mixed (of elements that lay in several chunks, or elsewhere in one),
+ * within the written range, or none of these; as soon as that is the same for all chunks below,
+ * they are told as one run. */
 #include "space/grid_change.h"
 
 #include <string.h>
@@ -97,21 +98,41 @@ static uint64_t steps_in(const changing *g, const int64_t *coord, cip_view_steps
     return n;
 }
 
-/* What the chunk's elements were, to where they are. */
-static cip_status read_old(changing *g, const int64_t *coord, cip_err *err)
+/* Elements of the chunk that were there, to where they are; along the axis of a splice those
+ * [lo, hi), which were `by` further on. */
+static cip_status read_part(changing *g, const int64_t *coord, int64_t lo, int64_t hi, int64_t by,
+                            cip_err *err)
 {
+    const cip_splice *s = g->c->splice;
     cip_nd from, to = g->chunk;
     if (g->old == NULL || g->c->old->len == 0)
         return CIP_OK;
     CIP_TRY(cip_view_c_order(g->old->ndim, g->old->shape, g->old->itemsize, &from, err));
     for (int32_t k = 0; k < from.ndim; k++) {
-        int64_t was = valid_on(g->old, k, g->old->shape[k], coord[k]);
-        from.shape[k] = to.shape[k] = min_i64(was, valid_on(g->now, k, g->now->shape[k], coord[k]));
-        from.off += (uint64_t)(coord[k] * g->old->chunk[k] * from.stride[k]);
-        if (from.shape[k] == 0)
+        const bool spliced = s != NULL && k == s->axis;
+        const int64_t first = coord[k] * g->now->chunk[k], at = spliced ? lo : first;
+        int64_t n = spliced ? hi - lo
+                            : min_i64(valid_on(g->old, k, g->old->shape[k], coord[k]),
+                                      valid_on(g->now, k, g->now->shape[k], coord[k]));
+        if (n <= 0)
             return CIP_OK;
+        from.shape[k] = to.shape[k] = n;
+        from.off += (uint64_t)((at + (spliced ? by : 0)) * from.stride[k]);
+        to.off += (uint64_t)((at - first) * to.stride[k]);
     }
     return cip_space_gather(&g->c->how, g->c->old, &from, &g->whole, &to, g->buf, NULL, err);
+}
+
+static cip_status read_old(changing *g, const int64_t *coord, cip_err *err)
+{
+    const cip_splice *s = g->c->splice;
+    if (s == NULL)
+        return read_part(g, coord, 0, 0, 0, err);
+    const int32_t k = s->axis;
+    const int64_t first = coord[k] * g->now->chunk[k], room = s->start + s->added,
+                  end = first + valid_on(g->now, k, g->now->shape[k], coord[k]);
+    CIP_TRY(read_part(g, coord, first, min_i64(end, s->start), 0, err));
+    return read_part(g, coord, first > room ? first : room, end, s->removed - s->added, err);
 }
 
 /* The written elements that belong there. */
@@ -135,13 +156,26 @@ static cip_status put_new(changing *g, const int64_t *coord, const cip_view_step
     return cip_space_gather(&g->c->how, g->elems, &from, &g->item, &to, g->buf, NULL, err);
 }
 
-static cip_status tell_chunk(changing *g, const int64_t *coord, uint64_t i, uint64_t from,
-                             bool written, const cip_view_steps *in, cip_err *err)
+/* What chunks that have the same place on the slower axes are. */
+typedef struct place {
+    int64_t coord[CIP_MAX_NDIM];
+    uint64_t i, from; /* numbers of the first, counted in chunks of the axis that comes next */
+    bool fresh, mixed, cut, viewed;
+} place;
+
+/* The number that all of them had; those that are mixed had several. */
+static uint64_t from_of(const place *p)
+{
+    return p->fresh || p->mixed ? UINT64_MAX : p->from;
+}
+
+static cip_status tell_chunk(changing *g, const place *p, bool written, const cip_view_steps *in,
+                             cip_err *err)
 {
     int64_t valid[CIP_MAX_NDIM];
     uint64_t nvalid = 1, n = 1, covers = written && g->view.itemsize == g->now->itemsize;
     for (int32_t k = 0; k < g->now->ndim; k++) {
-        valid[k] = valid_on(g->now, k, g->now->shape[k], coord[k]);
+        valid[k] = valid_on(g->now, k, g->now->shape[k], p->coord[k]);
         nvalid *= (uint64_t)valid[k];
     }
     for (int32_t j = 0; covers != 0 && j < g->view.nview; j++)
@@ -150,16 +184,16 @@ static cip_status tell_chunk(changing *g, const int64_t *coord, uint64_t i, uint
     CIP_TRY(flush(g, err));
     if (covers == 0 || nvalid * g->now->itemsize != g->nbuf)
         memset(g->buf, 0, g->nbuf);
-    if (covers == 0 && from != UINT64_MAX)
-        CIP_TRY(read_old(g, coord, err));
+    if (covers == 0 && !p->fresh)
+        CIP_TRY(read_old(g, p->coord, err));
     if (written)
-        CIP_TRY(put_new(g, coord, in, err));
+        CIP_TRY(put_new(g, p->coord, in, err));
     const cip_grid_part part = { .kind = CIP_GRID_ELEMS,
-                                 .i = i,
+                                 .i = p->i,
                                  .run = 1,
-                                 .from = from,
+                                 .from = from_of(p),
                                  .elems = { g->buf, g->nbuf },
-                                 .coord = coord,
+                                 .coord = p->coord,
                                  .valid = valid };
     return g->fn(g->user, &part, err);
 }
@@ -167,29 +201,50 @@ static cip_status tell_chunk(changing *g, const int64_t *coord, uint64_t i, uint
 /* --- all chunks ---------------------------------------------------------------------------------
  */
 
-/* What chunks that have the same place on the slower axes are. */
-typedef struct place {
-    int64_t coord[CIP_MAX_NDIM];
-    uint64_t i, from; /* numbers of the first, counted in chunks of the axis that comes next */
-    bool fresh, cut, viewed;
-} place;
+/* The number along axis k of the chunk that this one was; -1: it is mixed, or new in the midst. */
+static int64_t was_at(const changing *g, int32_t k, int64_t c)
+{
+    const cip_splice *s = g->c->splice;
+    if (s == NULL || k != s->axis)
+        return c;
+    const int64_t each = g->now->chunk[k], first = c * each, by = s->removed - s->added;
+    if (first + valid_on(g->now, k, g->now->shape[k], c) <= s->start)
+        return c;
+    return first >= s->start + s->added && by % each == 0 ? c + by / each : -1;
+}
+
+/* Whether all of a chunk that was nowhere comes. */
+static bool comes(const changing *g, int32_t k, int64_t c)
+{
+    const cip_splice *s = g->c->splice;
+    const int64_t first = c * g->now->chunk[k];
+    return first >= s->start &&
+           first + valid_on(g->now, k, g->now->shape[k], c) <= s->start + s->added;
+}
 
 /* Whether the chunk's elements along axis k are others than they were, other than by being cut off.
  */
 static bool is_cut(const changing *g, int32_t k, int64_t c)
 {
-    if (g->old == NULL || c >= g->nold[k])
+    const int64_t was = was_at(g, k, c);
+    if (g->old == NULL || was < 0 || was >= g->nold[k])
         return false;
-    int64_t was = valid_on(g->old, k, g->old->shape[k], c);
-    int64_t now = valid_on(g->now, k, g->now->shape[k], c);
-    return now > was;
+    return valid_on(g->now, k, g->now->shape[k], c) > valid_on(g->old, k, g->old->shape[k], was);
 }
 
 /* Behind the chunks from `c` on that are alike as far as axis k tells. */
 static int64_t end_of_alike(const changing *g, int32_t k, int64_t c)
 {
+    const cip_splice *s = g->c->splice;
+    const int64_t each = g->now->chunk[k];
     int64_t end = cip_grid_nchunk(g->now, k);
-    const int64_t at[] = { g->nold[k] - 1, g->nold[k], end - 1, g->first[k], g->end[k] };
+    int64_t at[] = { g->nold[k] - 1, g->nold[k], end - 1, g->first[k], g->end[k], 0, 0, 0, 0 };
+    if (s != NULL && k == s->axis) {
+        at[5] = s->start / each;
+        at[6] = at[5] + 1;
+        at[7] = (s->start + s->added) / each;
+        at[8] = at[7] + 1;
+    }
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         if (at[i] > c && at[i] < end)
             end = at[i];
@@ -200,29 +255,37 @@ static cip_status one_chunk(changing *g, const place *p, cip_err *err)
 {
     cip_view_steps in;
     bool written = p->viewed && steps_in(g, p->coord, &in) != 0;
-    if (written || (p->cut && !p->fresh))
-        return tell_chunk(g, p->coord, p->i, p->fresh ? UINT64_MAX : p->from, written, &in, err);
-    return tell_run(g, p->fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, p->i,
-                    p->fresh ? UINT64_MAX : p->from, 1, err);
+    if (written || ((p->cut || p->mixed) && !p->fresh))
+        return tell_chunk(g, p, written, &in, err);
+    return tell_run(g, p->fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, p->i, from_of(p), 1, err);
+}
+
+/* What the chunk is as far as axis k tells. */
+static place on_axis(const changing *g, const place *above, int32_t k, int64_t c)
+{
+    const int64_t was = was_at(g, k, c);
+    place p = *above;
+    p.fresh = p.fresh || was >= g->nold[k] || (was < 0 && comes(g, k, c));
+    p.mixed = p.mixed || was < 0;
+    p.cut = p.cut || is_cut(g, k, c);
+    p.viewed = p.viewed && c >= g->first[k] && c < g->end[k];
+    p.i = above->i * (uint64_t)cip_grid_nchunk(g->now, k) + (uint64_t)c;
+    p.from = above->from * (uint64_t)g->nold[k] + (uint64_t)was;
+    return p;
 }
 
 static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
 {
     if (k == g->now->ndim)
         return one_chunk(g, above, err);
-    const uint64_t n = (uint64_t)cip_grid_nchunk(g->now, k), nold = (uint64_t)g->nold[k];
+    const uint64_t n = (uint64_t)cip_grid_nchunk(g->now, k);
     uint64_t below = 1;
     for (int32_t d = k + 1; d < g->now->ndim; d++)
         below *= (uint64_t)cip_grid_nchunk(g->now, d);
     for (int64_t c = 0, end; c < (int64_t)n; c = end) {
-        place p = *above;
-        p.fresh = p.fresh || c >= g->nold[k];
-        p.cut = p.cut || is_cut(g, k, c);
-        p.viewed = p.viewed && c >= g->first[k] && c < g->end[k];
+        place p = on_axis(g, above, k, c);
         end = end_of_alike(g, k, c);
-        p.i = above->i * n + (uint64_t)c;
-        p.from = above->from * nold + (uint64_t)c;
-        if (!p.viewed && (p.fresh || (!p.cut && g->same_from[k + 1]))) {
+        if (!p.viewed && (p.fresh || (!p.cut && !p.mixed && g->same_from[k + 1]))) {
             CIP_TRY(tell_run(g, p.fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, p.i * below,
                              p.fresh ? UINT64_MAX : p.from * below, (uint64_t)(end - c) * below,
                              err));
@@ -297,7 +360,8 @@ static void compare_shapes(changing *g)
     g->reshapes = g->old == NULL;
     g->same_from[g->now->ndim] = true;
     for (int32_t k = g->now->ndim - 1; k >= 0; k--) {
-        bool same = g->old != NULL && g->old->shape[k] == g->now->shape[k];
+        bool same = g->old != NULL && g->old->shape[k] == g->now->shape[k] &&
+                    (g->c->splice == NULL || k != g->c->splice->axis);
         g->nold[k] = g->old != NULL ? cip_grid_nchunk(g->old, k) : 0;
         g->same_from[k] = g->same_from[k + 1] && same;
         g->reshapes = g->reshapes || !same;

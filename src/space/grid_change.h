@@ -7,7 +7,7 @@
 
 #include "base/cursor.h"
 #include "space/read.h"
-#include "space/scatter.h"
+#include "space/splice.h"
 
 typedef enum cip_grid_part_kind {
     CIP_GRID_KEPT = 1, /* chunks as they are stored: `from` and those that follow it */
@@ -29,11 +29,13 @@ typedef cip_status cip_grid_part_fn(void *user, const cip_grid_part *part, cip_e
 
 typedef struct cip_grid_change {
     cip_read_how how;
-    cip_space *old;       /* the array as it is, a GRID; NULL: there is none */
-    const cip_grid *grid; /* as it becomes: like the old one's, but for its shape */
-    const cip_nd *at;     /* where elements are written, in the linear bytes of the array as it
-                             becomes; NULL: none are */
-    const cip_feed *feed; /* those elements */
+    cip_space *old;           /* the array as it is, a GRID; NULL: there is none */
+    const cip_grid *grid;     /* as it becomes: like the old one's, but for its shape */
+    const cip_nd *at;         /* where elements are written, in the linear bytes of the array as it
+                                 becomes; NULL: none are */
+    const cip_feed *feed;     /* those elements */
+    const cip_splice *splice; /* what comes and goes in the midst of an axis, of which both grids
+                                 have the lengths; NULL: nothing. Its feed is not used */
 } cip_grid_change;
 
 /* Tells fn the array's chunks in rising order: where the shape stays, those that are written to;

@@ -182,6 +182,16 @@ static cip_status smaller(cip_edit *e, cip_err *err)
     return resize_to(e, 10, err);
 }
 
+static cip_status delete_rows(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, "data", 0, 5, 9, err);
+}
+
+static cip_status delete_packed(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, "packed", 1, 3, 20, err);
+}
+
 static cip_status freeze(cip_edit *e, cip_err *err)
 {
     return cip_edit_freeze(e, err);
@@ -231,6 +241,17 @@ static cip_status ra_smaller(cip_edit *e, cip_err *err)
     return cip_edit_resize(e, NULL, 1, shape, err);
 }
 
+/* Of files in chunks: through the midst of some, and whole ones. */
+static cip_status ra_delete(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, NULL, 0, 130, 170, err);
+}
+
+static cip_status ra_delete_chunks(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, NULL, 0, 100, 200, err);
+}
+
 #define FAULT_EDIT(name)                                                                           \
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
@@ -251,6 +272,8 @@ FAULT_EDIT(add_rows)
 FAULT_EDIT(add_packed_rows)
 FAULT_EDIT(larger)
 FAULT_EDIT(smaller)
+FAULT_EDIT(delete_rows)
+FAULT_EDIT(delete_packed)
 FAULT_EDIT(several)
 FAULT_EDIT(freeze)
 FAULT_EDIT(defrag)
@@ -258,6 +281,8 @@ FAULT_EDIT(ra_put)
 FAULT_EDIT(ra_append)
 FAULT_EDIT(ra_larger)
 FAULT_EDIT(ra_smaller)
+FAULT_EDIT(ra_delete)
+FAULT_EDIT(ra_delete_chunks)
 
 /* --- a bloscpack file of 500 numbers in five chunks ---------------------------------------------
  */

@@ -135,6 +135,16 @@ static cip_status fewer_wells(cip_edit *e, cip_err *err)
     return cip_edit_resize(e, "", 1, (const int64_t[]){ 35 }, err);
 }
 
+static cip_status delete_wells(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, "", 0, 15, 12, err);
+}
+
+static cip_status delete_records(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, "", 0, 100, 50, err);
+}
+
 /* --- attributes, columns ------------------------------------------------------------------------
  */
 
@@ -172,6 +182,8 @@ CHANGE(put_wells)
 CHANGE(add_wells)
 CHANGE(more_wells)
 CHANGE(fewer_wells)
+CHANGE(delete_wells)
+CHANGE(delete_records)
 CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)

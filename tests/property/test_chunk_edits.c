@@ -201,6 +201,54 @@ static void resize(model *m, const char *path)
     model_resize(m, shape);
 }
 
+/* Elements before `start` along an axis, and those behind the ones that go. */
+static void model_delete(model *m, int32_t axis, int64_t start, int64_t count)
+{
+    uint64_t outer = product(axis, m->shape), row = m->type->itemsize;
+    for (int32_t k = axis + 1; k < m->ndim; k++)
+        row *= (uint64_t)m->shape[k];
+    const uint64_t n = (uint64_t)m->shape[axis] * row, first = (uint64_t)start * row,
+                   end = first + (uint64_t)count * row;
+    uint8_t *bytes = fake_keep(&m->one.f, (size_t)(outer * n) + 1), *to = bytes;
+    for (uint64_t i = 0; i < outer; i++) {
+        memcpy(to, m->bytes + i * n, (size_t)first);
+        memcpy(to + first, m->bytes + i * n + end, (size_t)(n - end));
+        to += n - (end - first);
+    }
+    m->bytes = bytes;
+    m->shape[axis] -= count;
+}
+
+/* The axis, and where along it: mostly where chunks begin. */
+static int64_t pick_row(model *m, int32_t *axis, int64_t *each)
+{
+    fake *f = &m->one.f;
+    const fake_stored *s = &m->one.stored;
+    *axis = fake_chance(f, 2) ? 0 : (int32_t)fake_pick(f, 0, (uint64_t)m->ndim - 1);
+    uint64_t row = m->type->itemsize;
+    for (int32_t k = *axis + 1; k < m->ndim; k++)
+        row *= (uint64_t)m->shape[k];
+    const uint64_t chunk = cip_form_chunk_nbytes(&s->form);
+    *each = s->grid != NULL                                    ? s->grid->chunk[*axis]
+            : row != 0 && chunk % row == 0 && chunk / row < 20 ? (int64_t)(chunk / row)
+                                                               : 1;
+    const int64_t at = (int64_t)fake_pick(f, 0, (uint64_t)m->shape[*axis]);
+    return fake_chance(f, 2) ? at : at / *each * *each;
+}
+
+static void delete_rows(model *m, const char *path)
+{
+    fake *f = &m->one.f;
+    int32_t axis;
+    int64_t each, start = pick_row(m, &axis, &each);
+    int64_t count = (int64_t)fake_pick(f, 0, (uint64_t)(m->shape[axis] - start));
+    if (fake_chance(f, 2))
+        count = count / each * each;
+    FAKE_MUST(cip_edit_delete(&m->one.e, path, axis, start, count, err));
+    FAKE_MUST(cip_edit_delete(&m->many.e, path, axis, start, count, err));
+    model_delete(m, axis, start, count);
+}
+
 /* A chunk as it reads, or as it is stored, once more: nothing changes. */
 static void move_chunk(model *m, const char *path)
 {
@@ -228,7 +276,7 @@ static void update(model *m, const char *path)
     world_begin(&m->one, path, m);
     world_begin(&m->many, path, m);
     for (int k = 0; k < EDITS; k++) {
-        switch (fake_pick(&m->one.f, 0, 5)) {
+        switch (fake_pick(&m->one.f, 0, 6)) {
         case 0:
             if (m->ndim != 0)
                 add_rows(m, path);
@@ -238,6 +286,10 @@ static void update(model *m, const char *path)
             break;
         case 2:
             move_chunk(m, path);
+            break;
+        case 3:
+            if (m->ndim != 0)
+                delete_rows(m, path);
             break;
         default:
             write_box(m, path);

@@ -30,7 +30,7 @@ _cippus() {
     *)
         local file=${COMP_WORDS[COMP_CWORD - 1]}
         case $command in
-        cat | stat | put | append | resize)
+        cat | stat | put | append | resize | rm)
             if [ -f "$file" ]; then
                 mapfile -t COMPREPLY < <(compgen -W "$(cippus ls "$file" 2>/dev/null | cut -d' ' -f1)" -- "$word")
                 return

@@ -94,6 +94,24 @@ static cip_status add_rows(const cip_array *a, uint64_t nrow, int64_t *shape, ci
     return CIP_OK;
 }
 
+/* An array in linear bytes got another shape: the format's to write, and ours to know. */
+static cip_status tell_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
+                             cip_changes *content, cip_err *err)
+{
+    cip_edit_shape_of *x = e->shapes;
+    while (x != NULL && x->a != a)
+        x = x->next;
+    CIP_TRY(e->ops->reshaped(e->state, a, shape, content, err));
+    if (x == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+        x->a = a;
+        x->next = e->shapes;
+        e->shapes = x;
+    }
+    memcpy(x->shape, shape, (size_t)a->view.ndim * sizeof *shape);
+    return CIP_OK;
+}
+
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err)
 {
@@ -112,7 +130,7 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
     if (x == NULL) {
         CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
-        return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
+        return tell_shape(e, a, shape, moved ? &content : NULL, err);
     }
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
@@ -163,7 +181,36 @@ cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
     if (x != NULL)
         return cip_edit_resize_chunks(x, as_it_was(e, a), f.fill, shape, err);
     CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
-    return e->ops->reshaped(e->state, a, shape, moved ? &content : NULL, err);
+    return tell_shape(e, a, shape, moved ? &content : NULL, err);
+}
+
+const int64_t *cip_edit_shape_now(cip_edit *e, const cip_array *a)
+{
+    for (const cip_edit_shape_of *x = e->shapes; x != NULL; x = x->next)
+        if (x->a == as_it_was(e, a))
+            return x->shape;
+    return cip_edit_now(e, a)->view.shape;
+}
+
+cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    cip_change_form f;
+    cip_chunk_changes *x;
+    cip_changes content;
+    cip_nd now;
+    bool moved;
+    CIP_TRY(cip_splice_shape(s, a->view.ndim, cip_edit_shape_now(e, a), shape, err));
+    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &now, err));
+    if (s->removed == 0 && s->added == 0)
+        return CIP_OK;
+    if (cip_edit_in_columns(a))
+        return cip_edit_records_splice(e, as_it_was(e, a), s, err);
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SPLICE, shape, &f, &x, err));
+    if (x != NULL)
+        return cip_chunk_changes_splice(x, as_it_was(e, a), s, err);
+    CIP_TRY(cip_changes_splice(f.bytes, &f.array, s, &content, &moved, err));
+    return tell_shape(e, a, shape, moved ? &content : NULL, err);
 }
 
 /* --- chunks of another file ---------------------------------------------------------------------

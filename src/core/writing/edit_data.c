@@ -311,7 +311,7 @@ cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes
     return CIP_OK;
 }
 
-static cip_status find_array(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     *out = cip_find(e->file, path, &why);
@@ -337,7 +337,7 @@ static cip_status append_rows(cip_edit *e, const char *path, const void *data, s
     from_memory m = { .at = data };
     const cip_feed feed = { next_of_memory, &m };
     CIP_TRY(may_append(e, err));
-    CIP_TRY(find_array(e, path, &a, err));
+    CIP_TRY(cip_edit_find(e, path, &a, err));
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return passed_on(err);
@@ -381,7 +381,7 @@ static cip_status append_array(cip_edit *e, const char *path, const cip_array *f
     CIP_TRY(may_append(e, err));
     if (from == NULL)
         return passed_on(err);
-    CIP_TRY(find_array(e, path, &a, err));
+    CIP_TRY(cip_edit_find(e, path, &a, err));
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
@@ -405,7 +405,7 @@ static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t 
 {
     const cip_array *a;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "another shape", err));
-    CIP_TRY(find_array(e, path, &a, err));
+    CIP_TRY(cip_edit_find(e, path, &a, err));
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
                         (int)a->view.ndim, ndim);

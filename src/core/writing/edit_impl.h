@@ -13,6 +13,13 @@ typedef struct cip_edit_chunks {
     cip_chunk_changes *c;
 } cip_edit_chunks;
 
+/* What an array in linear bytes became. */
+typedef struct cip_edit_shape_of {
+    struct cip_edit_shape_of *next;
+    const cip_array *a;
+    int64_t shape[CIP_MAX_NDIM];
+} cip_edit_shape_of;
+
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
     cip_commit *commit;
@@ -23,7 +30,8 @@ struct cip_edit {
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
     cip_report notes;
-    cip_edit_chunks *chunks;          /* of arrays that are there, the last one first */
+    cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
+    cip_edit_shape_of *shapes;
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
     int big;                          /* order of elements in memory, or -1: the machine's */
@@ -50,6 +58,9 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
+/* The array at the path as the update has it by now; what cannot be read is refused. */
+cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, cip_err *err);
+
 /* --- edit_change.c: elements, on their way to what the format makes of them */
 
 /* The array as the update has it by now. */
@@ -66,6 +77,10 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err);
+/* The array's shape by now. */
+const int64_t *cip_edit_shape_now(cip_edit *e, const cip_array *a);
+/* Rows of any axis come or go in the midst of it. */
+cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err);
 /* How the array's elements change: *chunks, or NULL: *f says in which bytes. */
 cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
                          const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
@@ -87,6 +102,8 @@ bool cip_edit_in_columns(const cip_array *a);
 const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a);
 cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                                      const cip_feed *feed, cip_err *err);
+cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
+                                   cip_err *err);
 /* Another number of rows (kind ROWS: elements of those that come follow). */
 cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
                                  const int64_t *shape, cip_err *err);

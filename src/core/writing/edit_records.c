@@ -148,40 +148,76 @@ cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_
     return cip_records_scatter(&e->file->env, w.s, at, feed, &to, err);
 }
 
+/* Another number of rows of all columns. */
+typedef struct reshaping {
+    cip_change_kind kind;
+    int64_t was, rows;
+    const cip_splice *splice; /* of CIP_CHANGE_SPLICE */
+} reshaping;
+
 /* Rows are those of the records before, or the columns would part. */
-static cip_status resize_column(cip_edit *e, const cip_array *a, int64_t was, cip_change_kind kind,
-                                int64_t rows, cip_err *err)
+static cip_status reshape_column(cip_edit *e, const cip_array *a, const reshaping *r, cip_err *err)
 {
     int64_t shape[CIP_MAX_NDIM];
     cip_change_form f;
     cip_chunk_changes *x;
     const cip_array *now = column_now(e, a);
-    if (now->view.shape[0] != was)
+    if (now->view.shape[0] != r->was)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected columns of %" PRId64 " rows, found '%.80s' with %" PRId64
                         "; resize that first",
-                        was, a->path, now->view.shape[0]);
+                        r->was, a->path, now->view.shape[0]);
     memcpy(shape, now->view.shape, sizeof shape);
-    shape[0] = rows;
-    CIP_TRY(cip_edit_form(e, a, kind, kind == CIP_CHANGE_SHAPE ? shape : NULL, &f, &x, err));
-    return cip_edit_resize_chunks(x, a, f.fill, shape, err);
+    shape[0] = r->rows;
+    CIP_TRY(cip_edit_form(e, a, r->kind, r->kind == CIP_CHANGE_ROWS ? NULL : shape, &f, &x, err));
+    return r->splice != NULL ? cip_chunk_changes_splice(x, a, r->splice, err)
+                             : cip_edit_resize_chunks(x, a, f.fill, shape, err);
+}
+
+static cip_status reshape_columns(cip_edit *e, const cip_array *a, const reshaping *r, cip_err *err)
+{
+    const cip_space *s = records_of(a);
+    const cip_array *column;
+    for (size_t i = 0; i < s->records.n; i++) {
+        CIP_TRY(column_of(s, i, &column, err));
+        CIP_TRY(reshape_column(e, column, r, err));
+    }
+    return CIP_OK;
 }
 
 cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
                                  const int64_t *shape, cip_err *err)
 {
     const cip_space *s = records_of(a);
-    const int64_t was = cip_edit_records_now(e, a)->view.shape[0];
-    const cip_array *column;
+    const reshaping r = { .kind = kind,
+                          .was = cip_edit_records_now(e, a)->view.shape[0],
+                          .rows = shape[0] };
     if (s->records.n == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected records of some bytes, found none");
     if (memcmp(shape + 1, a->view.shape + 1, (size_t)(a->view.ndim - 1) * sizeof *shape) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "of records in columns only the first axis can get another length");
-    for (size_t i = 0; i < s->records.n; i++) {
-        CIP_TRY(column_of(s, i, &column, err));
-        CIP_TRY(resize_column(e, column, was, kind, shape[0], err));
-    }
-    return CIP_OK;
+    return reshape_columns(e, a, &r, err);
+}
+
+/* Those that come are zeros in each column, and are written as records then. */
+cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
+                                   cip_err *err)
+{
+    const cip_array *now = cip_edit_records_now(e, a);
+    cip_splice empty = *s;
+    reshaping r = { CIP_CHANGE_SPLICE, now->view.shape[0], 0, &empty };
+    int64_t shape[CIP_MAX_NDIM];
+    cip_nd room;
+    if (s->axis != 0 || records_of(a)->records.n == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "of records in columns only the first axis can get another length");
+    CIP_TRY(cip_splice_shape(s, now->view.ndim, now->view.shape, shape, err));
+    CIP_TRY(cip_view_c_order(now->view.ndim, shape, now->view.itemsize, &room, err));
+    r.rows = shape[0];
+    empty.feed = NULL;
+    CIP_TRY(reshape_columns(e, a, &r, err));
+    room = cip_splice_room(s, &room);
+    return s->added != 0 ? cip_edit_records_elements(e, a, &room, s->feed, err) : CIP_OK;
 }

@@ -168,7 +168,7 @@ cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_ki
         CIP_TRY(begin_column(u, c, x, err));
     if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)
         CIP_TRY(make_fill(u, c, &out->fill, err));
-    else if (kind == CIP_CHANGE_SHAPE)
+    else if (shape != NULL && shape[0] < x->least)
         x->least = shape[0];
     cip_bp_form(x->in_superchunks, c->rows->dtype, &out->form);
     out->form.sum_id = CIP_SUM_NONE; /* each superchunk has digests of its own kind, or none */

@@ -77,7 +77,7 @@ cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind k
     int64_t now[CIP_MAX_NDIM];
     (void)a;
     (void)shape;
-    if (u->reshaped && kind != CIP_CHANGE_SHAPE)
+    if (u->reshaped && (kind == CIP_CHANGE_ELEMENTS || kind == CIP_CHANGE_ROWS))
         return cip_fail(
             err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
             "expected elements to be changed, and rows to be added, before the shape is "

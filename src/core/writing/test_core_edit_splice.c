@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Rows out of the midst of arrays: what is left, what an update has seen by then, and what is
+ * refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/writing/edit_testing.h"
+#include "support/own_folder.h"
+
+static cip_edit *begin(const char *path)
+{
+    cip_edit *e = NULL;
+    OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.accept_loss = true), &e, err));
+    return e;
+}
+
+static void commit(cip_edit *e, const char *path)
+{
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+}
+
+/* A RawArray of 0, 1, ..., 9. */
+static const char *numbers(const char *name)
+{
+    static const int64_t shape[] = { 10 };
+    const char *path = scratch_path(&s, name);
+    int16_t v[10];
+    cip_writer *w;
+    for (int16_t i = 0; i < 10; i++)
+        v[i] = i;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "data", cip_dtype_of(CIP_I16), 1, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+    return path;
+}
+
+static void what_is_behind_moves_up(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "a.asdf", true);
+    cip_edit *e = begin(path);
+    OK(cip_edit_delete(e, "image", 1, 1, 4, err));
+    OK(cip_edit_delete(e, "packed", 0, 1, 1, err));
+    OK(cip_edit_delete_slice(e, "few", "[-1]", err));
+    commit(e, path);
+    edit_expect(path, "image", "0.0 5.0\n6.0 11.0\n12.0 17.0\n18.0 23.0\n");
+    edit_expect(path, "packed", "0 1 2 3\n8 9 10 11\n");
+    edit_expect(path, "few", "10 20\n");
+}
+
+static void a_selection_is_clipped_and_may_be_empty_or_all(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "b.asdf", false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_delete_slice(e, "image", "[..., 4:2]", err));
+    OK(cip_edit_delete(e, "packed", 1, 2, 0, err));
+    OK(cip_edit_delete_slice(e, "image", "[2:100]", err));
+    OK(cip_edit_delete_slice(e, "few", "[:]", err));
+    commit(e, path);
+    edit_expect(path, "image", "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+    edit_expect(path, "few", "");
+}
+
+static void a_change_sees_those_before_it(void **state)
+{
+    (void)state;
+    static const int16_t more[] = { 10, 11 }, other = 77;
+    const char *path = numbers("c.ra");
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "", "[8]", &other, sizeof other, err));
+    OK(cip_edit_append(e, "", more, sizeof more, err));
+    OK(cip_edit_delete(e, "", 0, 2, 3, err));
+    OK(cip_edit_delete_slice(e, "", "[-1]", err));
+    FAILS(CIP_ERR_RANGE, "expected a range within the length 8 of axis 0, found 3 from 6 on",
+          cip_edit_delete(e, "", 0, 6, 3, err));
+    cip_edit_abort(e);
+    e = begin(path);
+    OK(cip_edit_write(e, "", "[8]", &other, sizeof other, err));
+    OK(cip_edit_append(e, "", more, sizeof more, err));
+    OK(cip_edit_delete(e, "", 0, 2, 3, err));
+    OK(cip_edit_delete_slice(e, "", "[-1]", err));
+    commit(e, path);
+    edit_expect(path, "", "0 1 5 6 7 77 9 10\n");
+}
+
+static void only_what_is_behind_is_written(void **state)
+{
+    (void)state;
+    static const int16_t other = 77;
+    const char *path = numbers("d.ra");
+    taken plan = { 0 };
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "", "[9]", &other, sizeof other, err));
+    OK(cip_edit_delete(e, "", 0, 5, 3, err));
+    OK(cip_edit_plan(e, take_text, &plan, err));
+    plan.text[plan.n] = '\0';
+    assert_non_null(strstr(plan.text, "a new end of 4 bytes"));
+    commit(e, path);
+    edit_expect(path, "", "0 1 2 3 4 8 77\n");
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "e.asdf", false);
+    size_t n, now;
+    char *was = edit_bytes(path, &n);
+    cip_edit *e;
+#define REFUSED(status, words, call)                                                               \
+    do {                                                                                           \
+        e = begin(path);                                                                           \
+        FAILS(status, words, call);                                                                \
+        assert_int_not_equal(cip_edit_commit(e, NULL), CIP_OK);                                    \
+    } while (0)
+    REFUSED(CIP_ERR_ARG, "expected one of the array's 2 axes, found axis 2",
+            cip_edit_delete(e, "image", 2, 0, 1, err));
+    REFUSED(CIP_ERR_ARG, "found axis -1", cip_edit_delete(e, "image", -1, 0, 1, err));
+    REFUSED(CIP_ERR_RANGE, "within the length 4 of axis 0, found 5 from 0 on",
+            cip_edit_delete(e, "image", 0, 0, 5, err));
+    REFUSED(CIP_ERR_RANGE, "from -1 on", cip_edit_delete(e, "image", 0, -1, 1, err));
+    REFUSED(CIP_ERR_RANGE, "found -1 from 2 on", cip_edit_delete(e, "image", 0, 2, -1, err));
+    REFUSED(CIP_ERR_RANGE, "from 5 on", cip_edit_delete(e, "image", 0, 5, INT64_MAX, err));
+    REFUSED(CIP_ERR_UNSUPPORTED, "expected a range of step 1, found step 2",
+            cip_edit_delete_slice(e, "image", "[::2]", err));
+    REFUSED(CIP_ERR_ARG, "found parts of several",
+            cip_edit_delete_slice(e, "image", "[1:2, 1:2]", err));
+    REFUSED(CIP_ERR_ARG, "found all of them whole",
+            cip_edit_delete_slice(e, "image", "[:, :]", err));
+    REFUSED(CIP_ERR_ARG, "expected one of the array's", cip_edit_delete(e, "image", 9, 0, 0, err));
+    REFUSED(CIP_ERR_NOT_FOUND, "", cip_edit_delete(e, "nothing", 0, 0, 1, err));
+#undef REFUSED
+    char *is = edit_bytes(path, &now);
+    assert_int_equal(now, n);
+    assert_memory_equal(is, was, n);
+    free(is);
+    free(was);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_behind_moves_up),
+        cmocka_unit_test(a_selection_is_clipped_and_may_be_empty_or_all),
+        cmocka_unit_test(a_change_sees_those_before_it),
+        cmocka_unit_test(only_what_is_behind_is_written),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
