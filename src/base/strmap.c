@@ -3,10 +3,12 @@
 #include "base/strmap.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/endian.h"
 
@@ -79,6 +81,15 @@ void cip_hash_seed(uint64_t key[2])
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_process_key);
     memcpy(key, process_key, sizeof process_key);
+}
+
+uint64_t cip_unique_number(void)
+{
+    static _Atomic uint64_t calls;
+    const uint64_t in[2] = { atomic_fetch_add(&calls, 1), (uint64_t)getpid() }; /* forks share it */
+    uint64_t key[2];
+    cip_hash_seed(key);
+    return cip_siphash(key, (cip_bytes){ (const uint8_t *)in, sizeof in });
 }
 
 static cip_strmap_slot *find(const cip_strmap *m, cip_bytes key, uint64_t hash)

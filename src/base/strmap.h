@@ -26,5 +26,7 @@ void cip_strmap_clear(cip_strmap *m);
 uint64_t cip_siphash(const uint64_t key[2], cip_bytes in);
 /* 16 bytes from the system, made once per process. */
 void cip_hash_seed(uint64_t key[2]);
+/* Another number at each call, which no other process has: for names that nobody else uses. */
+uint64_t cip_unique_number(void);
 
 #endif

@@ -58,12 +58,10 @@ void cip_remove_unfinished(void)
 /* A name that nobody has, or the one that is wanted. */
 static void choose_name(cip_fresh *f, const char *name)
 {
-    uint64_t seed[2];
-    cip_hash_seed(seed);
     if (name != NULL)
         snprintf(f->name, sizeof f->name, "%s", name);
     else
-        snprintf(f->name, sizeof f->name, CIP_FRESH_PREFIX "%016" PRIx64, seed[0]);
+        snprintf(f->name, sizeof f->name, CIP_FRESH_PREFIX "%016" PRIx64, cip_unique_number());
 }
 
 cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mode, cip_fresh *out,

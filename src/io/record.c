@@ -68,10 +68,8 @@ static cip_status put(int fd, const char *lead, const cip_record *r, cip_err *er
 
 cip_status cip_record_open(int fd, const char *name, cip_record *out, cip_err *err)
 {
-    uint64_t nonce[2];
-    cip_hash_seed(nonce);
     memset(out, 0, sizeof *out);
-    snprintf(out->nonce, sizeof out->nonce, "%016" PRIx64, nonce[0]);
+    snprintf(out->nonce, sizeof out->nonce, "%016" PRIx64, cip_unique_number());
     snprintf(out->name, sizeof out->name, "%s", name);
     CIP_TRY(put(fd, OPEN, out, err));
     out->state = CIP_RECORD_OPEN;

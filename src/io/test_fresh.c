@@ -168,6 +168,18 @@ static void a_name_is_locked_while_it_is_written_to(void **state)
     close(fd);
 }
 
+static void several_at_once_have_names_of_their_own(void **state)
+{
+    cip_fresh f[2];
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cip_fresh_open_named(&place, NULL, 0640, &f[i], NULL), CIP_OK);
+    assert_int_equal(names(), 2);
+    for (int i = 0; i < 2; i++)
+        cip_fresh_end(&place, &f[i]);
+    assert_int_equal(names(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +188,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_is_given_up_leaves_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_process_that_ends_leaves_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_handler_removes_nothing_that_has_its_name, begin, end),
+        cmocka_unit_test_setup_teardown(several_at_once_have_names_of_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_name_is_locked_while_it_is_written_to, begin, end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

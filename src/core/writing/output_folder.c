@@ -232,7 +232,7 @@ static void folder_end(cip_output *output)
         cip_file_out_clear(&o->member[i]->file);
         close(o->member[i]->file.fd); /* -1 is fine */
     }
-    if (o->name[0] != '\0' && o->in.dir != -1)
+    if (o->name[0] != '\0')
         cip_store_remove_tree(&o->place, o->name, NULL);
     cip_place_close(&o->in); /* and with it the lock */
     cip_place_close(&o->place);
@@ -282,10 +282,8 @@ static cip_status look_at_old(folder_output *o, const char *path, bool overwrite
 static cip_status make(folder_output *o, cip_err *err)
 {
     cip_place at = { .dir = -1 };
-    uint64_t seed[2];
     char inside[48];
-    cip_hash_seed(seed);
-    snprintf(o->name, sizeof o->name, CIP_FRESH_PREFIX "%016" PRIx64, seed[0]);
+    snprintf(o->name, sizeof o->name, CIP_FRESH_PREFIX "%016" PRIx64, cip_unique_number());
     cip_status st =
         cip_store_make_folder(&o->place, o->name, o->old != NULL ? &o->like : NULL, err);
     if (st != CIP_OK) {

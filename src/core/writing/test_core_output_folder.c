@@ -12,6 +12,7 @@
 
 #include "core/writing/edit_testing.h"
 #include "core/writing/output.h"
+#include "support/fail_alloc.h"
 #include "support/test_store.h"
 
 static scratch dir;
@@ -95,6 +96,46 @@ static void a_folder_is_whole_or_not_there(void **state)
     assert_int_equal(count(), 1);
     holds("s/meta/sizes", "{}");
     holds("s/data/col/0", "zero");
+}
+
+static void folders_are_made_side_by_side(void **state)
+{
+    (void)state;
+    cip_output *one = begin("one", false), *two = begin("two", false);
+    add(one, "a", "1");
+    add(two, "a", "2");
+    OK(cip_output_commit(two, NULL, err));
+    OK(cip_output_commit(one, NULL, err));
+    cip_output_end(one);
+    cip_output_end(two);
+    holds("one/a", "1");
+    holds("two/a", "2");
+}
+
+static void failing_allocations_leave_nothing(void **state)
+{
+    (void)state;
+    for (size_t n = 1;; n++) {
+        fail_alloc f = { .fail_at = n };
+        const cip_allocator from = { fail_alloc_resize, &f };
+        cip_env own;
+        cip_output *o = NULL;
+        cip_out *out;
+        assert_int_equal(cip_env_init(&own, NULL, &from, NULL, NULL), CIP_OK);
+        cip_status st = cip_output_begin_folder(&own, scratch_path(&dir, "s"), CIP_LEVEL_PROCESS,
+                                                false, yes, &o, NULL);
+        if (st == CIP_OK)
+            st = cip_output_out(o)->member(cip_output_out(o)->member_user, "a/b", &out, NULL);
+        if (st == CIP_OK)
+            st = cip_output_commit(o, NULL, NULL);
+        cip_output_end(o);
+        cip_env_clear(&own);
+        assert_int_equal(f.held, 0);
+        assert_int_equal(count(), st == CIP_OK);
+        if (st == CIP_OK)
+            break;
+        assert_int_equal(st, CIP_ERR_NOMEM);
+    }
 }
 
 static void members_need_not_be_open(void **state)
@@ -314,6 +355,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_folder_is_whole_or_not_there),
+        TEST(failing_allocations_leave_nothing),
+        TEST(folders_are_made_side_by_side),
         TEST(members_need_not_be_open),
         TEST(names_and_bytes_that_cannot_be_are_refused),
         TEST(only_a_folder_that_is_known_is_replaced),
