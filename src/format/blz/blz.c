@@ -10,13 +10,22 @@
 
 /* --- which folder it is ----------------------------------------------------------------------- */
 
-static bool has(cip_io *io, const char *path)
+cip_status cip_blz_has(cip_io *io, const char *path, bool *yes, cip_err *err)
 {
     cip_io *member;
-    if (cip_io_open_beneath(io, path, 0, &member, NULL) != CIP_OK)
-        return false;
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = cip_io_open_beneath(io, path, 0, &member, &why);
+    if (st == CIP_ERR_NOMEM)
+        return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    *yes = st == CIP_OK;
     cip_io_close(member);
-    return true;
+    return CIP_OK;
+}
+
+static bool has(cip_io *io, const char *path)
+{
+    bool yes;
+    return cip_blz_has(io, path, &yes, NULL) == CIP_OK && yes;
 }
 
 static int probe(cip_io *io, cip_bytes head)
@@ -300,6 +309,7 @@ static cip_status open_array(cip_blz *b, cip_err *err)
 static cip_status open_folder(cip_layout *l, cip_err *err)
 {
     cip_blz *b;
+    bool document = false;
     if (!cip_io_is_folder(l->io))
         return cip_fail(err, CIP_ERR_FORMAT, CIP_NO_OFFSET, "expected a folder, found a file");
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &b, 1, err));
@@ -309,8 +319,10 @@ static cip_status open_folder(cip_layout *l, cip_err *err)
     l->list_blocks = cip_blz_list_blocks;
     CIP_TRY(cip_io_open_numbered(l->io, cip_blz_flags(l), place, b, &b->numbered, err));
     CIP_TRY(cip_space_new_file(l, b->numbered, &b->files, err));
-    b->table = has(l->io, "__rootdirs__");
-    if (!b->table && cip_blz_is_document(l->io))
+    CIP_TRY(cip_blz_has(l->io, "__rootdirs__", &b->table, err));
+    if (!b->table)
+        CIP_TRY(cip_blz_is_document(l->io, &document, err));
+    if (document)
         return cip_blz_open_document(b, err);
     CIP_TRY((b->table ? cip_blz_open_table : open_array)(b, err));
     return make_tree(b, err);

@@ -161,7 +161,7 @@ typedef struct cip_blz_entry {
 /* The number in "__12" and the suffix; false for other names. */
 bool cip_blz_number_of(const char *name, const char *suffix, uint64_t *out);
 /* Whether the folder is one of the document's. */
-bool cip_blz_is_document(cip_io *io);
+cip_status cip_blz_is_document(cip_io *io, bool *yes, cip_err *err);
 /* Finds the shards: b->shard. */
 cip_status cip_blz_open_shards(cip_blz *b, cip_err *err);
 /* Appends the names in a shard's folder (cip_blz_entry); none where it has no such folder. */
@@ -205,6 +205,9 @@ cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *re
 
 /* --- blz.c: the folder -------------------------------------------------------------------------
  */
+
+/* Whether a file of this name can be opened; NOMEM alone is not an answer. */
+cip_status cip_blz_has(cip_io *io, const char *path, bool *yes, cip_err *err);
 
 /* Files with consecutive numbers in one folder. */
 typedef struct cip_blz_files {

@@ -76,18 +76,17 @@ static int see_kind(void *user, const char *name, bool is_folder)
 }
 
 /* An array without any data is the document's unless it has what the old programs always wrote. */
-bool cip_blz_is_document(cip_io *io)
+cip_status cip_blz_is_document(cip_io *io, bool *yes, cip_err *err)
 {
     static const char *const old[] = { "__attrs__", "data/__0.blp" };
     kinds k = { .document = false };
-    cip_io *member;
-    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
-        if (cip_io_open_beneath(io, old[i], 0, &member, NULL) == CIP_OK) {
-            cip_io_close(member);
-            return false;
-        }
-    cip_io_list(io, "data", 0, see_kind, &k, NULL);
-    return !k.old;
+    cip_err why = CIP_ERR_INIT;
+    for (size_t i = 0; i < sizeof old / sizeof old[0] && !k.old; i++)
+        CIP_TRY(cip_blz_has(io, old[i], &k.old, err));
+    if (!k.old && cip_io_list(io, "data", 0, see_kind, &k, &why) == CIP_ERR_NOMEM)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "%s", why.text);
+    *yes = !k.old;
+    return CIP_OK;
 }
 
 /* --- shards ----------------------------------------------------------------------------------- */

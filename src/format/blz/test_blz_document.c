@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "format/blz/blz_testing.h"
+#include "support/fail_alloc.h"
 
 static const char *const names[] = { "meta/storage",          "meta/sizes",
                                      "meta/attributes",       "data/depth/__1__.bin",
@@ -159,6 +160,45 @@ static void metadata_that_lie_are_refused(void **state)
     }
 }
 
+/* Which form a folder has is told by names that are there or not: memory that was lacking then must
+ * not be taken for a name that is not there. */
+static void failing_allocations_do_not_change_the_form(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        static const char *const version[] = { "document", "bcolz", "bcolz" };
+        blz_folder f;
+        if (kind == 0) {
+            wells(&f);
+        } else if (kind == 1) {
+            blz_start(&f);
+            blz_array_at(&f, "");
+        } else {
+            blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
+        }
+        for (size_t n = 1;; n++) {
+            fail_alloc alloc = { .fail_at = 0 };
+            const cip_allocator from = { fail_alloc_resize, &alloc };
+            f.err = (cip_err)CIP_ERR_INIT;
+            assert_int_equal(cip_env_init(&f.env, NULL, &from, NULL, NULL), CIP_OK);
+            assert_int_equal(cip_io_open_path(&f.env, f.dir.dir, &f.io, &f.err), CIP_OK);
+            assert_int_equal(cip_layout_new(&f.env, f.io, &f.layout, &f.err), CIP_OK);
+            alloc.fail_at = alloc.requests + n;
+            cip_status st = cip_format_blz.open(f.layout, &f.err);
+            if (st == CIP_OK)
+                assert_string_equal(f.layout->version, version[kind]);
+            else
+                assert_int_equal(st, CIP_ERR_NOMEM);
+            const bool ended = alloc.requests < alloc.fail_at;
+            blz_close(&f);
+            assert_int_equal(alloc.held, 0);
+            if (ended)
+                break;
+        }
+        blz_end(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_missing_file_costs_its_rows),
         cmocka_unit_test(every_byte_of_a_superchunk_is_survived),
         cmocka_unit_test(metadata_that_lie_are_refused),
+        cmocka_unit_test(failing_allocations_do_not_change_the_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
