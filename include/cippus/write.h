@@ -112,6 +112,23 @@ CIP_API cip_status cip_memory_add(cip_memory *memory, const char *name, const vo
  * *file, which can be read until an update is committed: then that is BUSY. */
 CIP_API cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts,
                                    cip_file **file, cip_err *err);
+/** What cip_open sees under `path` as one in memory, whole: a folder with all files beneath it (not
+ * folders that are empty), a file with those beside it that its arrays lie in; an update that was
+ * cut off is shown as cip_open shows it. BUSY when another one comes between. Names are opened by
+ * the rules of reading: a link that leaves the folder without `allow_external` (CORRUPT), a FIFO
+ * (UNSUPPORTED), more bytes together than cip_limits.max_memory (LIMIT) or a file that is missing
+ * (NOT_FOUND) refuse it all, and so do `roots`, and files beside it that do not lie in its folder
+ * or refer to others in turn (UNSUPPORTED). *out is the caller's to free; its memory comes from the
+ * options' allocator. */
+CIP_API cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_memory **out,
+                                   cip_err *err);
+/** Makes it a new file, or where it has members alone a new folder, under `path`: all of it or
+ * nothing, as cip_writer_commit does. Of the options count `overwrite`, `level`, `limits` and
+ * `allocator`. BUSY when the path exists and is not to be overwritten; a folder is replaced only
+ * where it is of a format (ARG), a file beside the new one never (BUSY). ARG for one in memory that
+ * is not complete, or has nothing in it. It stays as it is. */
+CIP_API cip_status cip_memory_save(const cip_memory *memory, const char *path,
+                                   const cip_write_options *opts, cip_err *err);
 /** After the writer has ended. NULL is fine. */
 CIP_API void cip_memory_free(cip_memory *memory);
 

@@ -331,26 +331,53 @@ cip_status fault_append(const char *path, cip_level level, int step, cip_err *er
     return st;
 }
 
-/* A folder of BLZ, which the name tells the form of: two columns, three chunks each. */
-cip_status fault_create_columns(const char *path, cip_level level, int step, cip_err *err)
+/* Two columns, three chunks each. */
+static cip_status write_columns(cip_writer *w, cip_err *err)
 {
     static const char *const names[] = { "a", "b" };
-    cip_writer *w;
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
-    const cip_write_options o = { .size = sizeof o,
-                                  .format = strstr(path, ".blz") != NULL ? "blz" : "bcolz",
-                                  .overwrite = true,
-                                  .level = level,
-                                  .threads = 1,
-                                  .format_options = CIP_TEXTS("chunklen=40") };
-    (void)step;
-    cip_status st = cip_create(path, &o, &w, err);
-    for (size_t i = 0; i < 2 && st == CIP_OK; i++) {
+    for (size_t i = 0; i < 2; i++) {
         numbers(v, ROW, 3 + (int32_t)i);
-        st = cip_put(w, names[i], cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+        cip_put(w, names[i], cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
     }
-    return st == CIP_OK ? cip_writer_commit(w, err) : st;
+    return cip_writer_commit(w, err); /* which fails if one of these did */
+}
+
+/* A folder of BLZ, which the name tells the form of. */
+static cip_write_options columns_at(const char *path, cip_level level)
+{
+    static const char *const chunks[] = { "chunklen=40", NULL };
+    return (cip_write_options){ .size = sizeof(cip_write_options),
+                                .format = strstr(path, ".blz") != NULL ? "blz" : "bcolz",
+                                .overwrite = true,
+                                .level = level,
+                                .threads = 1,
+                                .format_options = chunks };
+}
+
+cip_status fault_create_columns(const char *path, cip_level level, int step, cip_err *err)
+{
+    const cip_write_options o = columns_at(path, level);
+    cip_writer *w;
+    (void)step;
+    CIP_TRY(cip_create(path, &o, &w, err));
+    return write_columns(w, err);
+}
+
+/* The same, made in memory. */
+cip_status fault_save_columns(const char *path, cip_level level, int step, cip_err *err)
+{
+    const cip_write_options o = columns_at(path, level);
+    cip_memory *m;
+    cip_writer *w;
+    (void)step;
+    CIP_TRY(cip_create_memory(o.format, &o, &m, &w, err));
+    cip_status st = write_columns(w, err);
+    if (st == CIP_OK)
+        st = cip_memory_save(m, path, &o, err);
+    cip_memory_free(m);
+    return st;
 }
 
 cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)

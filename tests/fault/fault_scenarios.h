@@ -44,7 +44,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller, fault_edit_delete_rows,
     fault_edit_delete_packed, fault_edit_ra_delete, fault_edit_ra_delete_chunks,
     fault_convert_itself, fault_create_external, fault_append, fault_create, fault_create_columns,
-    fault_explode, fault_implode;
+    fault_save_columns, fault_explode, fault_implode;
 void fault_make_asdf(const char *dir);
 void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);

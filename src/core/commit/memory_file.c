@@ -152,6 +152,18 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     return CIP_OK;
 }
 
+cip_status cip_memory_fill(cip_memory *m, cip_io *from, cip_err *err)
+{
+    size_t n;
+    uint8_t *at;
+    if (!cip_to_size(from->size, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, from->size, "more than memory can hold");
+    CIP_TRY(cip_buf_reserve(&m->bytes, n, &at, err));
+    CIP_TRY(cip_io_read(from, 0, at, n, err));
+    m->bytes.len = n;
+    return CIP_OK;
+}
+
 static cip_status hold(const cip_memory *set, const char *name, void **out, cip_err *err)
 {
     size_t at;

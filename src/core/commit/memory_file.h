@@ -14,6 +14,8 @@ cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err 
 cip_status cip_memory_set_name(cip_memory *m, const char *name, cip_err *err);
 /* A new, empty member; borrowed from the set. BUSY when there is one of this name. */
 cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out, cip_err *err);
+/* All of an io are its bytes from here on: of one that is new. */
+cip_status cip_memory_fill(cip_memory *m, cip_io *from, cip_err *err);
 /* It as an output that starts empty and can do all that an output can but members. */
 cip_out cip_memory_out(cip_memory *m);
 /* It as a file of a store: to be read, with `m` as the user pointer, and to be written. With no
