@@ -30,8 +30,8 @@ static inline int cip_visit_rest(void *user, const cip_visit *v)
     const char *key = v->depth == 1 ? cip_node_text(v->key, &n) : NULL;
     if (v->again || cip_is_array_node(r->spec, v->node))
         return 1;
-    if (key != NULL &&
-        (cip_is_word_of(r->taken, key, n) || cip_is_word_of(r->spec->form_keys, key, n)))
+    if ((key != NULL && cip_is_word_of(r->taken, key, n)) ||
+        cip_is_word_of(r->spec->form_keys, v->path, strlen(v->path)))
         return 1;
     if (key != NULL && cip_is_word_of(r->spec->origin_keys, key, n)) {
         r->origin = true;

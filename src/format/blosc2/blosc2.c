@@ -209,5 +209,5 @@ const cip_format cip_format_blosc2 = {
     .probe = probe,
     .open = open_file,
     .verify = cip_b2_verify,
-    .form_keys = "meta/b2nd",
+    .form_keys = "meta/b2nd meta/caterva",
 };
