@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/blosc_codec.h"
 #include "format/bloscpack/bloscpack.h"
 #include "space/chunk_move.h"
 #include "tree/yaml.h"
@@ -64,27 +65,6 @@ static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most
                     cip_bp_options[option].key, text);
 }
 
-static cip_status take_codec(const cip_spec *spec, const cip_spec_array *a, cip_blosc_spec *b,
-                             cip_err *err)
-{
-    const bool own = a != NULL && a->codec != NULL;
-    const char *codec = own ? a->codec : spec->codec;
-    const int level = own ? a->level : spec->level;
-    b->level = level != 0 ? level : b->level;
-    if (codec == NULL)
-        return CIP_OK;
-    if (strcmp(codec, "none") == 0) {
-        b->level = 0;
-        return CIP_OK;
-    }
-    b->compcode = cip_blosc_codec_id(codec);
-    if (b->compcode < 0 || b->compcode > CIP_BLOSC_ZSTD || b->compcode == CIP_BLOSC_SNAPPY)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none, found %.60s",
-                        codec);
-    return CIP_OK;
-}
-
 static cip_status take_filter(const char *text, cip_blosc_spec *b, cip_err *err)
 {
     static const char *const names[] = { "none", "shuffle", "bitshuffle" };
@@ -103,7 +83,7 @@ cip_status cip_bp_choose_blosc(const cip_spec *spec, const cip_spec_array *a, co
                                cip_blosc_spec *b, bool *takes, cip_err *err)
 {
     *takes = filter == NULL && spec->codec == NULL && (a == NULL || a->codec == NULL);
-    CIP_TRY(take_codec(spec, a, b, err));
+    CIP_TRY(cip_blosc_take_codec(spec, a, b, err));
     return take_filter(filter, b, err);
 }
 
