@@ -402,6 +402,22 @@ def bloscpacks():
         yield f"bloscpack/convert/{out}", [*single("bloscpack", "blp", "rec", "6x5"), ["convert", "a.blp", out, "lossy=1"]]
 
 
+def blosc2s():
+    """With codecs that are ours, as above."""
+    def frame(dtype, shape, *options, kind="b2nd", verb=None):
+        return single("blosc2", kind, dtype, shape, "codec=blosclz", *options, **({"verb": verb} if verb else {}))
+    for dtype, order, shape in itertools.product(DTYPES, [None, "little", "big"], ["scalar", "7", "3x4", "0x4", "2x3x2"]):
+        yield f"blosc2/{dtype}/{order}/{shape}", frame(dtype, shape, *([f"byteorder={order}"] if order else []))
+    for dtype, grid in itertools.product(DTYPES, ["chunks=7,9", "chunks=50,8 blocks=3,8", "blocks=16,30"]):
+        yield f"blosc2/grid/{dtype}/{grid.replace(' ', '/')}", frame(dtype, "40x30", *grid.split())
+    for filters, split in itertools.product(["none", "shuffle", "bitshuffle", "delta", "shuffle+bytedelta", "delta+bitshuffle", "ndcell:4", "int_trunc:20"], ["auto", "always", "never"]):
+        yield f"blosc2/filter/{filters.replace(':', '-')}/{split}", frame("i4le", "40x30", f"filter={filters}", f"split={split}", "lossy=1")
+    for verb in ("put", "slab"):
+        yield f"blosc2/{verb}", frame("f8le", "40x30", verb=verb)
+    yield "blosc2/list", frame("u1le", "700", "chunks=300", kind="b2frame")
+    yield "blosc2/list/lossy", frame("i4le", "7", "lossy=1", kind="b2frame")
+
+
 def blzs():
     """Folders in the three forms, with a codec that is ours."""
     kinds = {"blz": "a.blz", "bcolz": "a.bcolz", "blz-dir": "a.out"}
@@ -448,7 +464,7 @@ def big():
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks, blzs):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks, blosc2s, blzs):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():

@@ -118,6 +118,7 @@ const fault_scenario fault_scenarios[] = {
          .members = fault_table, .nstep = 1),
     BOTH("memory: saved over a folder", "d", fault_make_bcolz_table, fault_save_columns,
          .members = fault_table, .nstep = 1),
+    BOTH("Blosc2: a new frame", "a.b2nd", fault_make_nothing, fault_create, .nstep = 1),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

@@ -200,6 +200,18 @@ static inline cip_status one_put(one_output *o, const cip_array_store *sink, voi
     return st;
 }
 
+/* The changes of what was written, as core makes them. */
+static inline void one_patch(one_output *o, const cip_patch *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const cip_patch_op *op = &p->op[i];
+        if (op->kind != CIP_PATCH_WRITE || op->offset + op->after.len > o->bytes.len)
+            abort();
+        memcpy(o->bytes.ptr + op->offset, op->after.ptr, op->after.len);
+    }
+}
+
+/* Patches of stores that go without where nothing can be changed are left out. */
 static inline cip_status one_write_from(one_output *o, const cip_format *format,
                                         const cip_spec *spec, const void *data, size_t step,
                                         const cip_allocator *from)
@@ -231,6 +243,8 @@ static inline cip_status one_write_from(one_output *o, const cip_format *format,
         st = one_put(o, format->store, w, spec->array, &form, (const uint8_t *)data, step);
     if (st == CIP_OK)
         st = format->store->finish(w, &r, &o->err);
+    if (st == CIP_OK && (format->store->caps & CIP_STORE_PATCHES) != 0)
+        one_patch(o, &r.patch);
     if (w != NULL && format->store->clear != NULL)
         format->store->clear(w);
     cip_revision_clear(&r);

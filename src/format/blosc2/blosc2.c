@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "format/blosc2/blosc2_write.h"
 
 static const char sparse_index[] = "chunks.b2frame";
 
@@ -209,5 +210,8 @@ const cip_format cip_format_blosc2 = {
     .probe = probe,
     .open = open_file,
     .verify = cip_b2_verify,
+    .store = &cip_b2_store,
+    .options = cip_b2_options,
+    .kinds = cip_b2_kinds,
     .form_keys = "meta/b2nd meta/caterva",
 };

@@ -172,6 +172,9 @@ typedef struct cip_b2_nd {
 
 /* The b2nd (or caterva) metalayer. */
 cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err);
+/* What follows from the lengths: chunks rounded up to whole blocks, and their number. CORRUPT for
+ * lengths that cannot be. */
+cip_status cip_b2_nd_derive(cip_b2_nd *nd, cip_err *err);
 /* Compares it with the frame it lies in; sets `item`. */
 cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk, cip_err *err);
 /* The type of its elements: that of the dtype text where it has `item` bytes, otherwise opaque

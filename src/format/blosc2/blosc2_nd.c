@@ -94,8 +94,7 @@ static void allow_empty(cip_b2_nd *nd)
     }
 }
 
-/* Chunks rounded up to whole blocks, and their number. */
-static cip_status derive(cip_b2_nd *nd, cip_err *err)
+cip_status cip_b2_nd_derive(cip_b2_nd *nd, cip_err *err)
 {
     uint64_t n = 1;
     allow_empty(nd);
@@ -139,7 +138,7 @@ cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err)
     CIP_TRY(get_lengths(&c, nd.ndim, nd.block, err));
     if ((mark & 0x0f) >= 7)
         CIP_TRY(get_dtype(&c, &nd, err));
-    CIP_TRY(derive(&nd, err));
+    CIP_TRY(cip_b2_nd_derive(&nd, err));
     *out = nd;
     return CIP_OK;
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How a frame is to be stored: codec, filters, chunks and blocks from what was asked for, else as
+ * the frame is that the array comes from, else by default. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/with.h"
+#include "format/blosc2/blosc2_write.h"
+#include "format/blosc_codec.h"
+
+enum { LEVEL = 5, OPTION_CHUNKS = 0, OPTION_BLOCKS, OPTION_FILTER, OPTION_SPLIT, OPTION_DICT };
+
+const cip_format_option cip_b2_options[] = {
+    { "chunks", "A,B,...: the shape of chunks (boxes of about 4 MiB)" },
+    { "blocks", "A,B,...: the shape of the blocks in a chunk (boxes of about 128 KiB)" },
+    { "filter", "shuffle (the default), bitshuffle, bytedelta, delta, trunc_prec:BITS, "
+                "int_trunc:BITS, ndcell:SIDE, ndmean:SIDE, several in a row: delta+shuffle; none" },
+    { "split", "always, never or auto (the default): blocks as one stream for each byte of an "
+               "element" },
+    { "dict", "yes: each chunk with a dictionary of its own (zstd, lz4, lz4hc)" },
+    { NULL, NULL },
+};
+
+const cip_format_kind cip_b2_kinds[] = {
+    { "b2frame", "Blosc2 frame that is a list of items, without type and shape" },
+    { NULL, NULL },
+};
+
+static const char *given(const cip_spec *spec, size_t option)
+{
+    const char *own = spec->narray == 1 ? cip_option_given(spec->array[0].option, option) : NULL;
+    return own != NULL ? own : cip_option_given(spec->option, option);
+}
+
+static cip_status bad_option(const cip_spec *spec, size_t option, const char *expected,
+                             cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
+                    cip_b2_options[option].key, given(spec, option));
+}
+
+/* --- codec and filters ------------------------------------------------------------------------ */
+
+/* Filters whose inverse gives other values. */
+static bool is_lossy(uint8_t filter)
+{
+    return filter == CIP_BLOSC_TRUNC_PREC || filter == CIP_BLOSC_INT_TRUNC ||
+           filter == CIP_BLOSC_NDMEAN;
+}
+
+/* Lossy filters are for numbers of one kind and take how many bits they keep: python-blosc2 opens
+ * no frame that has the number of those that go, a negative one. */
+static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *err)
+{
+    const bool is_float = d->kind == CIP_F32 || d->kind == CIP_F64;
+    const bool is_int = d->kind >= CIP_I8 && d->kind <= CIP_U64;
+    const int bits = is_int ? 8 * (int)d->itemsize : d->kind == CIP_F32 ? 23 : 52;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++) {
+        const uint8_t f = b->filter[i];
+        const int8_t meta = (int8_t)b->filter_meta[i];
+        const bool fits = f == CIP_BLOSC_INT_TRUNC ? is_int : is_float;
+        if (is_lossy(f) && (!fits || d->big != (CIP_HOST_BIG != 0)))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected a filter for elements of %.40s, found %s", cip_dtype_name(d),
+                            cip_blosc_filter_name(f));
+        if (is_lossy(f) && f != CIP_BLOSC_NDMEAN && meta < 0 && bits + meta > 0)
+            b->filter_meta[i] = (uint8_t)(bits + meta);
+    }
+    return CIP_OK;
+}
+
+/* Texts are shuffled by character, as python-blosc2 does. */
+static void set_defaults(const cip_dtype *d, cip_blosc_spec *b)
+{
+    b->compcode = CIP_WITH_ZSTD ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
+    b->level = LEVEL;
+    b->split = CIP_BLOSC_SPLIT_AUTO;
+    b->dict = false;
+    memset(b->filter, 0, sizeof b->filter);
+    memset(b->filter_meta, 0, sizeof b->filter_meta);
+    b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
+    b->filter_meta[CIP_BLOSC_FILTERS - 1] = d->kind == CIP_UCS4 ? 4 : 0;
+}
+
+/* Codec and filters as a frame's header has them, without what changes values once more. */
+static void set_like(const cip_b2_header *h, cip_blosc_spec *b)
+{
+    static const int split[] = { CIP_BLOSC_SPLIT_ALWAYS, CIP_BLOSC_SPLIT_NEVER,
+                                 CIP_BLOSC_SPLIT_AUTO, CIP_BLOSC_SPLIT_AUTO };
+    b->compcode = h->codec;
+    b->level = h->level;
+    b->split = split[h->split];
+    b->dict = h->dict;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++) {
+        const uint8_t f = h->filter[i];
+        const bool kept =
+            (f >= CIP_BLOSC_SHUFFLE && f <= CIP_BLOSC_DELTA) || f == CIP_BLOSC_BYTEDELTA;
+        b->filter[i] = kept ? f : CIP_BLOSC_NOFILTER;
+        b->filter_meta[i] = kept ? h->filter_meta[i] : 0;
+    }
+}
+
+/* Whether chunks can be encoded so in this build: an empty one is. */
+static cip_status try_spec(const cip_spec *spec, const cip_blosc_spec *b, cip_err *err)
+{
+    uint8_t bytes[CIP_BLOSC_HEADER];
+    size_t n;
+    return cip_blosc_encode(&spec->env->mem, b, (cip_bytes){ NULL, 0 }, bytes, sizeof bytes, &n,
+                            err);
+}
+
+/* The frame that all of the array lies in, or NULL. */
+static const cip_b2_frame *frame_of(const cip_spec *spec)
+{
+    const cip_array *a = spec->array[0].source;
+    if (a == NULL || a->layout->format == NULL ||
+        strcmp(a->layout->format, cip_format_blosc2.name) != 0)
+        return NULL;
+    const cip_b2_file *f = a->layout->own;
+    return f->frame;
+}
+
+static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
+                               cip_err *err)
+{
+    static const char *const splits[] = { "auto", "always", "never" };
+    const char *filter = given(spec, OPTION_FILTER), *split = given(spec, OPTION_SPLIT),
+               *dict = given(spec, OPTION_DICT);
+    const cip_b2_frame *like = frame_of(spec);
+    cip_blosc_spec *b = &how->blosc;
+    b->typesize = (uint32_t)d->itemsize;
+    if (like != NULL && like->h.codec <= CIP_BLOSC_ZSTD)
+        set_like(&like->h, b);
+    if (like == NULL || like->h.codec > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK)
+        set_defaults(d, b);
+    how->takes = filter == NULL && split == NULL && dict == NULL && spec->codec == NULL &&
+                 spec->array[0].codec == NULL;
+    CIP_TRY(cip_blosc_take_codec(spec, &spec->array[0], b, err));
+    if (filter != NULL)
+        CIP_TRY(cip_blosc_filters_parse(filter, b->filter, b->filter_meta, err));
+    CIP_TRY(check_filters(d, b, err));
+    for (int i = 0; split != NULL && i <= CIP_BLOSC_SPLIT_NEVER; i++)
+        if (strcmp(split, splits[i]) == 0)
+            b->split = i;
+    if (split != NULL && strcmp(split, splits[b->split]) != 0)
+        return bad_option(spec, OPTION_SPLIT, "always, never or auto", err);
+    if (dict != NULL && strcmp(dict, "yes") != 0 && strcmp(dict, "no") != 0)
+        return bad_option(spec, OPTION_DICT, "yes or no", err);
+    b->dict = dict != NULL ? strcmp(dict, "yes") == 0 : b->dict;
+    return try_spec(spec, b, err);
+}
+
+/* --- chunks and blocks ------------------------------------------------------------------------ */
+
+/* "64,64": as many lengths as there are axes, each at least 1; *out stays where none are given. */
+static cip_status take_lengths(const cip_spec *spec, size_t option, int32_t ndim, int64_t *out,
+                               cip_err *err)
+{
+    const char *text = given(spec, option);
+    char *end = (char *)text;
+    for (int32_t k = 0; text != NULL && k < ndim; k++) {
+        const long long n = *end >= '0' && *end <= '9' ? strtoll(end, &end, 10) : 0;
+        if (n < 1 || n > INT32_MAX || *end != (k == ndim - 1 ? '\0' : ','))
+            return bad_option(spec, option, "a length of 1 to 2^31 - 1 for each axis", err);
+        out[k] = n;
+        end += *end == ',';
+    }
+    return text == NULL || ndim != 0 || *text == '\0'
+               ? CIP_OK
+               : bad_option(spec, option, "nothing, as there is no axis,", err);
+}
+
+/* Bytes of so many items each way; more than INT64_MAX: UINT64_MAX. */
+static uint64_t box_bytes(int32_t ndim, const int64_t *side, uint64_t item)
+{
+    uint64_t n = item;
+    for (int32_t k = 0; k < ndim; k++)
+        if (cip_mul_overflow(n, (uint64_t)side[k], &n))
+            return UINT64_MAX;
+    return n;
+}
+
+static cip_status check_sizes(const cip_b2_nd *nd, uint64_t item, cip_err *err)
+{
+    const uint64_t chunk = box_bytes(nd->ndim, nd->stored, item),
+                   block = box_bytes(nd->ndim, nd->block, item);
+    for (int32_t k = 0; k < nd->ndim; k++)
+        if (nd->block[k] > nd->chunk[k])
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected blocks within chunks, found %" PRId64 " and %" PRId64
+                            " along axis %d",
+                            nd->block[k], nd->chunk[k], (int)k);
+    if (chunk > CIP_BLOSC_MAX_NBYTES || block > CIP_BLOSC_MAX_BLOCKSIZE)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected chunks of at most %d bytes and blocks of at most %d, found "
+                        "%" PRIu64 " and %" PRIu64,
+                        CIP_BLOSC_MAX_NBYTES, CIP_BLOSC_MAX_BLOCKSIZE, chunk, block);
+    return CIP_OK;
+}
+
+/* The index is one Blosc chunk, too. */
+static cip_status count_chunks(cip_b2_how *how, cip_err *err)
+{
+    if (how->nchunk > CIP_BLOSC_MAX_NBYTES / 8)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d chunks, found %" PRIu64 "; larger ones are fewer",
+                        CIP_BLOSC_MAX_NBYTES / 8, how->nchunk);
+    return CIP_OK;
+}
+
+static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
+                            cip_b2_how *how, cip_err *err)
+{
+    const cip_spec_array *a = &spec->array[0];
+    cip_b2_nd *nd = &how->nd;
+    char *text;
+    *nd = (cip_b2_nd){ .ndim = a->ndim, .item = d->itemsize, .has_dtype = true };
+    for (int32_t k = 0; k < a->ndim; k++)
+        nd->shape[k] = a->shape[k];
+    CIP_TRY(take_lengths(spec, OPTION_CHUNKS, nd->ndim, nd->chunk, err));
+    CIP_TRY(take_lengths(spec, OPTION_BLOCKS, nd->ndim, nd->block, err));
+    cip_b2_choose_shapes(nd, d->itemsize);
+    CIP_TRY(cip_b2_nd_derive(nd, err));
+    CIP_TRY(check_sizes(nd, d->itemsize, err));
+    CIP_TRY(cip_dtype_numpy(arena, d, &text, err));
+    nd->dtype = (cip_bytes){ (const uint8_t *)text, strlen(text) };
+    how->chunk_size = box_bytes(nd->ndim, nd->stored, d->itemsize);
+    how->block_size = box_bytes(nd->ndim, nd->block, d->itemsize);
+    how->blosc.blocksize = (uint32_t)how->block_size;
+    how->blosc.ndim = nd->ndim;
+    how->blosc.block = nd->block;
+    how->nchunk = nd->nchunk;
+    CIP_TRY(count_chunks(how, err));
+    how->nbytes = how->nchunk * how->chunk_size; /* both below 2^31 */
+    return CIP_OK;
+}
+
+/* Chunks of items, and blocks that the codec chooses if nobody else does. */
+static cip_status choose_plain(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
+                               cip_err *err)
+{
+    cip_b2_nd list = { .ndim = 1, .shape = { spec->array[0].shape[0] } };
+    int64_t block[1] = { 0 };
+    CIP_TRY(take_lengths(spec, OPTION_CHUNKS, 1, list.chunk, err));
+    CIP_TRY(take_lengths(spec, OPTION_BLOCKS, 1, block, err));
+    list.block[0] = block[0];
+    cip_b2_choose_shapes(&list, d->itemsize);
+    list.stored[0] = list.chunk[0];
+    CIP_TRY(check_sizes(&list, d->itemsize, err));
+    how->chunk_size = box_bytes(1, list.chunk, d->itemsize);
+    how->blosc.blocksize = (uint32_t)(block[0] * (int64_t)d->itemsize);
+    how->nbytes = (uint64_t)list.shape[0] * d->itemsize;
+    how->nchunk = cip_div_up(how->nbytes, how->chunk_size);
+    return count_chunks(how, err);
+}
+
+cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
+                         cip_b2_how *out, cip_err *err)
+{
+    uint64_t nbytes;
+    *out = (cip_b2_how){ .plain = spec->kind != NULL };
+    if (d->itemsize == 0 || d->itemsize > CIP_BLOSC_MAX_BLOCKSIZE)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected elements of 1 to %d bytes, found %" PRIu64,
+                        CIP_BLOSC_MAX_BLOCKSIZE, d->itemsize);
+    CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
+    CIP_TRY(choose_codec(spec, d, out, err));
+    return out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err);
+}
+
+/* --- what is lost ----------------------------------------------------------------------------- */
+
+static void tell(cip_report *loss, cip_severity how, const cip_spec_array *a, const char *text)
+{
+    cip_report_add(loss, how, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path, "%s", text);
+}
+
+static bool is_bytes(const cip_dtype *d)
+{
+    return d->kind == CIP_U8 || d->kind == CIP_OPAQUE;
+}
+
+void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss)
+{
+    const char *filter = given(spec, OPTION_FILTER);
+    uint8_t id[CIP_BLOSC_FILTERS] = { 0 }, meta[CIP_BLOSC_FILTERS];
+    if (a->masked)
+        tell(loss, CIP_WARN, a, "the mask is lost: Blosc2 frames have none");
+    if (a->dtype->itemsize == 0)
+        tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
+    if (spec->kind != NULL && a->ndim != 1)
+        tell(loss, CIP_BAD, a, "a plain frame has one axis; a .b2nd file has any");
+    if (spec->kind != NULL && !is_bytes(a->dtype))
+        tell(loss, CIP_WARN, a,
+             "the type is lost: a plain frame says nothing but the size of its items");
+    if (a->ndim > CIP_B2_MAX_NDIM)
+        tell(loss, CIP_BAD, a, "a Blosc2 array has at most 16 axes");
+    if (filter != NULL)
+        (void)cip_blosc_filters_parse(filter, id, meta, NULL);
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        if (is_lossy(id[i]))
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the filter %s loses bits of the elements",
+                           cip_blosc_filter_name(id[i]));
+}

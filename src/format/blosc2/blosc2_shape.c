@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shapes of chunks and blocks where none are given. Both are boxes about as long along each axis,
+ * so that a window costs the same whichever way it lies: a box grows by doubling its shortest side
+ * (of equal ones the last, along which elements lie next to each other) until it has its size. Then
+ * sides are made shorter where as many boxes cover the array as before, which leaves little padding
+ * at its edges. Nothing depends on the machine. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2_write.h"
+
+enum {
+    BLOCK_SIZE = 128 << 10, /* bytes: a block and its filtered copy stay in a core's own cache */
+    CHUNK_SIZE = 4 << 20    /* a few of them for each thread are little memory */
+};
+
+typedef struct box {
+    int32_t ndim;
+    const int64_t *unit;            /* sides are multiples of it: blocks of a chunk; NULL: 1 */
+    int64_t limit[CIP_B2_MAX_NDIM]; /* units */
+    int64_t side[CIP_B2_MAX_NDIM];  /* units */
+} box;
+
+static int64_t units(const box *b, int32_t k, int64_t n)
+{
+    return b->unit == NULL ? n : (int64_t)cip_div_up((uint64_t)n, (uint64_t)b->unit[k]);
+}
+
+/* The axis to be doubled, or -1: all are at their limits. */
+static int32_t shortest(const box *b)
+{
+    int32_t found = -1;
+    int64_t length = 0;
+    for (int32_t k = 0; k < b->ndim; k++) {
+        const int64_t own = b->side[k] * (b->unit != NULL ? b->unit[k] : 1);
+        if (b->side[k] < b->limit[k] && (found < 0 || own <= length)) {
+            found = k;
+            length = own;
+        }
+    }
+    return found;
+}
+
+/* Until the next doubling would make it of more than `most` items. */
+static void grow(box *b, uint64_t most)
+{
+    uint64_t now = 1;
+    for (int32_t k = 0; k < b->ndim; k++)
+        now *= (uint64_t)b->side[k] * (uint64_t)(b->unit != NULL ? b->unit[k] : 1);
+    for (int32_t k; now <= most / 2 && (k = shortest(b)) >= 0; now *= 2)
+        b->side[k] *= 2;
+    for (int32_t k = 0; k < b->ndim; k++) {
+        b->side[k] = b->side[k] < b->limit[k] ? b->side[k] : b->limit[k];
+        const uint64_t n = cip_div_up((uint64_t)b->limit[k], (uint64_t)b->side[k]);
+        b->side[k] = (int64_t)cip_div_up((uint64_t)b->limit[k], n);
+    }
+}
+
+/* Blocks within chunks, or within the array; along an axis of length 0 it may still grow. */
+static void choose_blocks(cip_b2_nd *nd, const int64_t *of, uint64_t item)
+{
+    box b = { .ndim = nd->ndim };
+    for (int32_t k = 0; k < nd->ndim; k++) {
+        b.limit[k] = of[k] > 0 ? of[k] : INT32_MAX;
+        b.side[k] = 1;
+    }
+    grow(&b, BLOCK_SIZE / item);
+    memcpy(nd->block, b.side, sizeof b.side);
+}
+
+/* Chunks of whole blocks; those that reach over the array's end are cut there. */
+static void choose_chunks(cip_b2_nd *nd, uint64_t item)
+{
+    box b = { .ndim = nd->ndim, .unit = nd->block };
+    for (int32_t k = 0; k < nd->ndim; k++) {
+        b.limit[k] = units(&b, k, nd->shape[k] > 0 ? nd->shape[k] : INT32_MAX);
+        b.side[k] = 1;
+    }
+    grow(&b, CHUNK_SIZE / item);
+    for (int32_t k = 0; k < nd->ndim; k++) {
+        nd->chunk[k] = b.side[k] * nd->block[k];
+        if (nd->chunk[k] > nd->shape[k] && nd->shape[k] >= nd->block[k])
+            nd->chunk[k] = nd->shape[k];
+    }
+}
+
+void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item)
+{
+    const bool chunks = nd->ndim != 0 && nd->chunk[0] != 0;
+    if (nd->ndim != 0 && nd->block[0] == 0)
+        choose_blocks(nd, chunks ? nd->chunk : nd->shape, item);
+    if (!chunks)
+        choose_chunks(nd, item);
+}

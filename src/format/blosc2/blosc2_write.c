@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New frames: the header, then the chunks as they come, the index of their places and the trailer.
+ * The header's lengths of all of it are known last and patched. */
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/blosc2/blosc2_write.h"
+#include "format/one_array.h"
+
+enum { LENGTHS_AT = 0x10, LENGTHS_END = 0x2F /* of the header: frame_len to cbytes */ };
+
+typedef struct writer {
+    cip_env *env;
+    cip_out *out;
+    cip_b2_how how;
+    cip_grid grid; /* of how.nd */
+    cip_b2_header h;
+    cip_b2_metas vlmeta;
+    uint64_t next;   /* the next chunk's number */
+    cip_buf offsets; /* of the chunks so far, as the index has them */
+    cip_buf part;    /* of the frame, on its way out */
+} writer;
+
+/* --- what cannot be held ---------------------------------------------------------------------- */
+
+static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    CIP_TRY(cip_tell_rest(spec, NULL, "Blosc2 frames", loss, err));
+    if (spec->narray != 1)
+        cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
+                       "a Blosc2 frame holds one array, there are %zu", spec->narray);
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        cip_b2_check_array(spec, a, loss);
+        if (cip_numpy_loses_name(a->dtype))
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the name of an opaque type is lost: %.120s", cip_dtype_name(a->dtype));
+    }
+    return cip_report_status(loss, err);
+}
+
+/* --- the header ------------------------------------------------------------------------------- */
+
+static void fill_header(const cip_b2_how *how, cip_b2_header *h)
+{
+    static const uint8_t split[] = { 2, 0, 1 }; /* by cip_blosc_split */
+    *h = (cip_b2_header){ .codec = (uint8_t)how->blosc.compcode,
+                          .level = (uint8_t)how->blosc.level,
+                          .split = split[how->blosc.split],
+                          .nbytes = how->nbytes,
+                          .typesize = how->blosc.typesize,
+                          .blocksize = how->block_size,
+                          .chunksize = how->chunk_size,
+                          .codec_meta = how->blosc.codec_meta,
+                          .dict = how->blosc.dict };
+    memcpy(h->filter, how->blosc.filter, sizeof h->filter);
+    memcpy(h->filter_meta, how->blosc.filter_meta, sizeof h->filter_meta);
+}
+
+static cip_status put_part(writer *w, cip_err *err)
+{
+    CIP_TRY(cip_out_write(w->out, w->part.ptr, w->part.len, err));
+    w->part.len = 0;
+    return CIP_OK;
+}
+
+static cip_status write_header(writer *w, cip_err *err)
+{
+    uint8_t fixed[CIP_B2_HEADER_MIN];
+    cip_buf nd = { .mem = &w->env->mem };
+    cip_b2_meta meta[1] = { { .name = { (const uint8_t *)"b2nd", 4 } } };
+    const cip_b2_metas metas = { meta, w->how.plain ? 0 : 1 };
+    cip_status st;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, fixed);
+    CIP_GO(cip_buf_add(&w->part, fixed, sizeof fixed, err));
+    if (!w->how.plain)
+        CIP_GO(cip_b2_nd_write(&nd, &w->how.nd, err));
+    meta[0].value = (cip_bytes){ nd.ptr, nd.len };
+    CIP_GO(cip_b2_metas_write(&w->part, &metas, false, err));
+    w->h.header_len = w->part.len;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->part.ptr);
+    st = put_part(w, err);
+done:
+    cip_buf_clear(&nd);
+    return st;
+}
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+/* NaN chunks are those of the machine's numbers. */
+static uint32_t specials_of(const cip_dtype *d)
+{
+    const bool nan = (d->kind == CIP_F32 || d->kind == CIP_F64) && !d->big;
+    return CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) | CIP_FORM_SPECIAL(CIP_CHUNK_VALUE) |
+           CIP_FORM_SPECIAL(CIP_CHUNK_UNINIT) | (nan ? CIP_FORM_SPECIAL(CIP_CHUNK_NAN) : 0);
+}
+
+static void fill_form(writer *w, const cip_dtype *d, cip_array_form *form)
+{
+    const cip_b2_nd *nd = &w->how.nd;
+    w->grid = (cip_grid){ .itemsize = nd->item,
+                          .ndim = nd->ndim,
+                          .blocked = true,
+                          .shape = nd->shape,
+                          .chunk = nd->chunk,
+                          .stored = nd->stored,
+                          .block = nd->block };
+    form->dtype = d;
+    form->grid = w->how.plain ? NULL : &w->grid;
+    form->chunk_nbytes = w->how.chunk_size;
+    form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &w->how.blosc };
+    form->nstep = 1;
+    form->specials = specials_of(d);
+}
+
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    const cip_spec *spec = b->spec;
+    const cip_dtype *stored;
+    writer *w;
+    if (b->old != NULL || spec->narray != 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a new Blosc2 frame of one array");
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+    w->env = b->env;
+    w->out = b->out;
+    w->offsets.mem = w->part.mem = &b->env->mem;
+    CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
+    CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
+    fill_header(&w->how, &w->h);
+    fill_form(w, stored, b->form);
+    cip_status st = write_header(w, err);
+    if (st != CIP_OK)
+        cip_buf_clear(&w->part);
+    *state = st == CIP_OK ? w : NULL;
+    return st;
+}
+
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+static cip_status add_entries(writer *w, uint64_t entry, uint64_t n, cip_err *err)
+{
+    uint8_t *at;
+    CIP_TRY(cip_buf_reserve(&w->offsets, (size_t)(8 * n), &at, err));
+    for (uint64_t i = 0; i < n; i++)
+        cip_store_u64(at + 8 * i, entry, false);
+    w->offsets.len += (size_t)(8 * n);
+    w->next += n;
+    return CIP_OK;
+}
+
+static cip_status put_chunk(writer *w, cip_bytes chunk, cip_err *err)
+{
+    CIP_TRY(add_entries(w, w->out->n - w->h.header_len, 1, err));
+    return cip_out_write(w->out, chunk.ptr, chunk.len, err);
+}
+
+/* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
+static cip_status put_values(writer *w, const cip_chunk_in *c, cip_err *err)
+{
+    uint8_t *at;
+    size_t n;
+    w->part.len = 0;
+    CIP_TRY(cip_buf_reserve(&w->part, CIP_BLOSC_HEADER + w->how.blosc.typesize, &at, err));
+    CIP_TRY(cip_blosc_encode_special(&w->how.blosc, CIP_BLOSC_VALUE, c->value, (uint32_t)c->raw_len,
+                                     at, w->part.cap, &n, err));
+    for (uint64_t i = 0; i < c->run; i++)
+        CIP_TRY(put_chunk(w, (cip_bytes){ at, n }, err));
+    return CIP_OK;
+}
+
+/* Chunks of bytes that lossy filters, or the frame that they come from, made special by themselves
+ * are special to the index, as libblosc2 has it. */
+static cip_status put_entry(writer *w, const cip_chunk_in *c, cip_err *err)
+{
+    static const uint8_t code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
+                                    [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
+                                    [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
+    uint64_t special =
+        c->state != CIP_CHUNK_DATA && c->state != CIP_CHUNK_VALUE ? code[c->state] : 0;
+    if (c->state == CIP_CHUNK_VALUE)
+        return put_values(w, c, err);
+    if (c->state == CIP_CHUNK_DATA && c->bytes.len == CIP_BLOSC_HEADER)
+        special = c->bytes.ptr[CIP_BLOSC_HEADER - 1] >> 4 & 7;
+    if (special == CIP_BLOSC_NOT_SPECIAL)
+        return put_chunk(w, c->bytes, err);
+    return add_entries(w, (0x80 | special) << 56, c->run, err);
+}
+
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
+{
+    writer *w = state;
+    (void)array;
+    for (size_t k = 0; k < n; k++) {
+        if (chunk[k].raw_len == 0)
+            continue;
+        if (i != w->next || chunk[k].run > w->how.nchunk - i)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected chunk %" PRIu64 " of %" PRIu64 ", found %" PRIu64, w->next,
+                            w->how.nchunk, i);
+        i += chunk[k].run;
+        CIP_TRY(put_entry(w, &chunk[k], err));
+    }
+    return CIP_OK;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static cip_status finish(void *state, cip_revision *r, cip_err *err)
+{
+    writer *w = state;
+    uint8_t fixed[CIP_B2_HEADER_MIN];
+    if (w->next != w->how.nchunk)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
+    w->h.cbytes = w->out->n - w->h.header_len;
+    w->part.len = 0;
+    CIP_TRY(cip_b2_index_write(w->env, w->offsets.ptr, w->next, &w->part, err));
+    CIP_TRY(cip_b2_trailer_write(&w->part, &w->vlmeta, err));
+    CIP_TRY(put_part(w, err));
+    w->h.frame_len = w->out->n;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, fixed);
+    return cip_patch_bytes(&r->patch, LENGTHS_AT, fixed + LENGTHS_AT, LENGTHS_END - LENGTHS_AT,
+                           err);
+}
+
+static void clear(void *state)
+{
+    writer *w = state;
+    cip_buf_clear(&w->offsets);
+    cip_buf_clear(&w->part);
+}
+
+const cip_array_store cip_b2_store = {
+    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_PATCHES,
+    .check = check,
+    .begin = begin,
+    .store = store,
+    .finish = finish,
+    .clear = clear,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writing frames: how one is to be stored, and its parts as bytes. */
+#ifndef CIP_FORMAT_BLOSC2_WRITE_H
+#define CIP_FORMAT_BLOSC2_WRITE_H
+
+#include "format/blosc2/blosc2.h"
+
+/* --- blosc2_how.c: what is asked for -----------------------------------------------------------
+ */
+
+typedef struct cip_b2_how {
+    bool plain; /* a list of items, without the metalayer b2nd */
+    bool takes; /* nothing was asked of codec and filters: chunks may stay as they are stored */
+    cip_blosc_spec blosc;
+    cip_b2_nd nd;        /* not plain */
+    uint64_t chunk_size; /* decoded bytes of a chunk, padding included; at most a Blosc chunk's */
+    uint64_t block_size; /* not plain: bytes of a block */
+    uint64_t nchunk;
+    uint64_t nbytes; /* decoded, of all chunks */
+} cip_b2_how;
+
+extern const cip_format_option cip_b2_options[];
+extern const cip_format_kind cip_b2_kinds[];
+
+/* Names what the frame cannot hold of the array: type, axes, values that filters change. */
+void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss);
+/* Of the only array of the spec, whose elements are stored as `d`. The arena keeps texts. ARG and
+ * UNSUPPORTED for options, types and shapes that Blosc2 does not have. */
+cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
+                         cip_b2_how *out, cip_err *err);
+
+/* --- blosc2_shape.c: chunks and blocks ----------------------------------------------------------
+ */
+
+/* Shapes of chunks and blocks for an array of `nd->shape` with items of `item` bytes; those of
+ * chunk and block that are given (first entry not 0) stay. */
+void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item);
+
+/* --- blosc2_write_frame.c: fields to bytes ------------------------------------------------------
+ */
+
+/* The fixed part of a header: version 2, with what `h` says. */
+void cip_b2_header_write(const cip_b2_header *h, bool vlmeta, uint8_t out[CIP_B2_HEADER_MIN]);
+/* Appends the metalayers: of the header, which `out` holds so far, or of a trailer. */
+cip_status cip_b2_metas_write(cip_buf *out, const cip_b2_metas *m, bool in_trailer, cip_err *err);
+/* Appends the value of the metalayer b2nd. */
+cip_status cip_b2_nd_write(cip_buf *out, const cip_b2_nd *nd, cip_err *err);
+/* Appends the index chunk of n offsets, as they are stored. */
+cip_status cip_b2_index_write(cip_env *env, const uint8_t *offsets, uint64_t n, cip_buf *out,
+                              cip_err *err);
+/* Appends a trailer. */
+cip_status cip_b2_trailer_write(cip_buf *out, const cip_b2_metas *m, cip_err *err);
+
+extern const cip_array_store cip_b2_store;
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New frames: their bytes, chunks and blocks, what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "format/blosc2/b2_testing.h"
+#include "format/blosc2/blosc2_write.h"
+#include "support/fail_alloc.h"
+#include "support/one_format.h"
+
+enum { OPTIONS = 8, TRAILER = 35 };
+
+static cip_spec spec_of(const cip_spec_array *a, const char *const *option)
+{
+    return (cip_spec){ .narray = 1, .array = a, .big = -1, .option = option };
+}
+
+static cip_spec_array array_of(cip_kind kind, int32_t ndim, const int64_t *shape)
+{
+    return (cip_spec_array){
+        .path = "", .dtype = cip_dtype_fixed(kind, false), .ndim = ndim, .shape = shape, .mask = -1
+    };
+}
+
+/* Small numbers, so that codecs make something of them. */
+static void fill(uint8_t *raw, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        raw[i] = (uint8_t)(i % 11 % 5);
+}
+
+/* The frame in `o` has the array's elements, and verify finds nothing. */
+static void assert_holds(const one_output *o, const cip_spec_array *a, const uint8_t *raw)
+{
+    one_file f;
+    size_t len;
+    cip_report report;
+    one_output found = { 0 };
+    assert_int_equal(one_open(&f, &cip_format_blosc2, o->bytes.ptr, o->bytes.len, 0, NULL), CIP_OK);
+    const cip_array *got = f.layout->array[0];
+    assert_int_equal(got->view.ndim, a->ndim);
+    for (int32_t k = 0; k < a->ndim; k++)
+        assert_int_equal(got->view.shape[k], a->shape[k]);
+    uint8_t *back = one_read(&f, 0, &len);
+    assert_non_null(back);
+    assert_memory_equal(back, raw, len);
+    free(back);
+    cip_report_init(&report, &f.env.mem, false, one_on_loss, &found);
+    assert_int_equal(cip_b2_verify(f.layout, 1, &report, NULL), CIP_OK);
+    assert_string_equal(found.lost, "");
+    cip_report_clear(&report);
+    one_close(&f);
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+/* python-blosc2 4.14 wrote these of asarray(arange(12, dtype="f4").reshape(3, 4), chunks=(2, 3),
+ * blocks=(2, 2)), but for the lengths of the frame and its chunks and the threads (2). */
+static void a_header_is_as_libblosc2_writes_it(void **state)
+{
+    (void)state;
+    static const char hex[] =
+        "9ea862326672616d6500d2000000a5cf0000000000000208a412005502d30000000000000080d300"
+        "00000000000100d200000004d200000010d200000020d10001d10001c2d806000000000001050000"
+        "0000000000000093cd0011de0001a462326e64d20000006bdc0001c60000003597000292d3000000"
+        "0000000003d3000000000000000492d200000002d20000000392d200000002d20000000200db0000"
+        "00033c6634";
+    static const int64_t shape[] = { 3, 4 };
+    const char *const option[OPTIONS] = { "2,3", "2,2" };
+    const cip_spec_array a = array_of(CIP_F32, 2, shape);
+    const cip_spec spec = spec_of(&a, option);
+    uint8_t raw[48], want[200];
+    size_t n = 0;
+    one_output o = { 0 };
+    for (size_t i = 0; i < 12; i++) {
+        const float v = (float)i;
+        memcpy(raw + 4 * i, &v, sizeof v);
+    }
+    for (const char *p = hex; *p != '\0'; p += 2) {
+        unsigned byte;
+        assert_int_equal(sscanf(p, "%2x", &byte), 1);
+        want[n++] = (uint8_t)byte;
+    }
+    assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 5), CIP_OK);
+    assert_int_equal(n, 165);
+    assert_memory_equal(o.bytes.ptr, want, 0x10);
+    assert_memory_equal(o.bytes.ptr + 0x18, want + 0x18, 0x27 - 0x18);
+    assert_memory_equal(o.bytes.ptr + 0x2F, want + 0x2F, n - 0x2F);
+    assert_int_equal(cip_load_u64(o.bytes.ptr + 0x10, true), o.bytes.len);
+    assert_holds(&o, &a, raw);
+    one_output_clear(&o);
+}
+
+static void an_array_of_nothing_has_no_chunks_and_no_index(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 0, 7 };
+    const cip_spec_array a = array_of(CIP_I32, 2, shape);
+    const cip_spec spec = spec_of(&a, NULL);
+    one_output o = { 0 };
+    assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, "", 1), CIP_OK);
+    assert_int_equal(o.bytes.len, cip_load_u32(o.bytes.ptr + 0x0B, true) + TRAILER);
+    assert_holds(&o, &a, (const uint8_t *)"");
+    one_output_clear(&o);
+}
+
+/* --- chunks and blocks ------------------------------------------------------------------------ */
+
+static void shapes_are_about_as_long_along_each_axis(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t item;
+        int32_t ndim;
+        int64_t shape[4], given_chunk[4], given_block[4], chunk[4], block[4];
+    } row[] = {
+        { 4, 1, { 10 }, { 0 }, { 0 }, { 10 }, { 10 } },
+        { 4, 1, { 100000000 }, { 0 }, { 0 }, { 1048512 }, { 32766 } },
+        { 8, 2, { 10000, 10000 }, { 0 }, { 0 }, { 508, 1016 }, { 127, 127 } },
+        { 8, 2, { 3, 1000000 }, { 0 }, { 0 }, { 3, 126542 }, { 3, 4082 } },
+        { 4, 3, { 100, 2000, 3000 }, { 0 }, { 0 }, { 100, 64, 128 }, { 25, 32, 32 } },
+        { 4, 2, { 0, 300 }, { 0 }, { 0 }, { 2048, 300 }, { 128, 150 } },
+        { 4, 2, { 1000, 1000 }, { 100, 70 }, { 0 }, { 100, 70 }, { 100, 70 } },
+        { 4, 2, { 5000, 5000 }, { 0 }, { 30, 40 }, { 840, 640 }, { 30, 40 } },
+        { 4, 2, { 5, 5 }, { 0 }, { 30, 40 }, { 30, 40 }, { 30, 40 } },
+        { 1 << 20, 1, { 100 }, { 0 }, { 0 }, { 4 }, { 1 } },
+        { 1 << 30, 1, { 100 }, { 0 }, { 0 }, { 1 }, { 1 } },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_b2_nd nd = { .ndim = row[i].ndim };
+        memcpy(nd.shape, row[i].shape, sizeof row[i].shape);
+        memcpy(nd.chunk, row[i].given_chunk, sizeof row[i].chunk);
+        memcpy(nd.block, row[i].given_block, sizeof row[i].block);
+        cip_b2_choose_shapes(&nd, row[i].item);
+        for (int32_t k = 0; k < nd.ndim; k++) {
+            assert_int_equal(nd.chunk[k], row[i].chunk[k]);
+            assert_int_equal(nd.block[k], row[i].block[k]);
+        }
+    }
+}
+
+static void chunks_and_blocks_may_be_given(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 3, 5, 4 };
+    static const char *const grid[][2] = { { NULL, NULL },       { "2,2,3", NULL },
+                                           { NULL, "2,1,3" },    { "2,4,4", "2,3,1" },
+                                           { "7,9,8", "2,4,8" }, { "1,1,1", "1,1,1" } };
+    const cip_spec_array a = array_of(CIP_U16, 3, shape);
+    uint8_t raw[120];
+    fill(raw, sizeof raw);
+    for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+        for (size_t step = 1; step < 70; step += 13) {
+            const char *const option[OPTIONS] = { grid[i][0], grid[i][1] };
+            const cip_spec spec = spec_of(&a, option);
+            one_output o = { 0 };
+            assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, step), CIP_OK);
+            assert_holds(&o, &a, raw);
+            one_output_clear(&o);
+        }
+}
+
+/* Entries of the index, of the frame in `o`. */
+static void read_index(const one_output *o, uint64_t n, uint64_t *entry)
+{
+    uint8_t raw[8 * 64];
+    cip_blosc_head h;
+    const uint64_t at =
+        cip_load_u32(o->bytes.ptr + 0x0B, true) + cip_load_u64(o->bytes.ptr + 0x27, true);
+    const cip_bytes in = { o->bytes.ptr + at, (size_t)(o->bytes.len - at) };
+    const cip_codec_env env = { .mem = (cip_mem *)&o->env.mem };
+    assert_int_equal(cip_blosc_head_parse(in, &h, NULL), CIP_OK);
+    assert_int_equal(h.nbytes, 8 * n);
+    assert_int_equal(
+        cip_codec_blosc.decode(NULL, &env, (cip_bytes){ in.ptr, h.cbytes }, raw, h.nbytes, NULL),
+        CIP_OK);
+    for (uint64_t i = 0; i < n; i++)
+        entry[i] = cip_load_u64(raw + 8 * i, false);
+}
+
+static void special_chunks_lie_in_the_index(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 10, 4 };
+    const char *const option[OPTIONS] = { "2,4", "1,4" };
+    const cip_spec_array a = array_of(CIP_F32, 2, shape);
+    const cip_spec spec = spec_of(&a, option);
+    uint8_t raw[160] = { 0 };
+    uint64_t entry[5];
+    one_output o = { 0 };
+    for (size_t i = 8; i < 16; i++)
+        cip_store_u32(raw + 4 * i, UINT32_C(0x7FC00000), false);
+    for (size_t i = 16; i < 24; i++)
+        cip_store_u32(raw + 4 * i, 77, false);
+    cip_store_u32(raw + 4 * 25, 5, false);
+    assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 40), CIP_OK);
+    read_index(&o, 5, entry);
+    assert_int_equal(entry[0], UINT64_C(0x81) << 56);
+    assert_int_equal(entry[1], UINT64_C(0x82) << 56);
+    assert_int_equal(entry[2], 0); /* a value: 32 bytes and itself */
+    assert_int_equal(entry[3], 36);
+    assert_int_equal(entry[4], UINT64_C(0x81) << 56);
+    assert_holds(&o, &a, raw);
+    one_output_clear(&o);
+}
+
+/* --- what is refused, what is lost ------------------------------------------------------------ */
+
+static void options_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option[OPTIONS], *codec;
+        int level;
+        cip_status st;
+        const char *text;
+    } row[] = {
+        { { "4" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected a length of 1 to 2^31 - 1 for each axis for chunks, found 4" },
+        { { "4,5," },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected a length of 1 to 2^31 - 1 for each axis for chunks, found 4,5," },
+        { { "4,2147483648" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected a length of 1 to 2^31 - 1 for each axis for chunks, found 4,2147483648" },
+        { { "4,4", "2,5" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected blocks within chunks, found 5 and 4 along axis 1" },
+        { { NULL, "0,1" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected a length of 1 to 2^31 - 1 for each axis for blocks, found 0,1" },
+        { { "40000,40000" },
+          NULL,
+          0,
+          CIP_ERR_UNSUPPORTED,
+          "expected chunks of at most 2147483615 bytes and blocks of at most 536866816, found "
+          "3205602450 and 130050" },
+        { { NULL, NULL, "shuffled" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected the name of a filter, found \"shuffled\"" },
+        { { NULL, NULL, "shuffle+delta" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected delta as the first filter, if at all, found 5" },
+        { { NULL, NULL, "trunc_prec:5" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected a filter for elements of uint16, found trunc_prec" },
+        { { NULL, NULL, NULL, "often" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected always, never or auto for split, found often" },
+        { { NULL, NULL, NULL, NULL, "if" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected yes or no for dict, found if" },
+        { { NULL },
+          "snappy",
+          0,
+          CIP_ERR_UNSUPPORTED,
+          "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none, found snappy" },
+        { { NULL }, "zlib", 10, CIP_ERR_ARG, "expected a level from 0 to 9, found 10" },
+    };
+    static const int64_t shape[] = { 20, 25 };
+    const cip_spec_array a = array_of(CIP_U16, 2, shape);
+    uint8_t raw[1000];
+    fill(raw, sizeof raw);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_spec spec = spec_of(&a, row[i].option);
+        one_output o = { 0 };
+        spec.codec = row[i].codec;
+        spec.level = row[i].level;
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 500), row[i].st);
+        assert_string_equal(o.err.text, row[i].text);
+        assert_int_equal(o.bytes.len, 0);
+        one_output_clear(&o);
+    }
+}
+
+static void what_a_frame_cannot_hold_is_named(void **state)
+{
+    (void)state;
+    static const int64_t many[17] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    const char *const lossy[OPTIONS] = { NULL, NULL, "trunc_prec:5+shuffle" };
+    const struct {
+        cip_spec_array a;
+        const char *kind;
+        const char *const *option;
+        size_t nlost, nimpossible;
+        const char *text;
+    } row[] = {
+        { array_of(CIP_F32, 1, many), NULL, NULL, 0, 0, "" },
+        { array_of(CIP_F32, 17, many), NULL, NULL, 0, 1, "a Blosc2 array has at most 16 axes\n" },
+        { array_of(CIP_U8, 2, many), "b2frame", NULL, 0, 1,
+          "a plain frame has one axis; a .b2nd file has any\n" },
+        { array_of(CIP_F32, 1, many), "b2frame", NULL, 1, 0,
+          "the type is lost: a plain frame says nothing but the size of its items\n" },
+        { array_of(CIP_F32, 1, many), NULL, lossy, 1, 0,
+          "the filter trunc_prec loses bits of the elements\n" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_spec spec = spec_of(&row[i].a, row[i].option);
+        one_output o = { 0 };
+        cip_report loss;
+        assert_int_equal(cip_env_init(&o.env, NULL, NULL, NULL, NULL), CIP_OK);
+        spec.kind = row[i].kind;
+        spec.env = &o.env;
+        cip_report_init(&loss, &o.env.mem, false, one_on_loss, &o);
+        cip_b2_store.check(&spec, &loss, NULL);
+        assert_string_equal(o.lost, row[i].text);
+        assert_int_equal(o.nlost, row[i].nlost);
+        assert_int_equal(o.nimpossible, row[i].nimpossible);
+        cip_report_clear(&loss);
+        one_output_clear(&o);
+    }
+}
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+static void failing_allocations_and_writes_are_reported(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 20, 25 };
+    const char *const option[OPTIONS] = { "7,25", "3,8" };
+    const cip_spec_array a = array_of(CIP_U16, 2, shape);
+    const cip_spec spec = spec_of(&a, option);
+    uint8_t raw[1000];
+    fill(raw, sizeof raw);
+    for (size_t n = 1;; n++) {
+        fail_alloc alloc = { .fail_at = n };
+        const cip_allocator from = { fail_alloc_resize, &alloc };
+        one_output o = { 0 };
+        cip_status st = one_write_from(&o, &cip_format_blosc2, &spec, raw, 100, &from);
+        one_output_clear(&o);
+        assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
+        assert_int_equal(alloc.held, 0);
+        if (alloc.requests < n)
+            break;
+    }
+    for (size_t n = 1;; n += 17) {
+        one_output o = { .fail_after = n };
+        cip_status st = one_write(&o, &cip_format_blosc2, &spec, raw, 100);
+        one_output_clear(&o);
+        if (st == CIP_OK)
+            break;
+        assert_int_equal(st, CIP_ERR_IO);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_is_as_libblosc2_writes_it),
+        cmocka_unit_test(an_array_of_nothing_has_no_chunks_and_no_index),
+        cmocka_unit_test(shapes_are_about_as_long_along_each_axis),
+        cmocka_unit_test(chunks_and_blocks_may_be_given),
+        cmocka_unit_test(special_chunks_lie_in_the_index),
+        cmocka_unit_test(options_that_cannot_be_are_refused),
+        cmocka_unit_test(what_a_frame_cannot_hold_is_named),
+        cmocka_unit_test(failing_allocations_and_writes_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

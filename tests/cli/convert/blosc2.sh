@@ -1,0 +1,15 @@
+# to frames of Blosc2 and back: types, chunks and blocks, codecs, filters, lists of items, what is refused
+exec 2>&1
+python3 -c "import struct,sys; sys.stdout.buffer.write(struct.pack('<30000i', *(i // 7 for i in range(30000))))" | cippus convert - a.npy --from raw --dtype int32 --shape 100,300
+cippus convert a.npy a.b2nd --codec blosclz && cippus ls a.b2nd && cippus info a.b2nd | sed 1d && cippus verify --deep a.b2nd && cippus convert a.b2nd b.npy && cmp a.npy b.npy
+cippus convert a.npy c.b2nd --codec blosclz:9 --option chunks=40,70 --option blocks=16,32 --option filter=delta+bitshuffle --option split=never
+cippus tree c.b2nd && cippus info c.b2nd | tail -n 6 && cippus cat c.b2nd '[99, 298:]' && cippus verify --deep c.b2nd
+cippus convert a.npy - --format blosc2 --codec blosclz:9 --option chunks=40,70 --option blocks=16,32 --option filter=delta+bitshuffle --option split=never | cmp - c.b2nd
+head -c 4000000 /dev/zero | cippus convert - z.b2nd --from raw --dtype float64 --shape 500,1000 --option chunks=10,100 && wc -c <z.b2nd && cippus info --chunks z.b2nd | tail -n 1
+printf 'a list of bytes' | cippus convert - l.b2frame --from raw --dtype uint8 --shape 15 && cippus ls l.b2frame && cippus cat l.b2frame --to raw && echo
+set +e
+cippus convert a.npy x.b2nd --codec bzp2; cippus convert a.npy x.b2nd --option chunks=10; cippus convert a.npy x.b2nd --option chunks=10,10 --option blocks=20,1
+cippus convert a.npy x.b2nd --option filter=trunc_prec:9 --accept-loss; cippus convert a.npy x.b2nd --option filter=int_trunc:9
+cippus convert a.npy x.b2frame; cippus convert a.npy x.b2nd --checksum crc32; cippus convert a.npy a.b2nd
+cippus convert --path masked "$SAMPLES/night.asdf" x.b2nd 2>&1 | sed "s|$SAMPLES/||"
+cippus append a.b2nd a.npy; cippus set a.b2nd vlmeta/a 1; ls

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New Blosc2 frames, read by python-blosc2 and by us: every codec, filter and type, 0 to 8 axes, odd chunks and blocks."""
+import itertools
+import os
+
+import blosc2
+import numpy as np
+import pytest
+
+TYPES = [*map(np.dtype, ["?", "i1", "<i2", ">i4", "<u8", "<f2", "<f4", ">f8", "<c8", ">c16", "S5", "<U3", ">U2", "<M8[ns]", ">m8[s]", "V6", "V300", "S256",
+                         [("a", "<i4"), ("b", "<f8", (2, 2)), ("c", "S3")], [("x", "<u2"), ("it's", "<f4")]])]
+SHAPES = [(), (1,), (97,), (13, 7), (6, 5, 4), (4, 3, 2, 5), (2, 3, 2, 2, 3), (2, 2, 3, 2, 2, 2), (2, 1, 2, 3, 2, 1, 2), (2, 1, 2, 1, 2, 2, 2, 3),
+          (0,), (3, 0), (0, 2, 4)]
+CODECS = {"blosclz": blosc2.Codec.BLOSCLZ, "lz4": blosc2.Codec.LZ4, "lz4hc": blosc2.Codec.LZ4HC, "zlib": blosc2.Codec.ZLIB, "zstd": blosc2.Codec.ZSTD}
+FILTERS = ["none", "shuffle", "bitshuffle", "delta", "bytedelta", "delta+shuffle", "shuffle+bytedelta", "delta+bitshuffle", "shuffle:2", "ndcell:2"]
+
+
+def random_array(rng, dtype, shape, kinds=3):
+    n = int(np.prod(shape))
+    if dtype.kind in "bU":
+        return rng.integers(0, 2, shape).astype(dtype)
+    return np.frombuffer(rng.integers(0, kinds, n * dtype.itemsize).astype("u1").tobytes(), dtype).reshape(shape).copy()
+
+
+def random_grid(rng, shape):
+    """Chunks and blocks of any lengths that fit each other."""
+    chunks = [int(rng.integers(1, max(2, n + 2))) for n in shape]
+    blocks = [int(rng.integers(1, c + 1)) for c in chunks]
+    return [["--option", f"{key}={','.join(map(str, value))}"] for key, value in (("chunks", chunks), ("blocks", blocks)) if shape]
+
+
+def convert(cippus, a, path, *words):
+    np.save(path.parent / "in.npy", a)
+    cippus.run("convert", path.parent / "in.npy", path, "--overwrite", *words)
+    return path
+
+
+def same(got, want):
+    assert got.dtype == want.dtype and got.shape == want.shape and got.tobytes() == want.tobytes()
+
+
+def check(cippus, path, want, parts=True):
+    """By python-blosc2, whole and in parts, and by us."""
+    x = blosc2.open(str(path), mode="r")
+    assert x.dtype == want.dtype and x.shape == want.shape
+    same(np.asarray(x[...] if want.ndim else x[()]), want)
+    if parts and want.size:
+        window = tuple(slice(n // 3, n // 3 + 1 + n // 2) for n in want.shape)
+        same(np.asarray(x[window]), want[window] if want.ndim else want)
+    same(cippus.array(path), want)
+    assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+    return x
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=[str(i) for i in range(len(TYPES))])
+def test_every_type_and_shape(cippus, rng, tmp_path, dtype):
+    for shape in SHAPES:
+        a = random_array(rng, dtype, shape)
+        check(cippus, convert(cippus, a, tmp_path / "a.b2nd"), a)
+        check(cippus, convert(cippus, a, tmp_path / "a.b2nd", *itertools.chain(*random_grid(rng, shape))), a)
+
+
+@pytest.mark.parametrize("codec", [*CODECS, "none"])
+def test_codecs_and_filters(cippus, rng, tmp_path, codec):
+    for i, (filters, split) in enumerate(itertools.product(FILTERS, ["auto", "always", "never"])):
+        dtype = TYPES[i % len(TYPES)] if "ndcell" not in filters else np.dtype("<i4")
+        a = random_array(rng, dtype, (23, 31), 2 + i % 40)
+        level = [] if codec == "none" else [f"{codec}:{1 + i % 9}"]
+        grid = itertools.chain(*random_grid(rng, a.shape))
+        path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", *(level or ["none"]), "--option", f"filter={filters}", "--option", f"split={split}", *grid)
+        # libblosc2 reads parts of chunks with delta wrongly, or hangs
+        x = check(cippus, path, a, parts="delta" not in filters.replace("bytedelta", ""))
+        if codec != "none":
+            assert x.schunk.cparams.codec == CODECS[codec] and x.schunk.cparams.clevel == 1 + i % 9
+
+
+def test_large_chunks_of_each_codec(cippus, rng, tmp_path):
+    a = (np.arange(700 * 900) % 1000).astype("<i4").reshape(700, 900)
+    for codec in CODECS:
+        path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", codec)
+        check(cippus, path, a)
+        assert path.stat().st_size < a.nbytes / 4
+    path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", "zstd", "--option", "dict=yes", "--option", "blocks=10,900", "--option", "chunks=700,900")
+    check(cippus, path, a)
+
+
+def test_lossy_filters(cippus, rng, tmp_path):
+    a = rng.random((40, 30)).astype("<f4")
+    np.save(tmp_path / "in.npy", a)
+    for word in ("trunc_prec:10", "trunc_prec:-13+shuffle"):
+        words = ["convert", tmp_path / "in.npy", tmp_path / "a.b2nd", "--overwrite", "--option", f"filter={word}"]
+        cippus.run(*words, status=3)
+        cippus.run(*words, "--accept-loss")  # -13 becomes 10: libblosc2's Python opens no frame with a negative one
+        got = blosc2.open(str(tmp_path / "a.b2nd"))[...]
+        assert got.dtype == a.dtype and np.allclose(got, a, rtol=2e-3) and (got != a).any()
+        same(cippus.array(tmp_path / "a.b2nd"), got)
+
+
+def test_special_chunks_have_no_data(cippus, tmp_path):
+    grid = ["--option", "chunks=100,100", "--option", "blocks=50,50"]
+    for a, each in [(np.zeros((1000, 950), "f8"), 0), (np.full((1000, 950), np.nan, "f4"), 0), (np.full((1000, 950), 7, "i2"), 34), (np.full((1000, 950), -0.0), 40)]:
+        path = convert(cippus, a, tmp_path / "a.b2nd", *grid)
+        x = check(cippus, path, a)
+        assert x.schunk.nchunks == 100 and x.schunk.cbytes == 100 * each and path.stat().st_size < 260 + 100 * each + 800 * (each != 0)
+    a = np.zeros((300, 300), "f8")
+    a[150:250, 20:120] = np.arange(10000).reshape(100, 100)
+    a[200:, 200:] = np.nan
+    path = convert(cippus, a, tmp_path / "a.b2nd", *grid)
+    x = check(cippus, path, a)
+    assert [i.special.name for i in x.iterchunks_info()].count("NOT_SPECIAL") == 4
+
+
+def peer(a, path, chunks, blocks, **how):
+    return blosc2.asarray(a, urlpath=str(path), mode="w", chunks=chunks, blocks=blocks, cparams=blosc2.CParams(**how))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=[str(i) for i in range(len(TYPES))])
+def test_headers_are_as_libblosc2_writes_them(cippus, rng, tmp_path, dtype):
+    """All but the lengths of frame and chunks, and the number of threads; types that are no simple ones it prints in another way."""
+    if dtype.kind == "V":
+        return
+    a = random_array(rng, dtype, (60, 70))
+    ours = convert(cippus, a, tmp_path / "a.b2nd", "--codec", "lz4:7", "--option", "chunks=30,40", "--option", "blocks=10,20").read_bytes()
+    peer(a, tmp_path / "b.b2nd", (30, 40), (10, 20), codec=blosc2.Codec.LZ4, clevel=7)
+    theirs = (tmp_path / "b.b2nd").read_bytes()
+    n = int.from_bytes(theirs[0x0B:0x0F], "big")
+    fields = [range(0x10), range(0x18, 0x27), range(0x2F, 0x3F), range(0x44, n)]
+    for at in itertools.chain(*fields):
+        of_text = dtype.kind == "U" and at == 0x54  # shuffled by characters: its own default, too, but not beside a codec
+        assert ours[at] == (4 if of_text else theirs[at]), f"byte {at:#x}"
+    assert ours[-35:] == theirs[-35:]
+
+
+def test_plain_frames(cippus, rng, tmp_path):
+    for dtype, n in itertools.product(["u1", "V5"], [0, 1, 1000, 100000]):
+        a = random_array(rng, np.dtype(dtype), (n,))
+        for words in ([], ["--option", "chunks=333"], ["--option", "chunks=700", "--option", "blocks=64"]):
+            path = convert(cippus, a, tmp_path / "a.b2frame", *words)
+            x = blosc2.open(str(path))
+            assert isinstance(x, blosc2.SChunk) and x.typesize == a.itemsize and x.nbytes == a.nbytes
+            assert x[:] == a.tobytes() if n else len(x) == 0
+            same(cippus.array(path), a)
+            assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+    np.save(tmp_path / "in.npy", np.arange(5.0))
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "b.b2frame", status=3)
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "b.b2frame", "--accept-loss")
+    assert blosc2.open(str(tmp_path / "b.b2frame"))[:] == np.arange(5.0).tobytes()
+
+
+def test_the_bytes_do_not_depend_on_threads(cippus, rng, tmp_path):
+    a = random_array(rng, np.dtype("<i4"), (900, 700), 9)
+    a[:300] = 0
+    found = {convert(cippus, a, tmp_path / "a.b2nd", "--threads", n, "--option", "chunks=100,70").read_bytes() for n in (1, 2, 3, 8)}
+    assert len(found) == 1
+    np.save(tmp_path / "in.npy", a)
+    found.add(cippus.run("convert", tmp_path / "in.npy", "-", "--format", "blosc2", "--option", "chunks=100,70"))
+    assert len(found) == 1
+
+
+def test_python_goes_on_with_the_frame(cippus, rng, tmp_path):
+    """Slices set, rows added, vlmetalayers: by python-blosc2 in a frame of ours."""
+    for shape in [(40, 30), (0, 30)]:
+        a = random_array(rng, np.dtype("<f4"), shape)
+        path = convert(cippus, a, tmp_path / "a.b2nd", "--option", "chunks=10,30", "--option", "blocks=5,15")
+        x = blosc2.open(str(path), mode="a")
+        x.resize((55, 30))
+        x[37:, 3:9] = 5
+        x.schunk.vlmeta["unit"] = "K"
+        want = np.zeros((55, 30), "<f4")
+        want[:shape[0]] = a
+        want[37:, 3:9] = 5
+        same(blosc2.open(str(path))[...], want)
+        same(cippus.array(path), want)
+        assert "unit: K" in cippus.run("tree", path).decode()
+
+
+def test_what_cannot_be_written(cippus, tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((5, 6), "<i4"))
+    for words in ["chunks=5", "chunks=5,6,7", "chunks=0,6", "chunks=a,b", "blocks=0,6", "chunks=2,2 blocks=3,2", "filter=nothing", "filter=trunc_prec:3",
+                  "filter=shuffle+delta", "split=maybe", "dict=perhaps", "chunks=100000,100000 blocks=1,1"]:
+        options = [x for w in words.split() for x in ("--option", w)]
+        cippus.run("convert", tmp_path / "in.npy", tmp_path / "a.b2nd", "--accept-loss", *options, status=3 if "100000" in words else 2)
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "a.b2nd", "--codec", "bzp2", status=3)
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "a.b2frame", status=3)
+    assert not os.path.exists(tmp_path / "a.b2nd") and not os.path.exists(tmp_path / "a.b2frame")
