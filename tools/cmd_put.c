@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus put: elements of an array replaced in place, from raw bytes, any array or a number; or an
- * array that comes. */
+ * cippus put: elements of an array replaced in place, from raw bytes, any array or a number; or
+ * rows, or an array, that come. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,42 @@ static void hint(cip_status st, cip_err *err)
         snprintf(err->text + n, sizeof err->text - n, "; --new adds an array");
 }
 
+/* Where rows come: before the one that the slice names, or where it takes none. */
+static cip_status find_place(cip_edit *edit, const char *path, const char *slice, int *axis,
+                             int64_t *start, cip_err *err)
+{
+    int64_t count = 0;
+    cip_status st = cip_edit_range(edit, path, slice, axis, start, &count, err);
+    if (st != CIP_OK || count <= 1)
+        return st;
+    err->code = CIP_ERR_ARG;
+    snprintf(err->text, sizeof err->text,
+             "expected the index of the row to insert before, found a range of %" PRId64, count);
+    return CIP_ERR_ARG;
+}
+
+static cip_status put_loaded(const opts *o, cip_edit *edit, const char *path, const char *slice,
+                             const loaded *b, cip_err *err)
+{
+    int axis;
+    int64_t start;
+    if (!o->insert)
+        return cip_edit_write(edit, path, slice, b->ptr, b->n, err);
+    cip_status st = find_place(edit, path, slice, &axis, &start, err);
+    return st == CIP_OK ? cip_edit_insert(edit, path, axis, start, b->ptr, b->n, err) : st;
+}
+
+static cip_status put_from(const opts *o, cip_edit *edit, const char *path, const char *slice,
+                           const cip_array *from, cip_err *err)
+{
+    int axis;
+    int64_t start;
+    if (!o->insert)
+        return cip_edit_write_array(edit, path, slice, from, err);
+    cip_status st = find_place(edit, path, slice, &axis, &start, err);
+    return st == CIP_OK ? cip_edit_insert_array(edit, path, axis, start, from, err) : st;
+}
+
 /* Raw bytes are elements of the array's own type where none is given. */
 static int put_bytes(const opts *o, const char *path, const char *slice, const char *input)
 {
@@ -42,7 +79,7 @@ static int put_bytes(const opts *o, const char *path, const char *slice, const c
         return rc;
     rc = update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st = cip_edit_write(edit, path, slice, b.ptr, b.n, &err);
+        cip_status st = put_loaded(o, edit, path, slice, &b, &err);
         hint(st, &err);
         rc = update_finish(o, edit, st, &err);
     }
@@ -69,7 +106,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
         cip_status st = o->new_array ? cip_edit_put_array(edit, path, from, NULL, &how, &err)
-                                     : cip_edit_write_array(edit, path, slice, from, &err);
+                                     : put_from(o, edit, path, slice, from, &err);
         if (!o->new_array)
             hint(st, &err);
         rc = update_finish(o, edit, st, &err);
@@ -88,6 +125,10 @@ int cmd_put(const opts *o)
         return EXIT_USAGE;
     if (o->new_array && (slice != NULL || path[0] == '\0')) {
         fputs("cippus: --new needs the PATH of the new array, and no SLICE\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (o->insert && (slice == NULL || o->new_array)) {
+        fputs("cippus: --insert needs a SLICE such as '[100]', and goes without --new\n", stderr);
         return EXIT_USAGE;
     }
     if (!o->new_array && (o->codec != NULL || o->inlined)) {

@@ -3,6 +3,14 @@
 #include "commands.h"
 #include "update.h"
 
+static cip_status rm_range(cip_edit *edit, const char *path, const char *slice, cip_err *err)
+{
+    int axis;
+    int64_t start, count;
+    cip_status st = cip_edit_range(edit, path, slice, &axis, &start, &count, err);
+    return st == CIP_OK ? cip_edit_delete(edit, path, axis, start, count, err) : st;
+}
+
 int cmd_rm(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
@@ -12,7 +20,7 @@ int cmd_rm(const opts *o)
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = sliced ? cip_edit_delete_slice(edit, o->npos > 2 ? o->pos[1] : "", last, &err)
+    cip_status st = sliced ? rm_range(edit, o->npos > 2 ? o->pos[1] : "", last, &err)
                            : cip_edit_remove(edit, last, &err);
     return update_finish(o, edit, st, &err);
 }

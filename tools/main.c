@@ -45,9 +45,11 @@ static const command commands[] = {
     { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
       3, "history dry-run wait level tree-slack break-links json" },
     { "put", "FILE [PATH] [SLICE] INPUT",
-      "Elements replaced in place, from any array, raw bytes or a number; --new adds an array.",
+      "Elements replaced in place, from any array, raw bytes or a number; --new adds an array, "
+      "--insert rows.",
       cmd_put, 2, 4,
-      "new codec inline encode option accept-loss by-position from dtype shape header no-header "
+      "new insert codec inline encode option accept-loss by-position from dtype shape header "
+      "no-header "
       "unescape "
       "byteorder path "
       "history "

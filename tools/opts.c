@@ -68,6 +68,7 @@ const opt_row opt_rows[] = {
          "of "
          "range becomes the nearest value), or a chain is lossy"),
     FLAG("new", new_array, "INPUT becomes a new array, where PATH names nothing yet"),
+    FLAG("insert", insert, "INPUT's rows come before the one that SLICE names"),
     FLAG("by-position", by_position, "fields of records go by their order, not by their names"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
     TEXT("level", "LEVEL", level,

@@ -27,7 +27,7 @@ typedef struct opts {
     const char **format_options;                   /* writing: "KEY=VALUE", NULL last */
     size_t noption;                                /* writing */
     char *text;                                    /* room for those that are put together */
-    bool new_array;                                /* put */
+    bool new_array, insert;                        /* put */
     bool by_position;                              /* put, append */
     bool accept_loss, overwrite;                   /* convert */
     const char *level, *md5, *checksum;            /* writing */

@@ -145,11 +145,19 @@ CIP_API cip_status cip_edit_append_array(cip_edit *e, const char *path, const ci
  * where cip_edit_resize cannot change the length of that axis. */
 CIP_API cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t start,
                                    int64_t count, cip_err *err);
-/** The same by a selection of the array as it is by then, as "[100:200]", "[-1]" or "[:, 3:5]": a
- * part of one axis, clipped as in numpy, and the others whole (ARG for any other). UNSUPPORTED for
- * a step other than 1. */
-CIP_API cip_status cip_edit_delete_slice(cip_edit *e, const char *path, const char *selection,
-                                         cip_err *err);
+/** Puts rows of an axis before the one that is at `start` (its length: behind the last), as
+ * cip_edit_append takes them: elements in C order of the array's shape, but for that axis. Errors
+ * as for cip_edit_delete. */
+CIP_API cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t start,
+                                   const void *data, size_t nbytes, cip_err *err);
+/** The same of an array, as cip_edit_append_array; of one axis less is one row. */
+CIP_API cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_t start,
+                                         const cip_array *from, cip_err *err);
+/** Which range of one axis a selection takes of the array as it is by then, for these: "[100:200]",
+ * "[-1]" (one) or "[:, 3:3]" (none), clipped as in numpy. The other axes must be whole (ARG);
+ * UNSUPPORTED for a step other than 1, RANGE for an index beyond the end. Nothing changes. */
+CIP_API cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, int *axis,
+                                  int64_t *start, int64_t *count, cip_err *err);
 /** Gives the array a new shape of the same number of axes: elements inside both shapes stay where
  * they are, new ones are zeros. */
 CIP_API cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,

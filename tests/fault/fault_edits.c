@@ -192,6 +192,20 @@ static cip_status delete_packed(cip_edit *e, cip_err *err)
     return cip_edit_delete(e, "packed", 1, 3, 20, err);
 }
 
+static cip_status insert_rows(cip_edit *e, cip_err *err)
+{
+    int32_t v[5 * ROW];
+    numbers(v, 5 * ROW, 8);
+    return cip_edit_insert(e, "data", 0, 12, v, sizeof v, err);
+}
+
+static cip_status insert_packed(cip_edit *e, cip_err *err)
+{
+    int32_t v[3 * ROWS];
+    numbers(v, 3 * ROWS, 8);
+    return cip_edit_insert(e, "packed", 1, 12, v, sizeof v, err);
+}
+
 static cip_status freeze(cip_edit *e, cip_err *err)
 {
     return cip_edit_freeze(e, err);
@@ -252,6 +266,14 @@ static cip_status ra_delete_chunks(cip_edit *e, cip_err *err)
     return cip_edit_delete(e, NULL, 0, 100, 200, err);
 }
 
+static cip_status ra_insert(cip_edit *e, cip_err *err)
+{
+    uint32_t v[150];
+    for (uint32_t i = 0; i < 150; i++)
+        v[i] = i * i * i;
+    return cip_edit_insert(e, NULL, 0, 130, v, sizeof v, err);
+}
+
 #define FAULT_EDIT(name)                                                                           \
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
@@ -274,6 +296,8 @@ FAULT_EDIT(larger)
 FAULT_EDIT(smaller)
 FAULT_EDIT(delete_rows)
 FAULT_EDIT(delete_packed)
+FAULT_EDIT(insert_rows)
+FAULT_EDIT(insert_packed)
 FAULT_EDIT(several)
 FAULT_EDIT(freeze)
 FAULT_EDIT(defrag)
@@ -283,6 +307,7 @@ FAULT_EDIT(ra_larger)
 FAULT_EDIT(ra_smaller)
 FAULT_EDIT(ra_delete)
 FAULT_EDIT(ra_delete_chunks)
+FAULT_EDIT(ra_insert)
 
 /* --- a bloscpack file of 500 numbers in five chunks ---------------------------------------------
  */

@@ -145,6 +145,18 @@ static cip_status delete_records(cip_edit *e, cip_err *err)
     return cip_edit_delete(e, "", 0, 100, 50, err);
 }
 
+static cip_status insert_wells(cip_edit *e, cip_err *err)
+{
+    static const uint8_t rows[12 * 8] = { 1, 2, 3 };
+    return cip_edit_insert(e, "", 0, 15, rows, sizeof rows, err);
+}
+
+static cip_status insert_records(cip_edit *e, cip_err *err)
+{
+    static const uint32_t v[2 * 50] = { 1, 2, 3 };
+    return cip_edit_insert(e, "", 0, 100, v, sizeof v, err);
+}
+
 /* --- attributes, columns ------------------------------------------------------------------------
  */
 
@@ -184,6 +196,8 @@ CHANGE(more_wells)
 CHANGE(fewer_wells)
 CHANGE(delete_wells)
 CHANGE(delete_records)
+CHANGE(insert_wells)
+CHANGE(insert_records)
 CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)

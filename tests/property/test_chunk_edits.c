@@ -236,6 +236,52 @@ static int64_t pick_row(model *m, int32_t *axis, int64_t *each)
     return fake_chance(f, 2) ? at : at / *each * *each;
 }
 
+static void model_insert(model *m, int32_t axis, int64_t start, int64_t count, const uint8_t *elems)
+{
+    uint64_t outer = product(axis, m->shape), row = m->type->itemsize;
+    for (int32_t k = axis + 1; k < m->ndim; k++)
+        row *= (uint64_t)m->shape[k];
+    const size_t n = (size_t)((uint64_t)m->shape[axis] * row),
+                 first = (size_t)((uint64_t)start * row), more = (size_t)((uint64_t)count * row);
+    uint8_t *bytes = fake_keep(&m->one.f, (size_t)outer * (n + more) + 1), *to = bytes;
+    for (uint64_t i = 0; i < outer; i++, to += n + more) {
+        memcpy(to, m->bytes + i * n, first);
+        memcpy(to + first, elems + i * more, more);
+        memcpy(to + first + more, m->bytes + i * n + first, n - first);
+    }
+    m->bytes = bytes;
+    m->shape[axis] += count;
+}
+
+static void insert_rows(model *m, const char *path)
+{
+    fake *f = &m->one.f;
+    int32_t axis;
+    int64_t each, start = pick_row(m, &axis, &each), rows[CIP_MAX_NDIM];
+    int64_t count = (int64_t)fake_pick(f, 0, 5);
+    if (fake_chance(f, 2))
+        count = fake_chance(f, 2) ? each : 2 * each;
+    memcpy(rows, m->shape, sizeof rows);
+    rows[axis] += count;
+    if (product(m->ndim, rows) > ELEMS_MAX)
+        return;
+    rows[axis] = count;
+    const uint64_t n = product(m->ndim, rows);
+    const uint8_t *elems = pick_elements(m, n), *data = native_of(m, elems, n);
+    if (n == 0)
+        return;
+    if (fake_chance(f, 2)) {
+        const cip_array *from = another(m, rows, elems);
+        FAKE_MUST(cip_edit_insert_array(&m->one.e, path, axis, start, from, err));
+        FAKE_MUST(cip_edit_insert_array(&m->many.e, path, axis, start, from, err));
+    } else {
+        const size_t nbytes = (size_t)(n * m->type->itemsize);
+        FAKE_MUST(cip_edit_insert(&m->one.e, path, axis, start, data, nbytes, err));
+        FAKE_MUST(cip_edit_insert(&m->many.e, path, axis, start, data, nbytes, err));
+    }
+    model_insert(m, axis, start, count, elems);
+}
+
 static void delete_rows(model *m, const char *path)
 {
     fake *f = &m->one.f;
@@ -276,7 +322,7 @@ static void update(model *m, const char *path)
     world_begin(&m->one, path, m);
     world_begin(&m->many, path, m);
     for (int k = 0; k < EDITS; k++) {
-        switch (fake_pick(&m->one.f, 0, 6)) {
+        switch (fake_pick(&m->one.f, 0, 7)) {
         case 0:
             if (m->ndim != 0)
                 add_rows(m, path);
@@ -290,6 +336,10 @@ static void update(model *m, const char *path)
         case 3:
             if (m->ndim != 0)
                 delete_rows(m, path);
+            break;
+        case 4:
+            if (m->ndim != 0)
+                insert_rows(m, path);
             break;
         default:
             write_box(m, path);

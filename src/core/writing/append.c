@@ -194,7 +194,7 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot grow in place",
                         f->format->title);
     CIP_TRY(cip_edit_may_begin(f, err));
-    CIP_TRY(cip_rows_count(a, dtype->itemsize, nbytes, &nrow, err));
+    CIP_TRY(cip_rows_count(&a->view, 0, dtype->itemsize, nbytes, &nrow, err));
     uint64_t nelem = dtype->itemsize != 0 ? nbytes / dtype->itemsize : 0;
     if (nelem == 0)
         return CIP_OK;

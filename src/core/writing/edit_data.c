@@ -294,14 +294,26 @@ cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selec
 /* --- rows and shapes
  * --------------------------------------------------------------------------------- */
 
-cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes, uint64_t *nrow,
-                          cip_err *err)
+static cip_status expect_axis(const cip_nd *v, int32_t axis, cip_err *err)
 {
-    uint64_t row;
-    if (a->view.ndim == 0)
+    if (v->ndim == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
-    if (!cip_shape_nelem(a->view.ndim - 1, a->view.shape + 1, &row) ||
-        cip_mul_overflow(row, itemsize, &row))
+    return axis >= 0 && axis < v->ndim
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                          "expected one of the array's %d axes, found axis %d", (int)v->ndim,
+                          (int)axis);
+}
+
+cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint64_t nbytes,
+                          uint64_t *nrow, cip_err *err)
+{
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t row;
+    CIP_TRY(expect_axis(v, axis, err));
+    memcpy(shape, v->shape, sizeof shape);
+    shape[axis] = 1;
+    if (!cip_shape_nelem(v->ndim, shape, &row) || cip_mul_overflow(row, itemsize, &row))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^64 bytes");
     if (row == 0 ? nbytes != 0 : nbytes % row != 0)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
@@ -324,80 +336,127 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, c
     return (cip_status)why.code;
 }
 
-static cip_status may_append(const cip_edit *e, cip_err *err)
+/* Where rows come: before one of an axis, or (end) behind the last of the first axis. */
+typedef struct rows_at {
+    bool end;
+    int32_t axis;
+    int64_t start;
+} rows_at;
+
+static const rows_at behind = { .end = true };
+
+/* The array, and what it is a view of that its rows have the shape of by now. */
+static cip_status find_for_rows(cip_edit *e, const char *path, const cip_array **a, cip_nd *now,
+                                cip_err *err)
 {
-    return cip_edit_check(e, e->ops->form != NULL, "adding rows", err);
+    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "adding rows", err));
+    CIP_TRY(cip_edit_find(e, path, a, err));
+    *now = (*a)->view;
+    memcpy(now->shape, cip_edit_shape_now(e, *a), sizeof now->shape);
+    return CIP_OK;
 }
 
-static cip_status append_rows(cip_edit *e, const char *path, const void *data, size_t nbytes,
-                              cip_err *err)
+static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, uint64_t nrow,
+                           const cip_feed *feed, cip_err *err)
+{
+    const cip_splice s = {
+        .axis = at->axis, .start = at->start, .added = (int64_t)nrow, .feed = feed
+    };
+    if (at->end)
+        return cip_edit_rows(e, a, nrow, feed, err);
+    return nrow <= INT64_MAX
+               ? cip_edit_splice(e, a, &s, err)
+               : cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
+}
+
+static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at, cip_bytes data,
+                                 cip_err *err)
 {
     const cip_array *a;
+    cip_nd now;
     uint64_t nrow;
-    from_memory m = { .at = data };
+    from_memory m = { .at = data.ptr };
     const cip_feed feed = { next_of_memory, &m };
-    CIP_TRY(may_append(e, err));
-    CIP_TRY(cip_edit_find(e, path, &a, err));
+    CIP_TRY(find_for_rows(e, path, &a, &now, err));
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return passed_on(err);
-    cip_status st = cip_rows_count(a, native->itemsize, nbytes, &nrow, err);
+    cip_status st = cip_rows_count(&now, at->axis, native->itemsize, data.len, &nrow, err);
     if (st == CIP_OK)
         st = type_given(e, &native, err);
     if (st == CIP_OK)
         st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
     if (st == CIP_OK)
-        st = cip_edit_rows(e, a, nrow, &feed, err);
+        st = put_rows(e, a, at, nrow, &feed, err);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
 cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
                            cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, append_rows(e, path, data, nbytes, why));
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &behind, b, why));
 }
 
-/* One row less of axes is one row. */
-static cip_status rows_of(const cip_array *a, const cip_nd *from, uint64_t *nrow, cip_err *err)
+cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t start, const void *data,
+                           size_t nbytes, cip_err *err)
 {
-    int32_t off = a->view.ndim == from->ndim + 1 ? 1 : 0;
-    bool fits = a->view.ndim == from->ndim + off && a->view.ndim != 0;
-    for (int32_t i = 1; fits && i < a->view.ndim; i++)
-        fits = a->view.shape[i] == from->shape[i - off];
+    const rows_at at = { .axis = axis, .start = start };
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &at, b, why));
+}
+
+/* One axis less is one row. */
+static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from, uint64_t *nrow,
+                             cip_err *err)
+{
+    const bool one = now->ndim == from->ndim + 1;
+    CIP_TRY(expect_axis(now, axis, err));
+    bool fits = one || now->ndim == from->ndim;
+    for (int32_t i = 0; fits && i < now->ndim; i++)
+        fits = i == axis || now->shape[i] == from->shape[i - (one && i > axis)];
     if (!fits)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected rows of the array's own shape, found %d axes of other lengths",
                         (int)from->ndim);
-    *nrow = off != 0 ? 1 : (uint64_t)from->shape[0];
+    *nrow = one ? 1 : (uint64_t)from->shape[axis];
     return CIP_OK;
 }
 
-static cip_status append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at,
+                                const cip_array *from, cip_err *err)
 {
     const cip_array *a;
+    cip_nd now;
     uint64_t nrow;
     from_array x;
     const cip_feed feed = { next_of_array, &x };
-    CIP_TRY(may_append(e, err));
     if (from == NULL)
         return passed_on(err);
-    CIP_TRY(cip_edit_find(e, path, &a, err));
+    CIP_TRY(find_for_rows(e, path, &a, &now, err));
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
-    st = rows_of(a, &x.plan.from, &nrow, err);
+    st = count_rows(&now, at->axis, &x.plan.from, &nrow, err);
     bool taken = false;
-    if (st == CIP_OK && x.mask == NULL)
+    if (st == CIP_OK && at->end && x.mask == NULL)
         st = cip_edit_take_chunks(e, a, NULL, nrow, &x.plan, &taken, err);
     if (st == CIP_OK && !taken)
-        st = cip_edit_rows(e, a, nrow, &feed, err);
+        st = put_rows(e, a, at, nrow, &feed, err);
     array_end(&x);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
 cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, append_array(e, path, from, why));
+    CIP_EDIT_CHANGE(e, err, rows_of_array(e, path, &behind, from, why));
+}
+
+cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_t start,
+                                 const cip_array *from, cip_err *err)
+{
+    const rows_at at = { .axis = axis, .start = start };
+    CIP_EDIT_CHANGE(e, err, rows_of_array(e, path, &at, from, why));
 }
 
 static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,

@@ -115,9 +115,9 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */
 void cip_edit_added_end(cip_edit *e);
 
-/* Rows of the array in nbytes of elements of `dtype` (itemsize bytes each); RANGE when they are not
- * whole. */
-cip_status cip_rows_count(const cip_array *a, uint64_t itemsize, uint64_t nbytes, uint64_t *nrow,
-                          cip_err *err);
+/* Rows of an axis of an array of v's shape in nbytes of elements of itemsize bytes each; ARG for an
+ * axis that there is not, RANGE when they are not whole. */
+cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint64_t nbytes,
+                          uint64_t *nrow, cip_err *err);
 
 #endif
