@@ -18,6 +18,7 @@ enum {
     MIN_BLOSC1_STREAM = 128,
     MIN_BLOSC1_BLOCK = 128,
     MAX_DEFAULT_BLOCK = 4 << 20,
+    MAX_BLOSC1_BLOCK = 1 << 20, /* as Blosc 1.21 */
     KIB = 1 << 10
 };
 
@@ -115,22 +116,25 @@ static bool can_split(const cip_blosc_spec *p, uint32_t typesize, uint32_t block
 }
 
 /* Large enough for the codec to find something, small enough for a part of a chunk to be cheap and
- * for a block to stay in the cache while it is filtered; streams of a split block are 32 to 512
- * KiB. */
+ * for a block to stay in the cache while it is filtered. Streams of split Blosc1 blocks have 128
+ * KiB and more: below 64 KiB LZ4 looks for shorter matches, which takes half as long again, and
+ * zstd's tables for a stream cost as much as 16 KiB of it. Those of Blosc2 are as libblosc2 has
+ * them. */
 static uint32_t default_blocksize(const cip_blosc_spec *p, uint32_t typesize, bool split)
 {
     static const uint16_t whole[10] = { 16, 16, 32, 64, 128, 128, 256, 256, 256, 512 };
     static const uint16_t streams[10] = { 32, 32, 32, 32, 64, 64, 64, 128, 256, 512 };
-    uint32_t size;
-    if (split && !p->blosc1) {
-        size = streams[p->level] * (uint32_t)KIB * typesize;
+    static const uint16_t blosc1[10] = { 128, 128, 128, 128, 128, 128, 256, 256, 256, 256 };
+    uint32_t size, most = p->blosc1 ? MAX_BLOSC1_BLOCK : MAX_DEFAULT_BLOCK;
+    if (split) {
+        size = (p->blosc1 ? blosc1 : streams)[p->level] * (uint32_t)KIB * typesize;
     } else {
         size = whole[p->level] * (uint32_t)KIB;
         if (p->compcode == CIP_BLOSC_LZ4HC || p->compcode == CIP_BLOSC_ZLIB ||
             p->compcode == CIP_BLOSC_ZSTD)
             size *= 2;
     }
-    return (uint32_t)cip_min_u64(size, MAX_DEFAULT_BLOCK);
+    return (uint32_t)cip_min_u64(size, most);
 }
 
 /* Whole elements, by eights where there are as many, for bitshuffle; at most nbytes. */

@@ -306,6 +306,28 @@ static void blocks_are_whole_elements_of_a_fitting_size(void **state)
     assert_int_equal(chosen(s, big), 133);
 }
 
+/* LZ4 looks for shorter matches in streams below 64 KiB, which takes half as long again. */
+static void split_blocks_of_blosc1_have_long_streams(void **state)
+{
+    (void)state;
+    const uint64_t big = 100 << 20;
+    cip_blosc_spec s = spec_of(4, CIP_BLOSC_LZ4, "shuffle");
+    s.blosc1 = true;
+    assert_int_equal(chosen(s, big), 4 * 128 << 10);
+    s.compcode = CIP_BLOSC_ZSTD;
+    s.level = 1;
+    assert_int_equal(chosen(s, big), 4 * 128 << 10);
+    s.level = 9;
+    assert_int_equal(chosen(s, big), 1 << 20);
+    s.typesize = 2;
+    assert_int_equal(chosen(s, big), 2 * 256 << 10);
+    s.typesize = 16;
+    assert_int_equal(chosen(s, big), 1 << 20);
+    s.typesize = 17; /* is not split */
+    assert_int_equal(chosen(s, big), (1 << 20) / 136 * 136);
+    assert_int_equal(chosen(s, 1 << 16), (1 << 16) / 136 * 136);
+}
+
 static void dictionaries_stand_behind_the_table(void **state)
 {
     (void)state;
@@ -532,6 +554,7 @@ int main(void)
         cmocka_unit_test(long_elements_are_called_bytes),
         cmocka_unit_test(a_split_is_chosen_where_it_pays),
         cmocka_unit_test(blocks_are_whole_elements_of_a_fitting_size),
+        cmocka_unit_test(split_blocks_of_blosc1_have_long_streams),
         cmocka_unit_test(dictionaries_stand_behind_the_table),
         cmocka_unit_test(parameters_that_do_not_fit_are_refused),
         cmocka_unit_test(less_room_gives_the_same_chunk_or_none),
