@@ -43,6 +43,8 @@ struct cip_io {
     bool folder;      /* it is a folder, or one seen through a patch or as a part */
     bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
                          not change */
+    const uint8_t *bytes; /* all of them, where they lie in memory; NULL of others, mapped files
+                             too: there a file that others make shorter faults */
     /* private fields of the implementation follow in its own struct */
 };
 

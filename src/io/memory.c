@@ -8,23 +8,21 @@
 
 typedef struct memory_io {
     cip_io io;
-    const uint8_t *bytes;
     void *owned; /* freed at close; NULL when borrowed */
 } memory_io;
 
 static cip_status memory_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
-    const memory_io *m = (const memory_io *)io;
     (void)err;
     for (size_t i = 0; i < n; i++)
-        memcpy(r[i].dst, m->bytes + r[i].offset, r[i].nbytes);
+        memcpy(r[i].dst, io->bytes + r[i].offset, r[i].nbytes);
     return CIP_OK;
 }
 
 static cip_status memory_map(cip_io *io, const uint8_t **ptr, cip_err *err)
 {
     (void)err;
-    *ptr = ((memory_io *)io)->bytes;
+    *ptr = io->bytes;
     return CIP_OK;
 }
 
@@ -51,7 +49,7 @@ cip_status cip_io_open_memory(cip_env *env, const void *ptr, uint64_t n, const c
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "%" PRIu64 " bytes at %p", n, ptr);
     CIP_TRY(cip_io_new(env, &memory_ops, sizeof(memory_io), name, &io, err));
     io->size = n;
-    ((memory_io *)io)->bytes = ptr != NULL ? ptr : (const uint8_t *)"";
+    io->bytes = ptr != NULL ? ptr : (const uint8_t *)"";
     *out = io;
     return CIP_OK;
 }

@@ -110,6 +110,7 @@ cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out
     p->off = off;
     io->size = len;
     io->far = of->far;
+    io->bytes = of->bytes != NULL ? of->bytes + off : NULL;
     if (cip_add_overflow(of->base, off, &io->base))
         io->base = of->base;
     io->folder = of->folder;

@@ -28,6 +28,9 @@ cip_status cip_space_read_at(const cip_read_how *how, cip_space *s, uint64_t off
  * memory; UNSUPPORTED otherwise. */
 cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,
                          cip_err *err);
+/* The same where they lie in memory: the layout's, or that of a file which was opened there. NULL
+ * otherwise, of mapped files too. */
+const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
 
 /* The elements of `from` (a view of the space's linear bytes) through `cast` into dst, where the
  * element (0, 0, ...) of `to` lies at dst + to->off; its shape is the same (ARG otherwise), its

@@ -72,8 +72,6 @@ cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err
 /* Follows parts of parts to the FILE or MEM that holds the bytes as they are; false where they are
  * decoded or not there. `make`: lazy spaces are made on the way. */
 bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make);
-/* The bytes in memory, where they lie in memory that the layout owns; NULL otherwise. In bounds. */
-const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
 /* Where a position lies in the file, for messages; CIP_NO_OFFSET where it does not. */
 uint64_t cip_space_file_offset(cip_space *s, uint64_t off);
 

@@ -266,10 +266,10 @@ bool cip_space_follow(cip_space **s, uint64_t *off, uint64_t len, bool make)
 
 const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len)
 {
-    if (s->kind == CIP_SPACE_FILE || !cip_space_follow(&s, &off, len, true) ||
-        s->kind != CIP_SPACE_MEM)
+    if (!cip_space_follow(&s, &off, len, true))
         return NULL;
-    return s->mem.ptr + off;
+    const uint8_t *base = s->kind == CIP_SPACE_MEM ? s->mem.ptr : s->io->bytes;
+    return base != NULL ? base + off : NULL;
 }
 
 uint64_t cip_space_file_offset(cip_space *s, uint64_t off)

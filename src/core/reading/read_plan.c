@@ -268,6 +268,15 @@ bool cip_read_plan_is_whole(const cip_read_plan *p)
     return same && p->stored == p->array->dtype && !p->reversed && !p->take_mask && !p->as_nan;
 }
 
+const uint8_t *cip_read_plan_in_memory(const cip_read_plan *p)
+{
+    uint64_t nbytes;
+    if (p->take_mask || !cip_view_is_contiguous(&p->from) ||
+        cip_mul_overflow(p->nelem, p->from.itemsize, &nbytes))
+        return NULL;
+    return cip_space_borrow(p->array->space, p->from.off, nbytes);
+}
+
 /* --- parts ---------------------------------------------------------------------------------- */
 
 uint64_t cip_piece_elems(uint64_t itemsize)

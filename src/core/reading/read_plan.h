@@ -53,6 +53,9 @@ typedef struct cip_part {
 /* Whether it reads an array's elements, all of them and as they are stored, but for the cast. */
 bool cip_read_plan_is_whole(const cip_read_plan *p);
 
+/* Its elements before the cast, where they lie in memory packed in C order; NULL otherwise. */
+const uint8_t *cip_read_plan_in_memory(const cip_read_plan *p);
+
 /* The number of a part's first element in the packed result. */
 uint64_t cip_read_plan_first_of(const cip_read_plan *p, const cip_part *part);
 

@@ -247,6 +247,15 @@ static cip_status put_columns(pump *p, const cip_array_form *form, const cip_sou
     return st;
 }
 
+/* Elements of an open array that lie in memory as they are wanted are taken from there. */
+static cip_source in_memory(const cip_source *s)
+{
+    const uint8_t *mem = s->plan != NULL ? cip_read_plan_in_memory(s->plan) : NULL;
+    if (mem == NULL)
+        return *s;
+    return (cip_source){ s->plan->stored, s->nelem, mem, NULL, NULL, s->policy };
+}
+
 static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *form,
                            const cip_source *from, cip_err *err)
 {
@@ -258,6 +267,8 @@ static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *fo
     CIP_TRY(move_chunks(&p, form, from, &moved, err));
     if (moved)
         return CIP_OK;
+    const cip_source there = in_memory(from);
+    from = &there;
     const cip_chunker_to to = { store, &p, e->tuning };
     CIP_TRY(cip_chunker_new(e->env, form, from->nelem, &to, &p.chunker, err));
     cip_status st =

@@ -253,6 +253,32 @@ static void a_large_array_is_streamed(void **state)
     free(v);
 }
 
+/* With less memory than a run of elements takes: they go into the chunks from where they lie. */
+static void elements_in_memory_are_not_copied(void **state)
+{
+    (void)state;
+    enum { N = 3000001 };
+    size_t n;
+    int32_t *v = malloc(N * sizeof *v), *back = malloc(N * sizeof *v);
+    cip_file *f;
+    cip_limits limits = { .size = sizeof limits, .max_memory = 4 << 20 };
+    for (int32_t i = 0; i < N; i++)
+        v[i] = i * 7;
+    char *mem = test_npy("'<i4'", "(3000001,)", 0, v, N * sizeof *v, &n);
+    const cip_open_options *how = CIP_OPEN_OPTIONS(.limits = &limits);
+    assert_int_equal(cip_open_memory(mem, n, how, &f, NULL), CIP_OK);
+    assert_int_equal(cip_convert_file(f, "out.ra", NULL, NULL), CIP_OK);
+    cip_file_close(f);
+    assert_int_equal(cip_open("out.ra", NULL, &f, NULL), CIP_OK);
+    const cip_array *a = cip_find(f, "", NULL);
+    assert_int_equal(cip_read(a, NULL, cip_dtype_as_stored(), back, N * sizeof *v, NULL), CIP_OK);
+    assert_memory_equal(back, v, N * sizeof *v);
+    cip_file_close(f);
+    free(mem);
+    free(back);
+    free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +292,7 @@ int main(void)
         TEST(wishes_that_make_no_sense_are_refused),
         TEST(byte_order_and_codec_are_as_wished),
         TEST(a_large_array_is_streamed),
+        TEST(elements_in_memory_are_not_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
