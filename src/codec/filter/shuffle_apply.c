@@ -10,12 +10,22 @@
 
 /* --- bytes ----------------------------------------------------------------------------------- */
 
-enum { TILE = 256 }; /* elements whose bytes stay in the nearest cache while planes are written */
+enum {
+    TILE = 256,   /* elements whose bytes stay in the nearest cache while planes are written */
+    AHEAD = 4096, /* bytes: what comes so much later is on its way from memory meanwhile */
+    LINE = 64
+};
 
+/* A tile is gone over once for each plane, which keeps processors from seeing the run that it is a
+ * part of: without being asked for, its bytes come a third more slowly.
+ */
 INLINE void to_planes(size_t width, const uint8_t *src, uint8_t *dst, size_t nelem)
 {
     for (size_t at = 0; at < nelem; at += TILE) {
         size_t end = nelem - at < TILE ? nelem : at + TILE;
+        if ((nelem - end) * width >= AHEAD)
+            for (size_t k = 0; k < TILE * width; k += LINE)
+                __builtin_prefetch(src + at * width + AHEAD + k);
         for (size_t j = 0; j < width; j++)
             for (size_t i = at; i < end; i++)
                 dst[j * nelem + i] = src[i * width + j];
