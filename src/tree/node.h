@@ -49,8 +49,6 @@ size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);
 /* The text of the key that a step without escapes makes where it names none. */
 cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
 
-/* True when one escaped step of a path ("~1" for "/", "~0" for "~") stands for this text. */
-bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
 /* Appends the step, escaped. */
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */

@@ -183,6 +183,11 @@ static cip_status remove_column(cip_edit *e, cip_err *err)
     return cip_edit_remove(e, "a", err);
 }
 
+static cip_status remove_field(cip_edit *e, cip_err *err)
+{
+    return cip_edit_remove(e, "site/x", err);
+}
+
 #define CHANGE(name)                                                                               \
     cip_status fault_folder_##name(const char *path, cip_level level, int step, cip_err *err)      \
     {                                                                                              \
@@ -202,3 +207,4 @@ CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)
 CHANGE(remove_column)
+CHANGE(remove_field)

@@ -113,13 +113,18 @@ static unsigned least_lists(const cip_dtype *d)
 
 /* A value counts for all elements, unless it is a list along the axis: what is a list for each
  * element (complex numbers, records) is told from that by how many lists there are. */
+static bool is_along_axis(const cip_node *n, const cip_dtype *d)
+{
+    const unsigned own = least_lists(d);
+    return n->type == CIP_NODE_SEQ && (own == 0 || count_lists(n) > own);
+}
+
 static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
                            uint8_t *dst, cip_err *err)
 {
     if (axis == of->ndim)
         return put_element(a, n, of->dtype, dst, err);
-    const unsigned own = least_lists(of->dtype);
-    const bool list = n->type == CIP_NODE_SEQ && (own == 0 || count_lists(n) > own);
+    const bool list = is_along_axis(n, of->dtype);
     if (list && n->len != (uint64_t)of->shape[axis])
         return refuse(of->dtype, err);
     return put_each(a, n, list, of, axis, dst, err);
@@ -139,4 +144,60 @@ cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row
         if (bytes[i] != 0)
             *row = bytes;
     return CIP_OK;
+}
+
+/* --- without fields that go --------------------------------------------------------------------
+ */
+
+static cip_status keep_values(const cip_blz_update *u, const cip_field *of, size_t first,
+                              const cip_node *n, const cip_node **out, cip_err *err);
+
+static cip_status keep_along_axis(const cip_blz_update *u, const cip_field *of, size_t first,
+                                  const cip_node *n, const cip_node **out, cip_err *err)
+{
+    const cip_field each = { .dtype = of->dtype, .ndim = of->ndim - 1, .shape = of->shape + 1 };
+    cip_node *kept;
+    if (!is_along_axis(n, of->dtype))
+        return keep_values(u, &each, first, n, out, err);
+    CIP_TRY(cip_node_new_seq(u->arena, n->len, &kept, err));
+    for (size_t i = 0; i < n->len; i++) {
+        const cip_node *item;
+        CIP_TRY(keep_values(u, &each, first, n->item[i], &item, err));
+        cip_node_set_item(kept, i, item);
+    }
+    *out = kept;
+    return CIP_OK;
+}
+
+static cip_status keep_values(const cip_blz_update *u, const cip_field *of, size_t first,
+                              const cip_node *n, const cip_node **out, cip_err *err)
+{
+    const cip_dtype *d = of->dtype;
+    cip_node *kept;
+    uint32_t left = 0;
+    if (of->ndim != 0)
+        return keep_along_axis(u, of, first, n, out, err);
+    *out = n;
+    if (d->kind != CIP_RECORD || n->type != CIP_NODE_SEQ || n->len != d->nfield)
+        return CIP_OK;
+    CIP_TRY(cip_node_new_seq(u->arena, d->nfield, &kept, err));
+    for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
+        const size_t columns = cip_blz_count_columns(d->field[i].dtype);
+        const cip_node *item;
+        if (cip_blz_has_left(u, first, columns)) {
+            CIP_TRY(keep_values(u, &d->field[i], first, n->item[i], &item, err));
+            cip_node_set_item(kept, left++, item);
+        }
+        first += columns;
+    }
+    kept->len = left;
+    *out = kept;
+    return CIP_OK;
+}
+
+cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, const cip_node **out,
+                             cip_err *err)
+{
+    const cip_field of = { .dtype = m->dtype, .ndim = m->ndim - 1, .shape = m->shape + 1 };
+    return keep_values(u, &of, 0, cip_map_get(m->storage, "dflt"), out, err);
 }

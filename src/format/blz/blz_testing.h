@@ -86,6 +86,39 @@ static inline void blz_start_table(blz_folder *f, const char *rootdirs)
     blz_array_at(f, "b/");
 }
 
+/* A file of the sample, which tests/compat/blz_document.py made, in the folder `sample`. */
+static inline void blz_copy_well_from(blz_folder *f, const char *sample, const char *name)
+{
+    char from[512], bytes[4096];
+    snprintf(from, sizeof from, "%s/%s", sample, name);
+    FILE *in = fopen(from, "rb");
+    assert_non_null(in);
+    size_t n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    scratch_write(&f->dir, name, bytes, n);
+}
+
+/* All of it: 60 records, 10 a chunk, 4 chunks a superchunk. */
+static inline void blz_start_wells_from(blz_folder *f, const char *sample)
+{
+    static const char *const folders[] = { "meta",      "data",        "data/depth",
+                                           "data/site", "data/site/x", "data/site/y" };
+    static const char *const names[] = { "meta/storage",          "meta/sizes",
+                                         "meta/attributes",       "data/depth/__1__.bin",
+                                         "data/depth/__2__.bin",  "data/site/x/__1__.bin",
+                                         "data/site/x/__2__.bin", "data/site/y/__1__.bin",
+                                         "data/site/y/__2__.bin" };
+    blz_start(f);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        blz_mkdir(f, folders[i]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        blz_copy_well_from(f, sample, names[i]);
+}
+
+#define BLZ_WELLS CIP_SOURCE_DIR "/samples/wells.blz"
+#define blz_copy_well(f, name) blz_copy_well_from((f), BLZ_WELLS, (name))
+#define blz_start_wells(f) blz_start_wells_from((f), BLZ_WELLS)
+
 /* `from` may be NULL. */
 static inline cip_status blz_open_from(blz_folder *f, uint32_t flags, const cip_allocator *from)
 {

@@ -65,6 +65,10 @@ cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cb
  * for one that the dtype does not have. */
 cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err);
 
+/* The dflt of meta/storage, which is there, without the fields that go. */
+cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, const cip_node **out,
+                             cip_err *err);
+
 /* --- blz_update_files.c: chunks in files of their own --------------------------------------------
  */
 
@@ -82,6 +86,20 @@ size_t cip_blz_find_column(const cip_blz_update *u, const char *path);
 cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err);
 cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err);
 cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+/* A folder with all that lies in it, gets another name, or goes (NULL). */
+cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
+                               cip_err *err);
+
+/* --- blz_update_fields.c: fields of the document's records that go
+ * --------------------------------------- */
+
+/* Whether one of these columns stays. */
+bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n);
+/* The columns of the field at a path, if there is one. */
+bool cip_blz_find_field(const cip_blz_update *u, const char *path, size_t *first, size_t *n);
+cip_status cip_blz_remove_field(cip_blz_update *u, size_t first, size_t n, const char *path,
+                                cip_err *err);
+cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
 
 /* --- blz_update_document.c: arrays in superchunks ------------------------------------------------
  */

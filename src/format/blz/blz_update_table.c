@@ -83,17 +83,23 @@ static cip_status move_all(listing *k, const char *dir, const char *to, cip_revi
     return cip_revision_unlink_folder(r, dir, err);
 }
 
+cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
+                               cip_err *err)
+{
+    listing k = { .u = u, .entry = { .mem = &u->env->mem } };
+    cip_status st = list_all(&k, dir, err);
+    if (st == CIP_OK)
+        st = move_all(&k, dir, to, r, err);
+    cip_buf_clear(&k.entry);
+    return st;
+}
+
 static cip_status finish_column(cip_blz_update *u, size_t i, cip_revision *r, cip_err *err)
 {
     const cip_blz_column *c = u->b->column[i];
-    listing k = { .u = u, .entry = { .mem = &u->env->mem } };
     char *dir;
     CIP_TRY(cip_arena_copy(u->arena, c->dir, strlen(c->dir) - 1, &dir, err));
-    cip_status st = list_all(&k, dir, err);
-    if (st == CIP_OK)
-        st = move_all(&k, dir, u->column[i].name, r, err);
-    cip_buf_clear(&k.entry);
-    return st;
+    return cip_blz_move_folder(u, dir, u->column[i].name, r, err);
 }
 
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */

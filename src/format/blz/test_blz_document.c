@@ -10,35 +10,6 @@
 #include "format/blz/blz_testing.h"
 #include "support/fail_alloc.h"
 
-static const char *const names[] = { "meta/storage",          "meta/sizes",
-                                     "meta/attributes",       "data/depth/__1__.bin",
-                                     "data/depth/__2__.bin",  "data/site/x/__1__.bin",
-                                     "data/site/x/__2__.bin", "data/site/y/__1__.bin",
-                                     "data/site/y/__2__.bin" };
-
-static void copy_file(blz_folder *f, const char *name)
-{
-    char from[512], bytes[4096];
-    snprintf(from, sizeof from, "%s/samples/wells.blz/%s", CIP_SOURCE_DIR, name);
-    FILE *in = fopen(from, "rb");
-    assert_non_null(in);
-    size_t n = fread(bytes, 1, sizeof bytes, in);
-    fclose(in);
-    scratch_write(&f->dir, name, bytes, n);
-}
-
-/* 60 records, 10 a chunk, 4 chunks a superchunk. */
-static void wells(blz_folder *f)
-{
-    const char *const folders[] = { "meta",      "data",        "data/depth",
-                                    "data/site", "data/site/x", "data/site/y" };
-    blz_start(f);
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        blz_mkdir(f, folders[i]);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        copy_file(f, names[i]);
-}
-
 static cip_status read_record(blz_folder *f, uint64_t i)
 {
     const cip_read_how how = { f->layout, NULL };
@@ -57,7 +28,7 @@ static void records_are_put_together_of_their_fields(void **state)
 {
     (void)state;
     blz_folder f;
-    wells(&f);
+    blz_start_wells(&f);
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_string_equal(f.layout->version, "document");
     assert_int_equal(f.layout->narray, 1);
@@ -89,7 +60,7 @@ static void many_threads_may_read(void **state)
     assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);
     for (int key = 0; key < 2; key++) {
         blz_folder f;
-        wells(&f);
+        blz_start_wells(&f);
         if (key == 0)
             blz_text(&f, "meta/storage",
                      "{\"dtype\": [[\"depth\", \"<f4\"], [\"site\", [[\"x\", \"<i2\"], [\"y\", "
@@ -105,7 +76,7 @@ static void a_missing_file_costs_its_rows(void **state)
 {
     (void)state;
     blz_folder f;
-    wells(&f);
+    blz_start_wells(&f);
     unlink(scratch_path(&f.dir, "data/site/x/__1__.bin"));
     assert_int_equal(blz_open(&f), CIP_OK);
     assert_int_equal(read_record(&f, 39), CIP_ERR_NOT_FOUND);
@@ -118,9 +89,9 @@ static void every_byte_of_a_superchunk_is_survived(void **state)
 {
     (void)state;
     blz_folder f;
-    wells(&f);
+    blz_start_wells(&f);
     for (off_t at = 0; at < 120; at++) {
-        copy_file(&f, "data/depth/__1__.bin");
+        blz_copy_well(&f, "data/depth/__1__.bin");
         int fd = open(scratch_path(&f.dir, "data/depth/__1__.bin"), O_WRONLY);
         assert_int_equal(pwrite(fd, "\xfe", 1, at), 1);
         close(fd);
@@ -153,7 +124,7 @@ static void metadata_that_lie_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         blz_folder f;
-        wells(&f);
+        blz_start_wells(&f);
         blz_text(&f, row[i].name, row[i].text);
         assert_int_equal(blz_open(&f), row[i].st);
         blz_end(&f);
@@ -169,7 +140,7 @@ static void failing_allocations_do_not_change_the_form(void **state)
         static const char *const version[] = { "document", "bcolz", "bcolz" };
         blz_folder f;
         if (kind == 0) {
-            wells(&f);
+            blz_start_wells(&f);
         } else if (kind == 1) {
             blz_start(&f);
             blz_array_at(&f, "");
