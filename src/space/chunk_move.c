@@ -68,16 +68,33 @@ static bool takes(const cip_form_step *s, cip_bytes head, const cip_chunk *c)
     return s->codec->takes == NULL || s->codec->takes(s->args, head, c->at.len, c->raw_len);
 }
 
-/* One codec that judges each chunk, and takes the first: the others are taken to be alike. */
-static bool takes_first(const cip_chunk_list *l, const cip_form_step *step)
+/* The first chunk with data; *c is that of another state where the first LOOK entries have none. */
+static bool first_data(const cip_chunk_list *l, cip_chunk *c)
+{
+    enum { LOOK = 1 << 12 };
+    uint64_t i = 0;
+    for (int n = 0; n < LOOK && i < l->n; n++) {
+        if (cip_chunk_list_at(l, i, c, NULL) != CIP_OK)
+            return false;
+        if (c->state == CIP_CHUNK_DATA || c->state == CIP_CHUNK_MISSING)
+            return true;
+        i += c->run;
+    }
+    return l->n != 0;
+}
+
+/* One codec that judges each chunk, and takes the first with data: the others are taken to be
+ * alike. `none`: the answer where none has any. */
+static bool takes_first(const cip_chunk_list *l, const cip_form_step *step, bool none)
 {
     const cip_read_how how = { l->array->layout, NULL };
     uint8_t head[CIP_CODER_HEAD];
     cip_chunk c;
     if (l->s->nstep != 1 || l->s->step[0].codec != step->codec || step->codec->takes == NULL ||
-        step->level != 0 || cip_chunk_list_at(l, 0, &c, NULL) != CIP_OK ||
-        c.state != CIP_CHUNK_DATA || c.codec != NULL)
+        step->level != 0 || !first_data(l, &c))
         return false;
+    if (c.state != CIP_CHUNK_DATA || c.codec != NULL)
+        return none && c.state != CIP_CHUNK_DATA && c.state != CIP_CHUNK_MISSING;
     const size_t n = (size_t)cip_min_u64(sizeof head, c.at.len);
     return cip_space_read_at(&how, c.at.in, c.at.off, head, n, NULL) == CIP_OK &&
            takes(step, (cip_bytes){ head, n }, &c);
@@ -95,15 +112,24 @@ static bool same_form(const cip_chunk_list *l, const cip_array_form *f)
 {
     return cip_dtype_same_bytes(l->array->dtype, f->dtype) && is_whole(l) &&
            same_chunks(l->s, l->end, f) &&
-           (same_steps(l->s, f) || (f->nstep == 1 && takes_first(l, &f->step[0])));
+           (same_steps(l->s, f) ||
+            (f->nstep == 1 && takes_first(l, &f->step[0], f->specials != 0)));
 }
 
 uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step)
 {
     cip_chunk_list l;
     bool taken = cip_chunk_list_open(a, &l, NULL) == CIP_OK && l.s->kind == CIP_SPACE_CHUNKED &&
-                 is_whole(&l) && takes_first(&l, step);
+                 is_whole(&l) && takes_first(&l, step, false);
     return !taken ? 0 : l.s->table.raw_each != 0 || l.n != 1 ? l.s->table.raw_each : l.end;
+}
+
+const cip_grid *cip_chunk_grid(const cip_array *a)
+{
+    cip_chunk_list l;
+    const bool whole =
+        cip_chunk_list_open(a, &l, NULL) == CIP_OK && l.s->kind == CIP_SPACE_GRID && is_whole(&l);
+    return whole ? l.s->grid : NULL;
 }
 
 /* --- one chunk ----------------------------------------------------------------------------------

@@ -14,6 +14,10 @@ bool cip_chunks_are(const cip_space *s, const cip_array_form *form);
  * step takes as they are stored (by the first of them); 0: it is stored otherwise. */
 uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step);
 
+/* The grid of n-d chunks that the array is all of, borrowed from it; NULL: it is stored otherwise.
+ */
+const cip_grid *cip_chunk_grid(const cip_array *a);
+
 typedef struct cip_chunk_mover {
     cip_env *env;
     cip_read_how how;

@@ -183,3 +183,35 @@ def test_what_cannot_be_written(cippus, tmp_path):
     cippus.run("convert", tmp_path / "in.npy", tmp_path / "a.b2nd", "--codec", "bzp2", status=3)
     cippus.run("convert", tmp_path / "in.npy", tmp_path / "a.b2frame", status=3)
     assert not os.path.exists(tmp_path / "a.b2nd") and not os.path.exists(tmp_path / "a.b2frame")
+
+
+def test_chunks_move_as_they_are_stored(cippus, rng, tmp_path):
+    """From frames of python-blosc2, in any order in the file, with its codecs, filters and specials; but for delta it would hang on parts."""
+    kinds = itertools.product(CODECS.values(), [[blosc2.Filter.SHUFFLE], [blosc2.Filter.BITSHUFFLE], [blosc2.Filter.SHUFFLE, blosc2.Filter.BYTEDELTA], []])
+    for i, (codec, filters) in enumerate(kinds):
+        dtype = ["<i4", "<f8", "S5", "<U3", ">f4"][i % 5]
+        a = random_array(rng, np.dtype(dtype), (57, 41), 9)
+        a[:25] = np.zeros((), dtype)
+        x = peer(a, tmp_path / "in.b2nd", (20, 15), (7, 5), codec=codec, clevel=1 + i % 9, filters=filters, use_dict=i % 5 == 0 and codec == blosc2.Codec.ZSTD)
+        if dtype == "<f8":
+            a[30:45] = np.nan
+            x[30:45] = np.nan
+        cippus.run("convert", tmp_path / "in.b2nd", tmp_path / "a.b2nd", "--overwrite")
+        y = check(cippus, tmp_path / "a.b2nd", a)
+        assert y.chunks == x.chunks and y.blocks == x.blocks and y.schunk.cparams.codec == codec and y.schunk.cparams.clevel == 1 + i % 9
+        assert y.schunk.nchunks == x.schunk.nchunks
+        for k in range(x.schunk.nchunks):
+            assert x.schunk.get_chunk(k) == y.schunk.get_chunk(k)
+        cippus.run("convert", tmp_path / "in.b2nd", tmp_path / "a.b2nd", "--overwrite", "--codec", "blosclz:2")
+        y = check(cippus, tmp_path / "a.b2nd", a)
+        assert y.chunks == x.chunks and y.blocks == x.blocks and y.schunk.cparams.clevel == 2
+    x = blosc2.uninit((10**7, 10**6), dtype="f8", chunks=(10**4, 10**3), urlpath=str(tmp_path / "u.b2nd"), mode="w")
+    cippus.run("convert", tmp_path / "u.b2nd", tmp_path / "v.b2nd", "--max-elements", "100T")
+    y = blosc2.open(str(tmp_path / "v.b2nd"))
+    assert y.chunks == x.chunks and y.shape == x.shape and y.schunk.cbytes == 0 and (tmp_path / "v.b2nd").stat().st_size < 300
+    for each in (700, 64):
+        data = rng.integers(0, 9, 10000).astype("u1").tobytes()
+        blosc2.SChunk(chunksize=each, data=data, urlpath=str(tmp_path / "s.b2frame"), mode="w", cparams={"typesize": 1})
+        cippus.run("convert", tmp_path / "s.b2frame", tmp_path / "t.b2frame", "--overwrite")
+        x, y = blosc2.open(str(tmp_path / "s.b2frame")), blosc2.open(str(tmp_path / "t.b2frame"))
+        assert y[:] == data and [x.get_chunk(k) for k in range(x.nchunks)] == [y.get_chunk(k) for k in range(y.nchunks)]

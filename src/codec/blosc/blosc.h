@@ -11,6 +11,7 @@ enum {
     CIP_BLOSC_HEADER = 32, /* extended */
     CIP_BLOSC_FILTERS = 6,
     CIP_BLOSC1_VERSION = 2, /* of the chunks that c-blosc reads */
+    CIP_BLOSC2_VERSION = 5, /* of the chunks that all of c-blosc2 reads */
     CIP_BLOSC_MAX_TYPESIZE = 255,
     CIP_BLOSC_MAX_BLOCKSIZE = 536866816,
     CIP_BLOSC_MAX_NBYTES = INT32_MAX - CIP_BLOSC_HEADER,

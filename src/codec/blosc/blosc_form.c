@@ -8,8 +8,6 @@
 #include "codec/blosc/blosc_encoder.h"
 
 enum {
-    VERSION_BLOSC1 = 2,
-    VERSION_BLOSC2 = 5,
     VERSION_VL = 6,
     VERSIONLZ = 1,
     FORMAT_USER = 6,
@@ -200,7 +198,9 @@ void cip_blosc_form_write(const cip_blosc_form *form, cip_blosc_marks marks, uin
 {
     const cip_blosc_spec *p = &form->p;
     uint32_t blocksize = p->blocksize != 0 ? p->blocksize : 1; /* readers refuse 0 */
-    dst[0] = p->blosc1 ? VERSION_BLOSC1 : marks.vl_blocks != 0 ? VERSION_VL : VERSION_BLOSC2;
+    dst[0] = p->blosc1              ? CIP_BLOSC1_VERSION
+             : marks.vl_blocks != 0 ? VERSION_VL
+                                    : CIP_BLOSC2_VERSION;
     dst[1] = VERSIONLZ;
     dst[2] = flags_of(form, marks);
     dst[3] = (uint8_t)form->typesize;

@@ -389,15 +389,30 @@ static const char *blosc_coder(cip_bytes head)
     return cip_blosc_head_parse(head, &h, NULL) == CIP_OK ? cip_blosc_coder_name(&h) : "unknown";
 }
 
+/* Blosc2: in the form that chunks of a frame have, with its blocks. A bytedelta that does not say
+ * its width takes that of the frame, which the chunk repeats up to 255 bytes. */
+static bool takes_blosc2(const cip_blosc_spec *spec, const cip_blosc_head *h)
+{
+    const bool wide = spec->typesize > CIP_BLOSC_MAX_TYPESIZE;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        if (wide && h->filter[i] >= CIP_BLOSC_BYTEDELTA_OLD &&
+            h->filter[i] <= CIP_BLOSC_BYTEDELTA && h->filter_meta[i] == 0)
+            return false;
+    return h->version == CIP_BLOSC2_VERSION && h->extended && !h->vl && !h->instrumented &&
+           h->typesize == (wide ? 1 : spec->typesize) && h->big == (CIP_HOST_BIG != 0) &&
+           (spec->blocksize == 0 || h->blocksize == spec->blocksize);
+}
+
 /* Blosc1: of the version that its library reads, and without snappy, which few builds of it have.
  */
 static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len)
 {
     const cip_blosc_spec *spec = args;
     cip_blosc_head h;
-    return spec != NULL && spec->blosc1 && cip_blosc_head_parse(head, &h, NULL) == CIP_OK &&
-           h.version == CIP_BLOSC1_VERSION && h.cbytes == len && h.nbytes == raw_len &&
-           h.compcode != CIP_BLOSC_SNAPPY && cip_blosc_known(&h, NULL) == CIP_OK;
+    return spec != NULL && cip_blosc_head_parse(head, &h, NULL) == CIP_OK && h.cbytes == len &&
+           h.nbytes == raw_len && h.compcode != CIP_BLOSC_SNAPPY &&
+           cip_blosc_known(&h, NULL) == CIP_OK &&
+           (spec->blosc1 ? h.version == CIP_BLOSC1_VERSION : takes_blosc2(spec, &h));
 }
 
 static size_t blosc_bound(size_t n)

@@ -9,6 +9,7 @@
 #include "codec/with.h"
 #include "format/blosc2/blosc2_write.h"
 #include "format/blosc_codec.h"
+#include "space/chunk_move.h"
 
 enum { LEVEL = 5, OPTION_CHUNKS = 0, OPTION_BLOCKS, OPTION_FILTER, OPTION_SPLIT, OPTION_DICT };
 
@@ -210,6 +211,19 @@ static cip_status count_chunks(cip_b2_how *how, cip_err *err)
     return CIP_OK;
 }
 
+/* Those of the array that it comes from, if there is anything in it. */
+static void set_shapes_like(const cip_array *source, cip_b2_nd *nd)
+{
+    const cip_grid *g = source != NULL ? cip_chunk_grid(source) : NULL;
+    bool empty = false;
+    for (int32_t k = 0; k < nd->ndim; k++)
+        empty = empty || nd->shape[k] == 0;
+    if (g == NULL || !g->blocked || g->block == NULL || g->ndim != nd->ndim || empty)
+        return;
+    memcpy(nd->chunk, g->chunk, (size_t)nd->ndim * sizeof *nd->chunk);
+    memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
+}
+
 static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
                             cip_b2_how *how, cip_err *err)
 {
@@ -221,6 +235,8 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
         nd->shape[k] = a->shape[k];
     CIP_TRY(take_lengths(spec, OPTION_CHUNKS, nd->ndim, nd->chunk, err));
     CIP_TRY(take_lengths(spec, OPTION_BLOCKS, nd->ndim, nd->block, err));
+    if (nd->ndim != 0 && nd->chunk[0] == 0 && nd->block[0] == 0)
+        set_shapes_like(a->source, nd);
     cip_b2_choose_shapes(nd, d->itemsize);
     CIP_TRY(cip_b2_nd_derive(nd, err));
     CIP_TRY(check_sizes(nd, d->itemsize, err));
@@ -241,10 +257,14 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
 static cip_status choose_plain(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
                                cip_err *err)
 {
+    const cip_form_step step = { .codec = &cip_codec_blosc, .args = &how->blosc };
     cip_b2_nd list = { .ndim = 1, .shape = { spec->array[0].shape[0] } };
     int64_t block[1] = { 0 };
     CIP_TRY(take_lengths(spec, OPTION_CHUNKS, 1, list.chunk, err));
     CIP_TRY(take_lengths(spec, OPTION_BLOCKS, 1, block, err));
+    if (list.chunk[0] == 0 && block[0] == 0 && how->takes && spec->array[0].source != NULL)
+        list.chunk[0] =
+            (int64_t)(cip_chunk_nbytes_taken(spec->array[0].source, &step) / d->itemsize);
     list.block[0] = block[0];
     cip_b2_choose_shapes(&list, d->itemsize);
     list.stored[0] = list.chunk[0];

@@ -112,6 +112,7 @@ static void fill_form(writer *w, const cip_dtype *d, cip_array_form *form)
     form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &w->how.blosc };
     form->nstep = 1;
     form->specials = specials_of(d);
+    form->caps = w->how.takes ? CIP_FORM_TAKES : 0;
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
