@@ -17,7 +17,7 @@
 
 #include <msgpack.h>
 
-enum { MAX_DEPTH = 24, MAX_VALUES = 1 << 18, EXTS_DEEP = 4 };
+enum { MAX_DEPTH = CIP_MSGPACK_DEPTH, MAX_VALUES = CIP_MSGPACK_VALUES, EXTS_DEEP = 4 };
 
 /* --- before the library ----------------------------------------------------------------------- */
 

@@ -148,6 +148,137 @@ static void every_cut_and_every_byte_is_survived(void **state)
     }
 }
 
+static void nodes_are_written_as_they_were_read(void **state)
+{
+    bench *b = *state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } row[] = {
+#define ROW(text) { text, sizeof text - 1 }
+        ROW("\xc0"),
+        ROW("\xc2"),
+        ROW("\xc3"),
+        ROW("\x00"),
+        ROW("\x7f"),
+        ROW("\xcc\x80"),
+        ROW("\xcc\xff"),
+        ROW("\xcd\x01\x00"),
+        ROW("\xcd\xff\xff"),
+        ROW("\xce\x00\x01\x00\x00"),
+        ROW("\xcf\x00\x00\x00\x01\x00\x00\x00\x00"),
+        ROW("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),
+        ROW("\xff"),
+        ROW("\xe0"),
+        ROW("\xd0\xdf"),
+        ROW("\xd0\x80"),
+        ROW("\xd1\xff\x7f"),
+        ROW("\xd1\x80\x00"),
+        ROW("\xd2\xff\xff\x7f\xff"),
+        ROW("\xd3\xff\xff\xff\xff\x7f\xff\xff\xff"),
+        ROW("\xd3\x80\x00\x00\x00\x00\x00\x00\x00"),
+        ROW("\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00"),
+        ROW("\xa0"),
+        ROW("\xa3raw"),
+        ROW("\xd9\x20"
+            "abcdefghijklmnopqrstuvwxyz012345"),
+        ROW("\xc4\x00"),
+        ROW("\xc4\x03raw"),
+        ROW("\x90"),
+        ROW("\x93\x01\xa1x\xc0"),
+        ROW("\xdc\x00\x10"
+            "0123456789abcdef"),
+        ROW("\x80"),
+        ROW("\x82\xa1k\x93\x01\x02\x03\x05\x80"),
+        ROW("\x93\xa9__tuple__\x01\x02"),
+        ROW("\xc7\x05\x2a"
+            "frame"),
+        ROW("\xd4\x2a"
+            "f"),
+        ROW("\xd8\x2a"
+            "0123456789abcdef"),
+        ROW("\xd8\x2c\x3f\xf8\x00\x00\x00\x00\x00\x00\x3f\xf0\x00\x00\x00\x00\x00\x00"),
+        ROW("\xc7\x05\x2b\x81\xa1k\xa1v"),
+        ROW("\xc7\x03\x2d\x92\x01\x02"),
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        cip_node *n;
+        cip_msgpack_how how = { .lost = 0 };
+        cip_buf out = { .mem = b->arena.mem };
+        assert_int_equal(cip_msgpack_read(&b->arena, exact(b, row[i].bytes, row[i].n), &n, &b->err),
+                         CIP_OK);
+        assert_int_equal(cip_msgpack_write(n, &how, &out, &b->err), CIP_OK);
+        assert_int_equal(out.len, row[i].n);
+        assert_memory_equal(out.ptr, row[i].bytes, row[i].n);
+        assert_int_equal(how.lost, 0);
+        cip_buf_clear(&out);
+    }
+}
+
+static bool is_text_x(void *user, const cip_node *n)
+{
+    (void)user;
+    return cip_node_is_string(n, "x");
+}
+
+static void what_msgpack_lacks_is_told(void **state)
+{
+    bench *b = *state;
+    static const struct {
+        cip_node node;
+        unsigned lost;
+        const char *bytes;
+    } row[] = {
+        { { .type = CIP_NODE_STRING, .text = "a", .len = 1, .tag = "!own" },
+          CIP_MSGPACK_TAGS,
+          "\xa1"
+          "a" },
+        { { .type = CIP_NODE_STRING, .text = "a", .len = 1, .tag = "tag:yaml.org,2002:str" },
+          0,
+          "\xa1"
+          "a" },
+        { { .type = CIP_NODE_STRING, .text = "a", .len = 1, .tag = "!complex" },
+          CIP_MSGPACK_TAGS,
+          "\xa1"
+          "a" },
+        { { .type = CIP_NODE_BINARY, .text = "cmF3", .len = 4, .tag = "!ext" },
+          CIP_MSGPACK_TAGS,
+          "\xc4\x03raw" },
+        { { .type = CIP_NODE_TIMESTAMP, .text = "2026-11-22", .len = 10 },
+          CIP_MSGPACK_TYPES,
+          "\xaa"
+          "2026-11-22" },
+        { { .type = CIP_NODE_BIGINT, .text = "18446744073709551616", .len = 20 },
+          CIP_MSGPACK_TYPES,
+          "\xb4"
+          "18446744073709551616" },
+    };
+    cip_node *n, *again;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        cip_msgpack_how how = { .lost = 0 };
+        cip_buf out = { .mem = b->arena.mem };
+        assert_int_equal(cip_msgpack_write(&row[i].node, &how, &out, &b->err), CIP_OK);
+        assert_int_equal(how.lost, row[i].lost);
+        const char *want = row[i].bytes;
+        assert_int_equal(out.len, strlen(want));
+        assert_memory_equal(out.ptr, want, out.len);
+        cip_buf_clear(&out);
+    }
+    cip_msgpack_how without = { .leave_out = is_text_x };
+    cip_buf out = { .mem = b->arena.mem };
+    assert_int_equal(READ(b, "\x82\xa1k\xa1x\xa1l\x92\xa1x\x01", &n), CIP_OK);
+    assert_int_equal(cip_msgpack_write(n, &without, &out, &b->err), CIP_OK);
+    assert_int_equal(out.len, 6);
+    assert_memory_equal(out.ptr, "\x81\xa1l\x92\xc0\x01", out.len);
+    out.len = 0;
+    assert_int_equal(cip_node_new_seq(&b->arena, 1, &n, &b->err), CIP_OK); /* in itself */
+    again = n;
+    cip_node_set_item(n, 0, again);
+    assert_int_equal(cip_msgpack_write(n, &without, &out, &b->err), CIP_ERR_LIMIT);
+    cip_buf_clear(&out);
+}
+
 static void lack_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -177,6 +308,8 @@ int main(void)
         TEST(other_bytes_are_no_msgpack),
         TEST(depth_and_number_are_limited),
         TEST(every_cut_and_every_byte_is_survived),
+        TEST(nodes_are_written_as_they_were_read),
+        TEST(what_msgpack_lacks_is_told),
         cmocka_unit_test(lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
