@@ -58,8 +58,17 @@ static inline cip_status cip_look_at_rest(const cip_spec *spec, const char *take
     return st == CIP_OK || out->lost ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-/* Names what of the tree is left out: the origin of the file is no loss that anybody has to accept.
- */
+/* The origin of the file is no loss that anybody has to accept. */
+static inline void cip_tell_origin(const cip_spec *spec, const cip_tree_rest *r, const char *who,
+                                   cip_report *loss)
+{
+    if (r->origin)
+        cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
+                       "what tells of the file's origin (%s) is left out: %s have none",
+                       spec->origin_keys, who);
+}
+
+/* Names what of the tree is left out. */
 static inline cip_status cip_tell_tree(const cip_spec *spec, const char *taken, const char *who,
                                        cip_report *loss, cip_err *err)
 {
@@ -68,22 +77,25 @@ static inline cip_status cip_tell_tree(const cip_spec *spec, const char *taken, 
     if (r.lost)
         cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "the metadata tree is lost: %s have none", who);
-    if (r.origin)
-        cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
-                       "what tells of the file's origin (%s) is left out: %s have none",
-                       spec->origin_keys, who);
+    cip_tell_origin(spec, &r, who, loss);
     return CIP_OK;
 }
 
-/* The same of the names of arrays: that of the only one is no loss either. */
-static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, const char *who,
-                                       cip_report *loss, cip_err *err)
+/* The name of the only array is no loss either. */
+static inline void cip_tell_names(const cip_spec *spec, const char *who, cip_report *loss)
 {
-    CIP_TRY(cip_tell_tree(spec, taken, who, loss, err));
     for (size_t i = 0; i < spec->narray; i++)
         if (spec->array[i].path != NULL && spec->array[i].path[0] != '\0')
             cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, spec->array[i].path,
                            "the array's name is left out: %s have none", who);
+}
+
+/* The tree and the names of arrays. */
+static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, const char *who,
+                                       cip_report *loss, cip_err *err)
+{
+    CIP_TRY(cip_tell_tree(spec, taken, who, loss, err));
+    cip_tell_names(spec, who, loss);
     return CIP_OK;
 }
 

@@ -215,3 +215,23 @@ def test_chunks_move_as_they_are_stored(cippus, rng, tmp_path):
         cippus.run("convert", tmp_path / "s.b2frame", tmp_path / "t.b2frame", "--overwrite")
         x, y = blosc2.open(str(tmp_path / "s.b2frame")), blosc2.open(str(tmp_path / "t.b2frame"))
         assert y[:] == data and [x.get_chunk(k) for k in range(x.nchunks)] == [y.get_chunk(k) for k in range(y.nchunks)]
+
+
+def test_metadata_are_kept(cippus, rng, tmp_path):
+    values = [None, True, 0, -1, 2**40, -2**40, 1.5, "text é", "t" * 300, b"bytes", b"b" * 700, [1, [2, 3]], {"k": {"l": []}}, (1, (2, "x")), list(range(70000)), {}]
+    x = peer(np.arange(20), tmp_path / "in.b2nd", (10,), (5,))
+    for i, v in enumerate(values):
+        x.schunk.vlmeta[f"v{i}"] = v
+    y = blosc2.asarray(np.arange(20), urlpath=str(tmp_path / "m.b2nd"), mode="w", meta={f"m{i}": v for i, v in enumerate(values[:12])})
+    for name in ("in.b2nd", "m.b2nd"):
+        cippus.run("convert", tmp_path / name, tmp_path / "a.b2nd", "--overwrite")
+        cippus.run("convert", tmp_path / name, tmp_path / "a.asdf", "--overwrite", "--accept-loss")  # as YAML
+        cippus.run("convert", tmp_path / "a.asdf", tmp_path / "b.b2nd", "--overwrite")
+        for made in ("a.b2nd", "b.b2nd"):
+            z = blosc2.open(str(tmp_path / made))
+            assert (z[...] == np.arange(20)).all()
+            if name == "in.b2nd":
+                assert {k: z.schunk.vlmeta[k] for k in z.schunk.vlmeta} == {f"v{i}": v for i, v in enumerate(values)}
+            else:
+                assert {k: z.schunk.meta[k] for k in z.schunk.meta if k != "b2nd"} == {f"m{i}": v for i, v in enumerate(values[:12])}
+    assert y.shape == (20,)

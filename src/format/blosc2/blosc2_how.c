@@ -112,10 +112,9 @@ static cip_status try_spec(const cip_spec *spec, const cip_blosc_spec *b, cip_er
                             err);
 }
 
-/* The frame that all of the array lies in, or NULL. */
-static const cip_b2_frame *frame_of(const cip_spec *spec)
+const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec)
 {
-    const cip_array *a = spec->array[0].source;
+    const cip_array *a = spec->narray == 1 ? spec->array[0].source : NULL;
     if (a == NULL || a->layout->format == NULL ||
         strcmp(a->layout->format, cip_format_blosc2.name) != 0)
         return NULL;
@@ -129,7 +128,7 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     static const char *const splits[] = { "auto", "always", "never" };
     const char *filter = given(spec, OPTION_FILTER), *split = given(spec, OPTION_SPLIT),
                *dict = given(spec, OPTION_DICT);
-    const cip_b2_frame *like = frame_of(spec);
+    const cip_b2_frame *like = cip_b2_frame_of(spec);
     cip_blosc_spec *b = &how->blosc;
     b->typesize = (uint32_t)d->itemsize;
     if (like != NULL && like->h.codec <= CIP_BLOSC_ZSTD)

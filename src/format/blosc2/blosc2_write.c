@@ -24,9 +24,31 @@ typedef struct writer {
 
 /* --- what cannot be held ---------------------------------------------------------------------- */
 
+/* Of a tree that is a mapping what msgpack holds is kept; no other has a place. */
+static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    static const char who[] = "Blosc2 frames";
+    cip_arena arena = { .mem = &spec->env->mem };
+    cip_b2_metas meta, vlmeta;
+    cip_tree_rest rest = { .spec = spec };
+    cip_status st;
+    cip_tell_names(spec, who, loss);
+    if (cip_node_kind(spec->tree) != CIP_NODE_MAP)
+        return cip_tell_tree(spec, NULL, who, loss, err);
+    for (uint32_t i = 0; i < spec->tree->len; i++) {
+        const cip_node *key = spec->tree->pair[i].key;
+        rest.origin = rest.origin || (key->type == CIP_NODE_STRING &&
+                                      cip_is_word_of(spec->origin_keys, key->text, key->len));
+    }
+    cip_tell_origin(spec, &rest, who, loss);
+    st = cip_b2_keep_tree(spec, &arena, &meta, &vlmeta, loss, err);
+    cip_arena_clear(&arena);
+    return st;
+}
+
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    CIP_TRY(cip_tell_rest(spec, NULL, "Blosc2 frames", loss, err));
+    CIP_TRY(check_tree(spec, loss, err));
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "a Blosc2 frame holds one array, there are %zu", spec->narray);
@@ -65,18 +87,23 @@ static cip_status put_part(writer *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status write_header(writer *w, cip_err *err)
+/* `kept`: the metalayers beside b2nd. */
+static cip_status write_header(writer *w, const cip_b2_metas *kept, cip_err *err)
 {
     uint8_t fixed[CIP_B2_HEADER_MIN];
     cip_buf nd = { .mem = &w->env->mem };
-    cip_b2_meta meta[1] = { { .name = { (const uint8_t *)"b2nd", 4 } } };
-    const cip_b2_metas metas = { meta, w->how.plain ? 0 : 1 };
+    cip_b2_meta meta[CIP_B2_MAX_META] = { { .name = { (const uint8_t *)"b2nd", 4 } } };
+    const size_t own = w->how.plain ? 0 : 1;
+    const cip_b2_metas metas = { meta, own + kept->n };
     cip_status st;
+    if (kept->n != 0)
+        memcpy(meta + own, kept->at, kept->n * sizeof *meta);
     cip_b2_header_write(&w->h, w->vlmeta.n != 0, fixed);
     CIP_GO(cip_buf_add(&w->part, fixed, sizeof fixed, err));
     if (!w->how.plain)
         CIP_GO(cip_b2_nd_write(&nd, &w->how.nd, err));
-    meta[0].value = (cip_bytes){ nd.ptr, nd.len };
+    if (!w->how.plain)
+        meta[0].value = (cip_bytes){ nd.ptr, nd.len };
     CIP_GO(cip_b2_metas_write(&w->part, &metas, false, err));
     w->h.header_len = w->part.len;
     cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->part.ptr);
@@ -119,6 +146,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
     const cip_dtype *stored;
+    cip_b2_metas meta;
     writer *w;
     if (b->old != NULL || spec->narray != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -131,7 +159,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
     fill_header(&w->how, &w->h);
     fill_form(w, stored, b->form);
-    cip_status st = write_header(w, err);
+    CIP_TRY(cip_b2_keep_tree(spec, b->arena, &meta, &w->vlmeta, NULL, err));
+    cip_status st = write_header(w, &meta, err);
     if (st != CIP_OK)
         cip_buf_clear(&w->part);
     *state = st == CIP_OK ? w : NULL;

@@ -24,6 +24,8 @@ extern const cip_format_kind cip_b2_kinds[];
 
 /* Names what the frame cannot hold of the array: type, axes, values that filters change. */
 void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss);
+/* The frame that all of the only array lies in, or NULL. */
+const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec);
 /* Of the only array of the spec, whose elements are stored as `d`. The arena keeps texts. ARG and
  * UNSUPPORTED for options, types and shapes that Blosc2 does not have. */
 cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
@@ -50,6 +52,14 @@ cip_status cip_b2_index_write(cip_env *env, const uint8_t *offsets, uint64_t n, 
                               cip_err *err);
 /* Appends a trailer. */
 cip_status cip_b2_trailer_write(cip_buf *out, const cip_b2_metas *m, cip_err *err);
+
+/* --- blosc2_write_tree.c: metadata --------------------------------------------------------------
+ */
+
+/* What of the spec's tree a frame keeps, without the metalayer b2nd; values as they are stored, in
+ * the arena. What is lost is told (loss NULL: it is not). */
+cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *meta,
+                            cip_b2_metas *vlmeta, cip_report *loss, cip_err *err);
 
 extern const cip_array_store cip_b2_store;
 

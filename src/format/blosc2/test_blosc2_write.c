@@ -335,6 +335,66 @@ static void what_a_frame_cannot_hold_is_named(void **state)
     }
 }
 
+/* --- metadata --------------------------------------------------------------------------------- */
+
+/* {name: {k0: 0, k1: 1, ...}}, n of them, each key behind `before`. */
+static cip_node *tree_of(cip_arena *a, const char *name, const char *before, size_t n)
+{
+    cip_node *root, *map, *v;
+    char key[80];
+    assert_int_equal(cip_node_new_map(a, 1, &root, NULL), CIP_OK);
+    assert_int_equal(cip_node_new_map(a, n, &map, NULL), CIP_OK);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "%s%zu", before, i);
+        assert_int_equal(cip_node_new_int(a, (int64_t)i, &v, NULL), CIP_OK);
+        assert_int_equal(cip_node_set_key(a, map, i, key, v, NULL), CIP_OK);
+    }
+    assert_int_equal(cip_node_set_key(a, root, 0, name, map, NULL), CIP_OK);
+    return root;
+}
+
+static void metadata_become_metalayers(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 3 };
+    static const uint8_t raw[6] = { 1, 2, 3 };
+    static const struct {
+        const char *name, *before;
+        size_t n, kept, lost;
+        const char *map; /* where they are then */
+    } row[] = {
+        { "meta", "k", 3, 3, 0, "meta" },
+        { "meta", "k", 16, 15, 1, "meta" },
+        { "vlmeta", "k", 40, 40, 0, "vlmeta" },
+        { "vlmeta", "a name of thirty-one characters", 1, 0, 1, NULL },
+        { "vlmeta", "a name of thirty characters..", 1, 1, 0, "vlmeta" },
+        { "vlmeta", "k", 8200, 6058, 2142, "vlmeta" },
+        { "other", "k", 5, 5, 0, "vlmeta/other" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_mem mem;
+        cip_mem_init(&mem, NULL, 0);
+        cip_arena arena = { .mem = &mem };
+        one_file f;
+        one_output o = { 0 };
+        const cip_spec_array a = array_of(CIP_U16, 1, shape);
+        cip_spec spec = spec_of(&a, NULL);
+        spec.tree = tree_of(&arena, row[i].name, row[i].before, row[i].n);
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 3), CIP_OK);
+        assert_int_equal(o.nlost, row[i].lost);
+        assert_holds(&o, &a, raw);
+        assert_int_equal(one_open(&f, &cip_format_blosc2, o.bytes.ptr, o.bytes.len, 0, NULL),
+                         CIP_OK);
+        const cip_node *there =
+            cip_tree_get(f.layout->tree, row[i].map != NULL ? row[i].map : "vlmeta", NULL);
+        const size_t own = row[i].map != NULL && strcmp(row[i].map, "meta") == 0;
+        assert_int_equal(there != NULL ? there->len : 0, row[i].kept + own);
+        one_close(&f);
+        one_output_clear(&o);
+        cip_arena_clear(&arena);
+    }
+}
+
 /* --- failures --------------------------------------------------------------------------------- */
 
 static void failing_allocations_and_writes_are_reported(void **state)
@@ -343,9 +403,13 @@ static void failing_allocations_and_writes_are_reported(void **state)
     static const int64_t shape[] = { 20, 25 };
     const char *const option[OPTIONS] = { "7,25", "3,8" };
     const cip_spec_array a = array_of(CIP_U16, 2, shape);
-    const cip_spec spec = spec_of(&a, option);
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_spec spec = spec_of(&a, option);
     uint8_t raw[1000];
     fill(raw, sizeof raw);
+    spec.tree = tree_of(&arena, "vlmeta", "k", 3);
     for (size_t n = 1;; n++) {
         fail_alloc alloc = { .fail_at = n };
         const cip_allocator from = { fail_alloc_resize, &alloc };
@@ -365,6 +429,7 @@ static void failing_allocations_and_writes_are_reported(void **state)
             break;
         assert_int_equal(st, CIP_ERR_IO);
     }
+    cip_arena_clear(&arena);
 }
 
 int main(void)
@@ -377,6 +442,7 @@ int main(void)
         cmocka_unit_test(special_chunks_lie_in_the_index),
         cmocka_unit_test(options_that_cannot_be_are_refused),
         cmocka_unit_test(what_a_frame_cannot_hold_is_named),
+        cmocka_unit_test(metadata_become_metalayers),
         cmocka_unit_test(failing_allocations_and_writes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

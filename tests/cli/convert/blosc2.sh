@@ -13,3 +13,10 @@ cippus convert a.npy x.b2nd --option filter=trunc_prec:9 --accept-loss; cippus c
 cippus convert a.npy x.b2frame; cippus convert a.npy x.b2nd --checksum crc32; cippus convert a.npy a.b2nd
 cippus convert --path masked "$SAMPLES/night.asdf" x.b2nd 2>&1 | sed "s|$SAMPLES/||"
 cippus append a.b2nd a.npy; cippus set a.b2nd vlmeta/a 1; ls
+# metadata and chunks as they are stored go along
+cippus convert "$SAMPLES/cube.b2nd" d.b2nd && cippus tree d.b2nd && cippus cat --stored --chunk 1 d.b2nd >1; cippus cat --stored --chunk 1 "$SAMPLES/cube.b2nd" >2; cmp 1 2 && cippus verify --deep d.b2nd
+cippus convert "$SAMPLES/cube.b2nd" d.asdf && cippus convert d.asdf e.b2nd --codec blosclz && cippus tree e.b2nd vlmeta
+cippus convert "$SAMPLES/phantom.ra" f.b2nd --codec blosclz 2>&1 | sed "s|$SAMPLES/||"; cippus tree f.b2nd vlmeta
+printf '%s\n' '#ASDF 1.0.0' '#ASDF_STANDARD 1.5.0' '%YAML 1.1' '%TAG ! tag:stsci.edu:asdf/' '--- !core/asdf-1.1.0' 'data: !core/ndarray-1.0.0 {data: [1, 2, 3], datatype: int64, shape: [3]}' \
+    'deep: {more: [1, {x: null}], when: 2026-11-22T10:00:00}' 'unit: !unit/unit-1.0.0 K' '7: 3' ... >t.asdf
+cippus convert t.asdf x.b2nd; cippus convert t.asdf g.b2nd --accept-loss 2>/dev/null && cippus tree g.b2nd vlmeta

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The tree of a new frame. A tree in the form that frames are read in (`meta`, `vlmeta`) becomes
+ * what it was: values that come from a frame go as they are stored, others as msgpack. Of any other
+ * tree each key of the root becomes a vlmetalayer, which may change its length later. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2_write.h"
+#include "format/one_array.h"
+#include "tree/msgpack.h"
+
+enum { NAME_MAX_LEN = 31, NAMES_MAX = UINT16_MAX - 7 /* bytes of all names with their places */ };
+
+typedef struct keeper {
+    const cip_spec *spec;
+    const cip_b2_frame *from; /* the source's frame, or NULL */
+    bool plain;
+    cip_arena *arena;
+    cip_report *loss; /* NULL: nothing is told */
+} keeper;
+
+static void tell(const keeper *k, const char *name, const char *text)
+{
+    if (k->loss != NULL)
+        cip_report_add(k->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, name, "%s", text);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static bool is_array(void *spec, const cip_node *n)
+{
+    return cip_is_array_node(spec, n);
+}
+
+/* The value as msgpack, in the arena; *value empty: msgpack cannot hold it. */
+static cip_status pack(const keeper *k, const char *name, const cip_node *n, cip_bytes *value,
+                       cip_err *err)
+{
+    cip_msgpack_how how = { .leave_out = is_array, .user = (void *)k->spec };
+    cip_buf out = { .mem = &k->spec->env->mem };
+    cip_err why = CIP_ERR_INIT;
+    char *copy = NULL;
+    *value = (cip_bytes){ NULL, 0 };
+    cip_status st = cip_msgpack_write(n, &how, &out, &why);
+    if (st == CIP_ERR_LIMIT)
+        tell(k, name, "metadata are lost that are too many, or nested too deep, for msgpack");
+    if (st == CIP_OK && (how.lost & CIP_MSGPACK_TAGS) != 0)
+        tell(k, name, "tags of metadata are lost: msgpack has none");
+    if (st == CIP_OK && (how.lost & CIP_MSGPACK_TYPES) != 0)
+        tell(k, name, "times, and integers beyond 64 bits, become texts: msgpack has none");
+    if (st == CIP_OK)
+        st = cip_arena_copy(k->arena, (const char *)out.ptr, out.len, &copy, &why);
+    if (st == CIP_OK)
+        *value = (cip_bytes){ (const uint8_t *)copy, out.len };
+    cip_buf_clear(&out);
+    return st == CIP_OK || st == CIP_ERR_LIMIT ? CIP_OK
+                                               : cip_fail(err, st, why.offset, "%s", why.text);
+}
+
+/* A vlmetalayer is a chunk of bytes. */
+static cip_status encode(const keeper *k, cip_bytes raw, cip_bytes *value, cip_err *err)
+{
+    const cip_blosc_spec spec = { .typesize = 1, .level = 5 };
+    const size_t cap = cip_blosc_stored_bound(raw.len);
+    uint8_t *at;
+    size_t n;
+    CIP_TRY(cip_arena_get(k->arena, cap, (void **)&at, err));
+    CIP_TRY(cip_blosc_encode(&k->spec->env->mem, &spec, raw, at, cap, &n, err));
+    *value = (cip_bytes){ at, n };
+    return CIP_OK;
+}
+
+/* What the source's frame has under the name, if the node came of it. Nothing came of a value that
+ * could not be read. */
+static const cip_b2_meta *stored(const keeper *k, const char *map, const cip_node *key,
+                                 const cip_node *value)
+{
+    const cip_node *there = k->from != NULL ? cip_map_get(k->from->layout->tree, map) : NULL;
+    const bool same =
+        there != NULL && value->type != CIP_NODE_NULL && cip_map_get(there, key->text) == value;
+    const bool header = strcmp(map, "meta") == 0;
+    return same ? cip_b2_meta_find(header ? &k->from->meta : &k->from->vlmeta, key->text) : NULL;
+}
+
+static cip_status take_value(const keeper *k, const char *map, const cip_node *key,
+                             const cip_node *value, cip_bytes *out, cip_err *err)
+{
+    const cip_b2_meta *m = stored(k, map, key, value);
+    cip_bytes raw;
+    if (m != NULL) {
+        *out = m->value;
+        return CIP_OK;
+    }
+    CIP_TRY(pack(k, key->text, value, &raw, err));
+    *out = raw;
+    return raw.len != 0 && strcmp(map, "vlmeta") == 0 ? encode(k, raw, out, err) : CIP_OK;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* What says how a frame holds its array, which this one holds in its own way. */
+static bool is_form(const keeper *k, const char *name)
+{
+    return strcmp(name, "b2nd") == 0 || strcmp(name, "caterva") == 0 ||
+           (!k->plain && strcmp(name, "__pack_tensor__") == 0);
+}
+
+/* What makes python-blosc2 take a frame for something else than its array. */
+static bool is_object(const char *name)
+{
+    static const char list[] =
+        "b2o LazyArray proxy-source vlarray batcharray b2embed b2dict b2tree";
+    return cip_is_word_of(list, name, strlen(name));
+}
+
+static bool may_name(const keeper *k, const cip_node *key)
+{
+    const char *text = key->type == CIP_NODE_STRING ? key->text : "";
+    if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > NAME_MAX_LEN ||
+        strlen(text) != key->len)
+        tell(k, text, "metadata are lost whose name is no text of 1 to 31 bytes");
+    else if (is_object(text))
+        tell(k, text, "this metalayer is lost: it says that the frame is more than an array");
+    else
+        return true;
+    return false;
+}
+
+/* Up to `most` of the mapping's pairs become metalayers. */
+static cip_status take_map(const keeper *k, const char *name, const cip_node *map, size_t most,
+                           cip_b2_metas *out, cip_err *err)
+{
+    size_t names = 0;
+    CIP_TRY(CIP_ARENA_NEW(k->arena, &out->at, cip_min_u64(map->len, most), err));
+    for (uint32_t i = 0; i < map->len; i++) {
+        const cip_node *key = map->pair[i].key, *value = map->pair[i].value;
+        const bool text = key->type == CIP_NODE_STRING;
+        cip_bytes bytes;
+        if (cip_is_array_node(k->spec, value) || (text && is_form(k, key->text)) ||
+            !may_name(k, key))
+            continue;
+        if (out->n == most || names + key->len + 6 > NAMES_MAX) {
+            tell(k, key->text, "metadata are lost: there are more than a frame holds");
+            continue;
+        }
+        CIP_TRY(take_value(k, name, key, value, &bytes, err));
+        if (bytes.len == 0)
+            continue;
+        names += key->len + 6;
+        out->at[out->n++] =
+            (cip_b2_meta){ .name = { (const uint8_t *)key->text, key->len }, .value = bytes };
+    }
+    return CIP_OK;
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+/* Keys that tell of the file or of how its array lies, not of what is in it. */
+static bool is_apart(const cip_spec *spec, const cip_pair *p)
+{
+    const bool text = p->key->type == CIP_NODE_STRING;
+    return cip_is_array_node(spec, p->value) ||
+           (text && (cip_is_word_of(spec->origin_keys, p->key->text, p->key->len) ||
+                     cip_is_word_of(spec->form_keys, p->key->text, p->key->len)));
+}
+
+static bool is_own(const cip_spec *spec, const cip_node *root)
+{
+    for (uint32_t i = 0; i < root->len; i++) {
+        const cip_pair *p = &root->pair[i];
+        const bool named =
+            cip_node_is_string(p->key, "meta") || cip_node_is_string(p->key, "vlmeta");
+        if (!is_apart(spec, p) && (!named || p->value->type != CIP_NODE_MAP))
+            return false;
+    }
+    return true;
+}
+
+/* The root without what is apart. */
+static cip_status without_apart(const keeper *k, const cip_node *root, cip_node **out, cip_err *err)
+{
+    size_t n = 0, at = 0;
+    for (uint32_t i = 0; i < root->len; i++)
+        n += !is_apart(k->spec, &root->pair[i]);
+    CIP_TRY(cip_node_new_map(k->arena, n, out, err));
+    for (uint32_t i = 0; i < root->len; i++)
+        if (!is_apart(k->spec, &root->pair[i]))
+            cip_node_set_pair(*out, at++, root->pair[i].key, root->pair[i].value);
+    return CIP_OK;
+}
+
+cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *meta,
+                            cip_b2_metas *vlmeta, cip_report *loss, cip_err *err)
+{
+    const keeper k = { .spec = spec,
+                       .from = cip_b2_frame_of(spec),
+                       .plain = spec->kind != NULL,
+                       .arena = a,
+                       .loss = loss };
+    const size_t most = CIP_B2_MAX_META - (k.plain ? 0 : 1);
+    cip_node *root;
+    *meta = *vlmeta = (cip_b2_metas){ NULL, 0 };
+    if (cip_node_kind(spec->tree) != CIP_NODE_MAP)
+        return CIP_OK;
+    if (!is_own(spec, spec->tree)) {
+        CIP_TRY(without_apart(&k, spec->tree, &root, err));
+        return take_map(&k, "vlmeta", root, CIP_B2_MAX_VLMETA, vlmeta, err);
+    }
+    const cip_node *m = cip_map_get(spec->tree, "meta"), *v = cip_map_get(spec->tree, "vlmeta");
+    if (m != NULL && m->type == CIP_NODE_MAP)
+        CIP_TRY(take_map(&k, "meta", m, most, meta, err));
+    return v != NULL && v->type == CIP_NODE_MAP
+               ? take_map(&k, "vlmeta", v, CIP_B2_MAX_VLMETA, vlmeta, err)
+               : CIP_OK;
+}
