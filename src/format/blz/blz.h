@@ -183,7 +183,10 @@ typedef struct cip_blz_piece {
 
 /* Whether a folder's name stands for the field: percent-encoded bytes are decoded once. */
 bool cip_blz_stands_for(const char *name, const char *field);
-/* Appends the folder's name for a field. UNSUPPORTED for one that is empty or too long. */
+/* Whether JSON can say the name. */
+bool cip_blz_is_utf8(const char *name);
+/* Appends the folder's name for a field. UNSUPPORTED for one that is empty, too long or no UTF-8.
+ */
 cip_status cip_blz_folder_name(const char *field, cip_buf *b, cip_err *err);
 /* Fields that are no records, at any depth; 1 of what is none. */
 size_t cip_blz_count_columns(const cip_dtype *d);

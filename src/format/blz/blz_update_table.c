@@ -191,7 +191,7 @@ cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err)
 static cip_status check_name(const char *name, cip_err *err)
 {
     const size_t n = strlen(name);
-    bool fits = n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
+    bool fits = cip_blz_is_utf8(name) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
                 strchr(name, '/') == NULL && strchr(name, '~') == NULL;
     for (size_t i = 0; i < n; i++)
         fits = fits && (uint8_t)name[i] >= 0x20 && name[i] != 0x7f;

@@ -21,7 +21,7 @@ static cip_status bad_name(const char *path, cip_err *err)
 /* What the old programs read as a folder beneath the table, and do not take for their own. */
 static bool is_plain(const char *name)
 {
-    return name[0] != '_' && name[0] != '.' && strchr(name, '/') == NULL;
+    return name[0] != '_' && name[0] != '.' && strchr(name, '/') == NULL && cip_blz_is_utf8(name);
 }
 
 /* As a path has it, ~1 is "/" and ~0 is "~". */

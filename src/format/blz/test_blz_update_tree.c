@@ -196,6 +196,7 @@ static void names_that_a_column_cannot_have_are_refused(void **state)
                 { "_x", CIP_ERR_UNSUPPORTED },
                 { "..", CIP_ERR_UNSUPPORTED },
                 { "x/y", CIP_ERR_UNSUPPORTED },
+                { "x\xff", CIP_ERR_UNSUPPORTED },
                 { "x~1y", CIP_ERR_UNSUPPORTED },
                 { "x\ny", CIP_ERR_UNSUPPORTED } };
     blz_folder f;

@@ -424,6 +424,7 @@ static void a_folder_is_named_as_the_field(void **state)
     }
     cip_buf b = { .mem = &mem };
     assert_int_equal(cip_blz_folder_name("", &b, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_blz_folder_name("a\xff", &b, NULL), CIP_ERR_UNSUPPORTED);
     cip_buf_clear(&b);
 }
 
@@ -527,6 +528,7 @@ static void what_is_no_column_is_named(void **state)
         { "bcolz", "b/c", "b/c: 'b/c' cannot be the name of a column\n" },
         { "bcolz", "b~1c", "b~1c: 'b~1c' cannot be the name of a column\n" },
         { "bcolz", "_b", "_b: '_b' cannot be the name of a column\n" },
+        { "bcolz", "\xff", "\xff: '\xff' cannot be the name of a column\n" },
         { NULL, "", ": '' cannot be the name of a column\n" },
         { NULL, "b", "b: columns of a table have one length: expected 250 rows, found 7\n" },
     };
@@ -539,7 +541,7 @@ static void what_is_no_column_is_named(void **state)
         cip_spec spec = spec_of(a, row[k].kind, NULL);
         spec.narray = 2;
         a[1].path = row[k].path;
-        if (k == 4)
+        if (k == 5)
             a[1].shape = other;
         blz_out_folder(&o, &f, &spec, data);
         assert_int_equal(o.lost.count[CIP_BAD], 1);
