@@ -82,6 +82,10 @@ const char *const fault_wells[] = { "meta/storage",
                                     "data/site/y/__1__.bin",
                                     "data/site/y/__2__.bin",
                                     "data/site/y/__3__.bin",
+                                    "data/place/x/__1__.bin",
+                                    "data/place/x/__2__.bin",
+                                    "data/place/y/__1__.bin",
+                                    "data/place/y/__2__.bin",
                                     NULL };
 
 /* Of the sample that tests/compat/blz_document.py made: 60 records, 10 a chunk, 4 chunks a
@@ -188,6 +192,11 @@ static cip_status remove_field(cip_edit *e, cip_err *err)
     return cip_edit_remove(e, "site/x", err);
 }
 
+static cip_status move_field(cip_edit *e, cip_err *err)
+{
+    return cip_edit_move(e, "site", "place", false, err);
+}
+
 #define CHANGE(name)                                                                               \
     cip_status fault_folder_##name(const char *path, cip_level level, int step, cip_err *err)      \
     {                                                                                              \
@@ -208,3 +217,4 @@ CHANGE(append_records)
 CHANGE(move_column)
 CHANGE(remove_column)
 CHANGE(remove_field)
+CHANGE(move_field)

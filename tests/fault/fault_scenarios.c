@@ -233,6 +233,8 @@ const fault_scenario fault_scenarios[] = {
          .members = fault_wells, .nstep = 1),
     BOTH("BLZ: rm, a field", "d", fault_make_wells, fault_folder_remove_field,
          .members = fault_wells, .nstep = 1),
+    BOTH("BLZ: mv, a field", "d", fault_make_wells, fault_folder_move_field, .members = fault_wells,
+         .nstep = 1),
     BOTH("explode", "x.asdf", fault_make_asdf, fault_explode, .nstep = 1),
     BOTH("explode: over an exploded form", "x.asdf", fault_make_exploded, fault_explode,
          .nstep = 1),

@@ -95,16 +95,22 @@ cip_status cip_blz_update_set(void *state, const char *path, const cip_node *val
     return cip_build_set(&u->tree, path, value, err);
 }
 
+/* A path of attributes is none of a field. */
+static bool is_field(const cip_blz_update *u, const char *path, cip_blz_found *out)
+{
+    return u->b->document && !is_within(path, u->b->key[0]) && cip_blz_find_field(u, path, out);
+}
+
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
 {
     cip_blz_update *u = state;
     bool whole;
     const size_t column = u->b->table ? cip_blz_find_column(u, path) : u->b->ncolumn;
-    size_t first, n;
+    cip_blz_found field;
     if (column < u->b->ncolumn)
         return cip_blz_remove_column(u, column, err);
-    if (u->b->document && !is_within(path, u->b->key[0]) && cip_blz_find_field(u, path, &first, &n))
-        return cip_blz_remove_field(u, first, n, path, err);
+    if (is_field(u, path, &field))
+        return cip_blz_remove_field(u, &field, err);
     CIP_TRY(expect_attribute(u, path, &whole, err));
     u->tree_changed = true;
     return cip_build_remove(&u->tree, path, err);
@@ -116,8 +122,11 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
     cip_blz_update *u = state;
     bool whole;
     const size_t column = u->b->table ? cip_blz_find_column(u, from) : u->b->ncolumn;
+    cip_blz_found field;
     if (column < u->b->ncolumn)
         return cip_blz_move_column(u, column, to, err);
+    if (is_field(u, from, &field))
+        return cip_blz_move_field(u, &field, from, to, err);
     CIP_TRY(expect_attribute(u, from, &whole, err));
     CIP_TRY(expect_attribute(u, to, &whole, err));
     const cip_node *node = cip_tree_get(u->tree.root, from, err);
@@ -279,14 +288,6 @@ static size_t column_of(const cip_blz *b, const cip_array *a)
     return i;
 }
 
-static bool loses_fields(const cip_blz_update *u)
-{
-    for (size_t i = 0; u->b->document && i < u->b->ncolumn; i++)
-        if (u->column[i].gone)
-            return true;
-    return false;
-}
-
 static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shape, cip_err *err)
 {
     for (int32_t k = 1; k < c->meta.ndim; k++)
@@ -306,7 +307,7 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
     if (i == u->b->ncolumn)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays of this form cannot be changed");
-    if (u->column[i].gone || u->column[i].name != NULL || loses_fields(u))
+    if (u->column[i].gone || u->column[i].name != NULL || cip_blz_changes_fields(u))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the column is moved or removed in this update; commit it first");
     if (u->b->column[i]->meta.row == 0)
@@ -363,7 +364,7 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
     if (u->b->table)
         CIP_TRY(check_lengths(u, err));
     CIP_TRY(finish_attributes(u, r, err));
-    if (loses_fields(u))
+    if (cip_blz_changes_fields(u))
         return cip_blz_fields_finish(u, r, err);
     if (u->b->document)
         return cip_blz_document_finish(u, r, err);

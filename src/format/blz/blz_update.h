@@ -23,6 +23,14 @@ typedef struct cip_blz_changed {
     const char *name; /* that it gets, and its folder; NULL: as they are */
 } cip_blz_changed;
 
+/* A field of records, and its columns, one behind the other. */
+typedef struct cip_blz_found {
+    size_t first, n;
+    const cip_dtype *in; /* the record that it lies in */
+    size_t depth;
+    const cip_field *way[CIP_BLZ_MAX_DEPTH + 2]; /* down to it, itself the last */
+} cip_blz_found;
+
 typedef struct cip_blz_update {
     bool is_update; /* true: not a writer of new folders, whose state begins so too */
     cip_env *env;
@@ -34,6 +42,10 @@ typedef struct cip_blz_update {
     bool tree_changed;
     cip_blz_changed *column; /* of b->column */
     uint64_t patched;        /* bytes of chunks in superchunks that change where they are */
+    /* Of the document's records: */
+    cip_blz_found moved; /* the field that gets another name; its depth 0: none does */
+    const char *name;    /* that one, */
+    char *folder;        /* and its folder's */
 } cip_blz_update;
 
 /* --- blz_update.c: the store's functions for a folder that is there ------------------------------
@@ -90,15 +102,17 @@ cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err
 cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
                                cip_err *err);
 
-/* --- blz_update_fields.c: fields of the document's records that go
+/* --- blz_update_fields.c: fields of the document's records that go or move
  * --------------------------------------- */
 
 /* Whether one of these columns stays. */
 bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n);
-/* The columns of the field at a path, if there is one. */
-bool cip_blz_find_field(const cip_blz_update *u, const char *path, size_t *first, size_t *n);
-cip_status cip_blz_remove_field(cip_blz_update *u, size_t first, size_t n, const char *path,
-                                cip_err *err);
+/* The field at a path, if there is one. */
+bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found *out);
+cip_status cip_blz_remove_field(cip_blz_update *u, const cip_blz_found *f, cip_err *err);
+cip_status cip_blz_move_field(cip_blz_update *u, const cip_blz_found *f, const char *from,
+                              const char *to, cip_err *err);
+bool cip_blz_changes_fields(const cip_blz_update *u);
 cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
 
 /* --- blz_update_document.c: arrays in superchunks ------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Fields of the document's records that go: out of the dtype and dflt of meta/storage, nbytes and
- * cbytes of meta/sizes, and with them the folders that they lie in. Other columns stay as they are:
- * none of them knows of the others. */
+ * Fields of the document's records that go or get another name: out of the dtype and dflt of
+ * meta/storage, nbytes and cbytes of meta/sizes, and with them the folders that they lie in. Other
+ * columns stay as they are: none of them knows of the others. */
 #include <string.h>
 
 #include "base/num.h"
@@ -17,45 +17,88 @@ bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n)
     return false;
 }
 
+static bool has_all(const cip_blz_update *u)
+{
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        if (u->column[i].gone)
+            return false;
+    return true;
+}
+
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-bool cip_blz_find_field(const cip_blz_update *u, const char *path, size_t *first, size_t *n)
+bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found *out)
 {
     const cip_dtype *d = u->b->ncolumn != 0 ? u->b->column[0]->array->dtype : NULL;
-    *first = 0;
-    while (d != NULL && d->kind == CIP_RECORD) {
+    *out = (cip_blz_found){ .in = d };
+    while (d != NULL && d->kind == CIP_RECORD) { /* records nest at most 32 deep */
         const cip_bytes step = { (const uint8_t *)path, strcspn(path, "/") };
         size_t i = 0;
         for (; i < d->nfield; i++) {
             const char *name = d->field[i].name;
-            *n = cip_blz_count_columns(d->field[i].dtype);
+            out->n = cip_blz_count_columns(d->field[i].dtype);
             if (cip_path_step_is(step, (cip_bytes){ (const uint8_t *)name, strlen(name) }))
                 break;
-            *first += *n;
+            out->first += out->n;
         }
         if (i == d->nfield)
             return false;
+        out->in = d;
+        out->way[out->depth++] = &d->field[i];
         if (path[step.len] == '\0')
-            return cip_blz_has_left(u, *first, *n);
+            return cip_blz_has_left(u, out->first, out->n);
         d = d->field[i].dtype;
         path += step.len + 1;
     }
     return false;
 }
 
-cip_status cip_blz_remove_field(cip_blz_update *u, size_t first, size_t n, const char *path,
-                                cip_err *err)
+/* Fields change in an update of their own, and one alone gets another name. */
+static cip_status expect_unchanged(const cip_blz_update *u, bool moves, cip_err *err)
 {
-    const size_t all = u->b->ncolumn;
-    for (size_t i = 0; i < all; i++)
-        if (u->column[i].in_superchunks != NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the array changed in this update; commit it first");
-    if (!cip_blz_has_left(u, 0, first) && !cip_blz_has_left(u, first + n, all - first - n))
+    bool changed = u->moved.depth != 0 || (moves && !has_all(u));
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        changed = changed || u->column[i].in_superchunks != NULL;
+    return !changed ? CIP_OK
+                    : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                               "the array changed in this update; commit it first");
+}
+
+cip_status cip_blz_remove_field(cip_blz_update *u, const cip_blz_found *f, cip_err *err)
+{
+    const size_t behind = f->first + f->n;
+    CIP_TRY(expect_unchanged(u, false, err));
+    if (!cip_blz_has_left(u, 0, f->first) && !cip_blz_has_left(u, behind, u->b->ncolumn - behind))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected records to keep a field, '%.80s' is the last", path);
-    for (size_t i = first; i < first + n; i++)
+                        "expected records to keep a field, '%.80s' is the last",
+                        f->way[f->depth - 1]->name);
+    for (size_t i = f->first; i < behind; i++)
         u->column[i].gone = true;
+    return CIP_OK;
+}
+
+cip_status cip_blz_move_field(cip_blz_update *u, const cip_blz_found *f, const char *from,
+                              const char *to, cip_err *err)
+{
+    const char *slash = strrchr(from, '/');
+    const size_t within = slash != NULL ? (size_t)(slash + 1 - from) : 0;
+    cip_buf folder = { .mem = &u->env->mem };
+    char *name;
+    CIP_TRY(expect_unchanged(u, true, err));
+    if (strncmp(from, to, within) != 0 || strpbrk(to + within, "/~") != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected another name in the same record, '%.*sNAME', found '%.80s'",
+                        (int)within, from, to);
+    CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to + within));
+    if (cip_dtype_find_field(f->in, name, strlen(name)) != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' exists", to);
+    cip_status st = cip_blz_folder_name(name, &folder, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(u->arena, folder.ptr, folder.len, &u->folder, err);
+    cip_buf_clear(&folder);
+    CIP_TRY(st);
+    u->moved = *f;
+    u->name = name;
     return CIP_OK;
 }
 
@@ -88,6 +131,12 @@ static cip_status keep_fields(const cip_blz_update *u, const cip_dtype *d, size_
         if (f->kind == CIP_RECORD && cip_blz_has_left(u, first, columns)) {
             CIP_TRY(keep_fields(u, f, first, item->item[1], &inner, err));
             CIP_TRY(copy_item(u->arena, item, 1, inner, &own, err));
+            item = own;
+        }
+        if (u->moved.depth != 0 && u->moved.way[u->moved.depth - 1] == &d->field[i]) {
+            cip_node *name;
+            CIP_TRY(cip_node_new_string(u->arena, u->name, strlen(u->name), &name, err));
+            CIP_TRY(copy_item(u->arena, item, 0, name, &own, err));
             item = own;
         }
         if (cip_blz_has_left(u, first, columns))
@@ -236,6 +285,14 @@ static cip_status folder_of(cip_blz_update *u, size_t s, size_t first, size_t n,
     return CIP_OK;
 }
 
+static cip_status outside(const char *dir, const cip_blz_shard *shard, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "'%.120s' lies in a shard outside the folder ('%.80s'), and an update changes "
+                    "what is in the folder alone",
+                    dir, shard->name);
+}
+
 static cip_status drop_field(cip_blz_update *u, size_t first, size_t n, size_t depth,
                              cip_revision *r, cip_err *err)
 {
@@ -243,10 +300,7 @@ static cip_status drop_field(cip_blz_update *u, size_t first, size_t n, size_t d
         char *dir;
         CIP_TRY(folder_of(u, s, first, n, depth, &dir, err));
         if (dir != NULL && u->b->shard[s].of != NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.120s' lies in a shard outside the folder ('%.80s'), and an update "
-                            "changes what is in the folder alone",
-                            dir, u->b->shard[s].name);
+            return outside(dir, &u->b->shard[s], err);
         if (dir != NULL)
             CIP_TRY(cip_blz_move_folder(u, dir, NULL, r, err));
     }
@@ -269,11 +323,71 @@ static cip_status drop_fields(cip_blz_update *u, const cip_dtype *d, size_t firs
     return CIP_OK;
 }
 
+typedef struct search {
+    cip_blz_update *u;
+    const char *dir, *field;
+    char *found; /* the folder that stands for the field */
+    cip_status st;
+    cip_err *err;
+} search;
+
+static int see_folder(void *user, const char *name, bool is_folder)
+{
+    search *s = user;
+    if (is_folder && cip_blz_stands_for(name, s->field))
+        s->st = cip_arena_printf(s->u->arena, &s->found, s->err, "%s/%s", s->dir, name);
+    return s->st != CIP_OK;
+}
+
+/* *out NULL: there is none. */
+static cip_status find_folder(cip_blz_update *u, cip_io *io, const char *dir, const char *field,
+                              char **out, cip_err *err)
+{
+    search s = { .u = u, .dir = dir, .field = field, .err = err };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_io_list(io, dir, cip_blz_flags(u->b->layout), see_folder, &s, &why);
+    *out = s.found;
+    CIP_TRY(s.st);
+    return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
+                                                   : cip_fail(err, st, why.offset, "%s", why.text);
+}
+
+/* What stands for the new name already would become the field's. */
+static cip_status rename_in_shard(cip_blz_update *u, const cip_blz_shard *shard, cip_revision *r,
+                                  cip_err *err)
+{
+    cip_io *io = shard->of != NULL ? shard->of : u->b->layout->io;
+    char *dir, *own, *other, *to;
+    CIP_TRY(cip_arena_printf(u->arena, &dir, err, "%sdata", shard->dir));
+    for (size_t i = 0; i + 1 < u->moved.depth && dir != NULL; i++)
+        CIP_TRY(find_folder(u, io, dir, u->moved.way[i]->name, &dir, err));
+    if (dir == NULL)
+        return CIP_OK;
+    CIP_TRY(find_folder(u, io, dir, u->moved.way[u->moved.depth - 1]->name, &own, err));
+    CIP_TRY(find_folder(u, io, dir, u->name, &other, err));
+    if (other != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is in the way", other);
+    if (own == NULL)
+        return CIP_OK;
+    if (shard->of != NULL)
+        return outside(own, shard, err);
+    CIP_TRY(cip_arena_printf(u->arena, &to, err, "%s/%s", dir, u->folder));
+    return cip_blz_move_folder(u, own, to, r, err);
+}
+
+bool cip_blz_changes_fields(const cip_blz_update *u)
+{
+    return u->b->document && (u->moved.depth != 0 || !has_all(u));
+}
+
 cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
 {
     cip_blz_meta now;
     CIP_TRY(put_storage(u, r, &now, err));
-    CIP_TRY(put_sizes(u, r, &now, err));
+    if (!has_all(u))
+        CIP_TRY(put_sizes(u, r, &now, err));
     CIP_TRY(drop_fields(u, u->b->column[0]->array->dtype, 0, 1, r, err));
+    for (size_t s = 0; s < u->b->nshard && u->moved.depth != 0; s++)
+        CIP_TRY(rename_in_shard(u, &u->b->shard[s], r, err));
     return cip_revision_switch(r, "meta/storage", err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Fields of records in superchunks that go. */
+ * Fields of records in superchunks that go, or get another name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,11 +194,88 @@ static void shards_lose_the_field_too(void **state)
     blz_end(&f);
 }
 
+static void a_field_gets_another_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *changes, *dtype;
+    } row[] = {
+        { "site/x", "site/a%b",
+          "last replaced meta/storage\n"
+          "renamed data/site/x/__1__.bin to data/site/a%25b/__1__.bin\n"
+          "renamed data/site/x/__2__.bin to data/site/a%25b/__2__.bin\n"
+          "folder gone data/site/x\n",
+          "[[\"depth\", \"<f4\"], [\"site\", [[\"a%b\", \"<i2\"], [\"y\", \">i2\"]]]]" },
+        { "site", "place",
+          "last replaced meta/storage\n"
+          "renamed data/site/x/__1__.bin to data/place/x/__1__.bin\n"
+          "renamed data/site/x/__2__.bin to data/place/x/__2__.bin\n"
+          "renamed data/site/y/__1__.bin to data/place/y/__1__.bin\n"
+          "renamed data/site/y/__2__.bin to data/place/y/__2__.bin\n"
+          "folder gone data/site/y\nfolder gone data/site/x\nfolder gone data/site\n",
+          "[[\"depth\", \"<f4\"], [\"place\", [[\"x\", \"<i2\"], [\"y\", \">i2\"]]]]" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        blz_folder f;
+        job j;
+        uint8_t got[8];
+        blz_start_wells(&f);
+        OK(&j, job_open(&j, &f));
+        OK(&j, store->move(j.u, row[i].from, row[i].to, false, &j.err));
+        OK(&j, job_finish(&j));
+        assert_string_equal(changes_of(&j), row[i].changes);
+        expect_storage(&j, row[i].dtype, "0");
+        const cip_read_how how = { j.layout, NULL };
+        OK(&j, cip_space_read_at(&how, j.layout->array[0]->space, 8 * 59, got, 8, &j.err));
+        assert_int_equal(cip_load_u16(got + 4, false), 3 * 59);
+        job_close(&j);
+        blz_end(&f);
+    }
+}
+
+static void names_that_a_field_cannot_have_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *to;
+        cip_status st;
+        const char *text;
+    } row[] = {
+        { "site/y", CIP_ERR_ARG, "exists" },
+        { "depth", CIP_ERR_UNSUPPORTED, "'site/NAME'" },
+        { "site/p/x", CIP_ERR_UNSUPPORTED, "'site/NAME'" },
+        { "site/a~1b", CIP_ERR_UNSUPPORTED, "'site/NAME'" },
+        { "site/\xe4", CIP_ERR_UNSUPPORTED, "in UTF-8" },
+        { "site/", CIP_ERR_UNSUPPORTED, "1 to 200 bytes" },
+    };
+    blz_folder f;
+    job j;
+    blz_start_wells(&f);
+    blz_mkdir(&f, "data/site/%7A"); /* z */
+    OK(&j, job_open(&j, &f));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        assert_refused(&j, store->move(j.u, "site/x", row[i].to, true, &j.err), row[i].st,
+                       row[i].text);
+    OK(&j, store->move(j.u, "site/x", "site/z", false, &j.err));
+    assert_refused(&j, store->move(j.u, "depth", "d", false, &j.err), CIP_ERR_UNSUPPORTED,
+                   "commit it first");
+    assert_refused(&j, store->remove(j.u, "depth", &j.err), CIP_ERR_UNSUPPORTED, "commit it first");
+    assert_refused(&j, job_finish(&j), CIP_ERR_ARG, "'data/site/%7A' is in the way");
+    job_close(&j);
+    OK(&j, job_open(&j, &f));
+    OK(&j, store->remove(j.u, "depth", &j.err));
+    assert_refused(&j, store->move(j.u, "site", "p", false, &j.err), CIP_ERR_UNSUPPORTED,
+                   "commit it first");
+    job_close(&j);
+    blz_end(&f);
+}
+
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;
     static const cip_spec as_it_is = { .big = -1 };
     blz_folder f;
+    bool moves = false;
     blz_start_wells(&f);
     for (size_t n = 1;; n++) {
         fail_alloc alloc = { .fail_at = 0 };
@@ -206,15 +283,19 @@ static void failing_allocations_are_reported(void **state)
         job j;
         OK(&j, job_open_as(&j, &f, &as_it_is, &from));
         alloc.fail_at = alloc.requests + n;
-        cip_status st = store->remove(j.u, "site/x", &j.err);
+        cip_status st = moves ? store->move(j.u, "site/x", "site/z", false, &j.err)
+                              : store->remove(j.u, "site/x", &j.err);
         if (st == CIP_OK)
             st = job_plan(&j);
         const bool ended = alloc.requests < alloc.fail_at;
         job_close(&j);
         assert_int_equal(alloc.held, 0);
         assert_int_equal(st, ended ? CIP_OK : CIP_ERR_NOMEM);
-        if (ended)
+        if (ended && moves)
             break;
+        if (ended)
+            n = 0;
+        moves = moves || ended;
     }
     blz_end(&f);
 }
@@ -228,6 +309,8 @@ int main(void)
         cmocka_unit_test(fields_go_in_an_update_of_their_own),
         cmocka_unit_test(damaged_columns_go),
         cmocka_unit_test(shards_lose_the_field_too),
+        cmocka_unit_test(a_field_gets_another_name),
+        cmocka_unit_test(names_that_a_field_cannot_have_are_refused),
         cmocka_unit_test(failing_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
