@@ -4,6 +4,7 @@ they are to hold."""
 import json
 import os
 import subprocess
+import time
 
 import blz_document as blz
 import blz_document_reader as reader
@@ -270,6 +271,43 @@ def test_processes_that_change_one_folder_lose_nothing(tmp_path, kind):
     run("resize", root, 7 * n + 1)
     run("resize", root, 11 * n)
     same(root, np.concatenate([found[:7 * n + 1], np.zeros(4 * n - 1)]))
+
+
+@pytest.mark.parametrize("kind", ["append", "put"])
+def test_processes_that_encode_first_take_turns_only_to_place_chunks(tmp_path, kind):
+    """Chunks of lz4 in an array of zlib's stay what they are; one of the processes is killed anywhere."""
+    root, each, n = tmp_path / "a", 500, 2000
+    np.save(tmp_path / "zeros.npy", np.zeros(8 * n))
+    small = [f"--option=chunklen={each}", "--option=superchunk=4"]
+    run("convert", tmp_path / "zeros.npy", root, "--format", "blz", "--codec", "zlib:1", *small)
+    if kind == "append":
+        run("resize", root, 0)
+    want = np.zeros(8 * n)
+    for i in range(8):
+        want[i * n:(i + 1) * n] = np.arange(n) // 3 + i
+        np.save(tmp_path / f"{i}.npy", want[i * n:(i + 1) * n])
+        run("convert", tmp_path / f"{i}.npy", tmp_path / f"{i}", "--format", "blz", "--codec", "lz4:1", *small)
+    jobs = [process(kind, root, *([".", f"[{i * n}:{(i + 1) * n}]"] if kind == "put" else []), tmp_path / f"{i}", "--wait", 600)
+            for i in range(8)]
+    time.sleep(0.01)
+    jobs[7].kill()
+    done = [p.communicate()[1] == b"" and p.returncode == 0 for p in jobs]
+    assert all(done[:7])
+    run("set", root, "attributes/of", "the next writer, who completes or clears away what was left")
+    found = reader.read(root)
+    if kind == "put":
+        last = found[7 * n:]
+        assert np.array_equal(found[:7 * n], want[:7 * n])
+        assert np.array_equal(last, want[7 * n:]) or (not done[7] and not last.any())
+    else:
+        runs, parts = found.reshape(-1, n), want.reshape(8, n)
+        which = sorted(int(r[0]) for r in runs)
+        assert which in ([*range(7)], [*range(8)]) and (not done[7] or 7 in which)
+        assert all(np.array_equal(r, parts[int(r[0])]) for r in runs)
+    assert run("cat", "--to", "raw", root) == packed(found)
+    assert run("verify", "--deep", root).decode().endswith(": ok\n")
+    blocks = json.loads(run("info", "--json", "--blocks", root))[0]["blocks"]
+    assert {b["codec"] for b in blocks[:28]} == {"lz4"}
 
 
 def test_a_killed_process_leaves_the_old_rows_or_the_new_ones(tmp_path):

@@ -282,10 +282,83 @@ static void blosc_chunks_move_as_they_are_stored(void **state)
     scratch_close(&dir);
 }
 
+/* --- into the midst of an array ----------------------------------------------------------------
+ */
+
+enum { EACH = 16, CHUNKS = 9 }; /* elements of a chunk, and chunks */
+
+static cip_memory *write_chunks(const char *codec, const int64_t *elems, int64_t n)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_memory *m;
+    cip_writer *w;
+    must(cip_create_memory(
+             "bloscpack",
+             CIP_WRITE_OPTIONS(.codec = codec, .format_options = CIP_TEXTS("chunk_size=128")), &m,
+             &w, &err),
+         &err);
+    must(cip_put(w, "", cip_dtype_of(CIP_I64), 1, &n, elems, NULL, &err), &err);
+    must(cip_writer_commit(w, &err), &err);
+    return m;
+}
+
+/* Elements [lo, hi) become those of the other file; *c is the chunk behind lo then. */
+static void put_other(int64_t *elems, const int64_t *other, int64_t lo, int64_t hi,
+                      cip_chunk_info *c)
+{
+    int64_t back[EACH * CHUNKS];
+    char box[60];
+    cip_err err = CIP_ERR_INIT;
+    cip_memory *into = write_chunks("zlib", elems, EACH * CHUNKS),
+               *from = write_chunks("lz4", other, hi - lo);
+    cip_file *f;
+    cip_edit *e;
+    snprintf(box, sizeof box, "[%lld:%lld]", (long long)lo, (long long)hi);
+    must(cip_edit_open_memory(into, NULL, &e, &err), &err);
+    must(cip_memory_open(from, NULL, &f, &err), &err);
+    must(cip_edit_write_array(e, "", box, cip_find(f, "", &err), &err), &err);
+    must(cip_edit_commit(e, &err), &err);
+    cip_file_close(f);
+    must(cip_memory_open(into, NULL, &f, &err), &err);
+    memcpy(elems + lo, other, (size_t)(hi - lo) * sizeof *elems);
+    must(cip_read(cip_find(f, "", &err), NULL, cip_dtype_of(CIP_I64), back, sizeof back, &err),
+         &err);
+    assert_memory_equal(back, elems, sizeof back);
+    must(cip_chunk_at(cip_find(f, "", &err), (uint64_t)(lo / EACH), c, &err), &err);
+    cip_file_close(f);
+    cip_memory_free(into);
+    cip_memory_free(from);
+}
+
+static void chunks_take_the_places_of_others_as_they_are_stored(void **state)
+{
+    static const struct {
+        int64_t lo, hi;
+        bool moved;
+    } boxes[] = { { 0, 3 * EACH, true },
+                  { 2 * EACH, 5 * EACH, true },
+                  { 7 * EACH, 8 * EACH, true },
+                  { 6 * EACH, 9 * EACH, true },
+                  { 2 * EACH, 5 * EACH - 1, false },
+                  { 2 * EACH + 1, 5 * EACH + 1, false } };
+    int64_t elems[EACH * CHUNKS], other[EACH * CHUNKS];
+    (void)state;
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        for (int64_t k = 0; k < EACH * CHUNKS; k++) {
+            elems[k] = k / 3;
+            other[k] = -k / 5;
+        }
+        cip_chunk_info c = { .size = sizeof c };
+        put_other(elems, other, boxes[i].lo, boxes[i].hi, &c);
+        assert_string_equal(c.codec, boxes[i].moved ? "lz4" : "zlib");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blosc_chunks_move_as_they_are_stored),
+        cmocka_unit_test(chunks_take_the_places_of_others_as_they_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

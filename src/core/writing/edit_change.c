@@ -267,8 +267,8 @@ static bool box_of(const cip_array *a, const cip_nd *at, int64_t *first)
 static bool box_is_chunks(taking *t, const cip_array_form *f, int32_t ndim, const int64_t *first,
                           const int64_t *box, const int64_t *shape)
 {
-    if (f->grid == NULL) { /* all of it, or rows behind whole chunks */
-        uint64_t before = 1, row = f->dtype->itemsize;
+    if (f->grid == NULL) { /* rows, as chunks follow each other */
+        uint64_t before, row = f->dtype->itemsize;
         for (int32_t k = 1; k < ndim; k++) {
             if (first[k] != 0 || box[k] != shape[k])
                 return false;
@@ -277,7 +277,8 @@ static bool box_is_chunks(taking *t, const cip_array_form *f, int32_t ndim, cons
         before = ndim == 0 ? 0 : (uint64_t)first[0] * row;
         t->linear = true;
         t->shift = before / f->chunk_nbytes;
-        return before % f->chunk_nbytes == 0 && (ndim == 0 || first[0] + box[0] == shape[0]);
+        return before % f->chunk_nbytes == 0 && (ndim == 0 || first[0] + box[0] == shape[0] ||
+                                                 (uint64_t)box[0] * row % f->chunk_nbytes == 0);
     }
     t->from = t->into = *f->grid;
     t->from.shape = box;
