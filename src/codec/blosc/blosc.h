@@ -141,8 +141,13 @@ cip_status cip_blosc_encode_vl(cip_mem *mem, const cip_blosc_spec *p, const cip_
 /* The number of a codec, or of a filter, by its name; -1: there is none. */
 int cip_blosc_codec_id(const char *name);
 int cip_blosc_filter_id_of(const char *name, size_t len);
+/* A codec that can be encoded with, as text: "lz4"; "zfp:acc=-3" (to 10^-3), "zfp:prec=16",
+ * "zfp:rate=25" (per cent), "ndlz:4" and "ndlz:8" (side of a cell), whose number is its meta. ARG;
+ * UNSUPPORTED for a codec that is read only. */
+cip_status cip_blosc_codec_parse(const char *text, int *compcode, uint8_t *meta, cip_err *err);
 /* Filters as text in the order they are applied: "delta+shuffle", "trunc_prec:10+bitshuffle", a
- * number where there is no name; "none". They are put into the last slots. ARG. */
+ * number where there is no name; "none". A list with commas, "shuffle,delta", is put into the
+ * order that serves. They are put into the last slots. ARG. */
 cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FILTERS],
                                    uint8_t meta[CIP_BLOSC_FILTERS], cip_err *err);
 enum { CIP_BLOSC_FILTERS_TEXT = 128 };

@@ -6,6 +6,12 @@
 
 #include "codec/blosc/blosc.h"
 
+/* Whether a number begins right there, without space or plus. */
+static bool is_number(const char *s)
+{
+    return (*s >= '0' && *s <= '9') || (*s == '-' && s[1] >= '0' && s[1] <= '9');
+}
+
 int cip_blosc_codec_id(const char *name)
 {
     for (int id = 0; id < 256; id++) {
@@ -32,25 +38,69 @@ static cip_status bad_text(cip_err *err, const char *expected, const char *found
                     (int)(len < 64 ? len : 64), found);
 }
 
+/* Codecs whose meta is part of their text. */
+static const struct {
+    const char *text, *expected;
+    int compcode, least, most, step;
+} with_meta[] = {
+    { "zfp:acc=", "zfp:acc=N with N from -128 to 127", CIP_BLOSC_ZFP_ACC, -128, 127, 1 },
+    { "zfp:prec=", "zfp:prec=N with N from 1 to 64", CIP_BLOSC_ZFP_PREC, 1, 64, 1 },
+    { "zfp:rate=", "zfp:rate=N with N from 1 to 100", CIP_BLOSC_ZFP_RATE, 1, 100, 1 },
+    { "ndlz:", "ndlz:4 or ndlz:8", CIP_BLOSC_NDLZ, 4, 8, 4 },
+};
+
+cip_status cip_blosc_codec_parse(const char *text, int *compcode, uint8_t *meta, cip_err *err)
+{
+    const int id = cip_blosc_codec_id(text);
+    for (size_t i = 0; i < sizeof with_meta / sizeof with_meta[0]; i++) {
+        const size_t len = strlen(with_meta[i].text);
+        char *end;
+        if (strncmp(text, with_meta[i].text, len) != 0)
+            continue;
+        const long value = strtol(text + len, &end, 10);
+        if (!is_number(text + len) || *end != '\0' || value < with_meta[i].least ||
+            value > with_meta[i].most || value % with_meta[i].step != 0)
+            return bad_text(err, with_meta[i].expected, text, strlen(text));
+        *compcode = with_meta[i].compcode;
+        *meta = (uint8_t)value;
+        return CIP_OK;
+    }
+    if (id == CIP_BLOSC_SNAPPY || id > CIP_BLOSC_ZFP_RATE)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a codec that can be written, found %s", text);
+    if (id < 0 || id > CIP_BLOSC_ZSTD)
+        return bad_text(err,
+                        "the codec blosclz, lz4, lz4hc, zlib, zstd, ndlz:4, ndlz:8, zfp:acc=N, "
+                        "zfp:prec=N or zfp:rate=N",
+                        text, strlen(text));
+    *compcode = id;
+    *meta = 0;
+    return CIP_OK;
+}
+
 static bool is_signed(int id)
 {
     return id == CIP_BLOSC_TRUNC_PREC || id == CIP_BLOSC_INT_TRUNC;
 }
+
+#define TRUNC "trunc" /* short for trunc_prec */
 
 /* One of the list, "name" or "name:number". */
 static cip_status parse_filter(const char *s, size_t len, uint8_t *filter, uint8_t *meta,
                                cip_err *err)
 {
     const char *colon = memchr(s, ':', len);
-    int id = cip_blosc_filter_id_of(s, colon != NULL ? (size_t)(colon - s) : len);
+    const size_t nname = colon != NULL ? (size_t)(colon - s) : len;
+    int id = cip_blosc_filter_id_of(s, nname);
+    if (nname == strlen(TRUNC) && memcmp(s, TRUNC, nname) == 0)
+        id = CIP_BLOSC_TRUNC_PREC;
     long value = 0;
     if (id <= CIP_BLOSC_NOFILTER)
         return bad_text(err, "the name of a filter", s, len);
     if (colon != NULL) {
         char *end;
         value = strtol(colon + 1, &end, 10);
-        bool digits = colon[1] == '-' || (colon[1] >= '0' && colon[1] <= '9');
-        if (!digits || end != s + len || value < (is_signed(id) ? -128 : 0) ||
+        if (!is_number(colon + 1) || end != s + len || value < (is_signed(id) ? -128 : 0) ||
             value > (is_signed(id) ? 127 : 255))
             return bad_text(err, "a number of one byte behind a filter", s, len);
     }
@@ -59,13 +109,45 @@ static cip_status parse_filter(const char *s, size_t len, uint8_t *filter, uint8
     return CIP_OK;
 }
 
+/* Where a filter serves: delta first, then what takes bits from numbers, then cells; bytes are
+ * looked at last. */
+static int rank(uint8_t filter)
+{
+    switch (filter) {
+    case CIP_BLOSC_DELTA:
+        return 0;
+    case CIP_BLOSC_TRUNC_PREC:
+    case CIP_BLOSC_INT_TRUNC:
+        return 1;
+    case CIP_BLOSC_NDCELL:
+    case CIP_BLOSC_NDMEAN:
+        return 2;
+    case CIP_BLOSC_BYTEDELTA:
+        return 4;
+    default:
+        return 3;
+    }
+}
+
+static void sort(uint8_t *filter, uint8_t *meta, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && rank(filter[k]) < rank(filter[k - 1]); k--) {
+            const uint8_t f = filter[k], m = meta[k];
+            filter[k] = filter[k - 1];
+            meta[k] = meta[k - 1];
+            filter[k - 1] = f;
+            meta[k - 1] = m;
+        }
+}
+
 cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FILTERS],
                                    uint8_t meta[CIP_BLOSC_FILTERS], cip_err *err)
 {
     uint8_t f[CIP_BLOSC_FILTERS] = { 0 }, m[CIP_BLOSC_FILTERS] = { 0 };
     size_t n = 0;
     for (const char *s = text; strcmp(text, "none") != 0;) {
-        size_t len = strcspn(s, "+");
+        size_t len = strcspn(s, "+,");
         if (n == CIP_BLOSC_FILTERS)
             return bad_text(err, "at most six filters", text, strlen(text));
         CIP_TRY(parse_filter(s, len, &f[n], &m[n], err));
@@ -74,6 +156,8 @@ cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FI
             break;
         s += len + 1;
     }
+    if (strchr(text, ',') != NULL)
+        sort(f, m, n);
     memset(filter, 0, CIP_BLOSC_FILTERS);
     memset(meta, 0, CIP_BLOSC_FILTERS);
     memcpy(filter + CIP_BLOSC_FILTERS - n, f, n);
