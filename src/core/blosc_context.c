@@ -131,8 +131,7 @@ cip_blosc *cip_blosc_new(const cip_blosc_params *params, cip_err *err)
     cip_blosc *b = NULL;
     if (make(params, &b, err) != CIP_OK)
         return NULL;
-    cip_status st = cip_blosc_compressors(&b->encoder.compressor, b->spec.compcode,
-                                          b->spec.level + !b->spec.level, err);
+    cip_status st = cip_blosc_compressors(&b->encoder.compressor, &b->spec, err);
     if (st == CIP_OK)
         return b;
     cip_blosc_free(b);

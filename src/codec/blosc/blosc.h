@@ -103,9 +103,12 @@ typedef struct cip_blosc_spec {
     bool dict;          /* a dictionary of its own (zstd, lz4, lz4hc) */
     uint8_t codec_meta;
     uint8_t filter[CIP_BLOSC_FILTERS], filter_meta[CIP_BLOSC_FILTERS];
-    int32_t ndim;         /* for ndcell, ndmean, zfp, ndlz */
-    const int64_t *block; /* ndim entries: shape of a block */
+    int32_t ndim;         /* for ndcell, ndmean, zfp, ndlz; 0: unknown */
+    const int64_t *block; /* ndim entries: shape of a block, whose size is then blocksize */
 } cip_blosc_spec;
+
+/* Whether other values may come back than were encoded. */
+bool cip_blosc_is_lossy(const cip_blosc_spec *p);
 
 typedef enum cip_blosc_split {
     CIP_BLOSC_SPLIT_AUTO = 0,

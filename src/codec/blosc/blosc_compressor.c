@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The compressors behind Blosc chunks: liblz4 (fast and thorough), libdeflate, libzstd, and our
- * BloscLZ. A row for each; what the build lacks has none. */
+ * The compressors behind Blosc chunks: liblz4 (fast and thorough), libdeflate, libzstd, libzfp,
+ * and our BloscLZ and NDLZ. A row for each; what the build lacks has none. */
 #include "codec/blosc/blosc_compressor.h"
 
 #include <limits.h>
@@ -41,6 +41,7 @@ static void close_state(cip_blosc_compressor *p)
 
 /* --- BloscLZ --------------------------------------------------------------------------------- */
 
+/* NDLZ's table is the same. */
 static cip_status blosclz_open(cip_blosc_compressor *p, cip_err *err)
 {
     return cip_mem_get(p->mem, CIP_BLOSCLZ_TABLE * sizeof(uint32_t), &p->state, err);
@@ -58,6 +59,18 @@ static cip_status blosclz_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *d
     if (p->level <= BLOSCLZ_FAST && cap > worth)
         cap = worth;
     cip_blosclz_encode(p->level, src, p->state, dst, cap, n);
+    return CIP_OK;
+}
+
+/* --- NDLZ ------------------------------------------------------------------------------------ */
+
+static cip_status ndlz_run(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                           size_t *n, cip_err *err)
+{
+    (void)err;
+    const int64_t *shape = p->spec->block;
+    cip_ndlz_plane plane = { src.ptr, (uint32_t)shape[0], (uint32_t)shape[1], p->spec->codec_meta };
+    cip_ndlz_encode(&plane, p->state, dst, cap, n);
     return CIP_OK;
 }
 
@@ -240,10 +253,21 @@ size_t cip_blosc_train(cip_bytes samples, size_t each, uint8_t *dict, size_t cap
 
 #endif
 
+/* --- zfp ------------------------------------------------------------------------------------- */
+
+#if CIP_WITH_ZFP
+static cip_status no_context(cip_blosc_compressor *p, cip_err *err)
+{
+    (void)p, (void)err;
+    return CIP_OK;
+}
+#endif
+
 /* --- the table ------------------------------------------------------------------------------- */
 
 static const compressor_row rows[] = {
     { CIP_BLOSC_BLOSCLZ, false, blosclz_open, close_state, blosclz_run, NULL, NULL },
+    { CIP_BLOSC_NDLZ, false, blosclz_open, close_state, ndlz_run, NULL, NULL },
 #if CIP_WITH_LZ4
     { CIP_BLOSC_LZ4, false, lz4_open, close_state, lz4_run, lz4_prime, lz4_unprime },
     { CIP_BLOSC_LZ4HC, false, lz4hc_open, close_state, lz4hc_run, lz4hc_prime, lz4_unprime },
@@ -253,6 +277,11 @@ static const compressor_row rows[] = {
 #endif
 #if CIP_WITH_ZSTD
     { CIP_BLOSC_ZSTD, true, zstd_open, zstd_close, zstd_run, zstd_prime, zstd_unprime },
+#endif
+#if CIP_WITH_ZFP
+    { CIP_BLOSC_ZFP_ACC, false, no_context, NULL, cip_blosc_zfp_encode, NULL, NULL },
+    { CIP_BLOSC_ZFP_PREC, false, no_context, NULL, cip_blosc_zfp_encode, NULL, NULL },
+    { CIP_BLOSC_ZFP_RATE, false, no_context, NULL, cip_blosc_zfp_encode, NULL, NULL },
 #endif
 };
 
@@ -280,19 +309,21 @@ void cip_blosc_compressor_clear(cip_blosc_compressor *p)
     p->state = NULL;
 }
 
-cip_status cip_blosc_compressors(cip_blosc_compressor *p, int compcode, int level, cip_err *err)
+cip_status cip_blosc_compressors(cip_blosc_compressor *p, const cip_blosc_spec *spec, cip_err *err)
 {
-    const compressor_row *row = find_row(compcode);
+    const int level = spec->level != 0 ? spec->level : 1;
+    const compressor_row *row = find_row(spec->compcode);
     if (row == NULL) {
-        const char *name = cip_blosc_codec_name(compcode);
+        const char *name = cip_blosc_codec_name(spec->compcode);
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a codec of this build that can be written, found %s (%d)",
-                        name != NULL ? name : "an unknown one", compcode);
+                        name != NULL ? name : "an unknown one", spec->compcode);
     }
-    if (p->compcode != compcode || (p->level != level && row->by_level))
+    if (p->compcode != spec->compcode || (p->level != level && row->by_level))
         cip_blosc_compressor_clear(p);
     drop_dict(p);
-    p->compcode = compcode;
+    p->spec = spec;
+    p->compcode = spec->compcode;
     p->level = level;
     return p->state != NULL ? CIP_OK : row->open(p, err);
 }

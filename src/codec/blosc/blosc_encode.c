@@ -254,7 +254,7 @@ cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, 
 {
     job j = { .e = e, .raw = raw, .dst = dst, .all_zero = !p->blosc1 };
     CIP_TRY(cip_blosc_form_make(p, raw.len, &j.form, err));
-    CIP_TRY(cip_blosc_compressors(&e->compressor, p->compcode, p->level != 0 ? p->level : 1, err));
+    CIP_TRY(cip_blosc_compressors(&e->compressor, &j.form.p, err));
     j.limit = cip_min_u64(cap, j.form.header + raw.len - (raw.len != 0));
     j.full = p->level == 0 || raw.len == 0 || (p->blosc1 && raw.len < MIN_BLOSC1);
     if (!j.full)

@@ -53,19 +53,19 @@ static cip_status check(const cip_blosc_spec *p, const cip_bytes *blocks, uint32
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected blocks of a byte or more, found %zu", blocks[i].len);
     }
-    if (nblock == 0 || p->blosc1 || p->dict ||
+    if (nblock == 0 || p->blosc1 || p->dict || p->compcode >= CIP_BLOSC_NDLZ ||
         memchr(p->filter, CIP_BLOSC_DELTA, CIP_BLOSC_FILTERS) != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected blocks for a chunk of Blosc2 without delta and dictionary");
+        return cip_fail(
+            err, CIP_ERR_ARG, CIP_NO_OFFSET,
+            "expected blocks for a chunk of Blosc2 without delta, dictionary and a codec "
+            "of shapes");
     *nbytes = sum;
     return CIP_OK;
 }
 
 static cip_status encode(job *j, const cip_bytes *blocks, uint32_t nblock, cip_err *err)
 {
-    const cip_blosc_spec *p = &j->form.p;
-    CIP_TRY(
-        cip_blosc_compressors(&j->e.compressor, p->compcode, p->level != 0 ? p->level : 1, err));
+    CIP_TRY(cip_blosc_compressors(&j->e.compressor, &j->form.p, err));
     size_t table = j->form.header;
     if (j->cap < table || (j->cap - table) / LEN < nblock)
         return no_room(j, err);

@@ -48,6 +48,114 @@ static cip_status check_delta(const cip_blosc_spec *p, cip_err *err)
     return CIP_OK;
 }
 
+static bool is_lossy_filter(uint8_t filter)
+{
+    return filter == CIP_BLOSC_TRUNC_PREC || filter == CIP_BLOSC_INT_TRUNC ||
+           filter == CIP_BLOSC_NDMEAN;
+}
+
+static bool is_zfp(int compcode)
+{
+    return compcode >= CIP_BLOSC_ZFP_ACC && compcode <= CIP_BLOSC_ZFP_RATE;
+}
+
+bool cip_blosc_is_lossy(const cip_blosc_spec *p)
+{
+    bool lossy = is_zfp(p->compcode);
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        lossy = lossy || is_lossy_filter(p->filter[i]);
+    return lossy;
+}
+
+/* What takes bits from numbers has to find them whole. */
+static cip_status check_lossy(const cip_blosc_spec *p, cip_err *err)
+{
+    uint8_t before = CIP_BLOSC_NOFILTER;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++) {
+        const uint8_t f = p->filter[i];
+        if (f == CIP_BLOSC_SHUFFLE || f == CIP_BLOSC_BITSHUFFLE || f == CIP_BLOSC_BYTEDELTA)
+            before = f;
+        if (is_lossy_filter(f) && before != CIP_BLOSC_NOFILTER)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected the filter %s before %s, found it behind",
+                            cip_blosc_filter_name(f), cip_blosc_filter_name(before));
+    }
+    return CIP_OK;
+}
+
+/* --- codecs that look at a block as the part of an array that it is --- */
+
+/* Bytes of a block by its shape; 0: it has none, or more than a block may. */
+static uint32_t shape_bytes(const cip_blosc_spec *p)
+{
+    uint64_t n = p->typesize;
+    for (int32_t k = 0; k < p->ndim && n != 0; k++)
+        if (p->block == NULL || p->block[k] < 1 || cip_mul_overflow(n, (uint64_t)p->block[k], &n) ||
+            n > CIP_BLOSC_MAX_BLOCKSIZE)
+            n = 0;
+    return p->ndim > 0 ? (uint32_t)n : 0;
+}
+
+/* Each dimension as long as a cell of its; libblosc2 refuses others, too. */
+static cip_status check_zfp(const cip_blosc_spec *p, cip_err *err)
+{
+    const int last = p->compcode == CIP_BLOSC_ZFP_PREC ? 64 : 100;
+    if (p->typesize != 4 && p->typesize != 8)
+        return bad_param(err, "floats of 4 or 8 bytes for zfp", p->typesize);
+    if (p->ndim < 1 || p->ndim > 4)
+        return bad_param(err, "a block of 1 to 4 dimensions for zfp", p->ndim);
+    for (int32_t k = 0; k < p->ndim; k++)
+        if (p->block[k] < 4)
+            return bad_param(err, "a block of 4 elements or more along each axis for zfp",
+                             p->block[k]);
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        if (p->filter[i] != CIP_BLOSC_NOFILTER)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected no filter before zfp, which takes numbers, found %s",
+                            cip_blosc_filter_name(p->filter[i]));
+    if (p->split == CIP_BLOSC_SPLIT_ALWAYS)
+        return bad_param(err, "no split before zfp", p->split);
+    if (p->compcode != CIP_BLOSC_ZFP_ACC && (p->codec_meta < 1 || p->codec_meta > last))
+        return bad_param(err,
+                         p->compcode == CIP_BLOSC_ZFP_PREC ? "1 to 64 for zfp:prec"
+                                                           : "1 to 100 for zfp:rate",
+                         p->codec_meta);
+    return CIP_OK;
+}
+
+/* A plane of bytes is a stream: of longer elements each byte by itself. */
+static cip_status check_ndlz(const cip_blosc_spec *p, cip_err *err)
+{
+    if (p->codec_meta != 4 && p->codec_meta != 8)
+        return bad_param(err, "cells of side 4 or 8 for ndlz", p->codec_meta);
+    if (p->ndim != 2)
+        return bad_param(err, "a block of 2 dimensions for ndlz", p->ndim);
+    if (p->typesize > CIP_BLOSC_MAX_TYPESIZE)
+        return bad_param(err, "elements of at most 255 bytes for ndlz", p->typesize);
+    if (p->typesize != 1 && p->split == CIP_BLOSC_SPLIT_NEVER)
+        return bad_param(err, "a split of elements longer than a byte for ndlz", p->split);
+    return CIP_OK;
+}
+
+static cip_status check_shaped(const cip_blosc_spec *p, uint64_t nbytes, cip_err *err)
+{
+    const uint32_t block = shape_bytes(p);
+    if (p->compcode != CIP_BLOSC_NDLZ && !is_zfp(p->compcode))
+        return CIP_OK;
+    if (block == 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the shape of a block for the codec %s, found none",
+                        cip_blosc_codec_name(p->compcode));
+    CIP_TRY(p->compcode == CIP_BLOSC_NDLZ ? check_ndlz(p, err) : check_zfp(p, err));
+    if ((p->blocksize != 0 && p->blocksize != block) || nbytes % block != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected whole blocks of %" PRIu32
+                        " bytes for the codec %s, found %" PRIu64 " bytes in blocks of %" PRIu32,
+                        block, cip_blosc_codec_name(p->compcode), nbytes,
+                        p->blocksize != 0 ? p->blocksize : block);
+    return CIP_OK;
+}
+
 static cip_status check_blosc1(const cip_blosc_spec *p, cip_err *err)
 {
     int n = 0;
@@ -82,7 +190,8 @@ static cip_status check(const cip_blosc_spec *p, uint64_t nbytes, cip_err *err)
     if (p->split < CIP_BLOSC_SPLIT_AUTO || p->split > CIP_BLOSC_SPLIT_NEVER)
         return bad_param(err, "a way to split", p->split);
     CIP_TRY(check_delta(p, err));
-    return p->blosc1 ? check_blosc1(p, err) : CIP_OK;
+    CIP_TRY(check_lossy(p, err));
+    return p->blosc1 ? check_blosc1(p, err) : check_shaped(p, nbytes, err);
 }
 
 /* --- blocks and streams ---------------------------------------------------------------------- */
@@ -93,6 +202,8 @@ static bool worth_splitting(const cip_blosc_spec *p, uint32_t typesize)
 {
     if (p->split != CIP_BLOSC_SPLIT_AUTO)
         return p->split == CIP_BLOSC_SPLIT_ALWAYS;
+    if (p->compcode == CIP_BLOSC_NDLZ)
+        return true;
     if (typesize > MAX_AUTO_STREAMS)
         return false;
     if (p->blosc1)
@@ -110,7 +221,8 @@ static bool can_split(const cip_blosc_spec *p, uint32_t typesize, uint32_t block
         return false;
     if (p->blosc1)
         return typesize <= MAX_AUTO_STREAMS && blocksize / typesize >= MIN_BLOSC1_STREAM;
-    return p->split == CIP_BLOSC_SPLIT_ALWAYS || blocksize / typesize >= MIN_AUTO_STREAM;
+    return p->split == CIP_BLOSC_SPLIT_ALWAYS || p->compcode == CIP_BLOSC_NDLZ ||
+           blocksize / typesize >= MIN_AUTO_STREAM;
 }
 
 /* Large enough for the codec to find something, small enough for a part of a chunk to be cheap and
@@ -161,7 +273,9 @@ cip_status cip_blosc_form_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blo
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++) /* else only a super-chunk's reader knows it */
         if (p->filter[i] == CIP_BLOSC_BYTEDELTA && p->filter_meta[i] == 0)
             out->p.filter_meta[i] = (uint8_t)ts;
-    uint32_t size = p->blocksize != 0 ? p->blocksize : default_blocksize(p, ts, split);
+    if (p->blocksize == 0)
+        out->p.blocksize = shape_bytes(p);
+    uint32_t size = out->p.blocksize != 0 ? out->p.blocksize : default_blocksize(p, ts, split);
     out->p.blocksize = size = fit_blocksize(out, size);
     out->nblock = size != 0 ? (uint32_t)cip_div_up(nbytes, size) : 0;
     out->split = split && can_split(p, ts, size);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Blocks of floats through libzfp in its three modes: fixed accuracy, precision and rate. libzfp
- * trusts its input: it is given a copy with zeros behind it, as long as it could ever read. */
+ * Blocks of floats through libzfp in its three modes: fixed accuracy, precision and rate, both
+ * ways. libzfp trusts its input: it is given a copy with zeros behind it, as long as it could ever
+ * read.
+ */
+#include "codec/blosc/blosc_compressor.h"
 #include "codec/blosc/blosc_decode.h"
 
 #include "codec/with.h"
@@ -36,31 +39,43 @@ static cip_status check_block(const cip_blosc_lib *lib, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-static void set_mode(zfp_stream *z, const cip_blosc_lib *lib, zfp_type type, unsigned dims)
+/* A block as libzfp takes it. */
+typedef struct floats {
+    int compcode;
+    uint8_t meta;
+    uint32_t typesize;
+    int32_t ndim;
+    const int64_t *shape;
+    void *values;
+} floats;
+
+static double tolerance(uint8_t meta)
 {
-    unsigned prec;
-    switch (lib->compcode) {
-    case CIP_BLOSC_ZFP_ACC:
-        zfp_stream_set_accuracy(z, pow(10, (int8_t)lib->meta));
-        break;
-    case CIP_BLOSC_ZFP_PREC:
-        prec = lib->meta + 3 + 2 * dims;
-        zfp_stream_set_precision(z, prec < ZFP_MAX_PREC ? prec : ZFP_MAX_PREC);
-        break;
-    default:
-        zfp_stream_set_rate(z, lib->meta / 100.0 * lib->typesize * 8, type, dims, zfp_false);
-    }
+    return pow(10, (int8_t)meta);
 }
 
 /* The dimensions are given to zfp with the fastest first. */
-static void set_field(zfp_field *f, const cip_codec_env *env, zfp_type type, uint8_t *dst)
+static cip_status open_zfp(const floats *b, zfp_stream **out, zfp_field *field, cip_err *err)
 {
+    const zfp_type type = b->typesize == 4 ? zfp_type_float : zfp_type_double;
+    const unsigned dims = (unsigned)b->ndim, prec = b->meta + 3 + 2 * dims;
     size_t size[DIMS] = { 0 };
-    for (int k = 0; k < env->ndim; k++)
-        size[k] = (size_t)env->block[env->ndim - 1 - k];
-    *f = (zfp_field){
-        .type = type, .nx = size[0], .ny = size[1], .nz = size[2], .nw = size[3], .data = dst
+    zfp_stream *z = zfp_stream_open(NULL);
+    if (z == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzfp");
+    if (b->compcode == CIP_BLOSC_ZFP_ACC)
+        zfp_stream_set_accuracy(z, tolerance(b->meta));
+    else if (b->compcode == CIP_BLOSC_ZFP_PREC)
+        zfp_stream_set_precision(z, prec < ZFP_MAX_PREC ? prec : ZFP_MAX_PREC);
+    else
+        zfp_stream_set_rate(z, b->meta / 100.0 * b->typesize * 8, type, dims, zfp_false);
+    for (int k = 0; k < b->ndim; k++)
+        size[k] = (size_t)b->shape[b->ndim - 1 - k];
+    *field = (zfp_field){
+        .type = type, .nx = size[0], .ny = size[1], .nz = size[2], .nw = size[3], .data = b->values
     };
+    *out = z;
+    return CIP_OK;
 }
 
 static cip_status run(zfp_stream *z, zfp_field *f, const cip_blosc_lib *lib, cip_bytes src,
@@ -104,17 +119,98 @@ static void to_order_of_chunk(const cip_blosc_lib *lib, uint8_t *dst, size_t n)
 cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
                                 cip_err *err)
 {
+    floats block = {
+        lib->compcode, lib->meta, lib->typesize, lib->env->ndim, lib->env->block, dst
+    };
+    zfp_stream *z;
     zfp_field field;
-    zfp_type type = lib->typesize == 4 ? zfp_type_float : zfp_type_double;
     CIP_TRY(check_block(lib, n, err));
-    zfp_stream *z = zfp_stream_open(NULL);
-    if (z == NULL)
-        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzfp");
-    set_mode(z, lib, type, (unsigned)lib->env->ndim);
-    set_field(&field, lib->env, type, dst);
+    CIP_TRY(open_zfp(&block, &z, &field, err));
     cip_status st = run(z, &field, lib, src, err);
     zfp_stream_close(z);
     to_order_of_chunk(lib, dst, n);
+    return st;
+}
+
+/* --- encoding ---------------------------------------------------------------------------------
+ */
+
+static double value_at(const uint8_t *p, size_t typesize)
+{
+    float f;
+    double d;
+    if (typesize == sizeof d) {
+        memcpy(&d, p, sizeof d);
+        return d;
+    }
+    memcpy(&f, p, sizeof f);
+    return (double)f;
+}
+
+/* zfp has no word for NaN and infinities. */
+static bool all_finite(cip_bytes src, size_t typesize)
+{
+    for (size_t i = 0; i < src.len; i += typesize)
+        if (!isfinite(value_at(src.ptr + i, typesize)))
+            return false;
+    return true;
+}
+
+/* Whether the values that come back are as near as was asked for: where small ones lie beside very
+ * large ones libzfp has no bits left for them. */
+static bool holds(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src)
+{
+    const double most = tolerance(b->meta);
+    const uint8_t *back = b->values;
+    zfp_stream_rewind(z);
+    if (zfp_decompress(z, f) == 0)
+        return false;
+    for (size_t i = 0; i < src.len; i += b->typesize) /* not <=: what overflowed is NaN */
+        if (!(fabs(value_at(src.ptr + i, b->typesize) - value_at(back + i, b->typesize)) <= most))
+            return false;
+    return true;
+}
+
+/* `room`: a copy of the block, which libzfp may use in place, and its output behind it. */
+static size_t squeeze(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src, bitstream *bits)
+{
+    zfp_stream_set_bit_stream(z, bits);
+    zfp_stream_rewind(z);
+    size_t len = zfp_compress(z, f);
+    return len == 0 || b->compcode != CIP_BLOSC_ZFP_ACC || holds(z, f, b, src) ? len : 0;
+}
+
+cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
+                                size_t *n, cip_err *err)
+{
+    const cip_blosc_spec *s = p->spec;
+    floats block = { s->compcode, s->codec_meta, s->typesize, s->ndim, s->block, NULL };
+    zfp_stream *z;
+    zfp_field field;
+    *n = 0;
+    if (!all_finite(src, s->typesize))
+        return CIP_OK;
+    CIP_TRY(open_zfp(&block, &z, &field, err));
+    size_t most = zfp_stream_maximum_size(z, &field), values = (src.len + 7) / 8 * 8, room;
+    cip_status st = cip_add_overflow(values, most, &room)
+                        ? cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "zfp data of %zu bytes", most)
+                        : cip_mem_get(p->mem, room, &block.values, err);
+    if (st == CIP_OK) {
+        uint8_t *out = (uint8_t *)block.values + values;
+        memcpy(block.values, src.ptr, src.len);
+        field.data = block.values;
+        bitstream *bits = stream_open(out, most);
+        if (bits == NULL)
+            st = cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzfp");
+        else
+            *n = squeeze(z, &field, &block, src, bits);
+        if (*n > cap)
+            *n = 0;
+        memcpy(dst, out, *n);
+        stream_close(bits);
+        cip_mem_put(p->mem, block.values);
+    }
+    zfp_stream_close(z);
     return st;
 }
 

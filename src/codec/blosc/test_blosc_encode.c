@@ -86,7 +86,8 @@ static bool has(int compcode)
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
     cip_blosc_compressor p = { .mem = &mem };
-    bool there = cip_blosc_compressors(&p, compcode, 5, NULL) == CIP_OK;
+    bool there = cip_blosc_compressors(&p, &(cip_blosc_spec){ .compcode = compcode, .level = 5 },
+                                       NULL) == CIP_OK;
     cip_blosc_compressor_clear(&p);
     return there;
 }

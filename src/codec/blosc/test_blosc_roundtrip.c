@@ -110,7 +110,9 @@ static void there_and_back(world *w, const cip_blosc_spec *s, const uint8_t *raw
 static bool has(world *w, int compcode)
 {
     return compcode != CIP_BLOSC_SNAPPY &&
-           cip_blosc_compressors(&w->e.compressor, compcode, 5, NULL) == CIP_OK;
+           cip_blosc_compressors(&w->e.compressor,
+                                 &(cip_blosc_spec){ .compcode = compcode, .level = 5 },
+                                 NULL) == CIP_OK;
 }
 
 static uint32_t some_width(uint32_t i)

@@ -173,6 +173,17 @@ def make_encode():
         ("stored", 0, 0, 3, 7, 0, 0, 0, raw(50))):
         head = struct.pack("<BBBBHBB", codec, level, typesize, filters, blocksize, how, meta)
         write(name, head + data, "fuzz_blosc_encode")
+    y, x = np.indices((24, 16))
+    rows, tiles = y % 4 * 5 + x % 4 + x // 4 % 2 * (y // 4 % 3), y % 8 * 31 + x % 8 * 7 + x // 8 % 3
+    waves = np.sin(np.arange(128) / 9) * 50
+    with_nan = waves.astype("<f4")
+    with_nan[70] = np.nan
+    for name, codec, ndim, typesize, filters, shape, meta, data in (  # of arrays: a shape instead of the blocksize
+        ("ndlz-4", 6, 2, 1, 0, (12, 16), 4, rows.astype("u1")), ("ndlz-8", 6, 2, 1, 0, (24, 16), 8, tiles.astype("u1")),
+        ("ndlz-split", 6, 2, 2, 1, (12, 8), 4, rows.astype("u1")), ("zfp-acc", 7, 2, 4, 0, (8, 8), 254, waves.astype("<f4")),
+        ("zfp-prec", 8, 3, 8, 0, (4, 8), 20, waves), ("zfp-rate", 9, 1, 4, 0, (64, 0), 30, with_nan)):
+        head = bytes([codec, 1 | (ndim - 1) << 3, typesize, filters, *shape, 0, meta])
+        write(name, head + data.tobytes(), "fuzz_blosc_encode")
 
 
 for make in (make_blosc2, make_special, make_variable, make_blosc1, make_shaped, make_blosclz, make_encode):
