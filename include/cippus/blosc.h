@@ -22,13 +22,17 @@ typedef enum cip_blosc_streams {
 
 /** How chunks are made. Zero fields mean the default. */
 typedef struct cip_blosc_params {
-    size_t size;       /* sizeof(cip_blosc_params) */
-    const char *codec; /* "blosclz" (the default), "lz4", "lz4hc", "zlib", "zstd" */
+    size_t size; /* sizeof(cip_blosc_params) */
+    /* "blosclz" (the default), "lz4", "lz4hc", "zlib", "zstd". Of arrays, with `block`: "ndlz:4",
+     * "ndlz:8" (lossless, side of a cell); floats of 4 or 8 bytes with a loss: "zfp:acc=-3" (of at
+     * most 10^-3), "zfp:prec=16", "zfp:rate=25" (per cent of the bytes). */
+    const char *codec;
     int level;         /* 1 to 9; 0: 5; -1: stored, not compressed */
     uint32_t typesize; /* bytes of an element; 0: 1 */
-    /* What is done to a block first, in order: "shuffle" (the default), "bitshuffle",
-     * "delta+shuffle", "trunc_prec:10+shuffle", "none". A number is the filter's own: bits kept by
-     * trunc_prec and int_trunc (negative: zeroed), width of shuffle and bytedelta. */
+    /* What is done to a block first, in order: "shuffle" (the default; zfp: none), "bitshuffle",
+     * "delta+shuffle", "trunc_prec:10+shuffle", "none"; with commas, "shuffle,delta", in the order
+     * that serves. A number is the filter's own: bits kept by trunc_prec and int_trunc (negative:
+     * zeroed), width of shuffle and bytedelta, side of the cells of ndcell and ndmean. */
     const char *filter;
     uint32_t blocksize; /* bytes that are decoded together; 0: chosen by codec, level, typesize */
     cip_blosc_streams split;
@@ -36,6 +40,11 @@ typedef struct cip_blosc_params {
     bool blosc1; /* chunks that Blosc 1.x reads: no dictionary, "shuffle" or "bitshuffle" at most */
     const cip_allocator *allocator; /* NULL: the C library's */
     uint64_t max_memory;            /* bytes held by the context; 0: 2 GiB */
+    /* The shape of a block, where chunks are parts of an array: ndcell, ndmean, ndlz and zfp look
+     * at it, both ways. A block is then as large as it says, and so chunks of ndlz and zfp are a
+     * number of whole ones. At most 16 dimensions; 0: unknown. */
+    int32_t ndim;
+    const int64_t *block; /* copied */
 } cip_blosc_params;
 
 #define CIP_BLOSC_PARAMS(...) CIP_OPTIONS(cip_blosc_params, __VA_ARGS__)
@@ -59,10 +68,10 @@ CIP_API size_t cip_blosc_bound(size_t nbytes);
  * LIMIT. */
 CIP_API cip_status cip_blosc_compress(cip_blosc *b, const void *src, size_t nbytes, void *dst,
                                       size_t cap, size_t *n, cip_err *err);
-/** Decodes the chunk at the beginning of n bytes, whatever its parameters, to exactly `nbytes`
- * bytes (RANGE when it holds another number; cip_blosc_info tells it). What `dst` holds after a
- * failure is undefined. CORRUPT, TRUNCATED, UNSUPPORTED (with the name of the codec or filter),
- * NOMEM, LIMIT. */
+/** Decodes the chunk at the beginning of n bytes, whatever its parameters (but for the shape of
+ * blocks, which chunks do not hold), to exactly `nbytes` bytes (RANGE when it holds another number;
+ * cip_blosc_info tells it). What `dst` holds after a failure is undefined. CORRUPT, TRUNCATED,
+ * UNSUPPORTED (with the name of the codec or filter), NOMEM, LIMIT. */
 CIP_API cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void *dst,
                                         size_t nbytes, cip_err *err);
 /** Decodes elements first to first + count - 1, and only the blocks that they lie in (and block 0

@@ -8,7 +8,7 @@
 #include "codec/blosc/blosc_encoder.h"
 #include "core/take_options.h"
 
-enum { DEFAULT_LEVEL = 5, STORED = -1, NKEPT = 8 };
+enum { DEFAULT_LEVEL = 5, STORED = -1, NKEPT = 8, MAX_NDIM = 16 };
 
 /* Memory handed back, for the next that asks for as much: decoding asks for the same with each
  * chunk. */
@@ -26,6 +26,7 @@ struct cip_blosc {
     keeper keeper;
     cip_mem mem; /* from the keeper */
     cip_blosc_spec spec;
+    int64_t block[MAX_NDIM]; /* the spec's */
     cip_blosc_encoder encoder;
 };
 
@@ -83,24 +84,29 @@ static void *keeper_resize(void *user, void *ptr, size_t old_size, size_t new_si
 
 static cip_status take_params(const cip_blosc_params *p, cip_blosc_spec *spec, cip_err *err)
 {
-    const char *codec = p->codec != NULL ? p->codec : "blosclz";
+    const char *filter = p->filter;
     *spec = (cip_blosc_spec){ .typesize = p->typesize != 0 ? p->typesize : 1,
-                              .compcode = cip_blosc_codec_id(codec),
                               .level = p->level == 0 ? DEFAULT_LEVEL : p->level,
                               .blocksize = p->blocksize,
                               .split = (int)p->split,
                               .blosc1 = p->blosc1,
-                              .dict = p->dict };
-    if (spec->compcode < 0)
+                              .dict = p->dict,
+                              .ndim = p->ndim,
+                              .block = p->block };
+    CIP_TRY(cip_blosc_codec_parse(p->codec != NULL ? p->codec : "blosclz", &spec->compcode,
+                                  &spec->codec_meta, err));
+    if (p->ndim < 0 || p->ndim > MAX_NDIM || (p->block == NULL) != (p->ndim == 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a codec of Blosc, found \"%.40s\"", codec);
+                        "expected a block of up to %d dimensions and its shape, found %d", MAX_NDIM,
+                        (int)p->ndim);
     if (p->level < STORED || p->level > 9)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a level from -1 to 9, found %d",
                         p->level);
     if (p->level == STORED)
         spec->level = 0;
-    CIP_TRY(cip_blosc_filters_parse(p->filter != NULL ? p->filter : "shuffle", spec->filter,
-                                    spec->filter_meta, err));
+    if (filter == NULL)
+        filter = spec->compcode >= CIP_BLOSC_ZFP_ACC ? "none" : "shuffle";
+    CIP_TRY(cip_blosc_filters_parse(filter, spec->filter, spec->filter_meta, err));
     cip_blosc_form form;
     return cip_blosc_form_make(spec, 0, &form, err);
 }
@@ -121,6 +127,9 @@ static cip_status make(const cip_blosc_params *in, cip_blosc **out, cip_err *err
     b->keeper.limit = limit;
     cip_mem_init(&b->mem, &(cip_allocator){ keeper_resize, &b->keeper }, limit);
     b->spec = spec;
+    b->spec.block = b->block;
+    if (spec.ndim != 0)
+        memcpy(b->block, spec.block, (size_t)spec.ndim * sizeof *spec.block);
     b->encoder.mem = b->encoder.compressor.mem = &b->mem;
     *out = b;
     return CIP_OK;
@@ -191,6 +200,13 @@ static uint32_t item_size(const cip_blosc *b, const cip_blosc_head *head)
                                                                             : head->typesize;
 }
 
+static cip_codec_env env_of(cip_blosc *b, uint32_t typesize)
+{
+    return (cip_codec_env){
+        .mem = &b->mem, .typesize = typesize, .ndim = b->spec.ndim, .block = b->block
+    };
+}
+
 cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void *dst, size_t nbytes,
                                 cip_err *err)
 {
@@ -202,7 +218,7 @@ cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void 
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected room for the %" PRIu32 " bytes of a Blosc chunk, found %zu",
                         head.nbytes, nbytes);
-    cip_codec_env env = { .mem = &b->mem, .typesize = item_size(b, &head) };
+    cip_codec_env env = env_of(b, item_size(b, &head));
     return cip_codec_blosc.decode(NULL, &env, in, dst, nbytes, err);
 }
 
@@ -222,7 +238,7 @@ cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t f
                         head.nbytes / size, count, first);
     if (count == 0)
         return CIP_OK;
-    cip_codec_env env = { .mem = &b->mem, .typesize = size };
+    cip_codec_env env = env_of(b, size);
     cip_need all = { 0, in.len };
     cip_stored stored = { .total = in.len, .n = 1, .at = &all, .ptr = &in.ptr };
     cip_want want = { first * size, (size_t)count * size, dst };

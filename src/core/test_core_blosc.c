@@ -103,11 +103,52 @@ static void parameters_reach_the_chunk(void **state)
     cip_blosc_free(b);
 }
 
+/* 250 blocks of 10 x 20. */
+static void chunks_of_arrays_know_the_shape_of_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *codec, *filter;
+    } rows[] = { { "ndlz:4", "shuffle" },
+                 { "ndlz:8", "none" },
+                 { "lz4", "ndcell:4+shuffle" },
+                 { "zfp:acc=-9", NULL },
+                 { "lz4", "shuffle,ndcell:3" } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t block[2] = { 10, 20 };
+        const bool zfp = rows[i].codec[0] == 'z';
+        uint32_t item;
+        cip_err err = CIP_ERR_INIT;
+        cip_blosc *b =
+            cip_blosc_new(CIP_BLOSC_PARAMS(.typesize = 4, .codec = rows[i].codec,
+                                           .filter = rows[i].filter, .ndim = 2, .block = block),
+                          &err);
+        if (b == NULL && err.code == CIP_ERR_UNSUPPORTED) /* this build has it not */
+            continue;
+        block[0] = 0; /* it is copied */
+        const size_t n = compress(b);
+        assert_int_equal(cip_blosc_decompress(b, chunk, n, back, NBYTES, &err), CIP_OK);
+        assert_int_equal(cip_blosc_items(b, chunk, n, 41234, 1, &item, &err), CIP_OK);
+        assert_memory_equal(back + 4 * 41234, &item, 4);
+        if (!zfp) /* as floats those are next to nothing */
+            assert_memory_equal(back, raw, NBYTES);
+        cip_blosc_free(b);
+    }
+}
+
 static void wrong_parameters_give_no_context(void **state)
 {
     (void)state;
+    static const int64_t block[17] = { 4, 4 };
     const cip_blosc_params rows[] = {
         { .size = sizeof *rows, .codec = "lzma" },
+        { .size = sizeof *rows, .codec = "ndlz:4" },
+        { .size = sizeof *rows, .codec = "ndlz:5", .ndim = 2, .block = block },
+        { .size = sizeof *rows, .codec = "zfp:acc=-3", .ndim = 2, .block = block },
+        { .size = sizeof *rows, .ndim = 17, .block = block },
+        { .size = sizeof *rows, .ndim = -1, .block = block },
+        { .size = sizeof *rows, .ndim = 2 },
+        { .size = sizeof *rows, .block = block },
         { .size = sizeof *rows, .filter = "shuffle+delta" },
         { .size = sizeof *rows, .filter = "shuffled" },
         { .size = sizeof *rows, .level = 10 },
@@ -259,6 +300,7 @@ int main(void)
         cmocka_unit_test(chunks_come_back_with_one_context),
         cmocka_unit_test(defaults_are_those_that_are_documented),
         cmocka_unit_test(parameters_reach_the_chunk),
+        cmocka_unit_test(chunks_of_arrays_know_the_shape_of_blocks),
         cmocka_unit_test(wrong_parameters_give_no_context),
         cmocka_unit_test(calls_that_do_not_fit_the_chunk_fail),
         cmocka_unit_test(long_items_are_as_long_as_the_context_says),

@@ -24,7 +24,8 @@ F, Split = blosc2.Filter, blosc2.SplitMode
 class Params(c.Structure):
     _fields_ = [("size", c.c_size_t), ("codec", c.c_char_p), ("level", c.c_int), ("typesize", c.c_uint32),
                 ("filter", c.c_char_p), ("blocksize", c.c_uint32), ("split", c.c_int), ("dict", c.c_bool),
-                ("blosc1", c.c_bool), ("allocator", c.c_void_p), ("max_memory", c.c_uint64)]
+                ("blosc1", c.c_bool), ("allocator", c.c_void_p), ("max_memory", c.c_uint64),
+                ("ndim", c.c_int32), ("block", c.POINTER(c.c_int64))]
 
 
 class Err(c.Structure):
@@ -36,6 +37,9 @@ class Blosc:
 
     def __init__(self, lib, **params):
         words = {k: v.encode() if isinstance(v, str) else v for k, v in params.items()}
+        if "block" in words:
+            words["ndim"] = len(words["block"])
+            words["block"] = (c.c_int64 * len(words["block"]))(*words["block"])
         self.lib, self.err = lib, Err()
         self.b = lib.cip_blosc_new(c.byref(Params(size=c.sizeof(Params), **words)), c.byref(self.err))
         assert self.b, self.err.text
@@ -224,3 +228,92 @@ def test_their_blosc1_chunks_are_read(lib, rng):
                 assert b.decode(chunk, n) == raw, (codec, shuffle, n, kind, level, typesize)
                 tried += 1
     assert tried > 600
+
+
+# --- chunks of arrays: the shape of a block matters
+
+
+def read_by_blosc2(chunk, blocks, count, dtype, codec, meta=0, filters=(), filters_meta=()):
+    """The chunk's elements in an array of one chunk: `count` blocks one above the other."""
+    shape = (blocks[0] * count, *blocks[1:])
+    filters = [F.NOFILTER] * (6 - len(filters)) + list(filters)
+    meta6 = [0] * (6 - len(filters_meta)) + list(filters_meta)
+    array = blosc2.empty(shape, dtype, chunks=shape, blocks=blocks, cparams=blosc2.CParams(
+        codec=codec, codec_meta=meta, filters=filters, filters_meta=meta6, nthreads=1))
+    array.schunk.update_chunk(0, chunk)
+    return array[...]
+
+
+def planes(rng, shape):
+    """Bytes that NDLZ finds something in."""
+    few = rng.integers(0, 2, shape, dtype="u1")
+    y, x = np.indices(shape)
+    tiles = (y % 8 * 31 + x % 8 * 7 + x // 8 % 3).astype("u1")
+    rows = (y % 4 * 5 + x % 4 + x // 4 % 2 * (y // 4 % 3)).astype("u1")
+    noisy = np.where(rng.random(shape) < 0.05, rng.integers(0, 256, shape, dtype="u1"), tiles)
+    pairs = rng.integers(0, 3, (shape[0], 1), dtype="u1") * 50 + (x % 4).astype("u1")
+    return few, tiles, rows, noisy, pairs, rng.integers(0, 256, shape, dtype="u1")
+
+
+@pytest.mark.parametrize("side", [4, 8])
+def test_python_blosc2_reads_our_ndlz(lib, rng, side):
+    smaller = 0
+    for blocks in ((32, 48), (33, 30), (64, 64), (5, 70), (3, 50), (8, 8), (200, 300)):
+        for dtype, filter in (("u1", "none"), ("u1", "shuffle"), ("<i2", "shuffle"), ("<i4", "shuffle"),
+                              ("<i4", "delta+shuffle")):
+            for plane in planes(rng, (blocks[0] * 3, blocks[1])):
+                raw = plane.astype(dtype).tobytes()
+                with Blosc(lib, codec=f"ndlz:{side}", filter=filter, typesize=np.dtype(dtype).itemsize,
+                           block=blocks) as b:
+                    chunk = b.encode(raw)
+                    assert b.decode(chunk, len(raw)) == raw
+                got = read_by_blosc2(chunk, blocks, 3, dtype, blosc2.Codec.NDLZ, side)
+                assert got.tobytes() == raw, (blocks, dtype, filter, side)
+                smaller += len(chunk) < len(raw) // 2
+    assert smaller > 50
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+@pytest.mark.parametrize("blocks", [(100,), (8, 16), (9, 13), (4, 8, 7), (4, 5, 4, 6)])
+def test_python_blosc2_reads_our_zfp(lib, rng, blocks, dtype):
+    shape = (blocks[0] * 3, *blocks[1:])
+    smooth = (np.sin(np.arange(np.prod(shape)) / 20) * 100).reshape(shape).astype(dtype)
+    odd = smooth.copy()
+    odd[0] = np.nan
+    odd[-1] = 1e30
+    for text, codec, meta in (("acc=-2", "ACC", 254), ("acc=1", "ACC", 1), ("prec=12", "PREC", 12),
+                              ("prec=60", "PREC", 60), ("rate=25", "RATE", 25), ("rate=60", "RATE", 60)):
+        codec = blosc2.Codec[f"ZFP_{codec}"]
+        for values in (smooth, odd):
+            with Blosc(lib, codec="zfp:" + text, typesize=values.itemsize, block=blocks) as b:
+                chunk = b.encode(values.tobytes())
+                ours = np.frombuffer(b.decode(chunk, values.nbytes), dtype).reshape(shape)
+            got = read_by_blosc2(chunk, blocks, 3, dtype, codec, meta)
+            assert got.tobytes() == ours.tobytes(), (text, blocks)
+            assert np.array_equal(np.isnan(got), np.isnan(values))
+            if text.startswith("acc"):
+                assert np.nanmax(abs(got.astype("f8") - values.astype("f8"))) <= 10.0 ** int(text[4:])
+            if values is smooth:  # it gives what theirs does
+                cparams = blosc2.CParams(codec=codec, codec_meta=meta, filters=[F.NOFILTER], filters_meta=[0])
+                theirs = blosc2.asarray(values, chunks=shape, blocks=blocks, cparams=cparams)
+                assert theirs[...].tobytes() == got.tobytes(), (text, blocks)
+
+
+def test_python_blosc2_reads_our_cells(lib, rng):
+    for blocks in ((50,), (16, 20), (5, 7, 9), (3, 4, 8, 9)):
+        shape = (blocks[0] * 3, *blocks[1:])
+        values = np.cumsum(rng.random(shape)).reshape(shape)
+        for dtype, (name, cell), side in itertools.product(
+                ("<f4", "<f8"), (("ndcell", F.NDCELL), ("ndmean", F.NDMEAN)), (2, 3)):
+            if name == "ndmean" and min(blocks) < side:
+                continue
+            raw = values.astype(dtype)
+            with Blosc(lib, codec="lz4", filter=f"{name}:{side}+shuffle", typesize=raw.itemsize, block=blocks) as b:
+                chunk = b.encode(raw.tobytes())
+                ours = b.decode(chunk, raw.nbytes)
+            filters, meta = [cell, F.SHUFFLE], [side, 0]
+            got = read_by_blosc2(chunk, blocks, 3, dtype, blosc2.Codec.LZ4, 0, filters, meta)
+            assert got.tobytes() == ours and (name == "ndmean") == (ours != raw.tobytes())
+            theirs = blosc2.asarray(raw, chunks=shape, blocks=blocks, cparams=blosc2.CParams(
+                codec=blosc2.Codec.LZ4, filters=[F.NOFILTER] * 4 + filters, filters_meta=[0] * 4 + meta))
+            assert np.allclose(theirs[...], got, rtol=1e-6)
