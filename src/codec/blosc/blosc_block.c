@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "base/num.h"
+#include "codec/filter/filter.h"
+
 enum {
     VERSION_BLOSC1 = 2,
     BLOSC1_MAX_SPLITS = 16,
@@ -149,25 +152,39 @@ static cip_status take_room(cip_blosc_blocks *b, size_t n, uint8_t **out, cip_er
     return CIP_OK;
 }
 
+/* The slots that change anything, the last one first. Returns how many. */
+static int acting_slots(const cip_blosc_head *h, int slot[CIP_BLOSC_FILTERS])
+{
+    int n = 0;
+    for (int i = CIP_BLOSC_FILTERS - 1; i >= 0; i--)
+        if (slot_acts(h, i))
+            slot[n++] = i;
+    return n;
+}
+
+/* All streams of a block, filtered as it is. */
+static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
+                                 cip_err *err)
+{
+    const cip_blosc_head *h = b->h;
+    bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
+    if (h->vl)
+        return vl_block(b, stored, dst, n, err);
+    if (split && is_doubtful(h))
+        return either_streams(b, stored, dst, n, err);
+    return streams(b, stored, split ? h->typesize : 1, dst, n, err);
+}
+
 cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *block, uint8_t *dst,
                                   size_t n, cip_err *err)
 {
     const cip_blosc_head *h = b->h;
-    int slot[CIP_BLOSC_FILTERS], nslot = 0;
+    int slot[CIP_BLOSC_FILTERS], nslot = acting_slots(h, slot);
     uint8_t *room = NULL;
-    bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
-    for (int i = CIP_BLOSC_FILTERS - 1; i >= 0; i--)
-        if (slot_acts(h, i))
-            slot[nslot++] = i;
     if (nslot != 0)
         CIP_TRY(take_room(b, n, &room, err));
     uint8_t *from = nslot % 2 != 0 ? room : dst, *to = nslot % 2 != 0 ? dst : room;
-    if (h->vl)
-        CIP_TRY(vl_block(b, block->stored, from, n, err));
-    else if (split && is_doubtful(h))
-        CIP_TRY(either_streams(b, block->stored, from, n, err));
-    else
-        CIP_TRY(streams(b, block->stored, split ? h->typesize : 1, from, n, err));
+    CIP_TRY(decode_streams(b, block->stored, from, n, err));
     for (int k = 0; k < nslot; k++) {
         const cip_filter_env env = { .typesize = h->typesize,
                                      .super_typesize = b->env->typesize,
@@ -181,6 +198,41 @@ cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *bl
         CIP_TRY(cip_filter_undo(h->filter[slot[k]], &env, from, to, n, err));
         from = to;
         to = swap;
+    }
+    return CIP_OK;
+}
+
+/* What of a want lies in [off, off + n), as it counts from off. */
+static cip_want cut(const cip_want *want, uint64_t off, size_t n)
+{
+    uint64_t lo = cip_max_u64(want->off, off), hi = cip_min_u64(want->off + want->len, off + n);
+    return lo < hi ? (cip_want){ lo - off, (size_t)(hi - lo), want->dst + (lo - want->off) }
+                   : (cip_want){ 0, 0, NULL };
+}
+
+cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *block, uint64_t off,
+                                size_t n, const cip_want *want, size_t nwant, bool *done,
+                                cip_err *err)
+{
+    enum { EACH = 64 }; /* bytes of a whole block that are put in order while a piece is begun */
+    const cip_blosc_head *h = b->h;
+    int slot[CIP_BLOSC_FILTERS];
+    uint64_t work = 0;
+    uint8_t *room;
+    for (size_t i = 0; i < nwant; i++) {
+        cip_want w = cut(&want[i], off, n);
+        work += w.len != 0 ? w.len + EACH : 0;
+    }
+    *done = work < n / 2 && acting_slots(h, slot) == 1 && h->filter[slot[0]] == CIP_BLOSC_SHUFFLE;
+    if (!*done)
+        return CIP_OK;
+    size_t width = h->filter_meta[slot[0]] != 0 ? h->filter_meta[slot[0]] : h->typesize;
+    CIP_TRY(take_room(b, n, &room, err));
+    CIP_TRY(decode_streams(b, block->stored, room, n, err));
+    for (size_t i = 0; i < nwant; i++) {
+        cip_want w = cut(&want[i], off, n);
+        if (w.len != 0)
+            cip_unshuffle_part(width, room, n, (size_t)w.off, w.dst, w.len);
     }
     return CIP_OK;
 }

@@ -242,13 +242,19 @@ static void hand_out(const cip_want *want, size_t nwant, const place *at, const 
     }
 }
 
-/* Decodes a block; *raw: to where. */
+/* Decodes a block; *raw: to where, or NULL where no more of it was put in order than is wanted. */
 static cip_status decode_block(chunk *c, const place *at, const cip_want *want, size_t nwant,
                                uint8_t **raw, cip_err *err)
 {
     cip_blosc_block block = { .number = at->number, .first = c->first };
     *raw = whole_place(want, nwant, at);
+    bool done = false;
     CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &block.stored, err));
+    if (*raw == NULL)
+        CIP_TRY(
+            cip_blosc_block_part(&c->blocks, &block, at->off, at->len, want, nwant, &done, err));
+    if (done)
+        return CIP_OK;
     if (*raw == NULL && at->len > c->part_len) {
         void *part = c->part;
         CIP_TRY(cip_mem_resize(c->env->mem, &part, at->len, err));
@@ -262,7 +268,7 @@ static cip_status decode_block(chunk *c, const place *at, const cip_want *want, 
     return CIP_OK;
 }
 
-/* Block 0, which delta needs for the others; it stays where it is. */
+/* Block 0, which delta needs for the others, all of it; it stays where it is. */
 static cip_status decode_first(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
 {
     const place at = { 0, 0, c->h.blocksize };

@@ -22,6 +22,9 @@ static inline size_t cip_delta_width(uint32_t typesize)
 void cip_unshuffle_planes(const uint8_t *src, size_t stride, size_t width, uint8_t *dst,
                           size_t count);
 void cip_unshuffle(size_t width, const uint8_t *src, uint8_t *dst, size_t n);
+/* Of what that gives, the `len` bytes from `off` on, to dst. */
+void cip_unshuffle_part(size_t width, const uint8_t *src, size_t n, size_t off, uint8_t *dst,
+                        size_t len);
 /* `whole`: as version 2 of the chunks has it, all elements or none. */
 void cip_bitunshuffle(size_t typesize, bool whole, const uint8_t *src, uint8_t *dst, size_t n);
 /* first: the decoded block 0; NULL: this is it. */

@@ -63,6 +63,24 @@ static void shuffle_of_any_width_is_undone(void **state)
         }
 }
 
+/* Pieces that begin and end in the midst of elements, and in the bytes behind the last one. */
+static void a_part_is_unshuffled_as_the_whole_is(void **state)
+{
+    (void)state;
+    uint8_t part[100];
+    for (size_t width = 1; width < 20; width++)
+        for (size_t n = 60; n < 64; n++) {
+            cip_unshuffle(width, noise, want, n);
+            for (size_t off = 0; off <= n; off++)
+                for (size_t len = 0; len <= n - off; len++) {
+                    memset(part, 0, sizeof part);
+                    cip_unshuffle_part(width, noise, n, off, part, len);
+                    if (memcmp(part, want + off, len) != 0 || part[len] != 0)
+                        fail_msg("width %zu, %zu of %zu bytes at %zu differ", width, len, n, off);
+                }
+        }
+}
+
 static void wanted_bits(size_t width, size_t count)
 {
     memset(want, 0, count * width);
@@ -260,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shuffle_of_any_width_is_undone),
+        cmocka_unit_test(a_part_is_unshuffled_as_the_whole_is),
         cmocka_unit_test(bitshuffle_of_any_width_is_undone),
         cmocka_unit_test(the_bitshuffle_of_the_format_sheet_is_undone),
         cmocka_unit_test(delta_is_undone_in_block_0_and_in_others),

@@ -86,3 +86,29 @@ void cip_unshuffle(size_t width, const uint8_t *src, uint8_t *dst, size_t n)
         cip_unshuffle_planes(src, count, width, dst, count);
     memcpy(dst + count * width, src + count * width, n % width);
 }
+
+/* The first `len` bytes of an element from its byte j on. */
+static void part_of_element(const uint8_t *src, size_t stride, size_t j, uint8_t *dst, size_t len)
+{
+    for (size_t k = 0; k < len; k++)
+        dst[k] = src[(j + k) * stride];
+}
+
+void cip_unshuffle_part(size_t width, const uint8_t *src, size_t n, size_t off, uint8_t *dst,
+                        size_t len)
+{
+    size_t count = n / width, end = count * width, j = off % width, rest = 0;
+    if (off + len > end) /* what is no whole element lies there as it is */
+        rest = off < end ? off + len - end : len;
+    len -= rest;
+    memcpy(dst + len, src + off + len, rest);
+    if (len != 0 && j != 0) {
+        size_t head = len < width - j ? len : width - j;
+        part_of_element(src + off / width, count, j, dst, head);
+        off += head;
+        dst += head;
+        len -= head;
+    }
+    cip_unshuffle_planes(src + off / width, count, width, dst, len / width);
+    part_of_element(src + (off + len) / width, count, 0, dst + len / width * width, len % width);
+}
