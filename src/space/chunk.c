@@ -103,11 +103,13 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
     const cip_codec *codec = steps.n == 1 ? steps.at->codec : &cip_codec_stored; /* can nothing */
     bool large = c->raw_len > cip_cache_max(rd->cache) / 2; /* too large to be kept */
     bool part = a->nbytes <= c->raw_len / 2;
-    if (c->sum_id !=
-        CIP_SUM_NONE) /* of all its bytes: none is given out before they are compared */
-        return a->direct ? CIP_WAY_DIRECT : CIP_WAY_WHOLE;
+    bool summed = c->sum_id != CIP_SUM_NONE;
+    if (summed && a->direct)
+        return CIP_WAY_DIRECT;
     if (a->staged && (!part || a->nbytes > rd->tune->pieces_nbytes))
         return CIP_WAY_WHOLE;
+    if (summed) /* all stored bytes are compared first: by blocks that would be done for each */
+        return codec->plan != NULL && part && a->batches == 0 ? CIP_WAY_PIECES : CIP_WAY_WHOLE;
     if (steps.n == 0)
         return CIP_WAY_STORED;
     if (a->direct)
@@ -309,11 +311,16 @@ static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c
 {
     planned p;
     cip_status st;
+    bool summed = c->sum_id != CIP_SUM_NONE;
     open_planned(rd, s, c, &p);
     CIP_GO(cip_extent_check(&c->at, "stored data", err));
+    if (summed) { /* all of it is its head */
+        CIP_GO(read_head(&p, c->at.len, err));
+        CIP_GO(cip_chunk_check_sum(&rd->env->mem, c, p.head, err));
+    }
     CIP_GO(plan(&p, w->piece, w->n, err));
-    st = is_small_part(&p.needs, w) ? read_from_unit(&p, s, w, err)
-                                    : decode_planned(&p, w->piece, w->n, err);
+    st = is_small_part(&p.needs, w) && !summed ? read_from_unit(&p, s, w, err)
+                                               : decode_planned(&p, w->piece, w->n, err);
 done:
     cip_buffer_pool_give(rd->buffers, &p.room);
     return st;
@@ -359,7 +366,7 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
     cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
     if (max == 0 || !cip_space_follow(&in, &base, c->at.len, false))
         return 0;
-    if (way == CIP_WAY_WHOLE || way == CIP_WAY_DIRECT) {
+    if (way == CIP_WAY_WHOLE || way == CIP_WAY_DIRECT || c->sum_id != CIP_SUM_NONE) {
         *need = (cip_need){ base, c->at.len };
         return 1;
     }
@@ -407,6 +414,17 @@ cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *
     return cip_chunk_fail_in(err, cip_err_give(err, &found, st), s, w->i);
 }
 
+/* Whether pieces of the chunk were read not long ago. */
+static bool asked_again(const cip_rd *rd, const cip_space *s, uint64_t i)
+{
+    cip_cache_entry *pin;
+    size_t len;
+    bool again;
+    cip_cache_look(rd->cache, cip_chunk_key(s, i), &len, &pin, &again);
+    cip_cache_unpin(rd->cache, pin);
+    return again;
+}
+
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                             const cip_chunk_wish *w, cip_err *err)
 {
@@ -416,6 +434,8 @@ cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
     if (special)
         return cip_chunk_fail_in(err, st, s, w->i);
     cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
+    if (way == CIP_WAY_PIECES && c->sum_id != CIP_SUM_NONE && asked_again(rd, s, w->i))
+        way = CIP_WAY_WHOLE;
     if (way == CIP_WAY_STORED || !cip_chunk_hold_cached(rd, s, w->i, c, &h))
         return cip_chunk_pieces_by(rd, s, c, w, way, err);
     copy_pieces(w, h.ptr);

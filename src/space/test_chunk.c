@@ -419,16 +419,26 @@ static void stages_are_undone_in_turn(void **state)
 
 enum { DELTA_LEN = 1000, DELTA_BLOCK = 100 };
 
-/* A delta chunk in a file that counts what is read of it. */
-static cip_space *delta_chunk(uint8_t *raw)
+/* A delta chunk in a file that counts what is read of it; `id`: of the sum that goes with it. */
+static cip_space *delta_chunk_with(uint8_t *raw, cip_sum_id id)
 {
     uint8_t stored[DELTA_LEN + 8] = { DELTA_BLOCK, 0, 0, 0, DELTA_LEN % 256, DELTA_LEN / 256 };
     for (size_t i = 0; i < DELTA_LEN; i++) {
         raw[i] = (uint8_t)(i * 31);
         stored[8 + i] = raw[i] ^ (i < DELTA_BLOCK ? 0 : raw[i % DELTA_BLOCK]);
     }
-    cip_chunk c = { .at = in_file((char *)stored, sizeof stored), .raw_len = DELTA_LEN };
+    cip_chunk c = { 0 };
+    if (id != CIP_SUM_NONE)
+        c = summed((char *)stored, sizeof stored, id);
+    else
+        c.at = in_file((char *)stored, sizeof stored);
+    c.raw_len = DELTA_LEN;
     return chunked(&c, 1, DELTA_LEN, &fake_delta);
+}
+
+static cip_space *delta_chunk(uint8_t *raw)
+{
+    return delta_chunk_with(raw, CIP_SUM_NONE);
 }
 
 static void a_window_asks_only_for_its_blocks(void **state)
@@ -450,6 +460,32 @@ static void a_window_asks_only_for_its_blocks(void **state)
     assert_int_equal(read_at(s, 0, b, 501, NULL), CIP_OK); /* more: whole and kept */
     assert_memory_equal(b, raw, 500);
     assert_int_equal(cip_cache_nbytes(f.layout->cache), DELTA_LEN);
+}
+
+static void blocks_of_a_chunk_with_a_sum_are_decoded_alone_once(void **state)
+{
+    (void)state;
+    uint8_t raw[DELTA_LEN], b[100];
+    cip_space *s = delta_chunk_with(raw, CIP_SUM_ADLER32);
+    cip_want w[2] = { { 250, 60, b }, { 995, 5, b + 60 } };
+    for (int turn = 0; turn < 2; turn++) {
+        memset(b, 0, sizeof b);
+        assert_int_equal(cip_space_read(&f.how, s, w, 2, NULL), CIP_OK);
+        assert_memory_equal(b, raw + 250, 60);
+        assert_memory_equal(b + 60, raw + 995, 5);
+        assert_int_equal(cip_cache_nbytes(f.layout->cache), turn == 0 ? 0 : DELTA_LEN);
+    }
+}
+
+static void of_a_chunk_with_a_sum_all_is_compared_for_a_block(void **state)
+{
+    (void)state;
+    uint8_t raw[DELTA_LEN], b[60];
+    cip_err err = CIP_ERR_INIT;
+    cip_space *s = delta_chunk_with(raw, CIP_SUM_ADLER32);
+    f.file[8 + 500] ^= 1; /* in a block that nobody asks for */
+    assert_int_equal(read_at(s, 250, b, 60, &err), CIP_ERR_CHECKSUM);
+    assert_string_equal(err.part, "chunk 0");
 }
 
 static void too_many_blocks_mean_all_of_them(void **state)
@@ -675,6 +711,8 @@ int main(void)
         TEST(stages_are_undone_in_turn),
 
         TEST(a_window_asks_only_for_its_blocks),
+        TEST(blocks_of_a_chunk_with_a_sum_are_decoded_alone_once),
+        TEST(of_a_chunk_with_a_sum_all_is_compared_for_a_block),
         TEST(too_many_blocks_mean_all_of_them),
         TEST(needs_beyond_the_stored_bytes_are_corrupt),
         TEST(a_codec_is_shown_more_of_a_chunk_if_it_asks),
