@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-#include "base/num.h"
+#include "io/pieces.h"
 #include "io/temporary.h"
 
 /* A file that waits, and where it goes. */
 typedef struct member {
     struct member *next;
     char *name;
-    cip_io *waits;      /* borrowed: what all members wait in, */
-    cip_revision bytes; /* and the pieces of it that this one is made of */
-    cip_out out;
+    cip_revision bytes;
+    cip_pieces pieces; /* of them, in what all members wait in */
+    cip_out out;       /* of one in memory */
     cip_target target; /* once it is made */
     bool made;
 } member;
@@ -55,64 +55,6 @@ static void member_end(cip_mem *mem, member *m)
     cip_mem_put(mem, m);
 }
 
-/* Members lie in one temporary file, as they may be many: each writes at its end. */
-static cip_status write_member(void *user, const void *p, size_t n, cip_err *err)
-{
-    member *m = user;
-    const uint64_t at = m->waits->size;
-    CIP_TRY(cip_temporary_write(m->waits, at, p, n, err));
-    return cip_revision_range(&m->bytes, m->waits, at, n, err);
-}
-
-static cip_status rewrite_member(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
-{
-    const member *m = user;
-    const uint8_t *from = p;
-    for (const cip_segment *s = m->bytes.segment; n != 0; s++) {
-        const uint64_t skip = cip_min_u64(off, s->len);
-        const size_t now = (size_t)cip_min_u64(n, s->len - skip);
-        CIP_TRY(cip_temporary_write(m->waits, s->off + skip, from, now, err));
-        off -= skip;
-        from += now;
-        n -= now;
-    }
-    return CIP_OK;
-}
-
-static cip_status rewind_member(void *user, uint64_t off, cip_err *err)
-{
-    cip_revision *r = &((member *)user)->bytes;
-    (void)err;
-    while (r->tail_len > off) {
-        cip_segment *last = &r->segment[r->nsegment - 1];
-        const uint64_t now = cip_min_u64(last->len, r->tail_len - off);
-        last->len -= now;
-        r->tail_len -= now;
-        r->nsegment -= last->len == 0;
-    }
-    return CIP_OK;
-}
-
-/* What moves is written once more. */
-static cip_status move_member(void *user, uint64_t from, uint64_t to, cip_err *err)
-{
-    member *m = user;
-    cip_io *moving = NULL, *is = NULL;
-    cip_status st;
-    CIP_GO(cip_temporary_new(m->waits->env, NULL, &moving, err));
-    CIP_GO(cip_io_open_revision(m->waits, &m->bytes, &is, err));
-    CIP_GO(cip_temporary_add(moving, is, from, is->size - from, err));
-    CIP_GO(rewind_member(m, cip_min_u64(from, to), err));
-    const uint64_t at = m->waits->size, gap = to - m->bytes.tail_len;
-    CIP_GO(cip_temporary_resize(m->waits, at + gap, err));
-    CIP_GO(cip_temporary_add(m->waits, moving, 0, moving->size, err));
-    st = cip_revision_range(&m->bytes, m->waits, at, gap + moving->size, err);
-done:
-    cip_io_close(is);
-    cip_io_close(moving);
-    return st;
-}
-
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
     target_output *o = user;
@@ -124,16 +66,11 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     CIP_GO(cip_mem_copy(mem, name, strlen(name), &m->name, err));
     if (o->waits == NULL)
         CIP_GO(cip_temporary_new(o->env, NULL, &o->waits, err));
-    m->waits = o->waits;
     m->bytes = (cip_revision){ .patch = { .arena = { .mem = mem } }, .anew = true };
-    m->out = (cip_out){ .write = write_member,
-                        .user = m,
-                        .rewrite = rewrite_member,
-                        .rewind = rewind_member,
-                        .move = move_member };
+    cip_pieces_begin(&m->pieces, o->waits, &m->bytes);
     *o->last = m;
     o->last = &m->next;
-    *out = &m->out;
+    *out = &m->pieces.out;
     return CIP_OK;
 done:
     member_end(mem, m);
@@ -172,7 +109,7 @@ static cip_status make_member(const target_output *o, member *m, cip_err *err)
     cip_io *data;
     CIP_TRY(cip_target_member(o->target, m->name, &m->target, err));
     m->made = true;
-    CIP_TRY(cip_io_open_revision(m->waits, &m->bytes, &data, err));
+    CIP_TRY(cip_io_open_revision(o->waits, &m->bytes, &data, err));
     cip_status st = deliver(o, &m->target, data, data->size, err);
     cip_io_close(data);
     return st;
