@@ -293,10 +293,9 @@ cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, ci
 cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
                                 const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err);
 /* Rows of a chunk; without a wish, as many as *chunklen says (0: what suits so many rows of `row`
- * bytes). Of none the widest chunk holds more than a Blosc chunk can (`widest`: bytes of its row).
- */
+ * bytes). All of them are less than a Blosc chunk can hold, those of all columns of records too. */
 cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
-                                   uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err);
+                                   uint64_t row, int64_t *chunklen, cip_err *err);
 
 /* How superchunks are. */
 typedef struct cip_blz_super_how {

@@ -168,15 +168,15 @@ static uint64_t usual_chunklen(uint64_t rows, uint64_t row)
 }
 
 cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t rows,
-                                   uint64_t row, uint64_t widest, int64_t *chunklen, cip_err *err)
+                                   uint64_t row, int64_t *chunklen, cip_err *err)
 {
     const char *text = cip_option_of(spec, a, OPTION_CHUNKLEN);
-    const uint64_t most = CIP_BLOSC_MAX_NBYTES / cip_max_u64(1, widest);
+    const uint64_t most = CIP_BLOSC_MAX_NBYTES / cip_max_u64(1, row);
     uint64_t n = 0;
     if (most == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected rows of at most %d bytes, found %" PRIu64, CIP_BLOSC_MAX_NBYTES,
-                        widest);
+                        row);
     if (*chunklen == 0 || (uint64_t)*chunklen > most)
         *chunklen = (int64_t)cip_min_u64(most, usual_chunklen((uint64_t)rows, row));
     if (text == NULL)

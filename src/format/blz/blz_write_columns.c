@@ -196,7 +196,7 @@ static cip_status choose_chunks(cip_blz_writer *w, cip_err *err)
         c->takes = c->takes && c->from == NULL;
         c->chunklen = !all || w->ncolumn == 1 ? rows_taken(c) : 0;
         CIP_TRY(cip_blz_choose_chunklen(w->spec, all ? NULL : c->array, rows, all ? row : c->row,
-                                        all ? widest : c->row, &c->chunklen, err));
+                                        &c->chunklen, err));
     }
     const uint64_t rows = w->ncolumn != 0 ? (uint64_t)w->column[0].array->shape[0] : 0;
     const uint64_t len = w->ncolumn != 0 ? (uint64_t)w->column[0].chunklen : 1;

@@ -516,6 +516,10 @@ static void several_arrays_are_columns(void **state)
     assert_string_equal(f.layout->array[0]->dtype->name, "{'a~': int64, 'b/': uint8[2]}");
     assert_string_equal(blz_verify(&f).text, "");
     blz_end(&f);
+    spec.option = (const char *const[8]){ "220000000" }; /* of one column: below 2^31 bytes */
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_ERR_ARG);
+    assert_non_null(strstr(f.err.text, "for chunklen, found 220000000"));
+    blz_end(&f);
 }
 
 static void what_is_no_column_is_named(void **state)
