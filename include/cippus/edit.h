@@ -117,11 +117,13 @@ CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *sel
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
 /** Adds an array where `path` names nothing, as cip_put does in a new file; parents are made.
- * Nothing else of the file moves: its data come behind the last block. `opts` may be NULL; the
- * codec is the edit's where it has none. Several may be added by an update; other calls of this
- * update know them by their nodes only. ARG when `path` names something or lies within an array's
- * description. UNSUPPORTED in a format with one array, behind a streamed block (freeze it first),
- * in a file of ASDF 0.1, and for `external` storage. */
+ * Nothing else of the file moves: its data come behind the last block, or into new files of the
+ * folder: in a table or in records of BLZ or bcolz it is a column, with as many rows as the others.
+ * `opts` may be NULL; the codec is the edit's where it has none. Several may be added by an update;
+ * other calls of this update know them by their nodes only. ARG when `path` names something or lies
+ * within an array's description. UNSUPPORTED in a format with one array, behind a streamed block
+ * (freeze it first), in a file of ASDF 0.1, for `external` storage, and for a column of another
+ * length. */
 CIP_API cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
                                 const int64_t *shape, const void *data,
                                 const cip_array_options *opts, cip_err *err);

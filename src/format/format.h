@@ -103,7 +103,8 @@ typedef struct cip_store_begin {
     const cip_spec *spec; /* of updates: codec, level, options, version, checksum, tree_slack and
                              align of what is stored anew */
     cip_layout *old;      /* what an update changes, open from its file; NULL: a new file is made */
-    cip_out *out;         /* of new files */
+    cip_out *out;         /* of new files; of updates of a folder for what is new in it: members of
+                             it are made with the revision, which has them before `finish` */
     cip_io *temporary;    /* of updates: empty, made a file only when much is written; the revision
                              may take ranges of it */
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
@@ -146,8 +147,8 @@ typedef struct cip_array_store {
     /* Behind an array's last chunk. `again` is NULL, or the caller can give the data once more:
      * *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
-    /* With CIP_STORE_LATE and spec.late: the next array, before its first chunk; fills *form
-     * (zeroed before). It lives as long as the writing. */
+    /* With CIP_STORE_LATE and spec.late, and in updates with CIP_STORE_ADDS: the next array, before
+     * its first chunk; fills *form (zeroed before). It lives as long as the writing. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. */
     cip_status (*tree)(void *w, const cip_node *root, cip_err *err);
@@ -190,8 +191,9 @@ typedef struct cip_array_store {
      * beside it, *in, which holds *nbytes bytes of the array's space now. */
     bool (*grows)(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 
-    /* Ends; *r is empty before. Of a new file it gets what was written and is known only now: its
-     * patch (member "", within what was written), which the core refuses on a pipe. Not NULL. */
+    /* Ends; *r is empty before, but for what `out` of an update has made. Of a new file it gets
+     * what was written and is known only now: its patch (member "", within what was written), which
+     * the core refuses on a pipe. Not NULL. */
     cip_status (*finish)(void *w, cip_revision *r, cip_err *err);
     /* Frees what does not live in the arena; once for each begin that was OK, also when finish was
      * not reached. */
@@ -212,8 +214,10 @@ enum {
     CIP_STORE_SUMS = 128,  /* has kinds of checksums to choose from */
     CIP_STORE_COMPLETES = 256, /* `finish` changes what was written where the output can be changed;
                                   a pipe gets it without */
-    CIP_STORE_NAMES = 512 /* arrays have names, and of a tree it holds what `check` does not name;
-                             not with LATE. TREE implies the names */
+    CIP_STORE_NAMES = 512, /* arrays have names, and of a tree it holds what `check` does not name;
+                              not with LATE. TREE implies the names */
+    CIP_STORE_ADDS = 1024  /* to a file that is there arrays are added as to a new one: `add`, then
+                              `store` and `end` with their numbers, from 0 on */
 };
 
 /* A way of storing that only this format has; its value is a text that the format reads. */

@@ -40,15 +40,16 @@ def write(root, a, chunklen, *, is_blz=False, cname="lz4", clevel=5, shuffle=1, 
     (root / "__attrs__").write_text(json.dumps(attrs or {}) + "\n")
 
 
-def check(root, a, attrs=None):
-    """Every file of the folder against the array, field by field."""
+def check(root, a, attrs=None, *, new=False):
+    """Every file of the folder against the array, field by field; new: meta/sizes counts the chunks alone, not as the programs do."""
     storage = json.loads((root / "meta" / "storage").read_text())
     chunklen, is_blz = storage["chunklen"], "bparams" in storage
     params = storage["bparams" if is_blz else "cparams"]
     assert storage["dtype"] == name_of(a.dtype)
     names = [f"__{i}.blp" for i in range(-(-len(a) // chunklen))]
-    assert sorted(p.name for p in (root / "data").iterdir()) == sorted(names)
-    assert sorted(p.name for p in root.iterdir()) == ["__attrs__", "data", "meta"]
+    has_data = bool(names) or not new
+    assert sorted(p.name for p in root.iterdir()) == ["__attrs__", *["data"] * has_data, "meta"]
+    assert not has_data or sorted(p.name for p in (root / "data").iterdir()) == sorted(names)
     chunks = []
     for i, name in enumerate(names):
         file = (root / "data" / name).read_bytes()
@@ -61,6 +62,7 @@ def check(root, a, attrs=None):
         assert blosc.decompress(file[16:]) == rows
         chunks.append(file[16:])
     text = (root / "meta" / "sizes").read_bytes()
-    assert text.endswith(b"}\n") and text.isascii() and json.loads(text) == sizes_of(a, chunklen, chunks, is_blz)
+    sizes = {**sizes_of(a, chunklen, chunks, is_blz), **({"cbytes": sum(map(len, chunks))} if new else {})}
+    assert text.endswith(b"}\n") and text.isascii() and json.loads(text) == sizes
     text = (root / "__attrs__").read_bytes()
     assert text.endswith(b"}\n") and text.isascii() and json.loads(text) == (attrs or {})

@@ -115,6 +115,56 @@ def test_columns(cippus, tmp_path, is_blz):
 
 
 @pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
+@pytest.mark.parametrize("n", [0, 1, 7, 30])
+def test_columns_come(cippus, rng, tmp_path, n, is_blz):
+    path, columns = tmp_path / "t", {"a": np.arange(n, dtype="<i4"), "b": np.arange(2.0 * n).reshape(n, 2)}
+    write_table(path, columns, is_blz)
+    before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file() and p.name != "__rootdirs__"}
+    for i, dtype in enumerate(TYPES):
+        name, new = f"c{i} \u00e9", tmp_path / "new.npy"
+        columns[name] = rows_of(rng, np.zeros((0, *[(), (3,), (2, 2)][i % 3]), dtype), n)
+        np.save(new, columns[name])
+        options = [[], ["--codec", "zlib:3"], ["--option", "chunklen=4"], ["--option", "filter=none"]][i % 4]
+        plan = cippus.run("put", "--new", "--dry-run", path, name, new).decode()
+        assert plan == f"journal: {3 + -(-n // 7)} files are made, 1 replaced, 0 removed\n"
+        assert not (path / name).exists()
+        cippus.run("put", "--new", "--level", "process", path, name, new, *options)
+        bc.check(path / name, columns[name], new=True)
+        assert json.loads((path / name / "meta/storage").read_text())["chunklen"] == (4 if i % 4 == 2 else 7)
+    roots = json.loads((path / "__rootdirs__").read_text())
+    assert roots == {"names": list(columns), **({"dirs": {c: c for c in columns}} if is_blz else {})}
+    assert all(p.read_bytes() == was for p, was in before.items())
+    assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+    dtype = np.dtype([(c, a.dtype, a.shape[1:]) for c, a in columns.items()])
+    table = np.zeros(n, dtype)
+    for c, a in columns.items():
+        table[c] = a
+    assert cippus.run("cat", "--to", "raw", path) == packed(table)
+    for _ in range(3):  # and are columns like others then
+        table = change(cippus, rng, tmp_path, path, table)
+        assert cippus.run("cat", "--to", "raw", path) == packed(table)
+        assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+
+
+@pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
+def test_columns_that_cannot_come_change_nothing(cippus, tmp_path, is_blz):
+    path = tmp_path / "t"
+    write_table(path, {"a": np.arange(9)}, is_blz)
+    np.save(tmp_path / "9.npy", np.arange(9))
+    np.save(tmp_path / "8.npy", np.arange(8))
+    before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+    for name, file, *options in [("b", "8.npy"), ("_b", "9.npy"), ("..", "9.npy"), ("b/c", "9.npy"), ("b~1c", "9.npy"), ("x" * 201, "9.npy"),
+                                 (b"\xff", "9.npy"), ("b", "9.npy", "--option", "shards=x"), ("b", "9.npy", "--inline")]:
+        name = os.fsdecode(name) if isinstance(name, bytes) else name
+        cippus.run("put", "--new", path, name, tmp_path / file, *options, status=3)
+    cippus.run("put", "--new", path, "a", tmp_path / "9.npy", status=2)
+    if is_blz:
+        cippus.run("put", "--new", path, "b", tmp_path / "9.npy", "--codec", "zstd", status=3)
+    cippus.run("put", "--new", path / "a", "b", tmp_path / "9.npy", status=3)
+    assert {p: p.read_bytes() for p in path.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.parametrize("is_blz", [False, True], ids=["bcolz", "blz"])
 def test_records(cippus, rng, tmp_path, is_blz):
     dtype = np.dtype([("a", "<i4"), ("b", ">f8", (2,)), ("c", "S3")])
     a, path = rows_of(rng, np.zeros(0, dtype), 30), tmp_path / "t"

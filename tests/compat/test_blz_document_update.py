@@ -205,6 +205,82 @@ def test_a_field_changes_its_own_files_alone(tmp_path):
     same(root, a)
 
 
+def with_field(array, name, values):
+    """The records with one field more."""
+    out = np.zeros(array.shape, array.dtype.descr + [(name, values.dtype if values.dtype.names is None else values.dtype.descr,
+                                                      values.shape[array.ndim:])])
+    for old in array.dtype.names:
+        out[old] = array[old]
+    out[name] = values
+    return out
+
+
+FORMS = {
+    "usual": {}, "shards": {}, "keyless": {"key": False}, "walked": {"offsets": False}, "spare": {"spare": 33, "checksum": 6},
+    "zlib": {"cname": "zlib"}, "long": {"per": 100}, "dflt": {"dflt": [7, 2.5]},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", [n for n in ARRAYS if n not in ("one", "records", "names", "empty")])
+def test_fields_come(tmp_path, name, form):
+    a = np.array([(i, i / 2) for i in range(len(ARRAYS[name]))], [("a", "<i4"), ("b", ">f8")])
+    root, shards = tmp_path / "a", None
+    if form == "shards":
+        shards = [root / f"part{i}" for i in range(3)]
+    blz.write(root, a, chunklen=17, shards=shards, **{"per": 4, **FORMS[form]})
+    before = {p: p.read_bytes() for p in root.rglob("*.bin")}
+    for field in ("c", "d/e \u00e9"):
+        values = ARRAYS[name]
+        np.save(tmp_path / "new.npy", values)
+        run("put", "--new", "--level", "process", root, field.replace("/", "~1"), tmp_path / "new.npy")
+        a = with_field(a, field, values)
+        same(root, a)
+    storage = json.loads((root / "meta/storage").read_text())
+    if form == "dflt" and values.dtype.names is None:
+        zero = {"S": "", "U": "", "M": 0}.get(values.dtype.kind, 0)
+        assert storage["dflt"] == [7, 2.5, zero, zero]
+    assert all(p.read_bytes() == was for p, was in before.items())
+    if values.dtype.names is None:  # as those of another field are named, and dealt out
+        assert {str(p.parent.parent / p.name) for p in root.rglob("c/*.bin")} == {str(p.parent.parent / p.name) for p in root.rglob("b/*.bin")}
+    fill = np.zeros((), a.dtype)
+    if form == "dflt":
+        fill["a"], fill["b"] = 7, 2.5
+    a = append(root, a, a[:40])
+    same(root, a)
+    a = resize(root, a, len(a) + 50, fill)
+    same(root, a)
+    same(root, resize(root, a, 20, fill))
+
+
+def test_fields_of_records_along_several_axes(tmp_path):
+    a = nested(120).reshape(40, 3)
+    blz.write(tmp_path / "a", a, chunklen=7, per=2, dflt=0)
+    values = np.arange(40 * 3 * 2, dtype=">i2").reshape(40, 3, 2)
+    np.save(tmp_path / "new.npy", values)
+    run("put", "--new", tmp_path / "a", "more", tmp_path / "new.npy")
+    same(tmp_path / "a", with_field(a, "more", values))
+    np.save(tmp_path / "new.npy", values[:, :2])
+    run("put", "--new", tmp_path / "a", "less", tmp_path / "new.npy", status=3)
+    np.save(tmp_path / "new.npy", values[:, 0, 0])
+    run("put", "--new", tmp_path / "a", "least", tmp_path / "new.npy", status=3)
+
+
+def test_fields_that_cannot_come_change_nothing(tmp_path):
+    root = tmp_path / "a"
+    blz.write(root, np.zeros(20, [("a", "<i4"), ("b", ">f8")]), chunklen=7, per=2)
+    blz.write(tmp_path / "one", np.zeros(20), chunklen=7)
+    (root / "data/left").mkdir()
+    for n in (19, 20):
+        np.save(tmp_path / f"{n}.npy", np.zeros(n))
+    before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
+    for name, n, status, *options in [("c", 19, 3), ("a", 20, 2), ("left", 20, 2), ("c/d", 20, 3), (os.fsdecode(b"\xff"), 20, 3), ("x" * 201, 20, 3),
+                                      ("c", 20, 3, "--option=chunklen=5"), ("c", 20, 3, "--option=superchunk=1")]:
+        run("put", "--new", *options, root, name, tmp_path / f"{n}.npy", status=status)
+    run("put", "--new", tmp_path / "one", "c", tmp_path / "20.npy", status=3)
+    assert {p: p.read_bytes() for p in root.rglob("*") if p.is_file()} == before
+
+
 def test_attributes_change(tmp_path):
     root = tmp_path / "a"
     blz.write(root, NUMBERS, attributes={"k": [1, None]})

@@ -10,12 +10,12 @@
 const char *const fault_bcolz[] = { "__attrs__",    "meta/storage", "meta/sizes",   "data/__0.blp",
                                     "data/__1.blp", "data/__2.blp", "data/__3.blp", "data/__4.blp",
                                     "data/__5.blp", "data/__6.blp", "data/__7.blp", NULL };
-const char *const fault_bcolz_table[] = {
-    "__rootdirs__",   "a/__attrs__", "a/meta/storage", "a/meta/sizes",
-    "a/data/__0.blp", "b/__attrs__", "b/meta/storage", "b/meta/sizes",
-    "b/data/__0.blp", "c/__attrs__", "c/meta/storage", "c/meta/sizes",
-    "c/data/__0.blp", NULL
-};
+const char *const fault_bcolz_table[] = { "__rootdirs__",   "a/__attrs__",    "a/meta/storage",
+                                          "a/meta/sizes",   "a/data/__0.blp", "b/__attrs__",
+                                          "b/meta/storage", "b/meta/sizes",   "b/data/__0.blp",
+                                          "c/__attrs__",    "c/meta/storage", "c/meta/sizes",
+                                          "c/data/__0.blp", "n/__attrs__",    "n/meta/storage",
+                                          "n/meta/sizes",   "n/data/__0.blp", NULL };
 
 static void must(cip_status st, const cip_err *err)
 {
@@ -86,6 +86,8 @@ const char *const fault_wells[] = { "meta/storage",
                                     "data/place/x/__2__.bin",
                                     "data/place/y/__1__.bin",
                                     "data/place/y/__2__.bin",
+                                    "data/n/__1__.bin",
+                                    "data/n/__2__.bin",
                                     NULL };
 
 /* Of the sample that tests/compat/blz_document.py made: 60 records, 10 a chunk, 4 chunks a
@@ -197,6 +199,20 @@ static cip_status move_field(cip_edit *e, cip_err *err)
     return cip_edit_move(e, "site", "place", false, err);
 }
 
+static cip_status add_column(cip_edit *e, cip_err *err)
+{
+    double v[500];
+    for (int i = 0; i < 500; i++)
+        v[i] = i / 7.0;
+    return cip_edit_put(e, "n", cip_dtype_of(CIP_F64), 1, (const int64_t[]){ 500 }, v, NULL, err);
+}
+
+static cip_status add_field(cip_edit *e, cip_err *err)
+{
+    static const int64_t v[60 * 2] = { 1, 2, 3 };
+    return cip_edit_put(e, "n", cip_dtype_of(CIP_I64), 2, (const int64_t[]){ 60, 2 }, v, NULL, err);
+}
+
 #define CHANGE(name)                                                                               \
     cip_status fault_folder_##name(const char *path, cip_level level, int step, cip_err *err)      \
     {                                                                                              \
@@ -218,3 +234,5 @@ CHANGE(move_column)
 CHANGE(remove_column)
 CHANGE(remove_field)
 CHANGE(move_field)
+CHANGE(add_column)
+CHANGE(add_field)

@@ -59,12 +59,12 @@ cip_status fault_edit(const char *path, cip_level level,
 
 /* Arrays and tables of bcolz, in the folder `d`. */
 fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,
-    fault_folder_remove_column;
+    fault_folder_remove_column, fault_folder_add_column;
 /* Records as the document has them, in the folder `d`. */
 fault_change fault_folder_put_wells, fault_folder_add_wells, fault_folder_more_wells,
     fault_folder_fewer_wells, fault_folder_delete_wells, fault_folder_delete_records,
     fault_folder_insert_wells, fault_folder_insert_records, fault_folder_remove_field,
-    fault_folder_move_field;
+    fault_folder_move_field, fault_folder_add_field;
 void fault_make_wells(const char *dir);
 extern const char *const fault_wells[];
 void fault_make_bcolz(const char *dir);

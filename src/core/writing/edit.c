@@ -53,7 +53,8 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .arena = &e->arena,
                                 .spec = &how,
                                 .old = e->file->layout,
-                                .temporary = e->temporary };
+                                .temporary = e->temporary,
+                                .out = cip_edit_out(e) };
     return e->ops->begin(&b, &e->state, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that an update adds. Each is written like one of a new file, by the same writer and store,
- * into a temporary file of the same format, whose store takes over what is stored there as it is
- * and names it in the tree. */
+ * Arrays that an update adds. Each is written like one of a new file, by the same writer and store:
+ * of a folder into new files in it; else into a temporary file of the same format, whose store
+ * takes over what is stored there as it is and names it in the tree. */
 #include "core/writing/edit_impl.h"
 
 #include <stdio.h>
@@ -9,16 +9,45 @@
 
 #include "core/take_options.h"
 #include "core/writing/writer.h"
+#include "io/pieces.h"
 
 #define NAME "array" /* of the array in its temporary file */
 
+/* An array that comes; or, with CIP_STORE_ADDS, all of them. */
 struct cip_addition {
     struct cip_addition *next;
     char *path;
-    cip_io *data;       /* the temporary file */
+    cip_io *data;       /* the temporary file; NULL: all goes to the update's own store */
     cip_writer *writer; /* NULL: it is complete */
     cip_file *file;     /* it, open for the format, which reads it until the commit */
 };
+
+/* --- new files of a folder -------------------------------------------------------------------- */
+
+static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
+{
+    cip_edit *e = user;
+    cip_revision *as;
+    cip_pieces *p;
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
+    CIP_TRY(cip_revision_make(&e->rev, name, &as, err));
+    cip_pieces_begin(p, e->temporary, as);
+    *out = &p->out;
+    return CIP_OK;
+}
+
+cip_out *cip_edit_out(cip_edit *e)
+{
+    e->out = (cip_out){ .member = new_member, .member_user = e };
+    return (e->ops->caps & CIP_STORE_FOLDER) != 0 ? &e->out : NULL;
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static bool adds(const cip_edit *e)
+{
+    return (e->ops->caps & CIP_STORE_ADDS) != 0;
+}
 
 static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *version, cip_err *err)
 {
@@ -35,18 +64,32 @@ static cip_status new_writer(cip_edit *e, struct cip_addition *x, const char *ve
                                   .on_note = e->o.on_note,
                                   .user = e->o.user,
                                   .format_options = e->o.format_options };
-    CIP_TRY(cip_writer_over(x->data, &o, &x->writer, err));
+    CIP_TRY(x->data != NULL ? cip_writer_over(x->data, &o, &x->writer, err)
+                            : cip_writer_into(e->state, &o, &x->writer, err));
     x->writer->env.pool = e->file->env.pool;
     return CIP_OK;
+}
+
+static cip_status new_addition(cip_edit *e, const char *path, const char *version,
+                               struct cip_addition **out, cip_err *err)
+{
+    struct cip_addition *x;
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+    CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &x->path, err));
+    if (!adds(e))
+        CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &x->data, err));
+    x->next = e->added;
+    e->added = x;
+    *out = x;
+    return new_writer(e, x, version, err);
 }
 
 static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts,
                         struct cip_addition **out, cip_err *err)
 {
     cip_array_options o;
-    struct cip_addition *x;
     const char *version = NULL;
-    CIP_TRY(cip_edit_check(e, e->ops->take != NULL, "adding an array", err));
+    CIP_TRY(cip_edit_check(e, adds(e) || e->ops->take != NULL, "adding an array", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
@@ -54,20 +97,24 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");
     const bool inlined = o.storage != NULL && strcmp(o.storage, "inline") == 0;
-    CIP_TRY(e->ops->may_take(e->state, path, inlined, &version, err));
-    CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-    CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &x->path, err));
-    CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(e->file->io), &x->data, err));
-    x->next = e->added;
-    e->added = x;
-    *out = x;
-    return new_writer(e, x, version, err);
+    if (!adds(e))
+        CIP_TRY(e->ops->may_take(e->state, path, inlined, &version, err));
+    *out = e->added;
+    return adds(e) && e->added != NULL ? CIP_OK : new_addition(e, path, version, out, err);
+}
+
+/* The array's name in what the addition writes. */
+static const char *name_in(const struct cip_addition *x, const char *path)
+{
+    return x->data != NULL ? NAME : path;
 }
 
 /* What is stored of it becomes the file's. */
 static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 {
     cip_io *io;
+    if (x->data == NULL)
+        return CIP_OK;
     cip_status st = cip_writer_commit(x->writer, err);
     x->writer = NULL;
     CIP_TRY(st);
@@ -91,7 +138,7 @@ static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int
 {
     struct cip_addition *x;
     CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(cip_put(x->writer, NAME, dtype, ndim, shape, data, opts, err));
+    CIP_TRY(cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err));
     return complete(e, x, err);
 }
 
@@ -107,7 +154,7 @@ static cip_status put_array(cip_edit *e, const char *path, const cip_array *from
 {
     struct cip_addition *x;
     CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(cip_put_array(x->writer, NAME, from, args, opts, err));
+    CIP_TRY(cip_put_array(x->writer, name_in(x, path), from, args, opts, err));
     return complete(e, x, err);
 }
 
@@ -124,7 +171,7 @@ static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype,
 {
     struct cip_addition *x;
     CIP_TRY(begin(e, path, opts, &x, err));
-    return cip_declare(x->writer, NAME, dtype, ndim, shape, opts, slab, err);
+    return cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err);
 }
 
 cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -143,6 +190,8 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
 {
     for (;;) {
         struct cip_addition *first = NULL;
+        if (adds(e))
+            return e->added != NULL ? cip_writer_settle(e->added->writer, err) : CIP_OK;
         for (struct cip_addition *x = e->added; x != NULL; x = x->next)
             first = x->writer != NULL ? x : first;
         if (first == NULL)

@@ -26,6 +26,7 @@ struct cip_edit {
     cip_arena arena;
     const cip_array_store *ops;
     cip_io *temporary; /* for what is stored until the commit */
+    cip_out out;       /* of folders: what is new in them, in the temporary file */
     void *state;
     cip_edit_options o; /* texts in the arena */
     cip_revision rev;
@@ -110,6 +111,8 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
 
 /* --- edit_add.c: arrays that come */
 
+/* Where the format puts new files of a folder; NULL: it is none. */
+cip_out *cip_edit_out(cip_edit *e);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */

@@ -171,6 +171,7 @@ typedef struct destination {
     const char *name; /* of what is in memory, or NULL */
     cip_memory *memory;
     cip_io *temporary;
+    void *state; /* of a store that has begun */
 } destination;
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
@@ -207,6 +208,11 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
                               .user = w->o.user,
                               .lock = &w->store_lock };
     CIP_TRY(fill_spec(w, err));
+    if (to->state != NULL) {
+        w->engine.state = to->state;
+        w->spec.late = true;
+        return CIP_OK;
+    }
     cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
@@ -251,6 +257,13 @@ cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_wr
 {
     *writer = NULL;
     return create(&(destination){ .temporary = temporary }, o, writer, err);
+}
+
+cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err)
+{
+    *writer = NULL;
+    return create(&(destination){ .state = state }, o, writer, err);
 }
 
 cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
@@ -348,6 +361,12 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
     CIP_TRY(w->format->store->finish(w->engine.state, r, err));
     cip_status st = cip_output_commit(w->file, &r->patch, err);
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
+}
+
+cip_status cip_writer_settle(cip_writer *w, cip_err *err)
+{
+    CIP_TRY(cip_writer_enter(w, err));
+    return give_waiting(w, false, err);
 }
 
 cip_status cip_writer_commit(cip_writer *w, cip_err *err)

@@ -63,6 +63,12 @@ static inline bool cip_writer_has_names(const cip_writer *w)
 /* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
 cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
                            cip_err *err);
+/* One that adds arrays to a store which has begun (CIP_STORE_ADDS) and goes on without it. What it
+ * gave lives as long as it does. */
+cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer **writer,
+                           cip_err *err);
+/* What waits goes to that store. */
+cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);
 /* Ends it: keeps a failure. `found` is what the call filled; copied to err. */

@@ -69,8 +69,10 @@ cip_status cip_blz_sizes_json(cip_buf *b, int32_t ndim, const int64_t *shape, ui
 /* __rootdirs__: columns in folders of their names. */
 cip_status cip_blz_columns_json(cip_buf *b, cip_blz_kind kind, const char *const *name, size_t n,
                                 cip_err *err);
-/* A dtype that is no record; a list of texts. */
+/* A dtype that is no record; numpy's descr of one that is; the zero of either; a list of texts. */
 cip_status cip_blz_dtype_json(cip_buf *b, const cip_dtype *d, cip_err *err);
+cip_status cip_blz_descr_json(cip_buf *b, const cip_dtype *d, cip_err *err);
+cip_status cip_blz_zero_json(cip_buf *b, const cip_dtype *d, cip_blz_kind kind, cip_err *err);
 cip_status cip_blz_list_json(cip_buf *b, const char *const *text, size_t n, cip_err *err);
 /* Attributes: what cip_json_holds, NaN too. */
 cip_status cip_blz_node_json(cip_env *env, const cip_node *n, cip_buf *b, cip_err *err);
@@ -286,10 +288,20 @@ extern const cip_format_kind cip_blz_kinds[];
 
 /* What is asked for, of the array `a` or (NULL) of all. ARG, UNSUPPORTED. */
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err);
-/* As the column's chunks are, where nothing else is asked for. *takes as below. */
+/* As the chunks of the column are. */
+void cip_blz_blosc_of(const cip_blz_column *c, cip_blosc_spec *out);
+/* The same, where nothing else is asked for. *takes as below. */
 cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, cip_blosc_spec *out,
                                bool *takes, cip_err *err);
-/* `d`: of the elements in the chunks. *takes: chunks may stay as the source has them. */
+/* UNSUPPORTED where other rows of a chunk are asked for, of the array `a` (or NULL) or of all. */
+cip_status cip_blz_keep_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t chunklen,
+                                 cip_err *err);
+/* The same of what a folder that is there has decided: tables, superchunks. */
+cip_status cip_blz_keep_form(const cip_spec *spec, const cip_spec_array *a, cip_err *err);
+/* What the kind has. */
+void cip_blz_usual_blosc(cip_blz_kind kind, cip_blosc_spec *out);
+/* `d`: of the elements in the chunks; *out: as it is without a wish. *takes: chunks may stay as the
+ * source has them. */
 cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
                                 const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err);
 /* Rows of a chunk; without a wish, as many as *chunklen says (0: what suits so many rows of `row`

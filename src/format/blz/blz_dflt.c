@@ -201,3 +201,34 @@ cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, con
     const cip_field of = { .dtype = m->dtype, .ndim = m->ndim - 1, .shape = m->shape + 1 };
     return keep_values(u, &of, 0, cip_map_get(m->storage, "dflt"), out, err);
 }
+
+/* --- with more fields ------------------------------------------------------------------------- */
+
+static cip_status add_values(cip_arena *a, const cip_node *n, const cip_dtype *d, int32_t axes,
+                             const cip_node *more, const cip_node **out, cip_err *err)
+{
+    const bool list = axes > 0 && is_along_axis(n, d);
+    cip_node *seq;
+    *out = n;
+    if (n->type != CIP_NODE_SEQ || (!list && n->len != d->nfield))
+        return CIP_OK;
+    CIP_TRY(cip_node_new_seq(a, n->len + (list ? 0 : more->len), &seq, err));
+    for (uint32_t i = 0; i < n->len; i++) { /* no deeper than the array has axes */
+        const cip_node *item = n->item[i];
+        if (list)
+            CIP_TRY(add_values(a, item, d, axes - 1, more, &item, err));
+        cip_node_set_item(seq, i, item);
+    }
+    for (uint32_t i = 0; !list && i < more->len; i++)
+        cip_node_set_item(seq, n->len + i, more->item[i]);
+    *out = seq;
+    return CIP_OK;
+}
+
+cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_dtype *records,
+                             const cip_node *more, const cip_node **out, cip_err *err)
+{
+    const cip_node *n = cip_map_get(m->storage, "dflt");
+    *out = n;
+    return n == NULL ? CIP_OK : add_values(a, n, records, m->ndim - 1, more, out, err);
+}

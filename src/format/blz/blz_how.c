@@ -95,14 +95,18 @@ static cip_status check_blz(const cip_blosc_spec *b, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
-                                const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err)
+void cip_blz_usual_blosc(cip_blz_kind kind, cip_blosc_spec *out)
 {
     *out = (cip_blosc_spec){ .blosc1 = true,
-                             .typesize = typesize_of(d, kind),
                              .level = LEVEL,
                              .compcode = kind == CIP_BLZ_BCOLZ ? CIP_BLOSC_LZ4 : CIP_BLOSC_BLOSCLZ,
                              .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
+}
+
+cip_status cip_blz_choose_blosc(const cip_spec *spec, const cip_spec_array *a, cip_blz_kind kind,
+                                const cip_dtype *d, cip_blosc_spec *out, bool *takes, cip_err *err)
+{
+    out->typesize = typesize_of(d, kind);
     CIP_TRY(cip_bp_choose_blosc(spec, a, cip_option_of(spec, a, OPTION_FILTER), out, takes, err));
     if (kind != CIP_BLZ_DIR)
         return CIP_OK;
@@ -123,8 +127,7 @@ static int codec_of(const cip_blz_column *c, const cip_node *params)
     return id >= 0 && id <= CIP_BLOSC_ZSTD && id != CIP_BLOSC_SNAPPY ? id : CIP_BLOSC_BLOSCLZ;
 }
 
-cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, cip_blosc_spec *out,
-                               bool *takes, cip_err *err)
+void cip_blz_blosc_of(const cip_blz_column *c, cip_blosc_spec *out)
 {
     const cip_node *params = cip_blz_params(&c->meta);
     const cip_node *level = params != NULL ? cip_map_get(params, "clevel") : NULL,
@@ -142,10 +145,23 @@ cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, ci
         out->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_NOFILTER;
     if (shuffle != NULL && cip_node_as_int(shuffle, &n) && n >= 0 && n <= CIP_BLOSC_BITSHUFFLE)
         out->filter[CIP_BLOSC_FILTERS - 1] = (uint8_t)n;
-    if (cip_option_of(spec, NULL, OPTION_CHUNKLEN) != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the rows of a chunk to stay %" PRId64 ", found another chunklen",
-                        c->meta.chunklen);
+}
+
+cip_status cip_blz_keep_chunklen(const cip_spec *spec, const cip_spec_array *a, int64_t chunklen,
+                                 cip_err *err)
+{
+    if (cip_option_of(spec, a, OPTION_CHUNKLEN) == NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected the rows of a chunk to stay %" PRId64 ", found another chunklen",
+                    chunklen);
+}
+
+cip_status cip_blz_choose_like(const cip_spec *spec, const cip_blz_column *c, cip_blosc_spec *out,
+                               bool *takes, cip_err *err)
+{
+    cip_blz_blosc_of(c, out);
+    CIP_TRY(cip_blz_keep_chunklen(spec, NULL, c->meta.chunklen, err));
     if (!c->document)
         CIP_TRY(check_sum(spec, c->blz->layout->version, err));
     CIP_TRY(
@@ -188,21 +204,28 @@ cip_status cip_blz_choose_chunklen(const cip_spec *spec, const cip_spec_array *a
 
 /* --- tables and superchunks ------------------------------------------------------------------- */
 
-static cip_status refuse(const cip_spec *spec, size_t from, size_t end, const char *what,
-                         cip_err *err)
+/* Options from `from` to the last. */
+static cip_status refuse(const cip_spec *spec, const cip_spec_array *a, size_t from,
+                         const char *what, cip_err *err)
 {
-    for (size_t i = from; i < end; i++)
-        if (cip_option_of(spec, NULL, i) != NULL)
+    for (size_t i = from; i <= OPTION_SHARDS; i++)
+        if (cip_option_of(spec, a, i) != NULL)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the option %s is only of %s",
                             cip_blz_options[i].key, what);
     return CIP_OK;
 }
 
+cip_status cip_blz_keep_form(const cip_spec *spec, const cip_spec_array *a, cip_err *err)
+{
+    return refuse(spec, a, OPTION_TABLE, "new folders", err);
+}
+
 cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *table, cip_err *err)
 {
     *table = false;
-    if (kind == CIP_BLZ_DOCUMENT)
-        return refuse(spec, OPTION_TABLE, OPTION_TABLE + 1, "blz-dir and bcolz", err);
+    if (kind == CIP_BLZ_DOCUMENT && cip_option_of(spec, NULL, OPTION_TABLE) != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the option table is only of blz-dir and bcolz");
     return take_yes(spec, OPTION_TABLE, table, err);
 }
 
@@ -265,7 +288,7 @@ cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind
 {
     *out = (cip_blz_super_how){ .offsets = true };
     if (kind != CIP_BLZ_DOCUMENT)
-        return refuse(spec, OPTION_SUPERCHUNK, OPTION_SHARDS + 1, "superchunks", err);
+        return refuse(spec, NULL, OPTION_SUPERCHUNK, "superchunks", err);
     out->sum = CIP_SUM_CRC32;
     out->per = usual_superchunk(nchunk, nbytes);
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));

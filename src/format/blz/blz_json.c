@@ -67,7 +67,7 @@ static cip_status add_type(cip_buf *b, const cip_dtype *d, bool descr, cip_err *
 }
 
 /* numpy's descr as JSON: [["a", "<i4"], ["p", [["x", ">f4"]], [3]]]. */
-static cip_status add_descr(cip_buf *b, const cip_dtype *d, cip_err *err)
+cip_status cip_blz_descr_json(cip_buf *b, const cip_dtype *d, cip_err *err)
 {
     CIP_TRY(cip_buf_addf(b, err, "["));
     for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
@@ -75,7 +75,7 @@ static cip_status add_descr(cip_buf *b, const cip_dtype *d, cip_err *err)
         CIP_TRY(cip_buf_addf(b, err, i == 0 ? "[" : ", ["));
         CIP_TRY(add_string(b, f->name, err));
         CIP_TRY(cip_buf_addf(b, err, ", "));
-        CIP_TRY(f->dtype->kind == CIP_RECORD ? add_descr(b, f->dtype, err)
+        CIP_TRY(f->dtype->kind == CIP_RECORD ? cip_blz_descr_json(b, f->dtype, err)
                                              : add_type(b, f->dtype, true, err));
         for (int32_t k = 0; k < f->ndim; k++)
             CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, k == 0 ? ", [" : ", ", f->shape[k]));
@@ -86,7 +86,7 @@ static cip_status add_descr(cip_buf *b, const cip_dtype *d, cip_err *err)
 
 /* What rows that are added without a value hold: zeros. Of complex numbers JSON has none, and the
  * old programs take a real one. A sub-array is filled with its item. */
-static cip_status add_zero(cip_buf *b, const cip_dtype *d, cip_blz_kind kind, cip_err *err)
+cip_status cip_blz_zero_json(cip_buf *b, const cip_dtype *d, cip_blz_kind kind, cip_err *err)
 {
     switch (d->kind) {
     case CIP_BOOL:
@@ -110,7 +110,7 @@ static cip_status add_zero(cip_buf *b, const cip_dtype *d, cip_blz_kind kind, ci
     CIP_TRY(cip_buf_addf(b, err, "["));
     for (size_t i = 0; i < d->nfield; i++) {
         CIP_TRY(cip_buf_addf(b, err, i == 0 ? "" : ", "));
-        CIP_TRY(add_zero(b, d->field[i].dtype, kind, err));
+        CIP_TRY(cip_blz_zero_json(b, d->field[i].dtype, kind, err));
     }
     return cip_buf_addf(b, err, "]");
 }
@@ -143,7 +143,7 @@ cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *e
 {
     CIP_TRY(cip_buf_addf(b, err, "{\"dtype\": "));
     if (s->kind == CIP_BLZ_DOCUMENT && s->dtype->kind == CIP_RECORD)
-        CIP_TRY(add_descr(b, s->dtype, err));
+        CIP_TRY(cip_blz_descr_json(b, s->dtype, err));
     else
         CIP_TRY(add_type(b, s->dtype, false, err));
     CIP_TRY(cip_buf_addf(b, err, ", "));
@@ -151,7 +151,7 @@ cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *e
     CIP_TRY(cip_buf_addf(b, err,
                          ", \"chunklen\": %" PRId64 ", \"expectedlen\": %" PRId64 ", \"dflt\": ",
                          s->chunklen, s->expectedlen));
-    CIP_TRY(add_zero(b, s->dtype, s->kind, err));
+    CIP_TRY(cip_blz_zero_json(b, s->dtype, s->kind, err));
     if (s->superchunk != 0)
         CIP_TRY(cip_buf_addf(b, err, ", \"superchunk\": %" PRIu64, s->superchunk));
     return cip_buf_addf(b, err, "}\n");

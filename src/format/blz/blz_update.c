@@ -34,6 +34,7 @@ cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err 
     u->spec = *b->spec;
     u->b = b->old->own;
     u->temporary = b->temporary;
+    u->out = b->out;
     u->tree = (cip_build){ .arena = b->arena };
     if (b->old->tree != NULL)
         CIP_TRY(cip_build_set(&u->tree, "", b->old->tree, err));
@@ -177,7 +178,9 @@ cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cb
                              cip_revision *r, cip_err *err)
 {
     const cip_blz_column *c = u->b->column[column];
-    const int64_t *shape = cip_chunk_changes_shape(u->column[column].chunks);
+    const cip_chunk_changes *x = u->column[column].chunks;
+    const int64_t *shape = x != NULL ? cip_chunk_changes_shape(x) : c->meta.shape;
+    const cip_dtype *d = u->records != NULL ? u->records : c->array->dtype;
     cip_build b = { .arena = u->arena };
     cip_node *seq, *n;
     uint64_t nelem;
@@ -189,8 +192,8 @@ cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cb
         cip_node_set_item(seq, (size_t)k, n);
     }
     CIP_TRY(cip_build_set(&b, "shape", seq, err));
-    cip_shape_nelem(c->meta.ndim, shape, &nelem); /* its chunks were made */
-    CIP_TRY(cip_node_new_uint(u->arena, nelem * c->array->dtype->itemsize, &n, err));
+    cip_shape_nelem(c->meta.ndim, shape, &nelem); /* its chunks were made, or are there */
+    CIP_TRY(cip_node_new_uint(u->arena, nelem * d->itemsize, &n, err));
     CIP_TRY(cip_build_set(&b, "nbytes", n, err));
     if (cbytes != NULL) {
         CIP_TRY(cip_node_new_int(u->arena, *cbytes, &n, err));
@@ -328,6 +331,14 @@ cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_er
     return CIP_OK;
 }
 
+bool cip_blz_rows_now(const cip_blz_update *u, size_t column, int64_t *rows)
+{
+    const cip_blz_column *c = u->b->column[column];
+    const cip_blz_changed *x = &u->column[column];
+    *rows = x->chunks != NULL ? cip_chunk_changes_shape(x->chunks)[0] : c->meta.shape[0];
+    return !x->gone && (c->array->st == CIP_OK || c->meta.objects);
+}
+
 /* Columns that were of one length stay so. */
 static cip_status check_lengths(const cip_blz_update *u, cip_err *err)
 {
@@ -335,13 +346,10 @@ static cip_status check_lengths(const cip_blz_update *u, cip_err *err)
     int64_t was = 0, now = 0;
     const char *name = NULL;
     for (size_t i = 0; i < b->ncolumn; i++) {
-        const cip_chunk_changes *x = u->column[i].chunks;
-        const int64_t before = b->column[i]->meta.shape[0],
-                      rows = x != NULL ? cip_chunk_changes_shape(x)[0] : before;
-        if (u->column[i].gone)
+        const int64_t before = b->column[i]->meta.shape[0];
+        int64_t rows;
+        if (!cip_blz_rows_now(u, i, &rows))
             continue;
-        if (b->column[i]->array->st != CIP_OK && !b->column[i]->meta.objects)
-            continue; /* its length is not known */
         if (name != NULL && before != was)
             return CIP_OK;
         if (name != NULL && rows != now)
@@ -363,6 +371,7 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
     r->patch.old_len = r->patch.new_len = u->b->layout->io->size;
     if (u->b->table)
         CIP_TRY(check_lengths(u, err));
+    CIP_TRY(cip_blz_check_coming(u, err));
     CIP_TRY(finish_attributes(u, r, err));
     if (cip_blz_changes_fields(u))
         return cip_blz_fields_finish(u, r, err);
@@ -372,4 +381,11 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
         if (u->column[i].chunks != NULL)
             CIP_TRY(cip_blz_files_finish(u, i, r, err));
     return u->b->table ? cip_blz_table_finish(u, r, err) : CIP_OK;
+}
+
+void cip_blz_update_clear(void *state)
+{
+    cip_blz_update *u = state;
+    for (size_t i = 0; i < u->ncoming; i++)
+        cip_blz_writer_clear(&u->coming[i]->w);
 }

@@ -4,7 +4,7 @@
 #ifndef CIP_FORMAT_BLZ_UPDATE_H
 #define CIP_FORMAT_BLZ_UPDATE_H
 
-#include "format/blz/blz.h"
+#include "format/blz/blz_write.h"
 #include "tree/edit.h"
 
 /* What becomes of a column. */
@@ -31,6 +31,15 @@ typedef struct cip_blz_found {
     const cip_field *way[CIP_BLZ_MAX_DEPTH + 2]; /* down to it, itself the last */
 } cip_blz_found;
 
+/* A column that comes, or (of the document's) a field with those that it is stored in. */
+typedef struct cip_blz_coming {
+    char *name;
+    int64_t rows;
+    cip_spec spec; /* of it alone */
+    cip_blz_like like;
+    cip_blz_writer w;
+} cip_blz_coming;
+
 typedef struct cip_blz_update {
     bool is_update; /* true: not a writer of new folders, whose state begins so too */
     cip_env *env;
@@ -42,10 +51,14 @@ typedef struct cip_blz_update {
     bool tree_changed;
     cip_blz_changed *column; /* of b->column */
     uint64_t patched;        /* bytes of chunks in superchunks that change where they are */
+    cip_out *out;            /* for the files of columns that come, */
+    cip_blz_coming **coming; /* these, in order */
+    size_t ncoming, coming_cap;
     /* Of the document's records: */
-    cip_blz_found moved; /* the field that gets another name; its depth 0: none does */
-    const char *name;    /* that one, */
-    char *folder;        /* and its folder's */
+    const cip_dtype *records; /* with fields that come; NULL: none does */
+    cip_blz_found moved;      /* the field that gets another name; its depth 0: none does */
+    const char *name;         /* that one, */
+    char *folder;             /* and its folder's */
 } cip_blz_update;
 
 /* --- blz_update.c: the store's functions for a folder that is there ------------------------------
@@ -60,6 +73,9 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
                                const int64_t *shape, cip_change_form *out, cip_err *err);
 cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err);
+void cip_blz_update_clear(void *state);
+/* Rows that a column is to have; false: its length is not known, or it goes. */
+bool cip_blz_rows_now(const cip_blz_update *u, size_t column, int64_t *rows);
 
 /* The node as one line of JSON, as Python writes it, is all that the file at `path` holds: made, or
  * in place of the one that is there. */
@@ -80,6 +96,22 @@ cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row
 /* The dflt of meta/storage, which is there, without the fields that go. */
 cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, const cip_node **out,
                              cip_err *err);
+/* The dflt of records with another such value for fields behind theirs (`more`: a list); NULL, and
+ * one value for all fields, stay. */
+cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_dtype *records,
+                             const cip_node *more, const cip_node **out, cip_err *err);
+
+/* --- blz_update_add.c: columns that come ---------------------------------------------------------
+ */
+
+cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
+                              cip_err *err);
+cip_status cip_blz_update_store(void *state, size_t array, size_t n, const cip_chunk_in *chunk,
+                                cip_err *err);
+/* Whether those that come are complete, and as long as the others. */
+cip_status cip_blz_check_coming(const cip_blz_update *u, cip_err *err);
+/* What meta/storage says of records with the fields that come. */
+cip_status cip_blz_put_fields(cip_blz_update *u, cip_revision *r, cip_err *err);
 
 /* --- blz_update_files.c: chunks in files of their own --------------------------------------------
  */
@@ -97,6 +129,8 @@ cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *
 size_t cip_blz_find_column(const cip_blz_update *u, const char *path);
 cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err);
 cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err);
+/* ARG for a name that something in the folder has, or gets; UNSUPPORTED where none can have it. */
+cip_status cip_blz_expect_free(const cip_blz_update *u, const char *name, cip_err *err);
 cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
 /* A folder with all that lies in it, gets another name, or goes (NULL). */
 cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
@@ -121,7 +155,10 @@ cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *er
 /* Of b->column[column]. */
 cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_kind kind,
                                  const int64_t *shape, cip_change_form *out, cip_err *err);
-/* Of all columns that changed. */
+/* How chunks of the column are, where nothing else is asked for. */
+cip_status cip_blz_document_how(const cip_blz_update *u, cip_blz_column *c, cip_bp_how *how,
+                                bool *takes, cip_err *err);
+/* Of all columns that changed, and come. */
 cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
 
 /* --- blz_update_super.c --------------------------------------------------------------------------
@@ -132,9 +169,20 @@ cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *
 cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision *r, int64_t *delta,
                                  cip_err *err);
 
+/* Chunks of a superchunk, all of which are known, or usually: of one that comes. */
+uint64_t cip_blz_super_nominal(const cip_blz_column *c);
+/* As the column's last superchunk is, but for its metadata. Without any `sum` stays. */
+cip_status cip_blz_super_like(cip_blz_update *u, cip_blz_column *c, cip_blz_super_how *out,
+                              cip_err *err);
+
 /* --- blz_update_place.c --------------------------------------------------------------------------
  */
 
+/* Whether superchunks that come are dealt to the shard, by turns: to those that meta/shards lists,
+ * or without it to all; without any the folder itself has all. */
+bool cip_blz_is_dealt_to(const cip_blz *b, size_t shard);
+/* UNSUPPORTED for a shard outside of the folder. */
+cip_status cip_blz_expect_within(const cip_blz_shard *shard, uint64_t number, cip_err *err);
 /* The name, beneath the folder, of the file of a superchunk that comes. */
 cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_arena *a, char **out,
                               cip_err *err);

@@ -79,14 +79,14 @@ static void take_codec(const cip_blosc_head *head, cip_blosc_spec *out)
 }
 
 /* As the column's first chunk is, or, without one, as meta/storage says. */
-static cip_status choose(const cip_blz_update *u, cip_blz_column *c, cip_blz_changed *x,
-                         cip_bp_how *how, cip_err *err)
+cip_status cip_blz_document_how(const cip_blz_update *u, cip_blz_column *c, cip_bp_how *how,
+                                bool *takes, cip_err *err)
 {
     cip_blosc_head head;
     cip_bp_file *f;
     CIP_TRY(find_head(c, &head, &f, err));
-    CIP_TRY(cip_blz_choose_like(&u->spec, c, &how->blosc, &x->takes, err));
-    if (f != NULL && x->takes)
+    CIP_TRY(cip_blz_choose_like(&u->spec, c, &how->blosc, takes, err));
+    if (f != NULL && *takes)
         take_codec(&head, &how->blosc);
     how->chunk_size = c->each;
     how->sum = f != NULL ? f->h.sum : CIP_SUM_CRC32;
@@ -152,7 +152,7 @@ static cip_status begin_column(cip_blz_update *u, cip_blz_column *c, cip_blz_cha
     cip_bp_how *how;
     CIP_TRY(check_chunks(c, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
-    CIP_TRY(choose(u, c, x, how, err));
+    CIP_TRY(cip_blz_document_how(u, c, how, &x->takes, err));
     CIP_TRY(take_pieces(c, err));
     x->in_superchunks = how;
     x->least = c->meta.shape[0];
@@ -193,7 +193,7 @@ static cip_status put_sizes(cip_blz_update *u, size_t column, int64_t delta, cip
 cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
-    size_t changed = b->ncolumn;
+    size_t changed = u->ncoming != 0 ? 0 : b->ncolumn;
     int64_t delta = 0;
     for (size_t i = 0; i < b->ncolumn; i++) {
         if (u->column[i].chunks == NULL)
@@ -202,9 +202,13 @@ cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *
         CIP_TRY(
             cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s", b->column[i]->dir));
     }
-    if (changed == b->ncolumn ||
-        (delta == 0 && cip_chunk_changes_shape(u->column[changed].chunks)[0] ==
-                           b->column[changed]->meta.shape[0]))
+    for (size_t i = 0; i < u->ncoming; i++)
+        for (size_t k = 0; k < u->coming[i]->w.ncolumn; k++)
+            delta += (int64_t)u->coming[i]->w.column[k].cbytes;
+    if (changed == b->ncolumn || (u->ncoming == 0 && delta == 0 &&
+                                  cip_chunk_changes_shape(u->column[changed].chunks)[0] ==
+                                      b->column[changed]->meta.shape[0]))
         return CIP_OK;
-    return put_sizes(u, changed, delta, r, err);
+    CIP_TRY(put_sizes(u, changed, delta, r, err));
+    return u->ncoming != 0 ? cip_blz_put_fields(u, r, err) : CIP_OK;
 }

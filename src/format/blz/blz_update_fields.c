@@ -56,7 +56,7 @@ bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found
 /* Fields change in an update of their own, and one alone gets another name. */
 static cip_status expect_unchanged(const cip_blz_update *u, bool moves, cip_err *err)
 {
-    bool changed = u->moved.depth != 0 || (moves && !has_all(u));
+    bool changed = u->moved.depth != 0 || u->ncoming != 0 || (moves && !has_all(u));
     for (size_t i = 0; i < u->b->ncolumn; i++)
         changed = changed || u->column[i].in_superchunks != NULL;
     return !changed ? CIP_OK

@@ -31,22 +31,33 @@ static cip_status add_folder(const cip_blz_column *c, cip_buf *out, cip_err *err
 /* --- shards ------------------------------------------------------------------------------------
  */
 
-/* Shards take turns: those that meta/shards lists, or without it all; without any the folder
- * itself has all. */
+bool cip_blz_is_dealt_to(const cip_blz *b, size_t s)
+{
+    for (size_t k = 0; k < b->nshard; k++)
+        if (b->shard[k].listed)
+            return b->shard[s].listed;
+    return s != 0 || b->nshard == 1;
+}
+
 static size_t choose_shard(const cip_blz *b, uint64_t number)
 {
     size_t n = 0, s;
-    bool any = false;
-    for (s = 0; s < b->nshard; s++) {
-        any = any || b->shard[s].listed;
-        n += b->shard[s].listed;
-    }
-    if (!any && b->nshard == 1)
-        return 0;
-    uint64_t turn = (number - 1) % (any ? n : b->nshard - 1);
-    for (s = 0; (any ? !b->shard[s].listed : s == 0) || turn-- != 0; s++)
+    for (s = 0; s < b->nshard; s++)
+        n += cip_blz_is_dealt_to(b, s);
+    uint64_t turn = (number - 1) % n;
+    for (s = 0; !cip_blz_is_dealt_to(b, s) || turn-- != 0; s++)
         ;
     return s;
+}
+
+cip_status cip_blz_expect_within(const cip_blz_shard *shard, uint64_t number, cip_err *err)
+{
+    if (shard->of == NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "superchunk %" PRIu64 " would come to the shard '%.120s' outside the "
+                    "folder, and an update changes what is in the folder alone",
+                    number, shard->name);
 }
 
 cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_arena *a, char **out,
@@ -57,11 +68,7 @@ cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_aren
     const cip_blz_shard *shard = &b->shard[s];
     cip_buf name = { .mem = &b->layout->env->mem };
     cip_status st;
-    if (shard->of != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "superchunk %" PRIu64 " would come to the shard '%.120s' outside the "
-                        "folder, and an update changes what is in the folder alone",
-                        number, shard->name);
+    CIP_TRY(cip_blz_expect_within(shard, number, err));
     st = cip_buf_addf(&name, err, "%s", c->dirs[s] != NULL ? c->dirs[s] : shard->dir);
     if (st == CIP_OK && c->dirs[s] == NULL)
         st = add_folder(c, &name, err);

@@ -15,18 +15,20 @@ enum {
 /* --- the superchunks of a column ---------------------------------------------------------------
  */
 
+uint64_t cip_blz_super_nominal(const cip_blz_column *c)
+{
+    uint64_t n = c->per;
+    for (size_t j = 0; c->per == 0 && j < c->known; j++)
+        n = cip_max_u64(n, c->super[j].nchunk);
+    return n != 0 ? n : PER_DEFAULT;
+}
+
 static void measure(cip_super_work *w)
 {
     const cip_blz_column *c = w->c;
-    w->nominal = c->per;
-    if (c->per != 0)
-        return;
-    while (w->nused < c->known && c->super[w->nused].chunk < w->was)
+    w->nominal = cip_blz_super_nominal(c);
+    while (c->per == 0 && w->nused < c->known && c->super[w->nused].chunk < w->was)
         w->nused++;
-    for (size_t j = 0; j < c->known; j++)
-        w->nominal = cip_max_u64(w->nominal, c->super[j].nchunk);
-    if (w->nominal == 0)
-        w->nominal = PER_DEFAULT;
 }
 
 /* The k-th superchunk's chunks. */

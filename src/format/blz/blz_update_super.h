@@ -24,10 +24,10 @@ typedef struct cip_super_work {
     uint64_t rows;   /* now */
     int64_t *delta;  /* of the bytes of all chunks */
     /* Of columns whose superchunks hold any number: */
-    size_t nused;       /* superchunks that hold rows of the array */
-    uint64_t nominal;   /* chunks of those that come */
-    cip_super_old last; /* of those that are there, whose form is that of those that come; its f is
-                           NULL until one comes */
+    size_t nused;     /* superchunks that hold rows of the array */
+    uint64_t nominal; /* chunks of those that come */
+    bool has_like;
+    cip_blz_super_how like; /* of those that come, once it is known */
 } cip_super_work;
 
 /* A superchunk's chunks, those of the array: [first, was) before, [first, n) now. */

@@ -246,23 +246,35 @@ cip_status cip_super_replace(const cip_super_work *w, const cip_super_old *s,
 /* --- one that comes ----------------------------------------------------------------------------
  */
 
-/* As the last one that there is has it, but for its metadata. */
+cip_status cip_blz_super_like(cip_blz_update *u, cip_blz_column *c, cip_blz_super_how *out,
+                              cip_err *err)
+{
+    const cip_super_work w = { .u = u, .c = c };
+    cip_super_old s = { .spare = 0 };
+    out->offsets = true;
+    if (c->nsuper == 0)
+        return CIP_OK;
+    CIP_TRY(open_measured(&w, c->nsuper - 1, &s, err));
+    out->sum = s.f->h.sum;
+    out->offsets = (s.f->h.options & CIP_BP_OFFSETS) != 0;
+    out->spare = s.spare;
+    return CIP_OK;
+}
+
 static cip_status front_of_new(cip_super_work *w, front *f, cip_err *err)
 {
-    cip_bp_header h = { .version = 3,
-                        .options = CIP_BP_OFFSETS,
-                        .sum = w->how->sum,
-                        .typesize = (uint8_t)w->how->blosc.typesize };
-    f->offsets = true;
-    f->sum = w->how->sum;
-    if (w->last.f == NULL && w->c->nsuper != 0)
-        CIP_TRY(open_measured(w, w->c->nsuper - 1, &w->last, err));
-    if (w->last.f != NULL) {
-        f->sum = h.sum = w->last.f->h.sum;
-        f->offsets = (w->last.f->h.options & CIP_BP_OFFSETS) != 0;
-        f->spare = w->last.spare;
+    if (!w->has_like) {
+        w->like.sum = w->how->sum;
+        CIP_TRY(cip_blz_super_like(w->u, w->c, &w->like, err));
+        w->has_like = true;
     }
-    h.options = f->offsets ? CIP_BP_OFFSETS : 0;
+    const cip_bp_header h = { .version = 3,
+                              .options = w->like.offsets ? CIP_BP_OFFSETS : 0,
+                              .sum = w->like.sum,
+                              .typesize = (uint8_t)w->how->blosc.typesize };
+    f->offsets = w->like.offsets;
+    f->sum = w->like.sum;
+    f->spare = w->like.spare;
     cip_bp_header_write(&h, f->head);
     return CIP_OK;
 }

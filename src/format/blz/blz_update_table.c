@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Columns of a table that go or get another name: all files of their folders with them, and
+ * Columns of a table that go, get another name or come: all files of their folders with them, and
  * __rootdirs__ last, as it names the folders. */
 #include <string.h>
 
@@ -104,30 +104,39 @@ static cip_status finish_column(cip_blz_update *u, size_t i, cip_revision *r, ci
 
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */
 
+/* The i-th of the old columns, then of those that come; name NULL: it is gone. */
+static cip_status name_of(const cip_blz_update *u, size_t i, const cip_node *was, const char **name,
+                          const char **dir, cip_err *err)
+{
+    char *copy;
+    *name = *dir = i < u->b->ncolumn ? u->column[i].name : u->coming[i - u->b->ncolumn]->name;
+    if (*name != NULL || u->column[i].gone)
+        return CIP_OK;
+    const char *old = u->b->column[i]->dir;
+    CIP_TRY(cip_arena_copy(u->arena, old, strlen(old) - 1, &copy, err));
+    *name = was->item[i]->text;
+    *dir = copy;
+    return CIP_OK;
+}
+
 static cip_status put_names(cip_blz_update *u, const cip_node *root, cip_build *to, cip_err *err)
 {
     const cip_node *dirs = cip_map_get(root, "dirs"), *was = cip_map_get(root, "names");
-    cip_node *names, *map, *name;
-    size_t n = 0, at = 0;
+    cip_node *names, *map, *node;
+    size_t n = u->ncoming, at = 0;
     for (size_t i = 0; i < u->b->ncolumn; i++)
         n += !u->column[i].gone;
     CIP_TRY(cip_node_new_seq(u->arena, n, &names, err));
     CIP_TRY(cip_node_new_map(u->arena, n, &map, err));
-    for (size_t i = 0; i < u->b->ncolumn; i++) {
-        const char *old = was->item[i]->text, *text = u->column[i].name, *dir = text;
-        if (u->column[i].gone)
+    for (size_t i = 0; i < u->b->ncolumn + u->ncoming; i++) {
+        const char *name, *dir;
+        CIP_TRY(name_of(u, i, was, &name, &dir, err));
+        if (name == NULL)
             continue;
-        if (text == NULL) {
-            char *copy;
-            text = old;
-            CIP_TRY(cip_arena_copy(u->arena, u->b->column[i]->dir, strlen(u->b->column[i]->dir) - 1,
-                                   &copy, err));
-            dir = copy;
-        }
-        CIP_TRY(cip_node_new_string(u->arena, text, strlen(text), &name, err));
-        cip_node_set_item(names, at, name);
-        CIP_TRY(cip_node_new_string(u->arena, dir, strlen(dir), &name, err));
-        CIP_TRY(cip_node_set_key(u->arena, map, at++, text, name, err));
+        CIP_TRY(cip_node_new_string(u->arena, name, strlen(name), &node, err));
+        cip_node_set_item(names, at, node);
+        CIP_TRY(cip_node_new_string(u->arena, dir, strlen(dir), &node, err));
+        CIP_TRY(cip_node_set_key(u->arena, map, at++, name, node, err));
     }
     CIP_TRY(cip_build_set(to, "names", names, err));
     return dirs != NULL ? cip_build_set(to, "dirs", map, err) : CIP_OK;
@@ -137,7 +146,9 @@ cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err
 {
     const cip_node *root;
     cip_build to = { .arena = u->arena };
-    bool any = false;
+    bool any = u->ncoming != 0;
+    for (size_t i = 0; i < u->ncoming; i++)
+        CIP_TRY(cip_blz_put_columns_meta(&u->coming[i]->w, err));
     for (size_t i = 0; i < u->b->ncolumn; i++) {
         if (!u->column[i].gone && u->column[i].name == NULL)
             continue;
@@ -214,20 +225,36 @@ static int is_taken(void *user, const char *name, bool is_folder)
     return 0;
 }
 
-/* Names that go in the same update count still: their files would be in the way. */
-cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err)
+/* There or not: one that is missing must not be another's. */
+static bool is_folder_of(const cip_blz_column *c, const char *name)
 {
-    taken t = { .name = to };
-    char *name;
-    CIP_TRY(expect_unchanged(u, i, err));
-    CIP_TRY(check_name(to, err));
+    const size_t n = strlen(name);
+    return strncmp(c->dir, name, n) == 0 && strcmp(c->dir + n, "/") == 0;
+}
+
+/* Names that go in the same update count still: their files would be in the way. */
+cip_status cip_blz_expect_free(const cip_blz_update *u, const char *name, cip_err *err)
+{
+    taken t = { .name = name };
+    CIP_TRY(check_name(name, err));
     CIP_TRY(cip_io_list(u->b->layout->io, "", 0, is_taken, &t, err));
     for (size_t k = 0; k < u->b->ncolumn; k++)
-        t.is = t.is || strcmp(u->b->column[k]->array->path, to) == 0 ||
-               (u->column[k].name != NULL && strcmp(u->column[k].name, to) == 0);
+        t.is = t.is || strcmp(u->b->column[k]->array->path, name) == 0 ||
+               is_folder_of(u->b->column[k], name) ||
+               (u->column[k].name != NULL && strcmp(u->column[k].name, name) == 0);
+    for (size_t k = 0; k < u->ncoming; k++)
+        t.is = t.is || strcmp(u->coming[k]->name, name) == 0;
     if (t.is)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.80s' exists; remove it first, in an update of its own", to);
+                        "'%.80s' exists; remove it first, in an update of its own", name);
+    return CIP_OK;
+}
+
+cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err)
+{
+    char *name;
+    CIP_TRY(expect_unchanged(u, i, err));
+    CIP_TRY(cip_blz_expect_free(u, to, err));
     CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to));
     u->column[i].name = name;
     return CIP_OK;

@@ -4,6 +4,8 @@
 #define CIP_FORMAT_BLZ_UPDATE_TESTING_H
 
 #include "format/blz/blz_testing.h"
+#include "format/blz/blz_update.h"
+#include "io/pieces.h"
 
 enum { CHUNKS = 3 };
 
@@ -15,6 +17,7 @@ typedef struct job {
     cip_chunk_changes *c[CHUNKS]; /* of the layout's arrays */
     void *u;
     cip_revision r;
+    cip_out out;
     cip_layout *layout;
     cip_err err;
 } job;
@@ -35,6 +38,18 @@ static inline void job_close(job *j)
     blz_close(j->f);
 }
 
+static inline cip_status job_member(void *user, const char *name, cip_out **out, cip_err *err)
+{
+    job *j = user;
+    cip_revision *as;
+    cip_pieces *p;
+    CIP_TRY(CIP_ARENA_NEW(&j->arena, &p, 1, err));
+    CIP_TRY(cip_revision_make(&j->r, name, &as, err));
+    cip_pieces_begin(p, j->temporary, as);
+    *out = &p->out;
+    return CIP_OK;
+}
+
 static inline cip_status job_open_as(job *j, blz_folder *f, const cip_spec *how,
                                      const cip_allocator *from)
 {
@@ -45,9 +60,13 @@ static inline cip_status job_open_as(job *j, blz_folder *f, const cip_spec *how,
     j->arena.mem = j->r.patch.arena.mem = &f->env.mem;
     CIP_TRY(st);
     CIP_TRY(cip_temporary_new(&f->env, NULL, &j->temporary, &j->err));
-    const cip_store_begin b = {
-        .env = &f->env, .arena = &j->arena, .spec = how, .old = f->layout, .temporary = j->temporary
-    };
+    j->out = (cip_out){ .member = job_member, .member_user = j };
+    const cip_store_begin b = { .env = &f->env,
+                                .arena = &j->arena,
+                                .spec = how,
+                                .old = f->layout,
+                                .temporary = j->temporary,
+                                .out = &j->out };
     return store->begin(&b, &j->u, &j->err);
 }
 

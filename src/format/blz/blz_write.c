@@ -79,6 +79,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     *w = (cip_blz_writer){ .env = b->env, .arena = b->arena, .spec = b->spec, .out = b->out };
     CIP_TRY(cip_blz_choose_kind(b->spec, &w->kind, err));
     CIP_TRY(cip_blz_choose_table(b->spec, w->kind, &w->table, err));
+    w->named = b->spec->narray > 1;
+    w->number = b->spec->narray;
     CIP_TRY(cip_blz_make_columns(w, b->form, err));
     *state = w;
     return CIP_OK;
@@ -110,47 +112,70 @@ static cip_status store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_chunk
     return (w->kind == CIP_BLZ_DOCUMENT ? cip_blz_store_super : store_file)(w, c, chunk, err);
 }
 
-/* Behind the numbers of the arrays are those of the columns. */
-static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
-                        cip_err *err)
+cip_status cip_blz_store_chunks(cip_blz_writer *w, cip_blz_new *c, size_t n,
+                                const cip_chunk_in *chunk, cip_err *err)
 {
-    cip_blz_writer *w = state;
-    const size_t narray = w->spec->narray;
-    cip_blz_new *c = &w->column[array < narray ? w->first[array] : array - narray];
-    (void)i;
     for (size_t k = 0; k < n; k++)
         if (chunk[k].raw_len != 0)
             CIP_TRY(store_chunk(w, c, &chunk[k], err));
     return CIP_OK;
 }
 
+/* Behind the numbers of the arrays are those of the columns. */
+static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                        cip_err *err)
+{
+    cip_blz_writer *w = state;
+    (void)i;
+    if (w->is_update)
+        return cip_blz_update_store(state, array, n, chunk, err);
+    const size_t c = array < w->number ? w->first[array] : array - w->number;
+    return cip_blz_store_chunks(w, &w->column[c], n, chunk, err);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
+
+cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err)
+{
+    for (size_t i = 0; i < w->ncolumn; i++)
+        if (w->column[i].left != 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " bytes more of data, found the end",
+                            w->column[i].left);
+    return CIP_OK;
+}
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_blz_writer *w = state;
     if (w->is_update)
         return cip_blz_update_finish(state, r, err);
-    for (size_t i = 0; i < w->ncolumn; i++)
-        if (w->column[i].left != 0)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected %" PRIu64 " bytes more of data, found the end",
-                            w->column[i].left);
+    CIP_TRY(cip_blz_check_ended(w, err));
     return cip_blz_put_meta(w, err);
+}
+
+void cip_blz_writer_clear(cip_blz_writer *w)
+{
+    for (size_t i = 0; i < w->ncolumn; i++)
+        cip_buf_clear(&w->column[i].offsets);
 }
 
 static void clear(void *state)
 {
     cip_blz_writer *w = state;
-    for (size_t i = 0; !w->is_update && i < w->ncolumn; i++)
-        cip_buf_clear(&w->column[i].offsets);
+    if (w->is_update)
+        cip_blz_update_clear(state);
+    else
+        cip_blz_writer_clear(w);
 }
 
 const cip_array_store cip_blz_store = {
-    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES,
+    .caps =
+        CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES | CIP_STORE_ADDS,
     .check = check,
     .begin = begin,
     .store = store,
+    .add = cip_blz_update_add,
     .set = cip_blz_update_set,
     .remove = cip_blz_update_remove,
     .move = cip_blz_update_move,

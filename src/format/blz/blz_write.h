@@ -28,6 +28,13 @@ typedef struct cip_blz_new {
     cip_buf offsets; /* of its chunks, those that are not in the file yet */
 } cip_blz_new;
 
+/* What a column has in common with those that are there. */
+typedef struct cip_blz_like {
+    cip_blosc_spec blosc;
+    int64_t chunklen;
+    cip_blz_super_how super;
+} cip_blz_like;
+
 typedef struct cip_blz_writer {
     bool is_update; /* false: not the state of an update, which begins so too */
     cip_env *env;
@@ -36,9 +43,13 @@ typedef struct cip_blz_writer {
     cip_out *out;
     cip_blz_kind kind;
     bool table; /* columns in folders of their own, as the old programs have them */
+    bool named; /* arrays are columns, called as they are */
+    /* Of a column that comes to others; NULL: it is as it is without a wish. */
+    const cip_blz_like *like;
     cip_blz_new *column;
     size_t ncolumn;
     size_t *first; /* of each array of the spec: its first column */
+    size_t number; /* the store's for the first column of records */
     /* The document's: */
     const cip_dtype *dtype; /* of the whole */
     int32_t ndim;
@@ -54,6 +65,13 @@ static inline cip_status cip_blz_new_file(cip_blz_writer *w, const char *name, c
 {
     return w->out->member(w->out->member_user, name, out, err);
 }
+
+/* n finished chunks, the next ones of a column. */
+cip_status cip_blz_store_chunks(cip_blz_writer *w, cip_blz_new *c, size_t n,
+                                const cip_chunk_in *chunk, cip_err *err);
+/* ARG where data are still to come. */
+cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err);
+void cip_blz_writer_clear(cip_blz_writer *w);
 
 /* --- blz_write_columns.c: which columns there are ----------------------------------------------
  */
@@ -77,6 +95,8 @@ cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chun
 /* Names what of the tree the folder cannot hold. */
 cip_status cip_blz_check_tree(const cip_spec *spec, cip_blz_kind kind, cip_report *loss,
                               cip_err *err);
+/* Those of the columns of a table alone, without attributes. */
+cip_status cip_blz_put_columns_meta(cip_blz_writer *w, cip_err *err);
 /* All files but those in data/. */
 cip_status cip_blz_put_meta(cip_blz_writer *w, cip_err *err);
 

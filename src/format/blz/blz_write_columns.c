@@ -150,19 +150,18 @@ static cip_status add_table(making *m, const cip_dtype *d, cip_err *err)
 static cip_status add_array(making *m, const cip_dtype *d, cip_err *err)
 {
     cip_blz_writer *w = m->w;
-    const bool several = w->spec->narray > 1;
     const cip_blz_piece all = { .len = d->itemsize };
     char *name = NULL, *dir = NULL;
-    if (several)
+    if (w->named)
         CIP_TRY(cip_blz_column_name(w->arena, m->array->path, w->kind, &name, err));
-    if (several && w->kind == CIP_BLZ_DOCUMENT)
+    if (w->named && w->kind == CIP_BLZ_DOCUMENT)
         CIP_TRY(folder_of(m, "", name, &dir, err));
-    else if (several)
+    else if (w->named)
         CIP_TRY(cip_arena_printf(w->arena, &dir, err, "%s/", name));
-    const char *at = several ? dir : "";
+    const char *at = w->named ? dir : "";
     if (d->kind == CIP_RECORD && w->kind == CIP_BLZ_DOCUMENT)
         return add_fields(m, at, d, &all, err);
-    if (d->kind == CIP_RECORD && w->table && !several)
+    if (d->kind == CIP_RECORD && w->table && !w->named)
         return add_table(m, d, err);
     new_column(m, at, d, d->itemsize)->name = name;
     return CIP_OK;
@@ -191,15 +190,26 @@ static cip_status choose_chunks(cip_blz_writer *w, cip_err *err)
     for (size_t i = 0; i < w->ncolumn; i++) {
         cip_blz_new *c = &w->column[i];
         const int64_t rows = c->array->shape[0];
+        if (w->like != NULL)
+            c->blosc = w->like->blosc;
+        else
+            cip_blz_usual_blosc(w->kind, &c->blosc);
         CIP_TRY(
             cip_blz_choose_blosc(w->spec, c->array, w->kind, c->dtype, &c->blosc, &c->takes, err));
         c->takes = c->takes && c->from == NULL;
-        c->chunklen = !all || w->ncolumn == 1 ? rows_taken(c) : 0;
+        if (w->like != NULL)
+            c->chunklen = w->like->chunklen;
+        else
+            c->chunklen = !all || w->ncolumn == 1 ? rows_taken(c) : 0;
         CIP_TRY(cip_blz_choose_chunklen(w->spec, all ? NULL : c->array, rows, all ? row : c->row,
                                         &c->chunklen, err));
     }
     const uint64_t rows = w->ncolumn != 0 ? (uint64_t)w->column[0].array->shape[0] : 0;
     const uint64_t len = w->ncolumn != 0 ? (uint64_t)w->column[0].chunklen : 1;
+    if (w->like != NULL) {
+        w->super = w->like->super;
+        return CIP_OK;
+    }
     return cip_blz_choose_super(w->spec, w->arena, w->kind, cip_div_up(rows, len), len * widest,
                                 &w->super, err);
 }
@@ -231,8 +241,8 @@ static cip_status form_of_columns(cip_blz_writer *w, size_t first, size_t n, cip
         const cip_dtype *rows;
         CIP_TRY(cip_dtype_opaque(w->arena, c->from->row, NULL, &rows, err));
         form_of(w, c, rows, &own[i]);
-        column[i] = (cip_form_column){ w->spec->narray + first + i, &own[i], c->from->part,
-                                       c->from->npart };
+        column[i] =
+            (cip_form_column){ w->number + first + i, &own[i], c->from->part, c->from->npart };
     }
     form->column = column;
     form->ncolumn = n;

@@ -189,19 +189,33 @@ static cip_status put_names(cip_blz_writer *w, cip_buf *text, cip_err *err)
     return put_file(w, "", "__rootdirs__", text, err);
 }
 
-static cip_status put_old(cip_blz_writer *w, const kept *k, cip_buf *text, cip_err *err)
+static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, cip_err *err)
 {
-    const bool table = w->column[0].name != NULL;
-    CIP_TRY(put_node(w, "", "__attrs__", k->attributes, text, err));
     for (size_t i = 0; i < w->ncolumn; i++) {
         const cip_blz_new *c = &w->column[i];
         const cip_node *own = k->columns != NULL ? cip_map_get(k->columns, c->array->path) : NULL;
         cip_blz_storage s = { .dtype = c->dtype };
-        if (table)
+        if (c->name != NULL)
             CIP_TRY(put_node(w, c->dir, "__attrs__", own, text, err));
         CIP_TRY(put_array(w, c, &s, c->shape, c->ndim, text, err));
     }
-    return table ? put_names(w, text, err) : CIP_OK;
+    return CIP_OK;
+}
+
+cip_status cip_blz_put_columns_meta(cip_blz_writer *w, cip_err *err)
+{
+    const kept none = { .attributes = NULL };
+    cip_buf text = { .mem = &w->env->mem };
+    cip_status st = put_columns(w, &none, &text, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+static cip_status put_old(cip_blz_writer *w, const kept *k, cip_buf *text, cip_err *err)
+{
+    CIP_TRY(put_node(w, "", "__attrs__", k->attributes, text, err));
+    CIP_TRY(put_columns(w, k, text, err));
+    return w->column[0].name != NULL ? put_names(w, text, err) : CIP_OK;
 }
 
 cip_status cip_blz_put_meta(cip_blz_writer *w, cip_err *err)

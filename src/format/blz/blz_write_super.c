@@ -49,12 +49,11 @@ static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *me
 static cip_status begin_super(cip_blz_writer *w, cip_blz_new *c, cip_err *err)
 {
     const uint64_t i = c->nchunk / w->super.per;
-    const bool shards = w->super.nshard != 0;
+    const char *shard = w->super.nshard != 0 ? w->super.shard[i % w->super.nshard] : "";
     cip_buf meta = { .mem = &w->env->mem };
     char *name;
-    CIP_TRY(cip_arena_printf(w->arena, &name, err, "%s%sdata/%s__%" PRIu64 "__.bin",
-                             shards ? w->super.shard[i % w->super.nshard] : "", shards ? "/" : "",
-                             c->dir, i + 1));
+    CIP_TRY(cip_arena_printf(w->arena, &name, err, "%s%sdata/%s__%" PRIu64 "__.bin", shard,
+                             shard[0] != '\0' ? "/" : "", c->dir, i + 1));
     CIP_TRY(cip_blz_new_file(w, name, &c->file, err));
     c->offsets.mem = &w->env->mem;
     cip_status st = put_front(w, c, &meta, err);

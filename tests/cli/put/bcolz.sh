@@ -49,6 +49,26 @@ cippus append t rows.csv
 cippus put t . '[:2]' rows.csv
 cippus resize t 11
 cippus cat t . '[:3]'
+echo "--- a column comes"
+cippus cat --to npy t a >a.npy
+cippus put --new --dry-run t n a.npy
+cippus put --new t n a.npy --option chunklen=4
+cippus put --new t n a.npy || echo "status $?"
+cippus put --new t _n a.npy || echo "status $?"
+cippus put --new t m three.npy || echo "status $?"
+cippus put --new x.bcolz n a.npy || echo "status $?"
+cippus cat t n '[:2]'
+cippus verify --deep t
+cp -r "$SAMPLES/wells.blz" wells
+cippus cat --to npy wells depth >depth.npy
+cippus put --new wells deeper depth.npy
+cippus put --new wells deep a.npy || echo "status $?"
+cippus ls wells
+cippus cat --to npy wells deeper | cmp - depth.npy
+cippus verify --deep wells
+cippus rm t n
+
+echo "--- a column gets another name, or goes"
 cippus set t column_attributes/b/unit mm
 cippus mv t b c
 cippus ls t
