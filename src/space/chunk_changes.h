@@ -73,8 +73,9 @@ uint64_t cip_chunk_changes_count(const cip_chunk_changes *c);
 /* Chunks i, i + 1, ..., `run` of them: as they were stored, or special, or (run 1) of new data. */
 typedef struct cip_chunk_now {
     uint64_t run;
-    uint64_t from; /* the number that chunk i had, those behind it have the next; UINT64_MAX: it is
-                      new, and `chunk` says what: */
+    uint64_t from; /* the number that chunk i had, those behind it have the next: another one than i
+                      where another shape, or what came or went in front, moved it; UINT64_MAX: it
+                      is new, and `chunk` says what: */
     cip_chunk chunk; /* DATA lies in at.in->io, from at.off on; its codec is &cip_codec_stored if it
                         came without the form's steps (CIP_FORM_PLAIN) */
 } cip_chunk_now;

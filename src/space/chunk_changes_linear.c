@@ -134,12 +134,12 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
     return CIP_OK;
 }
 
-/* Chunks i, i + 1, ... of the file of elements from `at` on, up to the `end` of the array. */
-static cip_status add_elems(cip_chunk_changes *c, uint64_t i, uint64_t at, uint64_t end,
+/* Chunks [i, n), of an array of `len` bytes, of the file of elements from `at` on. */
+static cip_status add_elems(cip_chunk_changes *c, uint64_t i, uint64_t n, uint64_t at, uint64_t len,
                             cip_err *err)
 {
-    for (uint64_t n = cip_linear_chunk_count(&c->form, end); i < n; i++) {
-        const uint64_t each = cip_linear_chunk_len(&c->form, i, end);
+    for (; i < n; i++) {
+        const uint64_t each = cip_linear_chunk_len(&c->form, i, len);
         const cip_chunk_run r = { .i = i,
                                   .run = 1,
                                   .from = UINT64_MAX,
@@ -161,7 +161,7 @@ static cip_status take_all(cip_chunk_changes *c, cip_changes *made, uint64_t len
     cip_changes_end(made);
     CIP_TRY(st);
     c->in_elems->len = c->elems->size;
-    CIP_TRY(add_elems(c, 0, at, len, err));
+    CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, len), at, len, err));
     set_len(c, len);
     cip_chunk_runs_take(c);
     return CIP_OK;
@@ -244,15 +244,25 @@ static cip_status copy_bytes(const splicing *s, uint64_t to, uint64_t end, cip_e
     return CIP_OK;
 }
 
-/* Chunks in front stay. From the one on that rows come or go in, all are made of elements. */
+/* Chunks in front stay. From the one on that rows come or go in, they are made of elements: all of
+ * them, or, where bytes move by whole chunks, up to the first that holds only what is behind; the
+ * others move as they are. The last one of those is as long as it was, as it ends with the array.
+ */
 static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
 {
     cip_chunk_changes *c = s->c;
-    const uint64_t kept = s->at / cip_max_u64(1, c->form.chunk_nbytes);
-    const uint64_t first = kept * c->form.chunk_nbytes, off = c->elems->size;
+    const uint64_t each = cip_max_u64(1, c->form.chunk_nbytes), off = c->elems->size;
+    const uint64_t n = cip_linear_chunk_count(&c->form, len), kept = s->at / each,
+                   behind = cip_div_up(s->at + s->added, each);
+    const bool moves = behind < n && (behind * each - (s->at + s->added) + s->from) % each == 0;
+    const uint64_t made = moves ? behind : n;
     CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, kept, err));
-    CIP_TRY(copy_bytes(s, first, len, err));
-    CIP_TRY(add_elems(c, kept, off, len, err));
+    CIP_TRY(copy_bytes(s, kept * each, cip_min_u64(made * each, len), err));
+    CIP_TRY(add_elems(c, kept, made, off, len, err));
+    if (moves)
+        CIP_TRY(cip_chunk_runs_copy(c, &c->next, behind,
+                                    (behind * each - (s->at + s->added) + s->from) / each,
+                                    n - behind, err));
     set_len(c, len);
     cip_chunk_runs_take(c);
     return CIP_OK;

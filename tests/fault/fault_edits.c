@@ -274,6 +274,14 @@ static cip_status ra_insert(cip_edit *e, cip_err *err)
     return cip_edit_insert(e, NULL, 0, 130, v, sizeof v, err);
 }
 
+static cip_status ra_insert_chunks(cip_edit *e, cip_err *err)
+{
+    uint32_t v[200];
+    for (uint32_t i = 0; i < 200; i++)
+        v[i] = i * i * i;
+    return cip_edit_insert(e, NULL, 0, 130, v, sizeof v, err);
+}
+
 #define FAULT_EDIT(name)                                                                           \
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
@@ -308,6 +316,7 @@ FAULT_EDIT(ra_smaller)
 FAULT_EDIT(ra_delete)
 FAULT_EDIT(ra_delete_chunks)
 FAULT_EDIT(ra_insert)
+FAULT_EDIT(ra_insert_chunks)
 
 /* --- a bloscpack file of 500 numbers in five chunks ---------------------------------------------
  */

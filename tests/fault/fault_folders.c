@@ -157,6 +157,18 @@ static cip_status insert_wells(cip_edit *e, cip_err *err)
     return cip_edit_insert(e, "", 0, 15, rows, sizeof rows, err);
 }
 
+/* 10 rows are a chunk, so those behind move as they are. */
+static cip_status delete_whole_wells(cip_edit *e, cip_err *err)
+{
+    return cip_edit_delete(e, "", 0, 10, 20, err);
+}
+
+static cip_status insert_whole_wells(cip_edit *e, cip_err *err)
+{
+    static const uint8_t rows[10 * 8] = { 1, 2, 3 };
+    return cip_edit_insert(e, "", 0, 15, rows, sizeof rows, err);
+}
+
 static cip_status insert_records(cip_edit *e, cip_err *err)
 {
     static const uint32_t v[2 * 50] = { 1, 2, 3 };
@@ -228,6 +240,8 @@ CHANGE(delete_wells)
 CHANGE(delete_records)
 CHANGE(insert_wells)
 CHANGE(insert_records)
+CHANGE(delete_whole_wells)
+CHANGE(insert_whole_wells)
 CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)

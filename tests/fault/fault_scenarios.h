@@ -43,9 +43,9 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag, fault_edit_ra_put,
     fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller, fault_edit_delete_rows,
     fault_edit_delete_packed, fault_edit_insert_rows, fault_edit_insert_packed,
-    fault_edit_ra_insert, fault_edit_ra_delete, fault_edit_ra_delete_chunks, fault_convert_itself,
-    fault_create_external, fault_append, fault_create, fault_create_columns, fault_save_columns,
-    fault_explode, fault_implode;
+    fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_delete,
+    fault_edit_ra_delete_chunks, fault_convert_itself, fault_create_external, fault_append,
+    fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
 void fault_make_asdf(const char *dir);
 void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);
@@ -61,7 +61,8 @@ cip_status fault_edit(const char *path, cip_level level,
 fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,
     fault_folder_remove_column, fault_folder_add_column;
 /* Records as the document has them, in the folder `d`. */
-fault_change fault_folder_put_wells, fault_folder_add_wells, fault_folder_more_wells,
+fault_change fault_folder_delete_whole_wells, fault_folder_insert_whole_wells,
+    fault_folder_put_wells, fault_folder_add_wells, fault_folder_more_wells,
     fault_folder_fewer_wells, fault_folder_delete_wells, fault_folder_delete_records,
     fault_folder_insert_wells, fault_folder_insert_records, fault_folder_remove_field,
     fault_folder_move_field, fault_folder_add_field;

@@ -66,6 +66,26 @@ static inline const char *fuzz_look(cip_memory *m, fuzz_array *out, bool *fits)
     return name;
 }
 
+/* n rows go, as far as there are as many, or come before one. */
+static inline cip_status fuzz_splice(cip_edit *e, unsigned how, size_t n, fuzz_array *a)
+{
+    const size_t start = how / 2 % (a->rows + 1), left = a->rows - start;
+    uint8_t *at = a->elems + start * a->row, *rows = a->elems + 3 * FUZZ_NBYTES;
+    if (how % 2 == 0) {
+        n = n < left ? n : left;
+        memmove(at, at + n * a->row, (left - n) * a->row);
+        a->rows -= n;
+        a->shape[0] -= (int64_t)n;
+        return cip_edit_delete(e, "", 0, (int64_t)start, (int64_t)n, NULL);
+    }
+    memcpy(rows, a->elems, n * a->row);
+    memmove(at + n * a->row, at, left * a->row);
+    memcpy(at, rows, n * a->row);
+    a->rows += n;
+    a->shape[0] += (int64_t)n;
+    return cip_edit_insert(e, "", 0, (int64_t)start, rows, n * a->row, NULL);
+}
+
 /* One change, made of the array's own rows, in the file and in `a`. */
 static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
 {
@@ -85,6 +105,8 @@ static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
         a->shape[0] += (int64_t)n;
         return cip_edit_append(e, "", a->elems + (a->rows - n) * a->row, n * a->row, NULL);
     }
+    if (how % 6 == 5)
+        return fuzz_splice(e, how / 6, n, a);
     const size_t rows = how / 3 * a->rows / 40 + how % 5;
     if (rows > 2 * FUZZ_NBYTES / a->row)
         return CIP_ERR_LIMIT;

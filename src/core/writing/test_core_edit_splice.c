@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/endian.h"
 #include "core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
@@ -148,6 +149,162 @@ static void rows_of_another_file_are_cast(void **state)
     edit_expect(path, "packed", "");
 }
 
+/* --- whole chunks ------------------------------------------------------------------------------
+ */
+
+/* 0, 1, ..., 19 in chunks of 3, and two of them in a superchunk. */
+static const char *chunks(const char *name)
+{
+    static const int64_t shape[] = { 20 };
+    const char *path = scratch_path(&s, name);
+    const bool pack = strstr(name, ".blp") != NULL, super = strstr(name, ".blz") != NULL;
+    const cip_write_options o = { .size = sizeof o,
+                                  .format_options = pack ? CIP_TEXTS("chunk_size=6")
+                                                    : super
+                                                        ? CIP_TEXTS("chunklen=3", "superchunk=2")
+                                                        : CIP_TEXTS("chunklen=3") };
+    int16_t v[20];
+    cip_writer *w;
+    for (int16_t i = 0; i < 20; i++)
+        v[i] = i;
+    OK(cip_create(path, &o, &w, err));
+    OK(cip_put(w, "data", cip_dtype_of(CIP_I16), 1, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+    return path;
+}
+
+static int count_encoded(void *user, uint64_t done, uint64_t total)
+{
+    (void)done;
+    *(uint64_t *)user = total;
+    return 0;
+}
+
+/* Two chunks go, and one and a half of others come; how many are encoded then. */
+static void move_chunks(cip_edit *e)
+{
+    static const int16_t three[] = { 100, 101, 102 };
+    OK(cip_edit_delete(e, "", 0, 3, 6, err));
+    OK(cip_edit_insert(e, "", 0, 7, three, sizeof three, err));
+    OK(cip_edit_commit(e, err));
+}
+
+static void whole_chunks_move_as_they_are_stored(void **state)
+{
+    static const char *const names[] = { "w.blp", "w.bcolz", "w.blz" };
+    static const int16_t want[] = { 0,   1,  2,  9,  10, 11, 12, 100, 101,
+                                    102, 13, 14, 15, 16, 17, 18, 19 };
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        const char *path = chunks(names[k]);
+        uint64_t encoded = 0;
+        int16_t got[17];
+        cip_memory *m;
+        cip_file *f;
+        cip_edit *e;
+        const cip_edit_options o = { .size = sizeof o,
+                                     .progress = count_encoded,
+                                     .user = &encoded };
+        OK(cip_memory_load(path, NULL, &m, err));
+        OK(cip_edit_open(path, &o, &e, err));
+        move_chunks(e);
+        assert_int_equal(encoded, 2); /* the one that is cut in two */
+        edit_verify(path);
+        edit_expect(path, "", "0 1 2 9 10 11 12 100 101 102 13 14 15 16 17 18 19\n");
+        OK(cip_edit_open_memory(m, NULL, &e, err));
+        move_chunks(e);
+        OK(cip_memory_open(m, NULL, &f, err));
+        OK(cip_read(cip_find(f, "", err), NULL, cip_dtype_of(CIP_I16), got, sizeof got, err));
+        assert_memory_equal(got, want, sizeof want);
+        cip_file_close(f);
+        cip_memory_free(m);
+    }
+}
+
+static int count_findings(void *user, const cip_finding *f)
+{
+    *(int *)user += f->severity > CIP_NOTE;
+    return 0;
+}
+
+static void put_bytes(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* The last byte of a chunk is another: its digest stays what it was wherever it moves. */
+static void a_damaged_chunk_gets_no_new_digest(void **state)
+{
+    static const char *const names[] = { "x.blp", "x.blz" }, *const last[] = {
+        "x.blp", "x.blz/data/__4__.bin"
+    };
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        const char *path = chunks(names[k]), *file = scratch_path(&s, last[k]);
+        int findings = 0;
+        size_t n;
+        char *bytes = edit_bytes(file, &n);
+        bytes[n - 5] ^= 1; /* in front of a digest of 4 bytes */
+        put_bytes(file, bytes, n);
+        free(bytes);
+        cip_edit *e = begin(path);
+        OK(cip_edit_delete(e, "", 0, 3, 6, err));
+        OK(cip_edit_commit(e, err));
+        OK(cip_verify(path, 0, count_findings, &findings, err));
+        assert_int_equal(findings, 1);
+    }
+}
+
+static uint32_t adler32(const uint8_t *p, size_t n)
+{
+    uint32_t a = 1, b = 0;
+    for (; n != 0; n--) {
+        a = (a + *p++) % 65521;
+        b = (b + a) % 65521;
+    }
+    return b << 16 | a;
+}
+
+/* A superchunk gets another kind of digests; right ones, or what was there. */
+static void other_digests(const char *path, bool right)
+{
+    enum { KIND = 6, ADLER = 1, OFFSETS = 32, CBYTES = 12 };
+    size_t n;
+    char *file = edit_bytes(path, &n);
+    uint8_t *bytes = (uint8_t *)file;
+    assert_int_not_equal(bytes[KIND], ADLER);
+    bytes[KIND] = ADLER;
+    for (size_t k = 0; k < 2 && right; k++) {
+        const size_t at = (size_t)cip_load_u64(bytes + OFFSETS + 8 * k, false),
+                     len = cip_load_u32(bytes + at + CBYTES, false);
+        cip_store_u32(bytes + at + len, adler32(bytes + at, len), false);
+    }
+    put_bytes(path, file, n);
+    free(file);
+}
+
+static void a_chunk_that_comes_to_other_digests_is_checked(void **state)
+{
+    (void)state;
+    for (int right = 0; right < 2; right++) {
+        const char *path = chunks(right == 1 ? "y.blz" : "z.blz");
+        other_digests(
+            scratch_path(&s, right == 1 ? "y.blz/data/__3__.bin" : "z.blz/data/__3__.bin"),
+            right == 1);
+        cip_edit *e = begin(path);
+        OK(cip_edit_delete(e, "", 0, 3, 6, err));
+        if (right == 0) {
+            FAILS(CIP_ERR_CHECKSUM, "expected the adler32 of the chunk", cip_edit_commit(e, err));
+            continue;
+        }
+        commit(e, path);
+        edit_expect(path, "", "0 1 2 9 10 11 12 13 14 15 16 17 18 19\n");
+    }
+}
+
 static void only_what_is_behind_is_written(void **state)
 {
     (void)state;
@@ -213,6 +370,9 @@ int main(void)
         cmocka_unit_test(a_change_sees_those_before_it),
         cmocka_unit_test(rows_come_before_the_one_that_is_named),
         cmocka_unit_test(rows_of_another_file_are_cast),
+        cmocka_unit_test(whole_chunks_move_as_they_are_stored),
+        cmocka_unit_test(a_damaged_chunk_gets_no_new_digest),
+        cmocka_unit_test(a_chunk_that_comes_to_other_digests_is_checked),
         cmocka_unit_test(only_what_is_behind_is_written),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

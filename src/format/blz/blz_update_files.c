@@ -255,7 +255,7 @@ cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind 
 
 typedef struct rewrite {
     cip_blz_update *u;
-    const cip_blz_column *c;
+    cip_blz_column *c;
     const cip_blz_changed *x;
     cip_revision *r;
     files files;
@@ -308,26 +308,40 @@ static void begin_cbytes(rewrite *w)
     w->cbytes = w->anew ? least : was;
 }
 
+/* The bytes of a chunk that is new, or that had another number. */
+static cip_status bytes_of(const rewrite *w, const cip_chunk_now *now, cip_extent *at, cip_err *err)
+{
+    cip_chunk old = { .run = 1 };
+    *at = now->chunk.at;
+    if (now->from == UINT64_MAX)
+        return CIP_OK;
+    CIP_TRY(exact_at(w->c, now->from, 1, &old, err));
+    *at = old.at;
+    return old.state == CIP_CHUNK_DATA
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                          "expected %sdata/__%" PRIu64 ".blp, found none", w->c->dir, now->from);
+}
+
 static cip_status put_chunks(rewrite *w, cip_err *err)
 {
     const uint64_t full =
         (uint64_t)cip_chunk_changes_shape(w->x->chunks)[0] / (uint64_t)w->c->meta.chunklen;
     for (uint64_t i = 0, run = 0; i < w->n; i += run) {
         cip_chunk_now now;
+        cip_extent at;
         cip_chunk_changes_at(w->x->chunks, i, &now);
-        run = now.run;
-        if (now.from != UINT64_MAX && now.from != i)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected chunks in their places");
-        for (uint64_t k = i; now.from != UINT64_MAX && w->anew && k < cip_min_u64(i + run, full);
-             k++)
+        run = now.from == i ? now.run : 1;
+        for (uint64_t k = i; now.from == i && w->anew && k < cip_min_u64(i + run, full); k++)
             w->cbytes += old_cbytes(w, k);
-        if (now.from != UINT64_MAX)
+        if (now.from == i)
             continue;
+        CIP_TRY(bytes_of(w, &now, &at, err));
         if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
         if (i < full)
-            w->cbytes += (int64_t)now.chunk.at.len + footprint(w->c);
-        CIP_TRY(put_chunk(w, i, &now.chunk.at, err));
+            w->cbytes += (int64_t)at.len + footprint(w->c);
+        CIP_TRY(put_chunk(w, i, &at, err));
     }
     return CIP_OK;
 }

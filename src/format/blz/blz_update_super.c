@@ -54,6 +54,15 @@ static cip_super_range range_of(const cip_super_work *w, uint64_t k)
     return r;
 }
 
+/* Whether the chunk is one that is stored under another number: its file is made anew, as what is
+ * written in place might lie over the bytes of another. */
+static bool is_moved(const cip_super_work *w, uint64_t i)
+{
+    cip_chunk_now now;
+    cip_chunk_changes_at(w->chunks, i, &now);
+    return now.from != UINT64_MAX && now.from != i;
+}
+
 static bool is_kept(const cip_super_work *w, uint64_t i, uint64_t end)
 {
     cip_chunk_now now;
@@ -90,7 +99,8 @@ static cip_status may_patch(const cip_super_work *w, const cip_super_old *s,
            s->stored != 0;
     for (uint64_t k = 0; k < n && *may; k++) {
         cip_super_piece p;
-        if (is_kept(w, r->first + k, r->first + k + 1) || k >= s->stored)
+        *may = !is_moved(w, r->first + k);
+        if (!*may || is_kept(w, r->first + k, r->first + k + 1) || k >= s->stored)
             continue; /* those behind the stored ones come from the temporary file */
         CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
         nbytes += p.len;
@@ -190,13 +200,13 @@ static cip_status count(const cip_super_work *w, const cip_super_old *s, const c
     for (uint64_t i = r->first; i < cip_max_u64(r->was, r->n); i++) {
         cip_blosc_head head;
         cip_chunk chunk = { .run = 0 };
-        cip_chunk_now now = { .from = UINT64_MAX };
-        if (i < r->n)
-            cip_chunk_changes_at(w->chunks, i, &now);
-        if (i < r->n && now.from == i)
+        cip_super_piece p;
+        if (i < r->n && is_kept(w, i, i + 1))
             continue;
-        if (i < r->n)
-            *w->delta += (int64_t)now.chunk.at.len;
+        if (i < r->n) {
+            CIP_TRY(cip_super_piece_of(w, s, r, i, &p, err));
+            *w->delta += (int64_t)p.len;
+        }
         if (i >= r->was || s == NULL || i - r->first >= s->stored)
             continue;
         CIP_TRY(cip_bp_chunk(s->f, i - r->first, &head, &chunk, err));

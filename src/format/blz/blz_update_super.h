@@ -41,6 +41,7 @@ typedef struct cip_super_piece {
     cip_io *io;
     uint64_t off, len; /* of the chunk */
     uint64_t raw_len;
+    cip_sum_id sum;              /* of one that is stored: the kind of the digest behind it */
     uint8_t digest[CIP_SUM_MAX]; /* of a new one, as it is stored */
 } cip_super_piece;
 

@@ -93,6 +93,29 @@ cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *
     return CIP_OK;
 }
 
+static cip_super_piece piece_at(const cip_chunk *c)
+{
+    return (cip_super_piece){ .io = c->at.in->io,
+                              .off = c->at.off,
+                              .len = c->at.len,
+                              .raw_len = c->raw_len,
+                              .sum = (cip_sum_id)c->sum_id };
+}
+
+/* A chunk that had another number, in whichever superchunk that is. */
+static cip_status moved_piece(const cip_super_work *w, uint64_t from, cip_super_piece *p,
+                              cip_err *err)
+{
+    const cip_table *t = &w->c->data->table;
+    cip_chunk chunk = { .run = 0 };
+    CIP_TRY(t->at(t->self, from, 1, &chunk, err));
+    if (chunk.state != CIP_CHUNK_DATA)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected chunk %" PRIu64 " of the column, found none", from);
+    *p = piece_at(&chunk);
+    return CIP_OK;
+}
+
 cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
                               const cip_super_range *r, uint64_t i, cip_super_piece *p,
                               cip_err *err)
@@ -101,21 +124,45 @@ cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
     cip_blosc_head head;
     cip_chunk chunk = { .run = 0 };
     cip_chunk_changes_at(w->chunks, i, &now);
-    *p = (cip_super_piece){ .is_new = now.from == UINT64_MAX };
-    if (p->is_new) {
-        *p = (cip_super_piece){
-            true, now.chunk.at.in->io, now.chunk.at.off, now.chunk.at.len, raw_len(w, i), { 0 }
-        };
+    if (now.from == UINT64_MAX) {
+        *p = piece_at(&now.chunk);
+        p->is_new = true;
+        p->raw_len = raw_len(w, i);
         return CIP_OK;
     }
-    if (now.from != i || s == NULL || i - r->first >= s->stored)
+    if (now.from != i)
+        return moved_piece(w, now.from, p, err);
+    if (s == NULL || i - r->first >= s->stored)
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "expected chunk %" PRIu64 " in superchunk %" PRIu64 ", found none", i,
                         r->number);
     CIP_TRY(cip_bp_chunk(s->f, i - r->first, &head, &chunk, err));
-    *p = (cip_super_piece){ false,        s->f->layout->io, chunk.at.off,
-                            chunk.at.len, chunk.raw_len,    { 0 } };
+    *p = piece_at(&chunk);
     return CIP_OK;
+}
+
+/* One that is to get a digest of another kind must not get it for other bytes than the old one was
+ * of. */
+static cip_status check_digest(const cip_super_work *w, const cip_super_piece *p, cip_err *err)
+{
+    cip_mem *mem = &w->u->env->mem;
+    const size_t len = (size_t)p->len, ndigest = cip_sum_size(p->sum);
+    uint8_t sum[CIP_SUM_MAX], digest[CIP_SUM_MAX];
+    uint8_t *bytes = NULL;
+    if (p->sum == CIP_SUM_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(mem, len + ndigest, (void **)&bytes, err));
+    cip_status st = cip_io_read(p->io, p->off, bytes, len + ndigest, err);
+    if (st == CIP_OK)
+        st = cip_sum_of(mem, p->sum, (cip_bytes){ bytes, len }, sum, err);
+    if (st == CIP_OK) {
+        cip_bp_digest(p->sum, sum, digest);
+        if (memcmp(digest, bytes + len, ndigest) != 0)
+            st = cip_fail(err, CIP_ERR_CHECKSUM, p->off,
+                          "expected the %s of the chunk, found another", cip_sum_name(p->sum));
+    }
+    cip_mem_put(mem, bytes);
+    return st;
 }
 
 cip_status cip_super_load(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p, void **bytes,
@@ -196,8 +243,10 @@ cip_status cip_super_add_piece(const cip_super_work *w, cip_sum_id sum, cip_supe
                                cip_revision *as, cip_err *err)
 {
     void *bytes;
-    if (!p->is_new)
+    if (!p->is_new && p->sum == sum)
         return cip_revision_range(as, p->io, p->off, p->len + cip_sum_size(sum), err);
+    if (!p->is_new)
+        CIP_TRY(check_digest(w, p, err));
     if (sum != CIP_SUM_NONE) {
         CIP_TRY(cip_super_load(w, sum, p, &bytes, err));
         cip_mem_put(&w->u->env->mem, bytes);

@@ -45,18 +45,40 @@ static const cip_array *choose(const cip_layout *l, unsigned how)
     return NULL;
 }
 
+/* Rows go from the first quarter on, or come there. */
+static cip_status change_midst(update *x, int64_t some)
+{
+    uint64_t itemsize = x->a->dtype->itemsize;
+    const cip_feed feed = { ones, &itemsize };
+    cip_splice s = { .start = x->shape[0] / 4, .feed = &feed };
+    const int64_t left = x->shape[0] - s.start;
+    cip_change_form form = { .bytes = NULL };
+    if (x->how & 4)
+        s.added = some;
+    else
+        s.removed = some < left ? some : left;
+    x->shape[0] += s.added - s.removed;
+    CIP_TRY(cip_blz_store.form(x->u, x->a, CIP_CHANGE_SPLICE, x->shape, &form, &x->err));
+    CIP_TRY(cip_view_c_order(x->a->view.ndim, x->shape, itemsize, &x->at, &x->err));
+    x->at = cip_splice_room(&s, &x->at);
+    CIP_TRY(cip_chunk_changes_new(x->a, &form.form, x->temporary, &x->c, &x->err));
+    return cip_chunk_changes_splice(x->c, x->a, &s, &x->err);
+}
+
 /* Elements in the middle, rows at the end, or fewer or more of them. */
 static cip_status change_data(update *x)
 {
-    static const cip_change_kind kinds[] = { CIP_CHANGE_ELEMENTS, CIP_CHANGE_ROWS,
-                                             CIP_CHANGE_SHAPE };
-    const cip_change_kind kind = kinds[x->how % 3];
+    static const cip_change_kind kinds[] = { CIP_CHANGE_ELEMENTS, CIP_CHANGE_ROWS, CIP_CHANGE_SHAPE,
+                                             CIP_CHANGE_SPLICE };
+    const cip_change_kind kind = kinds[x->how % 4];
     const cip_array *a = x->a;
     uint64_t itemsize = a->dtype->itemsize, n;
     const cip_feed feed = { ones, &itemsize };
     cip_change_form form = { .bytes = NULL };
     memcpy(x->shape, a->view.shape, sizeof x->shape);
     const int64_t was = x->shape[0], some = 1 + x->how / 3 % 7;
+    if (kind == CIP_CHANGE_SPLICE)
+        return change_midst(x, some);
     if (kind != CIP_CHANGE_ELEMENTS)
         x->shape[0] = kind == CIP_CHANGE_ROWS ? was + some : x->how & 1 ? was / 2 : was + some;
     CIP_TRY(cip_blz_store.form(x->u, a, kind, kind == CIP_CHANGE_SHAPE ? x->shape : NULL, &form,
