@@ -305,6 +305,36 @@ static void a_chunk_that_comes_to_other_digests_is_checked(void **state)
     }
 }
 
+/* Rows that went and then come again in one update are new ones. */
+static void rows_that_come_again_hold_what_dflt_says(void **state)
+{
+    static const char *const names[] = { "v.bcolz", "v.blz" }, *const storage[] = {
+        "v.bcolz/meta/storage", "v.blz/meta/storage"
+    };
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        const char *path = chunks(names[k]), *file = scratch_path(&s, storage[k]);
+        size_t n;
+        char *bytes = edit_bytes(file, &n), *dflt;
+        bytes[n] = '\0';
+        dflt = strstr(bytes, "\"dflt\": 0");
+        assert_non_null(dflt);
+        dflt[8] = '7';
+        put_bytes(file, bytes, n);
+        free(bytes);
+        cip_edit *e = begin(path);
+        OK(cip_edit_delete(e, "", 0, 2, 15, err));
+        OK(cip_edit_resize(e, "", 1, (const int64_t[]){ 9 }, err));
+        commit(e, path);
+        edit_expect(path, "", "0 1 17 18 19 7 7 7 7\n");
+        e = begin(path);
+        OK(cip_edit_resize(e, "", 1, (const int64_t[]){ 1 }, err));
+        OK(cip_edit_resize(e, "", 1, (const int64_t[]){ 4 }, err));
+        commit(e, path);
+        edit_expect(path, "", "0 7 7 7\n");
+    }
+}
+
 static void only_what_is_behind_is_written(void **state)
 {
     (void)state;
@@ -373,6 +403,7 @@ int main(void)
         cmocka_unit_test(whole_chunks_move_as_they_are_stored),
         cmocka_unit_test(a_damaged_chunk_gets_no_new_digest),
         cmocka_unit_test(a_chunk_that_comes_to_other_digests_is_checked),
+        cmocka_unit_test(rows_that_come_again_hold_what_dflt_says),
         cmocka_unit_test(only_what_is_behind_is_written),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

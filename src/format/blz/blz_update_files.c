@@ -234,8 +234,12 @@ cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind 
     int64_t rows = c->meta.shape[0];
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(check_rows(x, c, kind, shape, &rows, err));
-    if (kind == CIP_CHANGE_SHAPE && shape[0] > rows)
+    if (!is_open(c))
+        x->least = rows;
+    if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)
         CIP_TRY(cip_blz_dflt(u->arena, &c->meta, &out->fill, err));
+    else if (shape != NULL && shape[0] < x->least)
+        x->least = shape[0];
     if (x->how == NULL) {
         CIP_TRY(CIP_ARENA_NEW(u->arena, &x->how, 1, err));
         CIP_TRY(cip_blz_choose_like(&u->spec, c, x->how, &x->takes, err));
