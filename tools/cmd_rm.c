@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus rm: one node of the tree removed in place, or a range of an array. */
+#include <stdio.h>
+
 #include "commands.h"
 #include "update.h"
 
@@ -11,12 +13,22 @@ static cip_status rm_range(cip_edit *edit, const char *path, const char *slice, 
     return st == CIP_OK ? cip_edit_delete(edit, path, axis, start, count, err) : st;
 }
 
+/* Those that say how elements are stored. */
+static bool has_options_of_arrays(const opts *o)
+{
+    return o->noption != 0 || o->md5 != NULL || o->accept_loss;
+}
+
 int cmd_rm(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
     cip_edit *edit;
     const char *last = o->pos[o->npos - 1]; /* as put has it, "[" begins a slice */
     const bool sliced = o->npos > 2 || last[0] == '[';
+    if (!sliced && has_options_of_arrays(o)) {
+        fputs("cippus: --encode, --option, --md5 and --accept-loss go with a SLICE\n", stderr);
+        return EXIT_USAGE;
+    }
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;

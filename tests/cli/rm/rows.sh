@@ -47,6 +47,7 @@ try rm y.asdf counts '[::-1]'
 try rm y.asdf counts '[1000]'
 try rm y.asdf counts '[:, :, 3:4]'
 try rm y.asdf instrument '[1:2]'
+try rm y.asdf instrument --md5 none
 cippus cat y.asdf counts --to npy >x.npy
 try rm x.npy . '[1:2]'
 cippus rm y.asdf counts '[..., 5:90]' --dry-run
