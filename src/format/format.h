@@ -133,6 +133,9 @@ typedef struct cip_change_form {
  * cannot do that. */
 typedef struct cip_array_store {
     uint32_t caps;
+    /* Optional: those of what `spec` asks for (its arrays need not be known), where some depend on
+     * it. */
+    uint32_t (*caps_for)(const cip_spec *spec);
     /* Names each thing of the spec that the format cannot hold, as a finding (CIP_WARN: lost;
      * CIP_BAD: cannot be written at all). Not NULL. */
     cip_status (*check)(const cip_spec *spec, cip_report *loss, cip_err *err);
@@ -219,6 +222,11 @@ enum {
     CIP_STORE_ADDS = 1024  /* to a file that is there arrays are added as to a new one: `add`, then
                               `store` and `end` with their numbers, from 0 on */
 };
+
+static inline uint32_t cip_store_caps(const cip_array_store *store, const cip_spec *spec)
+{
+    return store->caps_for != NULL ? store->caps_for(spec) : store->caps;
+}
 
 /* A way of storing that only this format has; its value is a text that the format reads. */
 typedef struct cip_format_option {

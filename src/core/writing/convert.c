@@ -114,8 +114,9 @@ static cip_status to_pipe(const conversion *c, cip_err *err)
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_out out = { .write = stdout_write };
     cip_io *temporary = NULL;
+    const uint32_t caps = cip_store_caps(c->job->format->store, &c->job->spec);
     cip_status st;
-    if (!c->rewrite && (c->job->format->store->caps & CIP_STORE_PATCHES) == 0) {
+    if (!c->rewrite && (caps & CIP_STORE_PATCHES) == 0) {
         CIP_GO(run_to(c, &out, &r, err));
     } else {
         CIP_GO(cip_temporary_new(env, NULL, &temporary, err));
@@ -136,8 +137,8 @@ static cip_status to_file(const conversion *c, const char *path, cip_err *err)
     cip_env *env = c->job->env;
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_output *out = NULL;
-    CIP_GO(cip_output_begin_for(c->job->format->store, env, path, c->o->level, c->o->overwrite,
-                                &out, err));
+    const uint32_t caps = cip_store_caps(c->job->format->store, &c->job->spec);
+    CIP_GO(cip_output_begin_for(caps, env, path, c->o->level, c->o->overwrite, &out, err));
     CIP_GO(run_to(c, cip_output_out(out), &r, err));
     st = cip_output_commit(out, &r.patch, err);
 done:

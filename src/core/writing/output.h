@@ -40,12 +40,12 @@ cip_status cip_output_begin_folder(cip_env *env, const char *path, cip_level lev
                                    cip_output_known *known, cip_output **out, cip_err *err);
 /* Whether some format can open it. */
 cip_output_known cip_output_is_known;
-/* One or the other, as the format has it. */
-static inline cip_status cip_output_begin_for(const cip_array_store *store, cip_env *env,
-                                              const char *path, cip_level level, bool overwrite,
-                                              cip_output **out, cip_err *err)
+/* One or the other, by the store's caps. */
+static inline cip_status cip_output_begin_for(uint32_t caps, cip_env *env, const char *path,
+                                              cip_level level, bool overwrite, cip_output **out,
+                                              cip_err *err)
 {
-    if ((store->caps & CIP_STORE_FOLDER) == 0)
+    if ((caps & CIP_STORE_FOLDER) == 0)
         return cip_output_begin(env, path, level, overwrite, out, err);
     return cip_output_begin_folder(env, path, level, overwrite, cip_output_is_known, out, err);
 }

@@ -176,9 +176,9 @@ typedef struct destination {
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
 {
-    bool folder = (w->format->store->caps & CIP_STORE_FOLDER) != 0;
-    bool changes =
-        folder || (w->format->store->caps & (CIP_STORE_PATCHES | CIP_STORE_COMPLETES)) != 0;
+    const uint32_t caps = cip_store_caps(w->format->store, &w->spec);
+    bool folder = (caps & CIP_STORE_FOLDER) != 0;
+    bool changes = folder || (caps & (CIP_STORE_PATCHES | CIP_STORE_COMPLETES)) != 0;
     if (folder && to->temporary != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s is a folder of files, which one run of bytes cannot hold",
@@ -190,8 +190,7 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     if (to->target != NULL)
         return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
     CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
-    return cip_output_begin_for(w->format->store, &w->env, to->path, w->o.level, w->o.overwrite,
-                                &w->file, err);
+    return cip_output_begin_for(caps, &w->env, to->path, w->o.level, w->o.overwrite, &w->file, err);
 }
 
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)
