@@ -31,7 +31,8 @@ static const command commands[] = {
     { "convert", "IN... OUT",
       "From any format to any that is written, several into one; no loss goes unsaid.", cmd_convert,
       2, -1,
-      "name format codec encode option path byteorder from dtype shape header no-header unescape "
+      "name format codec filter chunks= blocks= sparse encode option path byteorder from dtype "
+      "shape header no-header unescape "
       "standard "
       "inline "
       "resolve-refs md5 checksum align "

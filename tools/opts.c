@@ -60,6 +60,10 @@ const opt_row opt_rows[] = {
     { "encode", "CHAIN",
       "ASDF 0.1: data go through this encoding chain: '[[tile, {shape: [32, 32]}], zlib]'",
       OPT_FORMAT, 0 },
+    { "chunks=", "A,B,...", "the shape of chunks, where the format has such", OPT_FORMAT, 0 },
+    { "blocks=", "A,B,...", "the shape of the blocks in a chunk (Blosc2)", OPT_FORMAT, 0 },
+    { "filter", "F,G,...", "filters before the codec, where the format has such", OPT_FORMAT, 0 },
+    { "sparse", NULL, "Blosc2: a folder with a file for each chunk", OPT_FORMAT, 0 },
     { "option", "KEY=VALUE", "what only the format that is written has:", OPT_FORMAT, 0 },
     TEXT("path", "PATH", path, "this array only"),
     TEXT("byteorder", "ORDER", byteorder, "little or big"),
@@ -187,6 +191,12 @@ static int wrong(const command *c, const char *what, const char *found)
     return EXIT_USAGE;
 }
 
+/* A name that is a flag of other commands has a `=` behind it where it takes a value. */
+static int name_len(const opt_row *row)
+{
+    return (int)strcspn(row->name, "=");
+}
+
 /* "KEY=VALUE": as it was given, or of a row that is a key, behind the texts before it in o->text.
  */
 static int add_option(const command *c, const opt_row *row, const char *text, opts *o)
@@ -198,7 +208,7 @@ static int add_option(const command *c, const opt_row *row, const char *text, op
         return 0;
     }
     o->format_options[o->noption++] = o->text;
-    o->text += sprintf(o->text, "%s=%s", row->name, text) + 1;
+    o->text += sprintf(o->text, "%.*s=%s", name_len(row), row->name, text) + 1;
     return 0;
 }
 
@@ -245,10 +255,10 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     return 0;
 }
 
-static const opt_row *find_row(const char *name, size_t len)
+static const opt_row *find_row(const command *c, const char *name, size_t len)
 {
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
-        if (strlen(r->name) == len && memcmp(r->name, name, len) == 0)
+        if ((size_t)name_len(r) == len && memcmp(r->name, name, len) == 0 && takes(c, r->name))
             return r;
     return NULL;
 }
@@ -263,12 +273,14 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
         o->help = true;
         return 0;
     }
-    const opt_row *row = find_row(name, len);
-    if (row == NULL || !takes(c, row->name))
+    const opt_row *row = find_row(c, name, len);
+    if (row == NULL)
         return wrong(c, "unknown option ", argv[*i]);
+    if (row->arg == NULL && text != NULL)
+        return wrong(c, "no value is expected in ", argv[*i]);
+    if (row->kind == OPT_FORMAT && row->arg == NULL)
+        return add_option(c, row, "yes", o);
     if (row->kind == OPT_FLAG) {
-        if (text != NULL)
-            return wrong(c, "no value is expected in ", argv[*i]);
         *(bool *)((char *)o + row->at) = true;
         return 0;
     }
@@ -389,8 +401,8 @@ static void help_rows(const command *c, const char *list, bool shared)
     for (const opt_row *r = opt_rows; r->name != NULL; r++) {
         if (!has_word(list, r->name) || (shared && has_word(c->takes, r->name)))
             continue;
-        int n =
-            printf("  --%s%s%s", r->name, r->arg != NULL ? " " : "", r->arg != NULL ? r->arg : "");
+        int n = printf("  --%.*s%s%s", name_len(r), r->name, r->arg != NULL ? " " : "",
+                       r->arg != NULL ? r->arg : "");
         printf("%*s%s\n", n < 26 ? 26 - n : 1, "", r->help);
         if (strcmp(r->name, "option") == 0)
             help_of_formats();

@@ -49,8 +49,8 @@ typedef struct opts {
     bool header, no_header, unescape;              /* csv inputs */
 } opts;
 
-/* OPT_FORMAT: becomes one of format_options, its key the row's name; that of `option` is in its
- * value. */
+/* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none
+ * follows; the key of `option` is in its value. */
 typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE, OPT_FORMAT } opt_kind;
 
 typedef struct opt_row {
