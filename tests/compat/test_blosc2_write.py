@@ -185,6 +185,41 @@ def test_what_cannot_be_written(cippus, tmp_path):
     assert not os.path.exists(tmp_path / "a.b2nd") and not os.path.exists(tmp_path / "a.b2frame")
 
 
+def test_sparse_frames(cippus, rng, tmp_path):
+    for i, (dtype, shape) in enumerate(itertools.product(["<f4", "S5", "<U3"], [(), (97,), (13, 7), (6, 5, 4), (0, 3)])):
+        a = random_array(rng, np.dtype(dtype), shape)
+        if a.ndim:
+            a[:len(a) // 2] = np.zeros((), dtype)
+        path = tmp_path / f"{i}.b2nd"
+        np.save(tmp_path / "in.npy", a)
+        cippus.run("convert", tmp_path / "in.npy", path, "--sparse", *itertools.chain(*random_grid(rng, shape)))
+        x = check(cippus, path, a)
+        assert not x.schunk.contiguous
+        names = {p.name for p in path.iterdir()} - {"chunks.b2frame"}
+        data = [k for k, info in enumerate(x.schunk.iterchunks_info()) if info.special.name in ("NOT_SPECIAL", "VALUE")]
+        assert names == {f"{k:08X}.chunk" for k in data}
+        assert x.schunk.cbytes == sum((path / n).stat().st_size for n in names)
+        cippus.run("convert", path, tmp_path / "c.b2nd", "--overwrite")  # and back, as they are stored
+        y = check(cippus, tmp_path / "c.b2nd", a)
+        assert [x.schunk.get_chunk(k) for k in data] == [y.schunk.get_chunk(k) for k in data]
+        cippus.run("convert", tmp_path / "c.b2nd", tmp_path / "s.b2nd", "--overwrite", "--sparse")
+        if a.size:  # else chunks are chosen anew
+            assert {p.name: p.read_bytes() for p in path.iterdir()} == {p.name: p.read_bytes() for p in (tmp_path / "s.b2nd").iterdir()}
+    data = rng.integers(0, 9, 10000).astype("u1")
+    np.save(tmp_path / "in.npy", data)
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "l.b2frame", "--sparse", "--chunks", 3000)
+    assert blosc2.open(str(tmp_path / "l.b2frame"))[:] == data.tobytes() and len(list((tmp_path / "l.b2frame").iterdir())) == 5
+    a = random_array(rng, np.dtype("<i4"), (30, 20))
+    np.save(tmp_path / "in.npy", a)
+    cippus.run("convert", tmp_path / "in.npy", tmp_path / "g.b2nd", "--sparse", "--chunks", "10,20", "--blocks", "5,5", "--filter", "delta,bitshuffle")
+    x = blosc2.open(str(tmp_path / "g.b2nd"), mode="a")
+    x.resize((45, 20))
+    x[30:] = 7
+    want = np.concatenate([a, np.full((15, 20), 7, "<i4")])
+    same(blosc2.open(str(tmp_path / "g.b2nd"))[...], want)
+    same(cippus.array(tmp_path / "g.b2nd"), want)
+
+
 def test_chunks_move_as_they_are_stored(cippus, rng, tmp_path):
     """From frames of python-blosc2, in any order in the file, with its codecs, filters and specials; but for delta it would hang on parts."""
     kinds = itertools.product(CODECS.values(), [[blosc2.Filter.SHUFFLE], [blosc2.Filter.BITSHUFFLE], [blosc2.Filter.SHUFFLE, blosc2.Filter.BYTEDELTA], []])

@@ -414,6 +414,8 @@ def blosc2s():
         yield f"blosc2/filter/{filters.replace(':', '-')}/{split}", frame("i4le", "40x30", f"filter={filters}", f"split={split}", "lossy=1")
     for verb in ("put", "slab"):
         yield f"blosc2/{verb}", frame("f8le", "40x30", verb=verb)
+    for dtype, chunks in itertools.product(["u1le", "f8be", "rec"], ["chunks=40,30", "chunks=13,11"]):
+        yield f"blosc2/sparse/{dtype}/{chunks}", frame(dtype, "40x30", "sparse=yes", chunks)
     yield "blosc2/list", frame("u1le", "700", "chunks=300", kind="b2frame")
     yield "blosc2/list/lossy", frame("i4le", "7", "lossy=1", kind="b2frame")
 

@@ -414,17 +414,13 @@ cip_status fault_save_columns(const char *path, cip_level level, int step, cip_e
     return st;
 }
 
-cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)
+static cip_status create_row(const char *path, const cip_write_options *o, cip_err *err)
 {
     cip_writer *w;
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
-    const cip_write_options o = {
-        .size = sizeof o, .overwrite = true, .level = level, .threads = 1
-    };
-    (void)step;
     numbers(v, ROW, 3);
-    cip_status st = cip_create(path, &o, &w, err);
+    cip_status st = cip_create(path, o, &w, err);
     if (st != CIP_OK)
         return st;
     st = cip_put(w, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
@@ -432,6 +428,28 @@ cip_status fault_create(const char *path, cip_level level, int step, cip_err *er
         return cip_writer_commit(w, err);
     cip_writer_abort(w);
     return st;
+}
+
+cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)
+{
+    const cip_write_options o = {
+        .size = sizeof o, .overwrite = true, .level = level, .threads = 1
+    };
+    (void)step;
+    return create_row(path, &o, err);
+}
+
+/* A sparse frame of Blosc2 in three chunks. */
+cip_status fault_create_sparse(const char *path, cip_level level, int step, cip_err *err)
+{
+    const cip_write_options o = { .size = sizeof o,
+                                  .format = "blosc2",
+                                  .overwrite = true,
+                                  .level = level,
+                                  .threads = 1,
+                                  .format_options = CIP_TEXTS("sparse=yes", "chunks=15") };
+    (void)step;
+    return create_row(path, &o, err);
 }
 
 /* --- the exploded form ------------------------------------------------------------------------ */

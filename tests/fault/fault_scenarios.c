@@ -63,6 +63,9 @@ static const char *const fault_table[] = {
 static const char *const fault_supers[] = { "meta/sizes", "meta/storage", "data/a/__1__.bin",
                                             "data/b/__1__.bin", NULL };
 
+static const char *const fault_sparse[] = { "chunks.b2frame", "00000000.chunk", "00000001.chunk",
+                                            "00000002.chunk", NULL };
+
 const fault_scenario fault_scenarios[] = {
     BOTH("commit: switch", "a.ra", fault_make_rawarray, fault_by_switch, .nstep = 1),
     BOTH("commit: switch with a tail", "a.ra", fault_make_rawarray, fault_by_switch_and_tail,
@@ -119,6 +122,8 @@ const fault_scenario fault_scenarios[] = {
     BOTH("memory: saved over a folder", "d", fault_make_bcolz_table, fault_save_columns,
          .members = fault_table, .nstep = 1),
     BOTH("Blosc2: a new frame", "a.b2nd", fault_make_nothing, fault_create, .nstep = 1),
+    BOTH("Blosc2: a new sparse frame", "d.b2nd", fault_make_nothing, fault_create_sparse,
+         .members = fault_sparse, .nstep = 1),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

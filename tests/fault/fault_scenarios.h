@@ -46,6 +46,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_delete,
     fault_edit_ra_delete_chunks, fault_convert_itself, fault_create_external, fault_append,
     fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
+fault_change fault_create_sparse; /* of Blosc2, in three chunks */
 void fault_make_asdf(const char *dir);
 void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2_write.h"
 
-static const char sparse_index[] = "chunks.b2frame";
+const char cip_b2_sparse_index[] = "chunks.b2frame";
 
 /* --- which file it is ------------------------------------------------------------------------- */
 
@@ -17,7 +17,8 @@ static bool is_sparse(cip_io *io)
     uint8_t head[CIP_B2_HEADER_MIN];
     size_t n = 0;
     cip_io *member;
-    if (!cip_io_is_folder(io) || cip_io_open_member(io, sparse_index, 0, &member, NULL) != CIP_OK)
+    if (!cip_io_is_folder(io) ||
+        cip_io_open_member(io, cip_b2_sparse_index, 0, &member, NULL) != CIP_OK)
         return false;
     bool is = cip_io_read_some(member, 0, head, sizeof head, &n, NULL) == CIP_OK &&
               cip_b2_magic((cip_bytes){ head, n });
@@ -131,7 +132,7 @@ static cip_status frame_space(cip_layout *l, cip_b2_file *f, cip_space **out, ci
     if (!cip_io_is_folder(l->io))
         return CIP_OK;
     uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
-    CIP_TRY(cip_io_open_member(l->io, sparse_index, flags, &f->index, err));
+    CIP_TRY(cip_io_open_member(l->io, cip_b2_sparse_index, flags, &f->index, err));
     return cip_space_new_file(l, f->index, out, err);
 }
 

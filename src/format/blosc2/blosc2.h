@@ -249,7 +249,8 @@ cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err);
 
 /* blosc2_blocks.c: the chunks, for those who look at them one by one. */
 cip_status cip_b2_list_blocks(cip_layout *l, cip_err *err);
-/* The name of a sparse frame's chunk file. */
+/* The names of a sparse frame's index and of its chunk files. */
+extern const char cip_b2_sparse_index[];
 cip_io_number_place cip_b2_member_name;
 cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
 

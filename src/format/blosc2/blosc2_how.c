@@ -11,7 +11,15 @@
 #include "format/blosc_codec.h"
 #include "space/chunk_move.h"
 
-enum { LEVEL = 5, OPTION_CHUNKS = 0, OPTION_BLOCKS, OPTION_FILTER, OPTION_SPLIT, OPTION_DICT };
+enum {
+    LEVEL = 5,
+    OPTION_CHUNKS = 0,
+    OPTION_BLOCKS,
+    OPTION_FILTER,
+    OPTION_SPLIT,
+    OPTION_DICT,
+    OPTION_SPARSE
+};
 
 const cip_format_option cip_b2_options[] = {
     { "chunks", "A,B,...: the shape of chunks (boxes of about 4 MiB)" },
@@ -21,6 +29,7 @@ const cip_format_option cip_b2_options[] = {
     { "split", "always, never or auto (the default): blocks as one stream for each byte of an "
                "element" },
     { "dict", "yes: each chunk with a dictionary of its own (zstd, lz4, lz4hc)" },
+    { "sparse", "yes: a folder with a file for each chunk" },
     { NULL, NULL },
 };
 
@@ -40,6 +49,22 @@ static cip_status bad_option(const cip_spec *spec, size_t option, const char *ex
 {
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
                     cip_b2_options[option].key, given(spec, option));
+}
+
+bool cip_b2_is_sparse(const cip_spec *spec)
+{
+    const char *text = given(spec, OPTION_SPARSE);
+    return text != NULL && strcmp(text, "yes") == 0;
+}
+
+/* yes or no; *v stays where nothing is given. */
+static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err *err)
+{
+    const char *text = given(spec, option);
+    if (text != NULL && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+        return bad_option(spec, option, "yes or no", err);
+    *v = text != NULL ? strcmp(text, "yes") == 0 : *v;
+    return CIP_OK;
 }
 
 /* --- codec and filters ------------------------------------------------------------------------ */
@@ -146,9 +171,7 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
             b->split = i;
     if (split != NULL && strcmp(split, splits[b->split]) != 0)
         return bad_option(spec, OPTION_SPLIT, "always, never or auto", err);
-    if (dict != NULL && strcmp(dict, "yes") != 0 && strcmp(dict, "no") != 0)
-        return bad_option(spec, OPTION_DICT, "yes or no", err);
-    b->dict = dict != NULL ? strcmp(dict, "yes") == 0 : b->dict;
+    CIP_TRY(take_yes(spec, OPTION_DICT, &b->dict, err));
     return try_spec(spec, b, err);
 }
 
@@ -284,6 +307,7 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected elements of 1 to %d bytes, found %" PRIu64,
                         CIP_BLOSC_MAX_BLOCKSIZE, d->itemsize);
+    CIP_TRY(take_yes(spec, OPTION_SPARSE, &out->sparse, err));
     CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
     CIP_TRY(choose_codec(spec, d, out, err));
     return out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New frames: the header, then the chunks as they come, the index of their places and the trailer.
- * The header's lengths of all of it are known last and patched. */
+ * The header's lengths of all of it are known last and patched. A sparse frame is the same in a
+ * folder: a file for each chunk, then one with all the rest. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -17,9 +18,10 @@ typedef struct writer {
     cip_grid grid; /* of how.nd */
     cip_b2_header h;
     cip_b2_metas vlmeta;
+    cip_buf header;  /* all of it */
     uint64_t next;   /* the next chunk's number */
     cip_buf offsets; /* of the chunks so far, as the index has them */
-    cip_buf part;    /* of the frame, on its way out */
+    cip_buf part;    /* bytes on their way out */
 } writer;
 
 /* --- what cannot be held ---------------------------------------------------------------------- */
@@ -70,6 +72,7 @@ static void fill_header(const cip_b2_how *how, cip_b2_header *h)
     *h = (cip_b2_header){ .codec = (uint8_t)how->blosc.compcode,
                           .level = (uint8_t)how->blosc.level,
                           .split = split[how->blosc.split],
+                          .sparse = how->sparse,
                           .nbytes = how->nbytes,
                           .typesize = how->blosc.typesize,
                           .blocksize = how->block_size,
@@ -80,15 +83,8 @@ static void fill_header(const cip_b2_how *how, cip_b2_header *h)
     memcpy(h->filter_meta, how->blosc.filter_meta, sizeof h->filter_meta);
 }
 
-static cip_status put_part(writer *w, cip_err *err)
-{
-    CIP_TRY(cip_out_write(w->out, w->part.ptr, w->part.len, err));
-    w->part.len = 0;
-    return CIP_OK;
-}
-
 /* `kept`: the metalayers beside b2nd. */
-static cip_status write_header(writer *w, const cip_b2_metas *kept, cip_err *err)
+static cip_status make_header(writer *w, const cip_b2_metas *kept, cip_err *err)
 {
     uint8_t fixed[CIP_B2_HEADER_MIN];
     cip_buf nd = { .mem = &w->env->mem };
@@ -99,15 +95,15 @@ static cip_status write_header(writer *w, const cip_b2_metas *kept, cip_err *err
     if (kept->n != 0)
         memcpy(meta + own, kept->at, kept->n * sizeof *meta);
     cip_b2_header_write(&w->h, w->vlmeta.n != 0, fixed);
-    CIP_GO(cip_buf_add(&w->part, fixed, sizeof fixed, err));
-    if (!w->how.plain)
+    CIP_GO(cip_buf_add(&w->header, fixed, sizeof fixed, err));
+    if (!w->how.plain) {
         CIP_GO(cip_b2_nd_write(&nd, &w->how.nd, err));
-    if (!w->how.plain)
         meta[0].value = (cip_bytes){ nd.ptr, nd.len };
-    CIP_GO(cip_b2_metas_write(&w->part, &metas, false, err));
-    w->h.header_len = w->part.len;
-    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->part.ptr);
-    st = put_part(w, err);
+    }
+    CIP_GO(cip_b2_metas_write(&w->header, &metas, false, err));
+    w->h.header_len = w->header.len;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->header.ptr);
+    st = CIP_OK;
 done:
     cip_buf_clear(&nd);
     return st;
@@ -154,15 +150,20 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
     w->env = b->env;
     w->out = b->out;
-    w->offsets.mem = w->part.mem = &b->env->mem;
+    w->offsets.mem = w->part.mem = w->header.mem = &b->env->mem;
     CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
     CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
     fill_header(&w->how, &w->h);
     fill_form(w, stored, b->form);
     CIP_TRY(cip_b2_keep_tree(spec, b->arena, &meta, &w->vlmeta, NULL, err));
-    cip_status st = write_header(w, &meta, err);
+    if (w->how.sparse && b->out->member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a folder of files cannot be written to a pipe");
+    cip_status st = make_header(w, &meta, err);
+    if (st == CIP_OK && !w->how.sparse)
+        st = cip_out_write(w->out, w->header.ptr, w->header.len, err);
     if (st != CIP_OK)
-        cip_buf_clear(&w->part);
+        cip_buf_clear(&w->header);
     *state = st == CIP_OK ? w : NULL;
     return st;
 }
@@ -180,10 +181,19 @@ static cip_status add_entries(writer *w, uint64_t entry, uint64_t n, cip_err *er
     return CIP_OK;
 }
 
+/* A file has the number of its chunk; those of special ones stay free. */
 static cip_status put_chunk(writer *w, cip_bytes chunk, cip_err *err)
 {
-    CIP_TRY(add_entries(w, w->out->n - w->h.header_len, 1, err));
-    return cip_out_write(w->out, chunk.ptr, chunk.len, err);
+    char name[CIP_IO_NUMBER_NAME];
+    cip_out *to = w->out;
+    const uint64_t entry = w->how.sparse ? w->next : w->h.cbytes;
+    if (w->how.sparse) {
+        cip_b2_member_name(NULL, entry, NULL, name);
+        CIP_TRY(w->out->member(w->out->member_user, name, &to, err));
+    }
+    w->h.cbytes += chunk.len;
+    CIP_TRY(add_entries(w, entry, 1, err));
+    return cip_out_write(to, chunk.ptr, chunk.len, err);
 }
 
 /* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
@@ -238,22 +248,33 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static cip_status finish(void *state, cip_revision *r, cip_err *err)
+/* Behind the chunks, or of a folder as a file. */
+static cip_status write_index(writer *w, cip_err *err)
 {
-    writer *w = state;
-    uint8_t fixed[CIP_B2_HEADER_MIN];
-    if (w->next != w->how.nchunk)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
-    w->h.cbytes = w->out->n - w->h.header_len;
+    cip_out *to = w->out;
     w->part.len = 0;
     CIP_TRY(cip_b2_index_write(w->env, w->offsets.ptr, w->next, &w->part, err));
     CIP_TRY(cip_b2_trailer_write(&w->part, &w->vlmeta, err));
-    CIP_TRY(put_part(w, err));
-    w->h.frame_len = w->out->n;
-    cip_b2_header_write(&w->h, w->vlmeta.n != 0, fixed);
-    return cip_patch_bytes(&r->patch, LENGTHS_AT, fixed + LENGTHS_AT, LENGTHS_END - LENGTHS_AT,
-                           err);
+    if (w->how.sparse)
+        CIP_TRY(w->out->member(w->out->member_user, cip_b2_sparse_index, &to, err));
+    w->h.frame_len = w->h.header_len + (w->how.sparse ? 0 : w->h.cbytes) + w->part.len;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->header.ptr);
+    if (w->how.sparse)
+        CIP_TRY(cip_out_write(to, w->header.ptr, w->header.len, err));
+    return cip_out_write(to, w->part.ptr, w->part.len, err);
+}
+
+static cip_status finish(void *state, cip_revision *r, cip_err *err)
+{
+    writer *w = state;
+    if (w->next != w->how.nchunk)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
+    CIP_TRY(write_index(w, err));
+    if (w->how.sparse)
+        return CIP_OK;
+    return cip_patch_bytes(&r->patch, LENGTHS_AT, w->header.ptr + LENGTHS_AT,
+                           LENGTHS_END - LENGTHS_AT, err);
 }
 
 static void clear(void *state)
@@ -261,10 +282,18 @@ static void clear(void *state)
     writer *w = state;
     cip_buf_clear(&w->offsets);
     cip_buf_clear(&w->part);
+    cip_buf_clear(&w->header);
+}
+
+/* A folder is written without a look back. */
+static uint32_t caps_for(const cip_spec *spec)
+{
+    return CIP_STORE_ONE_ARRAY | (cip_b2_is_sparse(spec) ? CIP_STORE_FOLDER : CIP_STORE_PATCHES);
 }
 
 const cip_array_store cip_b2_store = {
     .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_PATCHES,
+    .caps_for = caps_for,
     .check = check,
     .begin = begin,
     .store = store,

@@ -9,8 +9,9 @@
  */
 
 typedef struct cip_b2_how {
-    bool plain; /* a list of items, without the metalayer b2nd */
-    bool takes; /* nothing was asked of codec and filters: chunks may stay as they are stored */
+    bool plain;  /* a list of items, without the metalayer b2nd */
+    bool sparse; /* in a folder, a file for each chunk */
+    bool takes;  /* nothing was asked of codec and filters: chunks may stay as they are stored */
     cip_blosc_spec blosc;
     cip_b2_nd nd;        /* not plain */
     uint64_t chunk_size; /* decoded bytes of a chunk, padding included; at most a Blosc chunk's */
@@ -24,6 +25,8 @@ extern const cip_format_kind cip_b2_kinds[];
 
 /* Names what the frame cannot hold of the array: type, axes, values that filters change. */
 void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss);
+/* Whether the frame is to be a folder. */
+bool cip_b2_is_sparse(const cip_spec *spec);
 /* The frame that all of the only array lies in, or NULL. */
 const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec);
 /* Of the only array of the spec, whose elements are stored as `d`. The arena keeps texts. ARG and

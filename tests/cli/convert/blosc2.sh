@@ -20,3 +20,9 @@ cippus convert "$SAMPLES/phantom.ra" f.b2nd --codec blosclz 2>&1 | sed "s|$SAMPL
 printf '%s\n' '#ASDF 1.0.0' '#ASDF_STANDARD 1.5.0' '%YAML 1.1' '%TAG ! tag:stsci.edu:asdf/' '--- !core/asdf-1.1.0' 'data: !core/ndarray-1.0.0 {data: [1, 2, 3], datatype: int64, shape: [3]}' \
     'deep: {more: [1, {x: null}], when: 2026-11-22T10:00:00}' 'unit: !unit/unit-1.0.0 K' '7: 3' ... >t.asdf
 cippus convert t.asdf x.b2nd; cippus convert t.asdf g.b2nd --accept-loss 2>/dev/null && cippus tree g.b2nd vlmeta
+# sparse frames, and options of the command for what --option says too
+cippus convert a.npy s.b2nd --sparse --chunks 50,150 --blocks 25,50 --filter delta,shuffle --codec blosclz && ls s.b2nd && cippus info s.b2nd | tail -n 7 && cippus verify --deep s.b2nd
+cippus convert s.b2nd t.b2nd && cippus info t.b2nd | tail -n 7 && cippus convert t.b2nd b.npy --overwrite && cmp a.npy b.npy
+cippus convert a.npy - --format blosc2 --sparse; cippus convert a.npy x.asdf --sparse; cippus convert a.npy x.b2nd --sparse=no; cippus convert a.npy x.b2nd --option sparse=maybe
+cippus convert a.npy x.b2nd --chunks; cippus info --chunks=3 a.b2nd; cippus convert a.npy s.b2nd --sparse; cippus convert a.npy s.b2nd --sparse --overwrite --codec none && ls s.b2nd
+cippus convert a.npy s.b2nd --overwrite; ls -d s.b2nd
