@@ -21,12 +21,24 @@ static cip_status make_metadata(const cip_blz_writer *w, const cip_blz_new *c, u
     return cip_buf_addf(b, err, "], \"others\": []}");
 }
 
+/* `more` bytes come. What is longer nobody reads again (cip_io_open_numbered). */
+static cip_status check_size(const cip_out *file, uint64_t more, cip_err *err)
+{
+    uint64_t size;
+    if (!cip_add_overflow(file->n, more, &size) && size >> CIP_IO_NUMBER_SHIFT == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a superchunk below 2^32 bytes, found a longer one; fewer chunks in "
+                    "each (superchunk), or less space behind them (spare), make it shorter");
+}
+
 /* Header, metadata, offsets of the superchunk that begins with the column's next chunk. */
 static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *meta, cip_err *err)
 {
     const uint64_t each = (uint64_t)c->chunklen * c->row;
     const uint64_t rest = c->nbytes - c->nchunk * each;
     const uint64_t n = cip_min_u64(w->super.per, cip_div_up(rest, each));
+    uint64_t least;
     uint8_t head[CIP_BP_HEADER];
     CIP_TRY(make_metadata(w, c, cip_min_u64(rest, n * each) / c->row, meta, err));
     const cip_bp_header h = { .version = 3,
@@ -38,6 +50,9 @@ static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *me
                               .last_chunk = (int64_t)cip_min_u64(each, rest - (n - 1) * each),
                               .nchunk = (int64_t)n,
                               .nspare = meta->len }; /* its place: the length, and 4 zero bytes */
+    if (cip_mul_overflow(n, w->super.spare + CIP_BLOSC_HEADER, &least))
+        least = UINT64_MAX;
+    CIP_TRY(check_size(c->file, least, err));
     cip_bp_header_write(&h, head);
     CIP_TRY(cip_out_write(c->file, head, sizeof head, err));
     CIP_TRY(cip_out_write(c->file, meta->ptr, meta->len, err));
@@ -77,6 +92,8 @@ cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chun
         CIP_TRY(begin_super(w, c, err));
     c->nchunk++;
     const bool last = c->nchunk % w->super.per == 0 || c->left == 0;
+    CIP_TRY(
+        check_size(c->file, chunk->bytes.len + cip_sum_size(w->super.sum) + w->super.spare, err));
     cip_store_u64(at, c->file->n, false);
     CIP_TRY(cip_buf_add(&c->offsets, at, sizeof at, err));
     CIP_TRY(cip_out_write(c->file, chunk->bytes.ptr, chunk->bytes.len, err));

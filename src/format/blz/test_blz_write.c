@@ -253,6 +253,24 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
+/* Which nobody could read again. */
+static void a_superchunk_of_4_gib_is_refused(void **state)
+{
+    (void)state;
+    static const char *const option[8] = { "10", [3] = "5", [4] = "1000000000" };
+    const cip_spec_array a = int64s();
+    const void *data[] = { counting() };
+    cip_spec spec = spec_of(&a, NULL, option);
+    blz_folder f;
+    blz_out o;
+    struct stat st;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(f.err.text, "below 2^32 bytes"));
+    assert_int_equal(stat(scratch_path(&f.dir, "data/__1__.bin"), &st), 0);
+    assert_int_equal(st.st_size, 0); /* known before anything is written */
+    blz_end(&f);
+}
+
 static void losses_are_named(void **state)
 {
     (void)state;
@@ -590,6 +608,7 @@ int main(void)
         cmocka_unit_test(an_array_of_nothing_has_no_data),
         cmocka_unit_test(attributes_go_along_in_ascii),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_superchunk_of_4_gib_is_refused),
         cmocka_unit_test(losses_are_named),
         cmocka_unit_test(superchunks_are_as_the_document_has_them),
         cmocka_unit_test(superchunks_are_dealt_out_to_shards),
