@@ -3,6 +3,9 @@
  * that opens, with the shape that was asked for, and what was written must read back. */
 #include "format/blz/blz.h"
 #include "format/blz/blz_fuzz_testing.h"
+#include "io/pieces.h"
+#include "space/chunker.h"
+#include "space/splitter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,6 +17,8 @@ typedef struct update {
     cip_layout *layout;
     cip_arena arena;
     cip_io *temporary;
+    cip_out out;
+    cip_spec_array array; /* that comes */
     cip_chunk_changes *c;
     cip_revision r;
     void *u;
@@ -145,6 +150,18 @@ static void look(update *x, bool data)
         abort();
 }
 
+static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
+{
+    update *x = user;
+    cip_revision *as;
+    cip_pieces *p;
+    CIP_TRY(CIP_ARENA_NEW(&x->arena, &p, 1, err));
+    CIP_TRY(cip_revision_make(&x->r, name, &as, err));
+    cip_pieces_begin(p, x->temporary, as);
+    *out = &p->out;
+    return CIP_OK;
+}
+
 static cip_status open_update(update *x)
 {
     static const cip_spec as_it_is = { .big = -1 };
@@ -155,7 +172,9 @@ static cip_status open_update(update *x)
                                 .arena = &x->arena,
                                 .spec = &as_it_is,
                                 .old = x->layout,
-                                .temporary = x->temporary };
+                                .temporary = x->temporary,
+                                .out = &x->out };
+    x->out = (cip_out){ .member = new_member, .member_user = x };
     return cip_blz_store.begin(&b, &x->u, &x->err);
 }
 
@@ -202,13 +221,71 @@ static bool change_names(update *x, cip_status *st)
     return true;
 }
 
+static cip_status store_column(void *user, size_t array, uint64_t i, size_t n,
+                               const cip_chunk_in *chunk, cip_err *err)
+{
+    return cip_blz_store.store(((update *)user)->u, array, i, n, chunk, err);
+}
+
+static cip_status store_array(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
+                              cip_err *err)
+{
+    return store_column(user, 0, i, n, chunk, err);
+}
+
+static cip_status put_elements(update *x, const cip_array_form *form, const void *data, uint64_t n)
+{
+    const cip_splitter_to columns = { store_column, x, NULL };
+    const cip_chunker_to array = { store_array, x, NULL };
+    const cip_bytes elems = { data, (size_t)(n * form->dtype->itemsize) };
+    cip_splitter *s;
+    cip_chunker *c;
+    cip_status st;
+    if (form->ncolumn != 0) {
+        CIP_TRY(cip_splitter_new(x->env, form, n, &columns, &s, &x->err));
+        st = cip_splitter_write(s, elems, &x->err);
+        st = st == CIP_OK ? cip_splitter_finish(s, &x->err) : st;
+        cip_splitter_free(s);
+        return st;
+    }
+    CIP_TRY(cip_chunker_new(x->env, form, n, &array, &c, &x->err));
+    st = cip_chunker_write(c, elems, &x->err);
+    st = st == CIP_OK ? cip_chunker_finish(c, &x->err) : st;
+    cip_chunker_free(c);
+    return st;
+}
+
+/* A column of numbers or of records, as long as the first array. */
+static cip_status add_column(update *x)
+{
+    const cip_field field[] = { { .name = "i", .dtype = cip_dtype_of(CIP_I32) },
+                                { .name = "f", .dtype = cip_dtype_of(CIP_F32) } };
+    const cip_nd *like = x->layout->narray != 0 ? &x->layout->array[0]->view : NULL;
+    const cip_dtype *d = cip_dtype_of(CIP_I64);
+    cip_array_form form = { .dtype = NULL };
+    void *data;
+    uint64_t n;
+    if (x->how & 1)
+        CIP_TRY(cip_dtype_record(&x->arena, 2, field, true, 0, &d, &x->err));
+    if (like == NULL || !cip_shape_nelem(like->ndim, like->shape, &n) || n > MOST / 8)
+        return CIP_ERR_NOT_FOUND;
+    x->array = (cip_spec_array){
+        .path = "new", .dtype = d, .ndim = like->ndim, .shape = like->shape, .of = -1, .mask = -1
+    };
+    CIP_TRY(cip_blz_store.add(x->u, &x->array, &form, &x->err));
+    CIP_TRY(cip_arena_zeroed(&x->arena, (size_t)n, 8, &data, &x->err));
+    return put_elements(x, &form, data, n);
+}
+
 static void run(cip_env *env, cip_io *io, unsigned how)
 {
     update x = { .env = env, .io = io, .how = how };
     bool data = false;
     x.arena.mem = x.r.patch.arena.mem = &env->mem;
     cip_status st = open_update(&x);
-    if (st == CIP_OK && !change_names(&x, &st)) {
+    if (st == CIP_OK && how >= 0xf0) {
+        st = add_column(&x);
+    } else if (st == CIP_OK && !change_names(&x, &st)) {
         data = true;
         x.a = choose(x.layout, how / 16);
         st = x.a != NULL ? change_data(&x) : CIP_ERR_NOT_FOUND;

@@ -76,7 +76,8 @@ def update_seeds(seeds):
                              ("lies-resized", 5, lies), ("column", 1, seeds["table"]), ("records", 17, seeds["table"]),
                              ("set", 0xc0, seeds["array"]), ("set-column", 0xc1, seeds["table"]), ("rm", 0xc2, seeds["array"]),
                              ("mv", 0xc3, seeds["array"]), ("mv-column", 0xc4, columns), ("rm-column", 0xc5, columns),
-                             ("superchunks", 1, seeds["superchunks"])):
+                             ("superchunks", 1, seeds["superchunks"]), ("new-column", 0xf0, seeds["table"]), ("new-records", 0xf1, seeds["table"]),
+                             ("new-field", 0xf0, seeds["field"]), ("new-record-field", 0xf1, seeds["field"])):
         (folder / name).write_bytes(bytes([how]) + pack(files))
     for name in ("superchunks", "keyless", "sizes-unknown", "final"):
         for kind, how in (("put", 0), ("append", 1), ("larger", 2), ("smaller", 5)):
