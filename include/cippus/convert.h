@@ -13,7 +13,7 @@ typedef struct cip_convert_options {
     size_t size;           /* sizeof(cip_convert_options) */
     const char *format;    /* of the output; NULL: by the output's name */
     const char *path;      /* one array only; NULL: all */
-    const char *codec;     /* "name" or "name:level"; NULL: the format's default */
+    const char *codec;     /* "name", "name:level", "zfp:acc=-3"; NULL: the format's default */
     const char *byteorder; /* "little", "big"; NULL: the format's default */
     bool accept_loss;      /* go on where the output cannot hold all of the input, or a value of it
                               not exactly */

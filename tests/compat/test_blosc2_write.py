@@ -30,9 +30,13 @@ def random_grid(rng, shape):
 
 
 def convert(cippus, a, path, *words):
-    np.save(path.parent / "in.npy", a)
-    cippus.run("convert", path.parent / "in.npy", path, "--overwrite", *words)
+    cippus.run("convert", convert_input(a, path.parent), path, "--overwrite", *words)
     return path
+
+
+def convert_input(a, folder):
+    np.save(folder / "in.npy", a)
+    return folder / "in.npy"
 
 
 def same(got, want):
@@ -270,3 +274,35 @@ def test_metadata_are_kept(cippus, rng, tmp_path):
             else:
                 assert {k: z.schunk.meta[k] for k in z.schunk.meta if k != "b2nd"} == {f"m{i}": v for i, v in enumerate(values[:12])}
     assert y.shape == (20,)
+
+
+@pytest.mark.parametrize("side", [4, 8])
+def test_ndlz(cippus, rng, tmp_path, side):
+    for i, dtype in enumerate(["u1", "?", "<i2", ">i4", "<f8", "<U3"]):
+        a = random_array(rng, np.dtype(dtype), (37, 50), 2)
+        a[:20, :20] = a[0, 0]
+        path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", f"ndlz:{side}", *itertools.chain(*random_grid(rng, a.shape)))
+        x = check(cippus, path, a)
+        assert x.cparams.codec == blosc2.Codec.NDLZ and x.cparams.codec_meta == side
+        x = blosc2.open(str(path), mode="a")  # it goes on with the codec
+        a[3:30, 5:] = a[4:31, 5:].copy()
+        x[3:30, 5:] = a[3:30, 5:].copy()
+        check(cippus, path, a)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+def test_zfp(cippus, rng, tmp_path, dtype):
+    for shape, chunks, blocks in (((300,), "100", "40"), ((37, 50), "20,30", "8,9"), ((9, 13, 14), "9,8,14", "4,8,7"), ((5, 6, 7, 8), "4,6,7,8", "4,5,6,7")):
+        a = (np.sin(np.arange(np.prod(shape)) / 20) * 100).reshape(shape).astype(dtype)
+        a[0] = np.inf
+        for text, codec in (("acc=-2", "ZFP_ACC"), ("prec=20", "ZFP_PREC"), ("rate=40", "ZFP_RATE")):
+            words = ["--codec", "zfp:" + text, "--option", f"chunks={chunks}", "--option", f"blocks={blocks}"]
+            cippus.run("convert", convert_input(a, tmp_path), tmp_path / "b.b2nd", *words, status=3)  # a loss is to be accepted
+            path = convert(cippus, a, tmp_path / "a.b2nd", "--accept-loss", *words)
+            got = blosc2.open(str(path), mode="r")
+            assert got.cparams.codec == blosc2.Codec[codec]
+            got = got[...]
+            same(cippus.array(path), got)
+            assert np.isinf(got[0]).all() and np.isfinite(got[1:]).all() and not np.array_equal(got, a)
+            assert abs(got[1:] - a[1:]).max() <= (0.01 if codec == "ZFP_ACC" else 5)
+            assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"

@@ -109,6 +109,7 @@ typedef struct cip_blosc_spec {
 
 /* Whether other values may come back than were encoded. */
 bool cip_blosc_is_lossy(const cip_blosc_spec *p);
+bool cip_blosc_filter_is_lossy(uint8_t filter);
 
 typedef enum cip_blosc_split {
     CIP_BLOSC_SPLIT_AUTO = 0,

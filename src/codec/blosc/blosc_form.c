@@ -48,7 +48,7 @@ static cip_status check_delta(const cip_blosc_spec *p, cip_err *err)
     return CIP_OK;
 }
 
-static bool is_lossy_filter(uint8_t filter)
+bool cip_blosc_filter_is_lossy(uint8_t filter)
 {
     return filter == CIP_BLOSC_TRUNC_PREC || filter == CIP_BLOSC_INT_TRUNC ||
            filter == CIP_BLOSC_NDMEAN;
@@ -63,7 +63,7 @@ bool cip_blosc_is_lossy(const cip_blosc_spec *p)
 {
     bool lossy = is_zfp(p->compcode);
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        lossy = lossy || is_lossy_filter(p->filter[i]);
+        lossy = lossy || cip_blosc_filter_is_lossy(p->filter[i]);
     return lossy;
 }
 
@@ -75,7 +75,7 @@ static cip_status check_lossy(const cip_blosc_spec *p, cip_err *err)
         const uint8_t f = p->filter[i];
         if (f == CIP_BLOSC_SHUFFLE || f == CIP_BLOSC_BITSHUFFLE || f == CIP_BLOSC_BYTEDELTA)
             before = f;
-        if (is_lossy_filter(f) && before != CIP_BLOSC_NOFILTER)
+        if (cip_blosc_filter_is_lossy(f) && before != CIP_BLOSC_NOFILTER)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected the filter %s before %s, found it behind",
                             cip_blosc_filter_name(f), cip_blosc_filter_name(before));

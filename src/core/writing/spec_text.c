@@ -10,7 +10,8 @@ cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_er
 {
     if (text == NULL)
         return CIP_OK;
-    size_t len = strcspn(text, ":");
+    /* what stands behind the colon as KEY=VALUE is the codec's own, and belongs to its name */
+    size_t len = strchr(text, '=') != NULL ? strlen(text) : strcspn(text, ":");
     char *name, *end = NULL;
     CIP_TRY(cip_arena_copy(a, text, len, &name, err));
     spec->codec = name;

@@ -5,7 +5,8 @@
 
 #include "format/format.h"
 
-/* "name" or "name:level"; the name is copied into the arena. NULL leaves the spec as it is. ARG. */
+/* "name", "name:level" or "name:key=value", which is a name as a whole; the name is copied into the
+ * arena. NULL leaves the spec as it is. ARG. */
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err);
 /* "little", "big"; NULL: the format's own (-1). ARG. */
 cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err);

@@ -13,7 +13,8 @@ enum {
     CIP_B2_MAX_META = 16,     /* metalayers of a header */
     CIP_B2_MAX_VLMETA = 8192, /* of a trailer */
     CIP_B2_MAX_NDIM = 16,
-    CIP_B2_MAX_WIDTH = 32 /* bytes of an offset in the index */
+    CIP_B2_USER_CODEC = 6, /* the nibble that sends readers to the byte behind the filters */
+    CIP_B2_MAX_WIDTH = 32  /* bytes of an offset in the index */
 };
 
 /* One metalayer: bytes borrowed from where it was parsed. */
@@ -36,7 +37,7 @@ typedef struct cip_b2_header {
                        the width, so it is ignored: the index chunk's typesize decides */
     bool variable, vl;    /* as the flags say */
     bool sparse;          /* chunks lie in files beside */
-    uint8_t codec, level; /* codec: as the nibble says */
+    uint8_t codec, level; /* codec: as the nibble says; CIP_B2_USER_CODEC: user_codec is it */
     uint8_t split;        /* 0 always, 1 never, 2 auto, 3 forward-compat */
     uint64_t nbytes;      /* decoded */
     uint64_t cbytes;      /* bytes between header and index (sparse: of all chunk files) */

@@ -313,6 +313,6 @@ const char *cip_b2_codec_name(const cip_b2_header *h)
     static const char *const of_nibble[] = { "blosclz", "lz4", "lz4hc", "zlib", "zlib", "zstd" };
     if (h->codec < sizeof of_nibble / sizeof of_nibble[0]) /* 3: the document's number of zlib */
         return of_nibble[h->codec];
-    const char *name = h->codec == 6 ? cip_blosc_codec_name(h->user_codec) : NULL;
+    const char *name = h->codec == CIP_B2_USER_CODEC ? cip_blosc_codec_name(h->user_codec) : NULL;
     return name != NULL ? name : "unknown";
 }

@@ -25,7 +25,9 @@ const cip_format_option cip_b2_options[] = {
     { "chunks", "A,B,...: the shape of chunks (boxes of about 4 MiB)" },
     { "blocks", "A,B,...: the shape of the blocks in a chunk (boxes of about 128 KiB)" },
     { "filter", "shuffle (the default), bitshuffle, bytedelta, delta, trunc_prec:BITS, "
-                "int_trunc:BITS, ndcell:SIDE, ndmean:SIDE, several in a row: delta+shuffle; none" },
+                "int_trunc:BITS, ndcell:SIDE, ndmean:SIDE, several in a row: delta+shuffle, or "
+                "shuffle,delta in the "
+                "order that serves; none" },
     { "split", "always, never or auto (the default): blocks as one stream for each byte of an "
                "element" },
     { "dict", "yes: each chunk with a dictionary of its own (zstd, lz4, lz4hc)" },
@@ -69,13 +71,6 @@ static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err
 
 /* --- codec and filters ------------------------------------------------------------------------ */
 
-/* Filters whose inverse gives other values. */
-static bool is_lossy(uint8_t filter)
-{
-    return filter == CIP_BLOSC_TRUNC_PREC || filter == CIP_BLOSC_INT_TRUNC ||
-           filter == CIP_BLOSC_NDMEAN;
-}
-
 /* Lossy filters are for numbers of one kind and take how many bits they keep: python-blosc2 opens
  * no frame that has the number of those that go, a negative one. */
 static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *err)
@@ -87,13 +82,38 @@ static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *
         const uint8_t f = b->filter[i];
         const int8_t meta = (int8_t)b->filter_meta[i];
         const bool fits = f == CIP_BLOSC_INT_TRUNC ? is_int : is_float;
-        if (is_lossy(f) && (!fits || d->big != (CIP_HOST_BIG != 0)))
+        if (cip_blosc_filter_is_lossy(f) && (!fits || d->big != (CIP_HOST_BIG != 0)))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected a filter for elements of %.40s, found %s", cip_dtype_name(d),
                             cip_blosc_filter_name(f));
-        if (is_lossy(f) && f != CIP_BLOSC_NDMEAN && meta < 0 && bits + meta > 0)
+        if (cip_blosc_filter_is_lossy(f) && f != CIP_BLOSC_NDMEAN && meta < 0 && bits + meta > 0)
             b->filter_meta[i] = (uint8_t)(bits + meta);
     }
+    return CIP_OK;
+}
+
+static bool is_zfp(const cip_blosc_spec *b)
+{
+    return b->compcode >= CIP_BLOSC_ZFP_ACC && b->compcode <= CIP_BLOSC_ZFP_RATE;
+}
+
+/* zfp takes floats as they are; of longer elements ndlz takes each byte by itself, which a header
+ * has to say, or python-blosc2 fails to change the frame. */
+static cip_status fit_codec(const cip_dtype *d, const char *filter, const char *split,
+                            cip_blosc_spec *b, cip_err *err)
+{
+    if (is_zfp(b) && ((d->kind != CIP_F32 && d->kind != CIP_F64) || d->big != (CIP_HOST_BIG != 0)))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected elements of float32 or float64 for zfp, found %.40s",
+                        cip_dtype_name(d));
+    if (is_zfp(b) && filter == NULL) {
+        memset(b->filter, 0, sizeof b->filter);
+        memset(b->filter_meta, 0, sizeof b->filter_meta);
+    }
+    if (is_zfp(b) && split == NULL)
+        b->split = CIP_BLOSC_SPLIT_NEVER;
+    if (b->compcode == CIP_BLOSC_NDLZ && split == NULL)
+        b->split = d->itemsize != 1 ? CIP_BLOSC_SPLIT_ALWAYS : CIP_BLOSC_SPLIT_NEVER;
     return CIP_OK;
 }
 
@@ -172,7 +192,7 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     if (split != NULL && strcmp(split, splits[b->split]) != 0)
         return bad_option(spec, OPTION_SPLIT, "always, never or auto", err);
     CIP_TRY(take_yes(spec, OPTION_DICT, &b->dict, err));
-    return try_spec(spec, b, err);
+    return fit_codec(d, filter, split, b, err);
 }
 
 /* --- chunks and blocks ------------------------------------------------------------------------ */
@@ -310,7 +330,8 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
     CIP_TRY(take_yes(spec, OPTION_SPARSE, &out->sparse, err));
     CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
     CIP_TRY(choose_codec(spec, d, out, err));
-    return out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err);
+    CIP_TRY(out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err));
+    return try_spec(spec, &out->blosc, err);
 }
 
 /* --- what is lost ----------------------------------------------------------------------------- */
@@ -328,7 +349,7 @@ static bool is_bytes(const cip_dtype *d)
 void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss)
 {
     const char *filter = given(spec, OPTION_FILTER);
-    uint8_t id[CIP_BLOSC_FILTERS] = { 0 }, meta[CIP_BLOSC_FILTERS];
+    cip_blosc_spec b = { .compcode = CIP_BLOSC_BLOSCLZ };
     if (a->masked)
         tell(loss, CIP_WARN, a, "the mask is lost: Blosc2 frames have none");
     if (a->dtype->itemsize == 0)
@@ -341,10 +362,12 @@ void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_repor
     if (a->ndim > CIP_B2_MAX_NDIM)
         tell(loss, CIP_BAD, a, "a Blosc2 array has at most 16 axes");
     if (filter != NULL)
-        (void)cip_blosc_filters_parse(filter, id, meta, NULL);
+        (void)cip_blosc_filters_parse(filter, b.filter, b.filter_meta, NULL);
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        if (is_lossy(id[i]))
+        if (cip_blosc_filter_is_lossy(b.filter[i]))
             cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
                            "the filter %s loses bits of the elements",
-                           cip_blosc_filter_name(id[i]));
+                           cip_blosc_filter_name(b.filter[i]));
+    if (cip_blosc_take_codec(spec, a, &b, NULL) == CIP_OK && is_zfp(&b))
+        tell(loss, CIP_WARN, a, "the codec zfp loses bits of the elements");
 }

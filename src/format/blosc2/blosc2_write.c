@@ -69,7 +69,9 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 static void fill_header(const cip_b2_how *how, cip_b2_header *h)
 {
     static const uint8_t split[] = { 2, 0, 1 }; /* by cip_blosc_split */
-    *h = (cip_b2_header){ .codec = (uint8_t)how->blosc.compcode,
+    const uint8_t codec = (uint8_t)how->blosc.compcode;
+    *h = (cip_b2_header){ .codec = codec <= CIP_BLOSC_ZSTD ? codec : CIP_B2_USER_CODEC,
+                          .user_codec = codec,
                           .level = (uint8_t)how->blosc.level,
                           .split = split[how->blosc.split],
                           .sparse = how->sparse,

@@ -11,7 +11,6 @@ enum {
     VERSION = 2,       /* what readers since 2021 know; later ones are for variable chunks */
     OFFSETS_64 = 0x10, /* of 64 bits */
     THREADS = 1,       /* what readers without a wish of their own use */
-    USER_CODEC = 6,    /* the nibble that sends readers to the byte behind the filters */
     EXT_FILTERS = 6,   /* number of slots, as msgpack's type of an extension */
     INDEX_BLOCK = 16384,
     INDEX_LEVEL = 5,
@@ -38,7 +37,7 @@ void cip_b2_header_write(const cip_b2_header *h, bool vlmeta, uint8_t out[CIP_B2
     *at++ = 0xa4;
     *at++ = VERSION | OFFSETS_64;
     *at++ = h->sparse;
-    *at++ = (uint8_t)((h->codec <= CIP_BLOSC_ZSTD ? h->codec : USER_CODEC) | h->level << 4);
+    *at++ = (uint8_t)(h->codec | h->level << 4);
     *at++ = h->split;
     at = put(at, 0xd3, h->nbytes, 8);
     at = put(at, 0xd3, h->cbytes, 8);
@@ -52,7 +51,7 @@ void cip_b2_header_write(const cip_b2_header *h, bool vlmeta, uint8_t out[CIP_B2
     *at++ = EXT_FILTERS;
     memset(at, 0, 16);
     memcpy(at, h->filter, CIP_BLOSC_FILTERS);
-    at[6] = h->codec;
+    at[6] = h->codec == CIP_B2_USER_CODEC ? h->user_codec : h->codec;
     at[7] = h->codec_meta;
     memcpy(at + 8, h->filter_meta, CIP_BLOSC_FILTERS);
     at[14] = h->dict;

@@ -163,6 +163,38 @@ static void chunks_and_blocks_may_be_given(void **state)
         }
 }
 
+static void codecs_know_the_shape_of_blocks(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 50, 23 };
+    static const struct {
+        cip_kind kind;
+        int level;
+        uint8_t split;
+        const char *option[OPTIONS];
+    } row[] = { { CIP_U8, 4, 1, { "40,20", "16,12" } },
+                { CIP_U8, 8, 1, { NULL } },
+                { CIP_I32, 4, 0, { "13,20", "7,9" } },
+                { CIP_I32, 8, 2, { "13,20", "7,9", "delta+shuffle", "auto" } } };
+    uint8_t raw[50 * 23 * 4];
+    fill(raw, sizeof raw);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const cip_spec_array a = array_of(row[i].kind, 2, shape);
+        cip_spec spec = spec_of(&a, row[i].option);
+        one_output o = { 0 };
+        spec.codec = "ndlz";
+        spec.level = row[i].level;
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 1150 * a.dtype->itemsize),
+                         CIP_OK);
+        assert_int_equal(o.bytes.ptr[0x1B], 0x56); /* level 5, the codec is named behind */
+        assert_int_equal(o.bytes.ptr[0x1C] & 3, row[i].split);
+        assert_int_equal(o.bytes.ptr[0x4D], CIP_BLOSC_NDLZ);
+        assert_int_equal(o.bytes.ptr[0x4E], row[i].level);
+        assert_holds(&o, &a, raw);
+        one_output_clear(&o);
+    }
+}
+
 /* Entries of the index, of the frame in `o`. */
 static void read_index(const one_output *o, uint64_t n, uint64_t *entry)
 {
@@ -278,7 +310,14 @@ static void options_that_cannot_be_are_refused(void **state)
           "snappy",
           0,
           CIP_ERR_UNSUPPORTED,
-          "expected the codec blosclz, lz4, lz4hc, zlib, zstd or none, found snappy" },
+          "expected the codec blosclz, lz4, lz4hc, zlib, zstd, ndlz:4, ndlz:8, zfp:acc=N, "
+          "zfp:prec=N, zfp:rate=N or none, found snappy" },
+        { { NULL }, "ndlz", 5, CIP_ERR_ARG, "expected ndlz:4 or ndlz:8, found \"ndlz:5\"" },
+        { { NULL },
+          "zfp:acc=-3",
+          0,
+          CIP_ERR_ARG,
+          "expected elements of float32 or float64 for zfp, found uint16" },
         { { NULL }, "zlib", 10, CIP_ERR_ARG, "expected a level from 0 to 9, found 10" },
     };
     static const int64_t shape[] = { 20, 25 };
@@ -439,6 +478,7 @@ int main(void)
         cmocka_unit_test(an_array_of_nothing_has_no_chunks_and_no_index),
         cmocka_unit_test(shapes_are_about_as_long_along_each_axis),
         cmocka_unit_test(chunks_and_blocks_may_be_given),
+        cmocka_unit_test(codecs_know_the_shape_of_blocks),
         cmocka_unit_test(special_chunks_lie_in_the_index),
         cmocka_unit_test(options_that_cannot_be_are_refused),
         cmocka_unit_test(what_a_frame_cannot_hold_is_named),

@@ -7,7 +7,9 @@ cippus tree c.b2nd && cippus info c.b2nd | tail -n 6 && cippus cat c.b2nd '[99, 
 cippus convert a.npy - --format blosc2 --codec blosclz:9 --option chunks=40,70 --option blocks=16,32 --option filter=delta+bitshuffle --option split=never | cmp - c.b2nd
 head -c 4000000 /dev/zero | cippus convert - z.b2nd --from raw --dtype float64 --shape 500,1000 --option chunks=10,100 && wc -c <z.b2nd && cippus info --chunks z.b2nd | tail -n 1
 printf 'a list of bytes' | cippus convert - l.b2frame --from raw --dtype uint8 --shape 15 && cippus ls l.b2frame && cippus cat l.b2frame --to raw && echo
+cippus convert a.npy n.b2nd --codec ndlz:8 --filter shuffle,delta && cippus info n.b2nd | tail -n 5 && cippus verify --deep n.b2nd && cippus convert n.b2nd n.npy && cmp a.npy n.npy
 set +e
+cippus convert a.npy x.b2nd --codec zfp:acc=-3; cippus convert a.npy x.b2nd --codec zfp:acc=-3 --accept-loss; cippus convert a.npy x.b2nd --codec zfp:pr=3; cippus convert a.npy x.b2nd --codec ndlz:9
 cippus convert a.npy x.b2nd --codec bzp2; cippus convert a.npy x.b2nd --option chunks=10; cippus convert a.npy x.b2nd --option chunks=10,10 --option blocks=20,1
 cippus convert a.npy x.b2nd --option filter=trunc_prec:9 --accept-loss; cippus convert a.npy x.b2nd --option filter=int_trunc:9
 cippus convert a.npy x.b2frame; cippus convert a.npy x.b2nd --checksum crc32; cippus convert a.npy a.b2nd
