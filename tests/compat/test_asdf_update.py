@@ -96,6 +96,30 @@ class Model:
         now[common] = a[common]
         self.arrays[name] = now
 
+    def pick_axis(self, a):
+        axis = int(self.rng.integers(a.ndim))
+        return axis, int(self.rng.integers(a.shape[axis] + 1)), "[" + ":," * axis
+
+    def delete(self):
+        name = self.pick()
+        a = self.arrays[name]
+        if a.ndim == 0:
+            return
+        axis, start, text = self.pick_axis(a)
+        end = int(self.rng.integers(start, a.shape[axis] + 1))
+        self.cippus.run("rm", self.file, name, f"{text}{start}:{end}]")
+        self.arrays[name] = np.delete(a, slice(start, end), axis)
+
+    def insert(self):
+        name = self.pick()
+        a = self.arrays[name]
+        if a.ndim == 0:
+            return
+        axis, start, text = self.pick_axis(a)
+        rows = values(self.rng, (*a.shape[:axis], int(self.rng.integers(1, 9)), *a.shape[axis + 1:]), a.dtype)
+        self.cippus.run("put", "--insert", self.file, name, f"{text}{start}:{start}]", self.save(rows))
+        self.arrays[name] = np.insert(a, [start] * rows.shape[axis], rows, axis).astype(a.dtype)
+
     def set(self):
         n = int(self.rng.integers(0, 2000))
         self.cippus.run("set", "--string", self.file, "meta/name", "x" * n)
@@ -121,7 +145,7 @@ def test_random_updates_of_a_file_of_python(cippus, rng, tmp_path, codec, versio
         m.arrays[f"a{i}"] = values(rng, tuple(rng.integers(1, 12, rng.integers(1, 4))), str(dtype))
     pad = bool(rng.integers(2))
     m.write(version=version, all_array_compression=codec, pad_blocks=pad)
-    steps = ["put", "put", "add", "add", "append", "append", "resize", "set", "python", "defrag"]
+    steps = ["put", "put", "add", "add", "append", "append", "resize", "delete", "insert", "set", "python", "defrag"]
     for step in rng.permutation(steps).tolist():
         getattr(m, step)()
         m.check()

@@ -22,9 +22,14 @@ def rows_of(rng, a, n):
     return rng.integers(0, 90, (n, *a.shape[1:])).astype(a.dtype)
 
 
+def chunklen_of(path):
+    first = min(path.rglob("meta/storage"))
+    return json.loads(first.read_text())["chunklen"]
+
+
 def change(cippus, rng, tmp_path, path, a, dflt=None):
     """One update; the array that it makes. dflt: what rows without a value hold."""
-    new, kind = tmp_path / "new.npy", rng.integers(0, 3)
+    new, kind = tmp_path / "new.npy", rng.integers(0, 5)
     if kind == 0:
         rows = rows_of(rng, a, int(rng.integers(1, 60)))
         np.save(new, rows)
@@ -36,6 +41,17 @@ def change(cippus, rng, tmp_path, path, a, dflt=None):
         b = np.zeros((n, *a.shape[1:]), a.dtype) if dflt is None else np.full((n, *a.shape[1:]), dflt, a.dtype)
         b[:min(n, len(a))] = a[:n]
         return b
+    if kind >= 3:
+        each = chunklen_of(path) if rng.integers(2) else 1  # whole chunks, perhaps
+        start = int(rng.integers(0, len(a) + 1)) // each * each
+        n = int(rng.integers(0, 60)) // each * each
+        if kind == 3:
+            cippus.run("rm", "--level", "process", path, ".", f"[{start}:{start + n}]")
+            return np.delete(a, slice(start, start + n), 0)
+        rows = rows_of(rng, a, n)
+        np.save(new, rows)
+        cippus.run("put", "--insert", "--level", "process", path, ".", f"[{start}:{start}]", new)
+        return np.concatenate([a[:start], rows, a[start:]]).astype(a.dtype)
     lo, hi = sorted(int(x) for x in rng.integers(0, len(a) + 1, 2))
     rows, a = rows_of(rng, a, hi - lo), a.copy()
     np.save(new, rows)

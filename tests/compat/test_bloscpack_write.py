@@ -59,7 +59,7 @@ def test_a_zero_dimensional_array(cippus, tmp_path):
 def change(cippus, rng, tmp_path, path, a):
     """One update, by us; the array that it makes."""
     new = tmp_path / "new.npy"
-    kind = rng.integers(0, 3)
+    kind = rng.integers(0, 5)
     if kind == 0:
         rows = random_rows(rng, a, int(rng.integers(1, 60)))
         np.save(new, rows)
@@ -71,6 +71,15 @@ def change(cippus, rng, tmp_path, path, a):
         b = np.zeros((n, *a.shape[1:]), a.dtype)
         b[:min(n, len(a))] = a[:n]
         return b
+    if kind >= 3:
+        start, n = int(rng.integers(0, len(a) + 1)), int(rng.integers(0, 40))
+        if kind == 3:
+            cippus.run("rm", path, ".", f"[{start}:{start + n}]")
+            return np.delete(a, slice(start, start + n), 0)
+        rows = random_rows(rng, a, n)
+        np.save(new, rows)
+        cippus.run("put", "--insert", path, f"[{start}:{start}]", new)
+        return np.concatenate([a[:start], rows, a[start:]]).astype(a.dtype)
     lo, hi = sorted(int(x) for x in rng.integers(0, len(a) + 1, 2))
     rows = random_rows(rng, a, hi - lo)
     np.save(new, rows)

@@ -39,6 +39,18 @@ def append(root, array, rows, *options):
     return np.concatenate([array, rows])
 
 
+def insert(root, array, at, rows, *options):
+    raw = root.parent / "rows.raw"
+    raw.write_bytes(packed(rows))
+    run("put", "--insert", *options, root, ".", f"[{at}:{at}]", raw)
+    return np.concatenate([array[:at], rows, array[at:]])
+
+
+def delete(root, array, lo, hi, *options):
+    run("rm", *options, root, ".", f"[{lo}:{hi}]")
+    return np.delete(array, slice(lo, hi), 0)
+
+
 def resize(root, array, n, fill=0, *options):
     run("resize", *options, root, ",".join(map(str, (n, *array.shape[1:]))))
     out = np.zeros((n, *array.shape[1:]), array.dtype)
@@ -55,6 +67,12 @@ def change(root, array, fill=0, *options):
     array = append(root, array, array[rng.integers(0, len(array), 7)], *options)
     same(root, array, *options)
     array = append(root, array, array[rng.integers(0, len(array), 777)], *options)
+    each = json.loads((root / "meta/storage").read_text())["chunklen"]
+    for at, n in ((40, 30), (40, 2 * each), (each, 3 * each)):
+        array = insert(root, array, at, array[rng.integers(0, len(array), n)], *options)
+        same(root, array, *options)
+        array = delete(root, array, at + 5, at + 5 + n, *options)
+        same(root, array, *options)
     same(root, resize(root, array, 1234, fill, *options), *options)
     array = resize(root, array[:1234], 1500, fill, *options)
     same(root, array, *options)
