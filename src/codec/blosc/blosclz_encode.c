@@ -10,25 +10,36 @@
 enum {
     MIN_INPUT = 16,
     HASH_LOG = 14,
-    MIN_MATCH = 4,           /* what the table tells by */
+    MIN_MATCH = 4,
     NEAR = 8191,             /* the longest distance of the two-byte form */
     FAR = 65535 + NEAR - 1,  /* that every decoder takes */
     SHORT_MATCH = 8,         /* the longest without more length bytes */
     LITERALS = 32,           /* of one token */
     TAIL = 8,                /* no match begins so near the end */
     FIRST_LITERALS = 1 << 5, /* the mark in the first token */
-    MIDDLE_LEVEL = 4,        /* the next way begins */
-    LAZY_LEVEL = 7,
-    LAZY_LENGTH = 48 /* what is as long is taken as it is */
+    LAZY_LENGTH = 48         /* what is as long is taken as it is */
 };
 
 /* How a level searches. Short matches save little and cost time, most of all when they are decoded.
+ * By four bytes the table finds them, but in noise of few values most of the time goes into those
+ * that are too short to be taken. By six, what it gives is nearly always worth looking at; 32 KiB
+ * of table stay in the nearest cache.
  */
 typedef struct way {
     int patience;             /* misses before the steps grow, log2 */
     size_t near_min, far_min; /* shortest matches taken */
+    bool lazy, by_four;
+    int hash_log;
 } way;
-static const way ways[3] = { { 4, 7, 12 }, { 5, 6, 10 }, { 7, 4, 7 } };
+static const way ways[4] = {
+    { 4, 7, 12, false, true, HASH_LOG },
+    { 5, 6, 10, false, true, HASH_LOG },
+    { 5, 4, 6, true, false, 13 },
+    { 7, 4, 7, true, true, HASH_LOG },
+};
+static const uint8_t way_of_level[10] = { 0, 0, 0, 0, 1, 1, 1, 2, 3, 3 };
+
+#define INLINE static inline __attribute__((always_inline))
 
 typedef struct encoder {
     const uint8_t *src;
@@ -52,9 +63,13 @@ static inline uint32_t load4(const uint8_t *p)
     return v;
 }
 
-static inline uint32_t slot(const encoder *e, size_t at)
+/* Where the table has what begins at `at`, which eight bytes follow. */
+INLINE uint32_t slot(const encoder *e, bool by_four, size_t at)
 {
-    return cip_load_u32(e->src + at, false) * 2654435761u >> e->shift;
+    if (by_four)
+        return cip_load_u32(e->src + at, false) * 2654435761u >> e->shift;
+    uint64_t six = cip_load_u64(e->src + at, false) << 16;
+    return (uint32_t)(six * UINT64_C(0x9E3779B185EBCA87) >> 32) >> e->shift;
 }
 
 /* How many bytes at a and b are alike; b is the later one and stops before `end`. */
@@ -76,9 +91,9 @@ static inline size_t alike(const uint8_t *a, const uint8_t *b, const uint8_t *en
 }
 
 /* The match at `at`, which enters the table. */
-static inline match look(const encoder *e, size_t at)
+INLINE match look(const encoder *e, bool by_four, size_t at)
 {
-    uint32_t h = slot(e, at);
+    uint32_t h = slot(e, by_four, at);
     match m = { at, e->table[h], 0 };
     e->table[h] = (uint32_t)at;
     if (load4(e->src + m.from) != load4(e->src + at) || at - m.from > FAR)
@@ -91,11 +106,11 @@ static inline match look(const encoder *e, size_t at)
 }
 
 /* The next match from *at on. */
-static inline match find(const encoder *e, size_t at)
+INLINE match find(const encoder *e, bool by_four, size_t at)
 {
     for (size_t misses = (size_t)1 << e->way->patience; at <= e->last;
          at += misses++ >> e->way->patience) {
-        match m = look(e, at);
+        match m = look(e, by_four, at);
         if (m.len != 0)
             return m;
     }
@@ -104,10 +119,10 @@ static inline match find(const encoder *e, size_t at)
 
 /* Takes one that begins a byte later and is longer by more than that byte, as long as there is one.
  */
-static match find_better(const encoder *e, match m)
+INLINE match find_better(const encoder *e, bool by_four, match m)
 {
     while (m.len < LAZY_LENGTH && m.at + 1 <= e->last) {
-        match next = look(e, m.at + 1);
+        match next = look(e, by_four, m.at + 1);
         if (next.len <= m.len + 1 + (next.at - next.from > NEAR && m.at - m.from <= NEAR ? 2 : 0))
             break;
         m = next;
@@ -168,21 +183,22 @@ static inline match widen(const encoder *e, match m, size_t low)
     return m;
 }
 
-static inline bool encode(encoder *e, bool lazy)
+/* With both wishes constant there is a loop of its own for each way. */
+INLINE bool encode(encoder *e, bool lazy, bool by_four)
 {
     size_t done = 0, low = 1; /* a literal comes first */
     for (size_t at = 1;;) {
-        match m = find(e, at);
+        match m = find(e, by_four, at);
         if (m.len == 0)
             return put_literals(e, done, e->n - done);
         if (lazy)
-            m = find_better(e, m);
+            m = find_better(e, by_four, m);
         m = widen(e, m, low);
         if (!put_literals(e, done, m.at - done) || !put_match(e, m.at - m.from, m.len))
             return false;
         at = low = done = m.at + m.len;
         if (at <= e->last)
-            e->table[slot(e, at - 2)] = (uint32_t)(at - 2);
+            e->table[slot(e, by_four, at - 2)] = (uint32_t)(at - 2);
     }
 }
 
@@ -192,8 +208,9 @@ void cip_blosclz_encode(int level, cip_bytes src, uint32_t *table, uint8_t *dst,
     *n = 0;
     if (src.len < MIN_INPUT || src.len > UINT32_MAX)
         return;
+    const way *how = &ways[way_of_level[level]];
     int log = 8;
-    while (log < HASH_LOG && (size_t)1 << log < src.len / 2)
+    while (log < how->hash_log && (size_t)1 << log < src.len / 2)
         log++;
     memset(table, 0, sizeof *table << log);
     encoder e = { .src = src.ptr,
@@ -201,12 +218,13 @@ void cip_blosclz_encode(int level, cip_bytes src, uint32_t *table, uint8_t *dst,
                   .last = src.len - TAIL,
                   .table = table,
                   .shift = 32 - log,
-                  .way = &ways[level < MIDDLE_LEVEL ? 0
-                               : level < LAZY_LEVEL ? 1
-                                                    : 2],
+                  .way = how,
                   .out = dst,
                   .end = dst + cap };
-    if (level >= LAZY_LEVEL ? encode(&e, true) : encode(&e, false)) {
+    bool fits = !how->lazy     ? encode(&e, false, true)
+                : how->by_four ? encode(&e, true, true)
+                               : encode(&e, true, false);
+    if (fits) {
         dst[0] |= FIRST_LITERALS;
         *n = (size_t)(e.out - dst);
     }
