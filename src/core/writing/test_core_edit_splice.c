@@ -48,6 +48,31 @@ static const char *numbers(const char *name)
     return path;
 }
 
+/* Then what is cut off is the end of the data, whichever axis it is of. */
+static void axes_behind_those_of_one_element_change_too(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 1, 1, 4 };
+    static const uint8_t v[] = { 1, 2, 3, 4 };
+    const char *path = scratch_path(&s, "one.ra");
+    cip_writer *w;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "data", cip_dtype_of(CIP_U8), 3, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+    cip_edit *e = begin(path);
+    OK(cip_edit_delete(e, NULL, 2, 1, 1, err));
+    commit(e, path);
+    edit_expect(path, NULL, "1 3 4\n");
+    e = begin(path);
+    OK(cip_edit_insert(e, NULL, 2, 3, v, 2, err));
+    commit(e, path);
+    edit_expect(path, NULL, "1 3 4 1 2\n");
+    e = begin(path);
+    OK(cip_edit_delete(e, NULL, 1, 0, 1, err));
+    commit(e, path);
+    edit_expect(path, NULL, "");
+}
+
 static void what_is_behind_moves_up(void **state)
 {
     (void)state;
@@ -395,6 +420,7 @@ static void what_cannot_be_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(axes_behind_those_of_one_element_change_too),
         cmocka_unit_test(what_is_behind_moves_up),
         cmocka_unit_test(a_selection_is_clipped_and_may_be_empty_or_all),
         cmocka_unit_test(a_change_sees_those_before_it),

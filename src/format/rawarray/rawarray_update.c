@@ -195,9 +195,12 @@ static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
     if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) == 0 && data->kept == u->was.raw_len)
         return CIP_OK;
     CIP_TRY(new_header(u, u->was.flags, u->h.raw_len, head, err));
-    const size_t dim = AT_DIMS + 8 * ((size_t)u->h.ndim - 1);
     CIP_TRY(cip_patch_bytes(&r->patch, AT_SIZE, head + AT_SIZE, 8, err));
-    CIP_TRY(cip_patch_bytes(&r->patch, dim, head + dim, 8, err));
+    for (int32_t i = 0; i < u->h.ndim; i++) { /* any of them: axes before may have one element */
+        const size_t dim = AT_DIMS + 8 * (size_t)i;
+        if (u->h.dims[i] != u->was.dims[i])
+            CIP_TRY(cip_patch_bytes(&r->patch, dim, head + dim, 8, err));
+    }
     r->has_tail = true;
     r->tail_off = u->was.data_off + data->kept;
     if (data->kept == u->was.raw_len)
