@@ -78,6 +78,12 @@ def test_codecs_and_filters(cippus, rng, tmp_path, codec):
             assert x.schunk.cparams.codec == CODECS[codec] and x.schunk.cparams.clevel == 1 + i % 9
 
 
+def test_bytedelta_of_long_items_can_be_opened(cippus, rng, tmp_path):
+    for n in (127, 128, 200, 255, 300):  # python-blosc2 has a signed byte for the width
+        a = random_array(rng, np.dtype(f"S{n}"), (24, 3))
+        check(cippus, convert(cippus, a, tmp_path / "a.b2nd", "--filter", "shuffle,bytedelta"), a)
+
+
 def test_large_chunks_of_each_codec(cippus, rng, tmp_path):
     a = (np.arange(700 * 900) % 1000).astype("<i4").reshape(700, 900)
     for codec in CODECS:

@@ -167,6 +167,17 @@ const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec)
     return f->frame;
 }
 
+/* A frame's width of bytedelta: 0 is the item's, which python-blosc2 fails to open from 128 on. */
+static cip_status parse_filters(const char *text, const cip_dtype *d, cip_blosc_spec *b,
+                                cip_err *err)
+{
+    CIP_TRY(cip_blosc_filters_parse(text, b->filter, b->filter_meta, err));
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        if (b->filter[i] == CIP_BLOSC_BYTEDELTA && b->filter_meta[i] == 0 && d->itemsize > INT8_MAX)
+            b->filter_meta[i] = 1;
+    return CIP_OK;
+}
+
 static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
                                cip_err *err)
 {
@@ -184,7 +195,7 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
                  spec->array[0].codec == NULL;
     CIP_TRY(cip_blosc_take_codec(spec, &spec->array[0], b, err));
     if (filter != NULL)
-        CIP_TRY(cip_blosc_filters_parse(filter, b->filter, b->filter_meta, err));
+        CIP_TRY(parse_filters(filter, d, b, err));
     CIP_TRY(check_filters(d, b, err));
     for (int i = 0; split != NULL && i <= CIP_BLOSC_SPLIT_NEVER; i++)
         if (strcmp(split, splits[i]) == 0)
