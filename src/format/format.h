@@ -247,6 +247,18 @@ static inline const char *cip_option_of(const cip_spec *spec, const cip_spec_arr
     return own != NULL ? own : cip_option_given(spec->option, i);
 }
 
+/* yes or no for the option `key`; *v stays where nothing is given (text NULL). */
+static inline cip_status cip_option_take_yes(const char *text, const char *key, bool *v,
+                                             cip_err *err)
+{
+    const bool yes = text != NULL && strcmp(text, "yes") == 0;
+    if (text != NULL && !yes && strcmp(text, "no") != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected yes or no for %s, found %.60s",
+                        key, text);
+    *v = text != NULL ? yes : *v;
+    return CIP_OK;
+}
+
 /* A kind of a format's files that is written under a name of its own. */
 typedef struct cip_format_kind {
     const char *name; /* --format argument; as an extension of the format it names the kind, too */

@@ -42,8 +42,7 @@ const cip_format_kind cip_b2_kinds[] = {
 
 static const char *given(const cip_spec *spec, size_t option)
 {
-    const char *own = spec->narray == 1 ? cip_option_given(spec->array[0].option, option) : NULL;
-    return own != NULL ? own : cip_option_given(spec->option, option);
+    return cip_option_of(spec, spec->narray == 1 ? &spec->array[0] : NULL, option);
 }
 
 static cip_status bad_option(const cip_spec *spec, size_t option, const char *expected,
@@ -59,14 +58,9 @@ bool cip_b2_is_sparse(const cip_spec *spec)
     return text != NULL && strcmp(text, "yes") == 0;
 }
 
-/* yes or no; *v stays where nothing is given. */
 static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err *err)
 {
-    const char *text = given(spec, option);
-    if (text != NULL && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return bad_option(spec, option, "yes or no", err);
-    *v = text != NULL ? strcmp(text, "yes") == 0 : *v;
-    return CIP_OK;
+    return cip_option_take_yes(given(spec, option), cip_b2_options[option].key, v, err);
 }
 
 /* --- codec and filters ------------------------------------------------------------------------ */

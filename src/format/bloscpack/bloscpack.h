@@ -152,8 +152,6 @@ cip_status cip_bp_choose_blosc(const cip_spec *spec, const cip_spec_array *a, co
 cip_status cip_bp_choose_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err);
 /* A number of these as an option's text; false: it is none, and *v stays. */
 bool cip_bp_number(const char *text, uint64_t least, uint64_t most, uint64_t *v);
-/* yes or no of the option `key`; *v stays where text is NULL. */
-cip_status cip_bp_take_yes(const char *text, const char *key, bool *v, cip_err *err);
 /* What was asked for, for elements of this type; codec and filter otherwise as those of the chunk
  * `like` (NULL: bloscpack's defaults), and chunks as large as those of the source that can be taken
  * as they are. ARG, UNSUPPORTED. */

@@ -43,16 +43,6 @@ bool cip_bp_number(const char *text, uint64_t least, uint64_t most, uint64_t *v)
     return true;
 }
 
-cip_status cip_bp_take_yes(const char *text, const char *key, bool *v, cip_err *err)
-{
-    const bool yes = text != NULL && strcmp(text, "yes") == 0;
-    if (text != NULL && !yes && strcmp(text, "no") != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected yes or no for %s, found %.60s",
-                        key, text);
-    *v = text != NULL ? yes : *v;
-    return CIP_OK;
-}
-
 /* A number of at most `most`; *v stays where none is given. */
 static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most, uint64_t *v,
                               cip_err *err)
@@ -141,8 +131,8 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
     out->chunk_size = usual_size(spec, out);
     CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
-    CIP_TRY(cip_bp_take_yes(given(spec, OPTION_OFFSETS), cip_bp_options[OPTION_OFFSETS].key,
-                            &out->offsets, err));
+    CIP_TRY(cip_option_take_yes(given(spec, OPTION_OFFSETS), cip_bp_options[OPTION_OFFSETS].key,
+                                &out->offsets, err));
     return take_number(spec, OPTION_SPARE, INT32_MAX, &out->spare, err);
 }
 

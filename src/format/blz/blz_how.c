@@ -62,7 +62,8 @@ static cip_status take_number(const char *text, size_t option, uint64_t least, u
 
 static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err *err)
 {
-    return cip_bp_take_yes(cip_option_of(spec, NULL, option), cip_blz_options[option].key, v, err);
+    return cip_option_take_yes(cip_option_of(spec, NULL, option), cip_blz_options[option].key, v,
+                               err);
 }
 
 cip_status cip_blz_choose_kind(const cip_spec *spec, cip_blz_kind *kind, cip_err *err)
