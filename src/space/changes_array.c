@@ -82,10 +82,8 @@ cip_status cip_changes_shape(cip_changes *c, const cip_changes_array *a, const i
 static bool splices_end(const cip_changes *c, const cip_changes_array *a, const cip_splice *s,
                         uint64_t end)
 {
-    bool outermost = true;
-    for (int32_t k = 0; k < s->axis; k++)
-        outermost = outermost && a->at.shape[k] == 1;
-    return a->ends && outermost && c->raw && c->anew == NULL && c->added == NULL && end <= c->kept;
+    return a->ends && cip_splice_in_one_piece(s, a->at.shape) && c->raw && c->anew == NULL &&
+           c->added == NULL && end <= c->kept;
 }
 
 /* The bytes are cut off where rows come or go; those that come follow, and those behind. */

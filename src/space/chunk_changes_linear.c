@@ -167,7 +167,9 @@ static cip_status take_all(cip_chunk_changes *c, cip_changes *made, uint64_t len
     return CIP_OK;
 }
 
-static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t len, cip_err *err)
+/* `s`: rows come and go; NULL: elements inside both shapes stay. */
+static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
+                          uint64_t len, cip_err *err)
 {
     const cip_block all = { .stored = c->now, .data = c->now };
     cip_changes from, made;
@@ -176,7 +178,8 @@ static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, uint64_t l
     CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
     CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &now, err));
     cip_changes_begin(&from, c->layout, &all, false, &amount);
-    CIP_TRY(cip_changes_copy(&from, &was, &now, &made, err));
+    CIP_TRY(s != NULL ? cip_changes_copy_spliced(&from, &was, s, &made, err)
+                      : cip_changes_copy(&from, &was, &now, &made, err));
     return take_all(c, &made, len, err);
 }
 
@@ -198,7 +201,7 @@ cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape,
     for (int32_t k = 1; k < c->grid.ndim; k++)
         rows_only = rows_only && shape[k] == c->shape[k];
     return rows_only || len == 0 || c->now->len == 0 ? resize_end(c, len, err)
-                                                     : reorder(c, shape, len, err);
+                                                     : reorder(c, shape, NULL, len, err);
 }
 
 /* --- rows in the midst --------------------------------------------------------------------------
@@ -284,29 +287,16 @@ static cip_status splice_rows(cip_chunk_changes *c, const cip_splice *what, uint
     return st;
 }
 
-static cip_status splice_all(cip_chunk_changes *c, const cip_splice *s, uint64_t len, cip_err *err)
-{
-    const cip_block all = { .stored = c->now, .data = c->now };
-    cip_changes from, made;
-    cip_changes_amount amount = { 0, 0 };
-    cip_nd was;
-    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    cip_changes_begin(&from, c->layout, &all, false, &amount);
-    CIP_TRY(cip_changes_copy_spliced(&from, &was, s, &made, err));
-    return take_all(c, &made, len, err);
-}
-
 cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
                                      const int64_t *shape, cip_err *err)
 {
     uint64_t len, row = c->grid.itemsize;
-    bool outermost = true;
     CIP_TRY(len_of(c, shape, &len, err));
     if (len == 0)
         return resize_end(c, 0, err);
-    for (int32_t k = 0; k < c->grid.ndim; k++) {
-        outermost = outermost && (k >= s->axis || shape[k] == 1);
-        row *= k > s->axis ? (uint64_t)shape[k] : 1;
-    }
-    return outermost ? splice_rows(c, s, row, len, err) : splice_all(c, s, len, err);
+    if (!cip_splice_in_one_piece(s, shape))
+        return reorder(c, shape, s, len, err);
+    for (int32_t k = s->axis + 1; k < c->grid.ndim; k++)
+        row *= (uint64_t)shape[k];
+    return splice_rows(c, s, row, len, err);
 }

@@ -6,13 +6,27 @@
 
 #include "base/num.h"
 
+cip_status cip_splice_axis(int32_t ndim, int32_t axis, cip_err *err)
+{
+    return axis >= 0 && axis < ndim ? CIP_OK
+                                    : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                                               "expected one of the array's %d axes, found axis %d",
+                                               (int)ndim, (int)axis);
+}
+
+bool cip_splice_in_one_piece(const cip_splice *s, const int64_t *shape)
+{
+    for (int32_t k = 0; k < s->axis; k++)
+        if (shape[k] != 1)
+            return false;
+    return true;
+}
+
 cip_status cip_splice_shape(const cip_splice *s, int32_t ndim, const int64_t *was, int64_t *shape,
                             cip_err *err)
 {
     const int32_t k = s->axis;
-    if (k < 0 || k >= ndim)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected one of the array's %d axes, found axis %d", (int)ndim, (int)k);
+    CIP_TRY(cip_splice_axis(ndim, k, err));
     if (s->start < 0 || s->removed < 0 || s->start > was[k] || s->removed > was[k] - s->start)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a range within the length %" PRId64 " of axis %d, found %" PRId64

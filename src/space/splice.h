@@ -18,6 +18,11 @@ typedef struct cip_splice {
 cip_status cip_splice_shape(const cip_splice *s, int32_t ndim, const int64_t *was, int64_t *shape,
                             cip_err *err);
 
+/* ARG for an axis that an array of ndim axes does not have. */
+cip_status cip_splice_axis(int32_t ndim, int32_t axis, cip_err *err);
+/* Whether all slower axes have one element, so that what comes or goes lies in one piece. */
+bool cip_splice_in_one_piece(const cip_splice *s, const int64_t *shape);
+
 /* Elements before those that go, or behind them: where they were in a view, and where they are in
  * one of the new shape. */
 typedef struct cip_splice_box {

@@ -298,11 +298,7 @@ static cip_status expect_axis(const cip_nd *v, int32_t axis, cip_err *err)
 {
     if (v->ndim == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array of at least one axis");
-    return axis >= 0 && axis < v->ndim
-               ? CIP_OK
-               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                          "expected one of the array's %d axes, found axis %d", (int)v->ndim,
-                          (int)axis);
+    return cip_splice_axis(v->ndim, axis, err);
 }
 
 cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint64_t nbytes,
