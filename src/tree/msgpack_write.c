@@ -3,6 +3,7 @@
  * tagged as python-blosc2's (msgpack.h) in its form again. */
 #include <string.h>
 
+#include "base/endian.h"
 #include "tree/base64.h"
 #include "tree/msgpack.h"
 
@@ -119,10 +120,10 @@ static cip_status put_wrapped(packer *p, const cip_node *n, int type, unsigned d
     uint8_t parts[16];
     bare.tag = NULL;
     if (type == COMPLEX) {
-        for (unsigned k = 0; k < 16; k++) {
+        for (unsigned k = 0; k < 2; k++) {
             uint64_t bits;
-            memcpy(&bits, &n->item[k / 8]->f, sizeof bits);
-            parts[k] = (uint8_t)(bits >> (56 - 8 * (k % 8)));
+            memcpy(&bits, &n->item[k]->f, sizeof bits);
+            cip_store_u64(parts + 8 * k, bits, true);
         }
         return put_ext(p, type, (cip_bytes){ parts, sizeof parts }, err);
     }
@@ -135,6 +136,11 @@ static cip_status put_wrapped(packer *p, const cip_node *n, int type, unsigned d
     return st;
 }
 
+static bool is_tuple(const cip_node *n)
+{
+    return n->type == CIP_NODE_SEQ && n->tag != NULL && strcmp(n->tag, "!tuple") == 0;
+}
+
 /* --- collections ------------------------------------------------------------------------------ */
 
 static bool left_out(const packer *p, const cip_node *n)
@@ -145,7 +151,7 @@ static bool left_out(const packer *p, const cip_node *n)
 static cip_status put_seq(packer *p, const cip_node *n, unsigned depth, cip_err *err)
 {
     static const char mark[] = "__tuple__";
-    const bool tuple = n->tag != NULL && strcmp(n->tag, "!tuple") == 0;
+    const bool tuple = is_tuple(n);
     const uint64_t len = (uint64_t)n->len + tuple;
     CIP_TRY(len < 16 ? put(p, (uint8_t)(0x90 + len), 0, 0, err) : put_len(p, 0xdc, 2, len, err));
     if (tuple)
@@ -215,7 +221,6 @@ static cip_status put_node(packer *p, const cip_node *n, unsigned depth, cip_err
     const int ext = ext_of(n->tag);
     const bool wrapped =
         ext > CFRAME && n->type != CIP_NODE_BINARY && (ext != COMPLEX || is_complex(n));
-    const bool tuple = n->type == CIP_NODE_SEQ && n->tag != NULL && strcmp(n->tag, "!tuple") == 0;
     const bool frame = n->type == CIP_NODE_BINARY && ext == CFRAME;
     if (++p->values > CIP_MSGPACK_VALUES || depth > CIP_MSGPACK_DEPTH)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
@@ -223,7 +228,7 @@ static cip_status put_node(packer *p, const cip_node *n, unsigned depth, cip_err
                         CIP_MSGPACK_DEPTH);
     if (wrapped)
         return put_wrapped(p, n, ext, depth, err);
-    if (!tuple && !frame && !is_usual(n->tag))
+    if (!is_tuple(n) && !frame && !is_usual(n->tag))
         p->how->lost |= CIP_MSGPACK_TAGS;
     return put_value(p, n, depth, err);
 }
