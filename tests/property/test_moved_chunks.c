@@ -2,28 +2,15 @@
  * Blosc chunks of files in random forms go into files of bloscpack and folders of bcolz as they are
  * stored. One byte of a
  * chunk is wrong now and then, which shows that nothing was decoded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "moved_testing.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cippus/cippus.h"
 #include "support/effort.h"
 #include "support/temp_folder.h"
 
-enum { SAMPLE = 400, ALL = 20000, MOST = 1 << 14 };
-
-static uint64_t now, drawn;
-
-static size_t draw(size_t n)
-{
-    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)(drawn >> 33) % n;
-}
+enum { SAMPLE = 400, ALL = 20000 };
 
 /* The array, and how the source has it. */
 typedef struct subject {
@@ -39,12 +26,6 @@ typedef struct subject {
     cip_memory *made, *source;
     cip_file *f;
 } subject;
-
-static void must(cip_status st, const cip_err *err)
-{
-    if (st != CIP_OK)
-        fail_msg("seed %llu: %s", (unsigned long long)now, err->text);
-}
 
 static const char *const codecs[] = { "blosclz", "lz4", "lz4hc", "zlib", "none" };
 static const char *const filters[] = { "filter=none", "filter=shuffle", "filter=bitshuffle" };
@@ -201,40 +182,13 @@ static void same_elements(const subject *s, const cip_file *f)
         fail_msg("seed %llu: other elements", (unsigned long long)now);
 }
 
-/* All chunks, but for the last where the source's holds more than the array. */
-static void same_chunks(const subject *s, const cip_file *f)
-{
-    static uint8_t one[MOST + 64], two[MOST + 64];
-    cip_err err = CIP_ERR_INIT;
-    const cip_array *a = cip_find(s->f, "", &err), *b = cip_find(f, "", &err);
-    uint64_t n, m;
-    size_t len, other;
-    must(cip_chunk_count(a, &n, &err), &err);
-    must(cip_chunk_count(b, &m, &err), &err);
-    assert_int_equal(n, m);
-    for (uint64_t i = 0; i < n - (s->hidden != 0); i++) {
-        must(cip_chunk_read(a, i, true, one, sizeof one, &len, &err), &err);
-        must(cip_chunk_read(b, i, true, two, sizeof two, &other, &err), &err);
-        if (len != other || memcmp(one, two, len) != 0)
-            fail_msg("seed %llu: chunk %llu is another", (unsigned long long)now,
-                     (unsigned long long)i);
-    }
-}
-
-static int print_finding(void *user, const cip_finding *finding)
-{
-    (void)user;
-    fail_msg("seed %llu: %s", (unsigned long long)now, finding->text);
-    return 0;
-}
-
 static void look(const subject *s, const char *path, bool moved)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
     must(cip_open(path, NULL, &f, &err), &err);
     if (moved)
-        same_chunks(s, f);
+        same_stored(s->f, f, s->hidden != 0); /* whose last chunk holds more than the array */
     if (!s->damaged) {
         same_elements(s, f);
         must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);

@@ -1,34 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Frames of Blosc2 in random shapes, chunks, blocks, codecs and filters, in a file or a folder, go
  * into others: chunks as they are stored, where nothing else is asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "moved_testing.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cippus/cippus.h"
 #include "support/effort.h"
 #include "support/temp_folder.h"
 
-enum { SAMPLE = 300, ALL = 10000, MOST = 1 << 14, DIMS = 5 };
-
-static uint64_t now, drawn;
-
-static size_t draw(size_t n)
-{
-    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)(drawn >> 33) % n;
-}
-
-static void must(cip_status st, const cip_err *err)
-{
-    if (st != CIP_OK)
-        fail_msg("seed %llu: %s", (unsigned long long)now, err->text);
-}
+enum { SAMPLE = 300, ALL = 10000, DIMS = 5 };
 
 typedef struct frame {
     cip_kind kind;
@@ -112,38 +93,6 @@ static void same_elements(const frame *t, const cip_file *f)
         fail_msg("seed %llu: other elements", (unsigned long long)now);
 }
 
-static void same_chunks(const frame *t, const cip_file *f)
-{
-    static uint8_t one[8 * MOST], two[8 * MOST];
-    cip_err err = CIP_ERR_INIT;
-    const cip_array *a = cip_find(t->f, "", &err), *b = cip_find(f, "", &err);
-    uint64_t n, m;
-    must(cip_chunk_count(a, &n, &err), &err);
-    must(cip_chunk_count(b, &m, &err), &err);
-    assert_int_equal(n, m);
-    for (uint64_t i = 0; i < n; i++) {
-        cip_chunk_info x = { .size = sizeof x }, y = { .size = sizeof y };
-        size_t len = 0, other = 0;
-        must(cip_chunk_at(a, i, &x, &err), &err);
-        must(cip_chunk_at(b, i, &y, &err), &err);
-        assert_int_equal(x.state, y.state);
-        if (x.state != CIP_CHUNK_DATA)
-            continue;
-        must(cip_chunk_read(a, i, true, one, sizeof one, &len, &err), &err);
-        must(cip_chunk_read(b, i, true, two, sizeof two, &other, &err), &err);
-        if (len != other || memcmp(one, two, len) != 0)
-            fail_msg("seed %llu: chunk %llu is another", (unsigned long long)now,
-                     (unsigned long long)i);
-    }
-}
-
-static int print_finding(void *user, const cip_finding *finding)
-{
-    (void)user;
-    fail_msg("seed %llu: %s", (unsigned long long)now, finding->text);
-    return 0;
-}
-
 static void try_one(const scratch *dir)
 {
     static frame t, other;
@@ -167,7 +116,7 @@ static void try_one(const scratch *dir)
     must(cip_open(path, NULL, &f, &err), &err);
     same_elements(&t, f);
     if (!recode && !cut)
-        same_chunks(&t, f);
+        same_stored(t.f, f, 0);
     must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);
     cip_file_close(f);
     cip_file_close(t.f);
