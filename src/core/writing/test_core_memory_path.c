@@ -13,25 +13,11 @@
 
 #include "core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
-
-static scratch dir;
-
-static int setup(void **state)
-{
-    (void)state;
-    return scratch_open(&dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    scratch_close(&dir);
-    return 0;
-}
+#include "support/own_folder.h"
 
 static const char *at(const char *name)
 {
-    return scratch_path(&dir, name);
+    return scratch_path(&s, name);
 }
 
 /* 60 rows of two columns, 10 a chunk: records in superchunks, or a table of the old programs. */
@@ -112,8 +98,8 @@ static void a_folder_changes_in_memory_as_on_disk(void **state)
         edit_verify(at("saved"));
         change_path("saved");
         cip_memory_free(m);
-        scratch_close(&dir);
-        assert_int_equal(mkdir(dir.dir, 0700), 0);
+        scratch_close(&s);
+        assert_int_equal(mkdir(s.dir, 0700), 0);
     }
 }
 
@@ -132,7 +118,7 @@ static void a_file_comes_with_those_beside_it(void **state)
     OK(cip_put(w, "two", cip_dtype_of(CIP_F32), 1, shape, v, &own, err));
     OK(cip_put(w, "three", cip_dtype_of(CIP_F32), 1, shape, v, NULL, err));
     OK(cip_writer_commit(w, err));
-    scratch_write(&dir, "other.asdf", "not of it", 9);
+    scratch_write(&s, "other.asdf", "not of it", 9);
     OK(cip_memory_load(at("night.asdf"), NULL, &m, err));
     assert_non_null(cip_memory_bytes(m, &n));
     assert_true(n > 96);
@@ -172,7 +158,7 @@ static void what_is_not_all_within_is_refused(void **state)
     assert_int_equal(mkfifo(at("x/pipe"), 0600), 0);
     FAILS(CIP_ERR_UNSUPPORTED, "'pipe' is a FIFO", cip_memory_load(at("x"), NULL, &m, err));
     unlink(at("x/pipe"));
-    scratch_write(&dir, "outside", "text", 4);
+    scratch_write(&s, "outside", "text", 4);
     assert_int_equal(symlink("../../outside", at("x/a/link")), 0);
     FAILS(CIP_ERR_CORRUPT, "leaves", cip_memory_load(at("x"), NULL, &m, err));
     OK(cip_memory_load(at("x"), CIP_OPEN_OPTIONS(.allow_external = true), &m, err));
@@ -213,7 +199,7 @@ static void a_place_that_is_taken_is_kept(void **state)
     expect_same("x", "y");
     assert_int_equal(mkdir(at("mine"), 0755), 0);
     FAILS(CIP_ERR_ARG, "no known format", cip_memory_save(m, at("mine"), &over, err));
-    scratch_write(&dir, "file", "text", 4);
+    scratch_write(&s, "file", "text", 4);
     FAILS(CIP_ERR_ARG, "no folder", cip_memory_save(m, at("file"), &over, err));
     FAILS(CIP_ERR_ARG, "name", cip_memory_save(m, "-", NULL, err));
     OK(cip_memory_new(NULL, 0, &none, err));
@@ -256,11 +242,11 @@ static void failing_allocations_leave_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_folder_changes_in_memory_as_on_disk, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_file_comes_with_those_beside_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_all_within_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_place_that_is_taken_is_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(failing_allocations_leave_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_folder_changes_in_memory_as_on_disk, start, stop),
+        cmocka_unit_test_setup_teardown(a_file_comes_with_those_beside_it, start, stop),
+        cmocka_unit_test_setup_teardown(what_is_not_all_within_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(a_place_that_is_taken_is_kept, start, stop),
+        cmocka_unit_test_setup_teardown(failing_allocations_leave_nothing, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
