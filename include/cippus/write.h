@@ -55,7 +55,8 @@ typedef struct cip_array_options {
     size_t size;                 /* sizeof(cip_array_options) */
     const char *codec;           /* "name" or "name:level" */
     const char *storage;         /* "internal" (the default), "inline", "external", "streamed" */
-    int64_t chunk[CIP_MAX_NDIM]; /* chunk shape; all zero: the format's choice */
+    int64_t chunk[CIP_MAX_NDIM]; /* chunk shape; all zero: the format's choice, and so it is where
+                                    arrays have no n-d chunks */
     const uint8_t *mask;         /* one byte an element in C order, nonzero: missing; NULL: none */
     const char *const *format_options; /* as in cip_write_options, where the array differs */
 } cip_array_options;
@@ -134,7 +135,8 @@ CIP_API void cip_memory_free(cip_memory *memory);
 
 /** Sets the node at `path`, making its parents; one that is there is replaced. A step that is the
  * next number of a sequence appends to it. Strings are UTF-8 and copied. TYPE when a parent is
- * neither mapping nor sequence. */
+ * neither mapping nor sequence. What the format has no place for is named by the commit
+ * (UNSUPPORTED, but for accept_loss). */
 CIP_API cip_status cip_set_string(cip_writer *w, const char *path, const char *text, cip_err *err);
 CIP_API cip_status cip_set_int(cip_writer *w, const char *path, int64_t value, cip_err *err);
 CIP_API cip_status cip_set_uint(cip_writer *w, const char *path, uint64_t value, cip_err *err);

@@ -2,6 +2,7 @@
  * Options given as text. */
 #include "core/writing/spec_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,49 @@ cip_status cip_spec_may(const cip_format *format, const cip_spec *spec, cip_err 
                     sums ? "" : "checksums, ");
 }
 
+static size_t option_count(const cip_format *format)
+{
+    size_t n = 0;
+    while (format->options != NULL && format->options[n].key != NULL)
+        n++;
+    return n;
+}
+
+/* "64,64" */
+static cip_status print_lengths(int32_t ndim, const int64_t *length, cip_arena *a, char **out,
+                                cip_err *err)
+{
+    char text[21 * CIP_MAX_NDIM + 1] = "";
+    size_t n = 0;
+    for (int32_t k = 0; k < ndim; k++)
+        n +=
+            (size_t)snprintf(text + n, sizeof text - n, "%s%" PRId64, k == 0 ? "" : ",", length[k]);
+    return cip_arena_copy(a, text, n, out, err);
+}
+
+cip_status cip_spec_chunks(const cip_format *format, int32_t ndim, const int64_t *chunk,
+                           cip_arena *a, const char *const **option, cip_err *err)
+{
+    const size_t n = option_count(format);
+    const char **all;
+    char *text;
+    bool given = false;
+    size_t k = 0;
+    for (int32_t i = 0; i < ndim; i++)
+        given = given || chunk[i] != 0;
+    while (k < n && strcmp(format->options[k].key, "chunks") != 0)
+        k++;
+    if (!given || k == n || cip_option_given(*option, k) != NULL)
+        return CIP_OK;
+    CIP_TRY(print_lengths(ndim, chunk, a, &text, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &all, n, err));
+    for (size_t i = 0; i < n; i++)
+        all[i] = cip_option_given(*option, i);
+    all[k] = text;
+    *option = all;
+    return CIP_OK;
+}
+
 static cip_status no_option(const cip_format *format, const char *key, size_t len, cip_err *err)
 {
     char known[160] = "";
@@ -84,10 +128,9 @@ cip_status cip_spec_options(const cip_format *format, const char *const *texts, 
 {
     const cip_format_option *options = format->options;
     const char **given = NULL;
-    size_t n = 0, k;
+    const size_t n = option_count(format);
+    size_t k;
     *out = NULL;
-    while (options != NULL && options[n].key != NULL)
-        n++;
     for (; texts != NULL && *texts != NULL; texts++) {
         char *value;
         const size_t len = strcspn(*texts, "=");

@@ -16,6 +16,10 @@ cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err);
  * arena. ARG for another text, UNSUPPORTED for a key that the format does not have. */
 cip_status cip_spec_options(const cip_format *format, const char *const *texts, cip_arena *a,
                             const char *const **out, cip_err *err);
+/* The shape of chunks that an array is to have (all zero: none is asked for) as the value of the
+ * format's option "chunks", if it has one and that is not given. */
+cip_status cip_spec_chunks(const cip_format *format, int32_t ndim, const int64_t *chunk,
+                           cip_arena *a, const char *const **option, cip_err *err);
 /* UNSUPPORTED where the spec asks for a version, a checksum, slack or alignment of a format that
  * has none to choose. */
 cip_status cip_spec_may(const cip_format *format, const cip_spec *spec, cip_err *err);

@@ -57,6 +57,7 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     s->level = how.level;
     CIP_TRY(cip_spec_where(o.storage, &s->where, err));
     CIP_TRY(cip_spec_options(w->format, o.format_options, &w->arena, &s->option, err));
+    CIP_TRY(cip_spec_chunks(w->format, e->spec.ndim, o.chunk, &w->arena, &s->option, err));
     s->masked = o.mask != NULL;
     if (!(w->format->store->caps & CIP_STORE_TREE) && s->where > CIP_WHERE_INTERNAL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

@@ -124,10 +124,8 @@ static cip_status set(cip_writer *w, const char *path, cip_status st, const cip_
     CIP_TRY(st); /* of making the node */
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    if (!cip_writer_has_names(w))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files have no metadata tree",
-                        w->format->title);
-    CIP_TRY(cip_writer_no_array(w, path, err));
+    if (cip_writer_has_names(w)) /* elsewhere an array has no place in the tree */
+        CIP_TRY(cip_writer_no_array(w, path, err));
     return cip_build_set(&w->tree, path, n, err);
 }
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Files of one array without a name, from C: metadata and shapes of chunks, given at once, by
+ * boxes, in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/core_testing.h"
+
+#define OK(x)                                                                                      \
+    do {                                                                                           \
+        cip_err err = CIP_ERR_INIT;                                                                \
+        if ((x) != CIP_OK)                                                                         \
+            fail_msg("%s: %s: %s", #x, err.part, err.text);                                        \
+    } while (0)
+
+static const int64_t shape34[] = { 3, 4 };
+static const int32_t twelve[] = { 0, 1, -2, 3, 4, 5, 6, 70000, 8, 9, 10, 11 };
+
+static cip_writer *create(const char *name, cip_memory **m)
+{
+    cip_writer *w = NULL;
+    OK(cip_create_memory(name, NULL, m, &w, &err));
+    return w;
+}
+
+static cip_file *open_it(cip_memory *m)
+{
+    cip_file *f = NULL;
+    OK(cip_memory_open(m, NULL, &f, &err));
+    return f;
+}
+
+static void assert_twelve(const cip_file *f)
+{
+    int32_t got[12];
+    OK(cip_read(cip_find(f, "", &err), NULL, cip_dtype_of(CIP_I32), got, sizeof got, &err));
+    assert_memory_equal(got, twelve, sizeof got);
+}
+
+static int64_t chunk_length(const cip_file *f, int axis)
+{
+    cip_array_storage s;
+    OK(cip_array_get_storage(cip_find(f, "", &err), &s, &err));
+    assert_non_null(s.chunk);
+    return s.chunk[axis];
+}
+
+static void metadata_go_where_the_format_has_a_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *path;
+    } file[] = { { "one.b2nd", "vlmeta/metadata" }, { "one.ra", "metadata" } };
+    for (int i = 0; i < 2; i++) {
+        const char *unit = "";
+        cip_memory *m;
+        cip_writer *w = create(file[i].name, &m);
+        OK(cip_set_string(w, "metadata", "K", &err));
+        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+        OK(cip_writer_commit(w, &err));
+        cip_file *f = open_it(m);
+        assert_twelve(f);
+        OK(cip_tree_get_string(cip_file_tree(f), file[i].path, &unit, &err));
+        assert_string_equal(unit, "K");
+        cip_file_close(f);
+        cip_memory_free(m);
+    }
+}
+
+static void an_array_has_chunks_of_the_shape_asked_for(void **state)
+{
+    (void)state;
+    cip_memory *m;
+    cip_slab *s;
+    cip_writer *w = create("one.b2nd", &m);
+    OK(cip_declare(w, "", cip_dtype_of(CIP_I32), 2, shape34, CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }),
+                   &s, &err));
+    for (int64_t row = 2; row >= 0; row--)
+        OK(cip_slab_write(s, CIP_BOX({ row, 0 }, { row + 1, 4 }), twelve + 4 * row, 16, &err));
+    OK(cip_writer_commit(w, &err));
+    cip_file *f = open_it(m);
+    assert_twelve(f);
+    assert_int_equal(chunk_length(f, 0), 2);
+    assert_int_equal(chunk_length(f, 1), 3);
+    cip_file_close(f);
+    cip_memory_free(m);
+}
+
+/* An option given as such counts before the field of the same meaning. */
+static void a_chunk_shape_is_given_once(void **state)
+{
+    (void)state;
+    cip_memory *m;
+    cip_writer *w = create("one.b2nd", &m);
+    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+               CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }, .format_options = CIP_TEXTS("chunks=3,2")),
+               &err));
+    OK(cip_writer_commit(w, &err));
+    cip_file *f = open_it(m);
+    assert_int_equal(chunk_length(f, 0), 3);
+    cip_file_close(f);
+    cip_memory_free(m);
+}
+
+/* A length for one axis of two; formats without n-d chunks do not look at it. */
+static void a_shape_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "one.b2nd", "one.npy" };
+    for (int i = 0; i < 2; i++) {
+        cip_memory *m;
+        cip_writer *w = create(names[i], &m);
+        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                   CIP_ARRAY_OPTIONS(.chunk = { 2 }), &err));
+        assert_int_equal(cip_writer_commit(w, NULL), i == 0 ? CIP_ERR_ARG : CIP_OK);
+        cip_memory_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metadata_go_where_the_format_has_a_place),
+        cmocka_unit_test(an_array_has_chunks_of_the_shape_asked_for),
+        cmocka_unit_test(a_chunk_shape_is_given_once),
+        cmocka_unit_test(a_shape_that_is_none_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
