@@ -114,7 +114,7 @@ cip_file *literal_open(const char *text, strbuf *bytes, int *rc)
     *rc = EXIT_USAGE;
     if (!column_type_of(cell_kind(text, n), &type, &why) || type == COL_TEXT ||
         !cell_bits(text, n, type, &bits)) {
-        fprintf(stderr, "cippus: expected %s, found %s\n", why, text);
+        fprintf(stderr, "cippus: expected %s, found %s\n", why != NULL ? why : "a number", text);
         return NULL;
     }
     npy_header(bytes, descr[type], 0, NULL);

@@ -80,11 +80,13 @@ static const command commands[] = {
       "accept-loss overwrite tree-slack align level" },
     { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
       cmd_recover, 1, 1, "json apply discard" },
+    { "repair", "IN OUT", "What can be read of a damaged file, with a report of what was lost.",
+      cmd_repair, 2, 2, "fill format accept-loss overwrite level no-check json" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 
 /* Named by the contract, to be written. */
-static const char *const later[] = { "diff", "repair", "where", "bench", NULL };
+static const char *const later[] = { "diff", "where", "bench", NULL };
 
 static void print_help(void)
 {

@@ -34,6 +34,7 @@ typedef struct opts {
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */
+    const char *fill;                              /* repair */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */
     bool inlined, resolve_refs;                    /* convert */

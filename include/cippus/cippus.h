@@ -17,6 +17,7 @@
 #include "cippus/finding.h"
 #include "cippus/limits.h"
 #include "cippus/options.h"
+#include "cippus/repair.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"
 #include "cippus/verify.h"

@@ -17,7 +17,7 @@ _cippus_keys() {
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert set rm mv put append resize edit freeze defrag explode implode recover --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "info ls tree cat stat verify convert set rm mv put append resize edit freeze defrag explode implode recover repair --help --version" -- "$word")
         return
     fi
     if [ "${COMP_WORDS[COMP_CWORD - 1]}" = --option ]; then

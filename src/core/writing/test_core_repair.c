@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copies of a damaged frame through the public call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/writing/edit_testing.h"
+#include "support/fail_alloc.h"
+#include "support/own_folder.h"
+
+enum { N = 1000, EACH = 100, LOST = 3 };
+
+static int32_t values[N];
+
+/* An array in ten chunks, of which one has no head any more. */
+static const char *damaged_file(const char *name)
+{
+    const char *path = scratch_path(&s, name);
+    const int64_t shape[] = { N };
+    cip_writer *w;
+    cip_file *f;
+    cip_chunk_info c = { .size = sizeof c };
+    for (int32_t i = 0; i < N; i++)
+        values[i] = i * 7 + 1;
+    OK(cip_create(path,
+                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = "blosclz",
+                                    .format_options = CIP_TEXTS("chunks=100")),
+                  &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, values, NULL, err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_chunk_at(cip_find(f, "", err), LOST, &c, err));
+    cip_file_close(f);
+    FILE *out = fopen(path, "r+b");
+    assert_non_null(out);
+    assert_int_equal(fseek(out, (long)c.offset, SEEK_SET), 0);
+    assert_int_equal(fwrite("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1, 16, out), 16);
+    assert_int_equal(fclose(out), 0);
+    return path;
+}
+
+typedef struct told {
+    char text[1000];
+    int n, stop_at;
+} told;
+
+static int on_finding(void *user, const cip_finding *f)
+{
+    told *t = user;
+    size_t n = strlen(t->text);
+    snprintf(t->text + n, sizeof t->text - n, "%s\n", f->text);
+    return ++t->n == t->stop_at;
+}
+
+static void lost_elements_are_named_and_filled(void **state)
+{
+    (void)state;
+    const char *path = damaged_file("a.b2nd"), *out = scratch_path(&s, "b.b2nd");
+    const int16_t seven = -7;
+    int32_t back[N];
+    told t = { .n = 0 };
+    char *mem;
+    cip_file *f, *fill = test_open_npy("'<i2'", "()", &seven, sizeof seven, &mem);
+    FAILS(CIP_ERR_CORRUPT, "a value where elements are lost",
+          cip_repair(path, out, NULL, on_finding, &t, err));
+    assert_non_null(strstr(t.text, "[300:400] is lost"));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
+    OK(cip_repair(path, out, CIP_REPAIR_OPTIONS(.fill = cip_file_array(fill, 0)), NULL, NULL, err));
+    OK(cip_open(out, NULL, &f, err));
+    OK(cip_read(cip_find(f, "", err), NULL, cip_dtype_of(CIP_I32), back, sizeof back, err));
+    cip_file_close(f);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(back[i], i / EACH == LOST ? seven : values[i]);
+    cip_file_close(fill);
+    free(mem);
+}
+
+static void a_caller_may_stop_it_and_the_input_is_no_output(void **state)
+{
+    (void)state;
+    const char *path = damaged_file("a.b2nd"), *out = scratch_path(&s, "c.b2nd");
+    cip_file *f;
+    for (int stop_at = 1; stop_at <= 2; stop_at++) {
+        told t = { .stop_at = stop_at };
+        FAILS(CIP_ERR_CANCELLED, "", cip_repair(path, out, NULL, on_finding, &t, err));
+        FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
+    }
+    FAILS(CIP_ERR_ARG, "another file",
+          cip_repair(path, path, CIP_REPAIR_OPTIONS(.overwrite = true), NULL, NULL, err));
+    FAILS(CIP_ERR_ARG, "", cip_repair(NULL, out, NULL, NULL, NULL, err));
+    FAILS(CIP_ERR_ARG, "",
+          cip_repair(path, out, &(cip_repair_options){ .overwrite = true }, NULL, NULL, err));
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const char *path = damaged_file("a.b2nd"), *out = scratch_path(&s, "d.b2nd");
+    const double one = 1;
+    char *mem;
+    cip_file *f, *fill = test_open_npy("'<f8'", "()", &one, sizeof one, &mem);
+    for (size_t at = 1;; at++) {
+        fail_alloc fa = { .fail_at = at };
+        const cip_allocator from = { fail_alloc_resize, &fa };
+        const cip_open_options input = { .size = sizeof input, .allocator = &from, .threads = 1 };
+        const cip_repair_options o = {
+            .size = sizeof o, .fill = cip_file_array(fill, 0), .overwrite = true, .input = &input
+        };
+        remove(out); /* what only makes it faster may fail */
+        const cip_status st = cip_repair(path, out, &o, NULL, NULL, NULL);
+        assert_int_equal(fa.held, 0);
+        if (fa.requests < at) {
+            assert_int_equal(st, CIP_OK);
+            break;
+        }
+        if (st != CIP_OK) {
+            assert_int_equal(st, CIP_ERR_NOMEM);
+            FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
+        }
+    }
+    cip_file_close(fill);
+    free(mem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lost_elements_are_named_and_filled),
+        cmocka_unit_test(a_caller_may_stop_it_and_the_input_is_no_output),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

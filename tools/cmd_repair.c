@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus repair: what can be read of a damaged file, and a line for each thing that is lost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "findings.h"
+#include "input.h"
+
+typedef struct report {
+    findings list;
+    progress bar;
+} report;
+
+static int on_finding(void *user, const cip_finding *f)
+{
+    report *r = user;
+    end_progress(&r->bar);
+    return print_finding(&r->list, f);
+}
+
+static int on_progress(void *user, uint64_t done, uint64_t total)
+{
+    return show_progress(&((report *)user)->bar, done, total);
+}
+
+static int repair(const opts *o, const cip_array *fill)
+{
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    cip_err err = CIP_ERR_INIT;
+    bool process = false, any = false;
+    report r = { .list = { o->pos[0], o->json, 0, &any }, .bar = { .off = o->no_progress } };
+    const int rc = opts_level(o, &process);
+    if (rc != 0)
+        return rc;
+    const cip_repair_options how = { .size = sizeof how,
+                                     .format = o->format,
+                                     .fill = fill,
+                                     .accept_loss = o->accept_loss,
+                                     .overwrite = o->overwrite,
+                                     .level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER,
+                                     .input = &open,
+                                     .progress = on_progress,
+                                     .user = &r };
+    fputs(o->json ? "[" : "", stdout);
+    const cip_status st = cip_repair(o->pos[0], o->pos[1], &how, on_finding, &r, &err);
+    end_progress(&r.bar);
+    fputs(o->json ? "]\n" : "", stdout);
+    if (st != CIP_OK)
+        return complain(o->pos[strcmp(err.part, "output") == 0], &err);
+    if (!o->json && r.list.nbad == 0) {
+        print_escaped(stdout, o->pos[0]);
+        puts(": nothing is lost");
+    }
+    return finish_stdout(r.list.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS);
+}
+
+int cmd_repair(const opts *o)
+{
+    strbuf literal = { 0 };
+    cip_file *f = NULL;
+    int rc = EXIT_FINE;
+    if (strcmp(o->pos[1], "-") == 0) {
+        fputs("cippus: the report goes to standard output; name a file for the copy\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (o->fill != NULL)
+        f = literal_open(o->fill, &literal, &rc);
+    if (o->fill == NULL || f != NULL)
+        rc = repair(o, f != NULL ? cip_file_array(f, 0) : NULL);
+    cip_file_close(f);
+    free(literal.ptr);
+    return rc;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Printing findings. */
+#include "findings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print.h"
+
+static void print_text(const findings *u, const cip_finding *f)
+{
+    print_escaped(stdout, u->file);
+    printf(": %s", severity_name(f->severity));
+    if (f->part[0] != '\0' || f->offset != CIP_NO_OFFSET) {
+        fputs(" (", stdout);
+        print_escaped(stdout, f->part);
+        if (f->offset != CIP_NO_OFFSET)
+            printf("%sbyte %" PRIu64, f->part[0] != '\0' ? ", " : "", f->offset);
+        putchar(')');
+    }
+    fputs(": ", stdout);
+    print_escaped(stdout, f->text);
+    putchar('\n');
+}
+
+static void print_json(const findings *u, const cip_finding *f)
+{
+    fputs(*u->any ? ",\n {\"file\": " : "{\"file\": ", stdout);
+    print_json_string(stdout, u->file);
+    printf(", \"severity\": \"%s\", \"code\": \"%s\", \"part\": ", severity_name(f->severity),
+           cip_status_name(f->code));
+    print_json_string(stdout, f->part);
+    if (f->offset != CIP_NO_OFFSET)
+        printf(", \"offset\": %" PRIu64, f->offset);
+    printf(", \"length\": %" PRIu64 ", \"fixable\": %s, \"text\": ", f->length,
+           f->fixable ? "true" : "false");
+    print_json_string(stdout, f->text);
+    putchar('}');
+    *u->any = true;
+}
+
+int print_finding(void *user, const cip_finding *f)
+{
+    findings *u = user;
+    u->nbad += f->severity >= CIP_WARN;
+    if (u->json)
+        print_json(u, f);
+    else
+        print_text(u, f);
+    return 0;
+}

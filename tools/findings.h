@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Findings of a file as lines, or as a list in JSON: what `verify` and `repair` print. */
+#ifndef CIPPUS_TOOLS_FINDINGS_H
+#define CIPPUS_TOOLS_FINDINGS_H
+
+#include "cippus/cippus.h"
+
+typedef struct findings {
+    const char *file;
+    bool json;
+    size_t nbad; /* warnings and worse */
+    bool *any;   /* in JSON: whether the list has something already, of this file or another */
+} findings;
+
+/* A cip_finding_fn. */
+int print_finding(void *user, const cip_finding *f);
+
+#endif
