@@ -212,14 +212,16 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     cip_chunk_list l;
     CIP_TRY(cip_chunk_list_open(a, &l, err));
     CIP_TRY(cip_space_resolve(a->space, &c->was, err));
-    if (c->was != l.s || !cip_chunks_are(l.s, &c->form))
+    const bool none = l.n == 0 && l.s->kind == CIP_SPACE_GRID && c->form.grid != NULL &&
+                      l.s->grid->itemsize == c->form.grid->itemsize;
+    if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that new ones can join");
     find_whole(c, a, &l);
     const cip_nd *v = &c->array->view;
     c->grid = (cip_grid){ .itemsize = v->itemsize, .ndim = v->ndim, .shape = v->shape };
     if (c->form.grid != NULL) {
-        c->grid = *l.s->grid;
+        c->grid = none ? *c->form.grid : *l.s->grid;
         c->form.grid = &c->grid;
     }
     memcpy(c->shape, c->grid.shape, (size_t)c->grid.ndim * sizeof *c->shape);

@@ -18,9 +18,9 @@
 typedef struct cip_chunk_changes cip_chunk_changes;
 
 /* The chunks of the space that the array's elements lie in, which new ones are to join in this
- * form: the same grid, or linear chunks of the same length. The form's parts are borrowed until the
- * end, and so is `temporary`, to which finished chunks are added. UNSUPPORTED for an array that is
- * stored otherwise. */
+ * form: the same grid (any of the shape where there are no chunks yet), or linear chunks of the
+ * same length. The form's parts are borrowed until the end, and so is `temporary`, to which
+ * finished chunks are added. UNSUPPORTED for an array that is stored otherwise. */
 cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
                                  cip_chunk_changes **out, cip_err *err);
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */

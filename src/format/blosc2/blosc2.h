@@ -166,6 +166,7 @@ typedef struct cip_b2_nd {
     int64_t stored[CIP_B2_MAX_NDIM]; /* chunk rounded up to whole blocks */
     uint64_t nchunk;
     uint64_t item; /* bytes of an element, as the frame has them */
+    bool unset;    /* chunks and blocks are not chosen yet: those of an array of nothing may be 0 */
     bool has_dtype;
     uint8_t dtype_format; /* 0: numpy's text */
     cip_bytes dtype;

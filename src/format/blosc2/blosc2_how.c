@@ -323,6 +323,74 @@ static cip_status choose_plain(const cip_spec *spec, const cip_dtype *d, cip_b2_
     return count_chunks(how, err);
 }
 
+cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t item, cip_err *err)
+{
+    if (how->plain) {
+        how->nbytes = (uint64_t)shape[0] * item;
+        how->nchunk = cip_div_up(how->nbytes, how->chunk_size);
+        return count_chunks(how, err);
+    }
+    memcpy(how->nd.shape, shape, (size_t)how->nd.ndim * sizeof *shape);
+    CIP_TRY(cip_b2_nd_derive(&how->nd, err));
+    how->nchunk = how->nd.nchunk;
+    CIP_TRY(count_chunks(how, err));
+    how->nbytes = how->nchunk * how->chunk_size;
+    return CIP_OK;
+}
+
+/* A list of items whose chunks have no length yet gets those of a new one. */
+static void take_list(const cip_b2_frame *f, const cip_array *a, cip_b2_how *how)
+{
+    const uint64_t item = a->view.itemsize;
+    cip_b2_nd list = { .ndim = 1, .shape = { 0 } };
+    how->chunk_size = f->h.chunksize;
+    how->blosc.blocksize = (uint32_t)f->h.blocksize;
+    if (how->chunk_size == 0) {
+        cip_b2_choose_shapes(&list, item);
+        how->chunk_size = box_bytes(1, list.chunk, item);
+    }
+}
+
+static cip_status take_nd(const cip_b2_frame *f, cip_b2_how *how, cip_err *err)
+{
+    cip_b2_nd *nd = &how->nd;
+    *nd = f->nd;
+    if (nd->unset) {
+        memset(nd->chunk, 0, sizeof nd->chunk);
+        memset(nd->block, 0, sizeof nd->block);
+        cip_b2_choose_shapes(nd, nd->item);
+        CIP_TRY(cip_b2_nd_derive(nd, err));
+    }
+    how->chunk_size = box_bytes(nd->ndim, nd->stored, nd->item);
+    how->block_size = box_bytes(nd->ndim, nd->block, nd->item);
+    how->blosc.blocksize = (uint32_t)how->block_size;
+    how->blosc.ndim = nd->ndim;
+    how->blosc.block = nd->block;
+    return CIP_OK;
+}
+
+cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_b2_how *out,
+                               cip_err *err)
+{
+    static const size_t fixed[] = { OPTION_CHUNKS, OPTION_BLOCKS, OPTION_SPARSE };
+    const cip_array *a = spec->array[0].source;
+    *out = (cip_b2_how){ .plain = f->nd_meta == NULL, .sparse = f->h.sparse };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        if (given(spec, fixed[i]) != NULL)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected no option %s: an update leaves it as it is",
+                            cip_b2_options[fixed[i]].key);
+    CIP_TRY(choose_codec(spec, a->dtype, out, err));
+    out->blosc.typesize = (uint32_t)f->h.typesize;
+    out->takes = out->takes && f->h.typesize == a->view.itemsize;
+    out->nbytes = f->h.nbytes;
+    if (out->plain)
+        take_list(f, a, out);
+    else
+        CIP_TRY(take_nd(f, out, err));
+    return try_spec(spec, &out->blosc, err);
+}
+
 cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
                          cip_b2_how *out, cip_err *err)
 {

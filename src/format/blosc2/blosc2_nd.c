@@ -89,6 +89,7 @@ static void allow_empty(cip_b2_nd *nd)
     for (int32_t k = 0; k < nd->ndim; k++)
         empty = empty || nd->shape[k] == 0;
     for (int32_t k = 0; empty && k < nd->ndim; k++) {
+        nd->unset = nd->unset || nd->chunk[k] == 0 || nd->block[k] == 0;
         nd->chunk[k] = nd->chunk[k] == 0 ? 1 : nd->chunk[k];
         nd->block[k] = nd->block[k] == 0 ? 1 : nd->block[k];
     }

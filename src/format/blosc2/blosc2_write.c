@@ -6,12 +6,13 @@
 
 #include "base/endian.h"
 #include "base/num.h"
-#include "format/blosc2/blosc2_write.h"
+#include "format/blosc2/blosc2_update.h"
 #include "format/one_array.h"
 
 enum { LENGTHS_AT = 0x10, LENGTHS_END = 0x2F /* of the header: frame_len to cbytes */ };
 
 typedef struct writer {
+    bool is_update; /* false */
     cip_env *env;
     cip_out *out;
     cip_b2_how how;
@@ -121,6 +122,18 @@ static uint32_t specials_of(const cip_dtype *d)
            CIP_FORM_SPECIAL(CIP_CHUNK_UNINIT) | (nan ? CIP_FORM_SPECIAL(CIP_CHUNK_NAN) : 0);
 }
 
+void cip_b2_fill_form(const cip_b2_how *how, const cip_dtype *d, const cip_grid *grid,
+                      cip_array_form *form)
+{
+    form->dtype = d;
+    form->grid = grid;
+    form->chunk_nbytes = how->chunk_size;
+    form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &how->blosc };
+    form->nstep = 1;
+    form->specials = specials_of(d);
+    form->caps = how->takes ? CIP_FORM_TAKES : 0;
+}
+
 static void fill_form(writer *w, const cip_dtype *d, cip_array_form *form)
 {
     const cip_b2_nd *nd = &w->how.nd;
@@ -131,13 +144,7 @@ static void fill_form(writer *w, const cip_dtype *d, cip_array_form *form)
                           .chunk = nd->chunk,
                           .stored = nd->stored,
                           .block = nd->block };
-    form->dtype = d;
-    form->grid = w->how.plain ? NULL : &w->grid;
-    form->chunk_nbytes = w->how.chunk_size;
-    form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &w->how.blosc };
-    form->nstep = 1;
-    form->specials = specials_of(d);
-    form->caps = w->how.takes ? CIP_FORM_TAKES : 0;
+    cip_b2_fill_form(&w->how, d, w->how.plain ? NULL : &w->grid, form);
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -146,7 +153,9 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     const cip_dtype *stored;
     cip_b2_metas meta;
     writer *w;
-    if (b->old != NULL || spec->narray != 1)
+    if (b->old != NULL)
+        return cip_b2_update_begin(b, state, err);
+    if (spec->narray != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a new Blosc2 frame of one array");
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
@@ -174,13 +183,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 
 static cip_status add_entries(writer *w, uint64_t entry, uint64_t n, cip_err *err)
 {
-    uint8_t *at;
-    CIP_TRY(cip_buf_reserve(&w->offsets, (size_t)(8 * n), &at, err));
-    for (uint64_t i = 0; i < n; i++)
-        cip_store_u64(at + 8 * i, entry, false);
-    w->offsets.len += (size_t)(8 * n);
     w->next += n;
-    return CIP_OK;
+    return cip_b2_entries_add(&w->offsets, entry, n, err);
 }
 
 /* A file has the number of its chunk; those of special ones stay free. */
@@ -201,33 +205,20 @@ static cip_status put_chunk(writer *w, cip_bytes chunk, cip_err *err)
 /* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
 static cip_status put_values(writer *w, const cip_chunk_in *c, cip_err *err)
 {
-    uint8_t *at;
-    size_t n;
     w->part.len = 0;
-    CIP_TRY(cip_buf_reserve(&w->part, CIP_BLOSC_HEADER + w->how.blosc.typesize, &at, err));
-    CIP_TRY(cip_blosc_encode_special(&w->how.blosc, CIP_BLOSC_VALUE, c->value, (uint32_t)c->raw_len,
-                                     at, w->part.cap, &n, err));
+    CIP_TRY(cip_b2_value_write(&w->part, &w->how.blosc, w->how.blosc.typesize, c->value, c->raw_len,
+                               err));
     for (uint64_t i = 0; i < c->run; i++)
-        CIP_TRY(put_chunk(w, (cip_bytes){ at, n }, err));
+        CIP_TRY(put_chunk(w, (cip_bytes){ w->part.ptr, w->part.len }, err));
     return CIP_OK;
 }
 
-/* Chunks of bytes that lossy filters, or the frame that they come from, made special by themselves
- * are special to the index, as libblosc2 has it. */
 static cip_status put_entry(writer *w, const cip_chunk_in *c, cip_err *err)
 {
-    static const uint8_t code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
-                                    [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
-                                    [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
-    uint64_t special =
-        c->state != CIP_CHUNK_DATA && c->state != CIP_CHUNK_VALUE ? code[c->state] : 0;
+    const uint64_t special = cip_b2_special_entry(c->state, c->bytes.ptr, c->bytes.len);
     if (c->state == CIP_CHUNK_VALUE)
         return put_values(w, c, err);
-    if (c->state == CIP_CHUNK_DATA && c->bytes.len == CIP_BLOSC_HEADER)
-        special = c->bytes.ptr[CIP_BLOSC_HEADER - 1] >> 4 & 7;
-    if (special == CIP_BLOSC_NOT_SPECIAL)
-        return put_chunk(w, c->bytes, err);
-    return add_entries(w, (0x80 | special) << 56, c->run, err);
+    return special != 0 ? add_entries(w, special, c->run, err) : put_chunk(w, c->bytes, err);
 }
 
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
@@ -269,6 +260,8 @@ static cip_status write_index(writer *w, cip_err *err)
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     writer *w = state;
+    if (w->is_update)
+        return cip_b2_update_finish(state, r, err);
     if (w->next != w->how.nchunk)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
@@ -282,6 +275,8 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 static void clear(void *state)
 {
     writer *w = state;
+    if (w->is_update)
+        return;
     cip_buf_clear(&w->offsets);
     cip_buf_clear(&w->part);
     cip_buf_clear(&w->header);
@@ -290,15 +285,18 @@ static void clear(void *state)
 /* A folder is written without a look back. */
 static uint32_t caps_for(const cip_spec *spec)
 {
-    return CIP_STORE_ONE_ARRAY | (cip_b2_is_sparse(spec) ? CIP_STORE_FOLDER : CIP_STORE_PATCHES);
+    return CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES |
+           (cip_b2_is_sparse(spec) ? CIP_STORE_FOLDER : CIP_STORE_PATCHES);
 }
 
 const cip_array_store cip_b2_store = {
-    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_PATCHES,
+    .caps = CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES | CIP_STORE_PATCHES,
     .caps_for = caps_for,
     .check = check,
     .begin = begin,
     .store = store,
+    .form = cip_b2_update_form,
+    .chunks = cip_b2_update_chunks,
     .finish = finish,
     .clear = clear,
 };

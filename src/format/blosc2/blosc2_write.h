@@ -33,6 +33,13 @@ const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec);
  * UNSUPPORTED for options, types and shapes that Blosc2 does not have. */
 cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
                          cip_b2_how *out, cip_err *err);
+/* Of new chunks in the frame `f`, which all of the only array of the spec lies in: its own chunks
+ * and blocks (where it has none yet: as for a new frame), and its codec and filters where no others
+ * are asked for. */
+cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_b2_how *out,
+                               cip_err *err);
+/* Another shape of a list of one axis, or of an n-d array: how many chunks and bytes that makes. */
+cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t item, cip_err *err);
 
 /* --- blosc2_shape.c: chunks and blocks ----------------------------------------------------------
  */
@@ -40,6 +47,14 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
 /* Shapes of chunks and blocks for an array of `nd->shape` with items of `item` bytes; those of
  * chunk and block that are given (first entry not 0) stay. */
 void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item);
+
+/* --- blosc2_write.c ----------------------------------------------------------------------------
+ */
+
+/* The form of chunks of elements `d`; `grid`: that of how->nd, NULL of a list. Both are borrowed.
+ */
+void cip_b2_fill_form(const cip_b2_how *how, const cip_dtype *d, const cip_grid *grid,
+                      cip_array_form *form);
 
 /* --- blosc2_write_frame.c: fields to bytes ------------------------------------------------------
  */
@@ -50,6 +65,14 @@ void cip_b2_header_write(const cip_b2_header *h, bool vlmeta, uint8_t out[CIP_B2
 cip_status cip_b2_metas_write(cip_buf *out, const cip_b2_metas *m, bool in_trailer, cip_err *err);
 /* Appends the value of the metalayer b2nd. */
 cip_status cip_b2_nd_write(cip_buf *out, const cip_b2_nd *nd, cip_err *err);
+/* The entry in the index of a chunk without data; 0: it has data. `bytes`: as it is stored, as far
+ * as they are at hand (a head is enough, of a chunk of `len` bytes). */
+uint64_t cip_b2_special_entry(uint8_t state, const uint8_t *bytes, uint64_t len);
+/* Appends a chunk of raw_len bytes that repeats a value of `item` bytes. */
+cip_status cip_b2_value_write(cip_buf *out, const cip_blosc_spec *how, uint64_t item,
+                              const uint8_t *value, uint64_t raw_len, cip_err *err);
+/* Appends n equal entries as the index has them before it is encoded. */
+cip_status cip_b2_entries_add(cip_buf *out, uint64_t entry, uint64_t n, cip_err *err);
 /* Appends the index chunk of n offsets, as they are stored. */
 cip_status cip_b2_index_write(cip_env *env, const uint8_t *offsets, uint64_t n, cip_buf *out,
                               cip_err *err);

@@ -108,17 +108,60 @@ static cip_status add_lengths(cip_buf *b, int32_t ndim, const int64_t *len, bool
 
 cip_status cip_b2_nd_write(cip_buf *b, const cip_b2_nd *nd, cip_err *err)
 {
-    CIP_TRY(cip_buf_add(b, "\x97\0", 2, err));
+    CIP_TRY(cip_buf_add(b, nd->has_dtype ? "\x97\0" : "\x95\0", 2, err));
     CIP_TRY(add_number(b, (uint8_t)nd->ndim, 0, 0, err));
     CIP_TRY(add_lengths(b, nd->ndim, nd->shape, true, err));
     CIP_TRY(add_lengths(b, nd->ndim, nd->chunk, false, err));
     CIP_TRY(add_lengths(b, nd->ndim, nd->block, false, err));
+    if (!nd->has_dtype) /* as Caterva has it */
+        return CIP_OK;
     CIP_TRY(add_number(b, nd->dtype_format, 0, 0, err));
     CIP_TRY(add_number(b, 0xdb, nd->dtype.len, 4, err));
     return cip_buf_add(b, nd->dtype.ptr, nd->dtype.len, err);
 }
 
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+/* Chunks of bytes that lossy filters, or the frame that they come from, made special by themselves
+ * are special to the index, as libblosc2 has it. */
+uint64_t cip_b2_special_entry(uint8_t state, const uint8_t *bytes, uint64_t len)
+{
+    static const uint8_t code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
+                                    [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
+                                    [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
+    uint64_t special = 0;
+    if (state != CIP_CHUNK_DATA && state != CIP_CHUNK_VALUE)
+        special = code[state];
+    else if (state == CIP_CHUNK_DATA && len == CIP_BLOSC_HEADER)
+        special = bytes[CIP_BLOSC_HEADER - 1] >> 4 & 7;
+    return special == CIP_BLOSC_NOT_SPECIAL ? 0 : (0x80 | special) << 56;
+}
+
+cip_status cip_b2_value_write(cip_buf *out, const cip_blosc_spec *how, uint64_t item,
+                              const uint8_t *value, uint64_t raw_len, cip_err *err)
+{
+    cip_blosc_spec spec = *how;
+    uint8_t *at;
+    size_t n;
+    spec.typesize = (uint32_t)item; /* a frame may say 1 of long items */
+    CIP_TRY(cip_buf_reserve(out, (size_t)(CIP_BLOSC_HEADER + item), &at, err));
+    CIP_TRY(cip_blosc_encode_special(&spec, CIP_BLOSC_VALUE, value, (uint32_t)raw_len, at,
+                                     (size_t)(CIP_BLOSC_HEADER + item), &n, err));
+    out->len += n;
+    return CIP_OK;
+}
+
 /* --- index and trailer ------------------------------------------------------------------------ */
+
+cip_status cip_b2_entries_add(cip_buf *out, uint64_t entry, uint64_t n, cip_err *err)
+{
+    uint8_t *at;
+    CIP_TRY(cip_buf_reserve(out, (size_t)(8 * n), &at, err));
+    for (uint64_t i = 0; i < n; i++)
+        cip_store_u64(at + 8 * i, entry, false);
+    out->len += (size_t)(8 * n);
+    return CIP_OK;
+}
 
 /* As libblosc2 encodes it; one special value for all chunks is a chunk of that value. */
 cip_status cip_b2_index_write(cip_env *env, const uint8_t *offsets, uint64_t n, cip_buf *out,

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of frames. New chunks, one new index and the trailer go behind what is there; then the
+ * lengths and the shape in the header, which say where the index lies, change in one step. What the
+ * old header names stays as it is until then, and after it as bytes that nothing names. A header
+ * that changes its length, and a frame that is emptied, are made anew; places of chunks count from
+ * the header's end, so that the rest goes as it lies. */
+#include "format/blosc2/blosc2_update.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+
+enum {
+    AT_HEADER_LEN = 0x0B,
+    AT_FRAME_LEN = 0x10,
+    AT_NBYTES = 0x1E,
+    AT_CBYTES = 0x27,
+    AT_BLOCKSIZE = 0x35,
+    AT_CHUNKSIZE = 0x3A,
+    AT_VLMETA = 0x44,
+    TAIL_FINGERPRINT = 17 /* bytes at a trailer's end: its kind and itself */
+};
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+static cip_status copy_metas(cip_arena *a, const cip_b2_metas *from, cip_b2_metas *to, cip_err *err)
+{
+    CIP_TRY(CIP_ARENA_NEW(a, &to->at, from->n, err));
+    if (from->n != 0)
+        memcpy(to->at, from->at, from->n * sizeof *to->at);
+    to->n = from->n;
+    return CIP_OK;
+}
+
+cip_status cip_b2_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    const cip_b2_file *file = b->old->own;
+    cip_b2_update *u;
+    if (file->frame == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a frame, found a bare chunk, which cannot be changed in place");
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    u->is_update = true;
+    u->l = b->old;
+    u->env = b->env;
+    u->arena = b->arena;
+    u->f = file->frame;
+    u->array = u->l->array[0];
+    u->spec = *b->spec;
+    u->spec.env = b->env;
+    u->spec_array = (cip_spec_array){ .path = u->array->path,
+                                      .dtype = u->array->dtype,
+                                      .ndim = u->array->view.ndim,
+                                      .shape = u->array->view.shape,
+                                      .source = u->array };
+    u->spec.narray = 1;
+    u->spec.array = &u->spec_array;
+    CIP_TRY(copy_metas(u->arena, &u->f->meta, &u->meta, err));
+    CIP_TRY(copy_metas(u->arena, &u->f->vlmeta, &u->vlmeta, err));
+    *state = u;
+    return CIP_OK;
+}
+
+/* --- how elements change ---------------------------------------------------------------------- */
+
+static cip_status unable(cip_err *err, const char *expected, const char *found)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected %s, found %s", expected,
+                    found);
+}
+
+/* Frames whose chunks are not simply the array, or whose index has another form. */
+static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
+{
+    const cip_b2_index *x = &f->index;
+    if (x->held.kind != NULL)
+        return unable(err, "a frame that holds all of its array", x->held.what);
+    if (f->h.sparse)
+        return unable(err, "a contiguous frame", "a sparse one");
+    if (x->n != 0 && f->h.chunksize == 0)
+        return unable(err, "chunks of one length", "a frame of chunks of different lengths");
+    if (f->h.vl)
+        return unable(err, "blocks of one length", "a frame of blocks of different lengths");
+    if (x->n != 0 && (x->document || f->trailer.wrapped))
+        return unable(err, "a frame as libblosc2 writes it", "one laid out as documents say");
+    if (x->n != 0 && x->width != 8)
+        return unable(err, "an index of 64-bit offsets", "one of another width");
+    return CIP_OK;
+}
+
+static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_err *err)
+{
+    const bool tensor = u->f->nd_meta == NULL && cip_b2_meta_find(&u->f->vlmeta, "__pack_tensor__");
+    if (kind != CIP_CHANGE_ELEMENTS && tensor)
+        return unable(err, "an array whose shape can change",
+                      "a tensor, whose shape stands in a vlmetalayer");
+    if (u->f->nd.unset && u->array->dtype->kind == CIP_OPAQUE)
+        return unable(err, "an array that says the size of its elements", "none");
+    return CIP_OK;
+}
+
+static cip_status choose(cip_b2_update *u, cip_err *err)
+{
+    const cip_b2_nd *nd = &u->how.nd;
+    if (u->has_how)
+        return CIP_OK;
+    CIP_TRY(cip_b2_choose_again(&u->spec, u->f, &u->how, err));
+    u->has_how = true;
+    u->grid = (cip_grid){ .itemsize = nd->item,
+                          .ndim = nd->ndim,
+                          .blocked = true,
+                          .shape = u->f->nd.shape,
+                          .chunk = nd->chunk,
+                          .stored = nd->stored,
+                          .block = nd->block };
+    return CIP_OK;
+}
+
+cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err)
+{
+    cip_b2_update *u = state;
+    (void)shape;
+    CIP_TRY(check_frame(u->f, err));
+    CIP_TRY(check_shape(u, kind, err));
+    CIP_TRY(choose(u, err));
+    cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
+    out->form.codec_env.typesize = u->f->h.typesize;
+    return CIP_OK;
+}
+
+cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    cip_b2_update *u = state;
+    const cip_nd *v = &u->array->view;
+    const int64_t *shape = cip_chunk_changes_shape(c);
+    u->c = c;
+    u->reshaped = memcmp(shape, v->shape, (size_t)v->ndim * sizeof *shape) != 0;
+    if (u->reshaped)
+        return cip_b2_how_reshape(&u->how, shape, v->itemsize, err);
+    u->how.nchunk = cip_chunk_changes_count(c);
+    return CIP_OK;
+}
+
+/* --- the parts -------------------------------------------------------------------------------- */
+
+/* A frame's parts as they become. */
+typedef struct parts {
+    cip_buf header;
+    bool header_moves; /* it has another length */
+    cip_buf end;       /* index, if it changes, and trailer */
+    bool old_index;    /* in front of `end`: the index as it lies */
+    cip_b2_places places;
+    uint64_t nbytes, cbytes, frame_len;
+} parts;
+
+static void parts_init(const cip_b2_update *u, parts *p)
+{
+    cip_mem *mem = &u->env->mem;
+    *p = (parts){ .header = { .mem = mem }, .end = { .mem = mem } };
+    p->places = (cip_b2_places){ .mem = mem, .entries = { .mem = mem } };
+}
+
+static void parts_clear(parts *p)
+{
+    cip_buf_clear(&p->header);
+    cip_buf_clear(&p->end);
+    cip_b2_places_clear(&p->places);
+}
+
+/* The shape into the value of its metalayer. */
+static cip_status put_shape(cip_b2_update *u, cip_err *err)
+{
+    cip_buf value = { .mem = &u->env->mem };
+    char *copy = NULL;
+    if (u->c == NULL || u->how.plain || !u->reshaped)
+        return CIP_OK;
+    cip_status st = cip_b2_nd_write(&value, &u->how.nd, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(u->arena, (const char *)value.ptr, value.len, &copy, err);
+    for (size_t i = 0; st == CIP_OK && i < u->meta.n; i++)
+        if (u->meta.at[i].at == u->f->nd_meta->at)
+            u->meta.at[i].value = (cip_bytes){ (const uint8_t *)copy, value.len };
+    cip_buf_clear(&value);
+    return st;
+}
+
+/* Whether the metalayers have the names and lengths that they had, one by one. */
+static bool same_room(const cip_b2_metas *was, const cip_b2_metas *now)
+{
+    for (size_t i = 0; i < now->n && now->n == was->n; i++) {
+        const cip_b2_meta *a = &was->at[i], *b = &now->at[i];
+        if (a->name.len != b->name.len || a->value.len != b->value.len ||
+            memcmp(a->name.ptr, b->name.ptr, a->name.len) != 0)
+            return false;
+    }
+    return now->n == was->n;
+}
+
+static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
+{
+    const cip_b2_frame *f = u->f;
+    p->header_moves = !same_room(&f->meta, &u->meta);
+    CIP_TRY(cip_buf_add(&p->header, f->header.ptr,
+                        p->header_moves ? CIP_B2_HEADER_MIN : f->header.len, err));
+    if (p->header_moves)
+        return cip_b2_metas_write(&p->header, &u->meta, false, err);
+    for (size_t i = 0; i < u->meta.n; i++)
+        if (u->meta.at[i].value.len != 0)
+            memcpy(p->header.ptr + f->meta.at[i].at, u->meta.at[i].value.ptr,
+                   u->meta.at[i].value.len);
+    return CIP_OK;
+}
+
+/* Lengths, and what a frame without chunks need not have said. */
+static void put_lengths(const cip_b2_update *u, parts *p)
+{
+    uint8_t *at = p->header.ptr;
+    cip_store_u32(at + AT_HEADER_LEN, (uint32_t)p->header.len, true);
+    cip_store_u64(at + AT_FRAME_LEN, p->frame_len, true);
+    cip_store_u64(at + AT_NBYTES, p->nbytes, true);
+    cip_store_u64(at + AT_CBYTES, p->cbytes, true);
+    at[AT_VLMETA] = u->vlmeta.n != 0 || !u->f->vlmeta_read ? 0xc3 : 0xc2;
+    if (u->f->h.nbytes != 0 || u->c == NULL)
+        return;
+    cip_store_u32(at + AT_BLOCKSIZE,
+                  (uint32_t)(u->how.plain ? u->f->h.blocksize : u->how.block_size), true);
+    cip_store_u32(at + AT_CHUNKSIZE, (uint32_t)u->how.chunk_size, true);
+}
+
+/* A fingerprint is of a file that is no more. */
+static cip_status add_trailer(const cip_b2_update *u, cip_buf *out, cip_err *err)
+{
+    if (u->vlmeta_changed)
+        return cip_b2_trailer_write(out, &u->vlmeta, err);
+    CIP_TRY(cip_buf_add(out, u->f->trailer_bytes, (size_t)u->f->trailer.len, err));
+    memset(out->ptr + out->len - TAIL_FINGERPRINT, 0, TAIL_FINGERPRINT);
+    return CIP_OK;
+}
+
+static cip_status make_end(cip_b2_update *u, parts *p, cip_err *err)
+{
+    if (u->c != NULL)
+        CIP_TRY(cip_b2_index_write(u->env, p->places.entries.ptr, u->how.nchunk, &p->end, err));
+    return add_trailer(u, &p->end, err);
+}
+
+static cip_status make_parts(cip_b2_update *u, parts *p, cip_err *err)
+{
+    CIP_TRY(put_shape(u, err));
+    CIP_TRY(make_header(u, p, err));
+    p->nbytes = u->c != NULL ? u->how.nbytes : u->f->h.nbytes;
+    p->old_index = u->c == NULL && u->f->index.n != 0;
+    if (p->header_moves) /* then all that lies behind the chunks is left out */
+        p->places.end = u->f->h.nbytes != 0 ? u->f->h.cbytes : 0;
+    else
+        p->places.end = u->f->h.frame_len - u->f->h.header_len;
+    if (u->c != NULL)
+        CIP_TRY(cip_b2_places_find(u, &p->places, err));
+    CIP_TRY(make_end(u, p, err));
+    p->cbytes = p->nbytes != 0 ? p->places.end : 0;
+    p->frame_len = p->header.len + p->cbytes + (p->old_index ? u->f->index.len : 0) + p->end.len;
+    put_lengths(u, p);
+    return CIP_OK;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static cip_status add_rest(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+{
+    for (size_t i = 0; i < p->places.n; i++) {
+        const cip_segment *s = &p->places.chunk[i].bytes;
+        CIP_TRY(s->io != NULL ? cip_revision_range(r, s->io, s->off, s->len, err)
+                              : cip_revision_bytes(r, s->ptr, (size_t)s->len, err));
+    }
+    if (p->old_index)
+        CIP_TRY(cip_revision_range(r, u->l->io, u->f->index.at, u->f->index.len, err));
+    return cip_revision_bytes(r, p->end.ptr, p->end.len, err);
+}
+
+static cip_status finish_anew(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+{
+    const cip_b2_header *h = &u->f->h;
+    r->anew = r->has_tail = true;
+    CIP_TRY(cip_revision_bytes(r, p->header.ptr, p->header.len, err));
+    if (p->nbytes == 0)
+        return cip_revision_bytes(r, p->end.ptr, p->end.len, err);
+    if (h->nbytes != 0)
+        CIP_TRY(cip_revision_range(r, u->l->io, h->header_len, h->cbytes, err));
+    return add_rest(u, p, r, err);
+}
+
+/* All that the header names stays, so that those who have read it need not go. */
+static cip_status finish_behind(const cip_b2_update *u, const parts *p, cip_revision *r,
+                                cip_err *err)
+{
+    r->has_tail = true;
+    r->tail_off = u->f->h.frame_len;
+    r->head = u->f->h.header_len;
+    CIP_TRY(cip_patch_bytes(&r->patch, 0, p->header.ptr, p->header.len, err));
+    return add_rest(u, p, r, err);
+}
+
+/* Bytes behind a frame are somebody else's. */
+static cip_status check_file(const cip_b2_update *u, cip_err *err)
+{
+    const uint64_t size = u->l->io->size, len = u->f->h.frame_len;
+    if (u->f->base == 0 && size == len)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, u->f->base + len,
+                    "expected a file that is the frame and nothing else, found %" PRIu64
+                    " bytes beside it",
+                    size - len);
+}
+
+cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
+{
+    cip_b2_update *u = state;
+    parts p;
+    cip_status st;
+    r->patch.old_len = r->patch.new_len = u->l->io->size;
+    if (u->c == NULL && !u->meta_changed && !u->vlmeta_changed)
+        return CIP_OK;
+    CIP_TRY(check_file(u, err));
+    parts_init(u, &p);
+    st = make_parts(u, &p, err);
+    if (st == CIP_OK)
+        st = p.header_moves || p.nbytes == 0 ? finish_anew(u, &p, r, err)
+                                             : finish_behind(u, &p, r, err);
+    parts_clear(&p);
+    return st;
+}

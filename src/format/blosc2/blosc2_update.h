@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of frames: what an update has come to, and what becomes of the frame. */
+#ifndef CIP_FORMAT_BLOSC2_UPDATE_H
+#define CIP_FORMAT_BLOSC2_UPDATE_H
+
+#include "format/blosc2/blosc2_write.h"
+
+typedef struct cip_b2_update {
+    bool is_update; /* true: not a writer of new files, whose state begins so too */
+    cip_layout *l;
+    cip_env *env;
+    cip_arena *arena;
+    const cip_b2_frame *f; /* as it is */
+    const cip_array *array;
+    cip_spec spec; /* of chunks that come */
+    cip_spec_array spec_array;
+    bool has_how;
+    cip_b2_how how; /* of chunks, once there are changes of them; its shape as it becomes */
+    cip_grid grid;  /* of how.nd */
+    const cip_chunk_changes *c; /* NULL: elements stay as they are */
+    bool reshaped;
+    /* Metadata as they become: all metalayers of the header and of the trailer, in order, values as
+     * they are stored; with new ones is_changed is set. That of b2nd need not be kept up: the shape
+     * is put into it at the end. */
+    cip_b2_metas meta, vlmeta;
+    bool meta_changed, vlmeta_changed;
+} cip_b2_update;
+
+/* The store's functions (format.h). */
+cip_status cip_b2_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                              const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err);
+
+/* --- blosc2_update_place.c: where chunks go ----------------------------------------------------
+ */
+
+/* A chunk that comes. */
+typedef struct cip_b2_new_chunk {
+    cip_segment bytes;
+    uint64_t at; /* from the header's end */
+} cip_b2_new_chunk;
+
+typedef struct cip_b2_places {
+    cip_mem *mem;
+    cip_buf entries; /* of all chunks, as the index has them before it is encoded */
+    cip_b2_new_chunk *chunk;
+    size_t n, cap;
+    uint64_t end; /* where the next chunk goes */
+} cip_b2_places;
+
+/* Of all chunks, new ones from `end` on, in their order. */
+cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err);
+void cip_b2_places_clear(cip_b2_places *p);
+
+#endif

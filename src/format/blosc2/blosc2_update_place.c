@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The index of an updated frame: entries of chunks that stay, and places of those that come. */
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2_update.h"
+
+/* An offset beyond what the frame holds could name bytes that come: so each is looked at. */
+static cip_status keep_entries(cip_b2_update *u, cip_b2_places *p, uint64_t from, uint64_t n,
+                               cip_err *err)
+{
+    cip_b2_index *x = (cip_b2_index *)&u->f->index;
+    for (uint64_t i = from; i < from + n; i++) {
+        cip_b2_entry e;
+        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
+        const uint64_t raw =
+            e.special != CIP_BLOSC_NOT_SPECIAL ? (uint64_t)(0x80 | e.special) << 56 : e.at;
+        CIP_TRY(cip_b2_entries_add(&p->entries, raw, 1, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err *err)
+{
+    if (p->n == p->cap) {
+        const size_t cap = p->cap == 0 ? 16 : 2 * p->cap;
+        CIP_TRY(cip_mem_resize(p->mem, (void **)&p->chunk, cap * sizeof *p->chunk, err));
+        p->cap = cap;
+    }
+    p->chunk[p->n++] = (cip_b2_new_chunk){ .bytes = *bytes, .at = p->end };
+    CIP_TRY(cip_b2_entries_add(&p->entries, p->end, 1, err));
+    p->end += bytes->len;
+    return CIP_OK;
+}
+
+/* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
+static cip_status add_values(cip_b2_update *u, cip_b2_places *p, const cip_chunk *c, uint64_t run,
+                             cip_err *err)
+{
+    cip_buf bytes = { .mem = &u->env->mem };
+    char *copy = NULL;
+    cip_status st =
+        cip_b2_value_write(&bytes, &u->how.blosc, c->value_len, c->value, c->raw_len, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(u->arena, (const char *)bytes.ptr, bytes.len, &copy, err);
+    const cip_segment one = { .ptr = (const uint8_t *)copy, .len = bytes.len };
+    for (uint64_t k = 0; st == CIP_OK && k < run; k++)
+        st = add_chunk(p, &one, err);
+    cip_buf_clear(&bytes);
+    return st;
+}
+
+static cip_status add_new(cip_b2_update *u, cip_b2_places *p, const cip_chunk_now *now,
+                          cip_err *err)
+{
+    const cip_chunk *c = &now->chunk;
+    uint8_t head[CIP_BLOSC_HEADER];
+    if (c->state == CIP_CHUNK_VALUE)
+        return add_values(u, p, c, now->run, err);
+    if (c->state == CIP_CHUNK_DATA && c->at.len == sizeof head)
+        CIP_TRY(cip_io_read(c->at.in->io, c->at.off, head, sizeof head, err));
+    const uint64_t special = cip_b2_special_entry(c->state, head, c->at.len);
+    if (special != 0)
+        return cip_b2_entries_add(&p->entries, special, now->run, err);
+    return add_chunk(p, &(cip_segment){ .io = c->at.in->io, .off = c->at.off, .len = c->at.len },
+                     err);
+}
+
+cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err)
+{
+    for (uint64_t i = 0; i < u->how.nchunk;) {
+        cip_chunk_now now;
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from != UINT64_MAX)
+            CIP_TRY(keep_entries(u, p, now.from, now.run, err));
+        else
+            CIP_TRY(add_new(u, p, &now, err));
+        i += now.run;
+    }
+    return CIP_OK;
+}
+
+void cip_b2_places_clear(cip_b2_places *p)
+{
+    cip_buf_clear(&p->entries);
+    cip_mem_put(p->mem, p->chunk);
+}
