@@ -218,7 +218,7 @@ static void cells_decode(void **state)
     enum { ITEMS = 5 * 7 * 9, NBLOCK = 3 };
     static uint8_t raw[ITEMS * 4 * NBLOCK];
     make(raw, sizeof raw, 4, 4);
-    for (uint8_t side = 1; side < 10; side++) {
+    for (uint8_t side = 1; side * side * side <= ITEMS; side++) {
         cip_blosc_spec s = { .typesize = 4, .level = 5, .blocksize = ITEMS * 4 };
         s.ndim = 3;
         s.block = block;
