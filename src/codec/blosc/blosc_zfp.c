@@ -171,13 +171,22 @@ static bool holds(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src)
     return true;
 }
 
-/* `room`: a copy of the block, which libzfp may use in place, and its output behind it. */
+static size_t whole_words(size_t n)
+{
+    return cip_div_up(n, sizeof(uint64_t)) * sizeof(uint64_t);
+}
+
+/* Whole words of 8 bytes: a libzfp may have shorter ones, but libblosc2's does not, and reads no
+ * stream without one. */
 static size_t squeeze(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src, bitstream *bits)
 {
     zfp_stream_set_bit_stream(z, bits);
     zfp_stream_rewind(z);
-    size_t len = zfp_compress(z, f);
-    return len == 0 || b->compcode != CIP_BLOSC_ZFP_ACC || holds(z, f, b, src) ? len : 0;
+    size_t len = zfp_compress(z, f), whole = whole_words(len);
+    if (len == 0)
+        return 0;
+    memset((uint8_t *)stream_data(bits) + len, 0, whole - len);
+    return b->compcode != CIP_BLOSC_ZFP_ACC || holds(z, f, b, src) ? whole : 0;
 }
 
 cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
@@ -191,8 +200,8 @@ cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t 
     if (!all_finite(src, s->typesize))
         return CIP_OK;
     CIP_TRY(open_zfp(&block, &z, &field, err));
-    size_t most = zfp_stream_maximum_size(z, &field), values = (src.len + 7) / 8 * 8, room;
-    cip_status st = cip_add_overflow(values, most, &room)
+    size_t most = zfp_stream_maximum_size(z, &field), values = whole_words(src.len), room;
+    cip_status st = cip_add_overflow(values + sizeof(uint64_t), most, &room)
                         ? cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "zfp data of %zu bytes", most)
                         : cip_mem_get(p->mem, room, &block.values, err);
     if (st == CIP_OK) {
