@@ -36,3 +36,35 @@ def cippus():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261121)
+
+
+class Script:
+    """The library in one process that goes on (tests/conformance/write_script.c), for thousands of small files."""
+
+    def __init__(self, folder):
+        program = pathlib.Path(os.environ.get("CIPPUS_PROGRAMS") or ROOT / "build" / "dev" / "tests") / "write_script"
+        assert program.exists(), f"no program {program}"
+        self.folder = folder
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
+
+    def run(self, *lines):
+        """ "ok", or the first call that was refused."""
+        self.process.stdin.write("".join("\t".join(str(w) if str(w) else "." for w in words) + "\n" for words in [*lines, ("end",)]))
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def bytes(self, name, path=""):
+        """An array's elements, little-endian and packed."""
+        assert self.run(("read", name, path, "read.raw")) == "ok"
+        return (self.folder / "read.raw").read_bytes()
+
+    def close(self):
+        self.process.stdin.close()
+        assert self.process.wait() == 0
+
+
+@pytest.fixture
+def script(tmp_path):
+    s = Script(tmp_path)
+    yield s
+    s.close()

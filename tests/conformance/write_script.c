@@ -38,8 +38,10 @@ static const char *option(const script *s, const char *name)
 /* What only one format has of them, as the library takes it. */
 static const char *const *own(const script *s)
 {
-    static const char *const keys[] = { "encode", "chunklen", "superchunk", "spare", "table" };
-    static const char *texts[6];
+    static const char *const keys[] = { "encode", "chunklen", "superchunk", "spare",
+                                        "table",  "chunks",   "blocks",     "filter",
+                                        "split",  "dict",     "sparse" };
+    static const char *texts[sizeof keys / sizeof *keys + 1];
     size_t n = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = option(s, keys[i]);
@@ -536,6 +538,24 @@ static cip_status do_resize(script *s)
     return cip_edit_resize(s->e, s->word[1], ndim, shape, NULL);
 }
 
+/* delete PATH AXIS START COUNT */
+static cip_status do_delete(script *s)
+{
+    return cip_edit_delete(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
+                           strtoll(s->word[3], NULL, 10), strtoll(s->word[4], NULL, 10), NULL);
+}
+
+/* insert PATH AXIS START INPUT: from memory */
+static cip_status do_insert(script *s)
+{
+    input in;
+    cip_status st = input_read(s->word[4], cip_array_native_dtype, &in);
+    if (st == CIP_OK)
+        st = cip_edit_insert(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
+                             strtoll(s->word[3], NULL, 10), in.data, in.nbytes, NULL);
+    return input_close(&in, st);
+}
+
 static cip_status do_freeze(script *s)
 {
     return cip_edit_freeze(s->e, NULL);
@@ -613,6 +633,46 @@ static cip_status do_implode(script *s)
     return apart(s, cip_implode);
 }
 
+/* --- what is there --------------------------------------------------------------------------- */
+
+/* read FILE PATH INTO: the elements, little-endian and packed, into a file that may be there */
+static cip_status do_read(script *s)
+{
+    cip_file *f = NULL;
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t n;
+    cip_status st =
+        cip_open(s->word[1], CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")), &f, NULL);
+    const cip_array *a = st == CIP_OK ? cip_find(f, s->word[2], NULL) : NULL;
+    const cip_dtype *d = a != NULL ? cip_array_raw_dtype(a, NULL) : NULL;
+    st = d == NULL && st == CIP_OK ? CIP_ERR_NOT_FOUND : st;
+    if (st == CIP_OK)
+        st = cip_read_shape(a, CIP_READ_ARGS(.dtype = d), &ndim, shape, &n, NULL);
+    uint8_t *p = st == CIP_OK ? malloc(n + 1) : NULL;
+    if (p != NULL)
+        st = cip_read_into(a, CIP_READ_ARGS(.dtype = d, .dst = p, .dst_nbytes = n), NULL);
+    if (p != NULL && st == CIP_OK)
+        st = save_bytes(s->word[3], p, n);
+    free(p);
+    cip_file_close(f);
+    return st;
+}
+
+static int on_finding(void *user, const cip_finding *finding)
+{
+    *(bool *)user = *(bool *)user || finding->severity != CIP_NOTE;
+    return 0;
+}
+
+/* verify FILE: all of it, notes left out */
+static cip_status do_verify(script *s)
+{
+    bool found = false;
+    cip_status st = cip_verify(s->word[1], CIP_VERIFY_DEEP, on_finding, &found, NULL);
+    return st == CIP_OK && found ? CIP_ERR_CORRUPT : st;
+}
+
 /* --- the script ------------------------------------------------------------------------------ */
 
 static cip_status do_case(script *s)
@@ -640,7 +700,9 @@ static const struct verb {
     { "write", do_write, 'e' },   { "write_array", do_write_array, 'e' },
     { "append", do_append, 'e' }, { "append_array", do_append_array, 'e' },
     { "resize", do_resize, 'e' }, { "freeze", do_freeze, 'e' },
-    { "defrag", do_defrag, 'e' },
+    { "defrag", do_defrag, 'e' }, { "delete", do_delete, 'e' },
+    { "insert", do_insert, 'e' }, { "read", do_read, 0 },
+    { "verify", do_verify, 0 },
 };
 
 /* Words in the first list, those with "=" after a name in the other. */
