@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "input.h"
+#include "suggest.h"
 
 enum { FAILURES = 100 }; /* of a table that are told one by one */
 
@@ -157,8 +158,10 @@ int print_chunks(const cip_file *f, const char *name, const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
     const cip_array *one = o->path != NULL ? cip_find(f, o->path, &err) : NULL;
-    if (o->path != NULL && one == NULL)
+    if (o->path != NULL && one == NULL) {
+        suggest_path(f, o->path, true, &err);
         complain(name, &err);
+    }
     size_t n = o->path != NULL ? one != NULL : cip_file_narray(f);
     fputs(o->json ? "[" : "", stdout);
     for (size_t i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "input.h"
 #include "print.h"
+#include "suggest.h"
 
 /* An option that goes with what it does not fit. */
 static int conflict(const char *option, const char *with)
@@ -141,6 +142,8 @@ static int cat_array(target *t, const opts *o)
         cip_export(t->array, &t->args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
     end_progress(&t->bar);
     print_warnings(o->pos[0], t->file, t->nwarning); /* what the output could not hold */
+    if (o->npos > 1)
+        suggest_path(t->file, o->pos[1], true, &err);
     return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
 }
 

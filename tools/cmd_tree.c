@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "print.h"
+#include "suggest.h"
 
 typedef struct search {
     const cip_file *file;
@@ -149,12 +150,14 @@ int cmd_tree(const opts *o)
     }
     if (o->npos > 1 && (strcmp(o->pos[1], ".") != 0 || cip_tree_get(node, ".", NULL) != NULL))
         node = cip_tree_get(node, o->pos[1], &err);
-    if (node == NULL && o->npos > 1)
+    if (node == NULL && o->npos > 1) {
+        suggest_path(f, o->pos[1], false, &err);
         rc = complain(o->pos[0], &err);
-    else if (o->find != NULL || o->type != NULL || o->value != NULL)
+    } else if (o->find != NULL || o->type != NULL || o->value != NULL) {
         rc = run_search(f, node, o);
-    else
+    } else {
         rc = print_tree(f, node, o);
+    }
     cip_file_close(f);
     return finish_stdout(rc);
 }

@@ -9,6 +9,7 @@
 #include "cippus/write.h"
 #include "commands.h"
 #include "print.h"
+#include "suggest.h"
 
 static const command commands[] = {
     { "info", "FILE...", "What a file is: format, writer, size, codecs, checks.", cmd_info, 1, -1,
@@ -129,6 +130,7 @@ static int run(const command *c, int argc, char **argv)
 
 static int unknown(const char *name)
 {
+    suggestion s = { .wanted = name };
     for (size_t i = 0; later[i] != NULL; i++)
         if (strcmp(later[i], name) == 0) {
             fprintf(stderr, "cippus: %s: not yet\n", name);
@@ -136,7 +138,11 @@ static int unknown(const char *name)
         }
     fputs("cippus: unknown command '", stderr);
     print_escaped(stderr, name);
-    fputs("'; see 'cippus --help'\n", stderr);
+    putc('\'', stderr);
+    for (const command *c = commands; c->name != NULL; c++)
+        suggest_offer(&s, c->name);
+    if (!suggest_print(&s, ""))
+        fputs("; see 'cippus --help'\n", stderr);
     return EXIT_USAGE;
 }
 

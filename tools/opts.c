@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "suggest.h"
 
 #define FLAG(name, field, help)                                                                    \
     {                                                                                              \
@@ -183,13 +184,23 @@ bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape)
     return bracket ? strcmp(text, "]") == 0 : *text == '\0';
 }
 
-static int wrong(const command *c, const char *what, const char *found)
+static void begin_wrong(const char *what, const char *found)
 {
     fputs("cippus: ", stderr);
     print_escaped(stderr, what);
     print_escaped(stderr, found);
+}
+
+static int end_wrong(const command *c)
+{
     fprintf(stderr, "; see 'cippus %s --help'\n", c->name);
     return EXIT_USAGE;
+}
+
+static int wrong(const command *c, const char *what, const char *found)
+{
+    begin_wrong(what, found);
+    return end_wrong(c);
 }
 
 /* A name that is a flag of other commands has a `=` behind it where it takes a value. */
@@ -256,6 +267,22 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     return 0;
 }
 
+/* `arg`: as it was given, with its dashes; its name has `len` letters. */
+static int unknown_option(const command *c, const char *arg, size_t len)
+{
+    char wanted[64], name[64];
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(len < sizeof wanted ? len : 0),
+             arg + strspn(arg, "-"));
+    suggestion s = { .wanted = wanted };
+    for (const opt_row *r = opt_rows; r->name != NULL; r++)
+        if (takes(c, r->name)) {
+            snprintf(name, sizeof name, "%.*s", name_len(r), r->name);
+            suggest_offer(&s, name);
+        }
+    begin_wrong("unknown option ", arg);
+    return suggest_print(&s, "--") ? EXIT_USAGE : end_wrong(c);
+}
+
 static const opt_row *find_row(const command *c, const char *name, size_t len)
 {
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
@@ -276,7 +303,7 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
     }
     const opt_row *row = find_row(c, name, len);
     if (row == NULL)
-        return wrong(c, "unknown option ", argv[*i]);
+        return unknown_option(c, argv[*i], len);
     if (row->arg == NULL && text != NULL)
         return wrong(c, "no value is expected in ", argv[*i]);
     if (row->kind == OPT_FORMAT && row->arg == NULL)
@@ -332,7 +359,7 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
                 return rc;
         } else if (!only_pos && argv[i][0] == '-' && argv[i][1] != '\0' &&
                    (argv[i][1] < '0' || argv[i][1] > '9')) {
-            return wrong(c, "unknown option ", argv[i]);
+            return unknown_option(c, argv[i], strcspn(argv[i] + 1, "="));
         } else {
             o->pos[o->npos++] = argv[i];
         }

@@ -116,6 +116,14 @@ static void flush_stdout(void)
         stdout_errno = errno;
 }
 
+/* Whether the text says what its status and its part would say once more: "no node 'x'", "MD5
+ * mismatch in block 0". */
+static bool says_itself(const cip_err *err)
+{
+    return (err->code == CIP_ERR_NOT_FOUND && strncmp(err->text, "no ", 3) == 0) ||
+           (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
+}
+
 int complain(const char *file, const cip_err *err)
 {
     flush_stdout();
@@ -123,11 +131,18 @@ int complain(const char *file, const cip_err *err)
         return EXIT_FAILED; /* we stopped it ourselves; finish_stdout says why */
     fputs("cippus: ", stderr);
     print_escaped(stderr, file);
-    fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
-    bool part = err->part[0] != '\0', at = err->offset != CIP_NO_OFFSET;
+    if (strcmp(err->text, "the output exists") == 0) {
+        fputs(" exists; --overwrite replaces it\n", stderr);
+        return EXIT_FAILED;
+    }
+    const bool itself = says_itself(err);
+    if (!itself)
+        fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
+    bool part = err->part[0] != '\0' && !itself, at = err->offset != CIP_NO_OFFSET;
     if (part || at) {
         fputs(" (", stderr);
-        print_escaped(stderr, err->part);
+        if (part)
+            print_escaped(stderr, err->part);
         if (at)
             fprintf(stderr, "%sbyte %" PRIu64, part ? ", " : "", err->offset);
         putc(')', stderr);

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "input.h"
 #include "print.h"
+#include "suggest.h"
 
 /* In a file of one array the path may be left out: a word that starts with "[" is then the slice.
  */
@@ -26,11 +27,13 @@ static const cip_dtype *dtype_option(const cip_file *f, const char *option, cons
     const cip_dtype *d = text != NULL ? cip_dtype_from_text(f, text, &err) : NULL;
     if (text == NULL || d != NULL)
         return d;
-    fprintf(stderr, "cippus: %s ", option);
-    print_escaped(stderr, text);
-    fputs(": ", stderr);
+    fprintf(stderr, "cippus: %s: ", option);
     print_escaped(stderr, err.text);
-    putc('\n', stderr);
+    suggestion s = { .wanted = text };
+    for (int k = CIP_BOOL; k <= CIP_C128; k++)
+        suggest_offer(&s, cip_dtype_name(cip_dtype_of((cip_kind)k)));
+    if (strstr(err.text, "; try ") != NULL || !suggest_print(&s, ""))
+        putc('\n', stderr);
     *rc = EXIT_USAGE;
     return NULL;
 }
@@ -68,10 +71,12 @@ int target_open(const opts *o, bool quiet, target *t)
     t->args.overflow = o->accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     t->array = cip_find_field(t->file, path, &field, &err);
     t->args.field = field;
-    if (t->array == NULL)
+    if (t->array == NULL) {
+        suggest_path(t->file, path, true, &err);
         rc = complain(o->pos[0], &err);
-    else if (o->check)
+    } else if (o->check) {
         note_unchecked(o->pos[0], t->file, t->array);
+    }
     t->args.dtype = dtype_option(t->file, "--dtype", o->dtype, &rc);
     t->args.as = dtype_option(t->file, "--as", o->as, &rc);
     t->bar.off = o->no_progress;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suggest.h"
+
 /* What a lossy chain's largest error is, losses, and what a value is stored as; on standard error,
  * so that --json stays what it is. */
 static int update_note(void *user, const cip_finding *f)
@@ -109,11 +111,28 @@ static cip_status print_plan(const opts *o, cip_edit *edit, cip_err *err)
     return st;
 }
 
-int update_finish(const opts *o, cip_edit *edit, cip_status st, const cip_err *err)
+/* "did you mean" for the node that FILE PATH name: what an update sees is not for reading, so the
+ * file is opened once more. */
+static void suggest_node(const opts *o, cip_err *err)
+{
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    cip_file *f;
+    if (err->code != CIP_ERR_NOT_FOUND || err->part[0] != '\0' || o->npos < 2)
+        return;
+    if (cip_open(o->pos[0], &open, &f, NULL) == CIP_OK)
+        suggest_path(f, o->pos[1], false, err);
+    cip_file_close(f);
+}
+
+int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
 {
     cip_err ours = CIP_ERR_INIT;
-    if (st != CIP_OK)
-        return update_give_up(edit, complain(o->pos[0], err));
+    if (st != CIP_OK) {
+        cip_edit_abort(edit);
+        suggest_node(o, err);
+        return complain(o->pos[0], err);
+    }
     if (o->dry_run) {
         st = print_plan(o, edit, &ours);
         cip_edit_abort(edit);

@@ -11,8 +11,8 @@
  * after a complaint. */
 int update_start(const opts *o, cip_edit **edit);
 /* Ends it, whatever `st`, what its changes came to: a commit, or with --dry-run its plan; otherwise
- * a complaint and nothing. Returns the exit status. */
-int update_finish(const opts *o, cip_edit *edit, cip_status st, const cip_err *err);
+ * a complaint, with the nearest path where PATH is none, and nothing. Returns the exit status. */
+int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err);
 /* Ends it without a word: a complaint was made. Returns rc. */
 int update_give_up(cip_edit *edit, int rc);
 

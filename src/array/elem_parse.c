@@ -297,12 +297,28 @@ static cip_status finish_word(cip_dtype_parser *p, const struct word *w, const u
         break;
     }
     *out = cip_dtype_fixed(w->alone, big);
-    return *out != NULL ? CIP_OK : cip_parse_expected(p, "a width");
+    return CIP_OK;
 }
 
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '?';
+}
+
+/* A word from `first` on that is no type by itself; of a known one (or NULL) the width is missing.
+ */
+static cip_status unknown(const cip_dtype_parser *p, size_t first, const struct word *w)
+{
+    size_t end = p->pos;
+    while (end < p->len && p->text[end] >= '0' && p->text[end] <= '9')
+        end++;
+    const int len = (int)(end - first < 80 ? end - first : 80),
+              bits = w != NULL && w->stem[0] == 'c' ? 64 : 32;
+    if (w == NULL)
+        return cip_fail(p->err, CIP_ERR_FORMAT, first, "unknown dtype '%.*s'", len,
+                        p->text + first);
+    return cip_fail(p->err, CIP_ERR_FORMAT, p->pos, "unknown dtype '%.*s'; try %s%d or %s%d", len,
+                    p->text + first, w->stem, bits, w->stem, 2 * bits);
 }
 
 /* "float32", "<f4", "datetime64[ns]": an order mark, letters, a number. */
@@ -318,11 +334,15 @@ static cip_status parse_word(cip_dtype_parser *p, const cip_dtype **out)
     while (end < p->len && is_letter(p->text[end]))
         end++;
     const struct word *w = find_word(p->text + first, end - first);
-    if (w == NULL)
-        return cip_parse_expected(p, "the name of a type");
     uint64_t n;
+    if (end == first)
+        return cip_parse_expected(p, "the name of a type");
     p->pos = end;
+    if (w == NULL)
+        return unknown(p, first, NULL);
     bool numbered = cip_parse_number(p, &n);
+    if (!numbered && (w->what == BITS || w->what == BYTES) && w->alone == CIP_NONE)
+        return unknown(p, first, w);
     return finish_word(p, w, numbered ? &n : NULL, big, out);
 }
 

@@ -145,6 +145,11 @@ static void words_that_are_no_types_are_refused(void **state)
     refused(r, "c", CIP_ERR_FORMAT, 1);
     refused(r, "int", CIP_ERR_FORMAT, 3);
     refused(r, "float", CIP_ERR_FORMAT, 5);
+    assert_string_equal(r->err.text, "unknown dtype 'float'; try float32 or float64");
+    refused(r, "complex", CIP_ERR_FORMAT, 7);
+    assert_string_equal(r->err.text, "unknown dtype 'complex'; try complex64 or complex128");
+    refused(r, "flaot32", CIP_ERR_FORMAT, 0);
+    assert_string_equal(r->err.text, "unknown dtype 'flaot32'");
     refused(r, "int0", CIP_ERR_FORMAT, 4);
     refused(r, "int12", CIP_ERR_FORMAT, 5);
     refused(r, "bool16", CIP_ERR_FORMAT, 6);

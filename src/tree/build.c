@@ -100,9 +100,8 @@ static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
     *at = is_dash(step) ? o->node.len : cip_path_item(step);
     if (*at <= o->node.len)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                    "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"", o->node.len,
-                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no item '%.*s' in a list of %" PRIu32,
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, o->node.len);
 }
 
 /* Puts `value` at `at`, which may be one past the last. */

@@ -223,21 +223,23 @@ const cip_node *cip_node_step(const cip_node *node, cip_bytes step)
     return take_step(node, step, false, map_step);
 }
 
-static cip_status missing(const cip_node *node, cip_bytes step, cip_err *err)
+/* `path` up to `end`, whose last step starts at `step`, names nothing below `node`. */
+static cip_status missing(const cip_node *node, const char *path, const char *step, const char *end,
+                          cip_err *err)
 {
-    int len = (int)(step.len < 80 ? step.len : 80);
-    const char *text = (const char *)step.ptr;
+    enum { MOST = 80 };
+    const size_t len = (size_t)(end - path), front = step == path ? 0 : (size_t)(step - path) - 1;
+    const int shown = (int)(len < MOST ? len : MOST), above = (int)(front < MOST ? front : MOST);
     switch (cip_node_kind(node)) {
+    case CIP_NODE_MAP:
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no node '%.*s'", shown, path);
     case CIP_NODE_SEQ:
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"", node->len,
-                        len, text);
-    case CIP_NODE_MAP:
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected a key of the mapping, found \"%.*s\"", len, text);
+                        "no node '%.*s': '%.*s' has %" PRIu32 " items", shown, path, above, path,
+                        node->len);
     default:
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected a collection to look for \"%.*s\" in, found a scalar", len, text);
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no node '%.*s': '%.*s' is a scalar",
+                        shown, path, above, path);
     }
 }
 
@@ -260,13 +262,13 @@ static cip_status follow(const cip_node *node, const char *path, step_fn *fn, co
         *out = node;
         return CIP_OK;
     }
-    const char *p = *path == '/' ? path + 1 : path;
-    for (;;) {
+    path += *path == '/';
+    for (const char *p = path;;) {
         cip_bytes step = { (const uint8_t *)p, strcspn(p, "/") };
         const bool escaped = memchr(p, '~', step.len) != NULL;
         const cip_node *next = take_step(node, step, escaped, fn);
         if (next == NULL)
-            return missing(node, step, err);
+            return missing(node, path, p, p + step.len, err);
         node = next;
         p += step.len;
         if (*p == '\0')

@@ -153,8 +153,8 @@ static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_
         number = m->node->len;
     if (number > m->node->len)
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "expected an item of a sequence of %" PRIu32 ", found \"%.*s\"",
-                        m->node->len, (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+                        "no item '%.*s' in a list of %" PRIu32,
+                        (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, m->node->len);
     find_item(t, number, p);
     return CIP_OK;
 }

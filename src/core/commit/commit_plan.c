@@ -211,6 +211,7 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
     cip_commit_plan p;
     cip_status st;
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
+    size_t len = 0;
     uint64_t size = p.after->size, more = cip_bytes_left(size, c->io->size);
     switch (p.way) {
     case CIP_WAY_NOTHING:
@@ -223,8 +224,11 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
         snprintf(text, cap, "append %" PRIu64 " bytes", more);
         break;
     case CIP_WAY_SWITCH:
-        snprintf(text, cap, "switch: append %" PRIu64 " bytes, write %" PRIu64 " within a sector",
-                 more, p.nbytes);
+        if (more != 0)
+            len = (size_t)snprintf(text, cap, "appends %" PRIu64 " bytes, then ", more);
+        snprintf(text + len, cap - len,
+                 "changes %" PRIu64 " byte%s at %" PRIu64 " in place, in one sector", p.nbytes,
+                 p.nbytes == 1 ? "" : "s", p.patch.op[0].offset);
         break;
     case CIP_WAY_JOURNAL:
         snprintf(text, cap,

@@ -147,7 +147,7 @@ static void each_way(cip_level level)
     run(&r, "nothing changes", want, &n, level);
     change(&r, 512, "abc");
     change(&r, 1021, "def");
-    run(&r, "switch: append 0 bytes, write 512 within a sector", want, &n, level);
+    run(&r, "changes 512 bytes at 512 in place, in one sector", want, &n, level);
     change(&r, 1024, "g");
     run(&r, "journal: append 0 bytes, write 7 in 2 places, 4096 bytes in the end", want, &n, level);
     cip_revision_clear(&r);
@@ -159,7 +159,8 @@ static void each_way(cip_level level)
     assert_int_equal(cip_revision_fill(&r, 0, 100, NULL), CIP_OK);
     assert_int_equal(cip_revision_fill(&r, 9, 100, NULL), CIP_OK);
     add_old(&r, 10, 500);
-    run(&r, "switch: append 703 bytes, write 3 within a sector", want, &n, level);
+    run(&r, "appends 703 bytes, then changes 3 bytes at 512 in place, in one sector", want, &n,
+        level);
     assert_int_equal(n, N + 703);
     change(&r, 2000, "abc");
     run(&r, "journal: append 703 bytes, write 6 in 2 places, 4799 bytes in the end", want, &n,
@@ -174,13 +175,14 @@ static void each_way(cip_level level)
     run(&r, "journal: append 0 bytes, write 3 in 1 places, 100 bytes in the end", want, &n, level);
     cip_revision_clear(&r);
     change(&r, N - 1, "abc"); /* without a tail */
-    run(&r, "switch: append 2 bytes, write 1 within a sector", want, &n, level);
+    run(&r, "appends 2 bytes, then changes 1 byte at 4095 in place, in one sector", want, &n,
+        level);
     cip_revision_clear(&r);
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = N - 20 };
     assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
     length.offset = N; /* cut, and then zeros */
     assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
-    run(&r, "switch: append 0 bytes, write 20 within a sector", want, &n, level);
+    run(&r, "changes 20 bytes at 4076 in place, in one sector", want, &n, level);
     cip_revision_clear(&r);
     r.has_tail = true;
     r.tail_off = 600; /* moved up by a byte: all of it changes */

@@ -3,6 +3,8 @@
  * format, which takes them one behind the other as they are to be stored. */
 #include "core/writing/edit_impl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -138,16 +140,31 @@ static bool same_shape(const cip_nd *a, const cip_nd *b)
            memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
 }
 
+/* "[4, 3]", cut off where it is too long. */
+static const char *shape_text(const cip_nd *d, char *text, size_t cap)
+{
+    size_t n = (size_t)snprintf(text, cap, "[");
+    for (int32_t i = 0; i < d->ndim && n < cap; i++)
+        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, i == 0 ? "" : ", ", d->shape[i]);
+    if (n + 1 < cap)
+        snprintf(text + n, cap - n, "]");
+    return text;
+}
+
+static cip_status other_shape(const cip_nd *from, const cip_nd *to, cip_err *err)
+{
+    char have[96], want[96];
+    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "the selection has shape %s, the input %s",
+                    shape_text(to, want, sizeof want), shape_text(from, have, sizeof have));
+}
+
 /* Makes the plan's elements as many as `to` has. */
 static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
 {
     if (same_shape(&p->from, to))
         return CIP_OK;
     if (!broadcast(&p->from, to))
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected as many elements along each of %d axes as are selected, or one, "
-                        "found another shape of %d axes",
-                        (int)to->ndim, (int)p->from.ndim);
+        return other_shape(&p->from, to, err);
     if (cip_plan_is_masked(p))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "elements that may be missing cannot be repeated");

@@ -566,9 +566,10 @@ cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, si
 
 /* What was found for one block. */
 typedef struct asdf_summed {
-    bool sum_right;  /* of the stored bytes; or there is none */
-    bool sum_legacy; /* of the decoded ones: what writers did before 2026 */
-    int half;        /* of 64 bits: 1 the first half of the stored bytes' MD5, 2 the second */
+    bool sum_right;                 /* of the stored bytes; or there is none */
+    bool sum_legacy;                /* of the decoded ones: what writers did before 2026 */
+    uint8_t md5[ASDF_CHECKSUM_LEN]; /* of the stored bytes, where there is one to compare with */
+    int half; /* of 64 bits: 1 the first half of the stored bytes' MD5, 2 the second */
     cip_status stored, decoded;
     cip_err err; /* of either */
 } asdf_summed;
@@ -598,6 +599,12 @@ cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told,
                         cip_err *err);
 /* Whether the block is not what its checksum was made of, as far as that can be told. */
 bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *s);
+/* "MD5 mismatch in block 0 (roman/data): stored ..., computed ...", for a block of which that is
+ * so. */
+typedef struct asdf_mismatch {
+    char text[224];
+} asdf_mismatch;
+asdf_mismatch cip_asdf_mismatch(const asdf_file *f, size_t i, const asdf_summed *s);
 /* Whether block i has 64 bits of a checksum. */
 bool cip_asdf_has_half_sum(const asdf_file *f, size_t i);
 /* Makes the spaces of all blocks compare a block once, whole, when they are first read: CHECKSUM

@@ -137,8 +137,8 @@ static void report_block(const asdf_file *f, size_t i, const asdf_summed *o, cip
                        "the MD5 that is stored is neither of the used nor of the decoded bytes, as "
                        "in some files of March 2015: unverifiable");
     else
-        cip_report_add(rep, CIP_BAD, CIP_ERR_CHECKSUM, at, ASDF_CHECKSUM_LEN, part.text,
-                       "expected the MD5 that is stored, found another");
+        cip_report_add(rep, CIP_BAD, CIP_ERR_CHECKSUM, at, ASDF_CHECKSUM_LEN, part.text, "%s",
+                       cip_asdf_mismatch(f, i, o).text);
 }
 
 /* Blocks are hashed side by side, and reported in their order. */

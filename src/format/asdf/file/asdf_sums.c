@@ -3,6 +3,7 @@
  * stored bytes, of the decoded ones (what writers did before 2026), halves of an MD5 (0.1). Used by
  * verify, and by files that are opened to be checked: there each block is compared once, whole,
  * before the first of its bytes is given out. */
+#include <stdio.h>
 #include <string.h>
 
 #include "format/asdf/asdf.h"
@@ -63,17 +64,14 @@ static void hash_half(const asdf_file *f, size_t i, cip_report *told, asdf_summe
                                                          : 0;
 }
 
-/* Streams a space through a checksum (NULL: just decodes it) and compares. */
-static cip_status stream(const asdf_file *f, cip_space *s, const feed *x, const uint8_t *want,
-                         bool *right, cip_err *err)
+/* Streams a space through a checksum (NULL: just decodes it), which is left in `got`. */
+static cip_status stream(const asdf_file *f, cip_space *s, const feed *x, uint8_t *got,
+                         cip_err *err)
 {
     const cip_read_how how = { .layout = f->layout };
-    uint8_t got[CIP_SUM_MAX];
     CIP_TRY(cip_space_stream(&how, s, PIECE, take, (void *)x, err));
-    if (x->sum != NULL) {
+    if (x->sum != NULL)
         cip_sum_take(x->sum, got);
-        *right = memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
-    }
     return CIP_OK;
 }
 
@@ -83,6 +81,7 @@ cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *
     const cip_block *b = &f->layout->block[i];
     const asdf_plain plain = plain_of(f, i);
     const uint8_t *want = b->info.checksum_value;
+    uint8_t got[CIP_SUM_MAX];
     bool has_sum = b->sum_id != CIP_SUM_NONE && f->blocks.at[i].state == CIP_OK;
     feed x = { .told = how->told };
     o->sum_right = !has_sum;
@@ -90,15 +89,16 @@ cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *
         hash_half(f, i, how->told, o);
     if (has_sum) {
         CIP_TRY(cip_sum_new(&f->env->mem, (cip_sum_id)b->sum_id, &x.sum, err));
-        o->stored = stream(f, plain.stored, &x, want, &o->sum_right, &o->err);
+        o->stored = stream(f, plain.stored, &x, o->md5, &o->err);
+        o->sum_right = o->stored == CIP_OK && memcmp(o->md5, want, ASDF_CHECKSUM_LEN) == 0;
     }
     bool try_legacy = o->stored == CIP_OK && !o->sum_right && plain.data != plain.stored;
     bool expected = cip_layout_expects(f->layout, b->info.decoded_nbytes); /* or core tells */
     if (plain.data != NULL && expected && (how->deep || try_legacy)) {
         const feed data = { .sum = try_legacy ? x.sum : NULL, .told = how->told };
-        bool right = false;
-        o->decoded = stream(f, plain.data, &data, want, &right, &o->err);
-        o->sum_legacy = right;
+        o->decoded = stream(f, plain.data, &data, got, &o->err);
+        o->sum_legacy =
+            try_legacy && o->decoded == CIP_OK && memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
     }
     cip_sum_free(x.sum);
     return CIP_OK;
@@ -117,6 +117,32 @@ bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *o)
     return !o->sum_right && !o->sum_legacy && !may_be_wrong_batch(f);
 }
 
+static const char *array_of_block(const asdf_file *f, size_t i)
+{
+    const cip_layout *l = f->layout;
+    for (size_t k = 0; k < l->narray; k++)
+        if (l->array[k]->storage.block == (int64_t)i)
+            return l->array[k]->path;
+    return "no array";
+}
+
+static void hex(const uint8_t *p, char out[2 * ASDF_CHECKSUM_LEN + 1])
+{
+    for (int i = 0; i < ASDF_CHECKSUM_LEN; i++)
+        snprintf(out + 2 * i, 3, "%02x", p[i]);
+}
+
+asdf_mismatch cip_asdf_mismatch(const asdf_file *f, size_t i, const asdf_summed *s)
+{
+    asdf_mismatch m;
+    char stored[2 * ASDF_CHECKSUM_LEN + 1], computed[2 * ASDF_CHECKSUM_LEN + 1];
+    hex(f->layout->block[i].info.checksum_value, stored);
+    hex(s->md5, computed);
+    snprintf(m.text, sizeof m.text, "MD5 mismatch in block %zu (%.80s): stored %s, computed %s", i,
+             array_of_block(f, i), stored, computed);
+    return m;
+}
+
 /* --- files that are checked --------------------------------------------------------------------
  */
 
@@ -133,8 +159,8 @@ static cip_status compare(const asdf_file *f, size_t i, cip_err *err)
     }
     if (!cip_asdf_sum_is_wrong(f, &o))
         return CIP_OK;
-    cip_fail(err, CIP_ERR_CHECKSUM, b->offset + b->form->checksum,
-             "expected the MD5 that is stored, found another");
+    cip_fail(err, CIP_ERR_CHECKSUM, b->offset + b->form->checksum, "%s",
+             cip_asdf_mismatch(f, i, &o).text);
     return cip_fail_in(err, CIP_ERR_CHECKSUM, "%s", plain_of(f, i).stored->label);
 }
 

@@ -1,0 +1,37 @@
+# The nearest name of what there is: another case, a unique end or start, few letters changed.
+try() {
+    cippus "$@" 2>&1 | sed "s,$SAMPLES/,,"
+}
+cp "$SAMPLES/night.asdf" x.asdf
+echo '# commands'
+for name in lss verfiy CAT conv xyz; do
+    try "$name"
+done
+echo '# options'
+try ls --jsn x.asdf
+try ls -json x.asdf
+try convert --over x.asdf y.asdf
+try convert --chunk=3 x.asdf y.asdf
+try ls --nothing x.asdf
+echo '# paths'
+try cat "$SAMPLES/roman.asdf" data
+try cat "$SAMPLES/roman.asdf" ROMAN/DATA
+try cat "$SAMPLES/roman.asdf" roman/dta
+try cat "$SAMPLES/prices.bcolz" Close
+try cat x.asdf stars/flx
+try stat x.asdf stars/flx
+try cat x.asdf spec
+try cat x.asdf nothing
+try tree x.asdf instrument/gian
+try tree x.asdf gain
+try tree x.asdf exposure/frames/7
+try tree x.asdf exposure/time/7
+try info --chunks x.asdf --path imge
+echo '# of updates'
+try rm x.asdf imge
+try mv x.asdf exposure/tme t
+try put x.asdf cuonts '[0]' 1
+try resize x.asdf imge 3,3
+try append x.asdf cuonts x.asdf --path counts
+try rm missing.asdf imge
+cmp x.asdf "$SAMPLES/night.asdf"
