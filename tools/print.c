@@ -121,6 +121,7 @@ static void flush_stdout(void)
 static bool says_itself(const cip_err *err)
 {
     return (err->code == CIP_ERR_NOT_FOUND && strncmp(err->text, "no ", 3) == 0) ||
+           (err->code == CIP_ERR_FORMAT && strncmp(err->text, "this is ", 8) == 0) ||
            (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
 }
 
@@ -138,7 +139,8 @@ int complain(const char *file, const cip_err *err)
     const bool itself = says_itself(err);
     if (!itself)
         fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
-    bool part = err->part[0] != '\0' && !itself, at = err->offset != CIP_NO_OFFSET;
+    bool part = err->part[0] != '\0' && !itself,
+         at = err->offset != CIP_NO_OFFSET && !(itself && err->offset == 0);
     if (part || at) {
         fputs(" (", stderr);
         if (part)

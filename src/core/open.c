@@ -9,6 +9,7 @@
 
 #include "core/commit/commit.h"
 #include "core/commit/memory_file.h"
+#include "core/foreign.h"
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
 #include "core/take_options.h"
@@ -107,10 +108,20 @@ static const cip_format *detect(cip_io *io, cip_bytes head, const char *name)
     return best;
 }
 
+/* Other formats and texts are named; of the rest the first bytes are shown. */
 static cip_status no_format(cip_bytes head, cip_err *err)
 {
     char found[64] = "";
-    size_t n = 0;
+    const char *hint, *name = cip_foreign_name(head, &hint);
+    size_t n = 0, letters = 0;
+    if (name != NULL)
+        return cip_fail(err, CIP_ERR_FORMAT, 0, "this is %s, which is not read%s", name, hint);
+    while (letters < head.len && head.ptr[letters] >= ' ' && head.ptr[letters] < 0x7f)
+        letters++;
+    if (letters >= 4)
+        return cip_fail(err, CIP_ERR_FORMAT, 0,
+                        "expected the start of a known format, found the text '%.*s'",
+                        (int)(letters < 24 ? letters : 24), (const char *)head.ptr);
     for (size_t i = 0; i < head.len && i < 8; i++)
         n += (size_t)snprintf(found + n, sizeof found - n, " %02x", head.ptr[i]);
     return cip_fail(err, CIP_ERR_FORMAT, 0, "expected the start of a known format, found %s%s",

@@ -55,8 +55,17 @@ static void what_is_no_known_format_is_shown(void **state)
     cip_file *f;
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(cip_open_memory("hello, world", 12, NULL, &f, &err), CIP_ERR_FORMAT);
+    assert_string_equal(err.text,
+                        "expected the start of a known format, found the text 'hello, world'");
+    assert_int_equal(cip_open_memory("abc\n\x01\x02\x03\x04\x05", 9, NULL, &f, &err),
+                     CIP_ERR_FORMAT);
     assert_string_equal(err.text, "expected the start of a known format, found the bytes"
-                                  " 68 65 6c 6c 6f 2c 20 77");
+                                  " 61 62 63 0a 01 02 03 04");
+    assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a\n", 8, NULL, &f, &err), CIP_ERR_FORMAT);
+    assert_string_equal(
+        err.text, "this is an HDF5 file (netCDF-4 and MATLAB 7.3 are such), which is not read");
+    assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a", 7, NULL, &f, &err), CIP_ERR_FORMAT);
+    assert_null(strstr(err.text, "HDF5"));
     assert_int_equal(cip_open_memory("", 0, NULL, &f, &err), CIP_ERR_FORMAT);
     assert_string_equal(err.text, "expected the start of a known format, found an empty file");
 }

@@ -313,6 +313,9 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     if (fd == -1 && errno == ENXIO) /* what the system says of sockets */
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a socket or an absent device, not a file", path);
+    if (fd == -1 && errno == ENOENT && strstr(path, "://") != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is a URL: only files and folders are opened", path);
     if (fd == -1)
         return fail_named(err, errno, CIP_NO_OFFSET, "open", path);
     cip_status st = cip_folder_new(&env->mem, path, &folder, err);
