@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "input.h"
 #include "print.h"
+#include "suggest.h"
 
 static void print_bound(const cip_stats *s, bool json, double v, int64_t whole)
 {
@@ -53,9 +54,19 @@ static void print_text(const cip_array *a, const char *field, const cip_stats *s
     putchar('\n');
 }
 
-static void print_json(const cip_array *a, const char *field, const cip_stats *s, bool first)
+/* What is printed of one file. */
+typedef struct report {
+    const opts *o;
+    const char *name;
+    const cip_file *file;
+    bool *any; /* over all files */
+} report;
+
+static void print_json(const report *r, const cip_array *a, const char *field, const cip_stats *s)
 {
-    fputs(first ? "{\"path\": " : ",\n {\"path\": ", stdout);
+    fputs(*r->any ? ",\n {\"file\": " : "{\"file\": ", stdout);
+    print_json_string(stdout, r->name);
+    fputs(", \"path\": ", stdout);
     print_label(a, field, true);
     fputs(", \"min\": ", stdout);
     print_bound(s, true, s->min, s->min_int);
@@ -72,18 +83,21 @@ static void print_json(const cip_array *a, const char *field, const cip_stats *s
            s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
 }
 
-static int stat_one(const cip_array *a, const cip_read_args *args, const opts *o, bool first)
+static int stat_one(const report *r, const cip_array *a, const cip_read_args *args)
 {
     cip_stats s;
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_stat(a, args, &s, &err);
     end_progress(args->user);
+    if (st != CIP_OK && r->o->npos > 1)
+        suggest_path(r->file, r->o->pos[1], true, &err);
     if (st != CIP_OK)
-        return complain(o->pos[0], &err);
-    if (o->json)
-        print_json(a, args->field, &s, first);
+        return complain(r->name, &err);
+    if (r->o->json)
+        print_json(r, a, args->field, &s);
     else
         print_text(a, args->field, &s);
+    *r->any = true;
     return EXIT_FINE;
 }
 
@@ -100,47 +114,71 @@ static void note_no_numbers(const char *path)
     fputs(": no array of numbers; a record's fields are named as PATH\n", stderr);
 }
 
-static int stat_all(const opts *o)
+/* Every array of numbers. */
+static int stat_arrays(const report *r)
+{
+    int rc = EXIT_FINE;
+    bool none = true;
+    progress bar = { .off = r->o->no_progress };
+    cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = &bar };
+    for (size_t i = 0; i < cip_file_narray(r->file); i++) {
+        const cip_array *a = cip_file_array(r->file, i);
+        if (array_is_twice(r->file, a) || (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK))
+            continue; /* what cannot be read is said */
+        if (r->o->check)
+            note_unchecked(r->name, r->file, a);
+        none = false;
+        if (stat_one(r, a, &args) != EXIT_FINE)
+            rc = EXIT_FAILED;
+    }
+    if (none)
+        note_no_numbers(r->name);
+    return rc;
+}
+
+static int stat_file(const opts *o, const char *name, bool *any)
 {
     int rc;
-    cip_file *f = input_open(o->pos[0], o, &rc);
+    report r = { .o = o, .name = name, .any = any };
+    cip_file *f = input_open(name, o, &rc);
     if (f == NULL)
         return rc;
-    rc = EXIT_FINE;
-    bool first = true;
-    progress bar = { .off = o->no_progress };
-    cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = &bar };
-    print_warnings(o->pos[0], f, 0);
-    fputs(o->json ? "[" : "", stdout);
-    for (size_t i = 0; i < cip_file_narray(f); i++) {
-        const cip_array *a = cip_file_array(f, i);
-        if (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK)
-            continue; /* what cannot be read is said */
-        if (o->check)
-            note_unchecked(o->pos[0], f, a);
-        if (stat_one(a, &args, o, first) != EXIT_FINE)
-            rc = EXIT_FAILED;
-        else
-            first = false;
+    r.file = f;
+    print_warnings(name, f, 0);
+    if (o->npos > 1 && !o->json) {
+        print_escaped(stdout, name);
+        puts(":");
     }
-    fputs(o->json ? "]\n" : "", stdout);
-    if (first && rc == EXIT_FINE)
-        note_no_numbers(o->pos[0]);
+    rc = stat_arrays(&r);
     cip_file_close(f);
-    return finish_stdout(rc);
+    return rc;
+}
+
+static int stat_target(const opts *o, bool *any)
+{
+    target t;
+    int rc = target_open(o, false, &t);
+    if (rc != EXIT_FINE)
+        return rc;
+    const report r = { .o = o, .name = o->pos[0], .file = t.file, .any = any };
+    rc = stat_one(&r, t.array, &t.args);
+    target_close(&t);
+    return rc;
 }
 
 int cmd_stat(const opts *o)
 {
-    target t;
-    if (o->npos == 1)
-        return stat_all(o);
-    int rc = target_open(o, false, &t);
+    bool files, any = false;
+    int rc = files_or_path(o, 3, &files);
     if (rc != EXIT_FINE)
         return rc;
     fputs(o->json ? "[" : "", stdout);
-    rc = stat_one(t.array, &t.args, o, true);
+    if (o->npos > 1 && !files)
+        rc = stat_target(o, &any);
+    for (int i = 0; i < o->npos && (files || o->npos == 1); i++) {
+        const int one = stat_file(o, o->pos[i], &any);
+        rc = one > rc ? one : rc;
+    }
     fputs(o->json ? "]\n" : "", stdout);
-    target_close(&t);
     return finish_stdout(rc);
 }

@@ -94,8 +94,18 @@ static bool compile(regex_t *r, const char *text, const char *option)
     return false;
 }
 
-static int run_search(const cip_file *f, const cip_node *node, const opts *o)
+/* Which tree is printed, and of which file. */
+typedef struct shown {
+    const opts *o;
+    const char *name; /* of the file */
+    const char *path; /* as it was given, or NULL */
+    bool several;     /* files */
+    bool any;         /* in JSON: a file was printed before */
+} shown;
+
+static int run_search(const cip_file *f, const cip_node *node, const shown *w)
 {
+    const opts *o = w->o;
     search s = { .file = f, .json = o->json, .type = o->type };
     cip_err err = CIP_ERR_INIT;
     int rc = EXIT_USAGE;
@@ -106,7 +116,7 @@ static int run_search(const cip_file *f, const cip_node *node, const opts *o)
     fputs(o->json ? "[" : "", stdout);
     rc = EXIT_FINE;
     if (cip_tree_visit(f, node, look_at, &s, &err) != CIP_OK)
-        rc = complain(o->pos[0], &err);
+        rc = complain(w->name, &err);
     fputs(o->json ? "]\n" : "", stdout);
 done:
     if (s.by_key)
@@ -116,15 +126,16 @@ done:
     return rc;
 }
 
-static int print_tree(const cip_file *f, const cip_node *node, const opts *o)
+static int print_tree(const cip_file *f, const cip_node *node, const shown *w)
 {
+    const opts *o = w->o;
     cip_err err = CIP_ERR_INIT;
     cip_tree_print_options print = { .size = sizeof print, .json = o->json, .depth = o->depth };
-    print.arrays_as_nodes = o->npos > 1; /* asked for by path: shown as it stands */
-    bool both = o->json && o->blocks;    /* one document */
+    print.arrays_as_nodes = w->path != NULL; /* asked for by path: shown as it stands */
+    bool both = o->json && o->blocks;        /* one document */
     fputs(both ? "{\"tree\": " : "", stdout);
     if (cip_tree_print(f, node, &print, write_stdout, NULL, &err) != CIP_OK)
-        return complain(o->pos[0], &err);
+        return complain(w->name, &err);
     fputs(both ? ", \"blocks\": " : "", stdout);
     if (o->blocks)
         print_blocks(f, o->json);
@@ -132,32 +143,73 @@ static int print_tree(const cip_file *f, const cip_node *node, const opts *o)
     return EXIT_FINE;
 }
 
-int cmd_tree(const opts *o)
+/* The root, or the node that the path names; NULL after a complaint. */
+static const cip_node *find_node(const cip_file *f, const shown *w)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_file *f = open_file(o->pos[0], o);
-    if (f == NULL)
-        return EXIT_FAILED;
-    int rc;
-    const cip_node *node = cip_file_tree(f);
-    print_warnings(o->pos[0], f, 0);
-    if (node == NULL) {
+    const cip_node *root = cip_file_tree(f), *node = root;
+    if (root == NULL) {
         fputs("cippus: ", stderr);
-        print_escaped(stderr, o->pos[0]);
+        print_escaped(stderr, w->name);
         fputs(": not found: the file has no metadata tree\n", stderr);
-        cip_file_close(f);
-        return EXIT_FAILED;
+        return NULL;
     }
-    if (o->npos > 1 && (strcmp(o->pos[1], ".") != 0 || cip_tree_get(node, ".", NULL) != NULL))
-        node = cip_tree_get(node, o->pos[1], &err);
-    if (node == NULL && o->npos > 1) {
-        suggest_path(f, o->pos[1], false, &err);
-        rc = complain(o->pos[0], &err);
-    } else if (o->find != NULL || o->type != NULL || o->value != NULL) {
-        rc = run_search(f, node, o);
-    } else {
-        rc = print_tree(f, node, o);
+    if (w->path != NULL && (strcmp(w->path, ".") != 0 || cip_tree_get(root, ".", NULL) != NULL))
+        node = cip_tree_get(root, w->path, &err);
+    if (node == NULL) {
+        suggest_path(f, w->path, false, &err);
+        complain(w->name, &err);
+    }
+    return node;
+}
+
+/* In JSON each of several files is an object of one list. */
+static void begin_file(shown *w)
+{
+    if (!w->o->json) {
+        print_escaped(stdout, w->name);
+        puts(":");
+        return;
+    }
+    fputs(w->any ? ",\n {\"file\": " : "{\"file\": ", stdout);
+    print_json_string(stdout, w->name);
+    fputs(", \"tree\": ", stdout);
+    w->any = true;
+}
+
+static int tree_of(shown *w)
+{
+    const opts *o = w->o;
+    int rc = EXIT_FAILED;
+    cip_file *f = open_file(w->name, o);
+    if (f == NULL)
+        return rc;
+    print_warnings(w->name, f, 0);
+    const cip_node *node = find_node(f, w);
+    if (node != NULL) {
+        if (w->several)
+            begin_file(w);
+        rc = o->find != NULL || o->type != NULL || o->value != NULL ? run_search(f, node, w)
+                                                                    : print_tree(f, node, w);
+        fputs(w->several && o->json ? "}" : "", stdout);
     }
     cip_file_close(f);
+    return rc;
+}
+
+int cmd_tree(const opts *o)
+{
+    shown w = { .o = o };
+    int rc = files_or_path(o, 2, &w.several);
+    if (rc != EXIT_FINE)
+        return rc;
+    w.path = o->npos > 1 && !w.several ? o->pos[1] : NULL;
+    fputs(w.several && o->json ? "[" : "", stdout);
+    for (int i = 0; i < (w.several ? o->npos : 1); i++) {
+        w.name = o->pos[i];
+        const int one = tree_of(&w);
+        rc = one > rc ? one : rc;
+    }
+    fputs(w.several && o->json ? "]\n" : "", stdout);
     return finish_stdout(rc);
 }

@@ -52,6 +52,14 @@ typedef struct target {
  * `quiet`: without the file's warnings. */
 int target_open(const opts *o, bool quiet, target *t);
 void target_close(target *t);
+/* What the words behind the first FILE of `FILE [PATH] [SLICE]` are: PATH and SLICE, at most `max`
+ * words in all, or more files. Files only where each of them is one and the first file has nothing
+ * by the path that the second word is: what was a PATH without such files stays one. EXIT_FINE, or
+ * the exit status after a complaint. */
+int files_or_path(const opts *o, int max, bool *files);
+/* Whether the array is also in the file by the path of what holds it, as a quantity's value is by
+ * the quantity's: listings show that one. */
+bool array_is_twice(const cip_file *f, const cip_array *a);
 /* Says to stderr when --check has no checksum to compare the array's data with. */
 void note_unchecked(const char *name, const cip_file *f, const cip_array *a);
 

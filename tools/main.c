@@ -15,17 +15,17 @@ static const command commands[] = {
     { "info", "FILE...", "What a file is: format, writer, size, codecs, checks.", cmd_info, 1, -1,
       "json blocks chunks path yaml" },
     { "ls", "FILE...", "A line for each array: path, dtype, shape, storage, codec, stored bytes.",
-      cmd_ls, 1, -1, "json" },
-    { "tree", "FILE [PATH]", "The metadata tree, an array in one line; or a search in it.",
-      cmd_tree, 1, 2, "json depth find type value blocks" },
+      cmd_ls, 1, -1, "json recursive" },
+    { "tree", "FILE... [PATH]", "The metadata tree, an array in one line; or a search in it.",
+      cmd_tree, 1, -1, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
       "to dtype accept-loss as points block chunk stored mask column-major follow from shape "
       "header "
       "no-header unescape "
       "byteorder sidecar check" },
-    { "stat", "FILE [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, 3,
+    { "stat", "FILE... [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
+      cmd_stat, 1, -1,
       "json column-major from shape header no-header unescape dtype byteorder sidecar check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },

@@ -32,6 +32,7 @@ const opt_row opt_rows[] = {
          "open external files outside the file's folder too (never a network)"),
     TEXT("shards", "DIR:DIR", shards, "other folders that superchunks of a BLZ array lie in"),
     FLAG("force", force, "go on where a version or flag is unknown; mv: replace what NEW names"),
+    FLAG("recursive", recursive, "all files of known formats in folders, and in theirs (-r)"),
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
     FLAG("yaml", yaml, "what the format's own tools print of a file (RawArray's query)"),
@@ -353,6 +354,8 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
             only_pos = true;
         } else if (!only_pos && strcmp(argv[i], "-h") == 0) {
             o->help = true;
+        } else if (!only_pos && strcmp(argv[i], "-r") == 0 && takes(c, "recursive")) {
+            o->recursive = true;
         } else if (!only_pos && strncmp(argv[i], "--", 2) == 0) {
             int rc = take_option(c, argc, argv, &i, o);
             if (rc != 0)

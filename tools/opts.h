@@ -17,6 +17,7 @@ typedef struct opts {
     unsigned threads;
     uint64_t max_memory, max_elements;
     bool blocks, chunks, yaml;                     /* info */
+    bool recursive;                                /* ls */
     uint32_t depth;                                /* tree */
     const char *find, *type, *value;               /* tree */
     const char *to, *dtype, *as, *points;          /* cat */

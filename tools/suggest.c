@@ -91,7 +91,10 @@ static unsigned rank_of(const char *wanted, const char *name)
         return BY_TAIL;
     if (n >= 3 && strncasecmp(wanted, name, n) == 0)
         return BY_START;
-    const unsigned edits = few_edits(wanted, name);
+    unsigned edits = few_edits(wanted, name);
+    const char *last = strchr(wanted, '/') == NULL ? strrchr(name, '/') : NULL;
+    if (edits == LONGEST && last != NULL) /* `dta` for `roman/data` */
+        edits = few_edits(wanted, last + 1);
     return edits < LONGEST ? BY_EDITS + edits : 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * FILE [PATH] [SLICE]: which array, and which part of it. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "input.h"
@@ -36,6 +38,56 @@ static const cip_dtype *dtype_option(const cip_file *f, const char *option, cons
         putc('\n', stderr);
     *rc = EXIT_USAGE;
     return NULL;
+}
+
+bool array_is_twice(const cip_file *f, const cip_array *a)
+{
+    const char *path = cip_array_path(a), *slash = strrchr(path, '/');
+    if (slash == NULL || strcmp(slash, "/value") != 0)
+        return false;
+    char *above = strndup(path, (size_t)(slash - path));
+    const cip_array *same = above != NULL ? cip_find(f, above, NULL) : NULL;
+    const bool twice = same != NULL && strcmp(cip_array_path(same), above) == 0;
+    free(above);
+    return twice;
+}
+
+static bool are_files(const opts *o)
+{
+    for (int i = 1; i < o->npos; i++)
+        if (o->pos[i][0] == '[' || access(o->pos[i], F_OK) != 0)
+            return false;
+    return strcmp(o->pos[0], "-") != 0 && strcmp(o->pos[1], ".") != 0;
+}
+
+/* Whether the path names something in the first file; a file that cannot be opened has nothing. */
+static bool is_path(const opts *o, const char *path)
+{
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    const char *field;
+    cip_file *f = NULL;
+    int rc;
+    const int kind = input_kind_of(o, o->pos[0]);
+    if (kind == INPUT_KNOWN)
+        (void)cip_open(o->pos[0], &open, &f, NULL);
+    else if (kind >= 0)
+        f = input_open(o->pos[0], o, &rc);
+    const bool there = f != NULL && (cip_find_field(f, path, &field, NULL) != NULL ||
+                                     cip_tree_get(cip_file_tree(f), path, NULL) != NULL);
+    cip_file_close(f);
+    return there;
+}
+
+int files_or_path(const opts *o, int max, bool *files)
+{
+    *files = o->npos > 1 && are_files(o) && !is_path(o, o->pos[1]);
+    if (*files || o->npos <= max)
+        return EXIT_FINE;
+    fputs("cippus: one argument too many: ", stderr);
+    print_escaped(stderr, o->pos[max]);
+    putc('\n', stderr);
+    return EXIT_USAGE;
 }
 
 void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
