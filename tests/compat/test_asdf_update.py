@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 DTYPES = ["i1", "<u2", ">i4", "<i8", ">u8", "<f4", ">f8", "<c8", ">c16", "?"]
-CODECS = [None, "zlib", "bzp2", "lz4"]
+CODECS = [None, "zlib", "bzp2", "lz4", "blsc"]
 STANDARDS = ["1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0"]
 
 
@@ -233,7 +233,7 @@ def test_arrays_of_every_type_come_into_files_of_python_and_ours(cippus, rng, tm
                     f.update()
 
 
-@pytest.mark.parametrize("codec", ["zlib", "bzp2", "lz4"])
+@pytest.mark.parametrize("codec", ["zlib", "bzp2", "lz4", "blsc"])
 def test_a_compressed_block_that_outgrows_its_place_moves(cippus, rng, tmp_path, codec):
     m = Model(cippus, rng, tmp_path)
     m.arrays = {"a": np.zeros((50, 40), "i4"), "b": np.arange(7)}

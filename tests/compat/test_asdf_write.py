@@ -5,11 +5,12 @@ import itertools
 import warnings
 
 import asdf
+import blosc2
 import numpy as np
 import pytest
 
 STANDARDS = ["1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0"]
-CODECS = ["none", "zlib", "bzp2", "lz4", "lz4f", "zstd"]
+CODECS = ["none", "zlib", "bzp2", "lz4", "lz4f", "zstd", "blsc", "blsc:zstd:3"]
 NUMBERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
 compared = {}
 
@@ -167,11 +168,30 @@ def test_rewriting_keeps_the_text(cippus, source, tmp_path, codec):
     cippus.run("convert", "--codec", codec, file, tmp_path / "out.asdf")
     old, new = file.read_bytes(), (tmp_path / "out.asdf").read_bytes()
     end = old.index(b"\n...\n") + 5
-    if codec in ("lz4f", "zstd"):  # announced in one line more
+    if codec.startswith(("lz4f", "zstd", "blsc")):  # announced in one line more
         at = new.index(b"  - !core/extension_metadata-1.0.0 {extension_class: asdf_compression.")
         new = new[:at] + new[new.index(b"\n", at) + 1:]
     assert new[:end] == old[:end]
     note("rewritten", read_equal(tmp_path / "out.asdf", tree))
+
+
+@pytest.mark.parametrize("codec", ["blosclz", "lz4", "lz4hc:9", "zlib:1", "zstd"])
+def test_blocks_of_blosc_chunks_and_frames(cippus, rng, tmp_path, codec):
+    for dtype in ("u1", "<i2", ">f4", "<f8", "<c16", "S5", [("a", "<i4"), ("b", "S13")]):
+        data = values(rng, dtype, (40_000,))
+        data[5000:30_000] = data[7]
+        np.save(tmp_path / "in.npy", data)
+        for how in ([], ["--filter", "bitshuffle"], ["--filter", "none"]):
+            for label in ("blsc", "bls2"):
+                cippus.run("convert", "--overwrite", "--codec", f"{label}:{codec}", *how, tmp_path / "in.npy", tmp_path / "out.asdf")
+                np.testing.assert_array_equal(cippus.array(tmp_path / "out.asdf"), data)
+            with open(tmp_path / "block", "wb") as f:  # of bls2
+                f.write(cippus.run("cat", "--block", "0", "--stored", tmp_path / "out.asdf"))
+            frame = blosc2.schunk_from_cframe((tmp_path / "block").read_bytes())
+            assert frame.typesize == data.dtype.itemsize and frame[:] == data.tobytes()
+            assert frame[100:200] == data[100:200].tobytes()
+            cippus.run("convert", "--overwrite", "--codec", f"blsc:{codec}", *how, tmp_path / "in.npy", tmp_path / "out.asdf")
+            note("blosc", read_equal(tmp_path / "out.asdf", {"data": data}))
 
 
 def test_threads_do_not_change_the_bytes(cippus, rng, tmp_path):

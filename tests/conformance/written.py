@@ -31,7 +31,7 @@ import written_commands  # noqa: E402
 
 LIST = HERE / "written.txt"
 SOFTWARE = re.compile(rb"(name: cippus,\s+version: )[^,}\s]+")
-CODEC_OF = {"zlib": "zlib", "bzp2": "bzip2", "lz4": "lz4", "lz4f": "lz4f", "zstd": "zstd"}
+CODEC_OF = {"bls2": "zstd", "zlib": "zlib", "bzp2": "bzip2", "lz4": "lz4", "lz4f": "lz4f", "zstd": "zstd"}
 TAKE_THREADS = ("create", "edit", "convert")
 
 
@@ -45,7 +45,7 @@ def versions(command):
 
 
 def codecs_of(name):
-    return {CODEC_OF[c] for c in re.findall(r"zlib|bzp2|lz4f|lz4|zstd", name)}
+    return {CODEC_OF[c] for c in re.findall(r"bls2|zlib|bzp2|lz4f|lz4|zstd", name)}
 
 
 def digest(folder):

@@ -17,7 +17,7 @@ RECORDS = {
 TEXTS = {"S5": "|S5", "U3le": "<U3", "U3be": ">U3"}
 OTHERS = {"time": "<M8[ns]", "delta": "<m8[s]", "void": "|V6"}
 DTYPES = {**{n + "le": "<" + n for n in NUMBERS}, **{n + "be": ">" + n for n in NUMBERS if n[1:] != "1"}, **TEXTS, **RECORDS, **OTHERS}
-CODECS = ["none", "zlib", "zlib:1", "zlib:9", "bzp2", "bzp2:1", "lz4", "lz4f", "lz4f:9", "zstd", "zstd:1", "zstd:19"]
+CODECS = ["none", "zlib", "zlib:1", "zlib:9", "bzp2", "bzp2:1", "lz4", "lz4f", "lz4f:9", "zstd", "zstd:1", "zstd:19", "blsc", "blsc:lz4:5", "bls2", "bls2:lz4"]
 PLAIN_CODECS = [c for c in CODECS if ":" not in c]
 STANDARDS = ["0.1.0", *(f"1.{i}.0" for i in range(7))]
 STORAGES = ["internal", "inline", "external", "streamed"]
@@ -439,7 +439,7 @@ def blzs():
 
 def big():
     """With `threads=N` still to be added to options of "create", "edit" and "convert"."""
-    for codec in ("none", "zlib", "zlib:1", "bzp2", "lz4", "lz4f", "zstd", "zstd:1"):
+    for codec in ("none", "zlib", "zlib:1", "bzp2", "lz4", "lz4f", "zstd", "zstd:1", "blsc", "blsc:zlib", "bls2", "bls2:lz4:9"):
         yield f"big/put/{codec}", created([f"codec={codec}"], put("a", BIG["soft"]), put("b", "u1le-5"))
         if codec in ("none", "zlib", "lz4"):
             yield f"big/noise/{codec}", created([f"codec={codec}"], ["put_array", "a", at(BIG["noise"])])

@@ -30,8 +30,8 @@ static void numbers(int32_t *out, size_t n, int32_t seed)
         out[i] = (int32_t)((uint32_t)i * 2654435761u) % 1000 + seed;
 }
 
-/* early: as ASDF 0.1, `packed` in tiles. */
-static void make_asdf(const char *dir, int64_t slack, bool early)
+/* codec: of `packed`; NULL: as ASDF 0.1, in tiles. */
+static void make_asdf(const char *dir, int64_t slack, const char *codec)
 {
     int32_t v[ROWS * ROW];
     const int64_t shape[] = { ROWS, ROW };
@@ -41,12 +41,12 @@ static void make_asdf(const char *dir, int64_t slack, bool early)
                                   .overwrite = true,
                                   .level = CIP_LEVEL_PROCESS,
                                   .threads = 1,
-                                  .version = early ? "0.1.0" : NULL,
+                                  .version = codec == NULL ? "0.1.0" : NULL,
                                   .tree_slack = slack };
     static const char *const chain[] = { "encode=[[tile, {shape: [16, 16]}], zlib]", NULL };
     const cip_array_options packed = { .size = sizeof packed,
-                                       .codec = early ? NULL : "zlib",
-                                       .format_options = early ? chain : NULL };
+                                       .codec = codec,
+                                       .format_options = codec == NULL ? chain : NULL };
     numbers(v, ROWS * ROW, 0);
     must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
     must(cip_set_string(w, "meta/name", "M 31", &err), &err);
@@ -58,17 +58,27 @@ static void make_asdf(const char *dir, int64_t slack, bool early)
 
 void fault_make_asdf(const char *dir)
 {
-    make_asdf(dir, 300, false);
+    make_asdf(dir, 300, "zlib");
 }
 
 void fault_make_early_asdf(const char *dir)
 {
-    make_asdf(dir, 300, true);
+    make_asdf(dir, 300, NULL);
+}
+
+void fault_make_blsc_asdf(const char *dir)
+{
+    make_asdf(dir, 300, "blsc:zlib");
+}
+
+void fault_make_bls2_asdf(const char *dir)
+{
+    make_asdf(dir, 300, "bls2:zlib");
 }
 
 void fault_make_tight_asdf(const char *dir)
 {
-    make_asdf(dir, -1, false);
+    make_asdf(dir, -1, "zlib");
 }
 
 cip_status fault_edit(const char *path, cip_level level,

@@ -48,6 +48,8 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
 fault_change fault_create_sparse; /* of Blosc2, in three chunks */
 void fault_make_asdf(const char *dir);
+void fault_make_blsc_asdf(const char *dir);
+void fault_make_bls2_asdf(const char *dir);
 void fault_make_early_asdf(const char *dir); /* of 0.1, the packed array by an encoding chain */
 void fault_make_holes(const char *dir);
 void fault_make_external(const char *dir);

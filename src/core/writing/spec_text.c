@@ -7,12 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/blosc/blosc.h"
+
+/* Behind a codec of chunks may stand the one in them: "blsc:lz4:5". */
+static size_t name_len(const char *text)
+{
+    char within[16];
+    const size_t n = strcspn(text, ":"), m = text[n] == ':' ? strcspn(text + n + 1, ":") : 0;
+    if (m == 0 || m >= sizeof within)
+        return n;
+    memcpy(within, text + n + 1, m);
+    within[m] = '\0';
+    return cip_blosc_codec_id(within) >= 0 ? n + 1 + m : n;
+}
+
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err)
 {
     if (text == NULL)
         return CIP_OK;
     /* what stands behind the colon as KEY=VALUE is the codec's own, and belongs to its name */
-    size_t len = strchr(text, '=') != NULL ? strlen(text) : strcspn(text, ":");
+    const size_t len = strchr(text, '=') != NULL ? strlen(text) : name_len(text);
     char *name, *end = NULL;
     CIP_TRY(cip_arena_copy(a, text, len, &name, err));
     spec->codec = name;

@@ -397,7 +397,8 @@ static void options_of_a_format_are_told_and_no_others_taken(void **state)
     cip_edit *e;
     assert_string_equal(cip_format_option_at("asdf", 0, &help), "encode");
     assert_non_null(strstr(help, "chain"));
-    assert_null(cip_format_option_at("asdf", 1, NULL));
+    assert_string_equal(cip_format_option_at("asdf", 1, NULL), "filter");
+    assert_null(cip_format_option_at("asdf", 2, NULL));
     assert_null(cip_format_option_at("npy", 0, NULL));
     assert_null(cip_format_option_at("no such", 0, NULL));
     FAILS(

@@ -221,6 +221,26 @@ cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *
 cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_space **out,
                                cip_err *err);
 
+/* --- blosc2_write_nested.c: such frames written ------------------------------------------------
+ */
+
+/* A list of items, of which nothing is said but their size. */
+typedef struct cip_b2_nested {
+    cip_env *env;
+    const cip_blosc_spec *blosc; /* codec, level and filters; NULL: by default */
+    uint64_t typesize, nitem;
+    const cip_array *source; /* that has just these items, whose chunks may move; or NULL */
+} cip_b2_nested;
+
+/* To `out`, which is empty and can be changed; *form: how the items are stored. What it makes lives
+ * in the arena until cip_b2_nested_clear. */
+cip_status cip_b2_nested_begin(const cip_b2_nested *n, cip_arena *a, cip_out *out,
+                               cip_array_form *form, void **state, cip_err *err);
+cip_store_fn cip_b2_nested_store;
+cip_status cip_b2_nested_end(void *state, cip_mem *mem, cip_out *out, cip_err *err);
+/* NULL is fine. */
+void cip_b2_nested_clear(void *state);
+
 /* --- blosc2_tensor.c --------------------------------------------------------------------------
  */
 

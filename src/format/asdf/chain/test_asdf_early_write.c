@@ -13,7 +13,8 @@
 #include "support/needs.h"
 #include "tree/edit.h"
 
-#define ENCODE(chain) ((const char *const[]){ [ASDF_OPTION_ENCODE] = (chain) })
+#define ENCODE(chain)                                                                              \
+    ((const char *const[]){ [ASDF_OPTION_ENCODE] = (chain), [ASDF_OPTION_FILTER] = NULL })
 
 static const int64_t shape[] = { 3, 4 };
 static const int64_t numbers[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };

@@ -122,14 +122,26 @@ cip_status cip_asdf_update_encode_by(asdf_update *u, asdf_ublock *b, asdf_blockw
     return CIP_OK;
 }
 
-static cip_status encode(asdf_update *u, asdf_ublock *b, cip_err *err)
+/* Through the codec that it has: as the options say where they name it, else as it was. */
+static cip_status choose_packing(asdf_update *u, size_t block, asdf_packing *how, cip_err *err)
+{
+    const asdf_ublock *b = &u->b[block];
+    const char *name;
+    if (cip_asdf_packing_of(&u->how, how, NULL) != CIP_OK ||
+        memcmp(how->code, b->head.code, sizeof how->code) != 0) {
+        CIP_TRY(cip_asdf_code_name(u->arena, b->head.code, &name, err));
+        CIP_TRY(cip_asdf_packing(name, 0, how, err));
+        cip_asdf_blosc_like(u->l, &b->head, how);
+    }
+    how->typesize = b->array != NULL ? b->array->dtype->itemsize : cip_asdf_block_item(u->l, block);
+    return CIP_OK;
+}
+
+static cip_status encode(asdf_update *u, size_t block, cip_err *err)
 {
     asdf_blockw w = { .env = NULL };
-    const char *name;
-    CIP_TRY(cip_asdf_code_name(u->arena, b->head.code, &name, err));
-    bool asked = u->how.codec != NULL && strcmp(u->how.codec, name) == 0;
-    CIP_TRY(cip_asdf_packing(name, asked ? u->how.level : 0, &w.how, err));
-    return cip_asdf_update_encode_by(u, b, &w, err);
+    CIP_TRY(choose_packing(u, block, &w.how, err));
+    return cip_asdf_update_encode_by(u, &u->b[block], &w, err);
 }
 
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
@@ -143,7 +155,7 @@ cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
     CIP_TRY(cip_changes_len(&b->data, &b->raw_len, err));
     if (chained)
         return cip_asdf_update_encode_chain(u, block, err);
-    return raw || made_of(&b->data).io == NULL ? CIP_OK : encode(u, b, err);
+    return raw || made_of(&b->data).io == NULL ? CIP_OK : encode(u, block, err);
 }
 
 asdf_payload cip_asdf_update_payload(const asdf_ublock *b)

@@ -20,6 +20,17 @@ cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *o
     return cip_out_fill(out, 0, PREFIX + size - n - p->extra.len, err);
 }
 
+/* The payload through its codec. */
+static cip_status begin_codec(asdf_blockw *b, cip_err *err)
+{
+    if (cip_asdf_is_blosc(&b->how))
+        return cip_asdf_bloscw_new(b->env, &b->how, b->nbytes, &b->blosc, err);
+    CIP_TRY(cip_encoder_new(b->env, b->how.framing, b->how.level, 0, b->to, &b->enc, err));
+    if (b->nbytes != 0)
+        cip_encoder_expect(b->enc, b->nbytes);
+    return CIP_OK;
+}
+
 /* The chain's text, then the line of its stages. */
 static cip_status begin_chain(asdf_blockw *b, cip_err *err)
 {
@@ -40,9 +51,10 @@ static cip_status write_in(void *user, const void *p, size_t n, cip_err *err)
 
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
 {
-    cip_out *to = b->out;
-    if ((flags & ASDF_STREAMED) != 0) {
+    b->to = b->out;
+    if ((flags & ASDF_STREAMED) != 0 || (b->nbytes == 0 && cip_asdf_is_blosc(&b->how)))
         CIP_TRY(cip_asdf_packing(NULL, 0, &b->how, err));
+    if ((flags & ASDF_STREAMED) != 0) {
         b->sum = ASDF_SUM_NONE;
         b->chain = NULL;
     }
@@ -58,39 +70,59 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
         return begin_chain(b, err);
     if (b->sum == ASDF_SUM_STORED) {
         CIP_TRY(cip_summed_new(b->env, CIP_SUM_MD5, b->out, &b->summed, err));
-        to = cip_summed_out(b->summed);
+        b->to = cip_summed_out(b->summed);
     } else if (b->sum == ASDF_SUM_DECODED) {
         CIP_TRY(cip_sum_new(&b->env->mem, CIP_SUM_MD5, &b->decoded, err));
     }
-    CIP_TRY(cip_encoder_new(b->env, b->how.framing, b->how.level, 0, to, &b->enc, err));
-    if (b->nbytes != 0)
-        cip_encoder_expect(b->enc, b->nbytes);
-    return CIP_OK;
+    return begin_codec(b, err);
+}
+
+/* --- the one of three that takes the bytes ------------------------------------------------------
+ */
+
+static cip_status take(asdf_blockw *b, const void *p, size_t n, cip_err *err)
+{
+    if (b->chained != NULL)
+        return cip_asdf_chainw_write(b->chained, p, n, err);
+    return b->blosc != NULL ? cip_asdf_bloscw_write(b->blosc, p, n, err)
+                            : cip_encoder_write(b->enc, p, n, err);
+}
+
+static cip_status finish(asdf_blockw *b, cip_err *err)
+{
+    if (b->chained != NULL)
+        return cip_asdf_chainw_finish(b->chained, err);
+    return b->blosc != NULL ? cip_asdf_bloscw_finish(b->blosc, b->to, err)
+                            : cip_encoder_finish(b->enc, err);
+}
+
+static uint64_t taken(const asdf_blockw *b)
+{
+    if (b->chained != NULL)
+        return cip_asdf_chainw_raw(b->chained);
+    return b->blosc != NULL ? cip_asdf_bloscw_raw(b->blosc) : cip_encoder_raw(b->enc);
 }
 
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err)
 {
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
-    CIP_TRY(b->chained != NULL ? cip_asdf_chainw_write(b->chained, p, n, err)
-                               : cip_encoder_write(b->enc, p, n, err));
+    CIP_TRY(take(b, p, n, err));
     return cip_report_progress(b->told, n) ? cip_report_status(b->told, err) : CIP_OK;
 }
 
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
-    CIP_TRY(b->chained != NULL ? cip_asdf_chainw_finish(b->chained, err)
-                               : cip_encoder_finish(b->enc, err));
+    CIP_TRY(finish(b, err));
     if (b->summed != NULL)
         CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
     b->head.used = b->head.allocated = b->out->n - b->payload;
-    b->head.data_size =
-        b->chained != NULL ? cip_asdf_chainw_raw(b->chained) : cip_encoder_raw(b->enc);
+    b->head.data_size = taken(b);
     b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
-    *larger = b->how.framing != NULL && b->head.used >= b->head.data_size;
+    *larger = cip_asdf_packs(&b->how) && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
     if (b->bare || (b->head.flags & ASDF_STREAMED) != 0)
         return CIP_OK;
@@ -124,10 +156,12 @@ cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data,
 void cip_asdf_blockw_clear(asdf_blockw *b)
 {
     cip_encoder_free(b->enc);
+    cip_asdf_bloscw_free(b->blosc);
     cip_asdf_chainw_free(b->chained);
     cip_summed_free(b->summed);
     cip_sum_free(b->decoded);
     b->enc = NULL;
+    b->blosc = NULL;
     b->chained = NULL;
     b->summed = NULL;
     b->decoded = NULL;

@@ -102,7 +102,18 @@ static const row rows[] = {
     { "zlib", "zlib", "zlib", NULL },  { "bzip2", "bzip2", "bzp2", NULL },
     { "bzp2", "bzip2", "bzp2", NULL }, { "lz4", "lz4", "lz4", &lz4_framing },
     { "zstd", "zstd", "zstd", NULL },  { "lz4f", "lz4f", "lz4f", &lz4f_framing },
+    { "blsc", "blsc", "blsc", NULL },  { "bls2", "bls2", "bls2", NULL },
 };
+
+static const row *find_row(const char *codec, const char **within)
+{
+    const size_t n = strcspn(codec, ":");
+    *within = codec[n] == ':' ? codec + n + 1 : "";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strlen(rows[i].name) == n && memcmp(rows[i].name, codec, n) == 0)
+            return &rows[i];
+    return NULL;
+}
 
 cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err)
 {
@@ -111,22 +122,35 @@ cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip
         *out = p;
         return CIP_OK;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].name, codec) != 0)
-            continue;
-        p.name = rows[i].codec;
-        p.framing = rows[i].framing != NULL ? rows[i].framing : cip_framing_find(p.name);
-        memcpy(p.code, rows[i].code, sizeof p.code);
-        if (p.framing == NULL || !cip_codec_available(cip_codec_find(p.name)))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the codec %s was left out of this build", p.name);
+    const char *within;
+    const row *r = find_row(codec, &within);
+    if (r != NULL && within[0] != '\0' && strncmp(r->code, "bls", 3) != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s:LEVEL, found '%.40s'",
+                        r->name, codec);
+    if (r == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected one of the codecs none, zlib, bzp2, lz4, lz4f, zstd, blsc, bls2 "
+                        "for ASDF, found '%.40s'",
+                        codec);
+    p.name = r->codec;
+    memcpy(p.code, r->code, sizeof p.code);
+    if (cip_asdf_is_blosc(&p)) {
+        CIP_TRY(cip_asdf_blosc_packing(within, &p, err));
         *out = p;
         return CIP_OK;
     }
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected one of the codecs none, zlib, bzp2, lz4, lz4f, zstd for ASDF, found "
-                    "'%.40s'",
-                    codec);
+    p.framing = r->framing != NULL ? r->framing : cip_framing_find(p.name);
+    if (p.framing == NULL || !cip_codec_available(cip_codec_find(p.name)))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the codec %s was left out of this build", p.name);
+    *out = p;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_packing_of(const cip_spec *spec, asdf_packing *out, cip_err *err)
+{
+    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, out, err));
+    return cip_asdf_packing_filter(cip_option_given(spec->option, ASDF_OPTION_FILTER), out, err);
 }
 
 cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err)

@@ -39,6 +39,14 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
     return CIP_OK;
 }
 
+static cip_status encode_anew(asdf_recoding *w, const asdf_place *at, cip_space *data,
+                              asdf_piece *p, cip_err *err)
+{
+    asdf_packing how = w->how;
+    how.typesize = cip_asdf_block_item(at->f->layout, at->i);
+    return encode(w, data, &how, p, err);
+}
+
 /* A block of another layout than the file's. What that cannot say of a payload is decoded; a
  * checksum is of a payload that stays. */
 static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
@@ -74,8 +82,8 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
     if (cip_asdf_form_of(p) != w->form)
         CIP_TRY(change_form(w, b, p, err));
     bool streamed = (p->flags & ASDF_STREAMED) != 0;
-    if (w->recode && b->data != NULL && !(streamed && w->how.framing == NULL))
-        return encode(w, b->data, &w->how, p, err);
+    if (w->recode && b->data != NULL && !(streamed && !cip_asdf_packs(&w->how)))
+        return encode_anew(w, at, b->data, p, err);
     if (!w->resum || streamed)
         return CIP_OK;
     if (w->sum == ASDF_SUM_NONE) {
@@ -164,7 +172,7 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
 
 static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
 {
-    for (size_t i = 0; i < n && w->recode && w->how.framing != NULL; i++)
+    for (size_t i = 0; i < n && w->recode && cip_asdf_packs(&w->how); i++)
         if (memcmp(p[i].code, w->how.code, sizeof p[i].code) == 0)
             return true;
     return false;
@@ -212,7 +220,7 @@ cip_status cip_asdf_recoding_begin(cip_layout *l, cip_arena *a, const cip_spec *
     *w = (asdf_recoding){ .layout = l, .env = l->env, .arena = a, .notes = spec->notes };
     w->recode = spec->codec != NULL;
     w->resum = spec->checksum != NULL;
-    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &w->how, err));
+    CIP_TRY(cip_asdf_packing_of(spec, &w->how, err));
     return cip_asdf_sum(spec->checksum, &w->sum, err);
 }
 

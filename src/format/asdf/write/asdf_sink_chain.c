@@ -6,6 +6,8 @@
 
 const cip_format_option cip_asdf_options[] = {
     { "encode", "the encoding chain of data (0.1): [[tile, {shape: [32, 32]}], zlib]" },
+    { "filter", "of the codecs blsc and bls2: shuffle (the default), bitshuffle, none; of bls2 "
+                "also delta, bytedelta, several in a row" },
     { NULL, NULL },
 };
 
@@ -25,7 +27,7 @@ static cip_status early(cip_env *env, cip_arena *a, const char *encode, asdf_how
 {
     bool zlib = strcmp(how->packing.name, "zlib") == 0;
     how->chain = NULL;
-    if (how->packing.framing != NULL && !zlib)
+    if (cip_asdf_packs(&how->packing) && !zlib)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected one of the codecs none, zlib for ASDF 0.1.0, found '%.40s'",
                         how->packing.name);
@@ -40,7 +42,7 @@ cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asd
 {
     asdf_how how = { .chain = NULL };
     CIP_TRY(cip_asdf_standard_of(spec, &how.standard, err));
-    CIP_TRY(cip_asdf_packing(spec->codec, spec->level, &how.packing, err));
+    CIP_TRY(cip_asdf_packing_of(spec, &how.packing, err));
     if (how.standard->early)
         CIP_TRY(early(env, a, cip_option_given(spec->option, ASDF_OPTION_ENCODE), &how, err));
     *out = how;
@@ -53,7 +55,8 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
 {
     const cip_spec_array *s = t->s;
     const char *encode = cip_option_given(s->option, ASDF_OPTION_ENCODE);
-    if (s->codec == NULL && encode == NULL)
+    const char *filter = cip_option_given(s->option, ASDF_OPTION_FILTER);
+    if (s->codec == NULL && encode == NULL && filter == NULL)
         return CIP_OK;
     if (encode != NULL && !how->standard->early)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -63,6 +66,7 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
         return cip_asdf_chain_has_no_place(t->where == CIP_WHERE_INLINE, err);
     if (s->codec != NULL)
         CIP_TRY(cip_asdf_packing(s->codec, s->level, &how->packing, err));
+    CIP_TRY(cip_asdf_packing_filter(filter, &how->packing, err));
     return how->standard->early ? early(env, a, encode, how, err) : CIP_OK;
 }
 
@@ -82,6 +86,7 @@ cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, 
     CIP_TRY(own_way(env, a, t, how, err));
     if (t->nbytes == 0 || t->s->is_view)
         CIP_TRY(cip_asdf_packing(NULL, 0, &how->packing, err));
+    how->packing.typesize = t->of.dtype->itemsize;
     if (t->nbytes == 0 || t->s->is_view || t->where == CIP_WHERE_INLINE ||
         t->where == CIP_WHERE_STREAMED)
         how->chain = NULL;

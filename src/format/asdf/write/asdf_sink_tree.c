@@ -111,19 +111,21 @@ static cip_status raw_tree(asdf_writer *w, cip_arena *a, const cip_node **out, c
     return CIP_OK;
 }
 
+static const char *const extensions[] = { "lz4f", "zstd", "blsc" };
+enum { NEXTENSION = sizeof extensions / sizeof extensions[0] };
+
 /* The codecs beyond the standard, each once. */
 static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, size_t *n,
                                  cip_err *err)
 {
-    static const char *const names[] = { "lz4f", "zstd" };
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    for (size_t k = 0; k < NEXTENSION; k++) {
         bool used = false;
         for (size_t i = 0; i < w->n; i++)
             used = used || (w->target[i]->where != CIP_WHERE_INLINE && !w->target[i]->s->is_view &&
-                            strcmp(w->target[i]->how.packing.name, names[k]) == 0);
+                            strcmp(w->target[i]->how.packing.name, extensions[k]) == 0);
         asdf_swap x = { .path = "history/extensions/-" };
         if (used)
-            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, names[k], &x.to, err));
+            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, extensions[k], &x.to, err));
         if (x.to != NULL)
             swap[(*n)++] = x;
     }
@@ -148,7 +150,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
     size_t n = 0;
     CIP_GO(cip_asdf_head_text(w->standard, text, err));
     CIP_GO(add_comments(w, text, err));
-    CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n + 2, err));
+    CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n + NEXTENSION, err));
     if (cip_asdf_is_rawarray(&w->spec))
         CIP_GO(raw_tree(w, &arena, &w->tree, err));
     for (size_t i = 0; i < w->n; i++) {

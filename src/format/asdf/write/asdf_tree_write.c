@@ -150,6 +150,7 @@ typedef struct codec_row {
 static const codec_row codecs[] = {
     { "lz4f", "asdf_compression.lz4f.extensions.LZ4FrameExtension", CODEC_URI "lz4f-1.0.0" },
     { "zstd", "asdf_compression.zstd.extensions.ZstdExtension", CODEC_URI "zstd-1.0.0" },
+    { "blsc", "asdf_compression.blsc.extensions.BloscExtension", CODEC_URI "blsc-1.0.0" },
 };
 
 /* Whether there is a list that it can be added to, and it is not in it. */

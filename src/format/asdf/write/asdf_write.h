@@ -4,12 +4,13 @@
 #ifndef CIP_FORMAT_ASDF_WRITE_H
 #define CIP_FORMAT_ASDF_WRITE_H
 
+#include "codec/blosc/blosc.h"
 #include "format/asdf/write/asdf_chain_write.h"
 #include "space/encode.h"
 
 /* Options that no other format has, and their numbers. */
 extern const cip_format_option cip_asdf_options[];
-enum { ASDF_OPTION_ENCODE = 0 };
+enum { ASDF_OPTION_ENCODE = 0, ASDF_OPTION_FILTER };
 
 /* --- asdf_standard.c: versions of the standard --------------------------------------------------
  */
@@ -83,18 +84,53 @@ cip_status cip_asdf_integer_node(cip_arena *a, const asdf_standard *s, const cip
 typedef struct asdf_packing {
     const char *name;
     uint8_t code[4];
-    const cip_framing *framing; /* NULL: as it is */
+    const cip_framing *framing; /* NULL: as it is, or: */
+    cip_blosc_spec blosc;       /* of blsc and bls2, without typesize */
+    uint64_t typesize;          /* bytes of an element, for these; 0: not known */
     int level;
 } asdf_packing;
 
-/* The codec by name (NULL: none). UNSUPPORTED for one that ASDF has no code for. */
+/* The codec by name (NULL: none); behind a colon may stand the one in blsc and bls2. UNSUPPORTED
+ * for one that ASDF has no code for. */
 cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err);
+/* ... and the filters of blsc and bls2 (NULL: as by default). ARG, UNSUPPORTED. */
+cip_status cip_asdf_packing_filter(const char *filter, asdf_packing *p, cip_err *err);
+/* Codec and filter as a spec gives them for all arrays. */
+cip_status cip_asdf_packing_of(const cip_spec *spec, asdf_packing *out, cip_err *err);
+/* Whether payloads are stored in another way than they are. */
+static inline bool cip_asdf_packs(const asdf_packing *p)
+{
+    return p->code[0] != 0;
+}
 
 typedef enum asdf_sum { ASDF_SUM_STORED = 0, ASDF_SUM_DECODED, ASDF_SUM_NONE } asdf_sum;
 /* "md5" (and NULL), "legacy", "none". */
 cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err);
 /* The same in a file of the standard: 0.1.0 has no checksums (UNSUPPORTED if one is asked for). */
 cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *out, cip_err *err);
+
+/* --- asdf_blosc_write.c: payloads of blsc and bls2 ----------------------------------------------
+ */
+
+bool cip_asdf_is_blosc(const asdf_packing *p);
+/* Bytes of an element of an array that lies in the block; 0: there is none. */
+uint64_t cip_asdf_block_item(const cip_layout *l, size_t block);
+/* Codec and filters as a block has them that is stored so, as far as its payload says; others
+ * leave *p as it is. */
+void cip_asdf_blosc_like(cip_layout *l, const asdf_block *b, asdf_packing *p);
+/* Sets p->blosc; `codec`: the one in it, or "". UNSUPPORTED, ARG. */
+cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *err);
+typedef struct asdf_bloscw asdf_bloscw;
+/* For nbytes raw bytes, 1 or more. UNSUPPORTED for more than blsc holds. */
+cip_status cip_asdf_bloscw_new(cip_env *env, const asdf_packing *how, uint64_t nbytes,
+                               asdf_bloscw **out, cip_err *err);
+cip_status cip_asdf_bloscw_write(asdf_bloscw *w, const void *p, size_t n, cip_err *err);
+/* All of the payload to `to`. ARG when bytes are missing. */
+cip_status cip_asdf_bloscw_finish(asdf_bloscw *w, cip_out *to, cip_err *err);
+/* Bytes taken so far. */
+uint64_t cip_asdf_bloscw_raw(const asdf_bloscw *w);
+/* NULL is fine. */
+void cip_asdf_bloscw_free(asdf_bloscw *w);
 
 /* --- asdf_block_write.c -------------------------------------------------------------------------
  */
@@ -114,13 +150,15 @@ typedef struct asdf_blockw {
     const asdf_chain *chain; /* in a codec's place, of form B; or NULL */
     const asdf_encoded *of;  /* the array that goes through it */
     asdf_sum sum;
-    uint64_t nbytes;  /* that will be written; 0: not known */
+    uint64_t nbytes;  /* that will be written; 0: not known, or none */
     cip_report *told; /* of them, as progress; it may stop the writing. NULL: nobody */
     cip_out in;       /* leads to cip_asdf_blockw_write, once begun */
-    cip_encoder *enc;
+    cip_encoder *enc; /* one of these three */
+    asdf_bloscw *blosc;
     asdf_chainw *chained;
     double worst; /* the largest error of the chain, once ended */
     cip_summed *summed;
+    cip_out *to;      /* of the payload: the output, or what sums it */
     cip_sum *decoded; /* ASDF_SUM_DECODED */
 } asdf_blockw;
 

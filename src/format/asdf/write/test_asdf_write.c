@@ -286,8 +286,10 @@ static void every_codec_is_read_back(void **state)
     NEEDS_CODECS();
     static const struct {
         const char *name, code[5];
-    } row[] = { { "none", "\0\0\0\0" }, { "zlib", "zlib" }, { "bzip2", "bzp2" }, { "bzp2", "bzp2" },
-                { "lz4", "lz4\0" },     { "lz4f", "lz4f" }, { "zstd", "zstd" } };
+    } row[] = { { "none", "\0\0\0\0" }, { "zlib", "zlib" },    { "bzip2", "bzp2" },
+                { "bzp2", "bzp2" },     { "lz4", "lz4\0" },    { "lz4f", "lz4f" },
+                { "zstd", "zstd" },     { "blsc", "blsc" },    { "blsc:zlib", "blsc" },
+                { "bls2", "bls2" },     { "bls2:lz4", "bls2" } };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         made m;
         size_t n;
