@@ -34,7 +34,11 @@ scripts/apidoc.py --names | sort -u >"$work/declared"
 same scripts/exports.txt "$work/declared" \
     "scripts/exports.txt (<) is not what the headers declare (>); see --update"
 
-nm -D --defined-only "$build/libcippus.so" | awk '{ print $NF }' | sort -u >"$work/exported"
+# each with the version of the interface, which is a symbol itself
+nm -D --defined-only "$build/libcippus.so" | awk '$2 != "A" { print $NF }' | tee "$work/versioned" |
+    sed 's/@.*//' | sort -u >"$work/exported"
+grep -v '@@CIPPUS_' "$work/versioned" >"$work/bare"
+same /dev/null "$work/bare" "$build/libcippus.so exports names without a version (>)"
 same scripts/exports.txt "$work/exported" \
     "scripts/exports.txt (<) is not what $build/libcippus.so exports (>)"
 

@@ -41,7 +41,7 @@ static const char *name_of_column(const cip_file *f, const cip_array *a)
 
 static listed look_at(const cip_file *f, const cip_array *a)
 {
-    listed l = { .array = a, .name = name_of_column(f, a) };
+    listed l = { .array = a, .s = { .size = sizeof l.s }, .name = name_of_column(f, a) };
     cip_array_get_storage(a, &l.s, NULL);
     return l;
 }

@@ -85,7 +85,7 @@ static void print_json(const report *r, const cip_array *a, const char *field, c
 
 static int stat_one(const report *r, const cip_array *a, const cip_read_args *args)
 {
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_stat(a, args, &s, &err);
     end_progress(args->user);

@@ -92,7 +92,7 @@ int files_or_path(const opts *o, int max, bool *files)
 
 void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
 {
-    cip_array_storage s;
+    cip_array_storage s = { .size = sizeof s };
     if (cip_array_get_storage(a, &s, NULL) != CIP_OK || strcmp(s.kind, "external") == 0)
         return; /* the other file's blocks are compared */
     const cip_block_info *b = s.block >= 0 ? cip_file_block(f, (size_t)s.block) : NULL;

@@ -30,6 +30,7 @@ CIP_API cip_status cip_array_state(const cip_array *array, cip_err *err);
 
 /** How its data are stored. All borrowed. */
 typedef struct cip_array_storage {
+    size_t size;            /* sizeof(cip_array_storage), set by the caller */
     const char *kind;       /* "internal", "streamed", "inline", "external", "contiguous" */
     const char *codec;      /* "zlib", "none", ... */
     uint64_t stored_nbytes; /* of the whole block where several arrays share it */
@@ -37,7 +38,7 @@ typedef struct cip_array_storage {
     int64_t block;          /* index of the block it lies in, or -1 */
     bool masked;            /* elements of it may be missing, or items in a field of it */
 } cip_array_storage;
-/** Fills *out. `array` NULL passes on the status in err (or ARG). */
+/** Fills *out, whose size is set. `array` NULL passes on the status in err (or ARG). */
 CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_storage *out,
                                          cip_err *err);
 

@@ -82,6 +82,7 @@ CIP_API cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, ui
 
 /** What a chunk's header says. */
 typedef struct cip_blosc_chunk_info {
+    size_t size;      /* sizeof(cip_blosc_chunk_info), set by the caller */
     uint32_t version; /* 1, 2: Blosc1; 3 to 6: Blosc2 */
     uint32_t typesize;
     uint64_t nbytes;    /* decoded */
@@ -98,9 +99,9 @@ typedef struct cip_blosc_chunk_info {
     bool big_endian; /* the writer's byte order, which its elements have */
 } cip_blosc_chunk_info;
 
-/** Reads the header at the beginning of n bytes; those behind it are not looked at. A codec or
- * filter that this build cannot decode is no failure. TRUNCATED, CORRUPT, UNSUPPORTED (versions and
- * flags of the future). */
+/** Fills *out, whose size is set, from the header at the beginning of n bytes; those behind it are
+ * not looked at. A codec or filter that this build cannot decode is no failure. TRUNCATED, CORRUPT,
+ * UNSUPPORTED (versions and flags of the future). */
 CIP_API cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out,
                                   cip_err *err);
 

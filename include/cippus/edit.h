@@ -36,6 +36,7 @@ typedef struct cip_edit_options {
                                   take: "little", "big"; NULL: the machine's */
     unsigned wait; /* seconds for which another writer is waited for, and readers who are in the way
                       of the commit, before that is BUSY; 0: not at all */
+    uint32_t reserved; /* 0 */
 } cip_edit_options;
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)

@@ -9,6 +9,13 @@
 #define CIP_API __attribute__((visibility("default")))
 #endif
 
+/* Marks what a later version drops; the text says what to use in its place. */
+#if defined(__GNUC__)
+#define CIP_DEPRECATED(text) __attribute__((deprecated(text)))
+#else
+#define CIP_DEPRECATED(text)
+#endif
+
 /* Lets the compiler check the format strings given to printf-like functions. */
 #if defined(__GNUC__)
 #define CIP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

@@ -151,9 +151,10 @@ typedef int cip_write_fn(void *user, const void *bytes, size_t nbytes);
 
 typedef struct cip_tree_print_options {
     size_t size;          /* sizeof(cip_tree_print_options) */
-    bool json;            /* JSON instead of YAML */
     uint32_t depth;       /* deeper collections are left out; 0: none are */
+    bool json;            /* JSON instead of YAML */
     bool arrays_as_nodes; /* arrays as their description in the tree, not in one line */
+    uint16_t reserved;    /* 0 */
 } cip_tree_print_options;
 
 /** Writes a node of the file's tree (NULL: the root) as YAML or JSON; an array is shown in one
@@ -178,8 +179,10 @@ CIP_API const char *cip_format_option_at(const char *format, size_t i, const cha
  * and its library's version. NULL at the end.
  */
 CIP_API const char *cip_codec_name_at(size_t i, bool *available, const char **version);
-/** CIP_VERSION_STRING of the library. */
+/** CIP_VERSION_STRING and CIP_VERSION_NUM of the library, which may be another one than that of the
+ * headers. */
 CIP_API const char *cip_version(void);
+CIP_API int cip_version_number(void);
 
 #ifdef __cplusplus
 }

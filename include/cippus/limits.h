@@ -27,11 +27,12 @@ typedef struct cip_limits {
     uint64_t max_elements;   /* elements that one streaming call may produce; 0: as many as make
                                 2^17 bytes for each byte of the file, and 4 GiB in any case */
     uint32_t max_external;   /* external files opened for one file (1024) */
+    uint32_t reserved;       /* 0 */
 } cip_limits;
 
 #define CIP_LIMITS_INIT                                                                            \
     {                                                                                              \
-        sizeof(cip_limits), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                        \
+        sizeof(cip_limits), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                     \
     }
 
 /** Memory for everything that an open file owns. `resize` works like realloc with both sizes

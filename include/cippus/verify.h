@@ -36,6 +36,7 @@ CIP_API cip_status cip_verify_file(cip_file *file, uint32_t flags, cip_finding_f
 /** Statistics over the elements of a selection. Of complex numbers: of their absolute values.
  * Masked elements count only in nmasked. */
 typedef struct cip_stats {
+    size_t size; /* sizeof(cip_stats), set by the caller */
     uint64_t nelem, nmasked, nnan, nzero, ninf;
     double min, max, mean, std; /* of the elements that are neither masked nor NaN; NaN when there
                                    are none. Where some are infinite the mean is that infinity (NaN
@@ -47,8 +48,8 @@ typedef struct cip_stats {
     double finite_mean; /* of the elements that are finite; NaN when there are none */
 } cip_stats;
 
-/** By streaming, with bounded memory. The result does not depend on the number of threads. TYPE for
- * texts, records, opaque. */
+/** Fills *out, whose size is set, by streaming, with bounded memory. The result does not depend on
+ * the number of threads. TYPE for texts, records, opaque. */
 CIP_API cip_status cip_stat(const cip_array *array, const cip_read_args *args, cip_stats *out,
                             cip_err *err);
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/sized.h"
+
 static const cip_limits defaults = {
     .size = sizeof(cip_limits),
     .max_memory = UINT64_C(2) << 30,
@@ -27,13 +29,7 @@ cip_status cip_limits_resolve(const cip_limits *in, cip_limits *out, cip_err *er
     *out = defaults;
     if (in == NULL)
         return CIP_OK;
-    if (in->size == 0 || in->size > sizeof *in)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_limits.size between 1 and %zu, found %zu", sizeof *in,
-                        in->size);
-    memset(out, 0, sizeof *out);
-    memcpy(out, in, in->size);
-    out->size = sizeof *out;
+    CIP_TRY(CIP_SIZED_TAKE(cip_limits, in, out, err));
     DEFAULT_IF_ZERO(max_memory);
     DEFAULT_IF_ZERO(max_cache);
     DEFAULT_IF_ZERO(max_tree_bytes);

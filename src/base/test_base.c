@@ -17,6 +17,7 @@
 #include "base/endian.h"
 #include "base/env.h"
 #include "base/num.h"
+#include "base/sized.h"
 #include "base/strmap.h"
 
 /* --- errors, cursor, numbers ------------------------------------------------------------------ */
@@ -438,13 +439,56 @@ static void limits_that_are_zero_get_their_defaults(void **state)
                 out.max_external != 0 && out.max_elements == 0);
     in.size = 0;
     assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_ERR_ARG);
-    in.size = sizeof in + 1;
+    in.size = SIZE_MAX;
     assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_ERR_ARG);
     in.size = offsetof(cip_limits, max_cache); /* of an older program: the rest is default */
     assert_int_equal(cip_limits_resolve(&in, &out, NULL), CIP_OK);
     assert_true(out.max_depth == 256 && out.max_cache == UINT64_C(64) << 20);
     assert_int_equal(cip_limits_resolve(NULL, &out, NULL), CIP_OK);
     assert_int_equal(out.size, sizeof out);
+}
+
+typedef struct sized {
+    size_t size;
+    int64_t a, b;
+} sized;
+
+typedef struct newer_sized {
+    size_t size;
+    int64_t a, b, c;
+} newer_sized;
+
+static void structs_of_other_versions_are_taken(void **state)
+{
+    (void)state;
+    sized out;
+    const sized older = { offsetof(sized, b), 1, 2 };
+    newer_sized newer = { sizeof newer, 3, 4, 0 };
+    assert_int_equal(CIP_SIZED_TAKE(sized, &older, &out, NULL), CIP_OK);
+    assert_true(out.size == sizeof out && out.a == 1 && out.b == 0);
+    assert_int_equal(cip_sized_take("sized", &newer, &out, sizeof out, NULL), CIP_OK);
+    assert_true(out.size == sizeof out && out.a == 3 && out.b == 4);
+    newer.c = INT64_C(1) << 56; /* what it means nobody here knows */
+    assert_int_equal(cip_sized_take("sized", &newer, &out, sizeof out, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(CIP_SIZED_TAKE(sized, NULL, &out, NULL), CIP_OK);
+    assert_true(out.size == sizeof out && out.a == 0 && out.b == 0);
+}
+
+static void structs_of_other_versions_are_filled(void **state)
+{
+    (void)state;
+    const sized from = { sizeof from, 1, 2 };
+    sized older = { offsetof(sized, b), 7, 7 };
+    newer_sized newer = { sizeof newer, 7, 7, 7 };
+    cip_sized_give(&older, &from, sizeof from);
+    assert_true(older.size == offsetof(sized, b) && older.a == 1 && older.b == 7);
+    cip_sized_give(&newer, &from, sizeof from);
+    assert_true(newer.size == sizeof newer && newer.a == 1 && newer.b == 2 && newer.c == 0);
+    const size_t bad[] = { 0, sizeof(size_t) - 1, SIZE_MAX };
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cip_sized_room("sized", &bad[i], NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_sized_room("sized", NULL, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_sized_room("sized", &older, NULL), CIP_OK);
 }
 
 static int count_finding(void *user, const cip_finding *f)
@@ -496,6 +540,8 @@ int main(void)
         cmocka_unit_test(findings_are_kept_counted_and_passed_on),
         cmocka_unit_test(want_of_memory_is_no_finding),
         cmocka_unit_test(limits_that_are_zero_get_their_defaults),
+        cmocka_unit_test(structs_of_other_versions_are_taken),
+        cmocka_unit_test(structs_of_other_versions_are_filled),
         cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sized.h"
 #include "codec/blosc/blosc_encoder.h"
-#include "core/take_options.h"
 
 enum { DEFAULT_LEVEL = 5, STORED = -1, NKEPT = 8, MAX_NDIM = 16 };
 
@@ -117,7 +117,7 @@ static cip_status make(const cip_blosc_params *in, cip_blosc **out, cip_err *err
     cip_blosc_spec spec;
     cip_mem mem;
     cip_blosc *b;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_blosc_params, in, &p, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_blosc_params, in, &p, err));
     CIP_TRY(take_params(&p, &spec, err));
     uint64_t limit = p.max_memory != 0 ? p.max_memory : (uint64_t)2 << 30;
     cip_mem_init(&mem, p.allocator, 0);
@@ -250,21 +250,23 @@ cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out
     cip_blosc_head h;
     if (chunk == NULL && n != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a chunk, found NULL");
+    CIP_TRY(cip_sized_room("cip_blosc_chunk_info", out, err));
     CIP_TRY(cip_blosc_head_parse((cip_bytes){ chunk, n }, &h, err));
     const char *codec = cip_blosc_codec_name(h.compcode);
-    *out = (cip_blosc_chunk_info){ .version = h.version,
-                                   .typesize = h.typesize,
-                                   .nbytes = h.nbytes,
-                                   .cbytes = h.cbytes,
-                                   .blocksize = h.blocksize,
-                                   .nblock = h.nblock,
-                                   .codec = codec != NULL ? codec : "",
-                                   .codec_id = h.compcode,
-                                   .special = cip_blosc_special_name(h.special),
-                                   .memcpyed = h.memcpyed,
-                                   .split = h.split,
-                                   .dict = h.dict,
-                                   .big_endian = h.big };
-    cip_blosc_filters_print(h.filter, h.filter_meta, out->filter);
+    cip_blosc_chunk_info info = { .version = h.version,
+                                  .typesize = h.typesize,
+                                  .nbytes = h.nbytes,
+                                  .cbytes = h.cbytes,
+                                  .blocksize = h.blocksize,
+                                  .nblock = h.nblock,
+                                  .codec = codec != NULL ? codec : "",
+                                  .codec_id = h.compcode,
+                                  .special = cip_blosc_special_name(h.special),
+                                  .memcpyed = h.memcpyed,
+                                  .split = h.split,
+                                  .dict = h.dict,
+                                  .big_endian = h.big };
+    cip_blosc_filters_print(h.filter, h.filter_meta, info.filter);
+    cip_sized_give(out, &info, sizeof info);
     return CIP_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/sized.h"
 #include "core/reading/read_plan.h"
 #include "space/checkpoints.h"
 
@@ -170,7 +171,8 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
 {
     if (a == NULL)
         return missing_array(err);
-    *out = (cip_array_storage){
+    CIP_TRY(cip_sized_room("cip_array_storage", out, err));
+    const cip_array_storage found = {
         .kind = a->storage.kind != NULL ? a->storage.kind : "",
         .codec = a->storage.codec != NULL ? a->storage.codec : "none",
         .stored_nbytes = a->storage.nbytes,
@@ -178,6 +180,7 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
         .block = a->storage.block,
         .masked = a->mask.kind != CIP_MASK_NONE || a->mask.nfield != 0,
     };
+    cip_sized_give(out, &found, sizeof found);
     return CIP_OK;
 }
 

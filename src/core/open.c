@@ -12,7 +12,7 @@
 #include "core/foreign.h"
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
@@ -289,7 +289,7 @@ cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_er
 {
     cip_open_options o;
     *out = NULL;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     return handle_new(&o, out, err);
 }
 
@@ -342,7 +342,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     cip_status st =
         strcmp(path, "-") == 0 ? open_stdin(&o, &f, &own) : open_path(path, &o, &f, &own);
     if (st != CIP_OK && err != NULL)
@@ -360,7 +360,7 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     *file = NULL;
     if (methods == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
     if (st == CIP_OK)
@@ -376,7 +376,7 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     *file = NULL;
     if (ptr == NULL && nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
     return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);

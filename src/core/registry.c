@@ -117,3 +117,8 @@ const char *cip_version(void)
 {
     return CIP_VERSION_STRING;
 }
+
+int cip_version_number(void)
+{
+    return CIP_VERSION_NUM;
+}

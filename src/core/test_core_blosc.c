@@ -55,7 +55,7 @@ static void chunks_come_back_with_one_context(void **state)
 static void defaults_are_those_that_are_documented(void **state)
 {
     (void)state;
-    cip_blosc_chunk_info info;
+    cip_blosc_chunk_info info = { .size = sizeof info };
     cip_blosc *b = cip_blosc_new(NULL, NULL),
               *c = cip_blosc_new(CIP_BLOSC_PARAMS(.level = 5), NULL);
     size_t n = compress(b), m;
@@ -78,7 +78,7 @@ static void defaults_are_those_that_are_documented(void **state)
 static void parameters_reach_the_chunk(void **state)
 {
     (void)state;
-    cip_blosc_chunk_info info;
+    cip_blosc_chunk_info info = { .size = sizeof info };
     cip_blosc *b = cip_blosc_new(CIP_BLOSC_PARAMS(.codec = "zlib", .level = 9, .typesize = 4,
                                                   .filter = "bitshuffle", .blocksize = 4096,
                                                   .split = CIP_BLOSC_ALWAYS),
@@ -157,7 +157,7 @@ static void wrong_parameters_give_no_context(void **state)
         { .size = sizeof *rows, .blosc1 = true, .filter = "delta" },
         { .size = sizeof *rows, .blocksize = UINT32_MAX },
         { .size = 0 },
-        { .size = sizeof *rows + 8 },
+        { .size = SIZE_MAX },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cip_err err = CIP_ERR_INIT;
@@ -173,7 +173,7 @@ static void calls_that_do_not_fit_the_chunk_fail(void **state)
 {
     (void)state;
     cip_blosc *b = cip_blosc_new(CIP_BLOSC_PARAMS(.typesize = 4), NULL);
-    cip_blosc_chunk_info info;
+    cip_blosc_chunk_info info = { .size = sizeof info };
     size_t n = compress(b), m = 99;
     assert_int_equal(cip_blosc_decompress(b, chunk, n, back, NBYTES - 1, NULL), CIP_ERR_RANGE);
     assert_int_equal(cip_blosc_decompress(b, chunk, n, back, NBYTES + 1, NULL), CIP_ERR_RANGE);
@@ -223,7 +223,7 @@ static void specials_are_named(void **state)
 {
     (void)state;
     size_t n;
-    cip_blosc_chunk_info info;
+    cip_blosc_chunk_info info = { .size = sizeof info };
     cip_blosc *b = cip_blosc_new(CIP_BLOSC_PARAMS(.typesize = 4), NULL);
     memset(back, 0, NBYTES);
     assert_int_equal(cip_blosc_compress(b, back, NBYTES, chunk, CAP, &n, NULL), CIP_OK);

@@ -153,7 +153,7 @@ static void exports_and_statistics_tell_their_progress_and_stop(void **state)
     (void)state;
     static const char *const to[] = { "raw", "npy", "rawarray", "text", "csv", "json" };
     cip_file *f;
-    cip_stats stats;
+    cip_stats stats = { .size = sizeof stats };
     OK(cip_open("in.asdf", NULL, &f, err));
     const cip_array *a = cip_file_array(f, 0);
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {

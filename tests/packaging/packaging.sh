@@ -17,7 +17,7 @@ flags="-std=c17 -Wall -Wextra -Wpedantic -Werror"
 
 # loads_shared PROGRAM: whether it needs the shared library
 loads_shared() {
-    readelf -d "$1" | grep -q 'NEEDED.*libcippus\.so\.0'
+    readelf -d "$1" | grep -q 'NEEDED.*libcippus\.so\.0\.[0-9]*\]'
 }
 
 # The parts of an installation lie where the prefix says, and nowhere else.

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/commit/commit_impl.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 
 enum {
     TRIES = 16,
@@ -143,7 +143,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     cip_commit *c = NULL;
     cip_status st;
     *out = NULL;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
     CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
     c->env = env;
     c->fd = c->place.dir = -1;

@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "core/commit/commit_impl.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "io/temporary.h"
 
 cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
@@ -18,7 +18,7 @@ cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *targe
     cip_commit *c = NULL;
     cip_target own = *target;
     *out = NULL;
-    cip_status st = CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err);
+    cip_status st = CIP_SIZED_TAKE(cip_edit_options, opts, &o, err);
     if (st == CIP_OK)
         st = CIP_NEW(&env->mem, &c, 1, err);
     if (st != CIP_OK) {

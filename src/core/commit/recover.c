@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "core/commit/commit_impl.h"
 
 enum { NOTHING = 0, APPLIES = 1, ALIEN = 2, DISTRUSTED = 3, UNSEALED = 4, LOST = 5 };
@@ -128,18 +129,13 @@ cip_status cip_recover(const char *path, int what, cip_recover_info *info, cip_e
     cip_recover_info found = { .size = sizeof found };
     if (path == NULL || what < CIP_RECOVER_LOOK || what > CIP_RECOVER_DISCARD)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and what to do");
-    if (info != NULL && (info->size == 0 || info->size > sizeof found))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_recover_info.size between 1 and %zu, found %zu", sizeof found,
-                        info->size);
+    if (info != NULL)
+        CIP_TRY(cip_sized_room("cip_recover_info", info, err));
     CIP_TRY(cip_env_init(&env, NULL, NULL, NULL, err));
     cip_status st = what == CIP_RECOVER_LOOK ? look_only(&env, path, &found, err)
                                              : act(&env, path, what, &found, err);
     cip_env_clear(&env);
-    if (info != NULL) {
-        size_t size = info->size;
-        found.size = size;
-        memcpy(info, &found, size);
-    }
+    if (info != NULL)
+        cip_sized_give(info, &found, sizeof found);
     return st;
 }

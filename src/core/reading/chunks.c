@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sized.h"
 #include "codec/codec_app.h"
 #include "core/reading/read_plan.h"
 #include "space/chunk_list.h"
@@ -180,16 +181,13 @@ cip_status cip_chunk_at(const cip_array *a, uint64_t i, cip_chunk_info *out, cip
     cip_chunk c;
     cip_chunk_info full;
     CIP_TRY(open_list(a, &l, err));
-    if (out == NULL || out->size == 0 || out->size > sizeof full)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected cip_chunk_info.size between 1 and %zu", sizeof full);
+    CIP_TRY(cip_sized_room("cip_chunk_info", out, err));
     cip_status st = cip_chunk_list_at(&l, i, &c, err);
     if (st == CIP_OK)
         st = fill(&l, i, &c, &full, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
-    full.size = out->size; /* of the caller's version of the struct */
-    memcpy(out, &full, out->size);
+    cip_sized_give(out, &full, sizeof full);
     return CIP_OK;
 }
 

@@ -2,7 +2,7 @@
  * Working out a read: the field, the selection, the cast; and walking it in parts. */
 #include "core/reading/read_plan.h"
 
-#include "core/take_options.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { PIECE_BYTES = 8 << 20 };
 
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err)
 {
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_read_args, in, out, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_read_args, in, out, err));
     if (out->dtype == cip_dtype_as_stored())
         out->dtype = NULL;
     if (out->selection != NULL && out->slices != NULL)

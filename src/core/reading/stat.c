@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sized.h"
 #include "cippus/verify.h"
 #include "core/reading/read_plan.h"
 
@@ -246,14 +247,18 @@ static cip_status plan_as_number(summer *m, cip_err *err)
 cip_status cip_stat(const cip_array *a, const cip_read_args *args, cip_stats *out, cip_err *err)
 {
     summer m = { 0 };
+    cip_stats found;
     CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_sized_room("cip_stats", out, err));
     CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_STORED, &m.plan, err));
     cip_status st = plan_as_number(&m, err);
     if (st == CIP_OK)
         st = sum_all(&m, err);
     if (st == CIP_OK)
-        report(&m, out);
+        report(&m, &found);
+    if (st == CIP_OK)
+        cip_sized_give(out, &found, sizeof found);
     cip_read_plan_clear(&m.plan);
     return cip_fail_in(err, st, "%s", a->path);
 }

@@ -215,7 +215,7 @@ static void every_way_to_a_byte_is_checked(void **state)
     one_block b;
     int32_t v;
     const int64_t point[] = { 0, 0 };
-    cip_stats stats;
+    cip_stats stats = { .size = sizeof stats };
     cip_err err = CIP_ERR_INIT;
     taken *t = calloc(1, sizeof *t);
     make("none", NULL, &b);

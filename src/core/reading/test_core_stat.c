@@ -12,7 +12,7 @@
 static cip_stats stats_of(const char *descr, const char *shape, const void *data, size_t nbytes)
 {
     char *mem;
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     cip_file *f = test_open_npy(descr, shape, data, nbytes, &mem);
     assert_int_equal(cip_stat(cip_file_array(f, 0), NULL, &s, NULL), CIP_OK);
     cip_file_close(f);
@@ -93,7 +93,7 @@ static void masked_elements_count_only_as_masked(void **state)
 {
     (void)state;
     char *mem;
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     cip_file *f = test_open_asdf("m: !core/ndarray-1.1.0 {data: [1, 2, 99, 3], mask: 99}\n", &mem);
     assert_int_equal(cip_stat(cip_find(f, "m", NULL), NULL, &s, NULL), CIP_OK);
     assert_true(s.nmasked == 1 && s.max_int == 3 && s.nelem == 4);
@@ -106,7 +106,7 @@ static void texts_have_no_statistics(void **state)
 {
     (void)state;
     char *mem;
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     cip_file *f = test_open_npy("'|S2'", "(1,)", "ab", 2, &mem);
     assert_int_equal(cip_stat(cip_file_array(f, 0), NULL, &s, NULL), CIP_ERR_TYPE);
     cip_file_close(f);
@@ -126,7 +126,7 @@ static void many_elements_are_precise_whatever_the_threads(void **state)
     for (size_t i = 0; i < N; i++)
         dev += (v[i] - sum / N) * (v[i] - sum / N);
     char *mem = test_npy("'<f8'", "(2600000,)", 0, v, N * sizeof *v, &n);
-    cip_stats s[2];
+    cip_stats s[2] = { { .size = sizeof *s }, { .size = sizeof *s } };
     for (unsigned t = 0; t < 2; t++) {
         cip_file *f;
         assert_int_equal(cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.threads = 1 + 3 * t), &f, NULL),
@@ -159,7 +159,7 @@ static void the_deviation_is_precise_far_from_zero(void **state)
         dev += (v[i] - sum / N) * (v[i] - sum / N);
     char *mem = test_npy("'<f8'", "(100000,)", 0, v, N * sizeof *v, &n);
     cip_file *f;
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     assert_int_equal(cip_open_memory(mem, n, NULL, &f, NULL), CIP_OK);
     assert_int_equal(cip_stat(cip_file_array(f, 0), NULL, &s, NULL), CIP_OK);
     assert_true(fabsl(s.std / sqrtl(dev / N) - 1) < 1e-10);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/handle.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "tree/yaml.h"
 
 typedef struct printer {
@@ -91,7 +91,7 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file and a function, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_tree_print_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_tree_print_options, opts, &o, err));
     if (node == NULL)
         node = f->layout->tree;
     if (node == NULL)

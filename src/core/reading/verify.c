@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/handle.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 
 /* Reading is all that is wanted. */
 static int count_bytes(void *user, const uint8_t *p, size_t n)
@@ -154,7 +154,7 @@ cip_status cip_verify_with(const char *path, const cip_verify_options *opts, cip
     cip_verify_options o;
     cip_file *f;
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_verify_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
     cip_status st = cip_open(path, o.open, &f, &why);
     if (st != CIP_OK)
         return cannot_open(st, &why, fn, user, err);

@@ -13,7 +13,7 @@
 #include "core/writing/output.h"
 #include "core/writing/sink_run.h"
 #include "core/writing/spec_text.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "io/temporary.h"
 
 static cip_status choose_format(const char *out, const cip_convert_options *o, cip_sink_job *job,
@@ -210,7 +210,7 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an input and an output, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_convert_options, opts, &o, err));
     cip_arena arena = { .mem = &in->layout->env->mem };
     cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };
     cip_report notes;
@@ -232,8 +232,8 @@ cip_status cip_convert(const char *in, const char *out, const cip_convert_option
     cip_convert_options o;
     cip_open_options how;
     cip_file *f;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_convert_options, opts, &o, err));
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, o.input, &how, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_convert_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, o.input, &how, err));
     if (how.check == CIP_CHECK_DEFAULT) /* a copy with checksums of its own would hide damage */
         how.check = CIP_CHECK_ON;
     CIP_TRY(cip_open(in, &how, &f, err));

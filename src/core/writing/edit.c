@@ -9,7 +9,7 @@
 #include "core/commit/memory_file.h"
 #include "core/writing/spec_text.h"
 #include "io/temporary.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "tree/edit.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
     if (out == NULL || (what->path == NULL && what->target == NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_edit_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
     if (like != NULL)
         CIP_TRY(cip_file_prepare_like(what->like, &f, err));
     else

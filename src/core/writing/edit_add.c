@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "core/writing/writer.h"
 #include "io/pieces.h"
 
@@ -92,7 +92,7 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
     CIP_TRY(cip_edit_check(e, adds(e) || e->ops->take != NULL, "adding an array", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &o, err));
     if (o.storage != NULL && strcmp(o.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");

@@ -4,7 +4,7 @@
 
 #include "core/writing/output.h"
 #include "core/writing/sink_run.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 
 static cip_status find_arrays(const cip_file *f, const cip_explode_options *o, cip_arena *a,
                               cip_explosion *how, cip_err *err)
@@ -61,7 +61,7 @@ static cip_status run(const char *in, const char *out, const cip_explode_options
                         "expected an input and an output, found NULL");
     if (strcmp(out, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_explode_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_explode_options, opts, &o, err));
     CIP_TRY(cip_open(in, o.input, &f, err));
     cip_arena arena = { .mem = &f->env.mem };
     if (f->format->explode == NULL || f->format->implode == NULL)

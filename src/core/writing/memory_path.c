@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "core/handle.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "core/writing/output.h"
 #include "io/io_impl.h"
 #include "space/read.h"
@@ -213,7 +213,7 @@ cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_writ
                         "expected a file that is complete, or members, found none");
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
     CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
     cip_status st = n != 0 ? cip_output_begin(&env, path, o.level, o.overwrite, &out, err)
                            : cip_output_begin_folder(&env, path, o.level, o.overwrite,

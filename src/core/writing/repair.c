@@ -13,7 +13,7 @@
 #include "cippus/convert.h"
 #include "cippus/verify.h"
 #include "core/handle.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "space/filled.h"
 
 /* An array that is not whole. */
@@ -342,8 +342,8 @@ cip_status cip_repair(const char *in, const char *out, const cip_repair_options 
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an input and an output, found NULL");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_repair_options, opts, &o, err));
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_open_options, o.input, &how, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_repair_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, o.input, &how, err));
     if (how.check == CIP_CHECK_DEFAULT)
         how.check = CIP_CHECK_ON;
     if (is_same_file(in, out))

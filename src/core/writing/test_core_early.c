@@ -52,7 +52,7 @@ static const char *early_file(const char *name)
 static void expect_codec(const char *path, const char *array, const char *codec)
 {
     cip_file *f;
-    cip_array_storage st = { 0 };
+    cip_array_storage st = { .size = sizeof st };
     OK(cip_open(path, NULL, &f, err));
     assert_string_equal(cip_file_version(f), "0.1.0");
     OK(cip_array_get_storage(cip_find(f, array, err), &st, err));

@@ -168,7 +168,7 @@ static void more_elements_than_allowed_are_refused(void **state)
     size_t n;
     cip_file *f;
     cip_err err = CIP_ERR_INIT;
-    cip_stats s;
+    cip_stats s = { .size = sizeof s };
     cip_limits limits = { .size = sizeof limits, .max_elements = 4 };
     char *mem = test_npy("'|u1'", "(5,)", 0, "abcde", 5, &n);
     assert_int_equal(cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.limits = &limits), &f, NULL),

@@ -42,7 +42,7 @@ static void assert_twelve(const cip_file *f)
 
 static int64_t chunk_length(const cip_file *f, int axis)
 {
-    cip_array_storage s;
+    cip_array_storage s = { .size = sizeof s };
     OK(cip_array_get_storage(cip_find(f, "", &err), &s, &err));
     assert_non_null(s.chunk);
     return s.chunk[axis];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A new file from its creation to its commit: options, the store, the order in which it gets its
  * arrays, and the name that the file takes at the very end. */
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "core/writing/writer.h"
 
 #include <stdio.h>
@@ -247,7 +247,7 @@ cip_status cip_create(const char *path, const cip_write_options *opts, cip_write
     *writer = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
     return create(&(destination){ .path = path }, &o, writer, err);
 }
 
@@ -274,7 +274,7 @@ cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
     if (methods == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     CIP_TRY(cip_target_take(&target, methods, user, err));
-    cip_status st = CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err);
+    cip_status st = CIP_SIZED_TAKE(cip_write_options, opts, &o, err);
     if (st == CIP_OK)
         return create(&(destination){ .target = &target }, &o, writer, err);
     cip_target_close(&target);
@@ -288,7 +288,7 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     cip_memory *memory;
     *out = NULL;
     *writer = NULL;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
     const char *name = format != NULL && strchr(format, '.') != NULL ? format : NULL;
     if (name != NULL && strchr(name, '/') != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

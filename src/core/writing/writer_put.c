@@ -4,7 +4,7 @@
 
 #include "base/num.h"
 #include "core/writing/spec_text.h"
-#include "core/take_options.h"
+#include "base/sized.h"
 #include "core/writing/writer.h"
 
 /* --- entries ------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     cip_spec how = { .codec = NULL };
     if (opts == NULL)
         return CIP_OK;
-    CIP_TRY(CIP_OPTIONS_TAKE(cip_array_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &o, err));
     cip_spec_array *s = &e->spec;
     CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
     s->codec = how.codec;
