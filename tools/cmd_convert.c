@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "convert_filled.h"
 #include "convert_several.h"
 #include "input.h"
 #include "print.h"
@@ -96,7 +97,8 @@ static int fill(const opts *o, cip_convert_options *c)
     return rc;
 }
 
-static int several(const opts *o, const cip_convert_options *c)
+/* By calls: arrays of several files, or a new one. */
+static int by_calls(const opts *o, const cip_convert_options *c)
 {
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
@@ -118,7 +120,7 @@ static int several(const opts *o, const cip_convert_options *c)
                                   .on_note = on_loss,
                                   .progress = on_bytes,
                                   .user = &t };
-    const int rc = convert_several(o, &w, on_loss, &t);
+    const int rc = o->fill != NULL ? convert_filled(o, &w) : convert_several(o, &w, on_loss, &t);
     end_progress(&t.bar);
     if (rc != EXIT_USAGE)
         json_end(&t);
@@ -135,8 +137,12 @@ int cmd_convert(const opts *o)
     int rc = fill(o, &c);
     if (rc != 0)
         return rc;
-    if (o->npos > 2)
-        return several(o, &c);
+    if (o->fill != NULL || o->npos > 2)
+        return by_calls(o, &c);
+    if (o->npos < 2) {
+        fputs("cippus: expected IN... OUT; see 'cippus convert --help'\n", stderr);
+        return EXIT_USAGE;
+    }
     if (o->nname != 0) {
         fputs("cippus: --name goes with several inputs\n", stderr);
         return EXIT_USAGE;

@@ -30,9 +30,12 @@ static const command commands[] = {
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN... OUT",
-      "From any format to any that is written, several into one; no loss goes unsaid.", cmd_convert,
-      2, -1,
-      "name format codec filter chunks= blocks= sparse encode option path byteorder from dtype "
+      "From any format to any that is written, several into one; no loss goes unsaid. With --fill: "
+      "a new "
+      "array.",
+      cmd_convert, 1, -1,
+      "name fill format codec filter chunks= blocks= sparse encode option path byteorder from "
+      "dtype "
       "shape header no-header unescape "
       "standard "
       "inline "

@@ -85,7 +85,10 @@ const opt_row opt_rows[] = {
     TEXT("md5", "WHICH", md5, "checksums: current (of stored bytes), legacy (of decoded), none"),
     TEXT("checksum", "KIND", checksum,
          "of stored data: a kind that the format has (bloscpack: crc32, sha256, ...), or none"),
-    TEXT("fill", "VALUE", fill, "elements that are lost become this number"),
+    TEXT("fill", "VALUE", fill,
+         "this number for all elements: convert makes a new array of --dtype and --shape (or "
+         "uninit: "
+         "nobody has set them), repair those that are lost"),
     FLAG("apply", apply, "complete the update that was cut off"),
     FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),

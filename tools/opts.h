@@ -35,7 +35,7 @@ typedef struct opts {
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */
-    const char *fill;                              /* repair */
+    const char *fill;                              /* convert, repair */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */
     bool inlined, resolve_refs;                    /* convert */

@@ -155,6 +155,12 @@ CIP_API cip_status cip_set_node(cip_writer *w, const char *path, const cip_node 
 CIP_API cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
                            const int64_t *shape, const void *data, const cip_array_options *opts,
                            cip_err *err);
+/** The same with one element at `value` that all elements are; NULL: elements that nobody has set
+ * (python-blosc2's `empty`), zeros where the format has nothing of the kind. Where chunks of one
+ * value are stored without data (Blosc2) the array costs next to nothing, however long. */
+CIP_API cip_status cip_put_filled(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                                  const int64_t *shape, const void *value,
+                                  const cip_array_options *opts, cip_err *err);
 /** Writes an array of an open file, streaming, and its mask. `args` (may be NULL: all of it as it
  * is stored) says what of it, as for cip_read_into: selection, field, dtype, overflow; take_mask:
  * its mask as an array. Fields that say where elements go (dst, strides, mask) are ARG. */

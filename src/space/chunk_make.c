@@ -125,8 +125,7 @@ static bool is_quiet_nan(const cip_dtype *d, const uint8_t *p)
     return d->kind == CIP_F64 && cip_load_u64(p, d->big) == UINT64_C(0x7FF8000000000000);
 }
 
-/* The state that a chunk full of this element has. */
-static cip_chunk_state state_of(const cip_array_form *f, const uint8_t *elem)
+cip_chunk_state cip_chunk_state_of(const cip_array_form *f, const uint8_t *elem)
 {
     bool zero = elem[0] == 0 && repeats(elem, (size_t)f->dtype->itemsize, 1);
     if (zero && (f->specials & CIP_FORM_SPECIAL(CIP_CHUNK_ZERO)) != 0)
@@ -143,7 +142,7 @@ static cip_chunk_state find_special(const cip_chunk_maker *m, const cip_chunk_wo
     size_t each = (size_t)f->dtype->itemsize;
     if (f->specials == 0 || each == 0 || w->raw.len < each)
         return CIP_CHUNK_DATA;
-    cip_chunk_state state = state_of(f, w->raw.ptr);
+    cip_chunk_state state = cip_chunk_state_of(f, w->raw.ptr);
     if (state == CIP_CHUNK_DATA)
         return CIP_CHUNK_DATA;
     bool all = f->grid != NULL ? box_repeats(m, w) : repeats(w->raw.ptr, w->raw.len, each);

@@ -26,6 +26,8 @@ typedef struct cip_chunk_work {
     uint8_t *arranged, *encoded[2];
 } cip_chunk_work;
 
+/* The state that a chunk full of this element, of the form's dtype, has. */
+cip_chunk_state cip_chunk_state_of(const cip_array_form *form, const uint8_t *elem);
 /* `longest`: raw bytes of the longest linear chunk. UNSUPPORTED for a codec that cannot encode;
  * LIMIT for chunks that are too long. */
 cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_array_form *form,

@@ -312,3 +312,25 @@ def test_zfp(cippus, rng, tmp_path, dtype):
             assert np.isinf(got[0]).all() and np.isfinite(got[1:]).all() and not np.array_equal(got, a)
             assert abs(got[1:] - a[1:]).max() <= (0.01 if codec == "ZFP_ACC" else 5)
             assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
+
+
+@pytest.mark.parametrize("sparse", [[], ["--sparse"]])
+def test_arrays_of_one_value(cippus, tmp_path, sparse):
+    for value, dtype in (("0", "<f4"), ("nan", "<f8"), ("nan", "<f4"), ("-7.5", "<f8"), ("12345", ">i4"), ("true", "?"), ("uninit", "<u2"), ("0", "<c8")):
+        for shape in ((1000,), (300, 170), (7, 0), (5, 6, 7)):
+            path = tmp_path / "a.b2nd"
+            cippus.run("convert", "--fill", value, "--dtype", dtype, "--shape", ",".join(map(str, shape)), *sparse, path, "--overwrite")
+            x = blosc2.open(str(path), mode="a")
+            number = {"true": True, "uninit": 0}.get(value) if value in ("true", "uninit") else float(value)
+            want = np.full(shape, number, dtype)
+            assert x.shape == shape and x.dtype == want.dtype
+            if value != "uninit":
+                np.testing.assert_array_equal(x[...], want)
+            np.testing.assert_array_equal(cippus.array(path), want)
+            assert all(c.special.name == {"0": "ZERO", "nan": "NAN", "uninit": "UNINIT"}.get(value, "VALUE") for c in x.schunk.iterchunks_info())
+            if x.size:  # and it can be filled afterwards
+                x[:1] = want[:1] = np.ones(shape[1:], dtype)
+                np.testing.assert_array_equal(cippus.array(path)[:1], want[:1])
+    path = tmp_path / "huge.b2nd"
+    cippus.run("convert", "--fill", "nan", "--dtype", "f4", "--shape", "1000000,1000000", path)
+    assert path.stat().st_size < 1000 and np.isnan(blosc2.open(str(path))[999_999, 5])

@@ -13,7 +13,10 @@
  * in one chunk); progress is told and cancelling heard here and nowhere else, after each run. */
 #include "core/writing/engine.h"
 
+#include <string.h>
+
 #include "base/num.h"
+#include "space/chunk_fill.h"
 #include "space/chunk_move.h"
 #include "space/chunker.h"
 #include "space/splitter.h"
@@ -49,6 +52,25 @@ static cip_status walk_linear(walk *w, cip_err *err)
             p = w->out;
         }
         CIP_TRY(w->fn(w->user, (cip_bytes){ p, (size_t)(n * to->itemsize) }, err));
+    }
+    return CIP_OK;
+}
+
+/* One run of them, over and over. */
+static cip_status walk_value(walk *w, cip_err *err)
+{
+    cip_cast_stats stats = { 0, 0 };
+    const size_t each = (size_t)w->cast.to->itemsize;
+    if (w->s->nelem == 0)
+        return CIP_OK;
+    cip_cast_run(&w->cast, 1, w->s->value, (int64_t)w->cast.from->itemsize, w->out, (int64_t)each,
+                 0, &stats);
+    CIP_TRY(cip_cast_check(&w->cast, &stats, err));
+    for (uint64_t i = 1; i < w->most; i++)
+        memcpy(w->out + i * each, w->out, each);
+    for (uint64_t left = w->s->nelem, n; left != 0; left -= n) {
+        n = cip_min_u64(w->most, left);
+        CIP_TRY(w->fn(w->user, (cip_bytes){ w->out, (size_t)(n * each) }, err));
     }
     return CIP_OK;
 }
@@ -92,9 +114,11 @@ cip_status cip_source_walk(cip_env *env, const cip_source *s, const cip_dtype *t
     CIP_TRY(cip_cast_make(mask ? to : type_of(s), to, s->policy, &w.cast, err));
     if (s->io != NULL)
         CIP_GO(buffer(env, w.most, s->dtype->itemsize, &w.in, err));
-    if (s->plan != NULL || !cip_cast_is_copy(&w.cast))
+    if (s->plan != NULL || s->value != NULL || !cip_cast_is_copy(&w.cast))
         CIP_GO(buffer(env, w.most, to->itemsize, &w.out, err));
-    st = s->plan != NULL ? walk_plan(&w, err) : walk_linear(&w, err);
+    st = s->plan != NULL    ? walk_plan(&w, err)
+         : s->value != NULL ? walk_value(&w, err)
+                            : walk_linear(&w, err);
 done:
     cip_mem_put(&env->mem, w.in);
     cip_mem_put(&env->mem, w.out);
@@ -253,7 +277,41 @@ static cip_source in_memory(const cip_source *s)
     const uint8_t *mem = s->plan != NULL ? cip_read_plan_in_memory(s->plan) : NULL;
     if (mem == NULL)
         return *s;
-    return (cip_source){ s->plan->stored, s->nelem, mem, NULL, NULL, s->policy };
+    return (
+        cip_source){ .dtype = s->plan->stored, .nelem = s->nelem, .mem = mem, .policy = s->policy };
+}
+
+typedef struct first_elem {
+    uint8_t *elem;
+    size_t n;
+} first_elem;
+
+static cip_status keep_elem(void *user, cip_bytes elems, cip_err *err)
+{
+    const first_elem *to = user;
+    (void)err;
+    memcpy(to->elem, elems.ptr, to->n);
+    return CIP_OK;
+}
+
+/* Chunks of one element that take no data. */
+static cip_status fill_chunks(pump *p, const cip_array_form *form, const cip_source *from,
+                              bool *done, cip_err *err)
+{
+    cip_mem *mem = &p->e->env->mem;
+    cip_source one = *from;
+    first_elem to = { .n = (size_t)form->dtype->itemsize };
+    *done = false;
+    if (from->value == NULL || from->nelem == 0)
+        return CIP_OK;
+    one.nelem = 1;
+    CIP_TRY(cip_mem_get(mem, to.n, (void **)&to.elem, err));
+    const cip_fill fill = { to.elem, from->unset, from->nelem };
+    cip_status st = cip_source_walk(p->e->env, &one, form->dtype, 1, keep_elem, &to, err);
+    if (st == CIP_OK)
+        st = cip_chunks_fill(form, &fill, store, p, done, err);
+    cip_mem_put(mem, to.elem);
+    return st == CIP_OK && *done ? cip_engine_tell(p->e, cip_source_nbytes(from), err) : st;
 }
 
 static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *form,
@@ -261,11 +319,13 @@ static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *fo
 {
     pump p = { .e = e, .array = array, .stored = form->dtype->itemsize };
     p.each = type_of(from)->itemsize;
-    bool moved;
+    bool done;
     if (form->ncolumn != 0)
         return put_columns(&p, form, from, err);
-    CIP_TRY(move_chunks(&p, form, from, &moved, err));
-    if (moved)
+    CIP_TRY(move_chunks(&p, form, from, &done, err));
+    if (!done)
+        CIP_TRY(fill_chunks(&p, form, from, &done, err));
+    if (done)
         return CIP_OK;
     const cip_source there = in_memory(from);
     from = &there;

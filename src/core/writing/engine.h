@@ -7,14 +7,16 @@
 
 #include "core/reading/read_plan.h"
 
-/* Where elements come from, in C order: just one of memory, io and plan. Borrowed. */
+/* Where elements come from, in C order: just one of memory, io, plan and value. Borrowed. */
 typedef struct cip_source {
-    const cip_dtype *dtype; /* of memory and io: packed elements of it */
+    const cip_dtype *dtype; /* of memory, io and value: packed elements of it */
     uint64_t nelem;
     const uint8_t *mem;
     cip_io *io;
     const cip_read_plan *plan;
-    cip_overflow policy; /* of its cast to what is stored */
+    cip_overflow policy;  /* of its cast to what is stored */
+    const uint8_t *value; /* the one that all elements are */
+    bool unset;           /* ... as nobody has set them */
 } cip_source;
 
 /* Takes elements in C order, packed; borrowed. */

@@ -309,6 +309,15 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
 /* --- the end ------------------------------------------------------------------------------------
  */
 
+cip_source cip_writer_waited(const cip_entry *e)
+{
+    cip_source from = {
+        .dtype = e->spec.dtype, .io = e->temporary, .value = e->value, .unset = e->unset
+    };
+    cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+    return from;
+}
+
 static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
 {
     for (cip_entry *e = w->first; e != NULL; e = e->next) {
@@ -316,8 +325,7 @@ static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
             CIP_TRY(cip_writer_end_slab(w, e, err));
         if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
             continue;
-        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
-        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        const cip_source from = cip_writer_waited(e);
         CIP_TRY(cip_writer_give(w, e, e->spec.is_view ? NULL : &from, err));
     }
     return CIP_OK;
@@ -340,8 +348,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     CIP_TRY(begin_store(w, form, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
-        cip_source from = { .dtype = e->spec.dtype, .io = e->temporary };
-        cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
+        const cip_source from = cip_writer_waited(e);
         CIP_TRY(cip_writer_run(w, i, &form[i], &from, err));
     }
     return CIP_OK;

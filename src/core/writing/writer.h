@@ -23,8 +23,10 @@ struct cip_entry {
     cip_entry *next;
     cip_spec_array spec; /* of and mask are set when it is given to the store */
     cip_entry *of, *mask;
-    cip_io *temporary; /* its data, where they wait; or NULL */
-    cip_boxes *boxes;  /* of a slab whose chunks are stored as they come; or NULL */
+    cip_io *temporary;    /* its data, where they wait; or NULL */
+    const uint8_t *value; /* the one that all its elements are; or NULL */
+    bool unset;           /* ... as nobody has set them */
+    cip_boxes *boxes;     /* of a slab whose chunks are stored as they come; or NULL */
     bool given;
     size_t index;        /* in the store */
     cip_array_form form; /* of such a slab */
@@ -97,6 +99,8 @@ cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, 
 cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, cip_err *err);
 /* What is left of a slab that was given. */
 cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err);
+/* What an entry's data are when they waited. */
+cip_source cip_writer_waited(const cip_entry *e);
 /* An entry and its data (NULL: its temporary file, or none for a view) to the store. */
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Elements that were given or wait (dtype, nelem and mem or io) to the store as array `index`. */

@@ -291,6 +291,41 @@ cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int 
     return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);
 }
 
+/* Nothing but the value waits. */
+static cip_status put_filled(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                             const int64_t *shape, const void *value, const cip_array_options *opts,
+                             cip_err *err)
+{
+    cip_entry *e;
+    uint8_t *copy;
+    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
+    const size_t n = (size_t)e->spec.dtype->itemsize;
+    CIP_TRY(cip_arena_get(&w->arena, n, (void **)&copy, err));
+    memset(copy, 0, n);
+    if (value != NULL)
+        memcpy(copy, value, n);
+    e->value = copy;
+    e->unset = value == NULL;
+    const cip_source from = cip_writer_waited(e);
+    const cip_source mask = { .dtype = cip_dtype_of(CIP_BOOL),
+                              .nelem = from.nelem,
+                              .mem = mask_of(opts) };
+    if (mask.mem != NULL)
+        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
+    cip_writer_link(w, e);
+    w->engine.total += cip_source_nbytes(&from);
+    return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, &from, err);
+}
+
+cip_status cip_put_filled(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
+                          const int64_t *shape, const void *value, const cip_array_options *opts,
+                          cip_err *err)
+{
+    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    CIP_TRY(cip_writer_enter(w, err));
+    return cip_writer_leave(w, put_filled(w, path, dtype, ndim, shape, value, opts, &e), &e, err);
+}
+
 /* What the caller's args say of where elements go means nothing here. */
 static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_err *err)
 {

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays of one value, by the call that any program has for them: no element is held, and none is
+ * stored where the format has chunks of one value. */
+#include "convert_filled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "print.h"
+
+static int wrong_use(const char *what)
+{
+    fprintf(stderr, "cippus: %s\n", what);
+    return EXIT_USAGE;
+}
+
+/* The value as an element; *elem is the caller's to free. */
+static cip_status take_value(const cip_file *literal, const opts *o, const cip_dtype *dtype,
+                             void **elem, cip_err *err)
+{
+    const size_t n = (size_t)cip_dtype_itemsize(dtype);
+    *elem = calloc(1, n != 0 ? n : 1);
+    if (*elem == NULL)
+        return CIP_ERR_NOMEM;
+    return cip_read_into(
+        cip_file_array(literal, 0),
+        CIP_READ_ARGS(.dtype = dtype, .dst = *elem, .dst_nbytes = n,
+                      .overflow = o->accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR),
+        err);
+}
+
+/* elem NULL: nobody has set them. */
+static int write_it(const opts *o, const cip_write_options *how, const cip_dtype *dtype,
+                    const void *elem)
+{
+    const char *name = o->nname != 0 ? o->names[0] : "data";
+    const cip_array_options a = { .size = sizeof a, .storage = o->inlined ? "inline" : NULL };
+    int64_t shape[CIP_MAX_NDIM];
+    int ndim;
+    cip_err err = CIP_ERR_INIT;
+    cip_writer *w;
+    if (!parse_shape(o->shape, false, &ndim, shape))
+        return wrong_use("--shape: expected lengths such as 100,3");
+    if (cip_create(o->pos[0], how, &w, &err) != CIP_OK)
+        return complain(o->pos[0], &err);
+    cip_put_filled(w, name, dtype, ndim, shape, elem, &a, &err);
+    return cip_writer_commit(w, &err) == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+}
+
+static int fill_with(const opts *o, const cip_write_options *how, const cip_file *literal,
+                     bool unset)
+{
+    cip_err err = CIP_ERR_INIT;
+    void *elem = NULL;
+    int rc;
+    const cip_dtype *dtype = cip_dtype_from_text(literal, o->dtype, &err);
+    if (dtype == NULL)
+        return complain("--dtype", &err);
+    if (!unset && take_value(literal, o, dtype, &elem, &err) != CIP_OK)
+        rc = complain(o->fill, &err);
+    else
+        rc = write_it(o, how, dtype, elem);
+    free(elem);
+    return rc;
+}
+
+int convert_filled(const opts *o, const cip_write_options *how)
+{
+    strbuf literal = { 0 };
+    int rc;
+    if (o->npos != 1)
+        return wrong_use("--fill makes a new array and goes with an output alone");
+    if (o->dtype == NULL || o->shape == NULL)
+        return wrong_use("--fill goes with --dtype and --shape");
+    if (strcmp(o->pos[0], "-") == 0)
+        return wrong_use("a filled array does not go to standard output");
+    if (o->from != NULL || o->path != NULL || o->resolve_refs || o->nname > 1)
+        return wrong_use("--from, --path, --resolve-refs and several --name go with inputs");
+    const bool unset = strcmp(o->fill, "uninit") == 0;
+    cip_file *f = literal_open(unset ? "0" : o->fill, &literal, &rc);
+    if (f != NULL)
+        rc = fill_with(o, how, f, unset);
+    cip_file_close(f);
+    free(literal.ptr);
+    return rc;
+}
