@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Changes through the public API: every kind of update of an ASDF, a RawArray and a bloscpack file.
+ * Changes through the public API: every kind of update of an ASDF, a RawArray, a bloscpack file and
+ * a Blosc2 frame.
  */
 #include "fault/fault_scenarios.h"
 
@@ -328,33 +329,45 @@ FAULT_EDIT(ra_delete_chunks)
 FAULT_EDIT(ra_insert)
 FAULT_EDIT(ra_insert_chunks)
 
-/* --- a bloscpack file of 500 numbers in five chunks ---------------------------------------------
- */
+/* --- 500 numbers in five chunks -------------------------------------------------------------- */
 
-static void make_bloscpack(const char *dir, const char *spare)
+static void make_chunks(const char *dir, const char *name, const char *const *options)
 {
     uint32_t v[500];
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
     cip_writer *w;
-    const char *const given[] = { "chunk_size=400", spare, NULL };
     const cip_write_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1 };
-    const cip_array_options how = { .size = sizeof how, .format_options = given };
+    const cip_array_options how = { .size = sizeof how, .format_options = options };
     for (uint32_t i = 0; i < 500; i++)
         v[i] = i * i / 7;
-    must(cip_create(beside(dir, "a.blp"), &o, &w, &err), &err);
+    must(cip_create(beside(dir, name), &o, &w, &err), &err);
     must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
     must(cip_writer_commit(w, &err), &err);
 }
 
 void fault_make_bloscpack(const char *dir)
 {
-    make_bloscpack(dir, "spare=9");
+    make_chunks(dir, "a.blp", CIP_TEXTS("chunk_size=400", "spare=9"));
 }
 
 void fault_make_full_bloscpack(const char *dir)
 {
-    make_bloscpack(dir, "spare=0");
+    make_chunks(dir, "a.blp", CIP_TEXTS("chunk_size=400", "spare=0"));
+}
+
+void fault_make_frame(const char *dir)
+{
+    make_chunks(dir, "a.b2nd", CIP_TEXTS("chunks=100", "blocks=30"));
+}
+
+/* With bytes that nothing uses. */
+void fault_make_frame_with_holes(const char *dir)
+{
+    cip_err err = CIP_ERR_INIT;
+    fault_make_frame(dir);
+    must(fault_edit_ra_put(beside(dir, "a.b2nd"), CIP_LEVEL_PROCESS, 1, &err), &err);
+    must(fault_edit_ra_insert(beside(dir, "a.b2nd"), CIP_LEVEL_PROCESS, 1, &err), &err);
 }
 
 /* --- rows at the end, and whole files --------------------------------------------------------- */

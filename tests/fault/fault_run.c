@@ -201,17 +201,22 @@ static uint64_t tree_digest(void)
     return sum;
 }
 
+/* Copies the folder as it is. */
+static void keep(const judge *j, const char *to)
+{
+    char command[4000];
+    snprintf(command, sizeof command,
+             "mkdir -p \"$(dirname '%s')\" && cp -a \"$(dirname '%s')\" '%s'", to, j->path, to);
+    if (system(command) != 0)
+        fputs("the image could not be kept\n", stderr);
+}
+
 static bool fail(judge *j, const char *what, const char *why)
 {
     snprintf(j->out->text, sizeof j->out->text, "point %zu, image %zu%s: %s %s", j->out->npoint,
              j->out->nimage, j->depth != 0 ? " (in recovery)" : "", what, why);
-    const char *keep = getenv("CIP_FAULT_KEEP");
-    if (keep != NULL) {
-        char command[2000];
-        snprintf(command, sizeof command, "cp -a \"$(dirname '%s')\" '%s'", j->path, keep);
-        if (system(command) != 0)
-            fputs("the image could not be kept\n", stderr);
-    }
+    if (getenv("CIP_FAULT_KEEP") != NULL)
+        keep(j, getenv("CIP_FAULT_KEEP"));
     return false;
 }
 
@@ -405,8 +410,15 @@ static bool on_image(void *user, const fault_disk *d, bool done)
 {
     judge *j = user;
     const char *other = j->s->renamed != NULL ? j->s->renamed : j->s->linked;
+    const char *images = getenv("CIP_FAULT_IMAGES");
+    char to[1024];
     j->out->nimage++;
     fault_disk_put(d);
+    if (images != NULL) {
+        snprintf(to, sizeof to, "%s/%s/%06zu%s", images, j->s->name, j->out->nimage,
+                 done ? "-done" : "");
+        keep(j, to);
+    }
     return look(j, done, j->out->nimage % j->e->every == 0) &&
            (other == NULL || look_under(j, d, other, done));
 }

@@ -23,6 +23,8 @@ void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
 void fault_make_bloscpack(const char *dir);
 void fault_make_full_bloscpack(const char *dir); /* without a free offset */
+void fault_make_frame(const char *dir);          /* of Blosc2 */
+void fault_make_frame_with_holes(const char *dir);
 void fault_make_stream(const char *dir);
 /* Revisions that name another file beside. */
 fault_change fault_other_member, fault_other_member_and_tail;

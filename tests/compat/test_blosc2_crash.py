@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What crashes leave of Blosc2 frames (tests/fault: every write cut off, lost or torn), opened by python-blosc2: the old array or
+the new one. Where an update waits in a journal, it is so after `cippus recover --apply`."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import blosc2
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def by_python(folder):
+    """Shape and elements; None where there is no file yet."""
+    found = [p for p in folder.iterdir() if p.suffix == ".b2nd" and p.name[0] != "."]
+    if not found:
+        return None
+    a = blosc2.open(str(found[0]), mode="r")[...]
+    return a.shape, a.tobytes()
+
+
+def recovered(cippus, folder):
+    for p in folder.rglob("*.cip-journal"):
+        cippus.run("recover", "--apply", folder / p.name[1:].removesuffix(".cip-journal"))
+    return by_python(folder)
+
+
+def test_images_of_crashes(cippus, tmp_path):
+    program = pathlib.Path(os.environ.get("CIPPUS_PROGRAMS") or ROOT / "build" / "dev" / "tests") / "test_fault"
+    env = {**os.environ, "CIP_FAULT_IMAGES": str(tmp_path / "images")}
+    done = subprocess.run([program, "Blosc2: "], env=env, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()[-2000:]
+    rows = sorted((tmp_path / "images").iterdir())
+    count = {"old": 0, "new": 0, "recovered": 0}
+    for row in rows:
+        images = sorted(row.iterdir())
+        promised = [p for p in images if p.name.endswith("-done")]
+        assert len(images) > 2 and promised
+        old, new = by_python(images[0]), recovered(cippus, promised[-1])
+        assert old != new
+        for image in images:
+            journal = any(image.rglob("*.cip-journal"))
+            found = recovered(cippus, image) if journal else by_python(image)
+            assert found == new or found == old and image not in promised, f"{row.name}: {image.name}"
+            count["recovered" if journal else "new" if found == new else "old"] += 1
+        shutil.rmtree(row)
+    print(f"{len(rows)} ways to change a frame, {sum(count.values())} images: {count}")
+    assert len(rows) >= 20 and count["old"] and count["new"]
