@@ -3,6 +3,7 @@
 import io
 import os
 import pathlib
+import select
 import subprocess
 
 import numpy as np
@@ -47,11 +48,20 @@ class Script:
         self.folder = folder
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
 
-    def run(self, *lines):
-        """ "ok", or the first call that was refused."""
+    def send(self, *lines):
         self.process.stdin.write("".join("\t".join(str(w) if str(w) else "." for w in words) + "\n" for words in [*lines, ("end",)]))
         self.process.stdin.flush()
+
+    def answered(self):
+        return bool(select.select([self.process.stdout], [], [], 0)[0])
+
+    def answer(self):
+        """ "ok", or the first call that was refused."""
         return self.process.stdout.readline().strip()
+
+    def run(self, *lines):
+        self.send(*lines)
+        return self.answer()
 
     def bytes(self, name, path=""):
         """An array's elements, little-endian and packed."""
