@@ -12,7 +12,10 @@ import numpy as np
 from blosc2.b2objects import make_b2object_carrier, write_b2object_payload
 
 HERE = pathlib.Path(__file__).parent
-FRAME, SPARSE, ND = (HERE / name for name in ("fuzz_blosc2_frame", "fuzz_blosc2_sparse", "fuzz_b2nd"))
+FRAME, SPARSE, ND, UPDATE = (HERE / name for name in ("fuzz_blosc2_frame", "fuzz_blosc2_sparse", "fuzz_b2nd", "fuzz_blosc2_update"))
+UPDATED = ["good-1d.b2nd", "good-2d.b2nd", "good-strings.b2nd", "good-empty.b2nd", "good-zeros.b2frame", "good-delta.b2frame", "good-lz4.b2frame",
+           "good-meta.b2frame", "holes.b2frame"]
+CHANGES = [(30, 61), (100, 241), (1, 59)]  # as fuzz_blosc2_update.c reads them
 
 
 def cparams(codec=blosc2.Codec.LZ4, filters=(blosc2.Filter.SHUFFLE,), typesize=4, **kw):
@@ -167,8 +170,14 @@ def sparse(name, make):
         (SPARSE / name).write_bytes(len(index).to_bytes(2, "big") + bytes([each]) + index + data)
 
 
+def updates():
+    for name in UPDATED:
+        for first, second in CHANGES:
+            (UPDATE / f"{pathlib.Path(name).stem}-{first}-{second}").write_bytes(bytes((first, second)) + (FRAME / name).read_bytes())
+
+
 def main():
-    for folder in (FRAME, SPARSE, ND):
+    for folder in (FRAME, SPARSE, ND, UPDATE):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     frames()
@@ -181,6 +190,7 @@ def main():
     sparse("nd", lambda p: blosc2.asarray(x.reshape(8, 5), chunks=(4, 3), blocks=(2, 2), urlpath=p,
                                          contiguous=False))
     (FRAME / "good-chunk.b2chunk").write_bytes(blosc2.compress2(x, typesize=4))
+    updates()
 
 
 if __name__ == "__main__":
