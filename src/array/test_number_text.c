@@ -151,9 +151,16 @@ static void texts_read_back_and_are_the_shortest(void **state)
         if (isfinite(v) && v != 0)
             check_shortest(v, CIP_FLOAT);
         check_shortest((double)(bits >> 40) / 1000, CIP_DOUBLE);
+        v = ldexp((double)((bits >> 11) | 1), (int)(i % 110) - 106); /* usual sizes */
+        check_shortest(v, CIP_DOUBLE);
+        check_shortest((double)(float)v, CIP_FLOAT);
     }
-    for (int k = -1074; k < 1024; k++)
+    for (int k = -1074; k < 1024; k++) {
         check_shortest(ldexp(1, k), CIP_DOUBLE);
+        check_shortest(nextafter(ldexp(1, k), INFINITY), CIP_DOUBLE);
+        if (k > -1074)
+            check_shortest(nextafter(ldexp(1, k), 0), CIP_DOUBLE);
+    }
     for (int k = -149; k < 128; k++)
         check_shortest(ldexp(1, k), CIP_FLOAT);
 }
