@@ -31,7 +31,9 @@ const opt_row opt_rows[] = {
     FLAG("allow-external", allow_external,
          "open external files outside the file's folder too (never a network)"),
     TEXT("shards", "DIR:DIR", shards, "other folders that superchunks of a BLZ array lie in"),
-    FLAG("force", force, "go on where a version or flag is unknown; mv: replace what NEW names"),
+    FLAG("force", force,
+         "go on where a version or flag is unknown; mv: replace what NEW names; set: replace "
+         "arrays"),
     FLAG("recursive", recursive, "all files of known formats in folders, and in theirs (-r)"),
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),

@@ -97,12 +97,16 @@ static int add_json(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-static cip_status print_plan(const opts *o, cip_edit *edit, cip_err *err)
+static cip_status print_plan(const opts *o, cip_edit *edit, const char *line, cip_err *err)
 {
     json_lines j = { 0 };
+    if (!o->json && line != NULL)
+        puts(line);
     if (!o->json)
         return cip_edit_plan(edit, write_stdout, NULL, err);
     fputs("{\"plan\": [", stdout);
+    if (line != NULL && (add_json(&j, line, strlen(line)) != 0 || add_json(&j, "\n", 1) != 0))
+        j.len = 0;
     cip_status st = cip_edit_plan(edit, add_json, &j, err);
     if (j.len != 0)
         json_line(&j);
@@ -127,6 +131,12 @@ static void suggest_node(const opts *o, cip_err *err)
 
 int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
 {
+    return update_finish_saying(o, edit, st, err, NULL);
+}
+
+int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *err,
+                         const char *line)
+{
     cip_err ours = CIP_ERR_INIT;
     if (st != CIP_OK) {
         cip_edit_abort(edit);
@@ -134,7 +144,7 @@ int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
         return complain(o->pos[0], err);
     }
     if (o->dry_run) {
-        st = print_plan(o, edit, &ours);
+        st = print_plan(o, edit, line, &ours);
         cip_edit_abort(edit);
     } else {
         st = cip_edit_commit(edit, &ours);

@@ -13,6 +13,9 @@ int update_start(const opts *o, cip_edit **edit);
 /* Ends it, whatever `st`, what its changes came to: a commit, or with --dry-run its plan; otherwise
  * a complaint, with the nearest path where PATH is none, and nothing. Returns the exit status. */
 int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err);
+/* The same; the plan begins with a line (or NULL) that says what changes for the user. */
+int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *err,
+                         const char *line);
 /* Ends it without a word: a complaint was made. Returns rc. */
 int update_give_up(cip_edit *edit, int rc);
 
