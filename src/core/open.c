@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Opening: bytes, an unfinished update found beside them, the format by its probes, its layout,
  * and the ways to find an array again. */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "core/commit/commit.h"
 #include "core/commit/memory_file.h"
 #include "core/foreign.h"
+#include "core/foreign_lock.h"
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
 #include "base/sized.h"
@@ -128,8 +131,14 @@ static cip_status no_format(cip_bytes head, cip_err *err)
                     head.len == 0 ? "an empty file" : "the bytes", found);
 }
 
-static cip_status choose_format(cip_file *f, cip_io *io, const char *wanted, cip_err *err)
+static cip_io *shown(const cip_file *f)
 {
+    return f->overlay != NULL ? f->overlay : f->io;
+}
+
+static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
+{
+    cip_io *io = shown(f);
     if (wanted != NULL) {
         f->format = cip_format_find(wanted);
         if (f->format == NULL)
@@ -185,11 +194,9 @@ const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node)
     return NULL;
 }
 
-static cip_status open_layout(cip_file *f, const char *format, cip_err *err)
+static cip_status open_layout(cip_file *f, cip_err *err)
 {
-    cip_io *io = f->overlay != NULL ? f->overlay : f->io;
-    CIP_TRY(choose_format(f, io, format, err));
-    CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
+    CIP_TRY(cip_layout_new(&f->env, shown(f), &f->layout, err));
     f->layout->flags = f->flags;
     f->layout->root = f->root;
     f->layout->nroot = f->nroot;
@@ -244,14 +251,53 @@ static bool has_changed(cip_file *f)
     return f->io != NULL && cip_io_unchanged(f->io, NULL) != CIP_OK;
 }
 
+/* Shares the lock file of other programs; what is none is passed over, as it cannot be locked. */
+static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *out, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    char real[PATH_MAX];
+    const char *at = cip_place_follow(path, real);
+    if (cip_foreign_lock_open(AT_FDCWD, at, cip_io_is_folder(f->io), false, out, &own) != CIP_OK)
+        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "lock", "%s; it is ignored", own.text);
+    if (out->fd == -1 || cip_lock_file_take(out, true) != CIP_LOCK_TAKEN) {
+        cip_lock_file_note(out);
+        return CIP_OK;
+    }
+    cip_lock_file_close(out);
+    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                    "another program is changing the file, whose lock file it holds");
+}
+
+/* Formats whose other programs know no locks of ours: no read may give a mixture. */
+static cip_status watch(cip_file *f, cip_lock_file *lock, cip_err *err)
+{
+    if (f->format->lock_file != NULL && f->overlay == NULL)
+        return cip_io_watch(f->io, lock, err);
+    cip_lock_file_close(lock);
+    return CIP_OK;
+}
+
 /* The readers' byte keeps out who writes over bytes in place; a writer who does that just now is
  * waited for. Its journal alone would not do: it says nothing of the update after it. */
-static cip_status open_once(cip_file *f, const char *path, const cip_open_options *o, cip_err *err)
+static cip_status open_once(cip_file *f, const char *path, const char *format, cip_err *err)
 {
+    cip_lock_file lock;
     CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
-    CIP_TRY(apply_journal(f, path, err));
-    return open_layout(f, o->format, err);
+    CIP_TRY(share_foreign(f, path, &lock, err));
+    cip_io_note_members(f->io, true);
+    cip_status st = apply_journal(f, path, err);
+    if (st == CIP_OK)
+        st = choose_format(f, format, err);
+    if (st == CIP_OK)
+        st = watch(f, &lock, err);
+    else
+        cip_lock_file_close(&lock);
+    if (st == CIP_OK)
+        st = open_layout(f, err);
+    cip_lock_file_let(f->io->lock_file);
+    cip_io_note_members(f->io, false);
+    return st;
 }
 
 /* Whether what was opened may be a mixture: an update ended meanwhile. An overlay shows the same
@@ -266,7 +312,7 @@ static cip_status open_path(const char *path, const cip_open_options *o, cip_fil
     const struct timespec pause = { .tv_nsec = 1000000 };
     for (int mixed = 0, busy = 0;;) {
         CIP_TRY(handle_new(o, f, err));
-        cip_status st = open_once(*f, path, o, err);
+        cip_status st = open_once(*f, path, o->format, err);
         bool again =
             st == CIP_ERR_BUSY ? busy++ < LOCK_TRIES : is_mixed(*f, st) && ++mixed < OPEN_TRIES;
         if (!again) /* one that goes on growing is shown as it was */
@@ -282,7 +328,8 @@ static cip_status open_stdin(const cip_open_options *o, cip_file **f, cip_err *e
 {
     CIP_TRY(handle_new(o, f, err));
     CIP_TRY(cip_io_open_fd(&(*f)->env, STDIN_FILENO, "-", &(*f)->io, err));
-    return open_layout(*f, o->format, err);
+    CIP_TRY(choose_format(*f, o->format, err));
+    return open_layout(*f, err);
 }
 
 cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
@@ -322,7 +369,8 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err)
 {
     f->io = io;
-    return open_layout(f, format, err);
+    CIP_TRY(choose_format(f, format, err));
+    return open_layout(f, err);
 }
 
 static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)
@@ -365,7 +413,9 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
     if (st == CIP_OK)
         f->io->far = true; /* it is only read, so what was read may be kept */
-    return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
+    if (st == CIP_OK)
+        st = choose_format(f, o.format, err);
+    return finish_open(f, st == CIP_OK ? open_layout(f, err) : st, file);
 }
 
 cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
@@ -379,7 +429,9 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
-    return finish_open(f, st == CIP_OK ? open_layout(f, o.format, err) : st, file);
+    if (st == CIP_OK)
+        st = choose_format(f, o.format, err);
+    return finish_open(f, st == CIP_OK ? open_layout(f, err) : st, file);
 }
 
 cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip_file **file,

@@ -293,6 +293,10 @@ typedef struct cip_format {
     const cip_format_option *options;
     /* Optional: kinds of its files besides the default one; name NULL last. */
     const cip_format_kind *kinds;
+    /* Optional: the format's other programs know none of our locks and write over files in place,
+     * but may keep a lock file (io/lock_file.h) beside one. Its name, for a file of this name in
+     * the same folder ("": in the folder that the file is). */
+    void (*lock_file)(const char *name, char *out, size_t cap);
     /* Optional, both or none: the whole file anew from an open one of this format, with all that
      * arrays alone do not show (blocks that nothing names, views, order, comments), and whether
      * that gives what `spec` asks for (its arrays and tree are not used). */

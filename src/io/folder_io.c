@@ -11,9 +11,18 @@
 #include "base/buffer.h"
 #include "io/io_impl.h"
 
+/* A member as it was when it was opened. */
+typedef struct noted {
+    char *name;
+    struct stat st;
+} noted;
+
 typedef struct folder_io {
     cip_io io;
     cip_folder *folder;
+    bool noting;
+    noted *note;
+    size_t n, cap;
 } folder_io;
 
 static cip_status no_bytes(cip_io *io, const cip_range *r, size_t n, cip_err *err)
@@ -33,10 +42,46 @@ static cip_status open_outside(const folder_io *f, const char *name, cip_io **ou
     return st;
 }
 
+static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *err)
+{
+    cip_mem *mem = &f->io.env->mem;
+    noted now;
+    if (!f->noting || fstat(fd, &now.st) != 0)
+        return CIP_OK;
+    if (f->n == f->cap) {
+        size_t cap = f->cap != 0 ? 2 * f->cap : 8;
+        CIP_TRY(cip_mem_resize(mem, (void **)&f->note, cap * sizeof *f->note, err));
+        f->cap = cap;
+    }
+    CIP_TRY(cip_mem_copy(mem, name, strlen(name), &now.name, err));
+    f->note[f->n++] = now;
+    return CIP_OK;
+}
+
+static bool is_as_noted(int dir, const noted *n)
+{
+    struct stat now;
+    return fstatat(dir, n->name, &now, 0) == 0 && now.st_dev == n->st.st_dev &&
+           now.st_ino == n->st.st_ino && now.st_size == n->st.st_size &&
+           now.st_mtim.tv_sec == n->st.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == n->st.st_mtim.tv_nsec;
+}
+
+static cip_status folder_unchanged(cip_io *io, cip_err *err)
+{
+    const folder_io *f = (const folder_io *)io;
+    int dir = cip_folder_descriptor(f->folder);
+    for (size_t i = 0; dir != -1 && i < f->n; i++)
+        if (!is_as_noted(dir, &f->note[i]))
+            return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                            "file changed since open: '%.120s' was written to", f->note[i].name);
+    return CIP_OK;
+}
+
 static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                                 cip_err *err)
 {
-    const folder_io *f = (const folder_io *)io;
+    folder_io *f = (folder_io *)io;
     const char *slash = strrchr(name, '/');
     char *inside;
     int fd = -1;
@@ -46,6 +91,8 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
     CIP_TRY(cip_mem_copy(&io->env->mem, name, slash != NULL ? (size_t)(slash + 1 - name) : 0,
                          &inside, err));
     cip_status st = cip_folder_open_beneath(f->folder, name, name, &fd, err);
+    if (st == CIP_OK && (st = note_member(f, name, fd, err)) != CIP_OK)
+        close(fd);
     if (st == CIP_OK)
         st = cip_file_new(io->env, fd, name, f->folder, inside, out, err);
     cip_mem_put(&io->env->mem, inside);
@@ -103,7 +150,11 @@ static cip_status folder_list(cip_io *io, const char *path, uint32_t flags, cip_
 
 static void folder_close(cip_io *io)
 {
-    cip_folder_drop(((folder_io *)io)->folder);
+    folder_io *f = (folder_io *)io;
+    cip_folder_drop(f->folder);
+    for (size_t i = 0; i < f->n; i++)
+        cip_mem_put(&io->env->mem, f->note[i].name);
+    cip_mem_put(&io->env->mem, f->note);
     cip_io_free(io);
 }
 
@@ -112,8 +163,15 @@ static const cip_io_ops folder_ops = {
     .read_ranges = no_bytes,
     .open_member = folder_member,
     .list = folder_list,
+    .unchanged = folder_unchanged,
     .close = folder_close,
 };
+
+void cip_io_note_members(cip_io *io, bool on)
+{
+    if (io->ops == &folder_ops)
+        ((folder_io *)io)->noting = on;
+}
 
 bool cip_io_is_folder(const cip_io *io)
 {

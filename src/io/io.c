@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "io/io_impl.h"
+#include "io/lock_file.h"
 #include "io/record.h"
 
 cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
@@ -33,6 +34,9 @@ cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, c
 void cip_io_free(cip_io *io)
 {
     cip_mem *mem = &io->env->mem;
+    if (io->lock_file != NULL)
+        cip_lock_file_close(io->lock_file);
+    cip_mem_put(mem, io->lock_file);
     cip_mem_put(mem, (char *)io->name);
     cip_mem_put(mem, io);
 }
@@ -115,7 +119,7 @@ cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err 
         r += run;
         n -= run;
     }
-    return CIP_OK;
+    return io->watched ? cip_io_unchanged(io, err) : CIP_OK;
 }
 
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err)
@@ -128,7 +132,25 @@ cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err)
 
 cip_status cip_io_unchanged(cip_io *io, cip_err *err)
 {
+    if (io->lock_file != NULL && !cip_lock_file_is_same(io->lock_file))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "file changed since open: its lock file counts a change");
     return io->ops->unchanged == NULL ? CIP_OK : io->ops->unchanged(io, err);
+}
+
+cip_status cip_io_watch(cip_io *io, const cip_lock_file *lock_file, cip_err *err)
+{
+    cip_lock_file own = *lock_file;
+    if (own.fd != -1) {
+        cip_status st = CIP_NEW(&io->env->mem, &io->lock_file, 1, err);
+        if (st != CIP_OK) {
+            cip_lock_file_close(&own);
+            return st;
+        }
+        *io->lock_file = own;
+    }
+    io->watched = true;
+    return CIP_OK;
 }
 
 /* A member that an update was made of, which was cut off, may be a mixture. */
@@ -153,7 +175,9 @@ static cip_status open_path(cip_io *io, const char *path, const char *shown, uin
                         "'%.120s' cannot be opened: '%.80s' has no folder of its own", shown,
                         io->name);
     CIP_TRY(io->ops->open_member(io, path, flags, out, err));
-    return check_whole(out, shown, err);
+    CIP_TRY(check_whole(out, shown, err));
+    (*out)->watched = io->watched;
+    return CIP_OK;
 }
 
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,

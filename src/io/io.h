@@ -43,6 +43,8 @@ struct cip_io {
     bool folder;      /* it is a folder, or one seen through a patch or as a part */
     bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
                          not change */
+    bool watched;         /* each read looks whether the file is still what was opened */
+    struct cip_lock_file *lock_file; /* of other programs, whose count tells that, too; or NULL */
     const uint8_t *bytes; /* all of them, where they lie in memory; NULL of others, mapped files
                              too: there a file that others make shorter faults */
     /* private fields of the implementation follow in its own struct */
@@ -101,10 +103,17 @@ uint64_t cip_io_next_data(cip_io *io, uint64_t off);
 /* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
  * cannot. Lives until close. Thread-safe. */
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
-/* BUSY ("file changed since open") when a file's size or time of change, or a store's version, is
- * not what it was; OK for ios that cannot tell. To be asked before and after what must not be a
- * mixture. */
+/* BUSY ("file changed since open") when a file's size or time of change, what its lock file counts,
+ * a store's version, or a member that was noted is not what it was; OK for ios that cannot tell. To
+ * be asked before and after what must not be a mixture. */
 cip_status cip_io_unchanged(cip_io *io, cip_err *err);
+/* Of a folder: members that are opened while this is on are noted as what it consists of. */
+void cip_io_note_members(cip_io *io, bool on);
+/* From now on every read of it, and of members that are opened from now on, ends BUSY when it is
+ * not what it was: for files that others write over in place without our locks. `lock_file`:
+ * copied, and closed with the io, on failure too; of descriptor -1: none. NOMEM. */
+struct cip_lock_file;
+cip_status cip_io_watch(cip_io *io, const struct cip_lock_file *lock_file, cip_err *err);
 /* Takes the readers' byte of a file (io/store.h), shared, until the io is closed or unlocked: no
  * update writes over bytes in place meanwhile. BUSY when one does just now; OK where nothing can be
  * locked. */

@@ -118,7 +118,8 @@ static cip_status numbered_read(cip_io *io, const cip_range *r, size_t n, cip_er
     for (size_t k = 0; k < n; k++)
         for (size_t done = 0; done < r[k].nbytes;)
             CIP_TRY(read_part((numbered_io *)io, &r[k], &done, err));
-    return CIP_OK;
+    cip_io *of = ((numbered_io *)io)->of;
+    return of->watched ? cip_io_unchanged(of, err) : CIP_OK;
 }
 
 static void numbered_close(cip_io *io)

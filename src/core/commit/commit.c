@@ -16,7 +16,8 @@
 enum {
     TRIES = 16,
     PAUSE = 1000000, /* nanoseconds, at first */
-    PAUSE_MOST = 32 * PAUSE
+    PAUSE_MOST = 32 * PAUSE,
+    GRACE = 300 * PAUSE /* of lock files, which readers share for an instant at a time */
 };
 
 static bool is_folder(const char *path)
@@ -73,23 +74,73 @@ static cip_status open_file(cip_commit *c, cip_err *err)
                        : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
 }
 
-/* Locks cannot be waited for with an end to it: they are tried again and again. */
-cip_lock cip_commit_take(const cip_commit *c, uint64_t at)
+static int64_t nanoseconds(void)
 {
-    struct timespec pause = { .tv_nsec = PAUSE }, now, end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)c->wait;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Locks cannot be waited for with an end to it: they are tried again and again. */
+static cip_lock wait_for(const cip_commit *c, cip_lock (*try_once)(const cip_commit *, uint64_t),
+                         uint64_t what, int64_t grace)
+{
+    struct timespec pause = { .tv_nsec = PAUSE };
+    const int64_t end = nanoseconds() + (int64_t)c->wait * 1000000000 + grace;
     for (;;) {
-        cip_lock got = cip_store_lock(c->fd, at, false);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        bool over =
-            now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
-        if (got != CIP_LOCK_TAKEN || over)
+        cip_lock got = try_once(c, what);
+        if (got != CIP_LOCK_TAKEN || nanoseconds() >= end)
             return got;
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < PAUSE_MOST)
             pause.tv_nsec *= 2;
     }
+}
+
+static cip_lock try_own(const cip_commit *c, uint64_t at)
+{
+    return cip_store_lock(c->fd, at, false);
+}
+
+cip_lock cip_commit_take(const cip_commit *c, uint64_t at)
+{
+    return wait_for(c, try_own, at, 0);
+}
+
+static cip_lock try_foreign(const cip_commit *c, uint64_t shared)
+{
+    return cip_lock_file_take(&c->foreign, shared != 0);
+}
+
+static cip_status have_foreign(cip_commit *c, bool shared, cip_err *err)
+{
+    if (c->foreign.fd == -1)
+        CIP_TRY(cip_foreign_lock_open(c->place.dir, c->place.name, c->folder, true, &c->foreign,
+                                      err));
+    if (c->foreign.fd != -1 && wait_for(c, try_foreign, shared, GRACE) == CIP_LOCK_TAKEN)
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "another program holds the file's lock file");
+    return CIP_OK;
+}
+
+cip_status cip_commit_share_foreign(cip_commit *c, cip_err *err)
+{
+    CIP_TRY(have_foreign(c, true, err));
+    cip_lock_file_note(&c->foreign);
+    return CIP_OK;
+}
+
+/* A shared lock is given up before it becomes one of its own: who waited may come in between. */
+cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err)
+{
+    const bool shared = c->foreign.fd != -1;
+    CIP_TRY(have_foreign(c, false, err));
+    if (shared && !cip_lock_file_is_same(&c->foreign))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "file changed since open: its lock file counts a change");
+    CIP_TRY(cip_lock_file_count(&c->foreign, err));
+    cip_lock_file_note(&c->foreign);
+    return CIP_OK;
 }
 
 static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
@@ -146,7 +197,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
     CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
     c->env = env;
-    c->fd = c->place.dir = -1;
+    c->fd = c->place.dir = c->foreign.fd = -1;
     c->level = o.level;
     c->break_links = o.break_links;
     c->wait = o.wait;
@@ -166,7 +217,11 @@ cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_optio
                             cip_commit **out, cip_err *err)
 {
     CIP_TRY(cip_commit_lock(env, path, opts, out, err));
-    cip_status st = cip_commit_recover(*out, err);
+    cip_status st = cip_commit_share_foreign(*out, err);
+    if (st == CIP_OK && (*out)->foreign.fd != -1)
+        st = cip_commit_reopen(*out, err); /* as it is under both locks */
+    if (st == CIP_OK)
+        st = cip_commit_recover(*out, err);
     (*out)->recovering = false;
     if (st != CIP_OK) {
         cip_commit_end(*out);
@@ -234,6 +289,7 @@ void cip_commit_end(cip_commit *c)
     cip_mem *mem = &c->env->mem;
     cip_io_close(c->io);
     cip_target_close(&c->target);
+    cip_lock_file_close(&c->foreign);
     if (c->fd != -1)
         close(c->fd); /* and with it the locks */
     cip_mem_put(mem, c->path);

@@ -208,6 +208,8 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
     cip_commit_plan p;
     cip_status st;
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
+    if (p.way != CIP_WAY_NOTHING && !cip_commit_has_target(c))
+        CIP_GO(cip_commit_take_foreign(c, err));
     CIP_GO(cip_io_unchanged(c->io, err)); /* by one who knows no locks */
     if (cip_commit_has_target(c)) {
         st = cip_commit_to_target(c, &p, err);

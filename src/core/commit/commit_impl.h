@@ -5,6 +5,7 @@
 #define CIP_CORE_COMMIT_IMPL_H
 
 #include "core/commit/commit.h"
+#include "core/foreign_lock.h"
 #include "io/fresh.h"
 #include "io/io_impl.h"
 #include "io/io_target.h"
@@ -27,6 +28,8 @@ struct cip_commit {
     char *fresh;       /* ".NAME.cip-new": a file that replaces this one, or a folder of members
                           that wait for their names */
     int fd;            /* for writing; holds the writers' lock */
+    cip_lock_file foreign; /* of other programs: shared while the update is put together, so that
+                              none of them writes, for itself alone while the file changes */
     struct stat st;    /* as of begin */
     cip_io *io;        /* the file as it is, with a descriptor of its own */
     uint64_t end;      /* where cip_commit_append goes on */
@@ -152,6 +155,11 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
 /* As cip_commit_begin, but what an interrupted update left is left as it is. */
 cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
                            cip_commit **out, cip_err *err);
+/* Shares the lock file of other programs, if there is one; BUSY when one of them writes. */
+cip_status cip_commit_share_foreign(cip_commit *c, cip_err *err);
+/* The file is going to be changed: nobody else has its lock file any more, which counts a change.
+ * BUSY; also when another program changed the file since it was shared. */
+cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err);
 /* Opens c->io anew, after the file was changed. */
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
 /* Names the tmp, the journal and a file that replaces this one after `name`. */

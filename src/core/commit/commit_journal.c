@@ -276,6 +276,8 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
     CIP_GO(cip_journal_find(c->env, c->path, c->io, &state, &p, why, err));
     if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
         CIP_GO(refuse(why, err));
+    if (state != CIP_JOURNAL_NONE)
+        CIP_GO(cip_commit_take_foreign(c, err));
     CIP_GO(clear_left(c, state, &p, err));
     CIP_GO(cip_commit_name(c, c->place.name, err));
     CIP_GO(clear_names(c, err));

@@ -94,6 +94,7 @@ static cip_status discard(cip_commit *c, const cip_recover_info *found, const ci
                           cip_err *err)
 {
     c->made = p;
+    CIP_TRY(cip_commit_take_foreign(c, err));
     if (found->state == UNSEALED) /* before its tmp goes, which says so */
         CIP_TRY(cip_commit_cut(c, p->new_len, err));
     if (found->state == LOST) /* what lies under that name is another file's */

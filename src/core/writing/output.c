@@ -154,6 +154,8 @@ static cip_status settle_old(file_output *o, cip_err *err)
     cip_err own = CIP_ERR_INIT;
     CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
     cip_status st = o->old != NULL ? cip_commit_recover(o->old, &own) : CIP_OK;
+    if (st == CIP_OK && o->old != NULL)
+        st = cip_commit_take_foreign(o->old, &own);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 

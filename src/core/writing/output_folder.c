@@ -193,7 +193,9 @@ static cip_status sync_names(const folder_output *o, cip_err *err)
 static cip_status place_over(folder_output *o, cip_err *err)
 {
     CIP_TRY(cip_commit_take_readers(o->old, err));
+    CIP_TRY(cip_commit_take_foreign(o->old, err));
     CIP_TRY(cip_store_exchange(&o->place, o->name, o->place.name, err));
+    cip_foreign_lock_move(&o->old->place, &o->in);
     cip_status st = sync_names(o, err);
     cip_place was = { .mem = &o->env->mem, .dir = o->place.dir };
     if (st == CIP_OK)

@@ -2,6 +2,7 @@
  * Blosc2 files: a contiguous frame, a folder with a sparse frame, or a bare chunk, as one array. */
 #include "format/blosc2/blosc2.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -204,6 +205,12 @@ cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_sp
     return CIP_OK;
 }
 
+static void lock_file(const char *name, char *out, size_t cap)
+{
+    bool in_folder = name[0] == '\0' || strcmp(name, cip_b2_sparse_index) == 0;
+    snprintf(out, cap, "%s.b2lock", in_folder ? "" : name);
+}
+
 const cip_format cip_format_blosc2 = {
     .name = "blosc2",
     .title = "Blosc2",
@@ -215,4 +222,5 @@ const cip_format cip_format_blosc2 = {
     .options = cip_b2_options,
     .kinds = cip_b2_kinds,
     .form_keys = "meta/b2nd meta/caterva",
+    .lock_file = lock_file,
 };
