@@ -63,7 +63,9 @@ cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *e
 {
     cip_range r = { .offset = off, .nbytes = n, .dst = dst };
     CIP_TRY(check_within(io, off, n, err));
-    return n == 0 ? CIP_OK : io->ops->read_ranges(io, &r, 1, err);
+    if (n != 0)
+        CIP_TRY(io->ops->read_ranges(io, &r, 1, err));
+    return io->watched ? cip_io_unchanged(io, err) : CIP_OK;
 }
 
 cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,

@@ -43,7 +43,7 @@ struct cip_io {
     bool folder;      /* it is a folder, or one seen through a patch or as a part */
     bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
                          not change */
-    bool watched;         /* each read looks whether the file is still what was opened */
+    bool watched;     /* each read looks whether the file is still what was opened */
     struct cip_lock_file *lock_file; /* of other programs, whose count tells that, too; or NULL */
     const uint8_t *bytes; /* all of them, where they lie in memory; NULL of others, mapped files
                              too: there a file that others make shorter faults */

@@ -159,10 +159,17 @@ cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err 
     numbered_io *f = (numbered_io *)io;
     open_member *slot;
     cip_io *member;
-    CIP_TRY(acquire(f, i, &slot, &member, err));
-    *size = member->size;
-    release(f, slot, member);
-    return CIP_OK;
+    cip_err own = CIP_ERR_INIT;
+    cip_status st = acquire(f, i, &slot, &member, &own);
+    if (st == CIP_OK) {
+        *size = member->size;
+        release(f, slot, member);
+    }
+    if (f->of->watched) /* one that is not there, or not whole, may be about to be */
+        CIP_TRY(cip_io_unchanged(f->of, err));
+    if (st != CIP_OK && err != NULL)
+        *err = own;
+    return st;
 }
 
 bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMBER_NAME])

@@ -115,8 +115,8 @@ static cip_lock try_foreign(const cip_commit *c, uint64_t shared)
 static cip_status have_foreign(cip_commit *c, bool shared, cip_err *err)
 {
     if (c->foreign.fd == -1)
-        CIP_TRY(cip_foreign_lock_open(c->place.dir, c->place.name, c->folder, true, &c->foreign,
-                                      err));
+        CIP_TRY(
+            cip_foreign_lock_open(c->place.dir, c->place.name, c->folder, true, &c->foreign, err));
     if (c->foreign.fd != -1 && wait_for(c, try_foreign, shared, GRACE) == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "another program holds the file's lock file");

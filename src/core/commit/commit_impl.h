@@ -30,9 +30,9 @@ struct cip_commit {
     int fd;            /* for writing; holds the writers' lock */
     cip_lock_file foreign; /* of other programs: shared while the update is put together, so that
                               none of them writes, for itself alone while the file changes */
-    struct stat st;    /* as of begin */
-    cip_io *io;        /* the file as it is, with a descriptor of its own */
-    uint64_t end;      /* where cip_commit_append goes on */
+    struct stat st;        /* as of begin */
+    cip_io *io;            /* the file as it is, with a descriptor of its own */
+    uint64_t end;          /* where cip_commit_append goes on */
     const cip_patch *made; /* what it says of members is undone when the update is not made */
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };

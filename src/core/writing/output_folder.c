@@ -261,6 +261,16 @@ static cip_out *folder_out(cip_output *o)
     return &((folder_output *)o)->out;
 }
 
+/* Whether another program changes what is there just now, so that nobody can say what it is. */
+static bool is_changing(const folder_output *o)
+{
+    cip_lock_file lock;
+    cip_foreign_lock_open(o->place.dir, o->place.name, true, false, &lock, NULL);
+    const bool taken = lock.fd != -1 && cip_lock_file_take(&lock, true) == CIP_LOCK_TAKEN;
+    cip_lock_file_close(&lock);
+    return taken;
+}
+
 /* What is replaced must be a folder that somebody can say is one of ours: all in it goes. */
 static cip_status look_at_old(folder_output *o, const char *path, bool overwrite,
                               cip_output_known *known, cip_err *err)
@@ -273,7 +283,11 @@ static cip_status look_at_old(folder_output *o, const char *path, bool overwrite
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
     if (!S_ISDIR(st.st_mode))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the output exists and is no folder");
-    if (known == NULL || !known(path))
+    const bool is_known = known != NULL && known(path);
+    if (!is_known && is_changing(o))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "another program holds the output's lock file");
+    if (!is_known)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "the output exists and is a folder of no known format: it is not removed");
     o->like = st;
