@@ -26,6 +26,19 @@ cip_file *bench_open(const char *path, unsigned threads);
 /* The first array as it is, read into memory that is used again. */
 const uint8_t *bench_load(const char *path, size_t *nbytes, const cip_dtype **dtype);
 
+enum { BENCH_NPY_HEAD = 128 };
+/* The first array, of float32, as a .npy file in memory, with so many bytes before its data: a file
+ * whose elements are taken from where they lie. The same until the next call with another path. */
+const uint8_t *bench_npy(const char *path, size_t *total);
+
+/* A function of the peer's library, and the pointer to it. */
+typedef struct bench_symbol {
+    const char *name;
+    void *to;
+} bench_symbol;
+/* Sets the pointers; the library stays loaded. */
+void bench_symbols(const char *library, const bench_symbol *s, size_t n);
+
 /* Rows that write. `who` "check": what another contender left is looked at, nothing is timed. False
  * for a row of another name. */
 bool bench_write_row(const char *row, const char *who, const char *path, bench_turn *out);
@@ -36,5 +49,6 @@ bool bench_bloscpack_row(const char *row, const char *who, const char *path, ben
  */
 int bench_blosc(int argc, char **argv);
 int bench_b2nd(int argc, char **argv);
+int bench_b2nd_write(int argc, char **argv);
 
 #endif

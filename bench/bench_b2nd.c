@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files of Blosc2, ours against c-blosc2's library, which is loaded from where the Python package
- * has it: `bench_worker b2nd LIBRARY ROUNDS FILE ...`; .b2nd: a square float32 array, .b2frame: 4
- * bytes an item. All take their turns in each round, the best one counts; what was read is compared
- * by digest each time. A line for each row: "WORK BYTES", then nanoseconds, ours and theirs, at one
- * and (0 0: not run) at two threads. */
-#include <dlfcn.h>
+ * has it: `bench_worker b2nd LIBRARY ROUNDS FILE ...`, a FILE or OURS=THEIRS; .b2nd: a square
+ * float32 array, .b2frame: 4 bytes an item. All take their turns in each round, the best one
+ * counts; what was read is compared by digest each time. A line for each row: "WORK BYTES", then
+ * nanoseconds, ours and theirs, at one and (0 0: not run) at two threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "bench.h"
 
-enum { SIDE = 100, NWINDOW = 200, NPOINT = 1000, NOPEN = 200 };
+enum { SIDE = 100, NWINDOW = 200, NPOINT = 1000, NTHIN = 20, NOPEN = 200 };
 
 /* What is used of the peer. Its arrays are opened as often as its threads change: their number is
  * taken from the environment then. */
@@ -32,10 +31,7 @@ static struct {
 
 static void load_peer(const char *path)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
+    const bench_symbol symbols[] = {
         { "blosc2_init", &peer.init },
         { "blosc2_get_version_string", &peer.version },
         { "b2nd_open", &peer.nd_open },
@@ -47,19 +43,13 @@ static void load_peer(const char *path)
         { "blosc2_schunk_free", &peer.frame_free },
         { "blosc2_schunk_get_slice_buffer", &peer.frame_slice },
     };
-    void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        void *p = lib != NULL ? dlsym(lib, symbols[i].name) : NULL;
-        if (p == NULL)
-            bench_die(dlerror(), NULL);
-        memcpy(symbols[i].to, &p, sizeof p); /* ISO C has no cast from it to a function */
-    }
+    bench_symbols(path, symbols, sizeof symbols / sizeof symbols[0]);
     peer.init();
 }
 
 /* A file, open in both. */
 typedef struct subject {
-    const char *path;
+    const char *path, *theirs_path;
     bool is_nd;
     int64_t side; /* rows and columns; a frame: items */
     uint64_t nbytes;
@@ -72,10 +62,10 @@ typedef struct subject {
 static void *open_theirs(const subject *s)
 {
     void *p = NULL;
-    if (s->is_nd && peer.nd_open(s->path, &p) < 0)
+    if (s->is_nd && peer.nd_open(s->theirs_path, &p) < 0)
         p = NULL;
     if (!s->is_nd)
-        p = peer.frame_open(s->path);
+        p = peer.frame_open(s->theirs_path);
     if (p == NULL)
         bench_die("the peer's opening", NULL);
     return p;
@@ -174,6 +164,38 @@ static void read_windows(subject *s, bool ours, uint64_t *nbytes)
     *nbytes = (uint64_t)n * NWINDOW;
 }
 
+/* Whole rows (axis 1) or columns, one element wide. */
+static void read_thin(subject *s, bool ours, int axis, uint64_t *nbytes)
+{
+    uint64_t state = 4;
+    cip_err err = CIP_ERR_INIT;
+    for (int i = 0; i < NTHIN; i++) {
+        const int64_t at = scattered(&state, s->side), n = s->side * 4;
+        uint8_t *dst = s->dst + i * n;
+        int64_t from[2] = { at, at }, to[2] = { at + 1, at + 1 }, shape[2] = { 1, 1 };
+        char text[96];
+        from[axis] = 0;
+        to[axis] = shape[axis] = s->side;
+        snprintf(text, sizeof text, axis == 1 ? "[%" PRId64 "]" : "[:, %" PRId64 "]", at);
+        if (ours)
+            need(cip_read(s->array, text, cip_dtype_as_stored(), dst, (size_t)n, &err) == CIP_OK,
+                 &err);
+        else
+            need(peer.nd_slice(s->theirs, from, to, dst, shape, n) >= 0, NULL);
+    }
+    *nbytes = (uint64_t)(s->side * 4 * NTHIN);
+}
+
+static void read_rows(subject *s, bool ours, uint64_t *nbytes)
+{
+    read_thin(s, ours, 1, nbytes);
+}
+
+static void read_columns(subject *s, bool ours, uint64_t *nbytes)
+{
+    read_thin(s, ours, 0, nbytes);
+}
+
 static void read_points(subject *s, bool ours, uint64_t *nbytes)
 {
     static int64_t coords[NPOINT][2], flat[NPOINT];
@@ -252,12 +274,18 @@ static void take_turns(subject *s, const work *w, int rounds, unsigned threads, 
 static const work works[] = {
     { "open", open_often, true, false, NOPEN },     { "read", read_all, true, true, 1 },
     { "windows", read_windows, true, false, 1 },    { "points", read_points, false, false, 1 },
-    { "elements", read_elements, false, false, 1 },
+    { "elements", read_elements, false, false, 1 }, { "rows", read_rows, false, false, 1 },
+    { "columns", read_columns, false, false, 1 },
 };
 
-static void run_file(const char *path, int rounds)
+static void run_file(char *path, int rounds)
 {
-    subject s = { .path = path, .is_nd = strstr(path, ".b2nd") != NULL };
+    char *other = strchr(path, '='); /* OURS=THEIRS: the same array in two files */
+    subject s = { .path = path, .theirs_path = path, .is_nd = strstr(path, ".b2nd") != NULL };
+    if (other != NULL) {
+        *other = '\0';
+        s.theirs_path = other + 1;
+    }
     open_both(&s, 1);
     close_both(&s);
     uint64_t room = NWINDOW * SIDE * SIDE * 4;

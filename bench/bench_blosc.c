@@ -26,25 +26,28 @@ static struct {
     const char *(*version)(void);
 } peer;
 
-static void load_symbol(void *lib, const char *name, void *to)
+void bench_symbols(const char *library, const bench_symbol *s, size_t n)
 {
-    void *p = dlsym(lib, name);
-    if (p == NULL)
-        bench_die(dlerror(), NULL);
-    memcpy(to, &p, sizeof p); /* ISO C has no cast from it to a function */
+    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < n; i++) {
+        void *p = lib != NULL ? dlsym(lib, s[i].name) : NULL;
+        if (p == NULL)
+            bench_die(dlerror(), NULL);
+        memcpy(s[i].to, &p, sizeof p); /* ISO C has no cast from it to a function */
+    }
 }
 
 static void load_peer(const char *path)
 {
-    void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (lib == NULL)
-        bench_die(dlerror(), NULL);
-    load_symbol(lib, "blosc2_init", &peer.init);
-    load_symbol(lib, "blosc2_set_nthreads", &peer.set_nthreads);
-    load_symbol(lib, "blosc1_set_compressor", &peer.set_compressor);
-    load_symbol(lib, "blosc2_compress", &peer.compress);
-    load_symbol(lib, "blosc2_decompress", &peer.decompress);
-    load_symbol(lib, "blosc2_get_version_string", &peer.version);
+    const bench_symbol symbols[] = {
+        { "blosc2_init", &peer.init },
+        { "blosc2_set_nthreads", &peer.set_nthreads },
+        { "blosc1_set_compressor", &peer.set_compressor },
+        { "blosc2_compress", &peer.compress },
+        { "blosc2_decompress", &peer.decompress },
+        { "blosc2_get_version_string", &peer.version },
+    };
+    bench_symbols(path, symbols, sizeof symbols / sizeof symbols[0]);
     peer.init();
     peer.set_nthreads(1);
 }

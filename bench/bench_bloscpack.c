@@ -12,37 +12,40 @@
 
 #include "bench.h"
 
-enum { NPOINT = 1000, HEAD = 128 /* bytes of a .npy file before its data */ };
+enum { NPOINT = 1000 };
 
 static unsigned threads_of(const char *who)
 {
     return strncmp(who, "cippus-", 7) == 0 ? (unsigned)strtoul(who + 7, NULL, 10) : 1;
 }
 
-/* The elements of FILE's array as a .npy file in memory: what is packed without being copied
- * before.
- */
-static const char *as_npy(const char *path, size_t *total)
+const uint8_t *bench_npy(const char *path, size_t *total)
 {
-    static char *npy;
+    static uint8_t *npy;
     static size_t nbytes;
     static char of[2048];
     size_t n;
     if (strcmp(of, path) != 0) {
+        cip_file *f = bench_open(path, 1);
+        const cip_array *a = cip_file_array(f, 0);
+        char shape[64] = "", head[BENCH_NPY_HEAD];
+        for (int i = 0; i < cip_array_ndim(a); i++)
+            snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%" PRId64 ", ",
+                     cip_array_shape(a)[i]);
+        cip_file_close(f);
         const uint8_t *data = bench_load(path, &n, NULL);
-        char head[HEAD];
-        snprintf(head, sizeof head, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu,), }",
-                 n / 4);
+        snprintf(head, sizeof head, "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }",
+                 shape);
         free(npy);
-        nbytes = HEAD + n;
+        nbytes = BENCH_NPY_HEAD + n;
         npy = malloc(nbytes);
         if (npy == NULL)
             bench_die("memory", NULL);
-        memset(npy, ' ', HEAD);
+        memset(npy, ' ', BENCH_NPY_HEAD);
         memcpy(npy, "\x93NUMPY\1\0\x76\0", 10);
         memcpy(npy + 10, head, strlen(head));
-        npy[HEAD - 1] = '\n';
-        memcpy(npy + HEAD, data, n);
+        npy[BENCH_NPY_HEAD - 1] = '\n';
+        memcpy(npy + BENCH_NPY_HEAD, data, n);
         snprintf(of, sizeof of, "%s", path);
     }
     *total = nbytes;
@@ -72,7 +75,7 @@ static void pack(char *row, const char *who, const char *path, bench_turn *out)
     snprintf(to, sizeof to, "%s.%s.%s", path, strcmp(who, "check") == 0 ? "peer" : who,
              folder ? "bcolz" : "blp");
     if (strcmp(who, "check") != 0) {
-        const char *npy = as_npy(path, &n);
+        const uint8_t *npy = bench_npy(path, &n);
         if (folder)
             remove_folder(to);
         unlink(to);

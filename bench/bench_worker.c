@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
  * DIGEST STORED" (bytes stored, or held by checkpoints). The digest of what was computed is taken
- * outside the timing. With words on the command line: bench_blosc.c, bench_b2nd.c. */
+ * outside the timing. With words on the command line: bench_blosc.c, bench_b2nd*.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void bench_die(const char *what, const cip_err *err)
 uint64_t bench_now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(getenv("BENCH_CPU") != NULL ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -497,11 +497,18 @@ static uint64_t run(const char *row, const char *who, const char *path, uint64_t
     return 0;
 }
 
+static int run_library(int argc, char **argv)
+{
+    if (strcmp(argv[1], "b2nd") == 0)
+        return bench_b2nd(argc, argv);
+    return (strcmp(argv[1], "b2nd-write") == 0 ? bench_b2nd_write : bench_blosc)(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     char row[64], who[64], path[2048];
     if (argc > 1)
-        return (strcmp(argv[1], "b2nd") == 0 ? bench_b2nd : bench_blosc)(argc, argv);
+        return run_library(argc, argv);
     while (scanf("%63s %63s %2047s", row, who, path) == 3) {
         bench_turn t = { 0, 0, 0 };
         checkpoints_nbytes = 0;

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times each row's contenders in turn, round after round; prints the best of each and the ratios.
 
-usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--json FILE]
+usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--cpu] [--json FILE]
 
 With --before, the contenders are this build and that of an earlier commit, in the folder DIR.
 """
 import argparse
 import importlib.util
 import json
+import os
 import pathlib
 import platform
 import shutil
@@ -162,25 +163,49 @@ B2ND = {
     "windows": "200 windows of 100 x 100 (a frame: slices as long)",
     "points": "1000 points in one call",
     "elements": "1000 elements one by one",
+    "rows": "20 whole rows",
+    "columns": "20 whole columns",
 }
 
 
 def run_b2nd(o, files):
-    """b2nd arrays and a frame."""
-    version, *lines = against_blosc2(o, "b2nd", *[f.resolve() for f in files["blosc2"].values()])
+    """b2nd arrays and a frame; one array in our default shapes and in the peer's."""
+    paths = {k: str(f.resolve()) for k, f in files["blosc2"].items()}
+    mine = files["raw"].resolve().with_suffix(".b2nd")
+    convert = [o.build.resolve() / "cippus", "convert", "--overwrite", files["raw"].resolve(), mine, "--codec", "zstd:5"]
+    subprocess.run(convert, check=True, stdout=subprocess.DEVNULL)
+    paths["each-its-own"] = f"{mine}={paths['default-zstd-5']}"
+    version, *lines = against_blosc2(o, "b2nd", *paths.values())
     print(f"\nb2nd: whole files against {version}; ms, ours, theirs, theirs / ours")
     print("".join(f"  {name}: {text}\n" for name, text in B2ND.items()), end="")
+    print(f"  each-its-own: zstd-5 in our default shapes, {mine.stat().st_size} bytes, and in the peer's, {files['blosc2']['default-zstd-5'].stat().st_size}")
     out = {}
     for line in lines:
         name, *words = line.split()
         if name == "file":
-            stem = next(k for k, f in files["blosc2"].items() if str(f.resolve()) == words[0])
+            stem = next(k for k, f in paths.items() if f == words[0])
             continue
         nbytes, *ns = map(int, words)
         pairs = [(f"{t}t", ns[2 * i], ns[2 * i + 1]) for i, t in enumerate((1, 2)) if ns[2 * i]]
         text = "  ".join(f"{t}: {a / 1e6:9.3f} {b / 1e6:9.3f} {b / a:6.2f}" for t, a, b in pairs)
         print(f"  {stem:15} {nbytes >> 20:5d} MiB {name:9} {text}")
         out[f"{stem}-{name}"] = {t: [a, b] for t, a, b in pairs}
+    mine.unlink()
+    return out
+
+
+def run_b2nd_write(o, files):
+    """New b2nd arrays."""
+    version, *lines = against_blosc2(o, "b2nd-write", files["raw"].resolve())
+    print(f"\nb2nd-write: new .b2nd files, chunks of 1024 x 1024, blocks of 128 x 128, no sync, against {version}; ms, ours, theirs, theirs / ours")
+    out = {}
+    for line in lines:
+        name, nbytes, *n = line.split()
+        n = list(map(int, n))
+        pairs = [(f"{t}t", n[2 * t], n[2 * t + 1]) for t in (1, 2)]
+        text = "  ".join(f"{t}: {a / 1e6:9.3f} {b / 1e6:9.3f} {b / a:6.2f}" for t, a, b in pairs)
+        print(f"  {name:15} {int(nbytes) >> 20:5d} MiB  stored {n[0]} {n[1]}  {text}")
+        out[name] = {"stored": n[:2]} | {t: [a, b] for t, a, b in pairs}
     return out
 
 
@@ -234,11 +259,14 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
     ap.add_argument("--before", type=pathlib.Path)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "bloscpack"]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "bloscpack"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
+    ap.add_argument("--cpu", action="store_true", help="rows blosc, b2nd, b2nd-write: processor time in place of the clock's")
     o = ap.parse_args()
+    if o.cpu:
+        os.environ["BENCH_CPU"] = "1"
     sys.path.insert(0, str(HERE))
     import make_data
 
@@ -249,13 +277,12 @@ def main():
     version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
     print(version.stdout.strip())
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
+    runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write}
+    runs["bloscpack"] = lambda o, files: run_bloscpack(o, files, c)
     out = {}
     for row in o.rows.split(","):
-        if row in ("blosc", "b2nd"):
-            out[row] = (run_blosc if row == "blosc" else run_b2nd)(o, files)
-            continue
-        if row == "bloscpack":
-            out[row] = run_bloscpack(o, files, c)
+        if row in runs:
+            out[row] = runs[row](o, files)
             continue
         file, text, ours, peer_rounds = ROWS[row]
         path = files[file].resolve()
