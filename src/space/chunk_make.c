@@ -13,6 +13,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "codec/checksum/checksum.h"
+#include "space/box_runs.h"
 #include "space/grid.h"
 
 /* --- sizes --------------------------------------------------------------------------------------
@@ -89,33 +90,35 @@ static bool repeats(const uint8_t *p, size_t n, size_t each)
     return n <= each || memcmp(p, p + each, n - each) == 0;
 }
 
+/* Bytes from element to element along each axis. */
+static void strides_of(const cip_chunk_maker *m, const cip_chunk_work *w, int64_t *stride)
+{
+    const cip_grid *g = m->form->grid;
+    int64_t n = (int64_t)g->itemsize;
+    for (int32_t k = g->ndim - 1; k >= 0; n *= g->chunk[k--])
+        stride[k] = w->lent ? w->stride[k] : n;
+}
+
 /* The same of the elements of a chunk that are the array's. */
 static bool box_repeats(const cip_chunk_maker *m, const cip_chunk_work *w)
 {
     const cip_grid *g = m->form->grid;
     int32_t d = g->ndim;
-    size_t each = (size_t)g->itemsize, run = each, step = each;
-    int64_t at[CIP_MAX_NDIM] = { 0 };
-    while (d > 0 && w->valid[d - 1] == g->chunk[d - 1]) /* axes that are whole are one run */
-        step = run *= (size_t)g->chunk[--d];
-    if (d > 0) {
-        run *= (size_t)w->valid[d - 1];
-        step *= (size_t)g->chunk[--d];
-    }
+    size_t each = (size_t)g->itemsize, run = each;
+    int64_t at[CIP_MAX_NDIM] = { 0 }, stride[CIP_MAX_NDIM];
+    strides_of(m, w, stride);
+    while (d > 0 && (size_t)stride[d - 1] == run) /* axes without gaps are one run */
+        run *= (size_t)w->valid[--d];
     if (!repeats(w->raw.ptr, run, each))
         return false;
-    for (;;) {
-        uint64_t row = 0;
-        int32_t k = d - 1;
-        while (k >= 0 && ++at[k] == w->valid[k])
-            at[k--] = 0;
-        if (k < 0)
-            return true;
+    do {
+        int64_t off = 0;
         for (int32_t i = 0; i < d; i++)
-            row = row * (uint64_t)g->chunk[i] + (uint64_t)at[i];
-        if (memcmp(w->raw.ptr + row * step, w->raw.ptr, run) != 0)
+            off += at[i] * stride[i];
+        if (memcmp(w->raw.ptr + off, w->raw.ptr, run) != 0)
             return false;
-    }
+    } while (cip_box_next(d, NULL, w->valid, at));
+    return true;
 }
 
 static bool is_quiet_nan(const cip_dtype *d, const uint8_t *p)
@@ -152,7 +155,7 @@ static cip_chunk_state find_special(const cip_chunk_maker *m, const cip_chunk_wo
 /* --- arranging ----------------------------------------------------------------------------------
  */
 
-/* Elements in C order of the chunk's shape to where the stored chunk has them, block by block (a
+/* Elements to where the stored chunk has them, block by block (a
  * chunk without inner blocks is one); zeros where it reaches over the array's edge. */
 static void arrange(const cip_chunk_maker *m, const cip_chunk_work *w, const cip_grid_chunk *to)
 {
@@ -162,11 +165,9 @@ static void arrange(const cip_chunk_maker *m, const cip_chunk_work *w, const cip
     int64_t at[CIP_MAX_NDIM] = { 0 };
     uint64_t covered = g->itemsize;
     int32_t k;
-    for (k = g->ndim - 1; k >= 0; k--) {
-        from.stride[k] =
-            k == g->ndim - 1 ? (int64_t)g->itemsize : from.stride[k + 1] * g->chunk[k + 1];
+    strides_of(m, w, from.stride);
+    for (k = 0; k < g->ndim; k++)
         covered *= (uint64_t)w->valid[k];
-    }
     if (covered != to->raw_len)
         memset(w->arranged, 0, (size_t)to->raw_len);
     do {

@@ -20,9 +20,11 @@ typedef struct cip_chunk_maker {
 /* A chunk's elements. `raw` may be the caller's memory; the others are buffers of the maker's
  * sizes. */
 typedef struct cip_chunk_work {
-    cip_bytes raw;
-    int64_t coord[CIP_MAX_NDIM]; /* grids: in the chunk grid */
-    int64_t valid[CIP_MAX_NDIM]; /* and how much of each axis is of the array */
+    cip_bytes raw;                /* lent: its first element, and the maker's `raw` */
+    bool lent;                    /* elements lie at `stride`; for makers with `arranged` */
+    int64_t stride[CIP_MAX_NDIM]; /* bytes */
+    int64_t coord[CIP_MAX_NDIM];  /* grids: in the chunk grid */
+    int64_t valid[CIP_MAX_NDIM];  /* and how much of each axis is of the array */
     uint8_t *arranged, *encoded[2];
 } cip_chunk_work;
 

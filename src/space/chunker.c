@@ -4,8 +4,9 @@
  *
  * Linear chunks that lie whole in what the caller gives are made from there, without a copy, before
  * the call returns; others are collected in slots. N-d chunks come out of a tiler, straight into
- * slots. Where chunks are not encoded, or there is one thread, nothing would be gained by two
- * batches: then each is handed on as soon as it is made. */
+ * slots, or are lent by it where they are arranged anyway. Where chunks are not encoded, or there
+ * is one thread, nothing would be gained by two batches: then each is handed on as soon as it is
+ * made. */
 #include "space/chunker.h"
 
 #include <string.h>
@@ -217,14 +218,12 @@ static cip_status choose_room(cip_chunker *c, uint64_t nchunk, bool with_raw, ci
 /* --- cutting ------------------------------------------------------------------------------------
  */
 
-static cip_status take_tile(void *user, uint64_t index, cip_bytes tile, const int64_t *valid,
-                            cip_err *err)
+/* The tile in the next slot: which chunk it is. */
+static cip_status take_chunk(cip_chunker *c, uint64_t index, const int64_t *valid, cip_err *err)
 {
-    cip_chunker *c = user;
     const cip_grid *g = c->form.grid;
     slot *s = &c->slot[c->now + c->nready];
     cip_grid_chunk at;
-    s->work.raw = tile;
     for (int32_t k = g->ndim - 1; k >= 0; k--) {
         uint64_t n = (uint64_t)cip_grid_nchunk(g, k);
         s->work.coord[k] = (int64_t)(index % n);
@@ -237,6 +236,28 @@ static cip_status take_tile(void *user, uint64_t index, cip_bytes tile, const in
     return CIP_OK;
 }
 
+static cip_status take_tile(void *user, uint64_t index, cip_bytes tile, const int64_t *valid,
+                            cip_err *err)
+{
+    cip_chunker *c = user;
+    cip_chunk_work *w = &c->slot[c->now + c->nready].work;
+    w->raw = tile;
+    w->lent = false;
+    return take_chunk(c, index, valid, err);
+}
+
+static cip_status take_lent(void *user, uint64_t index, const uint8_t *at, const int64_t *stride,
+                            const int64_t *valid, cip_err *err)
+{
+    cip_chunker *c = user;
+    cip_chunk_work *w = &c->slot[c->now + c->nready].work;
+    w->raw = (cip_bytes){ at, c->maker.raw };
+    w->lent = true;
+    memcpy(w->stride, stride, (size_t)c->form.grid->ndim * sizeof *stride);
+    c->borrowed = true;
+    return take_chunk(c, index, valid, err);
+}
+
 static cip_status open_tiler(cip_chunker *c, cip_err *err)
 {
     const cip_grid *g = c->form.grid;
@@ -245,6 +266,8 @@ static cip_status open_tiler(cip_chunker *c, cip_err *err)
         cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / c->to.tuning->share);
     CIP_TRY(cip_tiler_new(c->env, &t, memory, take_tile, c, &c->tiler, err));
     cip_tiler_to(c->tiler, c->slot[0].raw);
+    if (c->maker.arranged != 0)
+        cip_tiler_lend(c->tiler, take_lent);
     return CIP_OK;
 }
 
@@ -278,6 +301,16 @@ static cip_status cut_linear(cip_chunker *c, cip_bytes in, cip_err *err)
     CIP_TRY(run_batch(c, err));
     if (c->fill != 0)
         memmove(c->slot[c->now].raw, begun->raw, c->fill);
+    return CIP_OK;
+}
+
+static cip_status cut_tiles(cip_chunker *c, cip_bytes in, cip_err *err)
+{
+    CIP_TRY(cip_tiler_write(c->tiler, in.ptr, in.len, err));
+    if (!c->borrowed)
+        return CIP_OK;
+    CIP_TRY(run_batch(c, err));
+    cip_tiler_to(c->tiler, c->slot[c->now].raw);
     return CIP_OK;
 }
 
@@ -380,7 +413,7 @@ cip_status cip_chunker_write(cip_chunker *c, cip_bytes elems, cip_err *err)
         return cut_linear(c, elems, err);
     c->taken += elems.len;
     if (c->tiler != NULL)
-        return cip_tiler_write(c->tiler, elems.ptr, elems.len, err);
+        return cut_tiles(c, elems, err);
     cip_chunk_in in = { .bytes = elems, .run = 1, .raw_len = elems.len };
     return elems.len != 0 ? c->to.store(c->to.user, c->next++, 1, &in, err) : CIP_OK;
 }

@@ -21,7 +21,9 @@ typedef struct taken {
     cip_buf valid; /* of int64_t */
     int32_t ndim;
     uint64_t n;
-    uint64_t fail_at; /* the tile that is refused, counted from 1 */
+    uint64_t fail_at;       /* the tile that is refused, counted from 1 */
+    const cip_tiling *lend; /* of rows that are given whole; or NULL */
+    uint64_t nlent;
 } taken;
 
 static cip_status take(void *user, uint64_t index, cip_bytes tile, const int64_t *valid,
@@ -33,6 +35,36 @@ static cip_status take(void *user, uint64_t index, cip_bytes tile, const int64_t
         return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "the disk is full");
     CIP_TRY(cip_buf_add(&t->valid, valid, (size_t)t->ndim * sizeof *valid, err));
     return cip_buf_add(&t->got, tile.ptr, tile.len, err);
+}
+
+/* As it is when it is cut. */
+static cip_status take_lent(void *user, uint64_t index, const uint8_t *at, const int64_t *stride,
+                            const int64_t *valid, cip_err *err)
+{
+    taken *t = user;
+    const cip_tiling *how = t->lend;
+    uint64_t each = 1;
+    for (int32_t i = 0; i < how->ndim; i++)
+        each *= (uint64_t)how->tile[i];
+    uint8_t *tile = calloc(each, how->itemsize);
+    assert_non_null(tile);
+    for (uint64_t e = 0; e < each; e++) {
+        uint64_t left = e;
+        int64_t off = 0;
+        bool inside = true;
+        for (int32_t i = how->ndim - 1; i >= 0; i--) {
+            const int64_t x = (int64_t)(left % (uint64_t)how->tile[i]);
+            left /= (uint64_t)how->tile[i];
+            off += x * stride[i];
+            inside = inside && x < valid[i];
+        }
+        if (inside)
+            memcpy(tile + e * how->itemsize, at + off, how->itemsize);
+    }
+    t->nlent++;
+    cip_status st = take(user, index, (cip_bytes){ tile, each * how->itemsize }, valid, err);
+    free(tile);
+    return st;
 }
 
 /* Element e of tile k by definition; false: it is padding. `at`: its index in the array. */
@@ -72,10 +104,14 @@ static cip_status run(cip_env *env, const cip_tiling *t, uint64_t memory, cip_by
                       size_t each, taken *x, cip_err *err)
 {
     cip_tiler *tiler;
-    *x = (taken){
-        .got = { .mem = &plain }, .valid = { .mem = &plain }, .ndim = t->ndim, .fail_at = x->fail_at
-    };
+    *x = (taken){ .got = { .mem = &plain },
+                  .valid = { .mem = &plain },
+                  .ndim = t->ndim,
+                  .fail_at = x->fail_at,
+                  .lend = x->lend };
     cip_status st = cip_tiler_new(env, t, memory, take, x, &tiler, err);
+    if (st == CIP_OK && x->lend != NULL)
+        cip_tiler_lend(tiler, take_lent);
     for (size_t i = 0; st == CIP_OK && i < raw.len; i += each)
         st = cip_tiler_write(tiler, raw.ptr + i, raw.len - i < each ? raw.len - i : each, err);
     if (st == CIP_OK)
@@ -110,6 +146,7 @@ static uint8_t *bytes(size_t n)
 static void random_tilings_are_as_defined_whatever_the_memory(void **state)
 {
     (void)state;
+    uint64_t nlent = 0, n_all = 0;
     seed = 1;
     for (int round = 0; round < 600; round++) {
         int64_t shape[4], tile[4];
@@ -123,20 +160,24 @@ static void random_tilings_are_as_defined_whatever_the_memory(void **state)
         uint8_t *raw = bytes(n);
         const uint64_t memory[] = { 0, 1, 1 + draw(200), 1 + draw(2000) };
         assert_int_equal(cip_tiling_nbytes(&t, &nbytes, NULL), CIP_OK);
-        for (size_t m = 0; m < 4; m++) {
-            taken x = { .fail_at = 0 };
+        for (size_t m = 0; m < 8; m++) {
+            taken x = { .lend = m < 4 ? NULL : &t };
             cip_env env;
             cip_err err = CIP_ERR_INIT;
             assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
             assert_int_equal(
-                run(&env, &t, memory[m], (cip_bytes){ raw, n }, 1 + draw(300), &x, &err), CIP_OK);
+                run(&env, &t, memory[m % 4], (cip_bytes){ raw, n }, 1 + draw(300), &x, &err),
+                CIP_OK);
             check_tiles(&t, raw, &x, nbytes);
+            nlent += x.nlent;
+            n_all += m < 4 ? 0 : x.n;
             taken_clear(&x);
             assert_int_equal(env.mem.used, 0);
             cip_env_clear(&env);
         }
         free(raw);
     }
+    assert_true(nlent > n_all / 8 && nlent < n_all); /* both ways were taken */
 }
 
 static void what_is_valid_of_a_tile_is_told(void **state)

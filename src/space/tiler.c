@@ -2,7 +2,8 @@
  * A row of tiles along the first axis is a run of the array's bytes. It is collected, then taken
  * apart: a part of it that lies in memory is cut into tiles. Without a temporary file the part is
  * the whole row; otherwise it is cut along as many axes as make it fit, and is as many tiles long
- * along the last of them as fit. A row that the caller has in one piece is cut where it lies. */
+ * along the last of them as fit. A row that the caller has in one piece is cut where it lies, or
+ * lent. */
 #include "space/tiler.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static const cut row_cut = { 0, 1 };
 struct cip_tiler {
     cip_env *env;
     cip_tile_fn *fn;
+    cip_tile_lent_fn *lend; /* or NULL */
     void *user;
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM], tile[CIP_MAX_NDIM], grid[CIP_MAX_NDIM];
@@ -156,13 +158,28 @@ done:
 typedef struct part {
     const uint8_t *at;
     cut cut;
-    int64_t first;                 /* tile along the axis of the cut */
-    uint64_t stride[CIP_MAX_NDIM]; /* bytes */
+    int64_t first;                /* tile along the axis of the cut */
+    int64_t stride[CIP_MAX_NDIM]; /* bytes */
+    bool lent;
 } part;
 
 void cip_tiler_to(cip_tiler *t, uint8_t *to)
 {
     t->to = to;
+}
+
+void cip_tiler_lend(cip_tiler *t, cip_tile_lent_fn *fn)
+{
+    t->lend = fn;
+}
+
+/* Where the tile at `at` begins in the part. */
+static const uint8_t *tile_in(const cip_tiler *t, const part *p, const int64_t *at)
+{
+    int64_t from = 0;
+    for (int32_t i = p->cut.axis; i < t->ndim; i++)
+        from += (at[i] - (i == p->cut.axis ? p->first : 0)) * t->tile[i] * p->stride[i];
+    return p->at + from;
 }
 
 /* Cuts the tile at `at` out of the part. */
@@ -175,6 +192,9 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
         valid[i] = clipped(t, i, at[i]);
         whole = whole && valid[i] == t->tile[i];
     }
+    const uint8_t *from = tile_in(t, p, at);
+    if (p->lent)
+        return t->lend(t->user, t->index++, from, p->stride, valid, err);
     if (t->to == NULL && t->own == NULL)
         CIP_TRY(cip_mem_get(&t->env->mem, (size_t)t->tile_nbytes, (void **)&t->own, err));
     uint8_t *out = t->to != NULL ? t->to : t->own;
@@ -182,33 +202,33 @@ static cip_status cut_tile(cip_tiler *t, const part *p, const int64_t *at, cip_e
         memset(out, 0, (size_t)t->tile_nbytes);
     size_t run = (size_t)(t->itemsize * (uint64_t)(t->ndim != 0 ? valid[last] : 1));
     do {
-        uint64_t from = 0, to = 0;
+        int64_t off = 0;
+        uint64_t to = 0;
         for (int32_t i = 0; i < t->ndim; i++) {
-            int64_t first = i < p->cut.axis ? at[i] : i == p->cut.axis ? p->first : 0;
-            from += (uint64_t)((at[i] - first) * t->tile[i] + in[i]) * p->stride[i];
+            off += in[i] * p->stride[i];
             to = to * (uint64_t)t->tile[i] + (uint64_t)in[i];
         }
-        memcpy(out + to * t->itemsize, p->at + from, run);
+        memcpy(out + to * t->itemsize, from + off, run);
     } while (cip_box_next(last, NULL, valid, in));
     return t->fn(t->user, t->index++, (cip_bytes){ out, (size_t)t->tile_nbytes }, valid, err);
 }
 
 /* All tiles of the part that begins at `at`, which is the last of them along its cut then. */
-static cip_status cut_part(cip_tiler *t, const uint8_t *from, cut c, int64_t *at, cip_err *err)
+static cip_status cut_part(cip_tiler *t, part *p, int64_t *at, cip_err *err)
 {
-    int64_t *i = &at[c.axis];
+    const cut c = p->cut;
+    int64_t *i = &at[c.axis], n = (int64_t)t->itemsize;
     const int32_t behind = c.axis + 1;
-    part p = { .at = from, .cut = c, .first = *i };
-    uint64_t n = t->itemsize;
+    p->first = *i;
     for (int32_t k = t->ndim - 1; k >= 0; k--) {
-        p.stride[k] = n;
-        n *= (uint64_t)part_steps(t, c, k, at[k]);
+        p->stride[k] = n;
+        n *= part_steps(t, c, k, at[k]);
     }
     for (;; ++*i) {
         do {
-            CIP_TRY(cut_tile(t, &p, at, err));
+            CIP_TRY(cut_tile(t, p, at, err));
         } while (cip_box_next(t->ndim - behind, NULL, t->grid + behind, at + behind));
-        if (*i + 1 >= t->grid[c.axis] || *i + 1 - p.first >= c.span)
+        if (*i + 1 >= t->grid[c.axis] || *i + 1 - p->first >= c.span)
             return CIP_OK;
     }
 }
@@ -234,16 +254,19 @@ static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
     return CIP_OK;
 }
 
-/* `row`: all of it in memory; NULL: in the temporary file. */
-static cip_status cut_row(cip_tiler *t, const uint8_t *row, cip_err *err)
+/* `row`: all of it in memory, the caller's or not; NULL: in the temporary file. */
+static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_err *err)
 {
     int64_t at[CIP_MAX_NDIM] = { 0 };
+    part p = { .at = row, .cut = row_cut, .lent = callers && t->lend != NULL };
     at[0] = (int64_t)t->row;
     if (row != NULL)
-        return cut_part(t, row, row_cut, at, err);
+        return cut_part(t, &p, at, err);
+    p.cut = t->cut;
     do {
         CIP_TRY(load_part(t, at, err));
-        CIP_TRY(cut_part(t, t->part, t->cut, at, err));
+        p.at = t->part;
+        CIP_TRY(cut_part(t, &p, at, err));
     } while (cip_box_next(t->cut.axis, NULL, t->grid + 1, at + 1));
     return CIP_OK;
 }
@@ -283,7 +306,7 @@ cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
         if (!whole)
             CIP_TRY(collect(t, from, k, err));
         if (whole || t->have == t->want)
-            CIP_TRY(cut_row(t, whole ? from : t->temporary == NULL ? t->part : NULL, err));
+            CIP_TRY(cut_row(t, whole ? from : t->temporary == NULL ? t->part : NULL, whole, err));
         from += k;
         n -= k;
         if (!whole && t->have < t->want)

@@ -22,6 +22,11 @@ cip_status cip_tiling_nbytes(const cip_tiling *t, uint64_t *nbytes, cip_err *err
 typedef cip_status cip_tile_fn(void *user, uint64_t index, cip_bytes tile, const int64_t *valid,
                                cip_err *err);
 
+/* The same of a tile that lies in memory with `stride` bytes along each axis, cut off where it
+ * reaches over the array's edge. Borrowed from who gave the row. */
+typedef cip_status cip_tile_lent_fn(void *user, uint64_t index, const uint8_t *at,
+                                    const int64_t *stride, const int64_t *valid, cip_err *err);
+
 typedef struct cip_tiler cip_tiler;
 
 enum { CIP_TILER_MEMORY = 64 << 20 };
@@ -33,6 +38,8 @@ cip_status cip_tiler_new(cip_env *env, const cip_tiling *t, uint64_t memory, cip
                          void *user, cip_tiler **out, cip_err *err);
 /* Tiles are cut to `to` (room for one, borrowed) from now on; NULL: to the tiler's own. */
 void cip_tiler_to(cip_tiler *t, uint8_t *to);
+/* Tiles of rows that are given whole are not cut, but lent to `fn`, until the write returns. */
+void cip_tiler_lend(cip_tiler *t, cip_tile_lent_fn *fn);
 /* n bytes more of the array; tiles that are complete go to `fn`. RANGE for more than it has. */
 cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err);
 /* ARG when bytes are missing. */

@@ -233,20 +233,22 @@ static cip_status move_chunks(pump *p, const cip_array_form *form, const cip_sou
 }
 
 /* Rows of n-d chunks along the first axis, as many as make a piece: those that lie in memory as a
- * whole are cut where they lie. */
-static uint64_t rows_of_chunks(const cip_grid *g, const cip_source *from)
+ * whole are cut where they lie. Of blocked ones a piece for each thread: they are made before the
+ * run ends. */
+static uint64_t rows_of_chunks(const cip_engine *e, const cip_grid *g, const cip_source *from)
 {
     uint64_t row;
     if (g->ndim == 0 || from->nelem == 0)
         return from->nelem;
     row = from->nelem / (uint64_t)g->shape[0];
     row *= cip_min_u64((uint64_t)g->chunk[0], (uint64_t)g->shape[0]);
-    return row * cip_max_u64(1, cip_piece_elems(from->dtype->itemsize) / row);
+    const uint64_t pieces = g->blocked ? cip_pool_threads(e->env->pool) : 1;
+    return row * cip_max_u64(1, pieces * cip_piece_elems(from->dtype->itemsize) / row);
 }
 
 /* Elements of a run. Memory that is stored as it is needs no buffer: long runs of it spare calls
  * and keep more threads busy. */
-static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
+static uint64_t run_elems(const cip_engine *e, const cip_array_form *form, const cip_source *from)
 {
     uint64_t each = form->dtype->itemsize;
     bool direct = from->mem != NULL && each != 0 && form->ncolumn == 0 &&
@@ -254,7 +256,7 @@ static uint64_t run_elems(const cip_array_form *form, const cip_source *from)
     if (form->grid == NULL && form->chunk_nbytes == UINT64_MAX)
         return from->nelem;
     if (form->grid != NULL && direct)
-        return rows_of_chunks(form->grid, from);
+        return rows_of_chunks(e, form->grid, from);
     return direct ? cip_max_u64(1, DIRECT / each) : cip_piece_elems(each);
 }
 
@@ -264,7 +266,7 @@ static cip_status put_columns(pump *p, const cip_array_form *form, const cip_sou
     const cip_splitter_to to = { store_column, p, p->e->tuning };
     CIP_TRY(cip_splitter_new(p->e->env, form, from->nelem, &to, &p->splitter, err));
     cip_status st =
-        cip_source_walk(p->e->env, from, form->dtype, run_elems(form, from), take, p, err);
+        cip_source_walk(p->e->env, from, form->dtype, run_elems(p->e, form, from), take, p, err);
     if (st == CIP_OK)
         st = cip_splitter_finish(p->splitter, err);
     cip_splitter_free(p->splitter);
@@ -332,7 +334,7 @@ static cip_status put_once(cip_engine *e, size_t array, const cip_array_form *fo
     const cip_chunker_to to = { store, &p, e->tuning };
     CIP_TRY(cip_chunker_new(e->env, form, from->nelem, &to, &p.chunker, err));
     cip_status st =
-        cip_source_walk(e->env, from, form->dtype, run_elems(form, from), take, &p, err);
+        cip_source_walk(e->env, from, form->dtype, run_elems(e, form, from), take, &p, err);
     if (st == CIP_OK)
         st = cip_chunker_finish(p.chunker, err);
     cip_chunker_free(p.chunker);
