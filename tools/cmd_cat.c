@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "input.h"
@@ -134,17 +135,27 @@ static int check_options(const opts *o)
     return 0;
 }
 
+int cat_failed(const target *t, const opts *o, cip_err *err)
+{
+    if (o->npos > 1)
+        suggest_path(t->file, o->pos[1], true, err);
+    return complain(o->pos[0], err);
+}
+
 static int cat_array(target *t, const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
     t->args.take_mask = o->mask;
+    if (o->to == NULL && !o->all && isatty(STDOUT_FILENO)) {
+        const int rc = cat_edges(t, o);
+        print_warnings(o->pos[0], t->file, t->nwarning);
+        return rc;
+    }
     cip_status st =
         cip_export(t->array, &t->args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
     end_progress(&t->bar);
     print_warnings(o->pos[0], t->file, t->nwarning); /* what the output could not hold */
-    if (o->npos > 1)
-        suggest_path(t->file, o->pos[1], true, &err);
-    return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+    return st == CIP_OK ? EXIT_FINE : cat_failed(t, o, &err);
 }
 
 int cmd_cat(const opts *o)

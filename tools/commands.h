@@ -52,6 +52,11 @@ typedef struct target {
  * `quiet`: without the file's warnings. */
 int target_open(const opts *o, bool quiet, target *t);
 void target_close(target *t);
+/* `cat` on a terminal: the edges of the array. The exit status. */
+int cat_edges(const target *t, const opts *o);
+/* The complaint about an array that `cat` cannot read, with the nearest path; the exit status. */
+int cat_failed(const target *t, const opts *o, cip_err *err);
+
 /* What the words behind the first FILE of `FILE [PATH] [SLICE]` are: PATH and SLICE, at most `max`
  * words in all, or more files. Files only where each of them is one and the first file has nothing
  * by the path that the second word is: what was a PATH without such files stays one. EXIT_FINE, or

@@ -20,7 +20,7 @@ static const command commands[] = {
       cmd_tree, 1, -1, "json depth find type value blocks" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
-      "to dtype accept-loss as points block chunk stored mask column-major follow from shape "
+      "to dtype accept-loss as points block chunk stored mask column-major follow all from shape "
       "header "
       "no-header unescape "
       "byteorder sidecar check" },

@@ -53,6 +53,7 @@ const opt_row opt_rows[] = {
     FLAG("stored", stored, "with --block or --chunk: the bytes as they are stored"),
     FLAG("mask", mask, "the mask: 1 is missing"),
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
+    FLAG("all", all, "on a terminal too: everything, not the edges alone"),
     FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
     FLAG("sidecar", sidecar, "keep checkpoints for windows into compressed blocks beside the file"),
     FLAG("check", check, "compare each block with its stored checksum before its data are given"),

@@ -22,7 +22,7 @@ typedef struct opts {
     const char *find, *type, *value;               /* tree */
     const char *to, *dtype, *as, *points;          /* cat */
     int64_t block, chunk;                          /* cat; -1: none */
-    bool stored, mask, column_major, follow;       /* cat, stat */
+    bool stored, mask, column_major, follow, all;  /* cat, stat */
     bool deep;                                     /* verify */
     const char *format, *codec, *path, *byteorder; /* convert */
     const char **format_options;                   /* writing: "KEY=VALUE", NULL last */
