@@ -43,4 +43,11 @@ bool cell_unescaped_point(const char *text, size_t n, size_t *at, uint32_t *poin
  * empty cell. False where the cell is none of that type, or a float out of range. */
 bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits);
 
+/* What separates the cells of a file that starts with `text` (NUL-terminated; `whole`: and ends
+ * with it): a comma, semicolon, tab or bar that divides all of the first lines alike. A comma where
+ * none does. NULL, or why nobody can tell. */
+const char *csv_separator(const char *text, size_t n, bool whole, char *sep);
+/* --sep: one character, or `tab`. */
+bool csv_parse_separator(const char *text, char *sep);
+
 #endif

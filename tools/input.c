@@ -58,6 +58,7 @@ static int kind_of(const opts *o, const char *path)
 
 int input_kind_of(const opts *o, const char *path)
 {
+    char sep;
     const int kind = kind_of(o, path);
     if (kind < 0)
         return kind;
@@ -65,6 +66,10 @@ int input_kind_of(const opts *o, const char *path)
         fputs("cippus: --header and --no-header go with csv input\n", stderr);
     else if (kind != INPUT_CSV && o->unescape)
         fputs("cippus: --unescape goes with csv input\n", stderr);
+    else if (kind != INPUT_CSV && o->sep != NULL)
+        fputs("cippus: --sep goes with csv input\n", stderr);
+    else if (o->sep != NULL && !csv_parse_separator(o->sep, &sep))
+        fputs("cippus: --sep: expected one character such as ';', or tab\n", stderr);
     else if (o->header && o->no_header)
         fputs("cippus: --header does not go with --no-header\n", stderr);
     else

@@ -37,6 +37,7 @@ typedef struct csv {
     const opts *o;
     int fd;
     uint64_t nbytes;
+    char sep;
     int rc;
     void (*take)(struct csv *c, const char *text, size_t n);
     /* Where the walk is: the line, the line breaks in cells of this row, rows and cells before. */
@@ -139,7 +140,7 @@ static void too_large(csv *c)
 static void bad_quotes(csv *c, const struct csv_parser *p)
 {
     failed(c, c->line + c->inside,
-           p->quoted ? "expected a comma or the line's end behind a quoted text"
+           p->quoted ? "expected a separator or the line's end behind a quoted text"
                      : "expected quotes around a whole cell, found one within");
 }
 
@@ -181,6 +182,7 @@ static void walk(csv *c, void (*take)(csv *, const char *, size_t))
         failed(c, 0, "out of memory");
         return;
     }
+    csv_set_delim(&p, (unsigned char)c->sep);
     csv_set_space_func(&p, no_blank);
     csv_set_blk_size(&p, PIECE);
     while (walk_piece(c, &p, &at)) {
@@ -323,8 +325,27 @@ static void find_types(csv *c)
                        : "the first line is data (--header: it names the columns)");
 }
 
+/* As --sep says, else as the first lines do. */
+static void find_separator(csv *c)
+{
+    static char start[PIECE + 1];
+    if (c->o->sep != NULL) {
+        csv_parse_separator(c->o->sep, &c->sep);
+        return;
+    }
+    const ssize_t got = pread(c->fd, start, PIECE, 0);
+    const size_t n = got > 0 ? (size_t)got : 0;
+    start[n] = '\0';
+    const char *why = csv_separator(start, n, n == c->nbytes, &c->sep);
+    if (why != NULL)
+        failed(c, 0, why);
+}
+
 static void learn(csv *c)
 {
+    find_separator(c);
+    if (c->rc != EXIT_FINE)
+        return;
     walk(c, learn_cell);
     if (c->rc != EXIT_FINE)
         return;

@@ -22,11 +22,11 @@ static const command commands[] = {
       cmd_cat, 1, 3,
       "to dtype accept-loss as points block chunk stored mask column-major follow all from shape "
       "header "
-      "no-header unescape "
+      "no-header unescape sep "
       "byteorder sidecar check" },
     { "stat", "FILE... [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
       cmd_stat, 1, -1,
-      "json column-major from shape header no-header unescape dtype byteorder sidecar check" },
+      "json column-major from shape header no-header unescape sep dtype byteorder sidecar check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
       cmd_verify, 1, -1, "json deep sidecar" },
     { "convert", "IN... OUT",
@@ -36,7 +36,7 @@ static const command commands[] = {
       cmd_convert, 1, -1,
       "name fill format codec filter chunks= blocks= sparse encode option path byteorder from "
       "dtype "
-      "shape header no-header unescape "
+      "shape header no-header unescape sep "
       "standard "
       "inline "
       "resolve-refs md5 checksum align "
@@ -55,7 +55,7 @@ static const command commands[] = {
       cmd_put, 2, 4,
       "new insert codec inline encode option accept-loss by-position from dtype shape header "
       "no-header "
-      "unescape "
+      "unescape sep "
       "byteorder path "
       "history "
       "dry-run wait level "
@@ -63,7 +63,8 @@ static const command commands[] = {
       "break-links json" },
     { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
       cmd_append, 2, 3,
-      "encode option accept-loss by-position from dtype shape header no-header unescape byteorder "
+      "encode option accept-loss by-position from dtype shape header no-header unescape sep "
+      "byteorder "
       "path "
       "history "
       "dry-run wait level "

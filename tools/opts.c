@@ -110,6 +110,8 @@ const opt_row opt_rows[] = {
     TEXT("shape", "SHAPE", shape, "of raw input: '100,3', one length may be '*'"),
     FLAG("header", header, "csv: the first line names the columns, even where it has numbers"),
     FLAG("no-header", no_header, "csv: the first line is data, even without numbers"),
+    TEXT("sep", "C", sep,
+         "csv: what separates cells, such as ';' or tab (default: as the lines show)"),
     FLAG("unescape", unescape, "csv: \\xNN, \\uNNNN, \\UNNNNNNNN as `cat --to csv` writes them"),
     { NULL, NULL, NULL, OPT_FLAG, 0 },
 };

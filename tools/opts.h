@@ -49,6 +49,7 @@ typedef struct opts {
     const char *history;                           /* updates */
     const char *from, *shape;                      /* raw and csv inputs */
     bool header, no_header, unescape;              /* csv inputs */
+    const char *sep;                               /* csv inputs */
 } opts;
 
 /* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none
