@@ -11,3 +11,33 @@ offer convert a.npy a.x --format asdf --option ""
 offer cat night.asdf im
 offer cat ni
 EOF
+echo "# every verb"
+bash <<'EOF'
+. "$ROOT/tools/completion/cippus.bash"
+offer() { COMP_WORDS=(cippus "$@"); COMP_CWORD=$#; COMPREPLY=(); _cippus; echo "${COMPREPLY[@]}"; }
+offer "" | tr ' ' '\n' | grep -v '^--' >offered
+cippus --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | diff - offered && echo all
+for verb in $(cat offered); do
+    [ -n "$(offer "$verb" --n)" ] || echo "no options of $verb"
+done
+echo "# values of options"
+offer cat night.asdf image --to ""
+offer convert a.npy b.x --format blo
+offer convert a.npy b.x --codec zs
+offer cat night.asdf --dtype float
+offer set night.asdf exposure/time 5 --level ""
+offer convert night.asdf b.ra --path st
+offer cat --points ni
+echo "# paths, behind options too"
+offer cat --to csv night.asdf st
+offer cat --to=csv --all night.asdf cou
+offer stat night.asdf mas
+offer stat night.asdf ni
+offer tree --depth 2 night.asdf exposure/
+offer set night.asdf instrument/g
+offer rm night.asdf exposure/f
+offer mv night.asdf instrument/na
+offer put night.asdf sp
+offer verify night.asdf ni
+offer ls -r ni
+EOF
