@@ -53,6 +53,13 @@ typedef struct cip_segment {
     uint64_t off, len;
 } cip_segment;
 
+/* Bytes of the file itself that nothing the old one names: they may be anything until the revision
+ * counts, and after one that came to nothing. */
+typedef struct cip_placed {
+    uint64_t at;
+    cip_segment what;
+} cip_placed;
+
 typedef struct cip_revision cip_revision;
 
 typedef enum cip_member_change {
@@ -86,6 +93,8 @@ struct cip_revision {
     cip_segment *segment;
     size_t nsegment, segment_cap;
     uint64_t tail_len;
+    cip_placed *placed; /* rising; below tail_off, and apart from what the patch changes */
+    size_t nplaced, placed_cap;
     cip_revision_member *member;
     size_t nmember, member_cap;
     cip_strmap name; /* of members, old and new ones */
@@ -102,6 +111,11 @@ cip_status cip_revision_range(cip_revision *r, cip_io *io, uint64_t off, uint64_
                               cip_err *err);
 /* n bytes of value `fill`. */
 cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err *err);
+/* What is to be at `at`, where the old file has bytes that nothing of it names: written, and
+ * synced, before anything else changes, and not compared. Pieces as above, in rising order (ARG).
+ * Only the file itself has them, and none that is made anew. */
+cip_status cip_revision_place(cip_revision *r, uint64_t at, const cip_segment *what, cip_err *err);
+uint64_t cip_revision_placed_len(const cip_revision *r);
 /* Members. A name is plain: relative, without "." and ".."; each stands in one change alone (ARG).
  * `known`: the file that the member must still be when the revision is committed (from
  * cip_io_open_member), or NULL. *as is r's, to be filled as the revision of a file.

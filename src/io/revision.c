@@ -75,6 +75,50 @@ cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err 
     return push(r, &(cip_segment){ .off = fill, .len = n }, err);
 }
 
+static cip_status grow_placed(cip_revision *r, cip_err *err)
+{
+    const size_t cap = r->placed_cap != 0 ? 2 * r->placed_cap : 8;
+    cip_placed *more;
+    if (r->nplaced < r->placed_cap)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &more, cap, err));
+    if (r->nplaced != 0)
+        memcpy(more, r->placed, r->nplaced * sizeof *more);
+    r->placed = more;
+    r->placed_cap = cap;
+    return CIP_OK;
+}
+
+cip_status cip_revision_place(cip_revision *r, uint64_t at, const cip_segment *what, cip_err *err)
+{
+    const cip_placed *last = r->nplaced != 0 ? &r->placed[r->nplaced - 1] : NULL;
+    cip_placed p = { .at = at, .what = *what };
+    char *copy;
+    if (what->len == 0)
+        return CIP_OK;
+    if (what->len > INT64_MAX - at || at > INT64_MAX ||
+        (last != NULL && at < last->at + last->what.len))
+        return cip_fail(err, CIP_ERR_ARG, at, "expected pieces in rising order");
+    if (what->io != NULL && (what->off > what->io->size || what->len > what->io->size - what->off))
+        return cip_fail(err, CIP_ERR_RANGE, what->off, "a piece beyond the end of what has it");
+    if (what->io == NULL && what->ptr != NULL) {
+        CIP_TRY(cip_arena_copy(&r->patch.arena, (const char *)what->ptr, (size_t)what->len, &copy,
+                               err));
+        p.what.ptr = (const uint8_t *)copy;
+    }
+    CIP_TRY(grow_placed(r, err));
+    r->placed[r->nplaced++] = p;
+    return CIP_OK;
+}
+
+uint64_t cip_revision_placed_len(const cip_revision *r)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < r->nplaced; i++)
+        n += r->placed[i].what.len;
+    return n;
+}
+
 uint64_t cip_revision_new_len(const cip_revision *r, uint64_t old_len)
 {
     return r->has_tail || r->anew ? r->tail_off + r->tail_len
@@ -131,12 +175,41 @@ static size_t find_piece(const revision_io *v, uint64_t off)
     return low;
 }
 
+/* The first placed piece that ends behind `off`. */
+static size_t find_placed(const cip_revision *r, uint64_t off)
+{
+    size_t low = 0, high = r->nplaced;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->placed[mid].at + r->placed[mid].what.len > off)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+/* Below the tail: the old bytes and the patch's, and over them what is placed. */
+static cip_status read_head(const revision_io *v, uint64_t off, uint8_t *dst, size_t n,
+                            cip_err *err)
+{
+    const cip_revision *r = v->r;
+    CIP_TRY(cip_io_read(v->head, off, dst, n, err));
+    for (size_t i = find_placed(r, off); i < r->nplaced && r->placed[i].at < off + n; i++) {
+        const cip_placed *p = &r->placed[i];
+        const uint64_t from = cip_max_u64(p->at, off),
+                       to = cip_min_u64(p->at + p->what.len, off + n);
+        CIP_TRY(read_segment(&p->what, from - p->at, dst + (from - off), (size_t)(to - from), err));
+    }
+    return CIP_OK;
+}
+
 static cip_status read_range(const revision_io *v, uint64_t off, uint8_t *dst, size_t n,
                              cip_err *err)
 {
     if (off < v->split) {
         size_t now = (size_t)cip_min_u64(n, v->split - off);
-        CIP_TRY(cip_io_read(v->head, off, dst, now, err));
+        CIP_TRY(read_head(v, off, dst, now, err));
         off += now;
         dst += now;
         n -= now;
@@ -197,6 +270,26 @@ static const cip_io_ops revision_ops_members = {
     .close = revision_close,
 };
 
+/* Within the old bytes that stay, and apart from those that the patch changes. */
+static cip_status check_placed(const cip_revision *r, uint64_t old_len, uint64_t split,
+                               cip_err *err)
+{
+    const cip_placed *last;
+    if (r->nplaced == 0)
+        return CIP_OK;
+    last = &r->placed[r->nplaced - 1];
+    if (r->anew || last->at + last->what.len > cip_min_u64(old_len, split))
+        return cip_fail(err, CIP_ERR_ARG, last->at, "a placed piece reaches into the tail");
+    for (size_t i = 0; i < r->patch.n; i++) {
+        const cip_patch_op *op = &r->patch.op[i];
+        const size_t k = find_placed(r, op->offset);
+        if (op->kind != CIP_PATCH_WRITE ||
+            (k < r->nplaced && r->placed[k].at < op->offset + op->after.len))
+            return cip_fail(err, CIP_ERR_ARG, op->offset, "operation %zu meets a placed piece", i);
+    }
+    return CIP_OK;
+}
+
 cip_status cip_revision_check(const cip_revision *r, uint64_t old_len, cip_err *err)
 {
     uint64_t split = r->anew ? 0 : r->has_tail ? r->tail_off : UINT64_MAX;
@@ -212,7 +305,7 @@ cip_status cip_revision_check(const cip_revision *r, uint64_t old_len, cip_err *
             (op->offset > split || op->after.len > split - op->offset))
             return cip_fail(err, CIP_ERR_ARG, op->offset, "operation %zu reaches into the tail", i);
     }
-    return CIP_OK;
+    return check_placed(r, old_len, split, err);
 }
 
 static cip_status build(revision_io *v, cip_err *err)

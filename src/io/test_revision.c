@@ -77,6 +77,27 @@ static void assert_shows(cip_io *io, const model *m, uint64_t *seed)
     }
 }
 
+/* Up to three pieces, at rising places in [from, end). */
+static void add_placed(cip_revision *r, model *m, cip_io *of, size_t from, size_t end,
+                       uint64_t *seed)
+{
+    for (size_t at = from + next(seed) % 50; at < end; at += next(seed) % 200) {
+        size_t n = next(seed) % 30 % (end - at + 1);
+        uint8_t bytes[30];
+        cip_segment s = { .off = next(seed) % 250, .len = n };
+        memset(bytes, (int)s.off, n);
+        if (next(seed) % 2 == 0) {
+            s.io = of;
+            assert_int_equal(cip_io_read(of, s.off, bytes, n, NULL), CIP_OK);
+        } else if (next(seed) % 2 == 0) {
+            s.ptr = bytes;
+        }
+        assert_int_equal(cip_revision_place(r, at, &s, NULL), CIP_OK);
+        memcpy(m->byte + at, bytes, n);
+        at += n;
+    }
+}
+
 static void a_revision_shows_the_file_as_it_will_be(void **state)
 {
     (void)state;
@@ -106,8 +127,10 @@ static void a_revision_shows_the_file_as_it_will_be(void **state)
             r.anew = how == 2;
             r.has_tail = how == 1 || i % 2 == 0;
             r.tail_off = how == 1 ? next(&seed) % (OLD + 1) : 0;
+            const size_t half = (size_t)r.tail_off / 2;
             if (how == 1)
-                add_changes(&r, &m, (size_t)r.tail_off, &seed);
+                add_changes(&r, &m, half, &seed);
+            add_placed(&r, &m, of[1], half, (size_t)r.tail_off, &seed);
             m.n = (size_t)r.tail_off;
             add_pieces(&r, &m, of, &seed);
         }
@@ -146,6 +169,39 @@ static void pieces_that_go_on_are_joined(void **state)
     assert_int_equal(r.nsegment, 0);
     assert_false(r.has_tail);
     cip_io_close(io);
+}
+
+static cip_status place_at(cip_revision *r, uint64_t at, uint64_t n)
+{
+    return cip_revision_place(r, at, &(cip_segment){ .off = 7, .len = n }, NULL);
+}
+
+static void placed_pieces_rise_and_meet_nothing_else(void **state)
+{
+    (void)state;
+    cip_revision r = { .patch = { .arena = { .mem = &env.mem } }, .has_tail = true };
+    const cip_bytes b = { (const uint8_t *)"four", 4 }, none = { NULL, 0 };
+    r.tail_off = 100;
+    assert_int_equal(place_at(&r, 10, 5), CIP_OK);
+    assert_int_equal(place_at(&r, 14, 1), CIP_ERR_ARG);
+    assert_int_equal(place_at(&r, 15, 0), CIP_OK);
+    assert_int_equal(place_at(&r, 15, 85), CIP_OK);
+    assert_int_equal(place_at(&r, UINT64_MAX - 3, 9), CIP_ERR_ARG);
+    assert_int_equal(cip_revision_placed_len(&r), 90);
+    assert_int_equal(cip_revision_check(&r, 100, NULL), CIP_OK);
+    assert_int_equal(cip_revision_check(&r, 120, NULL), CIP_OK);
+    r.tail_off = 99;
+    assert_int_equal(cip_revision_check(&r, 100, NULL), CIP_ERR_ARG);
+    r.tail_off = 0;
+    r.anew = true;
+    assert_int_equal(cip_revision_check(&r, 100, NULL), CIP_ERR_ARG);
+    r.tail_off = 100;
+    r.anew = false;
+    assert_int_equal(cip_patch_write(&r.patch, "", 6, none, b, NULL), CIP_OK);
+    assert_int_equal(cip_revision_check(&r, 100, NULL), CIP_OK);
+    assert_int_equal(cip_patch_write(&r.patch, "", 7, none, b, NULL), CIP_OK);
+    assert_int_equal(cip_revision_check(&r, 100, NULL), CIP_ERR_ARG);
+    cip_revision_clear(&r);
 }
 
 static cip_status open_with(cip_revision *r, const char *text)
@@ -247,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_revision_shows_the_file_as_it_will_be),
         cmocka_unit_test(pieces_that_go_on_are_joined),
+        cmocka_unit_test(placed_pieces_rise_and_meet_nothing_else),
         cmocka_unit_test(revisions_without_sense_are_refused),
         cmocka_unit_test(pieces_must_lie_in_what_they_are_of),
         cmocka_unit_test(no_memory_leaves_nothing_behind),

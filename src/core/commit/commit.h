@@ -50,6 +50,9 @@ cip_io *cip_commit_io(cip_commit *c);
 /* Whether it is the very file, unchanged, that `io` (of cip_io_open_file; of a commit through
  * methods: of the same ones) shows. */
 bool cip_commit_same(cip_commit *c, cip_io *io);
+/* Whether nobody has the file open as it was before, whom new contents of bytes that it does not
+ * name any more could mislead: no reader now, or, in memory, those see that it changed. */
+bool cip_commit_is_alone(cip_commit *c);
 /* How a revision would be committed, as one line of words. */
 cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,
                            cip_err *err);

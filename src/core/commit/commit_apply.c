@@ -6,27 +6,51 @@
 
 #include "base/num.h"
 #include "core/commit/commit_impl.h"
+#include "core/commit/memory_file.h"
+
+/* A piece without its first bytes. */
+static cip_status write_piece(int fd, uint64_t to, const cip_segment *s, uint64_t skip,
+                              cip_err *err)
+{
+    const uint64_t n = s->len - skip;
+    if (n == 0)
+        return CIP_OK;
+    if (s->io != NULL)
+        return cip_store_copy(fd, to, s->io, s->off + skip, n, err);
+    return s->ptr != NULL ? cip_store_write(fd, to, s->ptr + skip, (size_t)n, err)
+                          : cip_store_fill(fd, to, (uint8_t)s->off, n, err);
+}
 
 static cip_status write_tail(const cip_revision *r, int fd, uint64_t from, cip_err *err)
 {
     uint64_t at = r->anew ? 0 : r->tail_off;
     for (size_t i = 0; i < r->nsegment; i++) {
         const cip_segment *s = &r->segment[i];
-        uint64_t skip = at < from ? cip_min_u64(from - at, s->len) : 0;
-        uint64_t to = at + skip, n = s->len - skip;
-        if (n == 0)
-            ;
-        else if (s->io != NULL)
-            CIP_TRY(cip_store_copy(fd, to, s->io, s->off + skip, n, err));
-        else if (s->ptr != NULL)
-            CIP_TRY(cip_store_write(fd, to, s->ptr + skip, (size_t)n, err));
-        else if (s->off == 0)
-            CIP_TRY(cip_store_resize(fd, to + n, err)); /* zeros cost nothing */
+        const uint64_t skip = at < from ? cip_min_u64(from - at, s->len) : 0;
+        if (s->io == NULL && s->ptr == NULL && s->off == 0 && skip != s->len)
+            CIP_TRY(cip_store_resize(fd, at + s->len, err)); /* zeros cost nothing */
         else
-            CIP_TRY(cip_store_fill(fd, to, (uint8_t)s->off, n, err));
+            CIP_TRY(write_piece(fd, at + skip, s, skip, err));
         at += s->len;
     }
     return CIP_OK;
+}
+
+static cip_status write_placed(const cip_revision *r, int fd, cip_err *err)
+{
+    for (size_t i = 0; i < r->nplaced; i++)
+        CIP_TRY(write_piece(fd, r->placed[i].at, &r->placed[i].what, 0, err));
+    return CIP_OK;
+}
+
+/* What the old file does not name needs no record, and may stay if the rest is not made. It is
+ * synced with what is added to the end, or here. */
+static cip_status place(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    if (p->r->nplaced == 0)
+        return CIP_OK;
+    CIP_TRY(write_placed(p->r, c->fd, err));
+    return p->after->size > c->io->size ? CIP_OK : cip_commit_sync_file(c, err);
 }
 
 /* Without a tail they come from a patch. */
@@ -59,6 +83,7 @@ static cip_status add_tail(cip_commit *c, const cip_commit_plan *p, cip_err *err
  * old end, the next writer cuts it. */
 static cip_status by_append(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
+    CIP_TRY(place(c, p, err));
     CIP_TRY(add_tail(c, p, err));
     cip_status st = cip_commit_settle(c, c->tmp, err);
     if (st != CIP_OK)
@@ -84,6 +109,17 @@ cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
                     "the file is being read, and this update writes over bytes in it");
 }
 
+/* Whoever opens the file from now on sees it as it is now. */
+bool cip_commit_is_alone(cip_commit *c)
+{
+    if (cip_commit_has_target(c))
+        return cip_memory_is(&c->target);
+    if (c->folder || cip_store_lock(c->fd, CIP_LOCK_READERS, false) != CIP_LOCK_HELD)
+        return false;
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return true;
+}
+
 /* Bytes that are read again and again change only while nobody reads them; a header that was read
  * at open may change under readers. */
 static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
@@ -103,10 +139,11 @@ static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err 
 /* Old until the one write, new after it. A tmp that is left says which by the bytes it names. */
 static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    if (p->after->size == c->io->size)
-        return switch_alone(c, p, err);
     CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(place(c, p, err));
+    if (p->after->size == c->io->size)
+        return switch_alone(c, p, err);
     CIP_TRY(add_tail(c, p, err));
     cip_status st = switch_alone(c, p, err);
     if (st != CIP_OK) {
@@ -148,6 +185,7 @@ static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
         c, err)); /* told before the work; readers may come while it is done */
     if (p->after->size > c->io->size || p->nmember != 0)
         cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    CIP_TRY(place(c, p, err));
     CIP_TRY(cip_commit_members_make(c, p, err));
     c->made = &p->patch;
     cip_status st = cip_commit_members_check(c, p, false, err);
@@ -185,6 +223,7 @@ cip_status cip_commit_write_new(const cip_revision *r, cip_io *was, uint64_t siz
         else
             CIP_TRY(cip_store_resize(fd, op->offset, err));
     }
+    CIP_TRY(write_placed(r, fd, err));
     CIP_TRY(write_tail(r, fd, 0, err));
     return cip_store_resize(fd, size, err);
 }

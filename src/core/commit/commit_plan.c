@@ -171,11 +171,21 @@ static cip_status find_runs(finder *f, cip_err *err)
     return fill_patch(f, err);
 }
 
+/* Bytes that nothing names are known of the file itself alone. */
+static cip_status check_placed(const cip_revision *r, cip_err *err)
+{
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].as != NULL && r->member[i].as->nplaced != 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces placed in a member");
+    return CIP_OK;
+}
+
 cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
                                 cip_err *err)
 {
     finder f = { .c = c, .p = p };
     *p = (cip_commit_plan){ .r = r, .patch = { .arena = { .mem = &c->env->mem } } };
+    CIP_TRY(check_placed(r, err));
     CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
     cip_status st = find_runs(&f, err);
     cip_runs_clear(&c->env->mem, &f.runs);
@@ -242,6 +252,9 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
     }
     if (c->folder && p.way == CIP_WAY_JOURNAL)
         snprintf(text, cap, "journal");
+    if (r->nplaced != 0 && p.way != CIP_WAY_NOTHING)
+        snprintf(text + strlen(text), cap - strlen(text), ", fills %" PRIu64 " unused bytes",
+                 cip_revision_placed_len(r));
     if (r->nmember != 0 && p.way != CIP_WAY_NOTHING)
         count_members(r, c->folder, text + strlen(text), cap - strlen(text));
 done:

@@ -129,11 +129,27 @@ static cip_status finish(const set *s, const one_file *f, cip_err *err)
     return cip_target_finish(f->t, s->c->level == CIP_LEVEL_POWER, err);
 }
 
+/* What takes the place of bytes that nothing names. */
+static cip_status place(const set *s, one_file *f, cip_err *err)
+{
+    const cip_revision *r = s->p->r;
+    if (!f->borrowed || r->nplaced == 0)
+        return CIP_OK;
+    CIP_TRY(open_target(s, f, err));
+    for (size_t i = 0; i < r->nplaced; i++)
+        CIP_TRY(cip_target_copy(f->t, r->placed[i].at, f->after, r->placed[i].at,
+                                r->placed[i].what.len, err));
+    return s->c->level == CIP_LEVEL_POWER ? cip_target_sync(f->t, err) : CIP_OK;
+}
+
 /* New files, and what is added to old ones: nothing that was there is touched. */
 static cip_status add(const set *s, one_file *f, cip_err *err)
 {
     uint64_t from = f->was != NULL ? f->was->size : 0;
-    if (f->whole || is_unchanged(f) || (f->was != NULL && f->after->size <= from))
+    if (f->whole || is_unchanged(f))
+        return CIP_OK;
+    CIP_TRY(place(s, f, err));
+    if (f->was != NULL && f->after->size <= from)
         return CIP_OK;
     CIP_TRY(open_target(s, f, err));
     CIP_TRY(cip_target_copy(f->t, from, f->after, from, f->after->size - from, err));

@@ -399,3 +399,8 @@ cip_target cip_memory_target(cip_memory *m)
                                       .create_member = create_member, .open_member = open_to_write,
                                       .unlink_member = unlink_member } };
 }
+
+bool cip_memory_is(const cip_target *t)
+{
+    return t->methods.write_at == rewrite;
+}

@@ -22,6 +22,8 @@ cip_out cip_memory_out(cip_memory *m);
  * bytes it is a folder where it has members. */
 cip_io_methods cip_memory_reads(const cip_memory *m);
 cip_target cip_memory_target(cip_memory *m);
+/* Whether it is such a file. */
+bool cip_memory_is(const cip_target *t);
 /* Its bytes and members may be shown from here on. */
 void cip_memory_complete(cip_memory *m);
 

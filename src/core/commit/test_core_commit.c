@@ -126,6 +126,37 @@ static void run(cip_revision *r, const char *kind, uint8_t *want, size_t *n, cip
     assert_nothing_beside();
 }
 
+/* Pieces over bytes that nothing names, with each of the ways that change something. */
+static void each_way_with_placed(cip_level level)
+{
+    static uint8_t want[4 * N];
+    size_t n;
+    cip_revision r = new_revision();
+    assert_int_equal(cip_revision_place(&r, 700, &(cip_segment){ .off = 9, .len = 300 }, NULL),
+                     CIP_OK);
+    assert_int_equal(cip_revision_place(
+                         &r, 2000, &(cip_segment){ .ptr = (const uint8_t *)"abc", .len = 3 }, NULL),
+                     CIP_OK);
+    change(&r, 512, "abc");
+    run(&r, "changes 3 bytes at 512 in place, in one sector, fills 303 unused bytes", want, &n,
+        level);
+    r.has_tail = true;
+    r.tail_off = N;
+    assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
+    run(&r,
+        "appends 3 bytes, then changes 3 bytes at 512 in place, in one sector, fills 303 unused "
+        "bytes",
+        want, &n, level);
+    change(&r, 1500, "abc");
+    run(&r,
+        "journal: append 3 bytes, write 6 in 2 places, 4099 bytes in the end, fills 303 unused "
+        "bytes",
+        want, &n, level);
+    r.patch.n = 0;
+    run(&r, "append 3 bytes, fills 303 unused bytes", want, &n, level);
+    cip_revision_clear(&r);
+}
+
 static void add_old(cip_revision *r, uint64_t off, uint64_t len)
 {
     cip_segment s = { .io = (cip_io *)1, .off = off, .len = len };
@@ -206,7 +237,9 @@ static void each_way_makes_the_file_what_the_revision_says(void **state)
 {
     (void)state;
     each_way(CIP_LEVEL_POWER);
+    each_way_with_placed(CIP_LEVEL_POWER);
     each_way(CIP_LEVEL_PROCESS);
+    each_way_with_placed(CIP_LEVEL_PROCESS);
 }
 
 static void only_a_replacement_makes_another_file(void **state)
@@ -332,13 +365,23 @@ static cip_status apply_at(uint64_t off, const char *text, uint64_t more)
     return apply_below(0, off, text, more);
 }
 
+static bool is_alone(void)
+{
+    cip_commit *c = begin(CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS));
+    const bool is = cip_commit_is_alone(c) && cip_commit_is_alone(c);
+    cip_commit_end(c);
+    return is;
+}
+
 static void readers_keep_out_only_what_writes_over_bytes(void **state)
 {
     (void)state;
     cip_io *reader;
     write_old();
+    assert_true(is_alone());
     assert_int_equal(cip_io_open_file(&env, path(), &reader, NULL), CIP_OK);
     assert_int_equal(cip_io_lock(reader, NULL), CIP_OK);
+    assert_false(is_alone());
     assert_int_equal(apply_at(600, "abc", 0), CIP_ERR_BUSY);    /* a switch of data */
     assert_int_equal(apply_at(600, "def", 1000), CIP_ERR_BUSY); /* another */
     assert_int_equal(apply_below(602, 600, "abc", 0), CIP_ERR_BUSY);

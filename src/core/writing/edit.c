@@ -54,7 +54,8 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .spec = &how,
                                 .old = e->file->layout,
                                 .temporary = e->temporary,
-                                .out = cip_edit_out(e) };
+                                .out = cip_edit_out(e),
+                                .alone = cip_commit_is_alone(e->commit) };
     return e->ops->begin(&b, &e->state, err);
 }
 
@@ -492,6 +493,11 @@ static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];
         snprintf(line, sizeof line, "write %zu bytes at %" PRIu64 "\n", op->after.len, op->offset);
+        CIP_TRY(say(fn, user, line, err));
+    }
+    for (size_t i = 0; i < r->nplaced; i++) {
+        snprintf(line, sizeof line, "fill %" PRIu64 " bytes at %" PRIu64 "\n",
+                 r->placed[i].what.len, r->placed[i].at);
         CIP_TRY(say(fn, user, line, err));
     }
     if (!r->has_tail || r->anew)
