@@ -150,7 +150,7 @@ static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *er
         cip_commit_cut(c, c->io->size, NULL);
         return st;
     }
-    cip_commit_settle(c, c->tmp, NULL); /* the update is made, with or without it */
+    cip_commit_drop_tmp(c, NULL); /* the update is made, with or without it */
     return CIP_OK;
 }
 

@@ -183,6 +183,8 @@ cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err);
 /* The file counts as it is from here on: its attribute says so, then the record (called `name`) and
  * the attribute are removed. */
 cip_status cip_commit_settle(cip_commit *c, const char *name, cip_err *err);
+/* The tmp goes, on a full disk too, of a file that is as it would be taken for with it. */
+cip_status cip_commit_drop_tmp(cip_commit *c, cip_err *err);
 /* Takes away the attribute by which the file points to its record. */
 cip_status cip_commit_forget(cip_commit *c, cip_err *err);
 /* Cuts the file and removes the tmp, in this order. */

@@ -184,16 +184,21 @@ cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err)
     return cip_commit_cut(c, p->old_len, err);
 }
 
+cip_status cip_commit_drop_tmp(cip_commit *c, cip_err *err)
+{
+    if (cip_commit_settle(c, c->tmp, NULL) == CIP_OK)
+        return CIP_OK;
+    CIP_TRY(cip_commit_forget(c, err)); /* needs no room */
+    CIP_TRY(sync_attributes(c, err));
+    return cip_commit_settle(c, c->tmp, err);
+}
+
 cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err)
 {
     CIP_TRY(resize(c, nbytes, err));
     CIP_TRY(cip_commit_sync_file(c, err));
     CIP_TRY(cip_commit_members_drop(c, c->made, err));
-    if (cip_commit_settle(c, c->tmp, NULL) == CIP_OK)
-        return CIP_OK;
-    CIP_TRY(cip_commit_forget(c, err)); /* needs no room; what is left says that nothing was made */
-    CIP_TRY(sync_attributes(c, err));
-    return cip_commit_settle(c, c->tmp, err);
+    return cip_commit_drop_tmp(c, err); /* until it is gone it says that nothing was made */
 }
 
 /* Removes what is left under one of our names; refuses to touch what somebody else put there. */

@@ -34,6 +34,11 @@ static cip_status keep_texts(cip_arena *a, const char *const **texts, cip_err *e
     return CIP_OK;
 }
 
+static bool is_alone(void *user)
+{
+    return cip_commit_is_alone(((const cip_edit *)user)->commit);
+}
+
 static cip_status start_format(cip_edit *e, cip_err *err)
 {
     cip_spec how = { .env = &e->file->env,
@@ -55,7 +60,8 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .old = e->file->layout,
                                 .temporary = e->temporary,
                                 .out = cip_edit_out(e),
-                                .alone = cip_commit_is_alone(e->commit) };
+                                .alone = is_alone,
+                                .alone_user = e };
     return e->ops->begin(&b, &e->state, err);
 }
 
