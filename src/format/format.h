@@ -107,8 +107,10 @@ typedef struct cip_store_begin {
                              it are made with the revision, which has them before `finish` */
     cip_io *temporary;    /* of updates: empty, made a file only when much is written; the revision
                              may take ranges of it */
-    bool alone; /* of updates: nobody reads the file as it was before: its revision may place bytes
-                   where nothing of the file as it is names any */
+    /* Of updates, when they end (NULL: no): whether nobody reads the file as it was before, so that
+     * the revision may place bytes where nothing of the file as it is names any. */
+    bool (*alone)(void *user);
+    void *alone_user;
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
 } cip_store_begin;
 

@@ -370,6 +370,31 @@ void fault_make_frame_with_holes(const char *dir)
     must(fault_edit_ra_insert(beside(dir, "a.b2nd"), CIP_LEVEL_PROCESS, 1, &err), &err);
 }
 
+/* --- updates of a frame by turns ---------------------------------------------------------------
+ */
+
+static cip_status put_other(cip_edit *e, cip_err *err)
+{
+    uint32_t v[300];
+    for (uint32_t i = 0; i < 300; i++)
+        v[i] = i * i + 5;
+    return cip_edit_write(e, NULL, "[100:400]", v, sizeof v, err);
+}
+
+/* Places that one of them leaves a later one takes. A step each. */
+cip_status fault_edit_frame_in_turn(const char *path, cip_level level, int step, cip_err *err)
+{
+    for (int i = 0; i < step; i++)
+        CIP_TRY(fault_edit(path, level, i % 2 == 0 ? ra_put : put_other, err));
+    return CIP_OK;
+}
+
+cip_status fault_edit_frame_put(const char *path, cip_level level, int step, cip_err *err)
+{
+    (void)step;
+    return fault_edit(path, level, put_other, err);
+}
+
 /* --- rows at the end, and whole files --------------------------------------------------------- */
 
 /* A row and step for each call. */

@@ -125,6 +125,7 @@ const fault_scenario fault_scenarios[] = {
     BOTH("Blosc2: a new sparse frame", "d.b2nd", fault_make_nothing, fault_create_sparse,
          .members = fault_sparse, .nstep = 1),
     BOTH("Blosc2: put", "a.b2nd", fault_make_frame, fault_edit_ra_put, .nstep = 1),
+    BOTH("Blosc2: put, in turn", "a.b2nd", fault_make_frame, fault_edit_frame_in_turn, .nstep = 4),
     BOTH("Blosc2: append", "a.b2nd", fault_make_frame, fault_edit_ra_append, .nstep = 1),
     BOTH("Blosc2: larger", "a.b2nd", fault_make_frame, fault_edit_ra_larger, .nstep = 1),
     BOTH("Blosc2: smaller", "a.b2nd", fault_make_frame, fault_edit_ra_smaller, .nstep = 1),

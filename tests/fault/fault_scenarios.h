@@ -48,6 +48,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_delete,
     fault_edit_ra_delete_chunks, fault_convert_itself, fault_create_external, fault_append,
     fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
+fault_change fault_edit_frame_in_turn, fault_edit_frame_put;
 fault_change fault_create_sparse; /* of Blosc2, in three chunks */
 void fault_make_asdf(const char *dir);
 void fault_make_blsc_asdf(const char *dir);

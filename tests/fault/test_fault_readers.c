@@ -158,6 +158,14 @@ static void readers_of_switches_see_one_state(void **state)
     run(scratch_path(&dir, "a.ra"), fault_make_rawarray, change);
 }
 
+/* Bytes that one update leaves unused another one takes only while nobody could still read them. */
+static void readers_of_frames_see_one_state(void **state)
+{
+    (void)state;
+    static fault_change *const change[] = { fault_edit_ra_put, fault_edit_frame_put };
+    run(scratch_path(&dir, "a.b2nd"), fault_make_frame, change);
+}
+
 static void readers_of_replacements_see_one_state(void **state)
 {
     (void)state;
@@ -260,6 +268,7 @@ int main(void)
         cmocka_unit_test(readers_of_a_journal_see_one_state),
         cmocka_unit_test(readers_of_growth_and_shrinking_see_one_state),
         cmocka_unit_test(readers_of_switches_see_one_state),
+        cmocka_unit_test(readers_of_frames_see_one_state),
         cmocka_unit_test(readers_of_replacements_see_one_state),
         cmocka_unit_test(readers_of_a_set_of_files_see_one_state),
         cmocka_unit_test(readers_of_a_stream_see_whole_rows),

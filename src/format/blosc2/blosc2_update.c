@@ -47,6 +47,8 @@ cip_status cip_b2_update_begin(const cip_store_begin *b, void **state, cip_err *
     u->arena = b->arena;
     u->f = file->frame;
     u->array = u->l->array[0];
+    u->alone = b->alone;
+    u->alone_user = b->alone_user;
     u->spec = *b->spec;
     u->spec.env = b->env;
     u->spec_array = (cip_spec_array){ .path = u->array->path,
@@ -147,25 +149,27 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
 
 /* A frame's parts as they become. */
 typedef struct parts {
-    cip_buf header;
-    bool header_moves; /* it has another length */
-    cip_buf end;       /* index, if it changes, and trailer */
-    bool old_index;    /* in front of `end`: the index as it lies */
+    cip_buf header, index, trailer;
     cip_b2_places places;
-    uint64_t nbytes, cbytes, frame_len;
+    bool anew;        /* all of it is made anew: its header has another length, or it is empty */
+    bool index_stays; /* as it lies, where it lies */
+    bool trailer_stays;
+    uint64_t index_at; /* from the header's end */
+    uint64_t nbytes, frame_len;
 } parts;
 
 static void parts_init(const cip_b2_update *u, parts *p)
 {
     cip_mem *mem = &u->env->mem;
-    *p = (parts){ .header = { .mem = mem }, .end = { .mem = mem } };
-    p->places = (cip_b2_places){ .mem = mem, .entries = { .mem = mem } };
+    *p = (parts){ .header = { .mem = mem }, .index = { .mem = mem }, .trailer = { .mem = mem } };
+    p->places = (cip_b2_places){ .mem = mem, .entries = { .mem = mem }, .holes = { .mem = mem } };
 }
 
 static void parts_clear(parts *p)
 {
     cip_buf_clear(&p->header);
-    cip_buf_clear(&p->end);
+    cip_buf_clear(&p->index);
+    cip_buf_clear(&p->trailer);
     cip_b2_places_clear(&p->places);
 }
 
@@ -201,10 +205,11 @@ static bool same_room(const cip_b2_metas *was, const cip_b2_metas *now)
 static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
 {
     const cip_b2_frame *f = u->f;
-    p->header_moves = !same_room(&f->meta, &u->meta);
-    CIP_TRY(cip_buf_add(&p->header, f->header.ptr,
-                        p->header_moves ? CIP_B2_HEADER_MIN : f->header.len, err));
-    if (p->header_moves)
+    const bool moves = !same_room(&f->meta, &u->meta);
+    p->nbytes = u->c != NULL ? u->how.nbytes : f->h.nbytes;
+    p->anew = moves || p->nbytes == 0;
+    CIP_TRY(cip_buf_add(&p->header, f->header.ptr, moves ? CIP_B2_HEADER_MIN : f->header.len, err));
+    if (moves)
         return cip_b2_metas_write(&p->header, &u->meta, false, err);
     for (size_t i = 0; i < u->meta.n; i++)
         if (u->meta.at[i].value.len != 0)
@@ -220,7 +225,7 @@ static void put_lengths(const cip_b2_update *u, parts *p)
     cip_store_u32(at + AT_HEADER_LEN, (uint32_t)p->header.len, true);
     cip_store_u64(at + AT_FRAME_LEN, p->frame_len, true);
     cip_store_u64(at + AT_NBYTES, p->nbytes, true);
-    cip_store_u64(at + AT_CBYTES, p->cbytes, true);
+    cip_store_u64(at + AT_CBYTES, p->nbytes != 0 ? p->index_at : 0, true);
     at[AT_VLMETA] = u->vlmeta.n != 0 || !u->f->vlmeta_read ? 0xc3 : 0xc2;
     if (u->f->h.nbytes != 0 || u->c == NULL)
         return;
@@ -239,44 +244,82 @@ static cip_status add_trailer(const cip_b2_update *u, cip_buf *out, cip_err *err
     return CIP_OK;
 }
 
-static cip_status make_end(cip_b2_update *u, parts *p, cip_err *err)
+/* Where index and trailer go. The index lies behind all chunks, the trailer at the end. */
+static void place_end(const cip_b2_update *u, parts *p)
 {
-    if (u->c != NULL)
-        CIP_TRY(cip_b2_index_write(u->env, p->places.entries.ptr, u->how.nchunk, &p->end, err));
-    return add_trailer(u, &p->end, err);
+    const cip_b2_frame *f = u->f;
+    const uint64_t header = f->h.header_len;
+    cip_b2_places *all = &p->places;
+    const bool same = !p->anew && p->trailer.len == f->trailer.len &&
+                      memcmp(p->trailer.ptr, f->trailer_bytes, p->trailer.len) == 0;
+    p->index_stays = u->c == NULL && !p->anew;
+    p->index_at = p->index_stays ? f->index.at - header : all->end;
+    const bool in_hole =
+        !p->index_stays && all->end == all->base &&
+        cip_b2_holes_take(&all->holes, cip_max_u64(all->holes.chunks_end, all->filled),
+                          p->index.len, &p->index_at);
+    if (!p->index_stays && !in_hole)
+        all->end += p->index.len;
+    p->trailer_stays = same && all->end == all->base;
+    p->frame_len = p->trailer_stays ? f->h.frame_len : p->header.len + all->end + p->trailer.len;
+}
+
+/* The index as it was, of a frame that moves. */
+static cip_status copy_index(const cip_b2_update *u, cip_buf *out, cip_err *err)
+{
+    uint8_t *at;
+    const size_t n = (size_t)u->f->index.len;
+    CIP_TRY(cip_buf_reserve(out, n, &at, err));
+    CIP_TRY(cip_io_read(u->l->io, u->f->index.at, at, n, err));
+    out->len += n;
+    return CIP_OK;
+}
+
+static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
+{
+    cip_b2_places *all = &p->places;
+    const cip_b2_header *h = &u->f->h;
+    /* of a file that is made anew all that lies behind the chunks is left out */
+    all->base = !p->anew ? h->frame_len - h->header_len : h->nbytes != 0 ? h->cbytes : 0;
+    all->end = all->base;
+    if (u->c == NULL)
+        return p->anew && h->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
+    if (!p->anew)
+        CIP_TRY(cip_b2_holes_find(u, &all->holes, err));
+    CIP_TRY(cip_b2_places_find(u, all, err));
+    return cip_b2_index_write(u->env, all->entries.ptr, u->how.nchunk, &p->index, err);
 }
 
 static cip_status make_parts(cip_b2_update *u, parts *p, cip_err *err)
 {
     CIP_TRY(put_shape(u, err));
     CIP_TRY(make_header(u, p, err));
-    p->nbytes = u->c != NULL ? u->how.nbytes : u->f->h.nbytes;
-    p->old_index = u->c == NULL && u->f->index.n != 0;
-    if (p->header_moves) /* then all that lies behind the chunks is left out */
-        p->places.end = u->f->h.nbytes != 0 ? u->f->h.cbytes : 0;
-    else
-        p->places.end = u->f->h.frame_len - u->f->h.header_len;
-    if (u->c != NULL)
-        CIP_TRY(cip_b2_places_find(u, &p->places, err));
-    CIP_TRY(make_end(u, p, err));
-    p->cbytes = p->nbytes != 0 ? p->places.end : 0;
-    p->frame_len = p->header.len + p->cbytes + (p->old_index ? u->f->index.len : 0) + p->end.len;
+    CIP_TRY(make_index(u, p, err));
+    CIP_TRY(add_trailer(u, &p->trailer, err));
+    if (p->nbytes == 0)
+        p->places.base = p->places.end = 0;
+    place_end(u, p);
     put_lengths(u, p);
+    cip_b2_places_sort(&p->places);
     return CIP_OK;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static cip_status add_rest(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+/* What goes to the end of the file: rising, as chunks without a hole follow each other. */
+static cip_status add_end(const parts *p, cip_revision *r, cip_err *err)
 {
-    for (size_t i = 0; i < p->places.n; i++) {
-        const cip_segment *s = &p->places.chunk[i].bytes;
+    const cip_b2_places *all = &p->places;
+    for (size_t i = 0; i < all->n; i++) {
+        const cip_segment *s = &all->chunk[i].bytes;
+        if (all->chunk[i].at < all->base)
+            continue;
         CIP_TRY(s->io != NULL ? cip_revision_range(r, s->io, s->off, s->len, err)
                               : cip_revision_bytes(r, s->ptr, (size_t)s->len, err));
     }
-    if (p->old_index)
-        CIP_TRY(cip_revision_range(r, u->l->io, u->f->index.at, u->f->index.len, err));
-    return cip_revision_bytes(r, p->end.ptr, p->end.len, err);
+    if (p->index_at >= all->base)
+        CIP_TRY(cip_revision_bytes(r, p->index.ptr, p->index.len, err));
+    return p->trailer_stays ? CIP_OK : cip_revision_bytes(r, p->trailer.ptr, p->trailer.len, err);
 }
 
 static cip_status finish_anew(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
@@ -284,22 +327,33 @@ static cip_status finish_anew(const cip_b2_update *u, const parts *p, cip_revisi
     const cip_b2_header *h = &u->f->h;
     r->anew = r->has_tail = true;
     CIP_TRY(cip_revision_bytes(r, p->header.ptr, p->header.len, err));
-    if (p->nbytes == 0)
-        return cip_revision_bytes(r, p->end.ptr, p->end.len, err);
-    if (h->nbytes != 0)
-        CIP_TRY(cip_revision_range(r, u->l->io, h->header_len, h->cbytes, err));
-    return add_rest(u, p, r, err);
+    CIP_TRY(cip_revision_range(r, u->l->io, h->header_len, p->places.base, err));
+    return add_end(p, r, err);
+}
+
+/* What lies in holes. */
+static cip_status fill_holes(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+{
+    const cip_b2_places *all = &p->places;
+    const uint64_t header = u->f->h.header_len;
+    const cip_segment index = { .ptr = p->index.ptr, .len = p->index.len };
+    for (size_t i = 0; i < all->n && all->chunk[i].at < all->base; i++)
+        CIP_TRY(cip_revision_place(r, header + all->chunk[i].at, &all->chunk[i].bytes, err));
+    return p->index_stays || p->index_at >= all->base
+               ? CIP_OK
+               : cip_revision_place(r, header + p->index_at, &index, err);
 }
 
 /* All that the header names stays, so that those who have read it need not go. */
-static cip_status finish_behind(const cip_b2_update *u, const parts *p, cip_revision *r,
-                                cip_err *err)
+static cip_status finish_in_place(const cip_b2_update *u, const parts *p, cip_revision *r,
+                                  cip_err *err)
 {
-    r->has_tail = true;
-    r->tail_off = u->f->h.frame_len;
+    r->has_tail = !p->trailer_stays;
+    r->tail_off = r->has_tail ? u->f->h.frame_len : 0;
     r->head = u->f->h.header_len;
     CIP_TRY(cip_patch_bytes(&r->patch, 0, p->header.ptr, p->header.len, err));
-    return add_rest(u, p, r, err);
+    CIP_TRY(fill_holes(u, p, r, err));
+    return add_end(p, r, err);
 }
 
 /* Bytes behind a frame are somebody else's. */
@@ -326,8 +380,7 @@ cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
     parts_init(u, &p);
     st = make_parts(u, &p, err);
     if (st == CIP_OK)
-        st = p.header_moves || p.nbytes == 0 ? finish_anew(u, &p, r, err)
-                                             : finish_behind(u, &p, r, err);
+        st = p.anew ? finish_anew(u, &p, r, err) : finish_in_place(u, &p, r, err);
     parts_clear(&p);
     return st;
 }

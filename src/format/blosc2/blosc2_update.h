@@ -12,6 +12,8 @@ typedef struct cip_b2_update {
     cip_arena *arena;
     const cip_b2_frame *f; /* as it is */
     const cip_array *array;
+    bool (*alone)(void *user); /* as in cip_store_begin */
+    void *alone_user;
     cip_spec spec; /* of chunks that come */
     cip_spec_array spec_array;
     bool has_how;
@@ -33,6 +35,27 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
 cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err);
 
+/* --- blosc2_update_holes.c: bytes that nothing names -------------------------------------------
+ */
+
+/* From the header's end on, as all places here. */
+typedef struct cip_b2_hole {
+    uint64_t at, end;
+} cip_b2_hole;
+
+typedef struct cip_b2_holes {
+    cip_mem *mem;
+    cip_b2_hole *hole; /* rising */
+    size_t n, cap;
+    uint64_t chunks_end; /* no chunk of the frame as it is reaches beyond this */
+} cip_b2_holes;
+
+/* None where there might be readers of what was there. */
+cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err);
+/* The first `len` bytes at `from` or behind it. */
+bool cip_b2_holes_take(cip_b2_holes *h, uint64_t from, uint64_t len, uint64_t *at);
+void cip_b2_holes_clear(cip_b2_holes *h);
+
 /* --- blosc2_update_place.c: where chunks go ----------------------------------------------------
  */
 
@@ -47,11 +70,15 @@ typedef struct cip_b2_places {
     cip_buf entries; /* of all chunks, as the index has them before it is encoded */
     cip_b2_new_chunk *chunk;
     size_t n, cap;
-    uint64_t end; /* where the next chunk goes */
+    uint64_t base, end; /* chunks without a hole lie from `base` to `end` */
+    uint64_t filled;    /* where the last hole that a chunk took ends */
+    cip_b2_holes holes;
 } cip_b2_places;
 
-/* Of all chunks, new ones from `end` on, in their order. */
+/* Of all chunks, new ones in holes or from `end` on. */
 cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err);
+/* New chunks in the order in which they lie. */
+void cip_b2_places_sort(cip_b2_places *p);
 void cip_b2_places_clear(cip_b2_places *p);
 
 #endif

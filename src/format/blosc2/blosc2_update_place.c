@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The index of an updated frame: entries of chunks that stay, and places of those that come. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
@@ -27,10 +27,13 @@ static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err 
         CIP_TRY(cip_mem_resize(p->mem, (void **)&p->chunk, cap * sizeof *p->chunk, err));
         p->cap = cap;
     }
-    p->chunk[p->n++] = (cip_b2_new_chunk){ .bytes = *bytes, .at = p->end };
-    CIP_TRY(cip_b2_entries_add(&p->entries, p->end, 1, err));
-    p->end += bytes->len;
-    return CIP_OK;
+    uint64_t at = p->end;
+    if (cip_b2_holes_take(&p->holes, 0, bytes->len, &at))
+        p->filled = cip_max_u64(p->filled, at + bytes->len);
+    else
+        p->end += bytes->len;
+    p->chunk[p->n++] = (cip_b2_new_chunk){ .bytes = *bytes, .at = at };
+    return cip_b2_entries_add(&p->entries, at, 1, err);
 }
 
 /* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
@@ -80,8 +83,21 @@ cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err)
     return CIP_OK;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const uint64_t x = ((const cip_b2_new_chunk *)a)->at, y = ((const cip_b2_new_chunk *)b)->at;
+    return (x > y) - (x < y);
+}
+
+void cip_b2_places_sort(cip_b2_places *p)
+{
+    if (p->n != 0)
+        qsort(p->chunk, p->n, sizeof *p->chunk, by_place);
+}
+
 void cip_b2_places_clear(cip_b2_places *p)
 {
     cip_buf_clear(&p->entries);
+    cip_b2_holes_clear(&p->holes);
     cip_mem_put(p->mem, p->chunk);
 }

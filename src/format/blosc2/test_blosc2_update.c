@@ -34,6 +34,20 @@ static void job_close(job *j)
     one_close(&j->f);
 }
 
+static bool yes(void *user)
+{
+    (void)user;
+    return true;
+}
+
+static bool no(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static bool (*alone)(void *user);
+
 static cip_status job_open(job *j, cip_bytes file, const cip_allocator *from)
 {
     static const cip_spec as_it_is = { .big = -1 };
@@ -47,7 +61,8 @@ static cip_status job_open(job *j, cip_bytes file, const cip_allocator *from)
                                 .arena = &j->arena,
                                 .spec = &as_it_is,
                                 .old = j->f.layout,
-                                .temporary = j->temporary };
+                                .temporary = j->temporary,
+                                .alone = alone };
     return cip_b2_store.begin(&b, &j->u, &j->err);
 }
 
@@ -208,6 +223,80 @@ static void an_emptied_array_is_made_anew_and_grows_again(void **state)
     free(b.ptr);
 }
 
+/* --- bytes that nothing names ----------------------------------------------------------------- */
+
+/* Row `row` of the frame becomes another one: how many pieces go where nothing was; *first is the
+ * first of them, from the header's end. */
+static size_t placed_by_row(const b2_bytes *b, int64_t row, uint64_t *first, uint64_t *more)
+{
+    job j;
+    uint8_t raw[RAW] = { 0 }, back[RAW];
+    assert_int_equal(job_open(&j, (cip_bytes){ b->ptr, b->len }, NULL), CIP_OK);
+    const cip_nd *v = &j.f.layout->array[0]->view;
+    const size_t n = (size_t)(v->shape[0] * v->stride[0]);
+    read_all(j.f.io, raw, n);
+    assert_int_equal(job_form(&j, CIP_CHANGE_ELEMENTS), CIP_OK);
+    assert_int_equal(put_rows(&j, raw, row, 1), CIP_OK);
+    assert_int_equal(job_finish(&j), CIP_OK);
+    read_all(j.after, back, n);
+    assert_memory_equal(back, raw, n);
+    const size_t placed = j.r.nplaced;
+    const cip_b2_file *f = j.f.layout->own;
+    *first = placed != 0 ? j.r.placed[0].at - f->frame->h.header_len : UINT64_MAX;
+    *more = j.after->size - j.f.io->size;
+    job_close(&j);
+    return placed;
+}
+
+/* Chunks of 72 bytes, each behind 150 that are unused. */
+static const b2_make loose = { .typesize = 4, .chunksize = 40, .nchunk = 5, .gap = 150 };
+
+static void unused_bytes_are_used_when_nobody_reads(void **state)
+{
+    (void)state;
+    uint64_t first, more;
+    b2_bytes b = b2_build(&loose);
+    alone = no;
+    assert_int_equal(placed_by_row(&b, 3, &first, &more), 0);
+    assert_true(more > 72);
+    alone = yes;
+    assert_int_equal(placed_by_row(&b, 3, &first, &more), 1);
+    assert_int_equal(first, 0);
+    assert_true(more < 150); /* index and trailer */
+    alone = NULL;
+    free(b.ptr);
+}
+
+/* A head that says more than there is may be believed as far as readers would: nothing in its reach
+ * is unused. */
+static void what_a_chunk_may_reach_is_not_unused(void **state)
+{
+    (void)state;
+    alone = yes;
+    for (int bad = 0; bad < 2; bad++) {
+        b2_bytes b = b2_build(&loose);
+        uint8_t *head = b.ptr + cip_load_u32(b.ptr + 0x0B, true) + 150;
+        head[2] = 0x05; /* coded */
+        cip_store_u32(head + 12, bad ? 0 : 200, false);
+        memset(b.ptr + cip_load_u32(b.ptr + 0x0B, true), 0xee, 150);
+        job j;
+        uint8_t raw[RAW] = { 0 };
+        assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
+        assert_int_equal(job_form(&j, CIP_CHANGE_ELEMENTS), CIP_OK);
+        for (int64_t row = 20; row < 45; row += 10)
+            assert_int_equal(put_rows(&j, raw, row, 10), CIP_OK);
+        assert_int_equal(job_finish(&j), CIP_OK);
+        const uint64_t header = cip_load_u32(b.ptr + 0x0B, true), reach = bad ? 150 + 640 : 350;
+        assert_true(j.r.nplaced > 0);
+        for (size_t i = 0; i < j.r.nplaced; i++)
+            assert_true(j.r.placed[i].at - header + j.r.placed[i].what.len <= 150 ||
+                        j.r.placed[i].at - header >= reach);
+        job_close(&j);
+        free(b.ptr);
+    }
+    alone = NULL;
+}
+
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static cip_status try_rows(cip_bytes file, const char *expected, const cip_allocator *from)
@@ -302,6 +391,8 @@ int main(void)
         cmocka_unit_test(rows_change_and_come_by_a_switch),
         cmocka_unit_test(without_a_change_nothing_is_written),
         cmocka_unit_test(an_emptied_array_is_made_anew_and_grows_again),
+        cmocka_unit_test(unused_bytes_are_used_when_nobody_reads),
+        cmocka_unit_test(what_a_chunk_may_reach_is_not_unused),
         cmocka_unit_test(frames_of_another_form_are_refused_by_name),
         cmocka_unit_test(bytes_behind_the_frame_are_kept_by_refusing),
         cmocka_unit_test(entries_that_name_nothing_are_not_kept),

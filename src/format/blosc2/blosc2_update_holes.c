@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Bytes of a frame that nothing of it names: what chunks, indices and trailers of earlier states
+ * left. Only heads of chunks say where they end, so there is a limit to how many an update reads:
+ * of a frame of more chunks those of a window of them, in the order in which they lie, another one
+ * whenever the frame got longer. Chunks in front of the window may reach into it as far as readers
+ * would believe their heads; no byte that any chunk might have is taken for free. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "format/blosc2/blosc2_update.h"
+
+enum {
+    WINDOW = 1024,
+    STORED_MAX = 16 /* as blosc2_index.c has it: times its decoded bytes a chunk may take */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The offsets of all chunks that lie in the frame, rising. */
+static cip_status list_chunks(cip_b2_index *x, cip_buf *out, cip_err *err)
+{
+    for (uint64_t i = 0; i < x->n; i++) {
+        cip_b2_entry e;
+        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
+        if (e.special == CIP_BLOSC_NOT_SPECIAL)
+            CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
+    }
+    if (out->len != 0)
+        qsort(out->ptr, out->len / sizeof(uint64_t), sizeof(uint64_t), by_place);
+    return CIP_OK;
+}
+
+static cip_status add_hole(cip_b2_holes *h, uint64_t at, uint64_t end, cip_err *err)
+{
+    if (at >= end)
+        return CIP_OK;
+    if (h->n == h->cap) {
+        const size_t cap = h->cap == 0 ? 16 : 2 * h->cap;
+        CIP_TRY(cip_mem_resize(h->mem, (void **)&h->hole, cap * sizeof *h->hole, err));
+        h->cap = cap;
+    }
+    h->hole[h->n++] = (cip_b2_hole){ at, end };
+    return CIP_OK;
+}
+
+/* The first chunk that is looked at; every second window is the last one, behind which the index
+ * may find room. */
+static size_t window_of(uint64_t frame_len, size_t n)
+{
+    const uint64_t mixed = (frame_len * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+    if (n <= WINDOW)
+        return 0;
+    return mixed % 2 == 0 ? n - WINDOW : (size_t)(mixed / 2 % (n - WINDOW + 1));
+}
+
+/* Where the chunk ends that begins there, at the latest: readers believe no more than `most`. */
+static cip_status end_of(const cip_b2_update *u, uint64_t at, uint64_t most, uint64_t *end,
+                         cip_err *err)
+{
+    const cip_b2_index *x = &u->f->index;
+    const cip_read_how how = { u->l, NULL };
+    const uint64_t from = x->base + u->f->h.header_len + at, left = x->base + x->at - from;
+    uint8_t bytes[CIP_BLOSC_HEADER];
+    cip_blosc_head head;
+    const size_t n = (size_t)cip_min_u64(sizeof bytes, left);
+    CIP_TRY(cip_space_read_at(&how, x->in, from, bytes, n, err));
+    const bool read = cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, NULL) == CIP_OK;
+    *end = at + (read ? head.cbytes : most);
+    return CIP_OK;
+}
+
+/* Gaps between the chunks [from, from + WINDOW) of the list, and what lies in front of the first.
+ */
+static cip_status look(cip_b2_update *u, const uint64_t *at, size_t n, size_t from, cip_b2_holes *h,
+                       cip_err *err)
+{
+    const cip_b2_index *x = &u->f->index;
+    const uint64_t section = x->at - u->f->h.header_len;
+    const uint64_t most = STORED_MAX * u->f->h.chunksize + 128;
+    uint64_t end = from == 0 ? 0 : at[from - 1] + most;
+    const size_t to = n - from < WINDOW ? n : from + WINDOW;
+    for (size_t i = from; i < to; i++) {
+        uint64_t own;
+        CIP_TRY(add_hole(h, end, at[i], err));
+        CIP_TRY(end_of(u, at[i], most, &own, err));
+        end = cip_max_u64(end, own);
+    }
+    h->chunks_end = to == n ? cip_min_u64(end, section) : section;
+    return to == n ? add_hole(h, end, section, err) : CIP_OK;
+}
+
+cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err)
+{
+    cip_b2_index *x = (cip_b2_index *)&u->f->index;
+    const cip_b2_header *f = &u->f->h;
+    cip_buf at = { .mem = h->mem };
+    if (x->n == 0 || u->alone == NULL || !u->alone(u->alone_user))
+        return CIP_OK;
+    cip_status st = list_chunks(x, &at, err);
+    const size_t n = at.len / sizeof(uint64_t);
+    if (st == CIP_OK)
+        st = look(u, (const uint64_t *)(const void *)at.ptr, n, window_of(f->frame_len, n), h, err);
+    cip_buf_clear(&at);
+    return st == CIP_OK ? add_hole(h, x->at + x->len - f->header_len,
+                                   f->frame_len - u->f->trailer.len - f->header_len, err)
+                        : st;
+}
+
+bool cip_b2_holes_take(cip_b2_holes *h, uint64_t from, uint64_t len, uint64_t *at)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        cip_b2_hole *hole = &h->hole[i];
+        const uint64_t start = cip_max_u64(hole->at, from);
+        if (start < hole->end && len <= hole->end - start) {
+            *at = start;
+            hole->at = start + len;
+            return true;
+        }
+    }
+    return false;
+}
+
+void cip_b2_holes_clear(cip_b2_holes *h)
+{
+    cip_mem_put(h->mem, h->hole);
+}
