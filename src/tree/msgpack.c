@@ -96,21 +96,9 @@ static cip_status make(cip_arena *a, const msgpack_object *o, unsigned exts, cip
                        cip_err *err);
 static cip_status read(cip_arena *a, cip_bytes in, unsigned exts, cip_node **out, cip_err *err);
 
-static bool is_utf8(const char *p, size_t n)
-{
-    for (size_t i = 0; i < n;) {
-        uint32_t cp;
-        unsigned len = cip_utf8_get((const uint8_t *)p + i, n - i, &cp);
-        if (len == 0)
-            return false;
-        i += len;
-    }
-    return true;
-}
-
 static cip_status make_text(cip_arena *a, const char *p, size_t n, cip_node **out, cip_err *err)
 {
-    if (is_utf8(p, n))
+    if (cip_utf8_is(p, n))
         return cip_node_new_string(a, p, n, out, err);
     return cip_node_new_binary(a, (cip_bytes){ (const uint8_t *)p, n }, out, err);
 }

@@ -53,9 +53,6 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */
 size_t cip_path_item(cip_bytes step);
-/* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
-cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
-                          cip_err *err);
 enum { CIP_STEP_SCRATCH = 24 }; /* of an integer as text */
 /* Whether each key is a string that has no double quote in front, so that its text names it. */
 bool cip_map_is_plain(const cip_node *map);

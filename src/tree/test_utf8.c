@@ -82,6 +82,18 @@ static void what_is_no_code_point_has_no_length(void **state)
     }
 }
 
+static void text_is_code_points_to_its_end(void **state)
+{
+    (void)state;
+    assert_true(cip_utf8_is("", 0));
+    assert_true(cip_utf8_is("a\xc3\xa9\xf0\x9f\x98\x80", 7));
+    assert_false(cip_utf8_is("a\xc3\xa9\xf0\x9f\x98\x80", 6));
+    assert_false(cip_utf8_is("\xff"
+                             "a",
+                             2));
+    assert_false(cip_utf8_is("a\x80", 2));
+}
+
 static void what_is_not_shown_is_known(void **state)
 {
     static const uint32_t unsafe[] = { 0,      1,      '\t',   '\n',   0x1f,   0x7f,   0x80,
@@ -102,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_length_has_its_range),
         cmocka_unit_test(what_is_no_code_point_has_no_length),
+        cmocka_unit_test(text_is_code_points_to_its_end),
         cmocka_unit_test(what_is_not_shown_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,17 @@ unsigned cip_utf8_get(const uint8_t *p, size_t n, uint32_t *cp)
     return len;
 }
 
+bool cip_utf8_is(const void *p, size_t n)
+{
+    uint32_t cp;
+    for (size_t i = 0, len; i < n; i += len) {
+        len = cip_utf8_get((const uint8_t *)p + i, n - i, &cp);
+        if (len == 0)
+            return false;
+    }
+    return true;
+}
+
 bool cip_utf8_unsafe(uint32_t cp)
 {
     if (cp < 0xa0)

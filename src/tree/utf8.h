@@ -11,6 +11,9 @@
  * 0 for what is no UTF-8: cut short, overlong, a surrogate, beyond U+10FFFF. */
 unsigned cip_utf8_get(const uint8_t *p, size_t n, uint32_t *cp);
 
+/* Whether all n bytes are such code points. */
+bool cip_utf8_is(const void *p, size_t n);
+
 /* True for what a terminal or an editor may obey instead of show: C0 and C1 controls (tab and line
  * feed too), DEL, the line and paragraph separators, bidirectional marks and overrides, the byte
  * order mark, U+FFFE and U+FFFF. */

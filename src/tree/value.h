@@ -90,6 +90,9 @@ cip_status cip_path_add(struct cip_buf *b, cip_bytes step, cip_err *err);
  * they are no strings, which no step names. `plain`: what cip_map_is_plain says, or false. */
 cip_status cip_path_add_pair(struct cip_buf *b, const cip_node *map, size_t i, bool plain,
                              cip_err *err);
+/* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
+cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
+                          cip_err *err);
 /* True when one escaped step of a path ("~1" for "/", "~0" for "~") stands for this text. */
 bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
 /* The place of the pair that a step without escapes names, or SIZE_MAX. In double quotes: the
