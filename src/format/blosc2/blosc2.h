@@ -8,10 +8,12 @@
 #include "format/format.h"
 
 enum {
-    CIP_B2_HEADER_MIN = 87,   /* up to the metalayers */
-    CIP_B2_TRAILER_MIN = 25,  /* without vlmetalayers */
-    CIP_B2_MAX_META = 16,     /* metalayers of a header */
-    CIP_B2_MAX_VLMETA = 8192, /* of a trailer */
+    CIP_B2_HEADER_MIN = 87,      /* up to the metalayers */
+    CIP_B2_TRAILER_MIN = 25,     /* without vlmetalayers */
+    CIP_B2_MAX_META = 16,        /* metalayers of a header */
+    CIP_B2_MAX_VLMETA = 8192,    /* of a trailer */
+    CIP_B2_NAME_MAX = 31,        /* bytes of a metalayer's name */
+    CIP_B2_VALUE_MAX = 16 << 20, /* of a value: longer ones are not put into the tree */
     CIP_B2_MAX_NDIM = 16,
     CIP_B2_USER_CODEC = 6, /* the nibble that sends readers to the byte behind the filters */
     CIP_B2_MAX_WIDTH = 32  /* bytes of an offset in the index */
@@ -266,6 +268,10 @@ typedef struct cip_b2_file {
 /* The filters as cip_blosc_filters_print has them. */
 cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_t *meta,
                               cip_err *err);
+/* The value of a vlmetalayer, to be put by the caller, out of its chunk. LIMIT for one of over
+ * CIP_B2_VALUE_MAX bytes or of more than *left, which becomes less. */
+cip_status cip_b2_value_decode(cip_mem *mem, cip_bytes in, uint64_t *left, uint8_t **raw, size_t *n,
+                               cip_err *err);
 cip_status cip_b2_tree(cip_layout *l, const cip_b2_frame *f, const cip_node **out, cip_err *err);
 cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err);
 

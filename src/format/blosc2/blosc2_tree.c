@@ -9,8 +9,7 @@
 #include "tree/utf8.h"
 
 enum {
-    VALUE_MAX = 16 << 20, /* longer values are not put into the tree */
-    ALL_MAX = 64 << 20    /* bytes that all of them may take: many names may stand for one value */
+    ALL_MAX = 64 << 20 /* bytes that all of them may take: many names may stand for one value */
 };
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -43,14 +42,9 @@ static cip_status lengths_node(cip_arena *a, const int64_t *len, int32_t ndim, c
 
 static cip_status text_node(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
 {
-    for (size_t i = 0; i < in.len;) {
-        uint32_t cp;
-        unsigned n = cip_utf8_get(in.ptr + i, in.len - i, &cp);
-        if (n == 0)
-            return cip_node_new_binary(a, in, out, err);
-        i += n;
-    }
-    return cip_node_new_string(a, (const char *)in.ptr, in.len, out, err);
+    return cip_utf8_is(in.ptr, in.len)
+               ? cip_node_new_string(a, (const char *)in.ptr, in.len, out, err)
+               : cip_node_new_binary(a, in, out, err);
 }
 
 static cip_status nd_node(cip_layout *l, const cip_b2_nd *nd, cip_node **out, cip_err *err)
@@ -126,10 +120,10 @@ static cip_status metas_node(cip_layout *l, const cip_b2_frame *f, uint64_t *lef
 /* --- vlmetalayers: each value is a chunk ------------------------------------------------------ */
 
 /* Damaged ones are paid for as well. */
-static cip_status decode_value(cip_layout *l, cip_bytes in, uint64_t *left, uint8_t **raw,
-                               size_t *n, cip_err *err)
+cip_status cip_b2_value_decode(cip_mem *mem, cip_bytes in, uint64_t *left, uint8_t **raw, size_t *n,
+                               cip_err *err)
 {
-    const cip_codec_env env = { .mem = &l->env->mem };
+    const cip_codec_env env = { .mem = mem };
     cip_blosc_head h;
     *raw = NULL;
     CIP_TRY(cip_blosc_head_parse(in, &h, err));
@@ -137,18 +131,18 @@ static cip_status decode_value(cip_layout *l, cip_bytes in, uint64_t *left, uint
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected a chunk of %" PRIu32 " bytes, found %zu", h.cbytes, in.len);
     uint64_t cost = (uint64_t)h.nbytes + h.cbytes;
-    if (h.nbytes > VALUE_MAX || cost > *left)
+    if (h.nbytes > CIP_B2_VALUE_MAX || cost > *left)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected values of at most %d bytes and %" PRIu64
                         " more in all, found %" PRIu32,
-                        VALUE_MAX, *left, h.nbytes);
+                        CIP_B2_VALUE_MAX, *left, h.nbytes);
     spend(left, cost);
-    CIP_TRY(cip_mem_get(&l->env->mem, h.nbytes, (void **)raw, err));
+    CIP_TRY(cip_mem_get(mem, h.nbytes, (void **)raw, err));
     *n = h.nbytes;
     cip_status st =
         cip_codec_blosc.decode(NULL, &env, (cip_bytes){ in.ptr, h.cbytes }, *raw, h.nbytes, err);
     if (st != CIP_OK) {
-        cip_mem_put(&l->env->mem, *raw);
+        cip_mem_put(mem, *raw);
         *raw = NULL;
     }
     return st;
@@ -161,7 +155,7 @@ static cip_status vlmeta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2
     size_t n = 0;
     cip_err why = CIP_ERR_INIT;
     uint64_t before = l->env->mem.used;
-    cip_status st = decode_value(l, m->value, left, &raw, &n, &why);
+    cip_status st = cip_b2_value_decode(&l->env->mem, m->value, left, &raw, &n, &why);
     if (st == CIP_OK)
         st = value_node(l, (cip_bytes){ raw, n }, out, &why);
     cip_mem_put(&l->env->mem, raw);

@@ -151,7 +151,8 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
 typedef struct parts {
     cip_buf header, index, trailer;
     cip_b2_places places;
-    bool anew;        /* all of it is made anew: its header has another length, or it is empty */
+    bool anew; /* the file is made anew: its header has another length, or it is empty, or an index
+                  alone */
     bool index_stays; /* as it lies, where it lies */
     bool trailer_stays;
     uint64_t index_at; /* from the header's end */
@@ -206,8 +207,11 @@ static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
 {
     const cip_b2_frame *f = u->f;
     const bool moves = !same_room(&f->meta, &u->meta);
+    if (moves && f->index.document)
+        return unable(err, "offsets that count from the header's end",
+                      "such from the frame's beginning: the header keeps its length");
     p->nbytes = u->c != NULL ? u->how.nbytes : f->h.nbytes;
-    p->anew = moves || p->nbytes == 0;
+    p->anew = moves || p->nbytes == 0 || f->h.sparse;
     CIP_TRY(cip_buf_add(&p->header, f->header.ptr, moves ? CIP_B2_HEADER_MIN : f->header.len, err));
     if (moves)
         return cip_b2_metas_write(&p->header, &u->meta, false, err);
@@ -225,7 +229,8 @@ static void put_lengths(const cip_b2_update *u, parts *p)
     cip_store_u32(at + AT_HEADER_LEN, (uint32_t)p->header.len, true);
     cip_store_u64(at + AT_FRAME_LEN, p->frame_len, true);
     cip_store_u64(at + AT_NBYTES, p->nbytes, true);
-    cip_store_u64(at + AT_CBYTES, p->nbytes != 0 ? p->index_at : 0, true);
+    if (!u->f->h.sparse)
+        cip_store_u64(at + AT_CBYTES, p->nbytes != 0 ? p->index_at : 0, true);
     at[AT_VLMETA] = u->vlmeta.n != 0 || !u->f->vlmeta_read ? 0xc3 : 0xc2;
     if (u->f->h.nbytes != 0 || u->c == NULL)
         return;
@@ -264,13 +269,20 @@ static void place_end(const cip_b2_update *u, parts *p)
     p->frame_len = p->trailer_stays ? f->h.frame_len : p->header.len + all->end + p->trailer.len;
 }
 
+/* The file of the frame's own bytes. */
+static cip_io *file_of(const cip_b2_update *u)
+{
+    const cip_b2_file *file = u->l->own;
+    return file->index != NULL ? file->index : u->l->io;
+}
+
 /* The index as it was, of a frame that moves. */
 static cip_status copy_index(const cip_b2_update *u, cip_buf *out, cip_err *err)
 {
     uint8_t *at;
     const size_t n = (size_t)u->f->index.len;
     CIP_TRY(cip_buf_reserve(out, n, &at, err));
-    CIP_TRY(cip_io_read(u->l->io, u->f->index.at, at, n, err));
+    CIP_TRY(cip_io_read(file_of(u), u->f->index.at, at, n, err));
     out->len += n;
     return CIP_OK;
 }
@@ -280,7 +292,9 @@ static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
     cip_b2_places *all = &p->places;
     const cip_b2_header *h = &u->f->h;
     /* of a file that is made anew all that lies behind the chunks is left out */
-    all->base = !p->anew ? h->frame_len - h->header_len : h->nbytes != 0 ? h->cbytes : 0;
+    all->base = !p->anew                       ? h->frame_len - h->header_len
+                : h->nbytes != 0 && !h->sparse ? h->cbytes
+                                               : 0;
     all->end = all->base;
     if (u->c == NULL)
         return p->anew && h->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
@@ -356,10 +370,21 @@ static cip_status finish_in_place(const cip_b2_update *u, const parts *p, cip_re
     return add_end(p, r, err);
 }
 
+/* A sparse frame's metadata lie in the file of its index. */
+static cip_status finish_sparse(const cip_b2_update *u, const parts *p, cip_revision *r,
+                                cip_err *err)
+{
+    cip_revision *as;
+    CIP_TRY(cip_revision_replace(r, cip_b2_sparse_index, file_of(u), &as, err));
+    CIP_TRY(cip_revision_bytes(as, p->header.ptr, p->header.len, err));
+    CIP_TRY(add_end(p, as, err));
+    return cip_revision_switch(r, cip_b2_sparse_index, err);
+}
+
 /* Bytes behind a frame are somebody else's. */
 static cip_status check_file(const cip_b2_update *u, cip_err *err)
 {
-    const uint64_t size = u->l->io->size, len = u->f->h.frame_len;
+    const uint64_t size = file_of(u)->size, len = u->f->h.frame_len;
     if (u->f->base == 0 && size == len)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, u->f->base + len,
@@ -377,10 +402,13 @@ cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
     if (u->c == NULL && !u->meta_changed && !u->vlmeta_changed)
         return CIP_OK;
     CIP_TRY(check_file(u, err));
+    CIP_TRY(cip_b2_update_pack(u, err));
     parts_init(u, &p);
     st = make_parts(u, &p, err);
     if (st == CIP_OK)
-        st = p.anew ? finish_anew(u, &p, r, err) : finish_in_place(u, &p, r, err);
+        st = (u->f->h.sparse ? finish_sparse
+              : p.anew       ? finish_anew
+                             : finish_in_place)(u, &p, r, err);
     parts_clear(&p);
     return st;
 }

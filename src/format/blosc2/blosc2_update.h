@@ -4,6 +4,7 @@
 #define CIP_FORMAT_BLOSC2_UPDATE_H
 
 #include "format/blosc2/blosc2_write.h"
+#include "tree/edit.h"
 
 typedef struct cip_b2_update {
     bool is_update; /* true: not a writer of new files, whose state begins so too */
@@ -26,6 +27,7 @@ typedef struct cip_b2_update {
      * is put into it at the end. */
     cip_b2_metas meta, vlmeta;
     bool meta_changed, vlmeta_changed;
+    cip_build tree; /* the same as nodes; its root NULL: nothing was asked of it */
 } cip_b2_update;
 
 /* The store's functions (format.h). */
@@ -55,6 +57,16 @@ cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err);
 /* The first `len` bytes at `from` or behind it. */
 bool cip_b2_holes_take(cip_b2_holes *h, uint64_t from, uint64_t len, uint64_t *at);
 void cip_b2_holes_clear(cip_b2_holes *h);
+
+/* --- blosc2_update_tree.c: metalayers ----------------------------------------------------------
+ */
+
+cip_status cip_b2_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
+cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
+                              cip_err *err);
+/* Values that became others as they are stored; before the metalayers are written. */
+cip_status cip_b2_update_pack(cip_b2_update *u, cip_err *err);
 
 /* --- blosc2_update_place.c: where chunks go ----------------------------------------------------
  */

@@ -167,6 +167,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     fill_header(&w->how, &w->h);
     fill_form(w, stored, b->form);
     CIP_TRY(cip_b2_keep_tree(spec, b->arena, &meta, &w->vlmeta, NULL, err));
+    cip_b2_tell_many(spec->notes, w->vlmeta.n);
     if (w->how.sparse && b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
@@ -295,6 +296,9 @@ const cip_array_store cip_b2_store = {
     .check = check,
     .begin = begin,
     .store = store,
+    .set = cip_b2_update_set,
+    .remove = cip_b2_update_remove,
+    .move = cip_b2_update_move,
     .form = cip_b2_update_form,
     .chunks = cip_b2_update_chunks,
     .finish = finish,

@@ -86,6 +86,13 @@ cip_status cip_b2_trailer_write(cip_buf *out, const cip_b2_metas *m, cip_err *er
  * the arena. What is lost is told (loss NULL: it is not). */
 cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *meta,
                             cip_b2_metas *vlmeta, cip_report *loss, cip_err *err);
+/* Tells (notes NULL: nobody) of so many vlmetalayers that the peer cannot change the frame. */
+void cip_b2_tell_many(cip_report *notes, size_t vlmetalayers);
+/* Whether a metalayer of this name makes python-blosc2 take a frame for something else than its
+ * array. */
+bool cip_b2_is_object(const char *name, size_t n);
+/* The chunk that a vlmetalayer stores a value as, in the arena. */
+cip_status cip_b2_value_encode(cip_arena *a, cip_bytes raw, cip_bytes *value, cip_err *err);
 
 extern const cip_array_store cip_b2_store;
 

@@ -9,7 +9,7 @@
 #include "format/one_array.h"
 #include "tree/msgpack.h"
 
-enum { NAME_MAX_LEN = 31, NAMES_MAX = UINT16_MAX - 7 /* bytes of all names with their places */ };
+enum { NAMES_MAX = UINT16_MAX - 7 /* bytes of all names with their places */ };
 
 typedef struct keeper {
     const cip_spec *spec;
@@ -57,15 +57,14 @@ static cip_status pack(const keeper *k, const char *name, const cip_node *n, cip
                                                : cip_fail(err, st, why.offset, "%s", why.text);
 }
 
-/* A vlmetalayer is a chunk of bytes. */
-static cip_status encode(const keeper *k, cip_bytes raw, cip_bytes *value, cip_err *err)
+cip_status cip_b2_value_encode(cip_arena *a, cip_bytes raw, cip_bytes *value, cip_err *err)
 {
     const cip_blosc_spec spec = { .typesize = 1, .level = 5 };
     const size_t cap = cip_blosc_stored_bound(raw.len);
     uint8_t *at;
     size_t n;
-    CIP_TRY(cip_arena_get(k->arena, cap, (void **)&at, err));
-    CIP_TRY(cip_blosc_encode(&k->spec->env->mem, &spec, raw, at, cap, &n, err));
+    CIP_TRY(cip_arena_get(a, cap, (void **)&at, err));
+    CIP_TRY(cip_blosc_encode(a->mem, &spec, raw, at, cap, &n, err));
     *value = (cip_bytes){ at, n };
     return CIP_OK;
 }
@@ -93,7 +92,8 @@ static cip_status take_value(const keeper *k, const char *map, const cip_node *k
     }
     CIP_TRY(pack(k, key->text, value, &raw, err));
     *out = raw;
-    return raw.len != 0 && strcmp(map, "vlmeta") == 0 ? encode(k, raw, out, err) : CIP_OK;
+    return raw.len != 0 && strcmp(map, "vlmeta") == 0 ? cip_b2_value_encode(k->arena, raw, out, err)
+                                                      : CIP_OK;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -105,21 +105,20 @@ static bool is_form(const keeper *k, const char *name)
            (!k->plain && strcmp(name, "__pack_tensor__") == 0);
 }
 
-/* What makes python-blosc2 take a frame for something else than its array. */
-static bool is_object(const char *name)
+bool cip_b2_is_object(const char *name, size_t n)
 {
     static const char list[] =
         "b2o LazyArray proxy-source vlarray batcharray b2embed b2dict b2tree";
-    return cip_is_word_of(list, name, strlen(name));
+    return cip_is_word_of(list, name, n);
 }
 
 static bool may_name(const keeper *k, const cip_node *key)
 {
     const char *text = key->type == CIP_NODE_STRING ? key->text : "";
-    if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > NAME_MAX_LEN ||
+    if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > CIP_B2_NAME_MAX ||
         strlen(text) != key->len)
         tell(k, text, "metadata are lost whose name is no text of 1 to 31 bytes");
-    else if (is_object(text))
+    else if (cip_b2_is_object(text, key->len))
         tell(k, text, "this metalayer is lost: it says that the frame is more than an array");
     else
         return true;
@@ -151,6 +150,18 @@ static cip_status take_map(const keeper *k, const char *name, const cip_node *ma
             (cip_b2_meta){ .name = { (const uint8_t *)key->text, key->len }, .value = bytes };
     }
     return CIP_OK;
+}
+
+/* Tried with libblosc2 3.3, on files of its own and of ours: the frame can no longer be opened. */
+void cip_b2_tell_many(cip_report *notes, size_t vlmetalayers)
+{
+    enum { PEER_MAX = 16 };
+    if (notes != NULL && vlmetalayers > PEER_MAX)
+        cip_report_add(
+            notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "vlmeta",
+            "python-blosc2 4.14 reads frames of over %d vlmetalayers, but damages what it "
+            "changes of them; this one has %zu",
+            PEER_MAX, vlmetalayers);
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */

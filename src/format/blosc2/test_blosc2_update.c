@@ -6,33 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blosc2/b2_testing.h"
-#include "format/blosc2/blosc2_update.h"
-#include "io/temporary.h"
+#include "format/blosc2/b2_update_testing.h"
 #include "support/fail_alloc.h"
-#include "support/one_format.h"
 
 enum { RAW = 1 << 16 };
-
-typedef struct job {
-    one_file f;
-    cip_arena arena;
-    cip_io *temporary, *after;
-    cip_chunk_changes *c;
-    void *u;
-    cip_revision r;
-    cip_err err;
-} job;
-
-static void job_close(job *j)
-{
-    cip_io_close(j->after);
-    cip_revision_clear(&j->r);
-    cip_chunk_changes_free(j->c);
-    cip_io_close(j->temporary);
-    cip_arena_clear(&j->arena);
-    one_close(&j->f);
-}
 
 static bool yes(void *user)
 {
@@ -46,43 +23,12 @@ static bool no(void *user)
     return false;
 }
 
-static bool (*alone)(void *user);
-
-static cip_status job_open(job *j, cip_bytes file, const cip_allocator *from)
-{
-    static const cip_spec as_it_is = { .big = -1 };
-    memset(j, 0, sizeof *j);
-    j->err = (cip_err)CIP_ERR_INIT;
-    cip_status st = one_open(&j->f, &cip_format_blosc2, file.ptr, file.len, 0, from);
-    j->arena.mem = j->r.patch.arena.mem = &j->f.env.mem;
-    CIP_TRY(st);
-    CIP_TRY(cip_temporary_new(&j->f.env, NULL, &j->temporary, &j->err));
-    const cip_store_begin b = { .env = &j->f.env,
-                                .arena = &j->arena,
-                                .spec = &as_it_is,
-                                .old = j->f.layout,
-                                .temporary = j->temporary,
-                                .alone = alone };
-    return cip_b2_store.begin(&b, &j->u, &j->err);
-}
-
 static cip_status job_form(job *j, cip_change_kind kind)
 {
     cip_change_form form = { .bytes = NULL };
     const cip_array *a = j->f.layout->array[0];
     CIP_TRY(cip_b2_store.form(j->u, a, kind, NULL, &form, &j->err));
     return cip_chunk_changes_new(a, &form.form, j->temporary, &j->c, &j->err);
-}
-
-static cip_status job_finish(job *j)
-{
-    if (j->c != NULL) {
-        CIP_TRY(cip_chunk_changes_finish(j->c, NULL, NULL, &j->err));
-        CIP_TRY(cip_b2_store.chunks(j->u, j->c, &j->err));
-    }
-    CIP_TRY(cip_b2_store.finish(j->u, &j->r, &j->err));
-    CIP_TRY(cip_revision_check(&j->r, j->f.io->size, &j->err));
-    return cip_io_open_revision(j->f.io, &j->r, &j->after, &j->err);
 }
 
 /* Rows [first, first + n) become others: those behind the end are new. */
@@ -256,14 +202,14 @@ static void unused_bytes_are_used_when_nobody_reads(void **state)
     (void)state;
     uint64_t first, more;
     b2_bytes b = b2_build(&loose);
-    alone = no;
+    job_alone = no;
     assert_int_equal(placed_by_row(&b, 3, &first, &more), 0);
     assert_true(more > 72);
-    alone = yes;
+    job_alone = yes;
     assert_int_equal(placed_by_row(&b, 3, &first, &more), 1);
     assert_int_equal(first, 0);
     assert_true(more < 150); /* index and trailer */
-    alone = NULL;
+    job_alone = NULL;
     free(b.ptr);
 }
 
@@ -272,7 +218,7 @@ static void unused_bytes_are_used_when_nobody_reads(void **state)
 static void what_a_chunk_may_reach_is_not_unused(void **state)
 {
     (void)state;
-    alone = yes;
+    job_alone = yes;
     for (int bad = 0; bad < 2; bad++) {
         b2_bytes b = b2_build(&loose);
         uint8_t *head = b.ptr + cip_load_u32(b.ptr + 0x0B, true) + 150;
@@ -294,7 +240,7 @@ static void what_a_chunk_may_reach_is_not_unused(void **state)
         job_close(&j);
         free(b.ptr);
     }
-    alone = NULL;
+    job_alone = NULL;
 }
 
 /* --- what is refused -------------------------------------------------------------------------- */

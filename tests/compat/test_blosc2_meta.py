@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metalayers of Blosc2 frames changed by us and by python-blosc2 in turns: each reads what the other wrote, and the array stays."""
+import contextlib
+import json
+
+import blosc2
+import numpy as np
+import pytest
+
+DATA = np.arange(600, dtype="<i4").reshape(30, 20)
+NAMES = ["unit", "info", "a name of thirty-one bytes here", "é", "0"]
+
+
+def create(path, contiguous, nd=True, **meta):
+    how = dict(urlpath=str(path), mode="w", contiguous=contiguous, meta=meta)
+    if nd:
+        blosc2.asarray(DATA, chunks=(8, 8), blocks=(4, 4), **how)
+    else:
+        blosc2.SChunk(chunksize=1000, data=DATA, cparams={"typesize": 4}, **how)
+    return path
+
+
+@contextlib.contextmanager
+def opened(path, mode):
+    """The frame, and the object that it belongs to, which must outlive it."""
+    x = blosc2.open(str(path), mode=mode, deserialize="full")
+    yield x, getattr(x, "schunk", x)
+    del x
+
+
+def set_theirs(path, **values):
+    with opened(path, "a") as (_, s):
+        for name, value in values.items():
+            s.vlmeta[name] = value
+
+
+def vlmeta_of(path):
+    with opened(path, "r") as (_, s):
+        return s.vlmeta[:]
+
+
+def check(cippus, path, vlmeta, meta):
+    """All metalayers and the data, by python-blosc2 and by us."""
+    with opened(path, "r") as (x, s):
+        assert s.vlmeta[:] == vlmeta
+        assert {name: s.meta[name] for name in s.meta if name != "b2nd"} == meta
+        data = x[...] if hasattr(x, "schunk") else np.frombuffer(s[:], "<i4").reshape(DATA.shape)
+        assert np.array_equal(data, DATA)
+    tree = json.loads(cippus.run("tree", path, "--json"))
+    assert set(tree.get("vlmeta", {})) == set(vlmeta) and set(tree.get("meta", {})) - {"b2nd"} == set(meta)
+    assert cippus.run("verify", "--deep", path).decode().endswith(f"{path}: ok\n")
+
+
+def random_value(rng, depth=0):
+    kind = rng.integers(0, 8 if depth < 3 else 6)
+    if kind == 6:
+        return [random_value(rng, depth + 1) for _ in range(rng.integers(0, 4))]
+    if kind == 7:
+        return {f"k{i}": random_value(rng, depth + 1) for i in range(rng.integers(0, 4))}
+    return [None, bool(rng.integers(0, 2)), int(rng.integers(-(2**40), 2**40)), float(rng.normal()), "text " * int(rng.integers(0, 300)),
+            int(rng.integers(-3, 200))][kind]
+
+
+class Model:
+    """A frame and what is to be in it; every change is made by one of the two."""
+
+    def __init__(self, cippus, rng, path, meta):
+        self.cippus, self.rng, self.path = cippus, rng, path
+        self.vlmeta, self.meta = {}, dict(meta)
+
+    def by_us(self, *words):
+        self.cippus.run(words[0], self.path, *words[1:])
+
+    def set_ours(self, name):
+        layer = "meta" if self.rng.random() < 0.3 and (name in self.meta or len(self.meta) < 12) else "vlmeta"
+        value = random_value(self.rng)
+        self.by_us("set", f"{layer}/{name}", json.dumps(value))
+        getattr(self, layer)[name] = value
+
+    def set_within(self, name):
+        if isinstance(self.vlmeta.get(name), dict):
+            value = random_value(self.rng)
+            self.by_us("set", f"vlmeta/{name}/k0", json.dumps(value))
+            self.vlmeta[name]["k0"] = value
+
+    def set_theirs(self, name):
+        value = random_value(self.rng)
+        set_theirs(self.path, **{name: value})
+        self.vlmeta[name] = value
+
+    def remove(self, name):
+        if name in self.vlmeta:
+            if self.rng.random() < 0.5:
+                self.by_us("rm", f"vlmeta/{name}")
+            else:
+                with opened(self.path, "a") as (_, s):
+                    del s.vlmeta[name]
+            del self.vlmeta[name]
+
+    def move(self, name):
+        if name in self.vlmeta and name not in self.meta and len(self.meta) < 12:
+            self.by_us("mv", f"vlmeta/{name}", f"meta/{name}")
+            self.meta[name] = self.vlmeta.pop(name)
+        elif name in self.meta and name not in self.vlmeta:
+            self.by_us("mv", f"meta/{name}", f"vlmeta/{name}")
+            self.vlmeta[name] = self.meta.pop(name)
+
+    def step(self):
+        change = [self.set_ours, self.set_within, self.set_theirs, self.remove, self.move][self.rng.integers(0, 5)]
+        change(NAMES[self.rng.integers(0, len(NAMES))])
+
+
+@pytest.mark.parametrize("nd", [True, False], ids=["nd", "list"])
+@pytest.mark.parametrize("contiguous", [True, False], ids=["contiguous", "sparse"])
+def test_changes_by_turns(cippus, rng, tmp_path, contiguous, nd):
+    meta = {"kind": {"a": 1}, "raw": b"\x01\x02"}
+    model = Model(cippus, rng, create(tmp_path / "x.b2nd", contiguous, nd, **meta), meta)
+    for _ in range(40):
+        model.step()
+        check(cippus, model.path, model.vlmeta, model.meta)
+
+
+def test_python_s_own_types_stay_what_they_are(cippus, tmp_path):
+    path = create(tmp_path / "x.b2nd", True)
+    kept = {"tuple": (1, (2, "x")), "set": {1, 2}, "complex": 1 - 2j, "bytes": b"\x00\xff", "big": 2**63}
+    array = np.arange(6, dtype=">i2").reshape(2, 3)
+    set_theirs(path, **kept, array=array, mixed={"n": 1, **kept}, frame={"n": 1, "in": blosc2.asarray(array)})
+    for words in (["set", "vlmeta/other", "1"], ["set", "vlmeta/mixed/n", "2"], ["set", "vlmeta/frame/n", "2"], ["mv", "vlmeta/tuple", "vlmeta/moved"]):
+        cippus.run(words[0], path, *words[1:])
+    got = vlmeta_of(path)
+    assert np.array_equal(got.pop("array"), array)
+    frame = got.pop("frame")
+    assert frame["n"] == 2 and np.array_equal(frame["in"][:], array)
+    assert got.pop("mixed") == {"n": 2, **kept}
+    kept["moved"] = kept.pop("tuple")
+    assert got == {"other": 1, **kept}
+
+
+def test_many_vlmetalayers(cippus, tmp_path):
+    """python-blosc2 4.14 makes at most 16 in files; it reads more."""
+    path = create(tmp_path / "x.b2nd", True)
+    set_theirs(path, **{f"name {i}": {"number": i} for i in range(16)})
+    for i in range(16, 24):
+        cippus.run("set", path, f"vlmeta/name {i}/number", i)
+    cippus.run("set", path, "vlmeta/name 5/number", "-1")
+    cippus.run("rm", path, "vlmeta/name 0")
+    assert vlmeta_of(path) == {f"name {i}": {"number": i if i != 5 else -1} for i in range(1, 24)}
