@@ -105,8 +105,11 @@ class Model:
             self.by_us("mv", f"meta/{name}", f"vlmeta/{name}")
             self.vlmeta[name] = self.meta.pop(name)
 
+    def defrag(self, name):
+        self.by_us("defrag")
+
     def step(self):
-        change = [self.set_ours, self.set_within, self.set_theirs, self.remove, self.move][self.rng.integers(0, 5)]
+        change = [self.set_ours, self.set_within, self.set_theirs, self.remove, self.move, self.defrag][self.rng.integers(0, 6)]
         change(NAMES[self.rng.integers(0, len(NAMES))])
 
 

@@ -381,6 +381,35 @@ static cip_status put_other(cip_edit *e, cip_err *err)
     return cip_edit_write(e, NULL, "[100:400]", v, sizeof v, err);
 }
 
+void fault_make_sparse(const char *dir)
+{
+    cip_err err = CIP_ERR_INIT;
+    must(fault_create_sparse(beside(dir, "d.b2nd"), CIP_LEVEL_PROCESS, 1, &err), &err);
+}
+
+/* With a chunk file that nothing names. */
+void fault_make_loose_sparse(const char *dir)
+{
+    fault_make_sparse(dir);
+    FILE *f = fopen(beside(dir, "d.b2nd/00000007.chunk"), "w");
+    if (f == NULL || fputs("left", f) < 0 || fclose(f) != 0)
+        abort();
+}
+
+static cip_status vlmetalayer(cip_edit *e, cip_err *err)
+{
+    return cip_edit_set(e, "vlmeta/unit", "K", err);
+}
+
+/* The header gets another length. */
+static cip_status metalayer(cip_edit *e, cip_err *err)
+{
+    return cip_edit_set(e, "meta/unit", "K", err);
+}
+
+FAULT_EDIT(vlmetalayer)
+FAULT_EDIT(metalayer)
+
 /* Places that one of them leaves a later one takes. A step each. */
 cip_status fault_edit_frame_in_turn(const char *path, cip_level level, int step, cip_err *err)
 {

@@ -64,7 +64,7 @@ static const char *const fault_supers[] = { "meta/sizes", "meta/storage", "data/
                                             "data/b/__1__.bin", NULL };
 
 static const char *const fault_sparse[] = { "chunks.b2frame", "00000000.chunk", "00000001.chunk",
-                                            "00000002.chunk", NULL };
+                                            "00000002.chunk", "00000007.chunk", NULL };
 
 const fault_scenario fault_scenarios[] = {
     BOTH("commit: switch", "a.ra", fault_make_rawarray, fault_by_switch, .nstep = 1),
@@ -225,6 +225,15 @@ const fault_scenario fault_scenarios[] = {
          .nstep = 1),
     BOTH("bloscpack: put, whole chunks inserted", "a.blp", fault_make_bloscpack,
          fault_edit_ra_insert_chunks, .nstep = 1),
+    BOTH("Blosc2: set, a vlmetalayer", "a.b2nd", fault_make_frame, fault_edit_vlmetalayer,
+         .nstep = 1),
+    BOTH("Blosc2: set, a metalayer", "a.b2nd", fault_make_frame, fault_edit_metalayer, .nstep = 1),
+    BOTH("Blosc2: defrag", "a.b2nd", fault_make_frame_with_holes, fault_edit_defrag, .nstep = 1,
+         .quiet = true),
+    BOTH("Blosc2: set, sparse", "d.b2nd", fault_make_sparse, fault_edit_vlmetalayer, .nstep = 1,
+         .members = fault_sparse),
+    BOTH("Blosc2: defrag, sparse", "d.b2nd", fault_make_loose_sparse, fault_edit_defrag, .nstep = 1,
+         .members = fault_sparse),
     BOTH("bcolz: put", "d", fault_make_bcolz, fault_edit_ra_put, .nstep = 1),
     BOTH("bcolz: append", "d", fault_make_bcolz, fault_edit_ra_append, .nstep = 1),
     BOTH("bcolz: larger", "d", fault_make_bcolz, fault_edit_ra_larger, .members = fault_bcolz,

@@ -25,6 +25,9 @@ void fault_make_bloscpack(const char *dir);
 void fault_make_full_bloscpack(const char *dir); /* without a free offset */
 void fault_make_frame(const char *dir);          /* of Blosc2 */
 void fault_make_frame_with_holes(const char *dir);
+/* Sparse ones, in the folder `d.b2nd`. */
+void fault_make_sparse(const char *dir);
+void fault_make_loose_sparse(const char *dir); /* with an unused file */
 void fault_make_stream(const char *dir);
 /* Revisions that name another file beside. */
 fault_change fault_other_member, fault_other_member_and_tail;
@@ -48,7 +51,8 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_delete,
     fault_edit_ra_delete_chunks, fault_convert_itself, fault_create_external, fault_append,
     fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
-fault_change fault_edit_frame_in_turn, fault_edit_frame_put;
+fault_change fault_edit_frame_in_turn, fault_edit_frame_put, fault_edit_vlmetalayer,
+    fault_edit_metalayer;
 fault_change fault_create_sparse; /* of Blosc2, in three chunks */
 void fault_make_asdf(const char *dir);
 void fault_make_blsc_asdf(const char *dir);

@@ -72,23 +72,28 @@ static cip_status unable(cip_err *err, const char *expected, const char *found)
                     found);
 }
 
-/* Frames whose chunks are not simply the array, or whose index has another form. */
-static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
+cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 {
     const cip_b2_index *x = &f->index;
     if (x->held.kind != NULL)
         return unable(err, "a frame that holds all of its array", x->held.what);
-    if (f->h.sparse)
-        return unable(err, "a contiguous frame", "a sparse one");
-    if (x->n != 0 && f->h.chunksize == 0)
-        return unable(err, "chunks of one length", "a frame of chunks of different lengths");
-    if (f->h.vl)
-        return unable(err, "blocks of one length", "a frame of blocks of different lengths");
     if (x->n != 0 && (x->document || f->trailer.wrapped))
         return unable(err, "a frame as libblosc2 writes it", "one laid out as documents say");
     if (x->n != 0 && x->width != 8)
         return unable(err, "an index of 64-bit offsets", "one of another width");
     return CIP_OK;
+}
+
+/* Frames whose chunks are not simply the array. */
+static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
+{
+    if (f->h.sparse)
+        return unable(err, "a contiguous frame", "a sparse one");
+    if (f->index.n != 0 && f->h.chunksize == 0)
+        return unable(err, "chunks of one length", "a frame of chunks of different lengths");
+    if (f->h.vl)
+        return unable(err, "blocks of one length", "a frame of blocks of different lengths");
+    return cip_b2_update_check(f, err);
 }
 
 static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_err *err)
@@ -151,8 +156,8 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
 typedef struct parts {
     cip_buf header, index, trailer;
     cip_b2_places places;
-    bool anew; /* the file is made anew: its header has another length, or it is empty, or an index
-                  alone */
+    bool anew; /* the file is made anew: its header has another length, it is empty, an index alone,
+                  or to be packed */
     bool index_stays; /* as it lies, where it lies */
     bool trailer_stays;
     uint64_t index_at; /* from the header's end */
@@ -211,7 +216,7 @@ static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
         return unable(err, "offsets that count from the header's end",
                       "such from the frame's beginning: the header keeps its length");
     p->nbytes = u->c != NULL ? u->how.nbytes : f->h.nbytes;
-    p->anew = moves || p->nbytes == 0 || f->h.sparse;
+    p->anew = moves || p->nbytes == 0 || f->h.sparse || u->packs;
     CIP_TRY(cip_buf_add(&p->header, f->header.ptr, moves ? CIP_B2_HEADER_MIN : f->header.len, err));
     if (moves)
         return cip_b2_metas_write(&p->header, &u->meta, false, err);
@@ -292,16 +297,16 @@ static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
     cip_b2_places *all = &p->places;
     const cip_b2_header *h = &u->f->h;
     /* of a file that is made anew all that lies behind the chunks is left out */
-    all->base = !p->anew                       ? h->frame_len - h->header_len
-                : h->nbytes != 0 && !h->sparse ? h->cbytes
-                                               : 0;
+    all->base = !p->anew                                  ? h->frame_len - h->header_len
+                : h->nbytes == 0 || h->sparse || u->packs ? 0
+                                                          : h->cbytes;
     all->end = all->base;
-    if (u->c == NULL)
+    if (u->c == NULL && !u->packs)
         return p->anew && h->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
     if (!p->anew)
         CIP_TRY(cip_b2_holes_find(u, &all->holes, err));
     CIP_TRY(cip_b2_places_find(u, all, err));
-    return cip_b2_index_write(u->env, all->entries.ptr, u->how.nchunk, &p->index, err);
+    return cip_b2_index_write(u->env, all->entries.ptr, all->entries.len / 8, &p->index, err);
 }
 
 static cip_status make_parts(cip_b2_update *u, parts *p, cip_err *err)
@@ -399,7 +404,8 @@ cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
     parts p;
     cip_status st;
     r->patch.old_len = r->patch.new_len = u->l->io->size;
-    if (u->c == NULL && !u->meta_changed && !u->vlmeta_changed)
+    CIP_TRY(cip_b2_update_drop_files(u, r, err));
+    if (u->c == NULL && !u->meta_changed && !u->vlmeta_changed && !u->untidy)
         return CIP_OK;
     CIP_TRY(check_file(u, err));
     CIP_TRY(cip_b2_update_pack(u, err));

@@ -6,6 +6,12 @@
 #include "format/blosc2/blosc2_write.h"
 #include "tree/edit.h"
 
+/* A chunk file that goes. */
+typedef struct cip_b2_gone {
+    const char *name;
+    struct cip_b2_gone *next;
+} cip_b2_gone;
+
 typedef struct cip_b2_update {
     bool is_update; /* true: not a writer of new files, whose state begins so too */
     cip_layout *l;
@@ -27,7 +33,10 @@ typedef struct cip_b2_update {
      * is put into it at the end. */
     cip_b2_metas meta, vlmeta;
     bool meta_changed, vlmeta_changed;
-    cip_build tree; /* the same as nodes; its root NULL: nothing was asked of it */
+    bool packs;        /* chunks are to lie in their order, without holes: */
+    bool untidy;       /* as they do not yet */
+    cip_b2_gone *gone; /* of a sparse frame */
+    cip_build tree;    /* the same as nodes; its root NULL: nothing was asked of it */
 } cip_b2_update;
 
 /* The store's functions (format.h). */
@@ -57,6 +66,16 @@ cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err);
 /* The first `len` bytes at `from` or behind it. */
 bool cip_b2_holes_take(cip_b2_holes *h, uint64_t from, uint64_t len, uint64_t *at);
 void cip_b2_holes_clear(cip_b2_holes *h);
+
+/* UNSUPPORTED for a frame that holds not all of its array, or whose index has another form. */
+cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err);
+
+/* --- blosc2_update_defrag.c: what nothing names ------------------------------------------------
+ */
+
+cip_status cip_b2_update_defrag(void *state, cip_report *report, cip_err *err);
+/* Takes chunk files out, but those that the revision changes anyway. */
+cip_status cip_b2_update_drop_files(const cip_b2_update *u, cip_revision *r, cip_err *err);
 
 /* --- blosc2_update_tree.c: metalayers ----------------------------------------------------------
  */

@@ -5,21 +5,6 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
 
-/* An offset beyond what the frame holds could name bytes that come: so each is looked at. */
-static cip_status keep_entries(cip_b2_update *u, cip_b2_places *p, uint64_t from, uint64_t n,
-                               cip_err *err)
-{
-    cip_b2_index *x = (cip_b2_index *)&u->f->index;
-    for (uint64_t i = from; i < from + n; i++) {
-        cip_b2_entry e;
-        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
-        const uint64_t raw =
-            e.special != CIP_BLOSC_NOT_SPECIAL ? (uint64_t)(0x80 | e.special) << 56 : e.at;
-        CIP_TRY(cip_b2_entries_add(&p->entries, raw, 1, err));
-    }
-    return CIP_OK;
-}
-
 static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err *err)
 {
     if (p->n == p->cap) {
@@ -34,6 +19,31 @@ static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err 
         p->end += bytes->len;
     p->chunk[p->n++] = (cip_b2_new_chunk){ .bytes = *bytes, .at = at };
     return cip_b2_entries_add(&p->entries, at, 1, err);
+}
+
+/* A chunk that stays; it lies elsewhere where all are packed. */
+static cip_status keep_chunk(cip_b2_update *u, cip_b2_places *p, uint64_t i, cip_err *err)
+{
+    cip_b2_index *x = (cip_b2_index *)&u->f->index;
+    cip_b2_entry e;
+    cip_blosc_head head;
+    cip_chunk c = { .run = 1 };
+    CIP_TRY(cip_b2_index_entry(x, i, &e, err));
+    if (e.special != CIP_BLOSC_NOT_SPECIAL)
+        return cip_b2_entries_add(&p->entries, (uint64_t)(0x80 | e.special) << 56, 1, err);
+    if (!u->packs)
+        return cip_b2_entries_add(&p->entries, e.at, 1, err);
+    CIP_TRY(cip_b2_index_head(x, i, &e, &head, &c, err));
+    return add_chunk(p, &(cip_segment){ .io = u->l->io, .off = c.at.off, .len = c.at.len }, err);
+}
+
+/* An offset beyond what the frame holds could name bytes that come: so each is looked at. */
+static cip_status keep_chunks(cip_b2_update *u, cip_b2_places *p, uint64_t from, uint64_t n,
+                              cip_err *err)
+{
+    for (uint64_t i = from; i < from + n; i++)
+        CIP_TRY(keep_chunk(u, p, i, err));
+    return CIP_OK;
 }
 
 /* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
@@ -71,11 +81,13 @@ static cip_status add_new(cip_b2_update *u, cip_b2_places *p, const cip_chunk_no
 
 cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err)
 {
+    if (u->c == NULL)
+        return keep_chunks(u, p, 0, u->f->index.n, err);
     for (uint64_t i = 0; i < u->how.nchunk;) {
         cip_chunk_now now;
         cip_chunk_changes_at(u->c, i, &now);
         if (now.from != UINT64_MAX)
-            CIP_TRY(keep_entries(u, p, now.from, now.run, err));
+            CIP_TRY(keep_chunks(u, p, now.from, now.run, err));
         else
             CIP_TRY(add_new(u, p, &now, err));
         i += now.run;

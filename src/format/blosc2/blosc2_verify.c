@@ -221,6 +221,8 @@ static void compare_places(check *c)
     }
     if (c->f->index.at > end)
         holes += c->f->index.at - end;
+    if (c->f->index.n != 0) /* between index and trailer */
+        holes += c->f->h.frame_len - c->f->trailer.len - c->f->index.at - c->f->index.len;
     if (holes != 0 && c->f->index.held.kind == NULL && c->nplace < PLACES_MAX &&
         c->f->index.numbered == NULL)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->f->base, 0, "chunks",
