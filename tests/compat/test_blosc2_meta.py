@@ -2,6 +2,8 @@
 """Metalayers of Blosc2 frames changed by us and by python-blosc2 in turns: each reads what the other wrote, and the array stays."""
 import contextlib
 import json
+import subprocess
+import sys
 
 import blosc2
 import numpy as np
@@ -137,6 +139,25 @@ def test_python_s_own_types_stay_what_they_are(cippus, tmp_path):
     assert got.pop("mixed") == {"n": 2, **kept}
     kept["moved"] = kept.pop("tuple")
     assert got == {"other": 1, **kept}
+
+
+def test_indexes_of_changed_arrays_are_stale(cippus, tmp_path):
+    """python-blosc2's indexes are files beside; those that do not fit any more must not answer."""
+    path = tmp_path / "x.b2nd"
+    want = np.arange(20000, dtype="<i4")[::-1].copy()
+    blosc2.asarray(want, urlpath=str(path), mode="w", chunks=(1000,), blocks=(200,)).create_index()
+
+    code = """import blosc2, sys
+x = blosc2.open(sys.argv[1], mode="r")
+print(x.indexes[0].stale, sorted(int(v) for v in blosc2.lazyexpr("(x > 19990)", {"x": x}).where(x).compute()[:]))"""
+
+    def found():  # a process of its own, as one keeps what it knows of indexes
+        return subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=True, text=True).stdout
+
+    cippus.run("set", path, "vlmeta/unit", "K")
+    assert found() == f"False {list(range(19991, 20000))}\n"
+    cippus.run("put", path, ".", "[5000:5003]", "100000")
+    assert found() == f"True {[*range(19991, 20000), 100000, 100000, 100000]}\n"
 
 
 def test_many_vlmetalayers(cippus, tmp_path):

@@ -368,6 +368,40 @@ cip_status cip_b2_update_move(void *state, const char *from, const char *to, boo
     return CIP_OK;
 }
 
+/* --- indexes ---------------------------------------------------------------------------------- */
+
+static bool is_stale(const cip_node *descriptor)
+{
+    const cip_node *stale =
+        cip_node_kind(descriptor) == CIP_NODE_MAP ? cip_map_get(descriptor, "stale") : NULL;
+    return cip_node_kind(stale) == CIP_NODE_BOOL && stale->b;
+}
+
+/* python-blosc2 has sorted copies of elements in files beside, for queries, and a note of each
+ * here: those of other elements than there are now would answer wrongly. */
+static cip_status mark_stale(cip_b2_update *u, cip_err *err)
+{
+    static const char in[] = "vlmeta/blosc2_indexes/indexes";
+    const cip_node *root = u->tree.root != NULL ? u->tree.root : u->l->tree;
+    const cip_node *list = cip_tree_get(root, in, NULL);
+    const size_t n = cip_node_kind(list) == CIP_NODE_MAP ? list->len : 0;
+    cip_buf path = { .mem = &u->env->mem };
+    cip_node *yes;
+    cip_status st = n != 0 ? cip_node_new_bool(u->arena, true, &yes, err) : CIP_OK;
+    for (size_t i = 0; i < n && st == CIP_OK; i++) {
+        if (is_stale(list->pair[i].value))
+            continue;
+        path.len = 0;
+        CIP_GO(cip_buf_add(&path, in, sizeof in - 1, err));
+        CIP_GO(cip_path_add_pair(&path, list, i, false, err));
+        CIP_GO(cip_buf_add(&path, "/stale", sizeof "/stale", err));
+        st = cip_b2_update_set(u, (const char *)path.ptr, yes, err);
+    }
+done:
+    cip_buf_clear(&path);
+    return st;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static cip_status pack(const cip_b2_update *u, bool trailer, const cip_node *node, cip_bytes *out,
@@ -384,6 +418,8 @@ static cip_status pack(const cip_b2_update *u, bool trailer, const cip_node *nod
 
 cip_status cip_b2_update_pack(cip_b2_update *u, cip_err *err)
 {
+    if (u->c != NULL)
+        CIP_TRY(mark_stale(u, err));
     if (u->vlmeta_changed)
         cip_b2_tell_many(u->spec.notes, u->vlmeta.n);
     for (int k = 0; k < 2 && u->tree.root != NULL; k++) {

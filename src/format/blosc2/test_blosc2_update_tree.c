@@ -429,6 +429,46 @@ static void what_describes_the_data_is_not_metadata(void **state)
     stop(&j, &f);
 }
 
+/* --- what depends on the elements ---------------------------------------------------------------
+ */
+
+static void resize(job *j, int64_t n)
+{
+    const cip_array *a = j->f.layout->array[0];
+    cip_change_form form = { .bytes = NULL };
+    OK(j, store->form(j->u, a, CIP_CHANGE_SHAPE, &n, &form, &j->err));
+    OK(j, cip_chunk_changes_new(a, &form.form, j->temporary, &j->c, &j->err));
+    OK(j, cip_chunk_changes_resize(j->c, a, &n, NULL, NULL, &j->err));
+}
+
+/* {"indexes": {"a/b": {"stale": false}, "c": {}, "d": 1}} */
+static void indexes_of_elements_that_changed_are_stale(void **state)
+{
+    (void)state;
+    static const char indexes[] = "\x81\xa7indexes\x83\xa3"
+                                  "a/b\x81\xa5stale\xc2\xa1"
+                                  "c\x80\xa1"
+                                  "d\x81\xa5stale\xc3";
+    for (int i = 0; i < 2; i++) {
+        made f;
+        job j;
+        after a;
+        make(&f);
+        add_value(&f, 0, "blosc2_indexes", indexes, sizeof indexes - 1);
+        start(&j, &f);
+        if (i == 0)
+            OK(&j, set(&j, "vlmeta/other", "1"));
+        else
+            resize(&j, 40);
+        look(&j, &a);
+        expect_line(&a, "vlmeta/blosc2_indexes",
+                    i == 0 ? "{indexes: {a/b: {stale: false}, c: {}, d: {stale: true}}}"
+                           : "{indexes: {a/b: {stale: true}, c: {stale: true}, d: {stale: true}}}");
+        look_away(&a);
+        stop(&j, &f);
+    }
+}
+
 /* --- odd frames ------------------------------------------------------------------------------- */
 
 static void damaged_vlmetalayers_are_not_written_over(void **state)
@@ -523,6 +563,7 @@ int main(void)
         cmocka_unit_test(names_and_numbers_have_limits),
         cmocka_unit_test(names_of_over_64_kib_are_refused),
         cmocka_unit_test(what_describes_the_data_is_not_metadata),
+        cmocka_unit_test(indexes_of_elements_that_changed_are_stale),
         cmocka_unit_test(damaged_vlmetalayers_are_not_written_over),
         cmocka_unit_test(frames_laid_out_as_documents_say_keep_the_length_of_their_header),
         cmocka_unit_test(lack_of_memory_at_any_point_is_told),
