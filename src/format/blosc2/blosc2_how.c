@@ -129,7 +129,8 @@ static void set_like(const cip_b2_header *h, cip_blosc_spec *b)
 {
     static const int split[] = { CIP_BLOSC_SPLIT_ALWAYS, CIP_BLOSC_SPLIT_NEVER,
                                  CIP_BLOSC_SPLIT_AUTO, CIP_BLOSC_SPLIT_AUTO };
-    b->compcode = h->codec;
+    b->compcode = h->codec == CIP_B2_USER_CODEC ? h->user_codec : h->codec;
+    b->codec_meta = h->codec == CIP_B2_USER_CODEC ? h->codec_meta : 0;
     b->level = h->level;
     b->split = split[h->split];
     b->dict = h->dict;
@@ -181,9 +182,9 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     const cip_b2_frame *like = cip_b2_frame_of(spec);
     cip_blosc_spec *b = &how->blosc;
     b->typesize = (uint32_t)d->itemsize;
-    if (like != NULL && like->h.codec <= CIP_BLOSC_ZSTD)
+    if (like != NULL)
         set_like(&like->h, b);
-    if (like == NULL || like->h.codec > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK)
+    if (like == NULL || b->compcode > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK)
         set_defaults(d, b);
     how->takes = filter == NULL && split == NULL && dict == NULL && spec->codec == NULL &&
                  spec->array[0].codec == NULL;
@@ -258,14 +259,14 @@ static cip_status count_chunks(cip_b2_how *how, cip_err *err)
     return CIP_OK;
 }
 
-/* Those of the array that it comes from, if there is anything in it. */
-static void set_shapes_like(const cip_array *source, cip_b2_nd *nd)
+/* Those of the array that it comes from; a frame of nothing may have none yet. */
+static void set_shapes_like(const cip_spec *spec, cip_b2_nd *nd)
 {
+    const cip_array *source = spec->array[0].source;
+    const cip_b2_frame *frame = cip_b2_frame_of(spec);
     const cip_grid *g = source != NULL ? cip_chunk_grid(source) : NULL;
-    bool empty = false;
-    for (int32_t k = 0; k < nd->ndim; k++)
-        empty = empty || nd->shape[k] == 0;
-    if (g == NULL || !g->blocked || g->block == NULL || g->ndim != nd->ndim || empty)
+    if (g == NULL || !g->blocked || g->block == NULL || g->ndim != nd->ndim ||
+        (frame != NULL && frame->nd.unset))
         return;
     memcpy(nd->chunk, g->chunk, (size_t)nd->ndim * sizeof *nd->chunk);
     memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
@@ -283,7 +284,7 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
     CIP_TRY(take_lengths(spec, OPTION_CHUNKS, nd->ndim, nd->chunk, err));
     CIP_TRY(take_lengths(spec, OPTION_BLOCKS, nd->ndim, nd->block, err));
     if (nd->ndim != 0 && nd->chunk[0] == 0 && nd->block[0] == 0)
-        set_shapes_like(a->source, nd);
+        set_shapes_like(spec, nd);
     cip_b2_choose_shapes(nd, d->itemsize);
     CIP_TRY(cip_b2_nd_derive(nd, err));
     CIP_TRY(check_sizes(nd, d->itemsize, err));
@@ -321,6 +322,26 @@ static cip_status choose_plain(const cip_spec *spec, const cip_dtype *d, cip_b2_
     how->nbytes = (uint64_t)list.shape[0] * d->itemsize;
     how->nchunk = cip_div_up(how->nbytes, how->chunk_size);
     return count_chunks(how, err);
+}
+
+/* Once the shape of blocks is known. Where nothing else is asked for, ndlz stays if it takes them;
+ * zfp does not, as it would change the values once more. */
+static cip_status settle_codec(const cip_spec *spec, cip_b2_how *how, cip_err *err)
+{
+    const cip_b2_frame *like = cip_b2_frame_of(spec);
+    cip_blosc_spec same = how->blosc;
+    if (how->takes && like != NULL && like->h.codec == CIP_B2_USER_CODEC) {
+        set_like(&like->h, &same);
+        if (same.compcode == CIP_BLOSC_NDLZ && try_spec(spec, &same, NULL) == CIP_OK)
+            how->blosc = same;
+        if (is_zfp(&same) && spec->notes != NULL)
+            cip_report_add(spec->notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
+                           "%s changes values and is not applied again: chunks that are encoded "
+                           "anew have %s",
+                           cip_blosc_codec_name(same.compcode),
+                           cip_blosc_codec_name(how->blosc.compcode));
+    }
+    return try_spec(spec, &how->blosc, err);
 }
 
 cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t item, cip_err *err)
@@ -388,7 +409,7 @@ cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_
         take_list(f, a, out);
     else
         CIP_TRY(take_nd(f, out, err));
-    return try_spec(spec, &out->blosc, err);
+    return settle_codec(spec, out, err);
 }
 
 cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
@@ -404,7 +425,7 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
     CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
     CIP_TRY(choose_codec(spec, d, out, err));
     CIP_TRY(out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err));
-    return try_spec(spec, &out->blosc, err);
+    return settle_codec(spec, out, err);
 }
 
 /* --- what is lost ----------------------------------------------------------------------------- */

@@ -83,7 +83,7 @@ cip_status cip_b2_trailer_write(cip_buf *out, const cip_b2_metas *m, cip_err *er
  */
 
 /* What of the spec's tree a frame keeps, without the metalayer b2nd; values as they are stored, in
- * the arena. What is lost is told (loss NULL: it is not). */
+ * the arena. Or, with `loss`, what is lost is told, and the values are no more than tried. */
 cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *meta,
                             cip_b2_metas *vlmeta, cip_report *loss, cip_err *err);
 /* Tells (notes NULL: nobody) of so many vlmetalayers that the peer cannot change the frame. */

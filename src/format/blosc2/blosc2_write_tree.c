@@ -92,8 +92,8 @@ static cip_status take_value(const keeper *k, const char *map, const cip_node *k
     }
     CIP_TRY(pack(k, key->text, value, &raw, err));
     *out = raw;
-    return raw.len != 0 && strcmp(map, "vlmeta") == 0 ? cip_b2_value_encode(k->arena, raw, out, err)
-                                                      : CIP_OK;
+    const bool chunk = strcmp(map, "vlmeta") == 0 && k->loss == NULL; /* else it is only tried */
+    return raw.len != 0 && chunk ? cip_b2_value_encode(k->arena, raw, out, err) : CIP_OK;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
