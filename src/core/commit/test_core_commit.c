@@ -8,154 +8,10 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <string.h>
 #include <sys/xattr.h>
 
-#include "core/commit/commit_impl.h"
+#include "core/commit/commit_testing.h"
 #include "support/fail_alloc.h"
-#include "support/temp_folder.h"
-
-static scratch dir;
-static cip_env env;
-enum { N = 4096 };
-static uint8_t old[N];
-static const cip_bytes none = { NULL, 0 };
-
-static int setup(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < N; i++)
-        old[i] = (uint8_t)(i * 7 + i / 256);
-    if (!scratch_open(&dir))
-        return -1;
-    return (int)cip_env_init(&env, NULL, NULL, NULL, NULL);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    size_t left = (size_t)env.mem.used;
-    scratch_close(&dir);
-    cip_env_clear(&env);
-    return left != 0;
-}
-
-static const char *path(void)
-{
-    return scratch_path(&dir, "a.bin");
-}
-
-static void write_old(void)
-{
-    scratch_write(&dir, "a.bin", old, N);
-}
-
-static cip_revision new_revision(void)
-{
-    return (cip_revision){ .patch = { .arena = { .mem = &env.mem } } };
-}
-
-static void change(cip_revision *r, uint64_t off, const char *text)
-{
-    cip_bytes b = { (const uint8_t *)text, strlen(text) };
-    assert_int_equal(cip_patch_write(&r->patch, "", off, none, b, NULL), CIP_OK);
-}
-
-static cip_commit *begin(const cip_edit_options *o)
-{
-    cip_commit *c;
-    cip_err err = CIP_ERR_INIT;
-    if (cip_commit_begin(&env, path(), o, &c, &err) != CIP_OK)
-        print_error("%s\n", err.text);
-    assert_non_null(c);
-    return c;
-}
-
-static void assert_file(const void *want, size_t n)
-{
-    static uint8_t got[4 * N];
-    FILE *f = fopen(path(), "rb");
-    assert_non_null(f);
-    size_t have = fread(got, 1, sizeof got, f);
-    fclose(f);
-    assert_int_equal(have, n);
-    assert_memory_equal(got, want, n);
-}
-
-static bool is_there(const char *name)
-{
-    struct stat st;
-    return lstat(scratch_path(&dir, name), &st) == 0;
-}
-
-static void assert_nothing_beside(void)
-{
-    assert_false(is_there(".a.bin.cip-tmp"));
-    assert_false(is_there(".a.bin.cip-journal"));
-    assert_false(is_there(".a.bin.cip-new"));
-}
-
-static ino_t inode(void)
-{
-    struct stat st;
-    assert_int_equal(stat(path(), &st), 0);
-    return st.st_ino;
-}
-
-/* Commits to the old file with this; `kind` is how the way is told. *want becomes the file. */
-static void run(cip_revision *r, const char *kind, uint8_t *want, size_t *n, cip_level level)
-{
-    char text[256];
-    cip_io *after;
-    write_old();
-    cip_commit *c = begin(CIP_EDIT_OPTIONS(.level = level));
-    for (size_t i = 0; i < r->nsegment; i++)
-        if (r->segment[i].io != NULL) /* of a commit before, or none yet */
-            r->segment[i].io = cip_commit_io(c);
-    assert_int_equal(cip_io_open_revision(cip_commit_io(c), r, &after, NULL), CIP_OK);
-    *n = (size_t)after->size;
-    assert_int_equal(cip_io_read(after, 0, want, *n, NULL), CIP_OK);
-    cip_io_close(after);
-    assert_int_equal(cip_commit_kind(c, r, text, sizeof text, NULL), CIP_OK);
-    assert_string_equal(text, kind);
-    cip_err err = CIP_ERR_INIT;
-    if (cip_commit_apply(c, r, &err) != CIP_OK)
-        fail_msg("%s", err.text);
-    cip_commit_end(c);
-    assert_file(want, *n);
-    assert_nothing_beside();
-}
-
-/* Pieces over bytes that nothing names, with each of the ways that change something. */
-static void each_way_with_placed(cip_level level)
-{
-    static uint8_t want[4 * N];
-    size_t n;
-    cip_revision r = new_revision();
-    assert_int_equal(cip_revision_place(&r, 700, &(cip_segment){ .off = 9, .len = 300 }, NULL),
-                     CIP_OK);
-    assert_int_equal(cip_revision_place(
-                         &r, 2000, &(cip_segment){ .ptr = (const uint8_t *)"abc", .len = 3 }, NULL),
-                     CIP_OK);
-    change(&r, 512, "abc");
-    run(&r, "changes 3 bytes at 512 in place, in one sector, fills 303 unused bytes", want, &n,
-        level);
-    r.has_tail = true;
-    r.tail_off = N;
-    assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
-    run(&r,
-        "appends 3 bytes, then changes 3 bytes at 512 in place, in one sector, fills 303 unused "
-        "bytes",
-        want, &n, level);
-    change(&r, 1500, "abc");
-    run(&r,
-        "journal: append 3 bytes, write 6 in 2 places, 4099 bytes in the end, fills 303 unused "
-        "bytes",
-        want, &n, level);
-    r.patch.n = 0;
-    run(&r, "append 3 bytes, fills 303 unused bytes", want, &n, level);
-    cip_revision_clear(&r);
-}
 
 static void add_old(cip_revision *r, uint64_t off, uint64_t len)
 {
@@ -237,9 +93,7 @@ static void each_way_makes_the_file_what_the_revision_says(void **state)
 {
     (void)state;
     each_way(CIP_LEVEL_POWER);
-    each_way_with_placed(CIP_LEVEL_POWER);
     each_way(CIP_LEVEL_PROCESS);
-    each_way_with_placed(CIP_LEVEL_PROCESS);
 }
 
 static void only_a_replacement_makes_another_file(void **state)
