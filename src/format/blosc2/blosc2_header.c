@@ -138,7 +138,7 @@ cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, 
     CIP_TRY(check_lengths(&h, total, err));
     CIP_TRY(get_size(p, AT_TYPESIZE, "typesize", 1, &h.typesize, err));
     CIP_TRY(get_size(p, AT_BLOCKSIZE, "block size", 0, &h.blocksize, err));
-    if (h.nbytes != 0) /* without chunks their size may be -1 */
+    if (h.nbytes != 0 || cip_load_u32(p + AT_CHUNKSIZE, true) <= INT32_MAX) /* -1: no chunks yet */
         CIP_TRY(get_size(p, AT_CHUNKSIZE, "chunk size", 0, &h.chunksize, err));
     get_filters(p, &h);
     *out = h;

@@ -223,6 +223,8 @@ static void an_array_that_was_emptied_is_read(void **state)
         free(one_read(&f, 0, &len));
         assert_int_equal(len, 0);
         assert_int_equal(f.layout->array[0]->storage.nbytes, 0);
+        assert_int_equal(((const cip_b2_file *)f.layout->own)->frame->h.chunksize,
+                         64); /* to come */
         one_close(&f);
     }
 }
