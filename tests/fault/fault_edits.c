@@ -337,12 +337,13 @@ static void make_chunks(const char *dir, const char *name, const char *const *op
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
     cip_writer *w;
-    const cip_write_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1 };
-    const cip_array_options how = { .size = sizeof how, .format_options = options };
+    const cip_write_options o = {
+        .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1, .format_options = options
+    };
     for (uint32_t i = 0; i < 500; i++)
         v[i] = i * i / 7;
     must(cip_create(beside(dir, name), &o, &w, &err), &err);
-    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
+    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, NULL, &err), &err);
     must(cip_writer_commit(w, &err), &err);
 }
 
@@ -359,6 +360,11 @@ void fault_make_full_bloscpack(const char *dir)
 void fault_make_frame(const char *dir)
 {
     make_chunks(dir, "a.b2nd", CIP_TEXTS("chunks=100", "blocks=30"));
+}
+
+void fault_make_numbered(const char *dir)
+{
+    make_chunks(dir, "d.b2nd", CIP_TEXTS("sparse=yes", "chunks=100", "blocks=30"));
 }
 
 /* With bytes that nothing uses. */

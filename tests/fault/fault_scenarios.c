@@ -65,6 +65,19 @@ static const char *const fault_supers[] = { "meta/sizes", "meta/storage", "data/
 
 static const char *const fault_sparse[] = { "chunks.b2frame", "00000000.chunk", "00000001.chunk",
                                             "00000002.chunk", "00000007.chunk", NULL };
+static const char *const fault_numbered[] = { "chunks.b2frame",
+                                              "00000000.chunk",
+                                              "00000001.chunk",
+                                              "00000002.chunk",
+                                              "00000003.chunk",
+                                              "00000004.chunk",
+                                              "00000005.chunk",
+                                              "00000006.chunk",
+                                              "00000007.chunk",
+                                              "00000008.chunk",
+                                              "00000009.chunk",
+                                              "0000000A.chunk",
+                                              NULL };
 
 const fault_scenario fault_scenarios[] = {
     BOTH("commit: switch", "a.ra", fault_make_rawarray, fault_by_switch, .nstep = 1),
@@ -234,6 +247,14 @@ const fault_scenario fault_scenarios[] = {
          .members = fault_sparse),
     BOTH("Blosc2: defrag, sparse", "d.b2nd", fault_make_loose_sparse, fault_edit_defrag, .nstep = 1,
          .members = fault_sparse),
+    BOTH("sparse: put", "d.b2nd", fault_make_numbered, fault_edit_ra_put, .members = fault_numbered,
+         .nstep = 1),
+    BOTH("sparse: append", "d.b2nd", fault_make_numbered, fault_edit_ra_append,
+         .members = fault_numbered, .nstep = 1),
+    BOTH("sparse: rm, whole chunks", "d.b2nd", fault_make_numbered, fault_edit_ra_delete_chunks,
+         .members = fault_numbered, .nstep = 1),
+    BOTH("sparse: put, rows inserted", "d.b2nd", fault_make_numbered, fault_edit_ra_insert,
+         .members = fault_numbered, .nstep = 1),
     BOTH("bcolz: put", "d", fault_make_bcolz, fault_edit_ra_put, .nstep = 1),
     BOTH("bcolz: append", "d", fault_make_bcolz, fault_edit_ra_append, .nstep = 1),
     BOTH("bcolz: larger", "d", fault_make_bcolz, fault_edit_ra_larger, .members = fault_bcolz,

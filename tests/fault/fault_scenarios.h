@@ -27,6 +27,7 @@ void fault_make_frame(const char *dir);          /* of Blosc2 */
 void fault_make_frame_with_holes(const char *dir);
 /* Sparse ones, in the folder `d.b2nd`. */
 void fault_make_sparse(const char *dir);
+void fault_make_numbered(const char *dir);     /* sparse, of 500 numbers in five chunks */
 void fault_make_loose_sparse(const char *dir); /* with an unused file */
 void fault_make_stream(const char *dir);
 /* Revisions that name another file beside. */

@@ -54,8 +54,20 @@ static cip_status bad_option(const cip_spec *spec, size_t option, const char *ex
 
 bool cip_b2_is_sparse(const cip_spec *spec)
 {
-    const char *text = given(spec, OPTION_SPARSE);
+    const char *text = cip_option_given(spec->option, OPTION_SPARSE);
     return text != NULL && strcmp(text, "yes") == 0;
+}
+
+/* Whether the output is a folder is settled before there is an array. */
+static cip_status take_sparse(const cip_spec *spec, bool *sparse, cip_err *err)
+{
+    CIP_TRY(cip_option_take_yes(given(spec, OPTION_SPARSE), cip_b2_options[OPTION_SPARSE].key,
+                                sparse, err));
+    if (*sparse == cip_b2_is_sparse(spec))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected the option %s of the file, found it of an array",
+                    cip_b2_options[OPTION_SPARSE].key);
 }
 
 static cip_status take_yes(const cip_spec *spec, size_t option, bool *v, cip_err *err)
@@ -421,7 +433,7 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected elements of 1 to %d bytes, found %" PRIu64,
                         CIP_BLOSC_MAX_BLOCKSIZE, d->itemsize);
-    CIP_TRY(take_yes(spec, OPTION_SPARSE, &out->sparse, err));
+    CIP_TRY(take_sparse(spec, &out->sparse, err));
     CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
     CIP_TRY(choose_codec(spec, d, out, err));
     CIP_TRY(out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err));

@@ -87,8 +87,6 @@ cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 /* Frames whose chunks are not simply the array. */
 static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
 {
-    if (f->h.sparse)
-        return unable(err, "a contiguous frame", "a sparse one");
     if (f->index.n != 0 && f->h.chunksize == 0)
         return unable(err, "chunks of one length", "a frame of chunks of different lengths");
     if (f->h.vl)
@@ -161,14 +159,16 @@ typedef struct parts {
     bool index_stays; /* as it lies, where it lies */
     bool trailer_stays;
     uint64_t index_at; /* from the header's end */
-    uint64_t nbytes, frame_len;
+    uint64_t nbytes, cbytes, frame_len;
 } parts;
 
 static void parts_init(const cip_b2_update *u, parts *p)
 {
     cip_mem *mem = &u->env->mem;
     *p = (parts){ .header = { .mem = mem }, .index = { .mem = mem }, .trailer = { .mem = mem } };
-    p->places = (cip_b2_places){ .mem = mem, .entries = { .mem = mem }, .holes = { .mem = mem } };
+    p->places = (cip_b2_places){
+        .mem = mem, .entries = { .mem = mem }, .used = { .mem = mem }, .holes = { .mem = mem }
+    };
 }
 
 static void parts_clear(parts *p)
@@ -234,8 +234,7 @@ static void put_lengths(const cip_b2_update *u, parts *p)
     cip_store_u32(at + AT_HEADER_LEN, (uint32_t)p->header.len, true);
     cip_store_u64(at + AT_FRAME_LEN, p->frame_len, true);
     cip_store_u64(at + AT_NBYTES, p->nbytes, true);
-    if (!u->f->h.sparse)
-        cip_store_u64(at + AT_CBYTES, p->nbytes != 0 ? p->index_at : 0, true);
+    cip_store_u64(at + AT_CBYTES, p->cbytes, true);
     at[AT_VLMETA] = u->vlmeta.n != 0 || !u->f->vlmeta_read ? 0xc3 : 0xc2;
     if (u->f->h.nbytes != 0 || u->c == NULL)
         return;
@@ -272,39 +271,42 @@ static void place_end(const cip_b2_update *u, parts *p)
         all->end += p->index.len;
     p->trailer_stays = same && all->end == all->base;
     p->frame_len = p->trailer_stays ? f->h.frame_len : p->header.len + all->end + p->trailer.len;
-}
-
-/* The file of the frame's own bytes. */
-static cip_io *file_of(const cip_b2_update *u)
-{
-    const cip_b2_file *file = u->l->own;
-    return file->index != NULL ? file->index : u->l->io;
+    p->cbytes = p->nbytes != 0 ? p->index_at : 0;
 }
 
 /* The index as it was, of a frame that moves. */
 static cip_status copy_index(const cip_b2_update *u, cip_buf *out, cip_err *err)
 {
+    const cip_b2_frame *f = u->f;
+    const cip_read_how how = { u->l, NULL };
     uint8_t *at;
-    const size_t n = (size_t)u->f->index.len;
+    const size_t n = (size_t)f->index.len;
     CIP_TRY(cip_buf_reserve(out, n, &at, err));
-    CIP_TRY(cip_io_read(file_of(u), u->f->index.at, at, n, err));
+    CIP_TRY(cip_space_read_at(&how, f->in, f->base + f->index.at, at, n, err));
     out->len += n;
     return CIP_OK;
+}
+
+/* Where new chunks may go. Of a file that is made anew all that lies behind the chunks is left
+ * out. */
+static cip_status begin_places(cip_b2_update *u, parts *p, cip_err *err)
+{
+    cip_b2_places *all = &p->places;
+    const cip_b2_header *h = &u->f->h;
+    if (h->sparse)
+        return u->c != NULL ? cip_b2_sparse_numbers(u, all, err) : CIP_OK;
+    all->base = !p->anew                                       ? h->frame_len - h->header_len
+                : h->nbytes == 0 || p->nbytes == 0 || u->packs ? 0
+                                                               : h->cbytes;
+    all->end = all->base;
+    return p->anew || u->c == NULL ? CIP_OK : cip_b2_holes_find(u, &all->holes, err);
 }
 
 static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
 {
     cip_b2_places *all = &p->places;
-    const cip_b2_header *h = &u->f->h;
-    /* of a file that is made anew all that lies behind the chunks is left out */
-    all->base = !p->anew                                  ? h->frame_len - h->header_len
-                : h->nbytes == 0 || h->sparse || u->packs ? 0
-                                                          : h->cbytes;
-    all->end = all->base;
     if (u->c == NULL && !u->packs)
-        return p->anew && h->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
-    if (!p->anew)
-        CIP_TRY(cip_b2_holes_find(u, &all->holes, err));
+        return p->anew && p->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
     CIP_TRY(cip_b2_places_find(u, all, err));
     return cip_b2_index_write(u->env, all->entries.ptr, all->entries.len / 8, &p->index, err);
 }
@@ -313,14 +315,9 @@ static cip_status make_parts(cip_b2_update *u, parts *p, cip_err *err)
 {
     CIP_TRY(put_shape(u, err));
     CIP_TRY(make_header(u, p, err));
+    CIP_TRY(begin_places(u, p, err));
     CIP_TRY(make_index(u, p, err));
-    CIP_TRY(add_trailer(u, &p->trailer, err));
-    if (p->nbytes == 0)
-        p->places.base = p->places.end = 0;
-    place_end(u, p);
-    put_lengths(u, p);
-    cip_b2_places_sort(&p->places);
-    return CIP_OK;
+    return add_trailer(u, &p->trailer, err);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -375,21 +372,35 @@ static cip_status finish_in_place(const cip_b2_update *u, const parts *p, cip_re
     return add_end(p, r, err);
 }
 
-/* A sparse frame's metadata lie in the file of its index. */
-static cip_status finish_sparse(const cip_b2_update *u, const parts *p, cip_revision *r,
-                                cip_err *err)
+static cip_status finish_contiguous(const cip_b2_update *u, parts *p, cip_revision *r, cip_err *err)
+{
+    place_end(u, p);
+    put_lengths(u, p);
+    cip_b2_places_sort(&p->places);
+    return p->anew ? finish_anew(u, p, r, err) : finish_in_place(u, p, r, err);
+}
+
+/* Chunk files, then the one that names them. */
+static cip_status finish_sparse(const cip_b2_update *u, parts *p, cip_revision *r, cip_err *err)
 {
     cip_revision *as;
-    CIP_TRY(cip_revision_replace(r, cip_b2_sparse_index, file_of(u), &as, err));
+    CIP_TRY(cip_b2_sparse_files(u, &p->places, r, &p->cbytes, err));
+    p->frame_len = p->header.len + p->index.len + p->trailer.len;
+    if (p->nbytes == 0)
+        p->cbytes = 0;
+    put_lengths(u, p);
+    CIP_TRY(cip_b2_sparse_index_file(u, r, &as, err));
     CIP_TRY(cip_revision_bytes(as, p->header.ptr, p->header.len, err));
-    CIP_TRY(add_end(p, as, err));
-    return cip_revision_switch(r, cip_b2_sparse_index, err);
+    CIP_TRY(cip_revision_bytes(as, p->index.ptr, p->index.len, err));
+    return cip_revision_bytes(as, p->trailer.ptr, p->trailer.len, err);
 }
 
 /* Bytes behind a frame are somebody else's. */
 static cip_status check_file(const cip_b2_update *u, cip_err *err)
 {
-    const uint64_t size = file_of(u)->size, len = u->f->h.frame_len;
+    const uint64_t size = u->f->in->len, len = u->f->h.frame_len;
+    if (u->f->h.sparse && !cip_io_is_folder(u->l->io))
+        return unable(err, "the folder of a sparse frame", "its index, which was opened alone");
     if (u->f->base == 0 && size == len)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, u->f->base + len,
@@ -412,9 +423,7 @@ cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
     parts_init(u, &p);
     st = make_parts(u, &p, err);
     if (st == CIP_OK)
-        st = (u->f->h.sparse ? finish_sparse
-              : p.anew       ? finish_anew
-                             : finish_in_place)(u, &p, r, err);
+        st = u->f->h.sparse ? finish_sparse(u, &p, r, err) : finish_contiguous(u, &p, r, err);
     parts_clear(&p);
     return st;
 }

@@ -103,6 +103,9 @@ typedef struct cip_b2_places {
     size_t n, cap;
     uint64_t base, end; /* chunks without a hole lie from `base` to `end` */
     uint64_t filled;    /* where the last hole that a chunk took ends */
+    bool numbered;      /* sparse: places are numbers of files: */
+    cip_buf used;       /* those that are not free, rising; `seen` of them below `end` */
+    size_t seen;
     cip_b2_holes holes;
 } cip_b2_places;
 
@@ -111,5 +114,19 @@ cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err);
 /* New chunks in the order in which they lie. */
 void cip_b2_places_sort(cip_b2_places *p);
 void cip_b2_places_clear(cip_b2_places *p);
+
+/* --- blosc2_update_sparse.c: chunks that are files ---------------------------------------------
+ */
+
+/* Which numbers are in use. */
+cip_status cip_b2_sparse_numbers(const cip_b2_update *u, cip_b2_places *p, cip_err *err);
+/* The lowest one that is free. */
+uint64_t cip_b2_sparse_next(cip_b2_places *p);
+/* New chunk files, and removals of those that nothing names any more. *cbytes: of all by then. */
+cip_status cip_b2_sparse_files(const cip_b2_update *u, const cip_b2_places *p, cip_revision *r,
+                               uint64_t *cbytes, cip_err *err);
+/* The file with header, index and trailer, anew and the switch; *as is to be filled. */
+cip_status cip_b2_sparse_index_file(const cip_b2_update *u, cip_revision *r, cip_revision **as,
+                                    cip_err *err);
 
 #endif

@@ -13,7 +13,9 @@ static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err 
         p->cap = cap;
     }
     uint64_t at = p->end;
-    if (cip_b2_holes_take(&p->holes, 0, bytes->len, &at))
+    if (p->numbered)
+        at = cip_b2_sparse_next(p);
+    else if (cip_b2_holes_take(&p->holes, 0, bytes->len, &at))
         p->filled = cip_max_u64(p->filled, at + bytes->len);
     else
         p->end += bytes->len;
@@ -110,6 +112,7 @@ void cip_b2_places_sort(cip_b2_places *p)
 void cip_b2_places_clear(cip_b2_places *p)
 {
     cip_buf_clear(&p->entries);
+    cip_buf_clear(&p->used);
     cip_b2_holes_clear(&p->holes);
     cip_mem_put(p->mem, p->chunk);
 }

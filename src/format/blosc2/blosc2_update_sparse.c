@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of sparse frames. New chunks are new files, with the lowest numbers that neither the
+ * index nor the folder has; a new file with header, index and trailer takes the place of the old
+ * one and is the switch; files that only the old one named go last. What else lies in the folder is
+ * nobody's but its owner's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/blosc2/blosc2_update.h"
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+/* The number of "%08X.chunk", in digits of either case. */
+static bool number_of(const char *name, uint64_t *number)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < 8; i++) {
+        const char c = name[i];
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                                 : -1;
+        if (digit < 0)
+            return false;
+        n = n << 4 | (uint64_t)digit;
+    }
+    *number = n;
+    return strcmp(name + 8, ".chunk") == 0;
+}
+
+typedef struct names {
+    cip_buf *out;
+    cip_status st;
+    cip_err *err;
+} names;
+
+static int take_name(void *user, const char *name, bool is_folder)
+{
+    names *f = user;
+    uint64_t n;
+    (void)is_folder;
+    if (number_of(name, &n))
+        f->st = cip_buf_add(f->out, &n, sizeof n, f->err);
+    return f->st != CIP_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort(cip_buf *numbers)
+{
+    if (numbers->len != 0)
+        qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t), by_number);
+}
+
+/* Of the frame as it is, rising. */
+static cip_status old_numbers(const cip_b2_update *u, cip_buf *out, cip_err *err)
+{
+    cip_b2_index *x = (cip_b2_index *)&u->f->index;
+    for (uint64_t i = 0; i < x->n; i++) {
+        cip_b2_entry e;
+        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
+        if (e.special == CIP_BLOSC_NOT_SPECIAL)
+            CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
+    }
+    sort(out);
+    return CIP_OK;
+}
+
+cip_status cip_b2_sparse_numbers(const cip_b2_update *u, cip_b2_places *p, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    names f = { .out = &p->used, .err = err };
+    p->numbered = true;
+    CIP_TRY(old_numbers(u, &p->used, err));
+    cip_status st = cip_io_list(u->l->io, "", 0, take_name, &f, &why);
+    CIP_TRY(f.st);
+    if (st != CIP_OK && st != CIP_ERR_UNSUPPORTED) /* not every store can list */
+        return cip_fail(err, st, why.offset, "%s", why.text);
+    sort(&p->used);
+    return CIP_OK;
+}
+
+uint64_t cip_b2_sparse_next(cip_b2_places *p)
+{
+    const uint64_t *used = (const uint64_t *)(const void *)p->used.ptr;
+    const size_t n = p->used.len / sizeof *used;
+    for (; p->seen < n && used[p->seen] <= p->end; p->seen++)
+        if (used[p->seen] == p->end)
+            p->end++;
+    return p->end++;
+}
+
+static uint64_t last_of(const cip_buf *numbers)
+{
+    return ((const uint64_t *)(const void *)numbers->ptr)[numbers->len / sizeof(uint64_t) - 1];
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static cip_status make_files(const cip_b2_places *p, cip_revision *r, uint64_t *cbytes,
+                             cip_err *err)
+{
+    char name[CIP_IO_NUMBER_NAME];
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->chunk[i].at >= CIP_IO_NUMBERS)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected numbers of chunk files that are free, found all in use");
+        cip_b2_member_name(NULL, p->chunk[i].at, NULL, name);
+        CIP_TRY(cip_revision_create(r, name, &p->chunk[i].bytes, err));
+        *cbytes += p->chunk[i].bytes.len;
+    }
+    return CIP_OK;
+}
+
+/* Those of `was` that `now` lacks, both rising. */
+static cip_status remove_files(const cip_b2_update *u, const cip_buf *was, const cip_buf *now,
+                               cip_revision *r, uint64_t *cbytes, cip_err *err)
+{
+    const uint64_t *old = (const uint64_t *)(const void *)was->ptr;
+    const uint64_t *new = (const uint64_t *)(const void *)now->ptr;
+    const size_t nold = was->len / sizeof *old, nnew = now->len / sizeof *new;
+    char name[CIP_IO_NUMBER_NAME];
+    for (size_t i = 0, k = 0; i < nold; i++) {
+        uint64_t len;
+        while (k < nnew && new[k] < old[i])
+            k++;
+        if ((k < nnew && new[k] == old[i]) || (i > 0 && old[i] == old[i - 1]) ||
+            cip_io_numbered_size(u->f->numbered, old[i], &len, NULL) != CIP_OK)
+            continue;
+        *cbytes -= cip_min_u64(*cbytes, len);
+        cip_b2_member_name(NULL, old[i], NULL, name);
+        CIP_TRY(cip_revision_unlink(r, name, NULL, err));
+    }
+    return CIP_OK;
+}
+
+/* Entries of the index that are numbers, rising. */
+static cip_status new_numbers(const cip_b2_places *p, cip_buf *out, cip_err *err)
+{
+    const uint64_t special = UINT64_C(1) << 63;
+    for (size_t i = 0; i < p->entries.len; i += 8) {
+        const uint64_t n = cip_load_u64(p->entries.ptr + i, false);
+        if (n < special)
+            CIP_TRY(cip_buf_add(out, &n, sizeof n, err));
+    }
+    sort(out);
+    return CIP_OK;
+}
+
+/* Of all files that the frame as it is names; what the header says may be more (see below). */
+static uint64_t old_bytes(const cip_b2_update *u, const cip_buf *was)
+{
+    const uint64_t *number = (const uint64_t *)(const void *)was->ptr;
+    const cip_b2_header *h = &u->f->h;
+    uint64_t sum = 0, len;
+    if (was->len == 0 || h->cbytes != last_of(was) + CIP_BLOSC_HEADER)
+        return was->len != 0 ? h->cbytes : 0;
+    for (size_t i = 0; i < was->len / sizeof *number; i++)
+        if ((i == 0 || number[i] != number[i - 1]) &&
+            cip_io_numbered_size(u->f->numbered, number[i], &len, NULL) == CIP_OK)
+            sum += len;
+    return sum;
+}
+
+/* libblosc2 takes numbers for places here, too, and opens no frame with one whose chunk would reach
+ * beyond all bytes of chunks (its own neither, where most chunks were deleted). */
+cip_status cip_b2_sparse_files(const cip_b2_update *u, const cip_b2_places *p, cip_revision *r,
+                               uint64_t *cbytes, cip_err *err)
+{
+    cip_buf was = { .mem = p->mem }, now = { .mem = p->mem };
+    cip_status st = CIP_OK;
+    *cbytes = u->f->h.nbytes != 0 ? u->f->h.cbytes : 0;
+    if (u->c == NULL)
+        return CIP_OK;
+    CIP_GO(old_numbers(u, &was, err));
+    *cbytes = old_bytes(u, &was);
+    CIP_GO(new_numbers(p, &now, err));
+    CIP_GO(remove_files(u, &was, &now, r, cbytes, err));
+    CIP_GO(make_files(p, r, cbytes, err));
+    if (now.len != 0)
+        *cbytes = cip_max_u64(*cbytes, last_of(&now) + CIP_BLOSC_HEADER);
+    st = CIP_OK;
+done:
+    cip_buf_clear(&was);
+    cip_buf_clear(&now);
+    return st;
+}
+
+cip_status cip_b2_sparse_index_file(const cip_b2_update *u, cip_revision *r, cip_revision **as,
+                                    cip_err *err)
+{
+    const cip_b2_file *file = u->l->own;
+    CIP_TRY(cip_revision_replace(r, cip_b2_sparse_index, file->index, as, err));
+    return cip_revision_switch(r, cip_b2_sparse_index, err);
+}
