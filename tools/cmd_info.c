@@ -58,6 +58,18 @@ static bool is_named_before(const cip_file *f, size_t i, const char *key)
     return false;
 }
 
+/* A count as a number, any other text as a string. */
+static void print_value_json(const char *value)
+{
+    const size_t n = strlen(value);
+    const bool number =
+        n > 0 && n < 16 && strspn(value, "0123456789") == n && (n == 1 || value[0] != '0');
+    if (number)
+        fputs(value, stdout);
+    else
+        print_json_string(stdout, value);
+}
+
 /* All values of the key of fact i: one as a string, several as a list. */
 static void print_values_json(const cip_file *f, size_t i, const char *key)
 {
@@ -68,7 +80,7 @@ static void print_values_json(const cip_file *f, size_t i, const char *key)
     fputs(n > 1 ? "[" : "", stdout);
     for (size_t k = i, left = n; cip_file_fact(f, k, &other, &value); k++)
         if (strcmp(other, key) == 0) {
-            print_json_string(stdout, value);
+            print_value_json(value);
             fputs(--left != 0 ? ", " : "", stdout);
         }
     fputs(n > 1 ? "]" : "", stdout);

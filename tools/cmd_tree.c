@@ -54,7 +54,7 @@ static void print_found(search *s, const char *path, const cip_node *n)
         }
         if (text != NULL) {
             fputs(", \"value\": ", stdout);
-            print_json_string(stdout, text);
+            print_json_scalar(stdout, n);
         }
         putchar('}');
     } else {

@@ -81,8 +81,31 @@ void print_json_double(FILE *f, double v)
         fputs("\"NaN\"", f);
     else if (isinf(v))
         fputs(v > 0 ? "\"Infinity\"" : "\"-Infinity\"", f);
+    else {
+        char text[64];
+        cip_format_element(cip_dtype_of(CIP_F64), &v, text, sizeof text);
+        fputs(text, f);
+    }
+}
+
+void print_json_scalar(FILE *f, const cip_node *n)
+{
+    int64_t i;
+    uint64_t u;
+    double v;
+    bool b;
+    if (cip_node_kind(n) == CIP_NODE_NULL)
+        fputs("null", f);
+    else if (cip_tree_get_bool(n, "", &b, NULL) == CIP_OK)
+        fputs(b ? "true" : "false", f);
+    else if (cip_tree_get_int(n, "", &i, NULL) == CIP_OK)
+        fprintf(f, "%" PRId64, i);
+    else if (cip_tree_get_uint(n, "", &u, NULL) == CIP_OK)
+        fprintf(f, "%" PRIu64, u);
+    else if (cip_node_kind(n) == CIP_NODE_FLOAT && cip_tree_get_double(n, "", &v, NULL) == CIP_OK)
+        print_json_double(f, v);
     else
-        fprintf(f, "%.17g", v);
+        print_json_string(f, cip_node_text(n, NULL));
 }
 
 void print_shape(FILE *f, const int64_t *shape, int ndim)

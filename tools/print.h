@@ -14,6 +14,8 @@ void print_escaped(FILE *f, const char *text);
 void print_json_string(FILE *f, const char *text);
 /* A finite number, or NaN and infinities as strings. */
 void print_json_double(FILE *f, double v);
+/* A scalar of a tree: null, a boolean, a number (integers over 64 bits as strings) or a string. */
+void print_json_scalar(FILE *f, const cip_node *n);
 /* "[2, 3]"; the same in JSON. */
 void print_shape(FILE *f, const int64_t *shape, int ndim);
 /* "1.5 MiB (1572864 bytes)". */
