@@ -69,6 +69,21 @@ CIP_API cip_status cip_open_io(const cip_io_methods *methods, void *user,
 /** The same over nbytes at ptr, which must outlive the file. */
 CIP_API cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
                                    cip_file **file, cip_err *err);
+/** Shows the file as it is now: whoever changed it, by whatever means, also when another file took
+ * its name. *changed (may be NULL) says whether anything did; if not, nothing is done. What getters
+ * gave before stays valid and is of the old state: its metadata and shapes are as they were, and
+ * reading its elements gives those of that state, or BUSY where they were written over (as ever in
+ * Blosc2 frames, which others change in place). Each old state keeps its descriptors and the
+ * readers' lock until cip_drop_old() or cip_file_close(). Findings of the new state come behind the
+ * old ones. A file that cannot be opened (cip_open's errors; BUSY: it is just being changed) is
+ * shown as before, and may be tried again. Of cip_open_io by methods without a version, of
+ * cip_open_memory and standard input nothing changes. Other threads may go on with arrays and nodes
+ * that they have, but not call anything with `file` itself meanwhile; no cip_edit of it may be
+ * open. */
+CIP_API cip_status cip_refresh(cip_file *file, bool *changed, cip_err *err);
+/** Ends what cip_refresh() kept: arrays, nodes and texts got before the last one that found a
+ * change are no longer valid, in no thread. NULL is fine. */
+CIP_API void cip_drop_old(cip_file *file);
 /** NULL is fine. No other thread may be using the file. */
 CIP_API void cip_file_close(cip_file *file);
 

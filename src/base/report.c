@@ -132,6 +132,31 @@ cip_status cip_report_outcome(cip_report *r, cip_status st, const cip_err *why, 
     return st;
 }
 
+size_t cip_report_kept(cip_report *r)
+{
+    pthread_mutex_lock(&r->lock);
+    size_t n = r->n;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+void cip_report_cut(cip_report *r, size_t n)
+{
+    pthread_mutex_lock(&r->lock);
+    cip_report_item **link = &r->first;
+    r->last = NULL;
+    for (size_t i = 0; i < n && *link != NULL; i++) {
+        r->last = *link;
+        link = &(*link)->next;
+    }
+    for (const cip_report_item *it = *link; it != NULL; it = it->next) {
+        r->count[it->f.severity]--;
+        r->n--;
+    }
+    *link = NULL;
+    pthread_mutex_unlock(&r->lock);
+}
+
 void cip_report_expect(cip_report *r, uint64_t nbytes)
 {
     if (r == NULL)

@@ -60,6 +60,9 @@ void cip_report_expect(cip_report *r, uint64_t nbytes);
  * (unknown) where it turns out too small. r NULL: nobody is told. */
 bool cip_report_progress(cip_report *r, uint64_t nbytes);
 
+/* How many are kept; those behind the n-th are taken back. */
+size_t cip_report_kept(cip_report *r);
+void cip_report_cut(cip_report *r, size_t n);
 /* The i-th kept finding, or NULL. */
 const cip_finding *cip_report_get(cip_report *r, size_t i);
 /* CANCELLED when a callback asked to stop, NOMEM when something could not be looked at for want of

@@ -34,6 +34,15 @@ void cip_checkpoints_file_load(cip_file *f, const char *path)
         cip_sidecar_new(&f->env, &f->layout->sidecar, NULL);
 }
 
+void cip_checkpoints_file_renew(cip_file *f)
+{
+    char *path = f->checkpoints_path;
+    f->checkpoints_path = NULL;
+    if (path != NULL)
+        cip_checkpoints_file_load(f, path);
+    cip_mem_put(&f->env.mem, path);
+}
+
 /* As readable as the file, written by nobody but its owner. */
 static cip_status write_all(const cip_fresh *fresh, cip_mem *mem, cip_io *file, cip_bytes bytes,
                             cip_err *err)

@@ -8,6 +8,8 @@
 
 /* Behind opening `path` with checkpoints wanted: what is unfit is a warning. */
 void cip_checkpoints_file_load(cip_file *f, const char *path);
+/* The same behind a refresh, if they were wanted. */
+void cip_checkpoints_file_renew(cip_file *f);
 /* Before closing: writes it again when there are more, the file is what it was, and the folder can
  * be written. */
 void cip_checkpoints_file_save(cip_file *f);

@@ -6,20 +6,37 @@
 #include "base/strmap.h"
 #include "format/format.h"
 
+typedef struct cip_node_entry {
+    const cip_node *node;
+    size_t array;
+} cip_node_entry;
+
+/* What a file showed when it was opened, or refreshed. */
+#define CIP_SNAPSHOT                                                                               \
+    cip_io *io;       /* the bytes as they lie */                                                  \
+    cip_io *overlay;  /* io with an unfinished update's journal over it, or NULL */                \
+    cip_patch *patch; /* of the overlay; or NULL */                                                \
+    const cip_format *format;                                                                      \
+    cip_layout *layout;                                                                            \
+    cip_strmap by_path;      /* array path -> index */                                             \
+    cip_node_entry *by_node; /* sorted by address */                                               \
+    size_t nnode;                                                                                  \
+    bool forced; /* the format was asked for by its name */                                        \
+    struct cip_snapshot *older;
+
+typedef struct cip_snapshot {
+    CIP_SNAPSHOT
+} cip_snapshot;
+
 struct cip_file {
     cip_env env;        /* everything below works within it; first, at a fixed address */
     cip_pool *own_pool; /* or NULL: the shared one, or none */
-    cip_io *io;         /* the bytes as they lie */
-    cip_io *overlay;    /* io with an unfinished update's journal over it, or NULL */
-    cip_patch patch;    /* of the overlay */
-    const cip_format *format;
-    cip_layout *layout;
-    cip_strmap by_path; /* array path -> index */
-    struct node_entry {
-        const cip_node *node;
-        size_t array;
-    } * by_node; /* sorted by address */
-    size_t nnode;
+    union {             /* the same twice: its fields, and all of them together */
+        struct {
+            CIP_SNAPSHOT /* older: kept for who got arrays of it */
+        };
+        cip_snapshot now;
+    };
     struct cip_appender *appenders; /* rows are added at the ends of files */
     uint32_t flags;                 /* CIP_OPEN_*, of the layout */
     const char **root;              /* nroot other folders that parts of it lie in */
@@ -44,6 +61,10 @@ cip_status cip_file_prepare(const cip_open_options *o, cip_file **out, cip_err *
 cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err);
 /* Opens it over an io, which is taken over, on failure too. `format` may be NULL. */
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err);
+/* Opens it by its path. */
+cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err);
+/* Closes what f shows, or showed: it is as before it was opened. */
+void cip_file_shut(cip_file *f);
 
 /* The format with this name, or a kind of its files, or NULL. */
 const cip_format *cip_format_find(const char *name);

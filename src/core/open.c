@@ -60,7 +60,6 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
         return st;
     }
     f->by_path.mem = &f->env.mem;
-    f->patch.arena.mem = &f->env.mem;
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
                (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u);
     *out = f;
@@ -76,6 +75,21 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     return st;
 }
 
+void cip_file_shut(cip_file *f)
+{
+    cip_mem *mem = &f->env.mem;
+    cip_snapshot *older = f->older;
+    cip_mem_put(mem, f->by_node);
+    cip_strmap_clear(&f->by_path);
+    cip_layout_free(f->layout);
+    cip_io_close(f->overlay);
+    if (f->patch != NULL)
+        cip_patch_clear(f->patch);
+    cip_mem_put(mem, f->patch);
+    cip_io_close(f->io);
+    f->now = (cip_snapshot){ .by_path = { .mem = mem }, .older = older };
+}
+
 void cip_file_close(cip_file *f)
 {
     if (f == NULL)
@@ -83,12 +97,8 @@ void cip_file_close(cip_file *f)
     cip_appenders_end(f);
     cip_checkpoints_file_save(f);
     cip_mem_put(&f->env.mem, f->checkpoints_path);
-    cip_mem_put(&f->env.mem, f->by_node);
-    cip_strmap_clear(&f->by_path);
-    cip_layout_free(f->layout);
-    cip_io_close(f->overlay);
-    cip_patch_clear(&f->patch);
-    cip_io_close(f->io);
+    cip_drop_old(f);
+    cip_file_shut(f);
     cip_app_codecs_drop(&f->env, &f->codec);
     drop_roots(f);
     cip_env_clear(&f->env);
@@ -143,6 +153,7 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
         f->format = cip_format_find(wanted);
         if (f->format == NULL)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%s'", wanted);
+        f->forced = true;
         return CIP_OK;
     }
     uint8_t head[PROBE_BYTES];
@@ -157,7 +168,7 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct node_entry *x = a, *y = b;
+    const cip_node_entry *x = a, *y = b;
     if (x->node != y->node)
         return (uintptr_t)x->node < (uintptr_t)y->node ? -1 : 1;
     return x->array < y->array ? -1 : x->array > y->array;
@@ -173,7 +184,7 @@ static cip_status index_arrays(cip_file *f, cip_err *err)
         if (cip_strmap_get(&f->by_path, path) == SIZE_MAX)
             CIP_TRY(cip_strmap_put(&f->by_path, path, i, NULL, err));
         if (a->node != NULL)
-            f->by_node[f->nnode++] = (struct node_entry){ a->node, i };
+            f->by_node[f->nnode++] = (cip_node_entry){ a->node, i };
     }
     qsort(f->by_node, f->nnode, sizeof *f->by_node, by_address);
     return CIP_OK;
@@ -210,21 +221,28 @@ static cip_status open_layout(cip_file *f, cip_err *err)
     return index_arrays(f, err);
 }
 
-/* A sealed journal of an update that was cut off: its changes are shown, nothing is written. */
-static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
+/* The patch, whose bytes are f's from then on, over the file. */
+static cip_status show_patched(cip_file *f, cip_patch *patch, cip_err *err)
 {
-    cip_journal_state state;
-    char why[256] = "";
-    CIP_TRY(cip_journal_find(&f->env, path, f->io, &state, &f->patch, why, err));
+    CIP_TRY(CIP_NEW(&f->env.mem, &f->patch, 1, err));
+    *f->patch = *patch;
+    *patch = (cip_patch){ .arena = { .mem = &f->env.mem } };
+    return cip_io_open_overlay(f->io, f->patch, &f->overlay, err);
+}
+
+/* A sealed journal of an update that was cut off: its changes are shown, nothing is written. */
+static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *patch,
+                               const char *why, cip_err *err)
+{
     switch (state) {
     case CIP_JOURNAL_APPLIES:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
                  "an update was cut off; the file is shown as it will be after 'cippus recover'");
-        return cip_io_open_overlay(f->io, &f->patch, &f->overlay, err);
+        return show_patched(f, patch, err);
     case CIP_JOURNAL_UNSEALED:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
                  "an update was cut off, or is being written; the file is shown as it was before");
-        return cip_io_open_overlay(f->io, &f->patch, &f->overlay, err);
+        return show_patched(f, patch, err);
     case CIP_JOURNAL_ALIEN:
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                  "the journal beside it does not belong to this file (%.80s); see 'cippus recover "
@@ -244,6 +262,18 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
         break;
     }
     return CIP_OK;
+}
+
+static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
+{
+    cip_journal_state state;
+    cip_patch patch = { .arena = { .mem = &f->env.mem } };
+    char why[256] = "";
+    cip_status st = cip_journal_find(&f->env, path, f->io, &state, &patch, why, err);
+    if (st == CIP_OK)
+        st = show_journal(f, state, &patch, why, err);
+    cip_patch_clear(&patch);
+    return st;
 }
 
 static bool has_changed(cip_file *f)
@@ -307,29 +337,31 @@ static bool is_mixed(cip_file *f, cip_status st)
     return (st != CIP_OK || f->overlay == NULL) && has_changed(f);
 }
 
-static cip_status open_path(const char *path, const cip_open_options *o, cip_file **f, cip_err *err)
+cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
+    const size_t nwarning = cip_report_kept(&f->env.warnings);
     for (int mixed = 0, busy = 0;;) {
-        CIP_TRY(handle_new(o, f, err));
-        cip_status st = open_once(*f, path, o->format, err);
+        cip_err own = CIP_ERR_INIT; /* a try that failed leaves no trace */
+        cip_status st = open_once(f, path, format, &own);
         bool again =
-            st == CIP_ERR_BUSY ? busy++ < LOCK_TRIES : is_mixed(*f, st) && ++mixed < OPEN_TRIES;
+            st == CIP_ERR_BUSY ? busy++ < LOCK_TRIES : is_mixed(f, st) && ++mixed < OPEN_TRIES;
+        if (!again && st != CIP_OK && err != NULL)
+            *err = own;
         if (!again) /* one that goes on growing is shown as it was */
             return st;
-        cip_file_close(*f);
-        *f = NULL;
+        cip_file_shut(f);
+        cip_report_cut(&f->env.warnings, nwarning);
         if (st == CIP_ERR_BUSY)
             nanosleep(&pause, NULL);
     }
 }
 
-static cip_status open_stdin(const cip_open_options *o, cip_file **f, cip_err *err)
+static cip_status open_stdin(cip_file *f, const char *format, cip_err *err)
 {
-    CIP_TRY(handle_new(o, f, err));
-    CIP_TRY(cip_io_open_fd(&(*f)->env, STDIN_FILENO, "-", &(*f)->io, err));
-    CIP_TRY(choose_format(*f, o->format, err));
-    return open_layout(*f, err);
+    cip_io *io;
+    CIP_TRY(cip_io_open_fd(&f->env, STDIN_FILENO, "-", &io, err));
+    return cip_file_open_over(f, io, format, err);
 }
 
 cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
@@ -386,15 +418,13 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
 {
     cip_open_options o;
     cip_file *f = NULL;
-    cip_err own = CIP_ERR_INIT; /* a try that failed leaves no trace */
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
-    cip_status st =
-        strcmp(path, "-") == 0 ? open_stdin(&o, &f, &own) : open_path(path, &o, &f, &own);
-    if (st != CIP_OK && err != NULL)
-        *err = own;
+    CIP_TRY(handle_new(&o, &f, err));
+    cip_status st = strcmp(path, "-") == 0 ? open_stdin(f, o.format, err)
+                                           : cip_file_open_path(f, path, o.format, err);
     if (st == CIP_OK && o.sidecar && strcmp(path, "-") != 0)
         cip_checkpoints_file_load(f, path);
     return finish_open(f, st, file);

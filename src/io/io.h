@@ -76,6 +76,8 @@ cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *u
 /* The file was changed behind the io's end alone: its version now is the one that the io shows,
  * unless that cannot be had. Of any other io nothing is done. While nobody reads. */
 void cip_io_user_renew(cip_io *io);
+/* `to` closes what the caller's methods are given in place of `from`, which is of the same ones. */
+void cip_io_user_pass(cip_io *from, cip_io *to);
 /* The methods of such an io and its user pointer, borrowed; NULL of any other. */
 const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user);
 /* A part of another io as one of its own: [off, off + len). `of` is borrowed. RANGE when it does

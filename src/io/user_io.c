@@ -163,6 +163,13 @@ void cip_io_user_renew(cip_io *io)
         u->version = now;
 }
 
+void cip_io_user_pass(cip_io *from, cip_io *to)
+{
+    cip_io_methods *giver = &((user_io *)from)->methods;
+    ((user_io *)to)->methods.close = giver->close;
+    giver->close = NULL;
+}
+
 const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user)
 {
     if (io->ops != &user_ops)
