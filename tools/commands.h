@@ -51,6 +51,8 @@ typedef struct target {
 /* Opens and finds; EXIT_FINE, or the exit status after a complaint. Free with target_close.
  * `quiet`: without the file's warnings. */
 int target_open(const opts *o, bool quiet, target *t);
+/* The same in a file that is open, which is closed with it, on failure too. */
+int target_in(const opts *o, bool quiet, cip_file *file, target *t);
 void target_close(target *t);
 /* `cat` on a terminal: the edges of the array. The exit status. */
 int cat_edges(const target *t, const opts *o);

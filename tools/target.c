@@ -106,15 +106,19 @@ void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
 
 int target_open(const opts *o, bool quiet, target *t)
 {
+    int rc;
+    cip_file *f = input_open(o->pos[0], o, &rc);
+    return f != NULL ? target_in(o, quiet, f, t) : rc;
+}
+
+int target_in(const opts *o, bool quiet, cip_file *file, target *t)
+{
     cip_err err = CIP_ERR_INIT;
     const char *path, *slice, *field;
     int rc = EXIT_FINE;
     memset(t, 0, sizeof *t);
     split(o, &path, &slice);
-    t->file = input_open(o->pos[0], o, &rc);
-    if (t->file == NULL)
-        return rc;
-    rc = EXIT_FINE;
+    t->file = file;
     if (!quiet)
         t->nwarning = print_warnings(o->pos[0], t->file, 0);
     t->args.size = sizeof t->args;
