@@ -50,5 +50,6 @@ bool bench_bloscpack_row(const char *row, const char *who, const char *path, ben
 int bench_blosc(int argc, char **argv);
 int bench_b2nd(int argc, char **argv);
 int bench_b2nd_write(int argc, char **argv);
+int bench_b2nd_update(int argc, char **argv);
 
 #endif

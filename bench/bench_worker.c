@@ -499,9 +499,20 @@ static uint64_t run(const char *row, const char *who, const char *path, uint64_t
 
 static int run_library(int argc, char **argv)
 {
-    if (strcmp(argv[1], "b2nd") == 0)
-        return bench_b2nd(argc, argv);
-    return (strcmp(argv[1], "b2nd-write") == 0 ? bench_b2nd_write : bench_blosc)(argc, argv);
+    const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } runs[] = {
+        { "blosc", bench_blosc },
+        { "b2nd", bench_b2nd },
+        { "b2nd-write", bench_b2nd_write },
+        { "b2nd-update", bench_b2nd_update },
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        if (strcmp(argv[1], runs[i].name) == 0)
+            return runs[i].run(argc, argv);
+    bench_die(argv[1], NULL);
+    return 1;
 }
 
 int main(int argc, char **argv)

@@ -209,6 +209,19 @@ def run_b2nd_write(o, files):
     return out
 
 
+def run_b2nd_update(o, files):
+    """b2nd arrays that change."""
+    version, *lines = against_blosc2(o, "b2nd-update", files["raw"].resolve())
+    print(f"\nb2nd-update: 16 MiB in lz4 chunks of 1 MiB, against {version}; ms a step, ours at level process, theirs, theirs / ours; ours at level power, theirs / ours")
+    out = {}
+    for line in lines:
+        name, _, ours, theirs, power, other = line.split()
+        ours, theirs, power, other = (int(n) / 1e6 for n in (ours, theirs, power, other))
+        print(f"  {name:11} {ours:8.3f} {theirs:8.3f} {theirs / ours:6.2f}   power {power:8.3f} {other / power:6.2f}")
+        out[name] = [ours, theirs, power]
+    return out
+
+
 def peak(*argv):
     """Runs a command: the most memory that it held, MiB. By a small process: a child counts what its parent held, too."""
     run = "import resource as r, subprocess as s, sys; s.run(sys.argv[1:], check=True); print(r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss)"
@@ -259,11 +272,11 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
     ap.add_argument("--before", type=pathlib.Path)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "bloscpack"]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "b2nd-update", "bloscpack"]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
-    ap.add_argument("--cpu", action="store_true", help="rows blosc, b2nd, b2nd-write: processor time in place of the clock's")
+    ap.add_argument("--cpu", action="store_true", help="rows blosc and b2nd*: processor time in place of the clock's")
     o = ap.parse_args()
     if o.cpu:
         os.environ["BENCH_CPU"] = "1"
@@ -277,7 +290,7 @@ def main():
     version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
     print(version.stdout.strip())
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
-    runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write}
+    runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write, "b2nd-update": run_b2nd_update}
     runs["bloscpack"] = lambda o, files: run_bloscpack(o, files, c)
     out = {}
     for row in o.rows.split(","):
