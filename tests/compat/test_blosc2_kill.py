@@ -3,7 +3,6 @@
 update that was answered left it, or the next one, at once and whole; and so do we. 500 kills a kind with CIP_FULL=1."""
 import pathlib
 import random
-import select
 import subprocess
 import sys
 import time
@@ -94,13 +93,13 @@ def run_and_kill(script, text, rng, each):
     """How many updates were answered before it was killed; whether it was."""
     (script.folder / "lines").write_text(text)
     with open(script.folder / "lines") as lines:
-        p = subprocess.Popen(script.process.args, stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=script.folder)
-    select.select([p.stdout], [], [], 10)  # it has begun
-    time.sleep(rng.uniform(0, each * BATCH * 0.8))
+        p = subprocess.Popen(script.process.args, stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=script.folder, bufsize=0)
+    answers = [p.stdout.readline() for _ in range(rng.randrange(BATCH))]
+    time.sleep(rng.uniform(0, each))
     p.kill()
     out, err = p.communicate()
-    answers = out.decode().split()
-    assert set(answers) <= {"ok"}, out.decode() + err.decode()
+    answers = b"".join([*answers, out]).decode().split()
+    assert set(answers) <= {"ok"}, answers + [err.decode()]
     return len(answers), p.returncode == -9
 
 
