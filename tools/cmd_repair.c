@@ -27,13 +27,14 @@ static int on_progress(void *user, uint64_t done, uint64_t total)
 static int repair(const opts *o, const cip_array *fill)
 {
     cip_limits limits;
-    const cip_open_options open = open_options(o, &limits);
+    cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     bool process = false, any = false;
     report r = { .list = { o->pos[0], o->json, 0, &any }, .bar = { .off = o->no_progress } };
     const int rc = opts_level(o, &process);
     if (rc != 0)
         return rc;
+    open.salvage = o->in_order ? CIP_SALVAGE_IN_ORDER : CIP_SALVAGE_CERTAIN;
     const cip_repair_options how = { .size = sizeof how,
                                      .format = o->format,
                                      .fill = fill,

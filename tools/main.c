@@ -86,7 +86,7 @@ static const command commands[] = {
     { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
       cmd_recover, 1, 1, "json apply discard" },
     { "repair", "IN OUT", "What can be read of a damaged file, with a report of what was lost.",
-      cmd_repair, 2, 2, "fill format accept-loss overwrite level no-check json" },
+      cmd_repair, 2, 2, "fill in-order format accept-loss overwrite level no-check json" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 

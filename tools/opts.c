@@ -92,6 +92,9 @@ const opt_row opt_rows[] = {
          "this number for all elements: convert makes a new array of --dtype and --shape (or "
          "uninit: "
          "nobody has set them), repair those that are lost"),
+    FLAG(
+        "in-order", in_order,
+        "Blosc2 without an index: chunks are in the order of the file (true if all were appended)"),
     FLAG("apply", apply, "complete the update that was cut off"),
     FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),

@@ -36,6 +36,7 @@ typedef struct opts {
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */
     const char *fill;                              /* convert, repair */
+    bool in_order;                                 /* repair */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */
     bool inlined, resolve_refs;                    /* convert */

@@ -30,6 +30,16 @@ typedef enum cip_check {
     CIP_CHECK_OFF
 } cip_check;
 
+/** What is opened of a file whose structure is damaged (Blosc2 frames; other formats: nothing). */
+typedef enum cip_salvage {
+    CIP_SALVAGE_NONE = 0, /* nothing */
+    CIP_SALVAGE_CERTAIN,  /* where an index that is whole tells which chunks there are, wherever it
+                             was found; findings (cip_file_finding) say what was done */
+    CIP_SALVAGE_IN_ORDER  /* also where none is left: chunks in the order that they have in the
+                             file, which is theirs only where all were appended, and none was a
+                             special one. The caller has to know that */
+} cip_salvage;
+
 typedef struct cip_open_options {
     size_t size;                    /* sizeof(cip_open_options) */
     const char *format;             /* a format's name, or NULL to detect it from the bytes */
@@ -52,6 +62,8 @@ typedef struct cip_open_options {
      * for files that cannot have such. Copied. */
     const char *const *roots;
     size_t nroot;
+    cip_salvage salvage; /* what is opened of a damaged file: cip_repair() reads with CERTAIN */
+    uint32_t reserved;   /* 0 */
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

@@ -19,7 +19,8 @@ typedef struct cip_repair_options {
     bool overwrite;                /* an existing output is replaced (at the end, in one step) */
     cip_level level;               /* what the output survives once it is there */
     const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
-                                      are compared with their checksums (.check) */
+                                      are compared with their checksums (.check), and what is
+                                      certain of a damaged structure is read (.salvage) */
     cip_progress_fn *progress;     /* told bytes done, of the looking and then of the writing; NULL:
                                       not wanted */
     void *user;                    /* of progress */

@@ -61,7 +61,9 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     }
     f->by_path.mem = &f->env.mem;
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
-               (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u);
+               (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u) |
+               (o->salvage != CIP_SALVAGE_NONE ? CIP_OPEN_SALVAGE : 0u) |
+               (o->salvage == CIP_SALVAGE_IN_ORDER ? CIP_OPEN_IN_ORDER : 0u);
     *out = f;
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)

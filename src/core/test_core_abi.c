@@ -20,7 +20,7 @@ ENDS_WITH(cip_convert_options, format_options);
 ENDS_WITH(cip_edit_options, reserved);
 ENDS_WITH(cip_explode_options, user);
 ENDS_WITH(cip_limits, reserved);
-ENDS_WITH(cip_open_options, nroot);
+ENDS_WITH(cip_open_options, reserved);
 ENDS_WITH(cip_read_args, user);
 ENDS_WITH(cip_repair_options, user);
 ENDS_WITH(cip_tree_print_options, reserved);

@@ -339,12 +339,12 @@ static inline void one_chunks(one_file *f, const cip_array *a)
 
 /* For fuzz targets: opens with small limits, reads every array and its chunks, verifies, asks the
  * query. */
-static inline void one_fuzz(const cip_format *format, const uint8_t *data, size_t size)
+static inline void one_fuzz_with(const cip_format *format, uint32_t flags, const uint8_t *data,
+                                 size_t size)
 {
     one_file f;
     const cip_limits small = { .size = sizeof small, .max_memory = 16 << 20 };
-    if (one_open_limited(&f, format, data, size, size % 2 ? CIP_OPEN_FORCE : 0, NULL, &small) ==
-        CIP_OK) {
+    if (one_open_limited(&f, format, data, size, flags, NULL, &small) == CIP_OK) {
         cip_report report;
         cip_buf text = { .mem = &f.env.mem };
         for (size_t i = 0; i < f.layout->narray; i++) {
@@ -360,6 +360,11 @@ static inline void one_fuzz(const cip_format *format, const uint8_t *data, size_
         cip_buf_clear(&text);
     }
     one_close(&f);
+}
+
+static inline void one_fuzz(const cip_format *format, const uint8_t *data, size_t size)
+{
+    one_fuzz_with(format, size % 2 ? CIP_OPEN_FORCE : 0, data, size);
 }
 
 #endif

@@ -222,6 +222,30 @@ static bool is_filled(const repair *r, const damaged *d)
     return false;
 }
 
+/* One element of what fills, as the array has it. Zero stands for zero bytes in types that are no
+ * numbers. */
+static cip_status fill_value(const repair *r, const cip_dtype *dtype, uint8_t *value, cip_err *err)
+{
+    double zero = 1;
+    cip_err why = CIP_ERR_INIT;
+    const cip_read_args args = { .size = sizeof args,
+                                 .dtype = dtype,
+                                 .dst = value,
+                                 .dst_nbytes = (size_t)dtype->itemsize,
+                                 .overflow =
+                                     r->o->accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR };
+    cip_status st = cip_read_into(r->o->fill, &args, &why);
+    if (st == CIP_ERR_TYPE &&
+        cip_read(r->o->fill, NULL, cip_dtype_of(CIP_F64), &zero, sizeof zero, NULL) == CIP_OK &&
+        zero == 0) {
+        memset(value, 0, (size_t)dtype->itemsize);
+        return CIP_OK;
+    }
+    if (st != CIP_OK)
+        pass_on(st, &why, err);
+    return cip_fail_in(err, st, "fill");
+}
+
 static cip_status fill_lost(repair *r, const damaged *d, cip_err *err)
 {
     cip_mem *mem = &r->f->env.mem;
@@ -230,8 +254,7 @@ static cip_status fill_lost(repair *r, const damaged *d, cip_err *err)
     if (is_filled(r, d))
         return CIP_OK;
     CIP_TRY(cip_mem_get(mem, (size_t)dtype->itemsize, (void **)&value, err));
-    cip_status st =
-        cip_fail_in(err, cip_read(r->o->fill, NULL, dtype, value, dtype->itemsize, err), "fill");
+    cip_status st = fill_value(r, dtype, value, err);
     if (st == CIP_OK)
         st = cip_space_fill(d->list.s, d->lost, d->n, (cip_bytes){ value, (size_t)dtype->itemsize },
                             err);
@@ -346,6 +369,8 @@ cip_status cip_repair(const char *in, const char *out, const cip_repair_options 
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, o.input, &how, err));
     if (how.check == CIP_CHECK_DEFAULT)
         how.check = CIP_CHECK_ON;
+    if (how.salvage == CIP_SALVAGE_NONE)
+        how.salvage = CIP_SALVAGE_CERTAIN;
     if (is_same_file(in, out))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected another file for the output: the input is never changed");

@@ -9,6 +9,7 @@
 
 enum {
     CIP_B2_HEADER_MIN = 87,      /* up to the metalayers */
+    CIP_B2_FRAME_LEN = 0x10,     /* where the header says how long the frame is: u64, big-endian */
     CIP_B2_TRAILER_MIN = 25,     /* without vlmetalayers */
     CIP_B2_MAX_META = 16,        /* metalayers of a header */
     CIP_B2_MAX_VLMETA = 8192,    /* of a trailer */
@@ -145,6 +146,10 @@ void cip_b2_index_init(cip_b2_index *x, cip_layout *l, cip_space *in, uint64_t b
 /* Reads the index chunk's head and compares it with header and lengths. `end`: where what may be
  * chunks and index ends (the trailer), from base. */
 cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err);
+/* In its place: n offsets of 8 bytes as an index has them, borrowed; `at`: where what may be chunks
+ * ends. What was given or opened before is dropped. */
+cip_status cip_b2_index_given(cip_b2_index *x, const uint8_t *entry, uint64_t n, uint64_t at,
+                              cip_err *err);
 void cip_b2_index_clear(cip_b2_index *x);
 /* The table for spaces. */
 cip_table cip_b2_index_table(cip_b2_index *x);
@@ -213,6 +218,10 @@ struct cip_b2_frame {
 cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
                              cip_b2_frame **out, cip_err *err);
 void cip_b2_frame_clear(cip_b2_frame *f);
+/* blosc2_salvage.c: index and trailer of a frame whose header is read, and of which `len` bytes are
+ * there, where they are not as the header says: what is found is warned of. CORRUPT where the order
+ * of the chunks is not certain. */
+cip_status cip_b2_salvage(cip_b2_frame *f, uint64_t len, cip_err *err);
 /* All raw bytes of the chunks one behind the other, padding included, whatever the array makes of
  * them. */
 cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *err);

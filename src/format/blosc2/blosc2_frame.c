@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
 
@@ -32,14 +33,21 @@ static cip_status take_part(const cip_b2_frame *f, cip_bytes hand, uint64_t hand
     return CIP_OK;
 }
 
-static cip_status read_header(cip_b2_frame *f, uint64_t len, cip_err *err)
+/* `lost`: whatever the frame's length is said to be, it has `len` bytes. */
+static cip_status read_header(cip_b2_frame *f, uint64_t len, bool lost, cip_err *err)
 {
     const cip_read_how how = how_of(f);
     uint8_t first[EDGE], *bytes;
     size_t n = (size_t)cip_min_u64(len, sizeof first);
     size_t fixed = (size_t)cip_min_u64(n, CIP_B2_HEADER_MIN);
     CIP_TRY(cip_space_read_at(&how, f->in, f->base, first, n, err));
-    CIP_TRY(cip_b2_header_read((cip_bytes){ first, fixed }, len, &f->h, err));
+    if (lost && fixed == CIP_B2_HEADER_MIN)
+        cip_store_u64(first + CIP_B2_FRAME_LEN, INT64_MAX, true);
+    CIP_TRY(cip_b2_header_read((cip_bytes){ first, fixed }, lost ? INT64_MAX : len, &f->h, err));
+    if (f->h.header_len > len)
+        return cip_fail(err, CIP_ERR_TRUNCATED, f->base + len,
+                        "expected a header of %" PRIu64 " bytes, found %" PRIu64, f->h.header_len,
+                        len);
     CIP_TRY(take_part(f, (cip_bytes){ first, n }, 0, 0, f->h.header_len, &bytes, err));
     f->header = (cip_bytes){ bytes, (size_t)f->h.header_len };
     return cip_b2_header_metas(f->header, &f->layout->arena, &f->meta, err);
@@ -116,32 +124,59 @@ static cip_status make_data(cip_b2_frame *f, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status open_frame(cip_b2_frame *f, uint64_t len, cip_err *err)
+static cip_status read_frame(cip_b2_frame *f, uint64_t len, cip_err *err)
 {
-    CIP_TRY(cip_fail_in(err, read_header(f, len, err), "header"));
+    CIP_TRY(cip_fail_in(err, read_header(f, len, false, err), "header"));
     CIP_TRY(cip_fail_in(err, read_trailer(f, err), "trailer"));
     if (f->h.sparse)
         CIP_TRY(open_numbered(f, err));
-    CIP_TRY(cip_b2_index_open(&f->index, f->h.frame_len - f->trailer.len, err));
+    return cip_b2_index_open(&f->index, f->h.frame_len - f->trailer.len, err);
+}
+
+/* The same of a frame that is damaged. */
+static cip_status salvage_frame(cip_b2_frame *f, uint64_t len, cip_err *err)
+{
+    CIP_TRY(cip_fail_in(err, read_header(f, len, true, err), "header"));
+    if (f->h.sparse)
+        CIP_TRY(open_numbered(f, err));
+    return cip_fail_in(err, cip_b2_salvage(f, len, err), "index");
+}
+
+static cip_status open_frame(cip_b2_frame *f, uint64_t len, bool salvage, cip_err *err)
+{
+    CIP_TRY((salvage ? salvage_frame : read_frame)(f, len, err));
     CIP_TRY(find_nd(f, err));
     return make_data(f, err);
 }
 
-cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
-                             cip_b2_frame **out, cip_err *err)
+static cip_status try_open(cip_layout *l, const cip_extent *at, bool salvage, cip_b2_frame **out,
+                           cip_err *err)
 {
     cip_b2_frame *f = NULL;
     *out = NULL;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
     f->layout = l;
-    f->in = in;
-    f->base = off;
-    cip_b2_index_init(&f->index, l, in, off, &f->h);
-    cip_status st = open_frame(f, len, err);
+    f->in = at->in;
+    f->base = at->off;
+    cip_b2_index_init(&f->index, l, at->in, at->off, &f->h);
+    cip_status st = open_frame(f, at->len, salvage, err);
     if (st == CIP_OK)
         *out = f;
     else
         cip_b2_frame_clear(f);
+    return st;
+}
+
+cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_t len,
+                             cip_b2_frame **out, cip_err *err)
+{
+    const cip_extent at = { in, off, len };
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = try_open(l, &at, false, out, &why);
+    if (cip_is_about_content(st) && (l->flags & CIP_OPEN_SALVAGE) != 0)
+        return try_open(l, &at, true, out, err);
+    if (st != CIP_OK && err != NULL)
+        *err = why;
     return st;
 }
 

@@ -11,7 +11,7 @@ static const uint8_t magic[] = { 0x9e, 0xa8, 'b', '2', 'f', 'r', 'a', 'm', 'e', 
 
 enum {
     AT_HEADER_LEN = 0x0B,
-    AT_FRAME_LEN = 0x10,
+    AT_FRAME_LEN = CIP_B2_FRAME_LEN,
     AT_FLAGS = 0x19,
     AT_KIND = 0x1A,
     AT_CODEC = 0x1B,

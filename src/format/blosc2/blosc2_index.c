@@ -149,6 +149,24 @@ cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
     return cip_fail_in(err, st, "index");
 }
 
+cip_status cip_b2_index_given(cip_b2_index *x, const uint8_t *entry, uint64_t n, uint64_t at,
+                              cip_err *err)
+{
+    cip_mem *mem = &x->layout->env->mem;
+    cip_mem_put(mem, x->start);
+    cip_mem_put(mem, x->page);
+    x->start = NULL;
+    x->page = NULL;
+    x->constant = false;
+    atomic_store(&x->is_ready, false);
+    x->n = n;
+    x->at = at;
+    x->len = 0;
+    x->width = 8;
+    x->page_size = PAGE;
+    return cip_space_new_mem(x->layout, (cip_bytes){ entry, (size_t)n * x->width }, &x->space, err);
+}
+
 void cip_b2_index_clear(cip_b2_index *x)
 {
     cip_mem *mem = &x->layout->env->mem;

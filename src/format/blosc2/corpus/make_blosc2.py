@@ -12,7 +12,7 @@ import numpy as np
 from blosc2.b2objects import make_b2object_carrier, write_b2object_payload
 
 HERE = pathlib.Path(__file__).parent
-FRAME, SPARSE, ND, UPDATE = (HERE / name for name in ("fuzz_blosc2_frame", "fuzz_blosc2_sparse", "fuzz_b2nd", "fuzz_blosc2_update"))
+FRAME, SPARSE, ND, UPDATE, SALVAGE = (HERE / f"fuzz_{name}" for name in ("blosc2_frame", "blosc2_sparse", "b2nd", "blosc2_update", "blosc2_salvage"))
 UPDATED = ["good-1d.b2nd", "good-2d.b2nd", "good-strings.b2nd", "good-empty.b2nd", "good-zeros.b2frame", "good-delta.b2frame", "good-lz4.b2frame",
            "good-meta.b2frame", "holes.b2frame"]
 CHANGES = [(30, 61), (100, 241), (1, 59)]  # as fuzz_blosc2_update.c reads them
@@ -147,6 +147,16 @@ def emptied():
         shutil.copy(path, FRAME / "emptied.b2frame")
 
 
+def damaged():
+    """Cut behind and before the index; the header of the frame before an append; a length that is not so."""
+    good = (FRAME / "good-stored.b2frame").read_bytes()
+    index = int.from_bytes(good[11:15], "big") + int.from_bytes(good[39:47], "big")
+    for name, data in {"cut-trailer": good[:-9], "cut-index": good[:index + 9], "cut-chunk": good[:index - 9],
+                       "length": good[:22] + b"\x77" + good[23:], "place": good[:46] + b"\x77" + good[47:],
+                       "header": good[:36] + b"\0" + good[37:]}.items():
+        (SALVAGE / name).write_bytes(data)
+
+
 def tensors():
     for name, align in ("record", False), ("record-aligned", True):
         a = np.zeros(5, dtype=np.dtype([("x", "<i2"), ("y", ">f8", (2,)), ("n", [("k", "u1"), ("z", "S3")])], align=align))
@@ -177,13 +187,14 @@ def updates():
 
 
 def main():
-    for folder in (FRAME, SPARSE, ND, UPDATE):
+    for folder in (FRAME, SPARSE, ND, UPDATE, SALVAGE):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
     frames()
     arrays()
     held()
     emptied()
+    damaged()
     tensors()
     x = np.arange(40, dtype="<i4")
     sparse("plain", lambda p: blosc2.SChunk(chunksize=80, data=x, contiguous=False, urlpath=p, cparams=cparams()))
