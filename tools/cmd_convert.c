@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus convert: from any format that is read to any that is written. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "commands.h"
@@ -13,6 +14,7 @@ typedef struct talk {
     const char *file;
     bool json;
     size_t n; /* findings printed */
+    const uint64_t *at_end;
 } talk;
 
 /* {"findings": [{"kind": "loss" or "note", "path": ..., "text": ...}, ...]} */
@@ -28,8 +30,21 @@ static void json_finding(talk *t, const cip_finding *f)
 
 static void json_end(const talk *t)
 {
-    if (t->json)
-        puts(t->n == 0 ? "{\"findings\": []}" : "]}");
+    if (!t->json)
+        return;
+    fputs(t->n == 0 ? "{\"findings\": []" : "]", stdout);
+    if (t->at_end != NULL)
+        printf(", \"offset\": %" PRIu64, *t->at_end);
+    puts("}");
+}
+
+/* Where the output begins in a file that was there. */
+static void say_place(const talk *t, const char *out)
+{
+    if (t->json || t->at_end == NULL)
+        return;
+    print_escaped(stdout, out);
+    printf(": begins at byte %" PRIu64 "\n", *t->at_end);
 }
 
 /* A loss, or as a note what it came to. */
@@ -102,7 +117,11 @@ static int by_calls(const opts *o, const cip_convert_options *c)
 {
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
-    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[o->npos - 1], .json = o->json };
+    uint64_t at = 0;
+    talk t = { .bar = { .off = o->no_progress },
+               .file = o->pos[o->npos - 1],
+               .json = o->json,
+               .at_end = o->at_end ? &at : NULL };
     const cip_write_options w = { .size = sizeof w,
                                   .format = c->format,
                                   .version = c->version,
@@ -118,12 +137,15 @@ static int by_calls(const opts *o, const cip_convert_options *c)
                                   .format_options = c->format_options,
                                   .accept_loss = c->accept_loss,
                                   .on_note = on_loss,
+                                  .at_end = o->at_end ? &at : NULL,
                                   .progress = on_bytes,
                                   .user = &t };
     const int rc = o->fill != NULL ? convert_filled(o, &w) : convert_several(o, &w, on_loss, &t);
     end_progress(&t.bar);
     if (rc != EXIT_USAGE)
         json_end(&t);
+    if (rc == EXIT_FINE)
+        say_place(&t, t.file);
     return rc;
 }
 
@@ -132,7 +154,11 @@ int cmd_convert(const opts *o)
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    talk t = { .bar = { .off = o->no_progress }, .file = o->pos[0], .json = o->json };
+    uint64_t at = 0;
+    talk t = { .bar = { .off = o->no_progress },
+               .file = o->pos[0],
+               .json = o->json,
+               .at_end = o->at_end ? &at : NULL };
     cip_convert_options c = { .size = sizeof c };
     int rc = fill(o, &c);
     if (rc != 0)
@@ -155,6 +181,7 @@ int cmd_convert(const opts *o)
     c.progress = on_progress;
     c.user = &t;
     c.input = &open;
+    c.at_end = o->at_end ? &at : NULL;
     const int kind = input_kind_of(o, o->pos[0]);
     if (kind < 0)
         return EXIT_USAGE;
@@ -169,6 +196,8 @@ int cmd_convert(const opts *o)
     json_end(&t);
     if (strcmp(err.part, "output") == 0)
         return complain(o->pos[1], &err);
+    if (st == CIP_OK)
+        say_place(&t, o->pos[1]);
     if (st == CIP_OK)
         return EXIT_FINE;
     rc = complain(o->pos[0], &err);

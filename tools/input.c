@@ -70,6 +70,8 @@ int input_kind_of(const opts *o, const char *path)
         fputs("cippus: --sep goes with csv input\n", stderr);
     else if (o->sep != NULL && !csv_parse_separator(o->sep, &sep))
         fputs("cippus: --sep: expected one character such as ';', or tab\n", stderr);
+    else if (kind != INPUT_KNOWN && o->offset != 0)
+        fputs("cippus: --offset goes with files of a known format\n", stderr);
     else if (o->header && o->no_header)
         fputs("cippus: --header does not go with --no-header\n", stderr);
     else

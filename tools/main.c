@@ -13,28 +13,31 @@
 
 static const command commands[] = {
     { "info", "FILE...", "What a file is: format, writer, size, codecs, checks.", cmd_info, 1, -1,
-      "json blocks chunks path yaml" },
+      "json blocks chunks path yaml offset" },
     { "ls", "FILE...", "A line for each array: path, dtype, shape, storage, codec, stored bytes.",
-      cmd_ls, 1, -1, "json recursive" },
+      cmd_ls, 1, -1, "json recursive offset" },
     { "tree", "FILE... [PATH]", "The metadata tree, an array in one line; or a search in it.",
-      cmd_tree, 1, -1, "json depth find type value blocks" },
+      cmd_tree, 1, -1, "json depth find type value blocks offset" },
     { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
       cmd_cat, 1, 3,
-      "to dtype accept-loss as points block chunk stored mask column-major follow all from shape "
+      "offset to dtype accept-loss as points block chunk stored mask column-major follow all from "
+      "shape "
       "header "
       "no-header unescape sep "
       "byteorder sidecar check" },
     { "stat", "FILE... [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
       cmd_stat, 1, -1,
-      "json column-major from shape header no-header unescape sep dtype byteorder sidecar check" },
+      "json offset column-major from shape header no-header unescape sep dtype byteorder sidecar "
+      "check" },
     { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
-      cmd_verify, 1, -1, "json deep sidecar" },
+      cmd_verify, 1, -1, "json deep sidecar offset" },
     { "convert", "IN... OUT",
       "From any format to any that is written, several into one; no loss goes unsaid. With --fill: "
       "a new "
       "array.",
       cmd_convert, 1, -1,
-      "name fill format codec filter chunks= blocks= sparse encode option path byteorder from "
+      "name fill offset at-end format codec filter chunks= blocks= sparse encode option path "
+      "byteorder from "
       "dtype "
       "shape header no-header unescape sep "
       "standard "
@@ -86,7 +89,7 @@ static const command commands[] = {
     { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
       cmd_recover, 1, 1, "json apply discard" },
     { "repair", "IN OUT", "What can be read of a damaged file, with a report of what was lost.",
-      cmd_repair, 2, 2, "fill in-order format accept-loss overwrite level no-check json" },
+      cmd_repair, 2, 2, "fill in-order offset format accept-loss overwrite level no-check json" },
     { NULL, NULL, NULL, NULL, 0, 0, NULL },
 };
 

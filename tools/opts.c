@@ -92,6 +92,10 @@ const opt_row opt_rows[] = {
          "this number for all elements: convert makes a new array of --dtype and --shape (or "
          "uninit: "
          "nobody has set them), repair those that are lost"),
+    { "offset", "N", "the file begins at byte N of FILE, as one that was appended to another does",
+      OPT_SIZE, offsetof(opts, offset) },
+    FLAG("at-end", at_end,
+         "OUT goes behind the last byte of the file that is there; says at which"),
     FLAG(
         "in-order", in_order,
         "Blosc2 without an index: chunks are in the order of the file (true if all were appended)"),

@@ -36,6 +36,8 @@ typedef struct opts {
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */
     const char *fill;                              /* convert, repair */
+    uint64_t offset;                               /* reading */
+    bool at_end;                                   /* convert */
     bool in_order;                                 /* repair */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */

@@ -250,6 +250,7 @@ cip_open_options open_options(const opts *o, cip_limits *limits)
     open.threads = o->threads;
     open.allow_external = o->allow_external;
     open.force = o->force;
+    open.offset = o->offset;
     open.sidecar = o->sidecar;
     open.roots = o->shards;
     open.nroot = o->nshard;

@@ -34,6 +34,7 @@ typedef struct cip_convert_options {
     cip_level level;     /* what the output survives once it is there */
     bool resolve_refs;   /* arrays that are references become arrays */
     const char *const *format_options; /* as in cip_write_options */
+    uint64_t *at_end;                  /* the same: the output goes behind the file that is there */
 } cip_convert_options;
 
 #define CIP_CONVERT_OPTIONS(...) CIP_OPTIONS(cip_convert_options, __VA_ARGS__)

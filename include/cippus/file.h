@@ -62,6 +62,8 @@ typedef struct cip_open_options {
      * for files that cannot have such. Copied. */
     const char *const *roots;
     size_t nroot;
+    uint64_t offset; /* the file begins at this byte, as one that was appended to another does, and
+                        ends with the other or before it. It cannot be updated */
     cip_salvage salvage; /* what is opened of a damaged file: cip_repair() reads with CERTAIN */
     uint32_t reserved;   /* 0 */
 } cip_open_options;

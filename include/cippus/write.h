@@ -46,6 +46,11 @@ typedef struct cip_write_options {
     cip_progress_fn *progress; /* told bytes that are stored, of those of all arrays put or declared
                                   by then, by the thread that puts or commits; once it stops a
                                   call, the commit is CANCELLED too and nothing is left */
+    /** Not NULL: cip_create writes behind the last byte of the file at its path, which has to be
+     * there, and *at_end becomes the byte where the new one begins (cip_open_options.offset;
+     * Python: blosc2.open(path, offset=...)). There is the old file, or all of the new one behind
+     * it. */
+    uint64_t *at_end;
 } cip_write_options;
 
 #define CIP_WRITE_OPTIONS(...) CIP_OPTIONS(cip_write_options, __VA_ARGS__)

@@ -16,6 +16,7 @@ typedef struct cip_node_entry {
     cip_io *io;       /* the bytes as they lie */                                                  \
     cip_io *overlay;  /* io with an unfinished update's journal over it, or NULL */                \
     cip_patch *patch; /* of the overlay; or NULL */                                                \
+    cip_io *part;     /* what of these is the file, where it begins at an offset; or NULL */       \
     const cip_format *format;                                                                      \
     cip_layout *layout;                                                                            \
     cip_strmap by_path;      /* array path -> index */                                             \
@@ -39,6 +40,7 @@ struct cip_file {
     };
     struct cip_appender *appenders; /* rows are added at the ends of files */
     uint32_t flags;                 /* CIP_OPEN_*, of the layout */
+    uint64_t offset;                /* where the file begins in what was opened */
     const char **root;              /* nroot other folders that parts of it lie in */
     size_t nroot;
     bool updated;             /* cip_append changed the file under this handle */

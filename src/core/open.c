@@ -60,6 +60,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
         return st;
     }
     f->by_path.mem = &f->env.mem;
+    f->offset = o->offset;
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
                (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u) |
                (o->salvage != CIP_SALVAGE_NONE ? CIP_OPEN_SALVAGE : 0u) |
@@ -84,6 +85,7 @@ void cip_file_shut(cip_file *f)
     cip_mem_put(mem, f->by_node);
     cip_strmap_clear(&f->by_path);
     cip_layout_free(f->layout);
+    cip_io_close(f->part);
     cip_io_close(f->overlay);
     if (f->patch != NULL)
         cip_patch_clear(f->patch);
@@ -145,7 +147,7 @@ static cip_status no_format(cip_bytes head, cip_err *err)
 
 static cip_io *shown(const cip_file *f)
 {
-    return f->overlay != NULL ? f->overlay : f->io;
+    return f->part != NULL ? f->part : f->overlay != NULL ? f->overlay : f->io;
 }
 
 static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
@@ -309,6 +311,19 @@ static cip_status watch(cip_file *f, cip_lock_file *lock, cip_err *err)
     return CIP_OK;
 }
 
+/* A file that was appended to another one. */
+static cip_status take_part(cip_file *f, cip_err *err)
+{
+    cip_io *io = f->overlay != NULL ? f->overlay : f->io;
+    if (f->offset == 0)
+        return CIP_OK;
+    if (cip_io_is_folder(io) || f->offset >= io->size)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a file that begins at byte %" PRIu64 " of '%.100s', found %s",
+                        f->offset, io->name, cip_io_is_folder(io) ? "a folder" : "its end");
+    return cip_io_open_part(io, f->offset, io->size - f->offset, &f->part, err);
+}
+
 /* The readers' byte keeps out who writes over bytes in place; a writer who does that just now is
  * waited for. Its journal alone would not do: it says nothing of the update after it. */
 static cip_status open_once(cip_file *f, const char *path, const char *format, cip_err *err)
@@ -319,6 +334,8 @@ static cip_status open_once(cip_file *f, const char *path, const char *format, c
     CIP_TRY(share_foreign(f, path, &lock, err));
     cip_io_note_members(f->io, true);
     cip_status st = apply_journal(f, path, err);
+    if (st == CIP_OK)
+        st = take_part(f, err);
     if (st == CIP_OK)
         st = choose_format(f, format, err);
     if (st == CIP_OK)
@@ -403,6 +420,7 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err)
 {
     f->io = io;
+    CIP_TRY(take_part(f, err));
     CIP_TRY(choose_format(f, format, err));
     return open_layout(f, err);
 }
@@ -427,7 +445,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = strcmp(path, "-") == 0 ? open_stdin(f, o.format, err)
                                            : cip_file_open_path(f, path, o.format, err);
-    if (st == CIP_OK && o.sidecar && strcmp(path, "-") != 0)
+    if (st == CIP_OK && o.sidecar && o.offset == 0 && strcmp(path, "-") != 0)
         cip_checkpoints_file_load(f, path);
     return finish_open(f, st, file);
 }

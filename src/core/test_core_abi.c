@@ -16,7 +16,7 @@
 
 ENDS_WITH(cip_array_options, format_options);
 ENDS_WITH(cip_blosc_params, block);
-ENDS_WITH(cip_convert_options, format_options);
+ENDS_WITH(cip_convert_options, at_end);
 ENDS_WITH(cip_edit_options, reserved);
 ENDS_WITH(cip_explode_options, user);
 ENDS_WITH(cip_limits, reserved);
@@ -25,7 +25,7 @@ ENDS_WITH(cip_read_args, user);
 ENDS_WITH(cip_repair_options, user);
 ENDS_WITH(cip_tree_print_options, reserved);
 ENDS_WITH(cip_verify_options, user);
-ENDS_WITH(cip_write_options, progress);
+ENDS_WITH(cip_write_options, at_end);
 
 /* The answer goes into as much of the struct as the caller's version has. */
 static void older_structs_are_filled_as_far_as_they_go(void **state)

@@ -522,6 +522,17 @@ cip_status fault_create(const char *path, cip_level level, int step, cip_err *er
     return create_row(path, &o, err);
 }
 
+/* A frame of Blosc2 behind a file that is there. */
+cip_status fault_create_at_end(const char *path, cip_level level, int step, cip_err *err)
+{
+    uint64_t at;
+    const cip_write_options o = {
+        .size = sizeof o, .format = "blosc2", .level = level, .threads = 1, .at_end = &at
+    };
+    (void)step;
+    return create_row(path, &o, err);
+}
+
 /* A sparse frame of Blosc2 in three chunks. */
 cip_status fault_create_sparse(const char *path, cip_level level, int step, cip_err *err)
 {

@@ -63,6 +63,7 @@ static const char *const fault_table[] = {
 static const char *const fault_supers[] = { "meta/sizes", "meta/storage", "data/a/__1__.bin",
                                             "data/b/__1__.bin", NULL };
 
+static const char *const fault_alone[] = { NULL };
 static const char *const fault_sparse[] = { "chunks.b2frame", "00000000.chunk", "00000001.chunk",
                                             "00000002.chunk", "00000007.chunk", NULL };
 static const char *const fault_numbered[] = { "chunks.b2frame",
@@ -155,6 +156,8 @@ const fault_scenario fault_scenarios[] = {
          .nstep = 1),
     BOTH("Blosc2: rm, rows, with holes", "a.b2nd", fault_make_frame_with_holes,
          fault_edit_ra_delete, .nstep = 1),
+    BOTH("Blosc2: a frame behind another file", "a.ra", fault_make_rawarray, fault_create_at_end,
+         .members = fault_alone, .nstep = 1),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),
     { .name = "convert: over a file", .file = "a.ra", .make = make_two, .change = convert_over },

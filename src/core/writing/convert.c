@@ -138,7 +138,8 @@ static cip_status to_file(const conversion *c, const char *path, cip_err *err)
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_output *out = NULL;
     const uint32_t caps = cip_store_caps(c->job->format->store, &c->job->spec);
-    CIP_GO(cip_output_begin_for(caps, env, path, c->o->level, c->o->overwrite, &out, err));
+    const cip_output_how how = { c->o->level, c->o->overwrite, c->o->at_end };
+    CIP_GO(cip_output_begin_for(caps, env, path, &how, &out, err));
     CIP_GO(run_to(c, cip_output_out(out), &r, err));
     st = cip_output_commit(out, &r.patch, err);
 done:
@@ -200,7 +201,12 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
         CIP_TRY(cip_convert_plan(job, c->in, c->o->path, c->o->resolve_refs, a, err));
         CIP_TRY(check_loss(job, c->o, err));
     }
-    return strcmp(out, "-") == 0 ? to_pipe(c, err) : to_file(c, out, err);
+    if (strcmp(out, "-") != 0)
+        return to_file(c, out, err);
+    if (c->o->at_end == NULL)
+        return to_pipe(c, err);
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected a file to write behind, found a pipe");
 }
 
 cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,

@@ -186,6 +186,9 @@ cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
 {
     void *user;
+    if (file->part != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a file that begins within another is not changed");
     if (cip_io_path(file->io) != NULL || cip_target_may_open(file->io))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

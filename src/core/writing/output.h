@@ -40,11 +40,32 @@ cip_status cip_output_begin_folder(cip_env *env, const char *path, cip_level lev
                                    cip_output_known *known, cip_output **out, cip_err *err);
 /* Whether some format can open it. */
 cip_output_known cip_output_is_known;
-/* One or the other, by the store's caps. */
+/* Behind the last byte of the file at `path`, which is there; *at: where that is. */
+cip_status cip_output_begin_at_end(cip_env *env, const char *path, cip_level level, uint64_t *at,
+                                   cip_output **out, cip_err *err);
+
+/* How the file at a path is made. */
+typedef struct cip_output_how {
+    cip_level level;
+    bool overwrite;
+    uint64_t *at_end; /* not NULL: behind the file that is there, at this byte */
+} cip_output_how;
+
+/* One or the other, by what is asked for and the store's caps. */
 static inline cip_status cip_output_begin_for(uint32_t caps, cip_env *env, const char *path,
-                                              cip_level level, bool overwrite, cip_output **out,
+                                              const cip_output_how *how, cip_output **out,
                                               cip_err *err)
 {
+    const cip_level level = how->level;
+    const bool overwrite = how->overwrite;
+    if (how->at_end != NULL && overwrite)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a file to write behind, not one to replace");
+    if (how->at_end != NULL && (caps & CIP_STORE_FOLDER) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a format of one file to write behind another, not a folder");
+    if (how->at_end != NULL)
+        return cip_output_begin_at_end(env, path, level, how->at_end, out, err);
     if ((caps & CIP_STORE_FOLDER) == 0)
         return cip_output_begin(env, path, level, overwrite, out, err);
     return cip_output_begin_folder(env, path, level, overwrite, cip_output_is_known, out, err);
