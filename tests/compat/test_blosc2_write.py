@@ -334,3 +334,22 @@ def test_arrays_of_one_value(cippus, tmp_path, sparse):
     path = tmp_path / "huge.b2nd"
     cippus.run("convert", "--fill", "nan", "--dtype", "f4", "--shape", "1000000,1000000", path)
     assert path.stat().st_size < 1000 and np.isnan(blosc2.open(str(path))[999_999, 5])
+
+
+@pytest.mark.parametrize("codec", list(CODECS))
+def test_bare_chunks(cippus, rng, tmp_path, codec):
+    import blosc
+    for dtype in ("u1", "<i4", "<f8", "S20"):
+        for n in (1, 5, 100, 3000, 200_000):
+            a = random_array(rng, np.dtype(dtype), (n,))
+            for filters in ("none", "shuffle", "bitshuffle"):
+                words = ["--accept-loss", "--codec", codec, "--filter", filters]
+                path = convert(cippus, a, tmp_path / "a.b2chunk", *words)
+                assert blosc2.decompress2(path.read_bytes()) == a.tobytes()
+                same(cippus.array(path), a.view("u1"))
+                path = convert(cippus, a, tmp_path / "a.blosc", *words)
+                assert blosc.decompress(path.read_bytes()) == a.tobytes()
+                same(cippus.array(path), a.view("u1"))
+    for value, n in ((0, 1000), (9, 1000), (9, 0)):  # special ones
+        cippus.run("convert", "--fill", value, "--dtype", "u1", "--shape", n, tmp_path / "a.b2chunk", "--overwrite")
+        assert blosc2.decompress2((tmp_path / "a.b2chunk").read_bytes()) == bytes([value]) * n

@@ -37,6 +37,8 @@ const cip_format_option cip_b2_options[] = {
 
 const cip_format_kind cip_b2_kinds[] = {
     { "b2frame", "Blosc2 frame that is a list of items, without type and shape" },
+    { "b2chunk", "one chunk of Blosc2 and nothing else" },
+    { "blosc", "one chunk of Blosc1 and nothing else" },
     { NULL, NULL },
 };
 
@@ -50,6 +52,16 @@ static cip_status bad_option(const cip_spec *spec, size_t option, const char *ex
 {
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
                     cip_b2_options[option].key, given(spec, option));
+}
+
+static bool is_blosc1(const cip_spec *spec)
+{
+    return spec->kind != NULL && strcmp(spec->kind, "blosc") == 0;
+}
+
+bool cip_b2_is_bare(const cip_spec *spec)
+{
+    return is_blosc1(spec) || (spec->kind != NULL && strcmp(spec->kind, "b2chunk") == 0);
 }
 
 bool cip_b2_is_sparse(const cip_spec *spec)
@@ -126,14 +138,14 @@ static cip_status fit_codec(const cip_dtype *d, const char *filter, const char *
 /* Texts are shuffled by character, as python-blosc2 does. */
 static void set_defaults(const cip_dtype *d, cip_blosc_spec *b)
 {
-    b->compcode = CIP_WITH_ZSTD ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
+    b->compcode = CIP_WITH_ZSTD && !b->blosc1 ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
     b->level = LEVEL;
     b->split = CIP_BLOSC_SPLIT_AUTO;
     b->dict = false;
     memset(b->filter, 0, sizeof b->filter);
     memset(b->filter_meta, 0, sizeof b->filter_meta);
     b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
-    b->filter_meta[CIP_BLOSC_FILTERS - 1] = d->kind == CIP_UCS4 ? 4 : 0;
+    b->filter_meta[CIP_BLOSC_FILTERS - 1] = d->kind == CIP_UCS4 && !b->blosc1 ? 4 : 0;
 }
 
 /* Codec and filters as a frame's header has them, without what changes values once more. */
@@ -191,9 +203,10 @@ static cip_status choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     static const char *const splits[] = { "auto", "always", "never" };
     const char *filter = given(spec, OPTION_FILTER), *split = given(spec, OPTION_SPLIT),
                *dict = given(spec, OPTION_DICT);
-    const cip_b2_frame *like = cip_b2_frame_of(spec);
+    const cip_b2_frame *like = is_blosc1(spec) ? NULL : cip_b2_frame_of(spec);
     cip_blosc_spec *b = &how->blosc;
-    b->typesize = (uint32_t)d->itemsize;
+    b->blosc1 = is_blosc1(spec);
+    b->typesize = b->blosc1 && d->itemsize > CIP_BLOSC_MAX_TYPESIZE ? 1 : (uint32_t)d->itemsize;
     if (like != NULL)
         set_like(&like->h, b);
     if (like == NULL || b->compcode > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK)
@@ -310,6 +323,29 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
     how->nchunk = nd->nchunk;
     CIP_TRY(count_chunks(how, err));
     how->nbytes = how->nchunk * how->chunk_size; /* both below 2^31 */
+    return CIP_OK;
+}
+
+/* All items in one chunk, with blocks that the codec chooses if nobody else does. */
+static cip_status choose_bare(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
+                              cip_err *err)
+{
+    int64_t block[1] = { 0 };
+    how->nbytes = (uint64_t)spec->array[0].shape[0] * d->itemsize;
+    if (given(spec, OPTION_CHUNKS) != NULL || given(spec, OPTION_SPARSE) != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no chunks and no folder for a file that is one chunk");
+    if (how->nbytes > CIP_BLOSC_MAX_NBYTES)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d bytes for one chunk, found %" PRIu64
+                        "; a .b2frame or .b2nd file holds more",
+                        CIP_BLOSC_MAX_NBYTES, how->nbytes);
+    CIP_TRY(take_lengths(spec, OPTION_BLOCKS, 1, block, err));
+    if ((uint64_t)block[0] * d->itemsize > cip_max_u64(d->itemsize, how->nbytes))
+        return bad_option(spec, OPTION_BLOCKS, "blocks within the chunk", err);
+    how->blosc.blocksize = (uint32_t)((uint64_t)block[0] * d->itemsize);
+    how->chunk_size = cip_max_u64(how->nbytes, d->itemsize);
+    how->nchunk = how->nbytes != 0;
     return CIP_OK;
 }
 
@@ -436,7 +472,11 @@ cip_status cip_b2_choose(const cip_spec *spec, const cip_dtype *d, cip_arena *ar
     CIP_TRY(take_sparse(spec, &out->sparse, err));
     CIP_TRY(cip_spec_array_nbytes(&spec->array[0], d, &nbytes, err));
     CIP_TRY(choose_codec(spec, d, out, err));
-    CIP_TRY(out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err));
+    if (cip_b2_is_bare(spec))
+        CIP_TRY(choose_bare(spec, d, out, err));
+    else
+        CIP_TRY(out->plain ? choose_plain(spec, d, out, err) : choose_nd(spec, d, arena, out, err));
+    out->bare = cip_b2_is_bare(spec);
     return settle_codec(spec, out, err);
 }
 
@@ -460,9 +500,14 @@ void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_repor
         tell(loss, CIP_WARN, a, "the mask is lost: Blosc2 frames have none");
     if (a->dtype->itemsize == 0)
         tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
-    if (spec->kind != NULL && a->ndim != 1)
+    const bool bare = cip_b2_is_bare(spec);
+    if (bare && a->ndim != 1)
+        tell(loss, CIP_BAD, a, "a chunk has one axis; a .b2nd file has any");
+    if (bare && a->dtype->kind != CIP_U8)
+        tell(loss, CIP_WARN, a, "the type is lost: a chunk is bytes to who reads it");
+    if (!bare && spec->kind != NULL && a->ndim != 1)
         tell(loss, CIP_BAD, a, "a plain frame has one axis; a .b2nd file has any");
-    if (spec->kind != NULL && !is_bytes(a->dtype))
+    if (!bare && spec->kind != NULL && !is_bytes(a->dtype))
         tell(loss, CIP_WARN, a,
              "the type is lost: a plain frame says nothing but the size of its items");
     if (a->ndim > CIP_B2_MAX_NDIM)

@@ -36,6 +36,8 @@ static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *er
     cip_tree_rest rest = { .spec = spec };
     cip_status st;
     cip_tell_names(spec, who, loss);
+    if (cip_b2_is_bare(spec))
+        return cip_tell_tree(spec, NULL, "Blosc chunks", loss, err);
     if (cip_node_kind(spec->tree) != CIP_NODE_MAP)
         return cip_tell_tree(spec, NULL, who, loss, err);
     for (uint32_t i = 0; i < spec->tree->len; i++) {
@@ -166,6 +168,11 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
     fill_header(&w->how, &w->h);
     fill_form(w, stored, b->form);
+    if (w->how.bare) {
+        b->form->specials = w->how.blosc.blosc1 ? 0 : b->form->specials;
+        *state = w;
+        return CIP_OK;
+    }
     CIP_TRY(cip_b2_keep_tree(spec, b->arena, &meta, &w->vlmeta, NULL, err));
     cip_b2_tell_many(spec->notes, w->vlmeta.n);
     if (w->how.sparse && b->out->member == NULL)
@@ -214,8 +221,29 @@ static cip_status put_values(writer *w, const cip_chunk_in *c, cip_err *err)
     return CIP_OK;
 }
 
+/* The file is the chunk, a special one too. */
+static cip_status put_bare(writer *w, const cip_chunk_in *c, cip_err *err)
+{
+    static const cip_blosc_special code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
+                                              [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
+                                              [CIP_CHUNK_VALUE] = CIP_BLOSC_VALUE,
+                                              [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
+    const size_t cap = CIP_BLOSC_HEADER + w->how.blosc.typesize;
+    uint8_t *at;
+    size_t n;
+    w->next++;
+    if (c->state == CIP_CHUNK_DATA)
+        return cip_out_write(w->out, c->bytes.ptr, c->bytes.len, err);
+    CIP_TRY(cip_buf_reserve(&w->part, cap, &at, err));
+    CIP_TRY(cip_blosc_encode_special(&w->how.blosc, code[c->state], c->value, (uint32_t)c->raw_len,
+                                     at, cap, &n, err));
+    return cip_out_write(w->out, at, n, err);
+}
+
 static cip_status put_entry(writer *w, const cip_chunk_in *c, cip_err *err)
 {
+    if (w->how.bare)
+        return put_bare(w, c, err);
     const uint64_t special = cip_b2_special_entry(c->state, c->bytes.ptr, c->bytes.len);
     if (c->state == CIP_CHUNK_VALUE)
         return put_values(w, c, err);
@@ -258,6 +286,16 @@ static cip_status write_index(writer *w, cip_err *err)
     return cip_out_write(to, w->part.ptr, w->part.len, err);
 }
 
+/* A chunk of no bytes. */
+static cip_status put_empty(writer *w, cip_err *err)
+{
+    uint8_t chunk[CIP_BLOSC_HEADER];
+    size_t n;
+    CIP_TRY(cip_blosc_encode(&w->env->mem, &w->how.blosc, (cip_bytes){ NULL, 0 }, chunk,
+                             sizeof chunk, &n, err));
+    return cip_out_write(w->out, chunk, n, err);
+}
+
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     writer *w = state;
@@ -266,6 +304,8 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     if (w->next != w->how.nchunk)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
+    if (w->how.bare)
+        return w->next != 0 ? CIP_OK : put_empty(w, err);
     CIP_TRY(write_index(w, err));
     if (w->how.sparse)
         return CIP_OK;
@@ -287,7 +327,9 @@ static void clear(void *state)
 static uint32_t caps_for(const cip_spec *spec)
 {
     return CIP_STORE_ONE_ARRAY | CIP_STORE_UPDATES |
-           (cip_b2_is_sparse(spec) ? CIP_STORE_FOLDER : CIP_STORE_PATCHES);
+           (cip_b2_is_bare(spec)     ? 0
+            : cip_b2_is_sparse(spec) ? CIP_STORE_FOLDER
+                                     : CIP_STORE_PATCHES);
 }
 
 const cip_array_store cip_b2_store = {

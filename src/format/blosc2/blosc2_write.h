@@ -10,6 +10,7 @@
 
 typedef struct cip_b2_how {
     bool plain;  /* a list of items, without the metalayer b2nd */
+    bool bare;   /* plain: one chunk without a frame */
     bool sparse; /* in a folder, a file for each chunk */
     bool takes;  /* nothing was asked of codec and filters: chunks may stay as they are stored */
     cip_blosc_spec blosc;
@@ -25,6 +26,8 @@ extern const cip_format_kind cip_b2_kinds[];
 
 /* Names what the frame cannot hold of the array: type, axes, values that filters change. */
 void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss);
+/* Whether no frame is wanted, but a chunk. */
+bool cip_b2_is_bare(const cip_spec *spec);
 /* Whether the frame is to be a folder. */
 bool cip_b2_is_sparse(const cip_spec *spec);
 /* The frame that all of the only array lies in, or NULL. */

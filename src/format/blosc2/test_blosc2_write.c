@@ -359,6 +359,10 @@ static void what_a_frame_cannot_hold_is_named(void **state)
           "the type is lost: a plain frame says nothing but the size of its items\n" },
         { array_of(CIP_F32, 1, many), NULL, lossy, 1, 0,
           "the filter trunc_prec loses bits of the elements\n" },
+        { array_of(CIP_U8, 1, many), "b2chunk", NULL, 0, 0, "" },
+        { array_of(CIP_F32, 2, many), "blosc", NULL, 1, 1,
+          "a chunk has one axis; a .b2nd file has any\n"
+          "the type is lost: a chunk is bytes to who reads it\n" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         cip_spec spec = spec_of(&row[i].a, row[i].option);
@@ -439,24 +443,13 @@ static void metadata_become_metalayers(void **state)
 
 /* --- failures --------------------------------------------------------------------------------- */
 
-static void failing_allocations_and_writes_are_reported(void **state)
+static void fail_each(const cip_spec *spec, const void *raw)
 {
-    (void)state;
-    static const int64_t shape[] = { 20, 25 };
-    const char *const option[OPTIONS] = { "7,25", "3,8" };
-    const cip_spec_array a = array_of(CIP_U16, 2, shape);
-    cip_mem mem;
-    cip_mem_init(&mem, NULL, 0);
-    cip_arena arena = { .mem = &mem };
-    cip_spec spec = spec_of(&a, option);
-    uint8_t raw[1000];
-    fill(raw, sizeof raw);
-    spec.tree = tree_of(&arena, "vlmeta", "k", 3);
     for (size_t n = 1;; n++) {
         fail_alloc alloc = { .fail_at = n };
         const cip_allocator from = { fail_alloc_resize, &alloc };
         one_output o = { 0 };
-        cip_status st = one_write_from(&o, &cip_format_blosc2, &spec, raw, 100, &from);
+        cip_status st = one_write_from(&o, &cip_format_blosc2, spec, raw, 100, &from);
         one_output_clear(&o);
         assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
         assert_int_equal(alloc.held, 0);
@@ -465,11 +458,33 @@ static void failing_allocations_and_writes_are_reported(void **state)
     }
     for (size_t n = 1;; n += 17) {
         one_output o = { .fail_after = n };
-        cip_status st = one_write(&o, &cip_format_blosc2, &spec, raw, 100);
+        cip_status st = one_write(&o, &cip_format_blosc2, spec, raw, 100);
         one_output_clear(&o);
         if (st == CIP_OK)
             break;
         assert_int_equal(st, CIP_ERR_IO);
+    }
+}
+
+static void failing_allocations_and_writes_are_reported(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 20, 25 }, list[] = { 500 };
+    const char *const option[OPTIONS] = { "7,25", "3,8" };
+    const cip_spec_array a = array_of(CIP_U16, 2, shape), items = array_of(CIP_U16, 1, list);
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_spec spec = spec_of(&a, option);
+    uint8_t raw[1000];
+    fill(raw, sizeof raw);
+    spec.tree = tree_of(&arena, "vlmeta", "k", 3);
+    fail_each(&spec, raw);
+    spec = spec_of(&items, NULL);
+    for (int k = 0; k < 3; k++) {
+        spec.kind = cip_b2_kinds[k].name;
+        fail_each(&spec, raw);
+        memset(raw, 7, sizeof raw); /* special from the second on */
     }
     cip_arena_clear(&arena);
 }
