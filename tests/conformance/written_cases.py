@@ -417,6 +417,8 @@ def blosc2s():
     for dtype, chunks in itertools.product(["u1le", "f8be", "rec"], ["chunks=40,30", "chunks=13,11"]):
         yield f"blosc2/sparse/{dtype}/{chunks}", frame(dtype, "40x30", "sparse=yes", chunks)
     yield "blosc2/list", frame("u1le", "700", "chunks=300", kind="b2frame")
+    for kind, dtype in itertools.product(("b2chunk", "blosc"), ("u1le", "f4le")):
+        yield f"blosc2/chunk/{kind}/{dtype}", frame(dtype, "700", "lossy=1", kind=kind)
     yield "blosc2/list/lossy", frame("i4le", "7", "lossy=1", kind="b2frame")
 
 

@@ -236,6 +236,44 @@ static void blosc_chunks_move_as_they_are_stored(void **state)
     scratch_close(&dir);
 }
 
+/* In a block of ASDF they become one. */
+static void try_joined(const scratch *dir)
+{
+    static subject s;
+    char path[512];
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    begin(&s);
+    snprintf(path, sizeof path, "%s/out.asdf", dir->dir);
+    cip_convert_options o = { .size = sizeof o, .overwrite = true, .level = CIP_LEVEL_PROCESS };
+    o.codec = "blsc";
+    o.accept_loss = true;
+    const cip_status st = cip_convert_file(s.f, path, &o, &err);
+    if (!s.damaged) {
+        must(st, &err);
+        must(cip_open(path, NULL, &f, &err), &err);
+        static uint8_t back[MOST];
+        must(cip_read(cip_file_array(f, 0), NULL, cip_dtype_of(s.kind), back, s.nbytes, &err),
+             &err);
+        if (memcmp(back, s.elems, s.nbytes) != 0)
+            fail_msg("seed %llu: other elements", (unsigned long long)now);
+        must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);
+        cip_file_close(f);
+    }
+    end(&s);
+}
+
+static void blosc_chunks_become_one(void **state)
+{
+    scratch dir;
+    const uint64_t first = test_seed(), n = test_full() ? ALL : SAMPLE;
+    (void)state;
+    assert_true(scratch_open(&dir));
+    for (now = first; now < first + n; now++)
+        try_joined(&dir);
+    scratch_close(&dir);
+}
+
 /* --- into the midst of an array ----------------------------------------------------------------
  */
 
@@ -312,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blosc_chunks_move_as_they_are_stored),
+        cmocka_unit_test(blosc_chunks_become_one),
         cmocka_unit_test(chunks_take_the_places_of_others_as_they_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

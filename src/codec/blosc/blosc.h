@@ -100,6 +100,7 @@ typedef struct cip_blosc_spec {
     uint32_t blocksize; /* 0: chosen from level, codec and typesize */
     int split;          /* cip_blosc_split */
     bool blosc1;        /* a Blosc1 chunk (16-byte header, version 2) */
+    bool joined;        /* ... that is to be one with others: only what is like them is taken */
     bool dict;          /* a dictionary of its own (zstd, lz4, lz4hc) */
     uint8_t codec_meta;
     uint8_t filter[CIP_BLOSC_FILTERS], filter_meta[CIP_BLOSC_FILTERS];

@@ -6,6 +6,8 @@
  * and places. */
 #include "codec/blosc/blosc_join.h"
 
+#include <string.h>
+
 #include "base/endian.h"
 #include "base/num.h"
 #include "codec/blosc/blosc_encoder.h"
@@ -20,6 +22,24 @@ struct cip_blosc_join {
     cip_buf again;  /* a chunk that is made anew */
     uint64_t raw, stored;
 };
+
+bool cip_blosc_join_like(const cip_blosc_head *h, uint64_t nbytes, cip_blosc_spec *out)
+{
+    cip_blosc_form form;
+    cip_blosc_spec p = { .typesize = h->typesize,
+                         .compcode = h->compcode,
+                         .level = 5,
+                         .blocksize = h->blocksize,
+                         .split = h->split ? CIP_BLOSC_SPLIT_ALWAYS : CIP_BLOSC_SPLIT_NEVER,
+                         .blosc1 = true,
+                         .joined = true };
+    memcpy(p.filter, h->filter, sizeof p.filter);
+    if (h->version != CIP_BLOSC1_VERSION || h->compcode < 0 || h->compcode > CIP_BLOSC_ZSTD ||
+        h->compcode == CIP_BLOSC_SNAPPY || cip_blosc_form_make(&p, nbytes, &form, NULL) != CIP_OK)
+        return false;
+    *out = p;
+    return form.p.blocksize == h->blocksize && form.split == h->split;
+}
 
 cip_status cip_blosc_join_new(cip_mem *mem, const cip_blosc_spec *p, uint64_t nbytes,
                               cip_blosc_join **out, cip_err *err)
@@ -127,6 +147,9 @@ static cip_status put_stored(cip_blosc_join *j, cip_bytes chunk, const cip_blosc
         CIP_TRY(start_block(j, body, from, err));
         CIP_TRY(cip_buf_add(body, chunk.ptr + at, len, err));
     }
+    if (body->len - from != chunk.len - h->header - (size_t)h->nblock * SIZE_LEN)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected nothing but blocks in a Blosc chunk of %zu bytes", chunk.len);
     return CIP_OK;
 }
 

@@ -13,6 +13,9 @@ typedef struct cip_blosc_join cip_blosc_join;
  * chunk are a multiple of. ARG; UNSUPPORTED for more than a chunk holds. */
 cip_status cip_blosc_join_new(cip_mem *mem, const cip_blosc_spec *p, uint64_t nbytes,
                               cip_blosc_join **out, cip_err *err);
+/* How chunks are to be that can be joined to nbytes bytes with one that begins with the head `h`:
+ * false: it cannot be. */
+bool cip_blosc_join_like(const cip_blosc_head *h, uint64_t nbytes, cip_blosc_spec *out);
 /* Appends the blocks of the next chunk to `body`. ARG for one that is not as `p` says. */
 cip_status cip_blosc_join_add(cip_blosc_join *j, cip_bytes chunk, cip_buf *body, cip_err *err);
 /* Appends what stands before them all: header and table. ARG when bytes are missing; UNSUPPORTED

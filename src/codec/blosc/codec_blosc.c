@@ -409,6 +409,16 @@ static bool takes_blosc2(const cip_blosc_spec *spec, const cip_blosc_head *h)
            (spec->blocksize == 0 || h->blocksize == spec->blocksize);
 }
 
+/* Chunks whose blocks may stand in one. */
+static bool takes_joined(const cip_blosc_spec *spec, const cip_blosc_head *h)
+{
+    return h->version == CIP_BLOSC1_VERSION && h->typesize == spec->typesize &&
+           memcmp(h->filter, spec->filter, sizeof h->filter) == 0 &&
+           (h->memcpyed || (h->compcode == spec->compcode &&
+                            h->split == (spec->split == CIP_BLOSC_SPLIT_ALWAYS))) &&
+           (h->blocksize == spec->blocksize || h->nbytes < spec->blocksize);
+}
+
 /* Blosc1: of the version that its library reads, and without snappy, which few builds of it have.
  */
 static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len)
@@ -418,7 +428,9 @@ static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t
     return spec != NULL && cip_blosc_head_parse(head, &h, NULL) == CIP_OK && h.cbytes == len &&
            h.nbytes == raw_len && h.compcode != CIP_BLOSC_SNAPPY &&
            cip_blosc_known(&h, NULL) == CIP_OK &&
-           (spec->blosc1 ? h.version == CIP_BLOSC1_VERSION : takes_blosc2(spec, &h));
+           (spec->joined   ? takes_joined(spec, &h)
+            : spec->blosc1 ? h.version == CIP_BLOSC1_VERSION
+                           : takes_blosc2(spec, &h));
 }
 
 static size_t blosc_bound(size_t n)

@@ -111,6 +111,12 @@ cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_er
     return cip_report_progress(b->told, n) ? cip_report_status(b->told, err) : CIP_OK;
 }
 
+cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in *chunk,
+                                 cip_err *err)
+{
+    return cip_asdf_bloscw_chunk(b->blosc, i, chunk, err);
+}
+
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];

@@ -51,6 +51,7 @@ cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *e
                                  .level = blsc ? LEVEL_BLSC : LEVEL_BLS2,
                                  .blosc1 = blsc };
     p->blosc.filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
+    p->named = codec[0] != '\0' || p->level != 0;
     if (p->level != 0)
         p->blosc.level = p->level;
     if (p->level < 0 || p->level > 9)
@@ -75,6 +76,7 @@ cip_status cip_asdf_packing_filter(const char *filter, asdf_packing *p, cip_err 
     if (!cip_asdf_is_blosc(p))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected the codec blsc or bls2 for filters, found %s", p->name);
+    p->named = true;
     memset(p->blosc.filter, 0, sizeof p->blosc.filter);
     CIP_TRY(cip_blosc_filters_parse(filter, p->blosc.filter, p->blosc.filter_meta, err));
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++) {
@@ -159,7 +161,8 @@ static cip_status begin_blsc(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
                         "expected at most %d bytes for the codec blsc, found %" PRIu64
                         "; bls2 takes more",
                         CIP_BLOSC_MAX_NBYTES, nbytes);
-    w->spec.blocksize = (uint32_t)(BLOCK / unit * unit);
+    if (w->spec.blocksize == 0)
+        w->spec.blocksize = (uint32_t)(BLOCK / unit * unit);
     w->form.chunk_nbytes = CHUNK_BLOCKS * (uint64_t)w->spec.blocksize;
     w->form.step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &w->spec };
     w->form.nstep = 1;
@@ -167,10 +170,11 @@ static cip_status begin_blsc(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
 }
 
 /* Chunks of zeros are found; a value of a single byte would say nothing of items. */
-static cip_status begin_bls2(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
+static cip_status begin_bls2(asdf_bloscw *w, const cip_array *source, uint64_t nbytes, cip_err *err)
 {
     const cip_b2_nested n = { .env = w->env,
-                              .blosc = &w->spec,
+                              .blosc = source == NULL ? &w->spec : NULL,
+                              .source = source,
                               .typesize = w->spec.typesize,
                               .nitem = nbytes / w->spec.typesize };
     CIP_TRY(cip_b2_nested_begin(&n, &w->arena, &w->out, &w->form, &w->frame, err));
@@ -185,13 +189,16 @@ static cip_status begin(asdf_bloscw *w, const asdf_packing *how, uint64_t nbytes
     const cip_chunker_to to = { blsc ? store_part : store_chunk, w, NULL };
     const uint64_t item = how->typesize;
     w->spec = how->blosc;
-    w->spec.typesize = item == 0 || nbytes % item != 0 ||
-                               item > (blsc ? CIP_BLOSC_MAX_TYPESIZE : CIP_BLOSC_MAX_BLOCKSIZE)
-                           ? 1
-                           : (uint32_t)item;
+    if (w->spec.typesize == 0)
+        w->spec.typesize = item == 0 || nbytes % item != 0 ||
+                                   item > (blsc ? CIP_BLOSC_MAX_TYPESIZE : CIP_BLOSC_MAX_BLOCKSIZE)
+                               ? 1
+                               : (uint32_t)item;
     CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
     w->out = cip_temporary_out(w->temporary);
-    CIP_TRY(blsc ? begin_blsc(w, nbytes, err) : begin_bls2(w, nbytes, err));
+    CIP_TRY(blsc ? begin_blsc(w, nbytes, err) : begin_bls2(w, how->source, nbytes, err));
+    if (how->source != NULL)
+        return CIP_OK;
     w->form.dtype = cip_dtype_fixed(CIP_U8, false);
     return cip_chunker_new(w->env, &w->form, nbytes, &to, &w->chunker, err);
 }
@@ -219,6 +226,12 @@ cip_status cip_asdf_bloscw_write(asdf_bloscw *w, const void *p, size_t n, cip_er
     return cip_chunker_write(w->chunker, (cip_bytes){ p, n }, err);
 }
 
+cip_status cip_asdf_bloscw_chunk(asdf_bloscw *w, uint64_t i, const cip_chunk_in *c, cip_err *err)
+{
+    w->taken += c->raw_len * c->run;
+    return w->frame != NULL ? store_chunk(w, i, 1, c, err) : store_part(w, i, 1, c, err);
+}
+
 uint64_t cip_asdf_bloscw_raw(const asdf_bloscw *w)
 {
     return w->taken;
@@ -231,7 +244,8 @@ static cip_status put(void *user, const void *p, size_t n, cip_err *err)
 
 cip_status cip_asdf_bloscw_finish(asdf_bloscw *w, cip_out *to, cip_err *err)
 {
-    CIP_TRY(cip_chunker_finish(w->chunker, err));
+    if (w->chunker != NULL)
+        CIP_TRY(cip_chunker_finish(w->chunker, err));
     if (w->frame != NULL) {
         CIP_TRY(cip_b2_nested_end(w->frame, &w->env->mem, &w->out, err));
     } else {

@@ -80,7 +80,8 @@ static cip_status tell_worst(asdf_writer *w, const asdf_target *t, cip_err *err)
     return cip_report_status(w->spec.notes, err);
 }
 
-/* `again`: what did not become smaller may be asked for once more, to be stored as it is. */
+/* `again`: what did not become smaller may be asked for once more, to be stored as it is; but not
+ * chunks that came as they are stored. */
 static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
 {
     asdf_target *t = w->target[w->open];
@@ -93,7 +94,7 @@ static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
         asdf_part *p = part_of(w, t);
         CIP_TRY(cip_asdf_blockw_end(&w->block, &larger, err));
         CIP_TRY(tell_worst(w, t, err));
-        if (larger && again != NULL) {
+        if (larger && again != NULL && t->how.packing.source == NULL) {
             *again = true;
             t->left = t->nbytes;
             t->how.chain = NULL;
@@ -198,29 +199,40 @@ cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *
     return st;
 }
 
-static cip_status store_chunk(asdf_writer *w, asdf_target *t, const cip_chunk_in *c, cip_err *err)
+static cip_status store_chunk(asdf_writer *w, asdf_target *t, uint64_t i, const cip_chunk_in *c,
+                              cip_err *err)
 {
-    if (c->raw_len > t->left || t->s->is_view)
+    uint64_t n;
+    if (cip_mul_overflow(c->raw_len, c->run, &n) || n > t->left || t->s->is_view)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %zu", t->left,
-                        c->bytes.len);
-    t->left -= c->raw_len;
+                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, t->left, n);
+    t->left -= n;
+    if (t->how.packing.source != NULL)
+        return cip_asdf_blockw_chunk(&w->block, i, c, err);
     if (t->where == CIP_WHERE_INLINE)
         return cip_buf_add(&t->data, c->bytes.ptr, c->bytes.len, err);
     return cip_asdf_blockw_write(&w->block, c->bytes.ptr, c->bytes.len, err);
+}
+
+/* Encoded only where that was said. */
+static bool is_wanted(const asdf_target *t, const cip_chunk_in *c)
+{
+    return t->how.packing.source != NULL ||
+           (c->state == CIP_CHUNK_DATA && c->bytes.len == c->raw_len);
 }
 
 cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
                                const cip_chunk_in *chunk, cip_err *err)
 {
     asdf_writer *w = state;
-    (void)i;
     for (size_t k = 0; k < n; k++) {
-        if (array >= w->n || chunk[k].state != CIP_CHUNK_DATA ||
-            chunk[k].bytes.len != chunk[k].raw_len || w->target[array]->state == ASDF_DONE)
+        const cip_chunk_in *c = &chunk[k];
+        if (array >= w->n || w->target[array]->state == ASDF_DONE ||
+            !is_wanted(w->target[array], c))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
         CIP_TRY(advance(w, array, err));
-        CIP_TRY(store_chunk(w, w->target[array], &chunk[k], err));
+        CIP_TRY(store_chunk(w, w->target[array], i, c, err));
+        i += c->run;
     }
     return CIP_OK;
 }

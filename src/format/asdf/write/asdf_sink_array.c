@@ -80,5 +80,7 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
     }
     w->target[w->n++] = t;
     *form = (cip_array_form){ .dtype = t->stored };
+    if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
+        return cip_asdf_blosc_take(w->env, w->a, s->source, t->nbytes, &t->how.packing, form, err);
     return CIP_OK;
 }

@@ -87,6 +87,9 @@ typedef struct asdf_packing {
     const cip_framing *framing; /* NULL: as it is, or: */
     cip_blosc_spec blosc;       /* of blsc and bls2, without typesize */
     uint64_t typesize;          /* bytes of an element, for these; 0: not known */
+    bool named;                 /* codec, level or filters in them were asked for */
+    const cip_array *source;    /* whose chunks they take as they are stored, which then come one
+                                   by one; or NULL */
     int level;
 } asdf_packing;
 
@@ -120,11 +123,18 @@ uint64_t cip_asdf_block_item(const cip_layout *l, size_t block);
 void cip_asdf_blosc_like(cip_layout *l, const asdf_block *b, asdf_packing *p);
 /* Sets p->blosc; `codec`: the one in it, or "". UNSUPPORTED, ARG. */
 cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *err);
+/* Of an array whose source is stored in chunks that the payload takes: sets p->source, and says in
+ * *form how they are. Others stay. Texts and forms live in the arena. */
+cip_status cip_asdf_blosc_take(cip_env *env, cip_arena *a, const cip_array *source, uint64_t nbytes,
+                               asdf_packing *p, cip_array_form *form, cip_err *err);
 typedef struct asdf_bloscw asdf_bloscw;
 /* For nbytes raw bytes, 1 or more. UNSUPPORTED for more than blsc holds. */
 cip_status cip_asdf_bloscw_new(cip_env *env, const asdf_packing *how, uint64_t nbytes,
                                asdf_bloscw **out, cip_err *err);
 cip_status cip_asdf_bloscw_write(asdf_bloscw *w, const void *p, size_t n, cip_err *err);
+/* A finished chunk, of p->source. */
+cip_status cip_asdf_bloscw_chunk(asdf_bloscw *w, uint64_t i, const cip_chunk_in *chunk,
+                                 cip_err *err);
 /* All of the payload to `to`. ARG when bytes are missing. */
 cip_status cip_asdf_bloscw_finish(asdf_bloscw *w, cip_out *to, cip_err *err);
 /* Bytes taken so far. */
@@ -171,6 +181,9 @@ cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *o
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
 /* Whole values where a chain quantizes. */
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err);
+/* ... or finished chunks, in order, where how.source is. */
+cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in *chunk,
+                                 cip_err *err);
 /* Completes the payload and the header; then *larger says that it did not become smaller (of a
  * codec; a chain stays), and cip_asdf_blockw_undo takes it back. */
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err);
