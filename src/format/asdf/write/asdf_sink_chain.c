@@ -33,7 +33,8 @@ static cip_status early(cip_env *env, cip_arena *a, const char *encode, asdf_how
                         how->packing.name);
     if (encode == NULL)
         return zlib ? read_chain(env, a, "[zlib]", how, err) : CIP_OK;
-    how->packing.framing = NULL;
+    const int level = how->packing.level;
+    CIP_TRY(cip_asdf_packing(NULL, level, &how->packing, err));
     return read_chain(env, a, encode, how, err);
 }
 
