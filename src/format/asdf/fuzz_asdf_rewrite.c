@@ -34,8 +34,8 @@ static cip_status member(void *user, const char *name, cip_out **out, cip_err *e
 
 static cip_status run(cip_layout *l, unsigned how, cip_out *out, cip_err *err)
 {
-    static const char *const codecs[] = { NULL, "none", "lz4", "zlib" };
-    const cip_spec spec = { .codec = codecs[how / 3 % 4],
+    static const char *const codecs[] = { NULL, "none", "lz4", "zlib", "blsc", "bls2:blosclz" };
+    const cip_spec spec = { .codec = codecs[how / 3 % 6],
                             .tree_slack = how % 2 == 0 ? 0 : -1,
                             .align = how % 5 };
     const cip_explosion all = { .bare = how % 2 != 0 };
