@@ -385,10 +385,56 @@ static void an_allocation_that_fails_leaves_the_old_file(void **state)
     }
 }
 
+/* A frame of Blosc2 with metadata that come, change, move and go, and without unused bytes then. */
+static void frames_have_their_metadata_changed_anywhere(void **state)
+{
+    static const int32_t v[12] = { 1, 2, 3 };
+    static const int64_t shape[] = { 12 };
+    char *made[STORES];
+    size_t n[STORES], nframe;
+    cip_memory *m;
+    cip_writer *w;
+    (void)state;
+    OK(cip_create_memory("x.b2nd", NULL, &m, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, v, CIP_ARRAY_OPTIONS(.codec = "blosclz"),
+               err));
+    OK(cip_writer_commit(w, err));
+    const char *frame = cip_memory_bytes(m, &nframe);
+    for (int kind = 0; kind < STORES; kind++) {
+        const char *unit = "";
+        int32_t got[12];
+        place p;
+        cip_file *f;
+        cip_edit *e;
+        place_open_of(&p, kind, frame, nframe, &f);
+        OK(cip_edit_begin(f, &e, err));
+        OK(cip_edit_set(e, "vlmeta/info/unit", "K", err));
+        OK(cip_edit_set_double(e, "vlmeta/info/scale", 0.5, err));
+        OK(cip_edit_move(e, "vlmeta/info/unit", "meta/unit", false, err));
+        OK(cip_edit_remove(e, "vlmeta/info", err));
+        OK(cip_edit_defrag(e, NULL, NULL, err));
+        OK(cip_edit_commit(e, err));
+        made[kind] = place_bytes(&p, &n[kind]);
+        assert_int_equal(n[kind], n[PATH]);
+        assert_memory_equal(made[kind], made[PATH], n[PATH]);
+        place_close(&p, f);
+        place_open_of(&p, kind, made[kind], n[kind], &f);
+        OK(cip_tree_get_string(cip_file_tree(f), "meta/unit", &unit, err));
+        assert_string_equal(unit, "K");
+        OK(cip_read(cip_find(f, "", NULL), NULL, cip_dtype_of(CIP_I32), got, sizeof got, err));
+        assert_memory_equal(got, v, sizeof got);
+        place_close(&p, f);
+    }
+    for (int kind = 0; kind < STORES; kind++)
+        free(made[kind]);
+    cip_memory_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_begin_at_an_open_file),
+        cmocka_unit_test(frames_have_their_metadata_changed_anywhere),
         cmocka_unit_test(rows_are_appended_to_an_open_file),
         cmocka_unit_test(streams_in_members_grow),
         cmocka_unit_test(of_two_who_append_one_is_busy),
