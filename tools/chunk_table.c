@@ -96,7 +96,7 @@ static void print_failure(uint64_t i, const cip_err *err, bool json)
         return;
     }
     printf("%5" PRIu64 " (%s: ", i, cip_status_name((cip_status)err->code));
-    print_escaped(stdout, err->text);
+    print_words(stdout, err->text);
     fputs(")\n", stdout);
 }
 
@@ -145,7 +145,7 @@ static void print_array(const cip_array *a, bool named, bool json)
     }
     if (!fine) {
         printf(" (%s: ", cip_status_name((cip_status)err.code));
-        print_escaped(stdout, err.text);
+        print_words(stdout, err.text);
         putchar(')');
     }
     fputs(named || !fine ? "\n" : "", stdout);

@@ -93,7 +93,7 @@ static void cell_bytes(FILE *f, const listed *l)
     if (cip_array_state(l->array, &err) == CIP_OK)
         return;
     fprintf(f, " (%s: ", cip_status_name((cip_status)err.code));
-    print_escaped(f, err.text);
+    print_words(f, err.text);
     putc(')', f);
 }
 

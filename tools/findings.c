@@ -19,7 +19,7 @@ static void print_text(const findings *u, const cip_finding *f)
         putchar(')');
     }
     fputs(": ", stdout);
-    print_escaped(stdout, f->text);
+    print_words(stdout, f->text);
     putchar('\n');
 }
 

@@ -2,9 +2,11 @@
  * Printing that is safe on a terminal, and the shape of every message. */
 #include "print.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,6 +132,52 @@ void print_nbytes(FILE *f, uint64_t n)
     fprintf(f, "%.1f %s (%" PRIu64 " bytes)", v, units[u], n);
 }
 
+/* A `.field` of an options struct that `text` starts with, as an option: its length, or 0. */
+static size_t option_at(const char *text, char *option, size_t cap)
+{
+    const size_t n = text[0] == '.' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+    if (n == 0 || n + 3 > cap)
+        return 0;
+    memcpy(option, text + 1, n);
+    option[n] = '\0';
+    for (char *p = option; (p = strchr(p, '_')) != NULL;)
+        *p = '-';
+    for (const opt_row *r = opt_rows; r->name != NULL; r++)
+        if (strcmp(r->name, option) == 0)
+            return n + 1;
+    return 0;
+}
+
+void print_words(FILE *f, const char *text)
+{
+    static const char *const calls[] = { "recover", "convert" };
+    char *words = NULL, option[32];
+    bool quoted = false; /* a file's own words; no apostrophe as in "file's" */
+    size_t n, len;
+    FILE *out = open_memstream(&words, &n);
+    for (const char *p = text; out != NULL && *p != '\0'; p += len) {
+        const bool behind = p > text && (p[-1] == ' ' || p[-1] == '('), starts = behind && !quoted;
+        if (*p == '\'')
+            quoted = quoted ? isalnum((unsigned char)p[1]) != 0 : behind || p == text;
+        len = starts ? option_at(p, option, sizeof option) : 0;
+        if (len != 0)
+            fprintf(out, "--%s", option);
+        for (size_t i = 0; len == 0 && starts && i < sizeof calls / sizeof calls[0]; i++)
+            if (strncmp(p, "cip_", 4) == 0 && strncmp(p + 4, calls[i], strlen(calls[i])) == 0) {
+                len = 4 + strlen(calls[i]);
+                fprintf(out, "'cippus %s'", calls[i]);
+            }
+        if (len == 0) {
+            putc(*p, out);
+            len = 1;
+        }
+    }
+    if (out != NULL)
+        fclose(out);
+    print_escaped(f, words != NULL ? words : text);
+    free(words);
+}
+
 /* Why the first write to standard output failed; 0: none did. */
 static int stdout_errno;
 
@@ -173,7 +221,7 @@ int complain(const char *file, const cip_err *err)
         putc(')', stderr);
     }
     fputs(": ", stderr);
-    print_escaped(stderr, err->text);
+    print_words(stderr, err->text);
     putc('\n', stderr);
     return err->code == CIP_ERR_ARG ? EXIT_USAGE : EXIT_FAILED;
 }
@@ -201,7 +249,7 @@ size_t print_warnings(const char *name, const cip_file *f, size_t first)
             putc(')', stderr);
         }
         fputs(": ", stderr);
-        print_escaped(stderr, w->text);
+        print_words(stderr, w->text);
         putc('\n', stderr);
     }
     return i;
@@ -216,7 +264,7 @@ void print_told(const char *name, const char *kind, const cip_finding *f)
         print_escaped(stderr, f->part);
         fputs(": ", stderr);
     }
-    print_escaped(stderr, f->text);
+    print_words(stderr, f->text);
     putc('\n', stderr);
 }
 

@@ -10,6 +10,9 @@
 
 /* The text with control and bidi characters, and bytes that are no UTF-8, as \x1b or \u202e. */
 void print_escaped(FILE *f, const char *text);
+/* A message of the library, escaped: a field of its options (" .accept_loss") is told as the
+ * command's option, and its function (" cip_recover") as the command. */
+void print_words(FILE *f, const char *text);
 /* The text as a JSON string, quotes included; invalid UTF-8 becomes U+FFFD. */
 void print_json_string(FILE *f, const char *text);
 /* A finite number, or NaN and infinities as strings. */

@@ -163,6 +163,6 @@ cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_er
         return CIP_OK;
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                     "expected values that %.80s holds exactly, found another in element %" PRIu64
-                    "; accept it with --accept-loss",
+                    "; accept it with .accept_loss",
                     c->to->name, stats->first);
 }

@@ -157,7 +157,7 @@ static void overflows_fail_only_where_they_are_errors(void **state)
     assert_int_equal(cip_cast_check(&c, &none, &r->err), CIP_OK);
     assert_int_equal(cip_cast_check(&c, &some, &r->err), CIP_ERR_RANGE);
     assert_string_equal(r->err.text, "expected values that int8 holds exactly, found another in "
-                                     "element 17; accept it with --accept-loss");
+                                     "element 17; accept it with .accept_loss");
     c.policy = CIP_OVERFLOW_CLAMP;
     assert_int_equal(cip_cast_check(&c, &some, &r->err), CIP_OK);
     c.policy = CIP_OVERFLOW_WRAP;

@@ -241,7 +241,7 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
     switch (state) {
     case CIP_JOURNAL_APPLIES:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
-                 "an update was cut off; the file is shown as it will be after 'cippus recover'");
+                 "an update was cut off; the file is shown as it will be after cip_recover");
         return show_patched(f, patch, err);
     case CIP_JOURNAL_UNSEALED:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
@@ -249,8 +249,7 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
         return show_patched(f, patch, err);
     case CIP_JOURNAL_ALIEN:
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                 "the journal beside it does not belong to this file (%.80s); see 'cippus recover "
-                 "--apply' and '--discard'",
+                 "the journal beside it does not belong to this file (%.80s); see cip_recover",
                  why);
         return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
     case CIP_JOURNAL_IGNORED:
@@ -259,7 +258,7 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
     case CIP_JOURNAL_LOST:
         CIP_TRY(cip_io_unwritten(f->io, err)); /* whose writer may be at it */
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                 "an update of the file was cut off: %.120s; see 'cippus recover'", why);
+                 "an update of the file was cut off: %.120s; see cip_recover", why);
         return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
     case CIP_JOURNAL_SETTLED:
     case CIP_JOURNAL_NONE:

@@ -320,7 +320,7 @@ static void a_journal_of_other_bytes_is_an_error(void **state)
     make_cut_off(&c, 77, 0);
     assert_int_equal(cip_open(c.path, NULL, &f, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.part, "journal");
-    assert_non_null(strstr(err.text, "--discard"));
+    assert_non_null(strstr(err.text, "see cip_recover"));
     scratch_close(&c.dir);
 }
 

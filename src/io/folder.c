@@ -116,7 +116,7 @@ static cip_status folder_fd(cip_folder *f, int *fd, cip_err *err)
 static cip_status refuse_link(cip_err *err, const char *shown, const char *how)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "'%.120s' is reached by a link %s (--allow-external opens it)", shown, how);
+                    "'%.120s' is reached by a link %s (.allow_external opens it)", shown, how);
 }
 
 /* The next segment of *path, which has none that are empty; false at the end. */

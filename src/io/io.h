@@ -51,7 +51,8 @@ struct cip_io {
 };
 
 enum {
-    CIP_IO_EXTERNAL = 1 /* the member may lie outside the file's folder (--allow-external) */
+    CIP_IO_EXTERNAL =
+        1 /* the member may lie outside the file's folder (cip_open_options.allow_external) */
 };
 
 /* A regular file by path (opened O_NONBLOCK | O_CLOEXEC | O_NOCTTY and then checked to be one; a

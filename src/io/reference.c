@@ -14,7 +14,7 @@ static cip_status refuse(const char *reference, const char *why, cip_err *err)
 
 static cip_status refuse_outside(const char *reference, cip_err *err)
 {
-    return refuse(reference, "lies outside the file's folder (--allow-external opens it)", err);
+    return refuse(reference, "lies outside the file's folder (.allow_external opens it)", err);
 }
 
 static cip_status refuse_network(const char *reference, cip_err *err)

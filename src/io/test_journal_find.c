@@ -629,7 +629,7 @@ static void what_is_opened_without_a_look_at_journals_must_be_whole(void **state
     point("x", "x", false);
     assert_int_equal(cip_io_open_member(main, "x", 0, &io, &err), CIP_ERR_CORRUPT);
     assert_null(io);
-    assert_string_equal(err.text, "an update of 'x' was cut off; see 'cippus recover'");
+    assert_string_equal(err.text, "an update of 'x' was cut off; see cip_recover");
     assert_int_equal(cip_io_open_member(main, "x", CIP_IO_EXTERNAL, &io, NULL), CIP_ERR_CORRUPT);
     int fd = open(scratch_path(&dir, "x"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, NULL), CIP_ERR_CORRUPT);

@@ -164,7 +164,7 @@ static void references_outside_need_permission(void **state)
                          CIP_ERR_CORRUPT);
         assert_null(path);
         assert_non_null(strstr(err.text, cases[i].reference));
-        assert_non_null(strstr(err.text, "(--allow-external opens it)"));
+        assert_non_null(strstr(err.text, "(.allow_external opens it)"));
     }
 }
 
@@ -249,7 +249,7 @@ static void a_long_reference_is_still_explained(void **state)
     memset(reference, 'x', sizeof reference - 1);
     memcpy(reference, "../", 3);
     assert_int_equal(cip_reference_path(&env.mem, reference, 0, &path, &err), CIP_ERR_CORRUPT);
-    assert_non_null(strstr(err.text, "(--allow-external opens it)"));
+    assert_non_null(strstr(err.text, "(.allow_external opens it)"));
     cip_io *io = open_main(), *member;
     assert_int_equal(cip_io_open_member(io, reference + 3, 0, &member, &err), CIP_ERR_IO);
     assert_non_null(strstr(err.text, "File name too long"));
@@ -324,7 +324,7 @@ static void links_that_leave_are_refused(void **state)
 {
     (void)state;
     const char *hint = "is reached by a link that leaves the file's folder "
-                       "(--allow-external opens it)";
+                       "(.allow_external opens it)";
     member_fails("link_out", 0, CIP_ERR_CORRUPT, hint);
     member_fails("link_up/out", 0, CIP_ERR_CORRUPT, hint);
     member_fails("link_up/in/main", 0, CIP_ERR_CORRUPT, hint);

@@ -71,7 +71,7 @@ static cip_status check_amount(const cip_changes *c, uint64_t len, cip_err *err)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, c->block->info.offset,
                     "%s would decode to %" PRIu64 " bytes out of a file of %" PRIu64
-                    "; allow them by max_elements (--max-elements)",
+                    "; allow them by .max_elements",
                     c->block->stored->label, len, c->layout->io->size);
 }
 

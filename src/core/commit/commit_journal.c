@@ -172,7 +172,7 @@ cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err)
     if (!c->folder && size < p->old_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the update has cut off bytes already and can only be completed "
-                        "('cippus recover --apply')");
+                        "(cip_recover)");
     CIP_TRY(cip_commit_members_undoable(c, p, err));
     CIP_TRY(write_all(c, p, false, err));
     CIP_TRY(cip_commit_members_undo(c, p, err));
@@ -215,7 +215,7 @@ static cip_status clear_name(cip_commit *c, const char *name, bool *any, cip_err
         return cip_fail(
             err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
             "'%.100s' is in the way: it is a link, no file, or belongs to someone else; "
-            "see 'cippus recover --discard'",
+            "see cip_recover",
             name);
     return cip_store_unlink(&c->place, name, err);
 }
@@ -239,8 +239,7 @@ cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err)
 
 static cip_status refuse(const char *why, cip_err *err)
 {
-    cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-             "%.140s; see 'cippus recover --apply' and '--discard'", why);
+    cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.140s; see cip_recover", why);
     return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
 }
 

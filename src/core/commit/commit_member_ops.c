@@ -249,7 +249,7 @@ static cip_status fail_done(const char *what, const char *name, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                     "the update has %s '%.60s' already and can only be completed "
-                    "('cippus recover --apply')",
+                    "(cip_recover)",
                     what, name);
 }
 

@@ -166,7 +166,7 @@ static cip_status check_links(const cip_commit *c, cip_member_plan *mp, const st
                ? CIP_OK
                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                           "'%.80s' has several names (hard links), which would all change; "
-                          "--break-links replaces it",
+                          ".break_links replaces it",
                           name);
 }
 

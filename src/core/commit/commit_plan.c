@@ -80,7 +80,7 @@ static cip_status choose_for_links(finder *f, cip_err *err)
     if (!c->break_links)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the file has several names (hard links), and not under all of them an "
-                        "update that is cut off would be found; --break-links replaces the file "
+                        "update that is cut off would be found; .break_links replaces the file "
                         "under this name");
     f->p->way = CIP_WAY_REPLACE;
     return CIP_OK;

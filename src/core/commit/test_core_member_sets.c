@@ -571,7 +571,7 @@ static void others_files_are_not_overwritten_by_a_journal(void **state)
     OK(cip_journal_find(&env, path, io, &found, &p, why, err));
     assert_int_equal(found, CIP_JOURNAL_ALIEN);
     assert_non_null(strstr(why, "'a' is not there"));
-    FAILS(CIP_ERR_CORRUPT, "recover --apply", cip_commit_begin(&env, path, NULL, &c, err));
+    FAILS(CIP_ERR_CORRUPT, "see cip_recover", cip_commit_begin(&env, path, NULL, &c, err));
     cip_io_close(io);
     cip_patch_clear(&p);
 }

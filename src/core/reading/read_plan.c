@@ -255,7 +255,7 @@ cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                     "%" PRIu64 " elements out of a file of %" PRIu64
-                    " bytes; allow them by max_elements (--max-elements)",
+                    " bytes; allow them by .max_elements",
                     p->nelem, l->io->size);
 }
 

@@ -24,7 +24,7 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", o->format);
     if (job->format == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.100s' does not tell the format; name it (--format)", out);
+                        "'%.100s' does not tell the format; name it (.format)", out);
     if (job->format->store == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written yet",
                         job->format->title);
@@ -63,7 +63,7 @@ static cip_status check_loss(const cip_sink_job *job, const cip_convert_options 
     cip_report_clear(&rep);
     if (st != CIP_OK || l.n == 0 || (o->accept_loss && impossible == 0))
         return st;
-    const char *hint = impossible != 0 ? "" : "; accept it with --accept-loss";
+    const char *hint = impossible != 0 ? "" : "; accept it with .accept_loss";
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s%s",
                     job->format->title, l.first, l.n > 1 ? " (and more)" : "", hint);
 }

@@ -272,7 +272,7 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
         return plan_each(p, records, err);
     if (one && n != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s holds one array, the input has %zu; name one (--path)",
+                        "%s holds one array, the input has %zu; name one (.path)",
                         p->job->format->title, n);
     for (size_t i = 0; i < n; i++)
         if (may_leave_out(p, l->array[i]))

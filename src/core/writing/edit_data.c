@@ -54,11 +54,11 @@ static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
         else if (x->mask[i] != 0 && !x->accept_loss)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "elements of the input are missing, and the array cannot take that; "
-                            "accept their fill values with --accept-loss");
+                            "accept their fill values with .accept_loss");
         else if (x->value != NULL && x->mask[i] == 0 && x->alike[i] != 0 && !x->accept_loss)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "an element of the input is what stands for missing ones in the "
-                            "array; accept it with --accept-loss");
+                            "array; accept it with .accept_loss");
     }
     return CIP_OK;
 }
@@ -180,7 +180,7 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     cip_read_args args = { .size = sizeof args };
     if (!e->o.by_position)
         CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
-                                      "; --by-position takes fields in order", &to, err));
+                                      "; .by_position takes fields in order", &to, err));
     args.dtype = to;
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     memset(x, 0, sizeof *x);

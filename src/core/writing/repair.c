@@ -281,18 +281,17 @@ static cip_status leave_out(repair *r, const damaged *d, cip_err *err)
     if (l->narray != 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an array that is whole%s",
-                    d->whole ? "" : "; --fill VALUE puts a value where elements are lost");
+                    d->whole ? "" : "; .fill puts a value where elements are lost");
 }
 
 /* A description in a tree would have to go, or its block be another: what is copied of a file with
  * a tree is its blocks as they lie there. */
 static cip_status refuse(const damaged *d, cip_err *err)
 {
-    return cip_fail(
-        err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-        "'%.100s' is not whole, and its tree is not written without it; 'cippus convert "
-        "--path' copies arrays that are whole",
-        d->array->path);
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "'%.100s' is not whole, and its tree is not written without it; cip_convert "
+                    "with .path copies arrays that are whole",
+                    d->array->path);
 }
 
 static cip_status settle(repair *r, cip_err *err)

@@ -118,7 +118,7 @@ static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
     char *before = edit_bytes(path, &n);
     cip_edit *e = begin(path, NULL);
     OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "--accept-loss", cip_edit_commit(e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, ".accept_loss", cip_edit_commit(e, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);

@@ -170,7 +170,7 @@ static cip_status add_outside(cip_blz *b, const char *path, cip_err *err)
     char *full;
     if ((l->flags & CIP_OPEN_EXTERNAL) == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "the shard '%.120s' lies outside the folder (--allow-external opens it)",
+                        "the shard '%.120s' lies outside the folder (.allow_external opens it)",
                         path);
     bool absolute = path[0] == '/';
     CIP_TRY(cip_arena_printf(&l->arena, &full, err, "%s%s%s", absolute ? "" : l->io->name,

@@ -58,7 +58,7 @@ static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *o
     if (cip_asdf_chain_is_lossy(out) && !u->how.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the chain quantizes: all values of the block would change once more; "
-                        "accept that with --accept-loss");
+                        "accept that with .accept_loss");
     return CIP_OK;
 }
 

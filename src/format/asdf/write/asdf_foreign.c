@@ -63,7 +63,7 @@ static cip_status refuse_loss(const cip_spec *spec, const char *part, const char
         return CIP_OK;
     return cip_fail_in(
         err,
-        cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s; accept it with --accept-loss", text),
+        cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s; accept it with .accept_loss", text),
         "%s", part != NULL ? part : "");
 }
 
