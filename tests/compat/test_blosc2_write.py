@@ -314,6 +314,15 @@ def test_zfp(cippus, rng, tmp_path, dtype):
             assert cippus.run("verify", "--deep", path).decode() == f"{path}: ok\n"
 
 
+@pytest.mark.parametrize("shape", [(3, 1000), (1000, 1), (2,), (5, 1, 70), (2, 3, 1, 9), (41, 30)])
+def test_zfp_of_axes_that_are_short(cippus, rng, tmp_path, shape):
+    a = np.cumsum(rng.normal(size=shape), -1)
+    path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", "zfp:acc=-3", "--accept-loss")
+    got = blosc2.open(str(path))[:]
+    assert got.shape == shape and np.abs(got - a).max() <= 1e-3
+    same(cippus.array(path), got)
+
+
 @pytest.mark.parametrize("sparse", [[], ["--sparse"]])
 def test_arrays_of_one_value(cippus, tmp_path, sparse):
     for value, dtype in (("0", "<f4"), ("nan", "<f8"), ("nan", "<f4"), ("-7.5", "<f8"), ("12345", ">i4"), ("true", "?"), ("uninit", "<u2"), ("0", "<c8")):

@@ -297,6 +297,12 @@ static void set_shapes_like(const cip_spec *spec, cip_b2_nd *nd)
     memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
 }
 
+/* Along an axis: zfp takes none that is shorter. */
+static int64_t shortest_block(const cip_b2_how *how)
+{
+    return is_zfp(&how->blosc) ? 4 : 1;
+}
+
 static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
                             cip_b2_how *how, cip_err *err)
 {
@@ -310,7 +316,7 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
     CIP_TRY(take_lengths(spec, OPTION_BLOCKS, nd->ndim, nd->block, err));
     if (nd->ndim != 0 && nd->chunk[0] == 0 && nd->block[0] == 0)
         set_shapes_like(spec, nd);
-    cip_b2_choose_shapes(nd, d->itemsize);
+    cip_b2_choose_shapes(nd, d->itemsize, shortest_block(how));
     CIP_TRY(cip_b2_nd_derive(nd, err));
     CIP_TRY(check_sizes(nd, d->itemsize, err));
     CIP_TRY(cip_dtype_numpy(arena, d, &text, err));
@@ -362,7 +368,7 @@ static cip_status choose_plain(const cip_spec *spec, const cip_dtype *d, cip_b2_
         list.chunk[0] =
             (int64_t)(cip_chunk_nbytes_taken(spec->array[0].source, &step) / d->itemsize);
     list.block[0] = block[0];
-    cip_b2_choose_shapes(&list, d->itemsize);
+    cip_b2_choose_shapes(&list, d->itemsize, 1);
     list.stored[0] = list.chunk[0];
     CIP_TRY(check_sizes(&list, d->itemsize, err));
     how->chunk_size = box_bytes(1, list.chunk, d->itemsize);
@@ -415,7 +421,7 @@ static void take_list(const cip_b2_frame *f, const cip_array *a, cip_b2_how *how
     how->chunk_size = f->h.chunksize;
     how->blosc.blocksize = (uint32_t)f->h.blocksize;
     if (how->chunk_size == 0) {
-        cip_b2_choose_shapes(&list, item);
+        cip_b2_choose_shapes(&list, item, 1);
         how->chunk_size = box_bytes(1, list.chunk, item);
     }
 }
@@ -427,7 +433,7 @@ static cip_status take_nd(const cip_b2_frame *f, cip_b2_how *how, cip_err *err)
     if (nd->unset) {
         memset(nd->chunk, 0, sizeof nd->chunk);
         memset(nd->block, 0, sizeof nd->block);
-        cip_b2_choose_shapes(nd, nd->item);
+        cip_b2_choose_shapes(nd, nd->item, shortest_block(how));
         CIP_TRY(cip_b2_nd_derive(nd, err));
     }
     how->chunk_size = box_bytes(nd->ndim, nd->stored, nd->item);

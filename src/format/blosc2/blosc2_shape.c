@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Shapes of chunks and blocks where none are given. Both are boxes about as long along each axis,
  * so that a window costs the same whichever way it lies: a box grows by doubling its shortest side
- * (of equal ones the last, along which elements lie next to each other) until it has its size. Then
- * sides are made shorter where as many boxes cover the array as before, which leaves little padding
- * at its edges. Nothing depends on the machine. */
+ * (of equal ones the last, along which elements lie next to each other) until it has its size; of a
+ * block the last side comes first up to a run of bytes that is worth a copy. Then sides are made
+ * shorter where as many boxes cover the array as before, which leaves little padding at its edges.
+ * Nothing depends on the machine. */
 #include <string.h>
 
 #include "base/num.h"
@@ -11,12 +12,14 @@
 
 enum {
     BLOCK_SIZE = 128 << 10, /* bytes: a block and its filtered copy stay in a core's own cache */
-    CHUNK_SIZE = 4 << 20    /* a few of them for each thread are little memory */
+    CHUNK_SIZE = 4 << 20,   /* a few of them for each thread are little memory */
+    RUN_SIZE = 128          /* bytes of a block that lie in a row */
 };
 
 typedef struct box {
     int32_t ndim;
     const int64_t *unit;            /* sides are multiples of it: blocks of a chunk; NULL: 1 */
+    int64_t least;                  /* units; a limit is no less */
     int64_t limit[CIP_B2_MAX_NDIM]; /* units */
     int64_t side[CIP_B2_MAX_NDIM];  /* units */
 } box;
@@ -52,18 +55,22 @@ static void grow(box *b, uint64_t most)
     for (int32_t k = 0; k < b->ndim; k++) {
         b->side[k] = b->side[k] < b->limit[k] ? b->side[k] : b->limit[k];
         const uint64_t n = cip_div_up((uint64_t)b->limit[k], (uint64_t)b->side[k]);
-        b->side[k] = (int64_t)cip_div_up((uint64_t)b->limit[k], n);
+        b->side[k] = (int64_t)cip_max_u64((uint64_t)b->least, cip_div_up((uint64_t)b->limit[k], n));
     }
 }
 
 /* Blocks within chunks, or within the array; along an axis of length 0 it may still grow. */
-static void choose_blocks(cip_b2_nd *nd, const int64_t *of, uint64_t item)
+static void choose_blocks(cip_b2_nd *nd, bool in_chunk, uint64_t item, int64_t least)
 {
-    box b = { .ndim = nd->ndim };
+    box b = { .ndim = nd->ndim, .least = in_chunk ? 1 : least };
     for (int32_t k = 0; k < nd->ndim; k++) {
-        b.limit[k] = of[k] > 0 ? of[k] : INT32_MAX;
+        const int64_t of = in_chunk ? nd->chunk[k] : nd->shape[k];
+        b.limit[k] = of <= 0 ? INT32_MAX : of < b.least ? b.least : of;
         b.side[k] = 1;
     }
+    int64_t *last = &b.side[nd->ndim - 1];
+    while ((uint64_t)*last * item < RUN_SIZE && *last < b.limit[nd->ndim - 1])
+        *last *= 2;
     grow(&b, BLOCK_SIZE / item);
     memcpy(nd->block, b.side, sizeof b.side);
 }
@@ -71,7 +78,7 @@ static void choose_blocks(cip_b2_nd *nd, const int64_t *of, uint64_t item)
 /* Chunks of whole blocks; those that reach over the array's end are cut there. */
 static void choose_chunks(cip_b2_nd *nd, uint64_t item)
 {
-    box b = { .ndim = nd->ndim, .unit = nd->block };
+    box b = { .ndim = nd->ndim, .unit = nd->block, .least = 1 };
     for (int32_t k = 0; k < nd->ndim; k++) {
         b.limit[k] = units(&b, k, nd->shape[k] > 0 ? nd->shape[k] : INT32_MAX);
         b.side[k] = 1;
@@ -84,11 +91,11 @@ static void choose_chunks(cip_b2_nd *nd, uint64_t item)
     }
 }
 
-void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item)
+void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least)
 {
     const bool chunks = nd->ndim != 0 && nd->chunk[0] != 0;
     if (nd->ndim != 0 && nd->block[0] == 0)
-        choose_blocks(nd, chunks ? nd->chunk : nd->shape, item);
+        choose_blocks(nd, chunks, item, least);
     if (!chunks)
         choose_chunks(nd, item);
 }

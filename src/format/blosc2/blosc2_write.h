@@ -48,8 +48,9 @@ cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t it
  */
 
 /* Shapes of chunks and blocks for an array of `nd->shape` with items of `item` bytes; those of
- * chunk and block that are given (first entry not 0) stay. */
-void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item);
+ * chunk and block that are given (first entry not 0) stay. Blocks are at least `least` long along
+ * each axis, over the array's end if need be, but not over that of chunks that are given. */
+void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least);
 
 /* --- blosc2_write.c ----------------------------------------------------------------------------
  */

@@ -131,17 +131,41 @@ static void shapes_are_about_as_long_along_each_axis(void **state)
         { 4, 2, { 5, 5 }, { 0 }, { 30, 40 }, { 30, 40 }, { 30, 40 } },
         { 1 << 20, 1, { 100 }, { 0 }, { 0 }, { 4 }, { 1 } },
         { 1 << 30, 1, { 100 }, { 0 }, { 0 }, { 1 }, { 1 } },
+        { 4, 4, { 24, 40, 64, 128 }, { 0 }, { 0 }, { 24, 24, 32, 32 }, { 8, 8, 16, 32 } },
+        { 1, 4, { 500, 500, 500, 3 }, { 0 }, { 0 }, { 64, 128, 128, 3 }, { 32, 32, 32, 3 } },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         cip_b2_nd nd = { .ndim = row[i].ndim };
         memcpy(nd.shape, row[i].shape, sizeof row[i].shape);
         memcpy(nd.chunk, row[i].given_chunk, sizeof row[i].chunk);
         memcpy(nd.block, row[i].given_block, sizeof row[i].block);
-        cip_b2_choose_shapes(&nd, row[i].item);
+        cip_b2_choose_shapes(&nd, row[i].item, 1);
         for (int32_t k = 0; k < nd.ndim; k++) {
             assert_int_equal(nd.chunk[k], row[i].chunk[k]);
             assert_int_equal(nd.block[k], row[i].block[k]);
         }
+    }
+}
+
+/* zfp takes no blocks that are shorter than 4. */
+static void blocks_reach_over_axes_that_are_too_short(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t shape[2], given[2], chunk[2], block[2];
+    } row[] = {
+        { { 3, 50 }, { 0 }, { 4, 50 }, { 4, 50 } },
+        { { 100000, 1 }, { 0 }, { 100000, 4 }, { 4000, 4 } },
+        { { 5, 100000 }, { 0 }, { 5, 51025 }, { 5, 2041 } },
+        { { 3, 50 }, { 3, 20 }, { 3, 20 }, { 3, 20 } },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_b2_nd nd = { .ndim = 2 };
+        memcpy(nd.shape, row[i].shape, sizeof row[i].shape);
+        memcpy(nd.chunk, row[i].given, sizeof row[i].given);
+        cip_b2_choose_shapes(&nd, 8, 4);
+        assert_memory_equal(nd.chunk, row[i].chunk, sizeof row[i].chunk);
+        assert_memory_equal(nd.block, row[i].block, sizeof row[i].block);
     }
 }
 
@@ -495,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_header_is_as_libblosc2_writes_it),
         cmocka_unit_test(an_array_of_nothing_has_no_chunks_and_no_index),
         cmocka_unit_test(shapes_are_about_as_long_along_each_axis),
+        cmocka_unit_test(blocks_reach_over_axes_that_are_too_short),
         cmocka_unit_test(chunks_and_blocks_may_be_given),
         cmocka_unit_test(codecs_know_the_shape_of_blocks),
         cmocka_unit_test(special_chunks_lie_in_the_index),
