@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files of one array without a name, from C: metadata and shapes of chunks, given at once, by
- * boxes, in memory. */
+ * boxes, in memory; frames that grow and change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/core_testing.h"
+#include "support/temp_folder.h"
 
 #define OK(x)                                                                                      \
     do {                                                                                           \
@@ -120,6 +121,65 @@ static void a_shape_that_is_none_is_refused(void **state)
     }
 }
 
+static void add_hours(const char *path)
+{
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, &err));
+    for (double hour = 0; hour < 4; hour++) {
+        const double rows[2][3] = { { hour, 0.5, 1 }, { hour, 1.5, 2 } };
+        OK(cip_append(f, "", cip_dtype_of(CIP_F64), rows, sizeof rows, &err));
+    }
+    OK(cip_sync(f, &err));
+    cip_file_close(f);
+}
+
+static void assert_row(const char *path, const char *row, double a, double b, double c)
+{
+    double got[3] = { 0 };
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, &err));
+    assert_int_equal(cip_array_shape(cip_find(f, "", NULL))[0], 8);
+    OK(cip_read(cip_find(f, "", &err), row, cip_dtype_of(CIP_F64), got, sizeof got, &err));
+    assert_true(got[0] == a && got[1] == b && got[2] == c);
+    cip_file_close(f);
+}
+
+/* As a stream of ASDF does: rows until the night ends, and a change of some of them. */
+static void frames_grow_and_change(void **state)
+{
+    (void)state;
+    const int64_t none[] = { 0, 3 };
+    const double fixed[2][3] = { { 9, 9, 9 }, { 8, 8, 8 } };
+    const char *quality = "";
+    scratch dir;
+    assert_true(scratch_open(&dir));
+    for (int sparse = 0; sparse < 2; sparse++) {
+        const char *path = scratch_path(&dir, sparse ? "sparse.b2nd" : "events.b2nd");
+        const char *const option[] = { sparse ? "sparse=yes" : "sparse=no", NULL };
+        cip_writer *w;
+        cip_edit *e;
+        cip_file *f;
+        OK(cip_create(path, CIP_WRITE_OPTIONS(.format_options = option), &w, &err));
+        OK(cip_put(w, "", cip_dtype_of(CIP_F64), 2, none, NULL, NULL, &err));
+        OK(cip_writer_commit(w, &err));
+        add_hours(path);
+        assert_row(path, "[-1]", 3, 1.5, 2);
+        OK(cip_open(path, NULL, &f, &err));
+        OK(cip_edit_begin(f, &e, &err));
+        OK(cip_edit_set(e, "vlmeta/quality", "good", &err));
+        OK(cip_edit_write(e, "", "[0:2]", fixed, sizeof fixed, &err));
+        OK(cip_edit_commit(e, &err));
+        cip_file_close(f);
+        assert_row(path, "[1]", 8, 8, 8);
+        assert_row(path, "[2]", 1, 0.5, 1);
+        OK(cip_open(path, NULL, &f, &err));
+        OK(cip_tree_get_string(cip_file_tree(f), "vlmeta/quality", &quality, &err));
+        assert_string_equal(quality, "good");
+        cip_file_close(f);
+    }
+    scratch_close(&dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +187,7 @@ int main(void)
         cmocka_unit_test(an_array_has_chunks_of_the_shape_asked_for),
         cmocka_unit_test(a_chunk_shape_is_given_once),
         cmocka_unit_test(a_shape_that_is_none_is_refused),
+        cmocka_unit_test(frames_grow_and_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
