@@ -68,8 +68,11 @@ def run(command, case, folder):
 
 
 def status_name(text):
-    """The status in the last line of an error: "cippus: FILE: corrupt (part): why"."""
-    found = re.search(r"^cippus: .*?: (?!warning|note|damage)([a-z/ ]+?)(?: \(|:)", text.strip().splitlines()[-1] if text.strip() else "")
+    """The status in the last line of an error: "cippus: FILE: corrupt (part): why"; paths that name nothing are told in words."""
+    last = text.strip().splitlines()[-1] if text.strip() else ""
+    if re.search(r"^cippus: .*?: no (array is named|node) '", last):
+        return "not found"
+    found = re.search(r"^cippus: .*?: (?!warning|note|damage)([a-z/ ]+?)(?: \(|:)", last)
     return found.group(1) if found else "-"
 
 

@@ -54,13 +54,19 @@ static void failures(void **state)
 
 int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[512];
     size_t n = 0;
+    for (const fault_scenario *s = fault_scenarios; s->name != NULL; s++)
+        n++;
+    struct CMUnitTest *tests = calloc(2 * n, sizeof *tests);
+    assert_non_null(tests);
+    n = 0;
     for (const fault_scenario *s = fault_scenarios; s->name != NULL; s++) {
         if (argc > 1 && strstr(s->name, argv[1]) == NULL)
             continue;
         tests[n++] = (struct CMUnitTest){ s->name, crashes, NULL, NULL, (void *)s };
         tests[n++] = (struct CMUnitTest){ s->name, failures, NULL, NULL, (void *)s };
     }
-    return _cmocka_run_group_tests("fault", tests, n, NULL, NULL);
+    int rc = _cmocka_run_group_tests("fault", tests, n, NULL, NULL);
+    free(tests);
+    return rc;
 }

@@ -60,13 +60,20 @@ static bool had_enough(void)
 }
 
 static const char *const *members; /* of the set that is read; NULL: a file */
+static bool watched; /* the format's files are refused to those who read on when they changed */
 
-/* One who finds a set being written waits for it. */
+static bool digest_once(const char *path, uint64_t *seen, char *why)
+{
+    return members != NULL ? fault_digest_set(path, members, seen, why)
+                           : fault_digest(path, seen, why);
+}
+
+/* One who finds a set being written, or a watched file changed, begins anew. */
 static bool digest(const char *path, uint64_t *seen, char *why)
 {
-    if (members == NULL)
-        return fault_digest(path, seen, why);
-    while (!fault_digest_set(path, members, seen, why)) {
+    while (!digest_once(path, seen, why)) {
+        if (members == NULL && !watched)
+            return false;
         if (strncmp(why, cip_status_name(CIP_ERR_BUSY), strlen(cip_status_name(CIP_ERR_BUSY))) != 0)
             return false;
         usleep(100);
@@ -163,7 +170,9 @@ static void readers_of_frames_see_one_state(void **state)
 {
     (void)state;
     static fault_change *const change[] = { fault_edit_ra_put, fault_edit_frame_put };
+    watched = true;
     run(scratch_path(&dir, "a.b2nd"), fault_make_frame, change);
+    watched = false;
 }
 
 static void readers_of_replacements_see_one_state(void **state)
