@@ -109,7 +109,8 @@ static void write_theirs(const subject *s, const work *w, unsigned threads)
     const peer_storage storage = { true, s->path[1], &c, &d, NULL };
     const int64_t shape[] = { s->side, s->side };
     const int32_t chunk[] = { CHUNK, CHUNK }, block[] = { BLOCK, BLOCK };
-    void *array, *context = peer.context(&storage, 2, shape, chunk, block, "<f4", 0, NULL, 0);
+    void *array = NULL,
+         *context = peer.context(&storage, 2, shape, chunk, block, "<f4", 0, NULL, 0);
     if (context == NULL ||
         peer.write(context, &array, s->npy + BENCH_NPY_HEAD, (int64_t)s->nbytes) < 0)
         bench_die("the peer's writing", NULL);

@@ -22,10 +22,10 @@ def random_array(rng, dtype, shape, kinds=3):
     return np.frombuffer(rng.integers(0, kinds, n * dtype.itemsize).astype("u1").tobytes(), dtype).reshape(shape).copy()
 
 
-def random_grid(rng, shape):
-    """Chunks and blocks of any lengths that fit each other."""
-    chunks = [int(rng.integers(1, max(2, n + 2))) for n in shape]
-    blocks = [int(rng.integers(1, c + 1)) for c in chunks]
+def random_grid(rng, shape, side=1):
+    """Chunks and blocks of any lengths, of at least a cell's side, that fit each other."""
+    chunks = [int(rng.integers(side, max(side + 1, n + 2))) for n in shape]
+    blocks = [int(rng.integers(side, c + 1)) for c in chunks]
     return [["--option", f"{key}={','.join(map(str, value))}"] for key, value in (("chunks", chunks), ("blocks", blocks)) if shape]
 
 
@@ -70,7 +70,7 @@ def test_codecs_and_filters(cippus, rng, tmp_path, codec):
         dtype = TYPES[i % len(TYPES)] if "ndcell" not in filters else np.dtype("<i4")
         a = random_array(rng, dtype, (23, 31), 2 + i % 40)
         level = [] if codec == "none" else [f"{codec}:{1 + i % 9}"]
-        grid = itertools.chain(*random_grid(rng, a.shape))
+        grid = itertools.chain(*random_grid(rng, a.shape, 2 if "ndcell" in filters else 1))
         path = convert(cippus, a, tmp_path / "a.b2nd", "--codec", *(level or ["none"]), "--option", f"filter={filters}", "--option", f"split={split}", *grid)
         # libblosc2 reads parts of chunks with delta wrongly, or hangs
         x = check(cippus, path, a, parts="delta" not in filters.replace("bytedelta", ""))

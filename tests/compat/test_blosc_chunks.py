@@ -293,7 +293,7 @@ def test_python_blosc2_reads_our_zfp(lib, rng, blocks, dtype):
             assert np.array_equal(np.isnan(got), np.isnan(values))
             if text.startswith("acc"):
                 assert np.nanmax(abs(got.astype("f8") - values.astype("f8"))) <= 10.0 ** int(text[4:])
-            if values is smooth:  # it gives what theirs does
+            if values is smooth and not chunk[2] & 2:  # it gives what theirs does; one that is stored as it is loses nothing
                 cparams = blosc2.CParams(codec=codec, codec_meta=meta, filters=[F.NOFILTER], filters_meta=[0])
                 theirs = blosc2.asarray(values, chunks=shape, blocks=blocks, cparams=cparams)
                 assert theirs[...].tobytes() == got.tobytes(), (text, blocks)

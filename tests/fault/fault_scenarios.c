@@ -156,7 +156,7 @@ const fault_scenario fault_scenarios[] = {
          .nstep = 1),
     BOTH("Blosc2: rm, rows, with holes", "a.b2nd", fault_make_frame_with_holes,
          fault_edit_ra_delete, .nstep = 1),
-    BOTH("Blosc2: a frame behind another file", "a.ra", fault_make_rawarray, fault_create_at_end,
+    BOTH("at an end: a Blosc2 frame", "a.ra", fault_make_rawarray, fault_create_at_end,
          .members = fault_alone, .nstep = 1),
     BOTH("append: rows of a stream", "s.asdf", fault_make_stream, fault_rows, .nstep = 3,
          .ordered = true),

@@ -30,8 +30,9 @@ typedef struct test_file {
 
 typedef struct test_store {
     test_file file[TEST_STORE_FILES];
-    int calls, fail_at, fail_from; /* from a call on all fail */
-    int status;                    /* what with; 0: CIP_ERR_IO */
+    _Atomic int calls;      /* from any thread */
+    int fail_at, fail_from; /* from a call on all fail */
+    int status;             /* what with; 0: CIP_ERR_IO */
     int syncs;
     uint64_t version; /* one more by each change */
 } test_store;
