@@ -53,6 +53,11 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
     if (b->state != CIP_OK)
         return cip_fail(err, b->state, b->offset,
                         "expected whole blocks, found block %zu damaged; see `cippus verify`", i);
+    if (b->shifted && f->layout->block[i].data == NULL) /* what is its header, and what not? */
+        return cip_fail(err, CIP_ERR_CORRUPT, b->offset,
+                        "expected blocks that end where the next thing starts, found block %zu, "
+                        "which does not and which cannot be decoded",
+                        i);
     CIP_TRY(read_extra(f, b, a, &extra, err));
     *out = (asdf_piece){ .form = b->form,
                          .flags = b->flags,
