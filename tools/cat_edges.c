@@ -35,10 +35,12 @@ typedef struct sketch {
 static cip_slice resolved(cip_slice s, int64_t len)
 {
     const int64_t low = s.step < 0 ? -1 : 0, high = s.step < 0 ? len - 1 : len;
-    int64_t start = (s.has & 1) == 0 ? (s.step < 0 ? high : 0)
-                    : s.start < 0    ? s.start + len
-                                     : s.start;
-    int64_t stop = (s.has & 2) == 0 ? (s.step < 0 ? low : len) : s.stop < 0 ? s.stop + len : s.stop;
+    int64_t start = s.start == CIP_OPEN ? (s.step < 0 ? high : 0)
+                    : s.start < 0       ? s.start + len
+                                        : s.start;
+    int64_t stop = s.stop == CIP_OPEN ? (s.step < 0 ? low : len)
+                   : s.stop < 0       ? s.stop + len
+                                      : s.stop;
     start = start < low ? low : start > high ? high : start;
     stop = stop < low ? low : stop > high ? high : stop;
     const int64_t way = s.step < 0 ? start - stop : stop - start,
@@ -51,11 +53,11 @@ static cip_slice resolved(cip_slice s, int64_t len)
 /* The user's selection with an item for each of the array's axes (`len`, `ndim`). */
 static bool spread(sketch *k, const cip_selection *given, const int64_t *len, int ndim)
 {
-    static const cip_slice whole = { .step = 1 };
+    static const cip_slice whole = CIP_RANGE(CIP_OPEN, CIP_OPEN);
     int named = 0, at = 0;
     bool dots = false;
     for (uint32_t i = 0; i < given->n; i++) {
-        named += given->item[i].what == CIP_SLICE_RANGE || given->item[i].what == CIP_SLICE_INDEX;
+        named += given->item[i].what <= CIP_SLICE_INDEX;
         dots |= given->item[i].what == CIP_SLICE_ELLIPSIS;
     }
     for (uint32_t i = 0; i < given->n + !dots; i++) {
@@ -85,9 +87,9 @@ static void narrow(const sketch *k, cip_selection *s, int d, int64_t from, int64
     if (base->what != CIP_SLICE_RANGE)
         return;
     const int64_t stop = base->start + to * base->step;
-    *out =
-        (cip_slice){ .start = base->start + from * base->step, .stop = stop, .step = base->step };
-    out->has = stop < 0 ? 1 : 3; /* backwards over the first element */
+    *out = (cip_slice)CIP_STEPS(base->start + from * base->step,
+                                stop < 0 ? CIP_OPEN : stop, /* backwards over the first element */
+                                base->step);
 }
 
 static edges edges_of(int64_t len, int64_t most, int64_t few)

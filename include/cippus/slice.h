@@ -6,28 +6,59 @@
 #include <stdint.h>
 
 #include "cippus/dtype.h"
+#include "cippus/options.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** What to take along one axis. A text such as "[10:20, ::2, -1, ...]" parses into these. */
+/** What to take along one axis: CIP_ALL, CIP_INDEX(3), ... One that is all zero is CIP_ALL; fields
+ * that its kind does not have are 0, else ARG (a range whose kind was forgotten is no CIP_ALL). */
 typedef struct cip_slice {
     int64_t start, stop, step; /* as in numpy, negative ones count from the end; step is not 0 */
-    uint8_t what;              /* CIP_SLICE_RANGE ... */
-    uint8_t has;               /* bit 0: start given; bit 1: stop given */
+    uint32_t what;             /* CIP_SLICE_ALL ... */
+    uint32_t reserved;         /* 0 */
 } cip_slice;
 
 enum {
-    CIP_SLICE_RANGE = 0,    /* start:stop:step */
-    CIP_SLICE_INDEX = 1,    /* start alone: the axis goes away */
-    CIP_SLICE_ELLIPSIS = 2, /* as many whole axes as are missing; at most one */
-    CIP_SLICE_NEWAXIS = 3   /* an axis of length 1 */
+    CIP_SLICE_ALL = 0,      /* the whole axis */
+    CIP_SLICE_RANGE = 1,    /* start:stop:step, either end may be CIP_OPEN */
+    CIP_SLICE_INDEX = 2,    /* start alone: the axis goes away */
+    CIP_SLICE_ELLIPSIS = 3, /* as many whole axes as are missing; at most one */
+    CIP_SLICE_NEWAXIS = 4   /* an axis of length 1 */
 };
 
-/** A selection: at most 2 * CIP_MAX_NDIM items; axes that are not named are taken whole. */
+/** An end of a range that is left out, as in "10:" and ":10": CIP_RANGE(10, CIP_OPEN). */
+#define CIP_OPEN INT64_MIN
+
+/* Initialisers of a cip_slice; to assign one in C: item[0] = (cip_slice)CIP_INDEX(3). */
+#define CIP_ALL                                                                                    \
+    {                                                                                              \
+        0, 0, 0, CIP_SLICE_ALL, 0                                                                  \
+    }
+#define CIP_INDEX(i)                                                                               \
+    {                                                                                              \
+        CIP_SLICE_INT(i), 0, 0, CIP_SLICE_INDEX, 0                                                 \
+    }
+#define CIP_RANGE(start, stop) CIP_STEPS(start, stop, 1)
+#define CIP_STEPS(start, stop, step)                                                               \
+    {                                                                                              \
+        CIP_SLICE_INT(start), CIP_SLICE_INT(stop), CIP_SLICE_INT(step), CIP_SLICE_RANGE, 0         \
+    }
+#define CIP_ELLIPSIS                                                                               \
+    {                                                                                              \
+        0, 0, 0, CIP_SLICE_ELLIPSIS, 0                                                             \
+    }
+#define CIP_NEWAXIS                                                                                \
+    {                                                                                              \
+        0, 0, 0, CIP_SLICE_NEWAXIS, 0                                                              \
+    }
+
+/** A selection: n items, at most 2 * CIP_MAX_NDIM; axes that are not named are taken whole, so one
+ * that is all zero takes everything. */
 typedef struct cip_selection {
     uint32_t n;
+    uint32_t reserved; /* 0 */
     cip_slice item[2 * CIP_MAX_NDIM];
 } cip_selection;
 
@@ -37,5 +68,27 @@ CIP_API cip_status cip_selection_parse(const char *text, cip_selection *out, cip
 
 #ifdef __cplusplus
 }
+#endif
+
+/* A selection in one expression, its items counted: .slices = CIP_SELECT(CIP_RANGE(0, 10), CIP_ALL,
+ * CIP_INDEX(-1)). It lives as CIP_OPTIONS does: to the end of the block in C, of the full
+ * expression in C++. */
+#ifdef __cplusplus
+#define CIP_SLICE_INT(i) (static_cast<int64_t>(i))
+template <uint32_t N> inline cip_selection cip_selection_of(const cip_slice (&item)[N])
+{
+    cip_selection s = {};
+    static_assert(N <= 2 * CIP_MAX_NDIM, "too many items");
+    s.n = N;
+    for (uint32_t i = 0; i < N; i++)
+        s.item[i] = item[i];
+    return s;
+}
+#define CIP_SELECT(...) (cip_address_of(cip_selection_of({ __VA_ARGS__ })))
+#else
+#define CIP_SLICE_INT(i) ((int64_t)(i))
+#define CIP_SELECT(...)                                                                            \
+    (&(const cip_selection){                                                                       \
+        sizeof((const cip_slice[]){ __VA_ARGS__ }) / sizeof(cip_slice), 0, { __VA_ARGS__ } })
 #endif
 #endif

@@ -46,8 +46,8 @@ static bool skip_word(parser *p, const char *word)
     return true;
 }
 
-/* A number if there is one. Beyond int64 it is the nearest: no axis is that long, so as a bound it
- * is clipped just the same, and as an index it is out of range. */
+/* A number if there is one. Beyond int64 it is the nearest (but CIP_OPEN, which is none): no axis
+ * is that long, so as a bound it is clipped just the same, and as an index it is out of range. */
 static cip_status number(parser *p, bool *found, int64_t *out)
 {
     char sign = peek(p);
@@ -62,6 +62,7 @@ static cip_status number(parser *p, bool *found, int64_t *out)
         if (cip_mul_overflow(v, 10, &v) || cip_add_overflow(v, sign == '-' ? -digit : digit, &v))
             v = sign == '-' ? INT64_MIN : INT64_MAX;
     }
+    v = v == CIP_OPEN ? v + 1 : v;
     *found = p->pos > first;
     if (!*found && (sign == '-' || sign == '+'))
         return expected(p, "a number");
@@ -78,7 +79,6 @@ static cip_status range(parser *p, cip_slice *s)
         if (!start)
             return expected(p, "an index or a range");
         s->what = CIP_SLICE_INDEX;
-        s->has = 1;
         return CIP_OK;
     }
     CIP_TRY(number(p, &stop, &s->stop));
@@ -88,26 +88,27 @@ static cip_status range(parser *p, cip_slice *s)
         if (step && s->step == 0)
             return cip_fail(p->err, CIP_ERR_ARG, at, "expected a step other than 0 in a slice");
     }
-    if (!step)
-        s->step = 1;
-    s->has = (uint8_t)((start ? 1 : 0) | (stop ? 2 : 0));
+    s->what = CIP_SLICE_RANGE;
+    s->start = start ? s->start : CIP_OPEN;
+    s->stop = stop ? s->stop : CIP_OPEN;
+    s->step = step ? s->step : 1;
     return CIP_OK;
 }
 
 static cip_status item(parser *p, bool *ellipsis, cip_slice *s)
 {
-    *s = (cip_slice){ .step = 1, .what = CIP_SLICE_RANGE };
+    *s = (cip_slice)CIP_ALL;
     peek(p);
     size_t at = p->pos;
     if (skip_word(p, "...")) {
         if (*ellipsis)
             return cip_fail(p->err, CIP_ERR_ARG, at, "expected one '...' in a slice, found two");
         *ellipsis = true;
-        s->what = CIP_SLICE_ELLIPSIS;
+        *s = (cip_slice)CIP_ELLIPSIS;
         return CIP_OK;
     }
     if (skip_word(p, "None") || skip_word(p, "newaxis")) {
-        s->what = CIP_SLICE_NEWAXIS;
+        *s = (cip_slice)CIP_NEWAXIS;
         return CIP_OK;
     }
     return range(p, s);
@@ -134,6 +135,16 @@ cip_status cip_selection_parse(const char *text, cip_selection *out, cip_err *er
     return CIP_OK;
 }
 
+/* Whether a caller may have made it: what its kind does not have is 0. */
+static bool is_slice(const cip_slice *s)
+{
+    if (s->what > CIP_SLICE_NEWAXIS || s->reserved != 0)
+        return false;
+    if (s->what == CIP_SLICE_RANGE)
+        return s->step != 0;
+    return s->stop == 0 && s->step == 0 && (s->start == 0 || s->what == CIP_SLICE_INDEX);
+}
+
 /* How many axes the items name; ARG for a selection that nobody should have made. */
 static cip_status count_axes(const cip_nd *in, const cip_selection *sel, int32_t *named,
                              cip_err *err)
@@ -147,7 +158,7 @@ static cip_status count_axes(const cip_nd *in, const cip_selection *sel, int32_t
     *named = 0;
     for (uint32_t i = 0; i < sel->n; i++) {
         const cip_slice *s = &sel->item[i];
-        if (s->what > CIP_SLICE_NEWAXIS || (s->what == CIP_SLICE_RANGE && s->step == 0))
+        if (!is_slice(s))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "item %" PRIu32 " is no slice", i);
         ellipses += s->what == CIP_SLICE_ELLIPSIS;
         *named += s->what <= CIP_SLICE_INDEX;
@@ -175,8 +186,8 @@ static void resolve(const cip_slice *s, int64_t len, int64_t *start, int64_t *n)
 {
     bool down = s->step < 0;
     int64_t low = down ? -1 : 0, high = down ? len - 1 : len;
-    int64_t from = s->has & 1 ? clip(s->start, len, low, high) : down ? high : low;
-    int64_t to = s->has & 2 ? clip(s->stop, len, low, high) : down ? low : high;
+    int64_t from = s->start != CIP_OPEN ? clip(s->start, len, low, high) : down ? high : low;
+    int64_t to = s->stop != CIP_OPEN ? clip(s->stop, len, low, high) : down ? low : high;
     uint64_t span = down ? (uint64_t)(from - to) : (uint64_t)(to - from);
     uint64_t step = down ? 0 - (uint64_t)s->step : (uint64_t)s->step;
     bool any = down ? from > to : from < to;
@@ -238,7 +249,7 @@ static cip_status take_index(taker *t, const cip_slice *s)
 /* The next n axes of the view as they are. */
 static cip_status take_whole(taker *t, int32_t n)
 {
-    static const cip_slice all = { .step = 1 };
+    static const cip_slice all = CIP_RANGE(CIP_OPEN, CIP_OPEN);
     for (int32_t i = 0; i < n; i++)
         CIP_TRY(take_range(t, &all));
     return CIP_OK;
@@ -247,6 +258,8 @@ static cip_status take_whole(taker *t, int32_t n)
 static cip_status take(taker *t, const cip_slice *s, int32_t missing)
 {
     switch (s->what) {
+    case CIP_SLICE_ALL:
+        return take_whole(t, 1);
     case CIP_SLICE_RANGE:
         return take_range(t, s);
     case CIP_SLICE_INDEX:

@@ -3,13 +3,12 @@
 
 #include "array/view.h"
 
-static void parsed_range(const char *text, int has, int64_t start, int64_t stop, int64_t step)
+static void parsed_range(const char *text, int64_t start, int64_t stop, int64_t step)
 {
     cip_selection sel;
     assert_int_equal(cip_selection_parse(text, &sel, NULL), CIP_OK);
     assert_int_equal(sel.n, 1);
     assert_int_equal(sel.item[0].what, CIP_SLICE_RANGE);
-    assert_int_equal(sel.item[0].has, has);
     assert_int_equal(sel.item[0].start, start);
     assert_int_equal(sel.item[0].stop, stop);
     assert_int_equal(sel.item[0].step, step);
@@ -18,18 +17,18 @@ static void parsed_range(const char *text, int has, int64_t start, int64_t stop,
 static void ranges_have_up_to_three_numbers(void **state)
 {
     (void)state;
-    parsed_range(":", 0, 0, 0, 1);
-    parsed_range("::", 0, 0, 0, 1);
-    parsed_range("10:", 1, 10, 0, 1);
-    parsed_range(":20", 2, 0, 20, 1);
-    parsed_range("10:20", 3, 10, 20, 1);
-    parsed_range("::-2", 0, 0, 0, -2);
-    parsed_range("1:2:3", 3, 1, 2, 3);
-    parsed_range("[ -1 : +2\t:\n- 3 ]", 3, -1, 2, -3);
-    parsed_range("9223372036854775807:-9223372036854775808", 3, INT64_MAX, INT64_MIN, 1);
-    parsed_range("9223372036854775808:-9223372036854775809", 3, INT64_MAX, INT64_MIN, 1);
-    parsed_range("123456789012345678901234567890::-123456789012345678901234567890", 1, INT64_MAX, 0,
-                 INT64_MIN);
+    parsed_range(":", CIP_OPEN, CIP_OPEN, 1);
+    parsed_range("::", CIP_OPEN, CIP_OPEN, 1);
+    parsed_range("10:", 10, CIP_OPEN, 1);
+    parsed_range(":20", CIP_OPEN, 20, 1);
+    parsed_range("10:20", 10, 20, 1);
+    parsed_range("::-2", CIP_OPEN, CIP_OPEN, -2);
+    parsed_range("1:2:3", 1, 2, 3);
+    parsed_range("[ -1 : +2\t:\n- 3 ]", -1, 2, -3);
+    parsed_range("9223372036854775807:-9223372036854775808", INT64_MAX, -INT64_MAX, 1);
+    parsed_range("9223372036854775808:-9223372036854775809", INT64_MAX, -INT64_MAX, 1);
+    parsed_range("123456789012345678901234567890::-123456789012345678901234567890", INT64_MAX,
+                 CIP_OPEN, -INT64_MAX);
 }
 
 static void items_are_told_apart(void **state)
@@ -40,7 +39,6 @@ static void items_are_told_apart(void **state)
     assert_int_equal(sel.n, 6);
     assert_int_equal(sel.item[0].what, CIP_SLICE_INDEX);
     assert_int_equal(sel.item[0].start, -1);
-    assert_int_equal(sel.item[0].has, 1);
     assert_int_equal(sel.item[1].what, CIP_SLICE_ELLIPSIS);
     assert_int_equal(sel.item[2].what, CIP_SLICE_NEWAXIS);
     assert_int_equal(sel.item[3].what, CIP_SLICE_NEWAXIS);
@@ -177,12 +175,12 @@ static int64_t naive_range(const cip_slice *s, int64_t len, int64_t k, bool *any
     if (stop < 0)
         stop += len;
     if (s->step > 0) {
-        start = !(s->has & 1) || start < 0 ? 0 : start;
-        stop = !(s->has & 2) || stop > len ? len : stop;
+        start = s->start == CIP_OPEN || start < 0 ? 0 : start;
+        stop = s->stop == CIP_OPEN || stop > len ? len : stop;
         *any = start + k * s->step < stop;
     } else {
-        start = !(s->has & 1) || start > len - 1 ? len - 1 : start;
-        stop = !(s->has & 2) || stop < -1 ? -1 : stop;
+        start = s->start == CIP_OPEN || start > len - 1 ? len - 1 : start;
+        stop = s->stop == CIP_OPEN || stop < -1 ? -1 : stop;
         *any = start + k * s->step > stop;
     }
     return start + k * s->step;
@@ -215,8 +213,10 @@ static void every_small_range_takes_what_python_takes(void **state)
         for (int64_t start = -6; start <= 6; start++)
             for (int64_t stop = -6; stop <= 6; stop++)
                 for (int64_t step = -4; step <= 4; step++)
-                    for (uint8_t has = 0; has < 4 && step != 0; has++)
-                        check_range(&(cip_slice){ start, stop, step, CIP_SLICE_RANGE, has }, len);
+                    for (unsigned has = 0; has < 4 && step != 0; has++)
+                        check_range(&(cip_slice)CIP_STEPS(has & 1 ? start : CIP_OPEN,
+                                                          has & 2 ? stop : CIP_OPEN, step),
+                                    len);
 }
 
 static void huge_bounds_are_clipped(void **state)
@@ -249,6 +249,20 @@ static void huge_bounds_are_clipped(void **state)
     assert_int_equal(out.shape[0], INT64_MAX / 2 + 1);
 }
 
+static cip_slice random_slice(uint64_t *seed)
+{
+    static const cip_slice others[] = { CIP_ALL, CIP_ELLIPSIS, CIP_NEWAXIS };
+    const int64_t start = random_below(seed, 3), stop = random_below(seed, 9) - 4;
+    const int64_t step = random_below(seed, 3) + 1, has = random_below(seed, 4),
+                  what = random_below(seed, 5);
+    if (what == 0)
+        return (cip_slice)CIP_INDEX(start);
+    if (what <= 3)
+        return others[what - 1];
+    return (cip_slice)CIP_STEPS(has & 1 ? start : CIP_OPEN, has & 2 ? stop : CIP_OPEN,
+                                random_below(seed, 2) == 0 ? step : -step);
+}
+
 /* A random selection as items, and the element at `index` of what it leaves, found item by item. */
 static void random_selection(uint64_t *seed, int32_t ndim, cip_selection *sel)
 {
@@ -257,16 +271,12 @@ static void random_selection(uint64_t *seed, int32_t ndim, cip_selection *sel)
     sel->n = 0;
     while (left > 0 || random_below(seed, 3) == 0) {
         cip_slice *s = &sel->item[sel->n++];
-        *s = (cip_slice){ random_below(seed, 3), random_below(seed, 9) - 4, 0, 0,
-                          (uint8_t)random_below(seed, 4) };
-        s->step =
-            random_below(seed, 2) == 0 ? random_below(seed, 3) + 1 : -random_below(seed, 3) - 1;
-        s->what = (uint8_t)random_below(seed, 4);
+        *s = random_slice(seed);
         if (s->what == CIP_SLICE_ELLIPSIS && ellipsis)
-            s->what = CIP_SLICE_NEWAXIS;
+            *s = (cip_slice)CIP_NEWAXIS;
         ellipsis = ellipsis || s->what == CIP_SLICE_ELLIPSIS;
         if (s->what <= CIP_SLICE_INDEX && left-- == 0) {
-            s->what = CIP_SLICE_NEWAXIS;
+            *s = (cip_slice)CIP_NEWAXIS;
             left = 0;
         }
     }
@@ -288,7 +298,9 @@ static int64_t naive_address(const cip_nd *v, const cip_selection *sel, const in
             at += v->stride[in++] * s->start;
         } else if (s->what == CIP_SLICE_NEWAXIS) {
             any = index[out++] == 0;
-        } else if (s->what == CIP_SLICE_RANGE) {
+        } else if (s->what <= CIP_SLICE_RANGE) {
+            const cip_slice all = CIP_RANGE(0, v->shape[in]);
+            s = s->what == CIP_SLICE_ALL ? &all : s;
             at += v->stride[in] * naive_range(s, v->shape[in], index[out++], &any);
             in++;
         } else {
@@ -371,7 +383,7 @@ static void selections_of_too_much_are_refused(void **state)
     assert_int_equal(selected(&v, "0, :, None, :", &out, NULL, &err), CIP_ERR_ARG);
     assert_int_equal(selected(&v, "0, None, :, ...", &out, NULL, &err), CIP_OK);
     for (uint32_t i = 0; i < sel.n; i++)
-        sel.item[i].what = CIP_SLICE_NEWAXIS;
+        sel.item[i] = (cip_slice)CIP_NEWAXIS;
     assert_int_equal(cip_view_select(&v, &sel, &out, NULL, &err), CIP_ERR_ARG);
     sel.n = CIP_MAX_NDIM - 1;
     assert_int_equal(cip_view_select(&v, &sel, &out, NULL, &err), CIP_ERR_ARG);
@@ -385,26 +397,61 @@ static void selections_that_nobody_parsed_are_checked(void **state)
     int64_t shape[] = { 4, 5 };
     cip_nd v = view_of(2, shape), out;
     cip_selection sel = { .n = 2 * CIP_MAX_NDIM + 1 };
+    static const cip_slice none[] = {
+        CIP_STEPS(1, 2, 0),
+        { .start = 1 }, /* kinds that were forgotten */
+        { .stop = 5, .step = 1 },
+        { .start = 1, .what = CIP_SLICE_ELLIPSIS },
+        { .step = 1, .what = CIP_SLICE_INDEX },
+        { .what = CIP_SLICE_NEWAXIS + 1 },
+        { .reserved = 1 },
+    };
     (void)state;
     assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
     sel.n = 1;
-    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG); /* step 0 */
-    sel.item[0] = (cip_slice){ .what = CIP_SLICE_INDEX };
-    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
-    sel.item[0] = (cip_slice){ .step = 1, .what = CIP_SLICE_NEWAXIS + 1 };
-    assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        sel.item[0] = none[i];
+        assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
+    }
     sel.n = 2;
-    sel.item[0].what = sel.item[1].what = CIP_SLICE_ELLIPSIS;
+    sel.item[0] = sel.item[1] = (cip_slice)CIP_ELLIPSIS;
     assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_ERR_ARG);
-    sel.item[1].what = CIP_SLICE_NEWAXIS;
+    sel.item[1] = (cip_slice)CIP_NEWAXIS;
     assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
     assert_int_equal(out.ndim, 3);
+}
+
+static void slices_are_made_of_numbers(void **state)
+{
+    const int64_t shape[] = { 4, 5, 6 };
+    const cip_selection all = { .n = 2 }; /* zeros are CIP_ALL */
+    const size_t i = 3;
+    cip_nd v = view_of(3, shape), out, same;
+    static const cip_selection fixed = { 3, 0, { CIP_ALL, CIP_INDEX(-1), CIP_NEWAXIS } };
+    (void)state;
+    assert_int_equal(cip_view_select(&v, &all, &out, NULL, NULL), CIP_OK);
+    assert_memory_equal(&out, &v, sizeof v);
+    assert_int_equal(cip_view_select(&v, &fixed, &out, NULL, NULL), CIP_OK);
+    assert_int_equal(selected(&v, ":, -1, None", &same, NULL, NULL), CIP_OK);
+    assert_memory_equal(&out, &same, sizeof out);
+    const cip_selection *s =
+        CIP_SELECT(CIP_INDEX(i), CIP_ELLIPSIS, CIP_STEPS(CIP_OPEN, CIP_OPEN, -2));
+    assert_int_equal(s->n, 3);
+    assert_int_equal(cip_view_select(&v, s, &out, NULL, NULL), CIP_OK);
+    assert_int_equal(selected(&v, "3, ..., ::-2", &same, NULL, NULL), CIP_OK);
+    assert_memory_equal(&out, &same, sizeof out);
+    assert_int_equal(
+        cip_view_select(&v, CIP_SELECT(CIP_RANGE(1, 3), CIP_RANGE(-2, CIP_OPEN)), &out, NULL, NULL),
+        CIP_OK);
+    assert_int_equal(selected(&v, "1:3, -2:", &same, NULL, NULL), CIP_OK);
+    assert_memory_equal(&out, &same, sizeof out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_have_up_to_three_numbers),
+        cmocka_unit_test(slices_are_made_of_numbers),
         cmocka_unit_test(items_are_told_apart),
         cmocka_unit_test(nothing_selects_all),
         cmocka_unit_test(broken_slices_are_reported_where_they_break),

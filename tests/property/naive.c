@@ -12,11 +12,11 @@ static void indices(const cip_slice *s, int64_t len, naive_axis *out)
 {
     int64_t step = s->step, lowest = step > 0 ? 0 : -1, highest = step > 0 ? len : len - 1;
     int64_t start = step > 0 ? lowest : highest, stop = step > 0 ? highest : lowest;
-    if (s->has & 1) {
+    if (s->start != CIP_OPEN) {
         start = s->start < 0 ? s->start + len : s->start;
         start = start < lowest ? lowest : start > highest ? highest : start;
     }
-    if (s->has & 2) {
+    if (s->stop != CIP_OPEN) {
         stop = s->stop < 0 ? s->stop + len : s->stop;
         stop = stop < lowest ? lowest : stop > highest ? highest : stop;
     }
@@ -40,7 +40,7 @@ bool naive_select(const cip_selection *sel, int ndim, const int64_t *shape, naiv
     int named = 0, axis = 0;
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < sel->n; i++)
-        named += sel->item[i].what == CIP_SLICE_RANGE || sel->item[i].what == CIP_SLICE_INDEX;
+        named += sel->item[i].what <= CIP_SLICE_INDEX;
     for (uint32_t i = 0; i < sel->n; i++) {
         const cip_slice *s = &sel->item[i];
         if (s->what == CIP_SLICE_NEWAXIS) {
@@ -53,6 +53,9 @@ bool naive_select(const cip_selection *sel, int ndim, const int64_t *shape, naiv
             if (at < 0 || at >= shape[axis])
                 return false;
             out->fixed[axis++] = at;
+        } else if (s->what == CIP_SLICE_ALL) {
+            whole(out, axis, shape);
+            axis++;
         } else {
             naive_axis *a = &out->axis[out->ndim++];
             a->from = axis;

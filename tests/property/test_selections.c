@@ -189,17 +189,16 @@ static void make_subject(subject *s, uint64_t seed, cip_pool *pool)
 
 static cip_slice pick_slice(fake *f, int64_t len)
 {
-    cip_slice s = { .what = CIP_SLICE_RANGE, .step = 1 };
+    cip_slice s = CIP_RANGE(CIP_OPEN, CIP_OPEN);
     int64_t span = len + 3;
     if (len > 0 && fake_chance(f, 5)) {
-        s.what = CIP_SLICE_INDEX;
-        s.start = (int64_t)fake_pick(f, 0, (uint64_t)(2 * len - 1)) - len;
+        s = (cip_slice)CIP_INDEX((int64_t)fake_pick(f, 0, (uint64_t)(2 * len - 1)) - len);
         return s;
     }
-    s.has = (uint8_t)fake_pick(f, 0, 3);
-    if (s.has & 1)
+    const uint64_t has = fake_pick(f, 0, 3);
+    if (has & 1)
         s.start = (int64_t)fake_pick(f, 0, (uint64_t)(2 * span)) - span;
-    if (s.has & 2)
+    if (has & 2)
         s.stop = (int64_t)fake_pick(f, 0, (uint64_t)(2 * span)) - span;
     if (fake_chance(f, 3))
         s.step = (int64_t)fake_pick(f, 1, 5) * (fake_chance(f, 2) ? 1 : -1);
@@ -217,15 +216,15 @@ static void pick_selection(fake *f, const cip_nd *v, cip_selection *sel)
     sel->n = 0;
     for (int32_t k = 0; k <= named; k++) {
         if (k == dots) {
-            sel->item[sel->n++] = (cip_slice){ .what = CIP_SLICE_ELLIPSIS, .step = 1 };
+            sel->item[sel->n++] = (cip_slice)CIP_ELLIPSIS;
             axis += v->ndim - named;
         }
         if (fake_chance(f, 15))
-            sel->item[sel->n++] = (cip_slice){ .what = CIP_SLICE_NEWAXIS, .step = 1 };
+            sel->item[sel->n++] = (cip_slice)CIP_NEWAXIS;
         if (k == named)
             break;
         if (fake_chance(f, 4)) /* all of it */
-            sel->item[sel->n++] = (cip_slice){ .what = CIP_SLICE_RANGE, .step = 1 };
+            sel->item[sel->n++] = (cip_slice)CIP_ALL;
         else
             sel->item[sel->n++] = pick_slice(f, v->shape[axis]);
         axis++;

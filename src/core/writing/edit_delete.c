@@ -39,7 +39,7 @@ static cip_status axis_of(const cip_selection *sel, int32_t ndim, cip_splice *ou
                             "expected a range of step 1, found step %" PRId64, s->step);
         if (s->what == CIP_SLICE_ELLIPSIS) {
             axis += ndim - named;
-        } else if (s->what == CIP_SLICE_RANGE && s->has == 0) {
+        } else if (s->what == CIP_SLICE_ALL || (s->start == CIP_OPEN && s->stop == CIP_OPEN)) {
             out->axis = npart == 0 ? axis : out->axis;
             *item = npart == 0 ? i : *item;
             axis++;
@@ -77,9 +77,9 @@ static cip_status range_of(cip_selection *sel, int32_t ndim, const int64_t *shap
             s->removed = left.shape[k];
     cip_slice *part = &sel->item[item];
     const int64_t start = part->start;
-    if ((part->has & 1) == 0)
+    if (start == CIP_OPEN)
         return CIP_OK;
-    *part = (cip_slice){ .stop = start, .step = 1, .has = 2 };
+    *part = (cip_slice)CIP_RANGE(CIP_OPEN, start);
     CIP_TRY(cip_view_select(&all, sel, &left, axis, err));
     for (int32_t k = 0; k < left.ndim; k++)
         if (axis[k] == s->axis)
