@@ -19,8 +19,9 @@ int main(int argc, char **argv)
                                 .dst_nbytes = sizeof flux),
                   &err);
     cip_read_into(cip_find(f, "masked", &err),
-                  CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_F64), .dst = value, .strides = strides,
-                                .mask = missing, .threads = 4),
+                  CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_F64), .dst = value,
+                                .dst_nbytes = sizeof value, .strides = strides, .mask = missing,
+                                .threads = 4),
                   &err);
     printf("%g %g %g; %g %d %d\n", flux[0], flux[1], flux[2], value[5][3], missing[0], missing[1]);
     cip_file_close(f);

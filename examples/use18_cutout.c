@@ -17,8 +17,9 @@ int main(int argc, char **argv)
     }
     cip_create_memory("asdf", NULL, &out, &w, &err);
     cip_put_array(w, "cutout", cip_find(f, "image", &err),
-                  CIP_READ_ARGS(.selection = "[0:32, 0:16]", .dtype = cip_dtype_of(CIP_F64)), NULL,
-                  &err);
+                  CIP_READ_ARGS(.slices = CIP_SELECT(CIP_RANGE(0, 32), CIP_RANGE(0, 16)),
+                                .dtype = cip_dtype_of(CIP_F64)),
+                  NULL, &err);
     cip_writer_commit(w, &err);
     cip_file_close(f);
 

@@ -45,7 +45,8 @@ typedef struct target {
     const cip_array *array;
     size_t nwarning; /* printed so far */
     progress bar;
-    cip_read_args args; /* selection, field, reversed, ...; the rest is the command's */
+    cip_read_args args;    /* selection, field, reversed, ...; the rest is the command's */
+    cip_dtype *dtype, *as; /* of args */
 } target;
 
 /* Opens and finds; EXIT_FINE, or the exit status after a complaint. Free with target_close.

@@ -54,7 +54,7 @@ static int fill_with(const opts *o, const cip_write_options *how, const cip_file
     cip_err err = CIP_ERR_INIT;
     void *elem = NULL;
     int rc;
-    const cip_dtype *dtype = cip_dtype_from_text(literal, o->dtype, &err);
+    cip_dtype *dtype = cip_dtype_parse(o->dtype, &err);
     if (dtype == NULL)
         return complain("--dtype", &err);
     if (!unset && take_value(literal, o, dtype, &elem, &err) != CIP_OK)
@@ -62,6 +62,7 @@ static int fill_with(const opts *o, const cip_write_options *how, const cip_file
     else
         rc = write_it(o, how, dtype, elem);
     free(elem);
+    cip_dtype_free(dtype);
     return rc;
 }
 

@@ -167,22 +167,9 @@ static bool packed_size(const cip_dtype *d, uint64_t *sum)
     return *sum != 0 && *sum <= INT64_MAX;
 }
 
-/* Any file will do to have a dtype read. */
-static cip_file *some_file(strbuf *npy)
-{
-    const int64_t one = 1;
-    cip_file *f = NULL;
-    npy_header(npy, "'|u1'", 1, &one);
-    text_add(npy, "", 1);
-    if (!npy->failed)
-        (void)cip_open_memory(npy->ptr, npy->len, NULL, &f, NULL);
-    return f;
-}
-
 bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t *itemsize)
 {
     cip_err err = CIP_ERR_INIT;
-    strbuf npy = { 0 };
     bool fine = false;
     char order = strpbrk(dtype, "<>") != NULL ? 0 : '<';
     if (byteorder != NULL && strcmp(byteorder, "big") == 0)
@@ -193,15 +180,13 @@ bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t
         failed("--byteorder", "expected little or big");
         return false;
     }
-    cip_file *f = some_file(&npy);
-    const cip_dtype *d = f != NULL ? cip_dtype_from_text(f, dtype, &err) : NULL;
+    cip_dtype *d = cip_dtype_parse(dtype, &err);
     if (d == NULL)
         failed("--dtype", err.text);
     else if (!add_descr(d, order, 0, descr) || descr->failed || !packed_size(d, itemsize))
         failed("--dtype", "expected a type that raw bytes can hold");
     else
         fine = true;
-    cip_file_close(f);
-    free(npy.ptr);
+    cip_dtype_free(d);
     return fine;
 }

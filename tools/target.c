@@ -22,11 +22,10 @@ static void split(const opts *o, const char **path, const char **slice)
 }
 
 /* A type named on the command line; what is none is wrong usage. */
-static const cip_dtype *dtype_option(const cip_file *f, const char *option, const char *text,
-                                     int *rc)
+static cip_dtype *dtype_option(const char *option, const char *text, int *rc)
 {
     cip_err err = CIP_ERR_INIT;
-    const cip_dtype *d = text != NULL ? cip_dtype_from_text(f, text, &err) : NULL;
+    cip_dtype *d = text != NULL ? cip_dtype_parse(text, &err) : NULL;
     if (text == NULL || d != NULL)
         return d;
     fprintf(stderr, "cippus: %s: ", option);
@@ -133,8 +132,8 @@ int target_in(const opts *o, bool quiet, cip_file *file, target *t)
     } else if (o->check) {
         note_unchecked(o->pos[0], t->file, t->array);
     }
-    t->args.dtype = dtype_option(t->file, "--dtype", o->dtype, &rc);
-    t->args.as = dtype_option(t->file, "--as", o->as, &rc);
+    t->args.dtype = t->dtype = dtype_option("--dtype", o->dtype, &rc);
+    t->args.as = t->as = dtype_option("--as", o->as, &rc);
     t->bar.off = o->no_progress;
     t->args.progress = show_progress;
     t->args.user = &t->bar;
@@ -146,5 +145,7 @@ int target_in(const opts *o, bool quiet, cip_file *file, target *t)
 void target_close(target *t)
 {
     cip_file_close(t->file);
-    t->file = NULL;
+    cip_dtype_free(t->dtype);
+    cip_dtype_free(t->as);
+    memset(t, 0, sizeof *t);
 }

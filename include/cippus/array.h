@@ -55,6 +55,9 @@ CIP_API cip_status cip_read(const cip_array *array, const char *selection, const
  * CANCELLED. */
 typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
 
+/** A dst_nbytes that is no size: nothing is checked. */
+#define CIP_UNCHECKED SIZE_MAX
+
 /** All that reading can do; zero fields mean the default. */
 typedef struct cip_read_args {
     size_t size;                 /* sizeof(cip_read_args) */
@@ -64,9 +67,10 @@ typedef struct cip_read_args {
                           come last. Whole records are UNSUPPORTED where a field has missing items
                           of its own that they cannot show (NaN shows them) */
     const cip_dtype *dtype; /* as in cip_read, where absent (NULL) cip_dtype_as_stored(); but what a
-                               failed cip_dtype_from_text left in err is passed on */
+                               failed cip_dtype_parse left in err is passed on */
     void *dst;
-    size_t dst_nbytes; /* size of dst; 0: not checked */
+    size_t dst_nbytes; /* size of dst: what the selection needs, or with strides as far at least as
+                          they reach behind dst; else RANGE. CIP_UNCHECKED: taken on trust */
     const int64_t
         *strides;     /* of dst in bytes, one for each axis left by the selection; NULL: C order */
     uint8_t *mask;    /* one byte an element (C order): 1 where it is missing; NULL: not wanted */

@@ -39,7 +39,8 @@ typedef enum cip_kind {
     CIP_RECORD = 20  /* fields at offsets within itemsize */
 } cip_kind;
 
-/** An element type. Immutable; owned by the file it came from, or static (cip_dtype_of). */
+/** An element type. Immutable, any thread; owned by the file it came from, static (cip_dtype_of),
+ * or the caller's (cip_dtype_parse). Calls copy what they keep of it. */
 typedef struct cip_dtype cip_dtype;
 
 /** The scalar type of a fixed-width kind (CIP_BOOL ... CIP_C128) in the byte order of this
@@ -50,6 +51,13 @@ CIP_API const cip_dtype *cip_dtype_of(cip_kind kind);
  * Only where a call says so; it has no kind (CIP_NONE) and no size. A dtype NULL does not stand for
  * this, since NULL is what a getter gives that failed. Static: never freed, any thread. */
 CIP_API const cip_dtype *cip_dtype_as_stored(void);
+
+/** A dtype from its name ("float32", "ascii5", "{x: float32, y: int16[3]}") or numpy's text ("<f4",
+ * ">U7", "[('x', '<f4')]"); without an order mark it has the machine's byte order. The caller's to
+ * free. NULL with FORMAT and the position, or NOMEM; err->part is "dtype" then. */
+CIP_API cip_dtype *cip_dtype_parse(const char *text, cip_err *err);
+/** Of cip_dtype_parse alone, after the last call that was given it. NULL is fine. */
+CIP_API void cip_dtype_free(cip_dtype *dtype);
 
 /** Its name: "float32", "ascii5", "ucs4-7", "datetime64[ns]", "bytes80", "int24", or for records
  *  "{x: float32, y: int16[3]}". Byte order is not part of it. "" for NULL. Borrowed. */

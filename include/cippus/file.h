@@ -140,11 +140,6 @@ CIP_API bool cip_tree_is_own(const cip_file *file, const char *path);
 /** The array that a node of the tree describes, or NULL. */
 CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node *node);
 
-/** A dtype from its name ("float32", "ascii5", "{x: float32}") or numpy's text ("<f4", ">U7");
- * without an order mark it has the machine's byte order. Borrowed from the file. NULL with FORMAT
- * and the position; err->part is "dtype" then. */
-CIP_API const cip_dtype *cip_dtype_from_text(const cip_file *file, const char *text, cip_err *err);
-
 /** Facts about the file in words, in order: key and value, both borrowed. False at the end. */
 CIP_API bool cip_file_fact(const cip_file *file, size_t i, const char **key, const char **value);
 /** What was tolerated while opening and reading so far: the i-th finding, or NULL. */

@@ -49,7 +49,7 @@ static inline int rig_teardown(void **state)
 static inline const cip_dtype *dtype_of(rig *r, const char *text)
 {
     const cip_dtype *d = NULL;
-    if (cip_dtype_parse(&r->arena, text, strlen(text), false, &d, &r->err) != CIP_OK)
+    if (cip_dtype_of_text(&r->arena, text, strlen(text), false, &d, &r->err) != CIP_OK)
         fail_msg("%s: %s", text, r->err.text);
     return d;
 }
@@ -59,7 +59,7 @@ static inline cip_status dtype_error(rig *r, const char *text)
 {
     const cip_dtype *d = (const cip_dtype *)r;
     r->err.offset = 0;
-    cip_status st = cip_dtype_parse(&r->arena, text, strlen(text), false, &d, &r->err);
+    cip_status st = cip_dtype_of_text(&r->arena, text, strlen(text), false, &d, &r->err);
     assert_null(d);
     return st;
 }

@@ -18,6 +18,9 @@ struct cip_dtype {
     uint32_t weight; /* itself and everything in its fields, counted: bounds all walks */
 };
 
+/* The part of an error that cip_dtype_parse left: a read whose dtype came of that call fails. */
+#define CIP_PART_DTYPE "dtype"
+
 /* A fixed-width kind in a given byte order: static. NULL for other kinds. */
 const cip_dtype *cip_dtype_fixed(cip_kind kind, bool big);
 
@@ -71,8 +74,8 @@ bool cip_dtype_same_bytes(const cip_dtype *a, const cip_dtype *b);
  * the whole are fine. Numbers of other widths ("int24", "f16") are opaque with a label. Numbers
  * without an order mark get `big`. At most 64 KiB, nested at most 32 deep (LIMIT); objects are
  * UNSUPPORTED; FORMAT with the position otherwise, and what cip_dtype_record says. */
-cip_status cip_dtype_parse(cip_arena *a, const char *text, size_t len, bool big,
-                           const cip_dtype **out, cip_err *err);
+cip_status cip_dtype_of_text(cip_arena *a, const char *text, size_t len, bool big,
+                             const cip_dtype **out, cip_err *err);
 /* numpy's descr: "<f4", "|S5", "[('a', '<i4'), ...]" with padding as ('', '|V3'). Plain ASCII; the
  * text lives in the arena. UNSUPPORTED when numpy's descr cannot say it: overlapping fields, fields
  * out of order, elements over 2^31 - 1 bytes. */

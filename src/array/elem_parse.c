@@ -434,8 +434,8 @@ cip_status cip_parse_type(cip_dtype_parser *p, const cip_dtype **out)
     return CIP_OK;
 }
 
-cip_status cip_dtype_parse(cip_arena *a, const char *text, size_t len, bool big,
-                           const cip_dtype **out, cip_err *err)
+cip_status cip_dtype_of_text(cip_arena *a, const char *text, size_t len, bool big,
+                             const cip_dtype **out, cip_err *err)
 {
     cip_dtype_parser p = { .a = a, .text = text, .len = len, .big = big, .err = err };
     const cip_dtype *d;

@@ -27,7 +27,7 @@ static void check_name(cip_arena *a, const cip_dtype *d)
     const cip_dtype *again;
     if (strstr(d->name, "...") != NULL)
         return; /* cut, or a name that looks so */
-    cip_status st = cip_dtype_parse(a, d->name, strlen(d->name), d->big, &again, NULL);
+    cip_status st = cip_dtype_of_text(a, d->name, strlen(d->name), d->big, &again, NULL);
     require(st == CIP_OK || st == CIP_ERR_LIMIT);
     require(st != CIP_OK || strcmp(again->name, d->name) == 0);
 }
@@ -38,7 +38,7 @@ static void check_descr(cip_arena *a, const cip_dtype *d)
     char *descr;
     if (cip_dtype_numpy(a, d, &descr, NULL) != CIP_OK)
         return;
-    cip_status st = cip_dtype_parse(a, descr, strlen(descr), false, &again, NULL);
+    cip_status st = cip_dtype_of_text(a, descr, strlen(descr), false, &again, NULL);
     require(st == CIP_OK || st == CIP_ERR_LIMIT);
     require(st != CIP_OK || again->itemsize == d->itemsize);
 }
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_mem_init(&mem, NULL, 16 << 20);
     if (cip_arena_copy(&a, data, size, &text, NULL) == CIP_OK) {
         check_selection(text);
-        if (cip_dtype_parse(&a, text, size, size % 2 != 0, &d, NULL) == CIP_OK) {
+        if (cip_dtype_of_text(&a, text, size, size % 2 != 0, &d, NULL) == CIP_OK) {
             if (is_ascii(data, size)) { /* bytes that are no UTF-8 do not come back */
                 check_name(&a, d);
                 check_descr(&a, d);

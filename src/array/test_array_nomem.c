@@ -50,7 +50,7 @@ static void run_out(work_fn *work, const char *text)
 static cip_status parse(cip_arena *a, const char *text, cip_err *err)
 {
     const cip_dtype *d = (const cip_dtype *)a;
-    cip_status st = cip_dtype_parse(a, text, strlen(text), false, &d, err);
+    cip_status st = cip_dtype_of_text(a, text, strlen(text), false, &d, err);
     assert_int_equal(d == NULL, st != CIP_OK);
     return st;
 }
@@ -62,7 +62,7 @@ static cip_status use(cip_arena *a, const char *text, cip_err *err)
     char *descr = (char *)a;
     cip_buf b = { .mem = a->mem };
     cip_status st;
-    CIP_TRY(cip_dtype_parse(a, text, strlen(text), false, &d, err));
+    CIP_TRY(cip_dtype_of_text(a, text, strlen(text), false, &d, err));
     st = cip_dtype_copy(a, d, &e, err);
     assert_int_equal(e == NULL, st != CIP_OK);
     if (st != CIP_OK)

@@ -135,6 +135,32 @@ static void times_carry_their_unit(void **state)
     assert_non_null(strstr(r->err.text, "'week'"));
 }
 
+static void dtypes_need_no_file(void **state)
+{
+    static const char *const texts[] = { "float32", ">U7", "{x: float32, y: int16[3]}",
+                                         "datetime64[ns]", "V80" };
+    cip_err err = CIP_ERR_INIT;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cip_dtype *d = cip_dtype_parse(texts[i], &err);
+        assert_non_null(d);
+        cip_dtype *again = cip_dtype_parse(cip_dtype_name(d), &err);
+        assert_string_equal(cip_dtype_name(again), cip_dtype_name(d));
+        assert_int_equal(cip_dtype_itemsize(again), cip_dtype_itemsize(d));
+        cip_dtype_free(d);
+        assert_int_equal(cip_dtype_equal(again, again), true);
+        cip_dtype_free(again);
+    }
+    assert_null(cip_dtype_parse("imt32", &err));
+    assert_int_equal(err.code, CIP_ERR_FORMAT);
+    assert_string_equal(err.part, "dtype");
+    err = (cip_err)CIP_ERR_INIT;
+    assert_null(cip_dtype_parse(NULL, &err));
+    assert_int_equal(err.code, CIP_ERR_ARG);
+    assert_null(cip_dtype_parse("float", NULL));
+    cip_dtype_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int main(void)
         RIG_TEST(ucs4_counts_code_points),
         RIG_TEST(opaque_is_named_by_its_label_or_length),
         RIG_TEST(times_carry_their_unit),
+        cmocka_unit_test(dtypes_need_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

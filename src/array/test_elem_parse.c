@@ -17,7 +17,7 @@ static void refused(rig *r, const char *text, cip_status st, uint64_t offset)
     const cip_dtype *d = (const cip_dtype *)r;
     memcpy(exact, text, n);
     r->err = (cip_err)CIP_ERR_INIT;
-    if (cip_dtype_parse(&r->arena, exact, n, false, &d, &r->err) != st || r->err.offset != offset)
+    if (cip_dtype_of_text(&r->arena, exact, n, false, &d, &r->err) != st || r->err.offset != offset)
         fail_msg("%s: %d at %d, %s", text, r->err.code, (int)r->err.offset, r->err.text);
     assert_null(d);
     free(exact);
@@ -120,12 +120,12 @@ static void order_without_a_mark_is_the_callers(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         for (int big = 0; big < 2; big++) {
             assert_int_equal(
-                cip_dtype_parse(&r->arena, texts[i], strlen(texts[i]), big != 0, &d, &r->err),
+                cip_dtype_of_text(&r->arena, texts[i], strlen(texts[i]), big != 0, &d, &r->err),
                 CIP_OK);
             assert_int_equal(d->big, big);
         }
     }
-    assert_int_equal(cip_dtype_parse(&r->arena, "<i4", 3, true, &d, &r->err), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&r->arena, "<i4", 3, true, &d, &r->err), CIP_OK);
     assert_false(d->big);
 }
 
@@ -190,15 +190,15 @@ static void a_nul_ends_nothing(void **state)
 {
     rig *r = *state;
     const cip_dtype *d;
-    assert_int_equal(cip_dtype_parse(&r->arena, "f4\0", 3, false, &d, &r->err), CIP_ERR_FORMAT);
+    assert_int_equal(cip_dtype_of_text(&r->arena, "f4\0", 3, false, &d, &r->err), CIP_ERR_FORMAT);
     assert_int_equal(r->err.offset, 2);
-    assert_int_equal(cip_dtype_parse(&r->arena, "{'a\0': f4}", 10, false, &d, &r->err),
+    assert_int_equal(cip_dtype_of_text(&r->arena, "{'a\0': f4}", 10, false, &d, &r->err),
                      CIP_ERR_FORMAT);
     assert_int_equal(r->err.offset, 3);
-    assert_int_equal(cip_dtype_parse(&r->arena, "{'\\\0': f4}", 10, false, &d, &r->err),
+    assert_int_equal(cip_dtype_of_text(&r->arena, "{'\\\0': f4}", 10, false, &d, &r->err),
                      CIP_ERR_FORMAT);
     assert_int_equal(r->err.offset, 3);
-    assert_int_equal(cip_dtype_parse(&r->arena, "{'\\x\0': f4}", 11, false, &d, &r->err),
+    assert_int_equal(cip_dtype_of_text(&r->arena, "{'\\x\0': f4}", 11, false, &d, &r->err),
                      CIP_ERR_FORMAT);
     assert_int_equal(r->err.offset, 4);
 }
@@ -472,8 +472,8 @@ static void long_texts_are_refused(void **state)
     char *text = malloc(65537);
     memset(text, ' ', 65537);
     memcpy(text, "f4", 2);
-    assert_int_equal(cip_dtype_parse(&r->arena, text, 65536, false, &d, &r->err), CIP_OK);
-    assert_int_equal(cip_dtype_parse(&r->arena, text, 65537, false, &d, &r->err), CIP_ERR_LIMIT);
+    assert_int_equal(cip_dtype_of_text(&r->arena, text, 65536, false, &d, &r->err), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&r->arena, text, 65537, false, &d, &r->err), CIP_ERR_LIMIT);
     assert_null(d);
     free(text);
 }

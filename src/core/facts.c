@@ -57,24 +57,6 @@ const cip_array *cip_array_of_node(const cip_file *f, const cip_node *node)
     return f == NULL || node == NULL ? NULL : cip_file_array_of_node(f, node);
 }
 
-const cip_dtype *cip_dtype_from_text(const cip_file *f, const char *text, cip_err *err)
-{
-    const cip_dtype *d = NULL;
-    if (f == NULL || text == NULL) {
-        cip_fail_in(
-            err,
-            cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and a text, found NULL"),
-            CIP_PART_DTYPE);
-        return NULL;
-    }
-    cip_layout *l = f->layout;
-    pthread_mutex_lock(&l->lock); /* it guards the arena */
-    cip_status st = cip_dtype_parse(&l->arena, text, strlen(text), CIP_HOST_BIG, &d, err);
-    pthread_mutex_unlock(&l->lock);
-    cip_fail_in(err, st, CIP_PART_DTYPE);
-    return st == CIP_OK ? d : NULL;
-}
-
 const cip_finding *cip_file_finding(const cip_file *f, size_t i)
 {
     /* The list has a lock of its own, so looking at it changes nothing that a reader could see. */

@@ -81,8 +81,4 @@ const cip_array *cip_file_whole(const cip_file *f);
 /* The first array that the node describes, or NULL. */
 const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node);
 
-/* The part of an error that cip_dtype_from_text left: a read whose dtype came of that call fails.
- */
-#define CIP_PART_DTYPE "dtype"
-
 #endif

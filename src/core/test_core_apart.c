@@ -124,7 +124,9 @@ static void check_input(const char *file)
     assert_string_equal(who, "me");
     uint8_t mask[6];
     int32_t all[6];
-    cip_read_args args = { .size = sizeof args, .dst = all, .mask = mask };
+    cip_read_args args = {
+        .size = sizeof args, .dst = all, .dst_nbytes = sizeof all, .mask = mask
+    };
     assert_int_equal(cip_read_into(cip_find(f, "m", NULL), &args, NULL), CIP_OK);
     assert_memory_equal(mask, "\0\1\0\0\0\1", 6);
     for (size_t i = 0; i < 6; i++)

@@ -113,19 +113,24 @@ static void reading_in_parts_gives_what_reading_at_once_gives(void **state)
     (void)state;
     listener l = { 0 };
     const int64_t down[] = { 4, ROWS * 4 }, up[] = { -(int64_t)COLUMNS * 4, 4 };
-    assert_int_equal(read_with("in.asdf", (cip_read_args){ .dst = got, .strides = down }, &l),
-                     CIP_OK);
+    assert_int_equal(
+        read_with("in.asdf",
+                  (cip_read_args){ .dst = got, .dst_nbytes = CIP_UNCHECKED, .strides = down }, &l),
+        CIP_OK);
     for (int i = 0; i < N; i++)
         assert_true(got[i % COLUMNS * ROWS + i / COLUMNS] == values[i]);
     l = (listener){ 0 };
     int32_t *last = got + (size_t)(ROWS - 1) * COLUMNS;
-    assert_int_equal(read_with("in.asdf", (cip_read_args){ .dst = last, .strides = up }, &l),
-                     CIP_OK);
+    assert_int_equal(
+        read_with("in.asdf",
+                  (cip_read_args){ .dst = last, .dst_nbytes = CIP_UNCHECKED, .strides = up }, &l),
+        CIP_OK);
     for (int i = 0; i < N; i++)
         assert_true(got[(ROWS - 1 - i / COLUMNS) * COLUMNS + i % COLUMNS] == values[i]);
     uint64_t told = 0, plain = 0;
     cip_read_args clamp = { .size = sizeof clamp,
                             .dst = got,
+                            .dst_nbytes = CIP_UNCHECKED,
                             .dtype = cip_dtype_of(CIP_I16),
                             .overflow = CIP_OVERFLOW_CLAMP,
                             .noverflow = &told };
@@ -137,7 +142,9 @@ static void reading_in_parts_gives_what_reading_at_once_gives(void **state)
     OK(cip_read_into(cip_file_array(f, 0), &clamp, err));
     assert_true(plain == told && told == N - 32768 * 7);
     cip_err in_parts = CIP_ERR_INIT, at_once = CIP_ERR_INIT;
-    cip_read_args strict = { .size = sizeof strict, .dst = got, .selection = "[::-1]" };
+    cip_read_args strict = {
+        .size = sizeof strict, .dst = got, .dst_nbytes = CIP_UNCHECKED, .selection = "[::-1]"
+    };
     strict.dtype = cip_dtype_of(CIP_I16);
     l = (listener){ 0 };
     assert_int_equal(cip_read_into(cip_file_array(f, 0), &strict, &at_once), CIP_ERR_RANGE);

@@ -81,8 +81,10 @@ static cip_status read_a(const uint8_t *file, size_t n, const cip_codec_methods 
         err);
     if (st != CIP_OK)
         return st;
-    st = cip_read_into(cip_find(f, "a", err),
-                       &(cip_read_args){ .size = sizeof(cip_read_args), .dst = out }, err);
+    st = cip_read_into(
+        cip_find(f, "a", err),
+        &(cip_read_args){ .size = sizeof(cip_read_args), .dst = out, .dst_nbytes = CIP_UNCHECKED },
+        err);
     cip_file_close(f);
     return st;
 }

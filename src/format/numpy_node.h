@@ -69,8 +69,8 @@ static inline cip_status cip_numpy_add_type(cip_buf *b, const cip_node *n, int d
     return cip_buf_addf(b, err, "]");
 }
 
-/* The type that a node (NULL: none) says, in the layout's arena: what cip_dtype_parse takes, also
- * in quotes, or a descr. UNSUPPORTED for other nodes, and what cip_dtype_parse fails with. */
+/* The type that a node (NULL: none) says, in the layout's arena: what cip_dtype_of_text takes, also
+ * in quotes, or a descr. UNSUPPORTED for other nodes, and what cip_dtype_of_text fails with. */
 static inline cip_status cip_numpy_type(cip_layout *l, const cip_node *n, const cip_dtype **out,
                                         cip_err *err)
 {
@@ -78,10 +78,10 @@ static inline cip_status cip_numpy_type(cip_layout *l, const cip_node *n, const 
     if (n == NULL)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a dtype, found none");
     if (n->type == CIP_NODE_STRING)
-        return cip_dtype_parse(&l->arena, n->text, n->len, false, out, err);
+        return cip_dtype_of_text(&l->arena, n->text, n->len, false, out, err);
     cip_status st = cip_numpy_add_type(&text, n, 0, err);
     if (st == CIP_OK)
-        st = cip_dtype_parse(&l->arena, (const char *)text.ptr, text.len, false, out, err);
+        st = cip_dtype_of_text(&l->arena, (const char *)text.ptr, text.len, false, out, err);
     cip_buf_clear(&text);
     return st;
 }

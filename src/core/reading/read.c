@@ -6,6 +6,37 @@
 #include "base/num.h"
 #include "core/reading/read_plan.h"
 
+/* How many bytes behind dst the caller's strides reach. Modulo 2^64 they would be another number.
+ */
+static bool reach(const cip_nd *out, uint64_t itemsize, uint64_t *nbytes)
+{
+    uint64_t part;
+    *nbytes = itemsize;
+    for (int32_t d = 0; d < out->ndim; d++) {
+        if (out->stride[d] <= 0 || out->shape[d] == 0)
+            continue;
+        if (cip_mul_overflow((uint64_t)out->stride[d], (uint64_t)out->shape[d] - 1, &part) ||
+            cip_add_overflow(*nbytes, part, nbytes))
+            return false;
+    }
+    return true;
+}
+
+static cip_status check_room(const cip_read_plan *p, const cip_read_args *args, const cip_nd *out,
+                             cip_err *err)
+{
+    uint64_t need = p->nbytes;
+    if (args->dst_nbytes == CIP_UNCHECKED)
+        return CIP_OK;
+    if (args->strides != NULL && p->nbytes != 0 && !reach(out, p->to->itemsize, &need))
+        need = UINT64_MAX;
+    if (args->strides != NULL ? args->dst_nbytes >= need : args->dst_nbytes == need)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                    "expected memory of %" PRIu64 " bytes for the selection, found %zu", need,
+                    args->dst_nbytes);
+}
+
 /* Where the result goes: C order, or the caller's strides. */
 static cip_status destination(const cip_read_plan *p, const cip_read_args *args, cip_nd *out,
                               cip_err *err)
@@ -16,11 +47,7 @@ static cip_status destination(const cip_read_plan *p, const cip_read_args *args,
     if (args->dst == NULL && p->nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected memory to read into, found NULL");
-    if (args->dst_nbytes != 0 && args->strides == NULL && args->dst_nbytes != p->nbytes)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected memory of %" PRIu64 " bytes for the selection, found %zu",
-                        p->nbytes, args->dst_nbytes);
-    return CIP_OK;
+    return check_room(p, args, out, err);
 }
 
 static cip_status own_pool(const cip_read_args *args, cip_read_how *how, cip_pool **pool,
@@ -116,16 +143,8 @@ cip_status cip_read(const cip_array *a, const char *selection, const cip_dtype *
                            .dtype = dtype,
                            .dst = dst,
                            .dst_nbytes = nbytes };
-    uint64_t need;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
-    if (nbytes == 0) { /* 0 means "not checked" below, but here it is what the caller has */
-        CIP_TRY(cip_read_shape(a, &args, NULL, NULL, &need, err));
-        if (need != 0)
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected memory of %" PRIu64 " bytes for the selection, found 0",
-                            need);
-    }
     return cip_read_into(a, &args, err);
 }
 

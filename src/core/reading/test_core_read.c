@@ -83,6 +83,7 @@ static void values_that_do_not_fit_are_told(void **state)
     assert_int_equal(cip_read(a, NULL, cip_dtype_of(CIP_I8), out, 4, &err), CIP_ERR_RANGE);
     assert_int_equal(cip_read_into(a,
                                    CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8), .dst = out,
+                                                 .dst_nbytes = sizeof out,
                                                  .overflow = CIP_OVERFLOW_CLAMP, .noverflow = &n),
                                    &err),
                      CIP_OK);
@@ -116,7 +117,7 @@ static void a_value_is_read_exactly_or_refused(void **state)
         cip_read(cip_file_array(f, 0), NULL, cip_dtype_of(CIP_F32), narrow, sizeof narrow, NULL),
         CIP_OK);
     assert_int_equal(cip_read_into(cip_file_array(f, 0),
-                                   CIP_READ_ARGS(.dtype = i16, .dst = out,
+                                   CIP_READ_ARGS(.dtype = i16, .dst = out, .dst_nbytes = sizeof out,
                                                  .overflow = CIP_OVERFLOW_CLAMP, .noverflow = &n),
                                    NULL),
                      CIP_OK);
@@ -145,14 +146,13 @@ static void a_dtype_that_failed_is_not_as_stored(void **state)
     int32_t out[2] = { 7, 7 };
     cip_stats s = { .size = sizeof s };
     taken t = { .n = 0 };
-    assert_int_equal(
-        cip_read(a, NULL, cip_dtype_from_text(f, "imt32", &err), out, sizeof out, &err),
-        CIP_ERR_FORMAT);
+    assert_int_equal(cip_read(a, NULL, cip_dtype_parse("imt32", &err), out, sizeof out, &err),
+                     CIP_ERR_FORMAT);
     assert_string_equal(err.part, "dtype");
-    assert_int_equal(cip_read_points(a, 1, at, cip_dtype_from_text(f, "imt32", &err), out, &err),
+    assert_int_equal(cip_read_points(a, 1, at, cip_dtype_parse("imt32", &err), out, &err),
                      CIP_ERR_FORMAT);
     cip_read_args args = { .size = sizeof args, .dst = out, .dst_nbytes = sizeof out };
-    args.dtype = cip_dtype_from_text(f, "imt32", &err);
+    args.dtype = cip_dtype_parse("imt32", &err);
     assert_int_equal(cip_read_into(a, &args, &err), CIP_ERR_FORMAT);
     assert_int_equal(cip_read_shape(a, &args, NULL, NULL, NULL, &err), CIP_ERR_FORMAT);
     assert_int_equal(cip_export(a, &args, "raw", take_text, &t, &err), CIP_ERR_FORMAT);
@@ -178,11 +178,50 @@ static void destination_strides_are_kept(void **state)
     int32_t t[4][3];
     const int64_t strides[] = { sizeof(int32_t), 3 * sizeof(int32_t) };
     assert_int_equal(cip_read_into(cip_file_array(f, 0),
-                                   CIP_READ_ARGS(.dst = t, .strides = strides, .threads = 3), NULL),
+                                   CIP_READ_ARGS(.dst = t, .dst_nbytes = sizeof t,
+                                                 .strides = strides, .threads = 3),
+                                   NULL),
                      CIP_OK);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
             assert_int_equal(t[j][i], twelve[i * 4 + j]);
+    cip_file_close(f);
+    free(mem);
+}
+
+static void the_size_of_dst_is_checked(void **state)
+{
+    (void)state;
+    char *mem;
+    cip_file *f = open_twelve(&mem);
+    const cip_array *a = cip_file_array(f, 0);
+    int32_t v[24];
+    const int64_t gaps[] = { 32, 8 }, up[] = { -16, 4 }, far[] = { INT64_MAX, 4 };
+    const struct {
+        const int64_t *strides;
+        size_t nbytes;
+        cip_status st;
+    } rows[] = {
+        { NULL, 48, CIP_OK },       { NULL, 47, CIP_ERR_RANGE },     { NULL, 49, CIP_ERR_RANGE },
+        { NULL, 0, CIP_ERR_RANGE }, { NULL, CIP_UNCHECKED, CIP_OK }, { gaps, 92, CIP_OK },
+        { gaps, 96, CIP_OK },       { gaps, 91, CIP_ERR_RANGE },     { gaps, 0, CIP_ERR_RANGE },
+        { far, 96, CIP_ERR_RANGE },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(cip_read_into(a,
+                                       CIP_READ_ARGS(.dst = v, .dst_nbytes = rows[i].nbytes,
+                                                     .strides = rows[i].strides),
+                                       NULL),
+                         rows[i].st);
+    assert_int_equal(/* behind the last row's start there are 16 bytes */
+                     cip_read_into(a, CIP_READ_ARGS(.dst = v + 8, .dst_nbytes = 16, .strides = up),
+                                   NULL),
+                     CIP_OK);
+    assert_int_equal(v[0], twelve[8]);
+    assert_int_equal(
+        cip_read_into(a, CIP_READ_ARGS(.slices = CIP_SELECT(CIP_RANGE(1, 1)), .dst_nbytes = 0),
+                      NULL),
+        CIP_OK);
     cip_file_close(f);
     free(mem);
 }
@@ -195,22 +234,29 @@ static void wrong_args_are_refused(void **state)
     const cip_array *a = cip_file_array(f, 0);
     int32_t v[12];
     cip_selection all = { 0 };
-    cip_read_args none = { .dst = v };
-    cip_read_args large = { .size = SIZE_MAX, .dst = v };
+    cip_read_args none = { .dst = v, .dst_nbytes = sizeof v };
+    cip_read_args large = { .size = SIZE_MAX, .dst = v, .dst_nbytes = sizeof v };
     assert_int_equal(cip_read_into(a, &none, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_read_into(a, &large, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_read_into(a,
+                                   CIP_READ_ARGS(.selection = "[0]", .slices = &all, .dst = v,
+                                                 .dst_nbytes = sizeof v),
+                                   NULL),
+                     CIP_ERR_ARG);
     assert_int_equal(
-        cip_read_into(a, CIP_READ_ARGS(.selection = "[0]", .slices = &all, .dst = v), NULL),
+        cip_read_into(a, CIP_READ_ARGS(.dst = v, .dst_nbytes = sizeof v, .take_mask = true), NULL),
         CIP_ERR_ARG);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.dst = v, .take_mask = true), NULL),
-                     CIP_ERR_ARG);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.slices = &all, .dst = v), NULL), CIP_OK);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.selection = "[0", .dst = v), NULL),
-                     CIP_ERR_ARG);
     assert_int_equal(
-        cip_read_into(a, CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8), .dst = v, .field = "x"),
-                      NULL),
-        CIP_ERR_NOT_FOUND);
+        cip_read_into(a, CIP_READ_ARGS(.slices = &all, .dst = v, .dst_nbytes = sizeof v), NULL),
+        CIP_OK);
+    assert_int_equal(
+        cip_read_into(a, CIP_READ_ARGS(.selection = "[0", .dst = v, .dst_nbytes = sizeof v), NULL),
+        CIP_ERR_ARG);
+    assert_int_equal(cip_read_into(a,
+                                   CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8), .dst = v,
+                                                 .dst_nbytes = sizeof v, .field = "x"),
+                                   NULL),
+                     CIP_ERR_NOT_FOUND);
     cip_file_close(f);
     free(mem);
 }
@@ -225,9 +271,11 @@ static void reversed_axes_are_the_transposed_array(void **state)
     int ndim;
     int64_t shape[CIP_MAX_NDIM];
     uint64_t nbytes;
-    assert_int_equal(
-        cip_read_into(a, CIP_READ_ARGS(.reversed = true, .selection = "[1]", .dst = v), NULL),
-        CIP_OK);
+    assert_int_equal(cip_read_into(a,
+                                   CIP_READ_ARGS(.reversed = true, .selection = "[1]", .dst = v,
+                                                 .dst_nbytes = sizeof v),
+                                   NULL),
+                     CIP_OK);
     assert_true(v[0] == 1 && v[1] == 11 && v[2] == 21);
     assert_int_equal(
         cip_read_shape(a, CIP_READ_ARGS(.reversed = true), &ndim, shape, &nbytes, NULL), CIP_OK);
@@ -245,16 +293,18 @@ static void stored_bytes_can_be_taken_as_another_type(void **state)
     cip_file *f = test_open_npy("'<f4'", "(2,)", v, sizeof v, &mem);
     const cip_array *a = cip_file_array(f, 0);
     uint32_t bits[2];
-    const cip_dtype *u4 = cip_dtype_from_text(f, "<u4", NULL);
+    cip_dtype *u4 = cip_dtype_parse("<u4", NULL);
     assert_non_null(u4);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.as = u4, .dst = bits), NULL), CIP_OK);
-    assert_true(bits[0] == 0x3f800000u && bits[1] == 0xc0000000u);
     assert_int_equal(
-        cip_read_into(a, CIP_READ_ARGS(.as = cip_dtype_of(CIP_U64), .dst = bits), NULL),
-        CIP_ERR_TYPE);
-    cip_err err = CIP_ERR_INIT;
-    assert_null(cip_dtype_from_text(f, "nonsense", &err));
-    assert_int_equal(err.code, CIP_ERR_FORMAT);
+        cip_read_into(a, CIP_READ_ARGS(.as = u4, .dst = bits, .dst_nbytes = sizeof bits), NULL),
+        CIP_OK);
+    assert_true(bits[0] == 0x3f800000u && bits[1] == 0xc0000000u);
+    assert_int_equal(cip_read_into(a,
+                                   CIP_READ_ARGS(.as = cip_dtype_of(CIP_U64), .dst = bits,
+                                                 .dst_nbytes = sizeof bits),
+                                   NULL),
+                     CIP_ERR_TYPE);
+    cip_dtype_free(u4);
     cip_file_close(f);
     free(mem);
 }
@@ -275,15 +325,20 @@ static void fields_are_a_further_step(void **state)
     assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.field = "b", .dst = b, .dst_nbytes = 8), NULL),
                      CIP_OK);
     assert_true(b[0] == 2 && b[1] == 3 && b[2] == 6 && b[3] == 7);
-    assert_int_equal(
-        cip_read_into(a, CIP_READ_ARGS(.field = "b", .selection = "[::-1, 1]", .dst = b), NULL),
-        CIP_OK);
+    assert_int_equal(cip_read_into(a,
+                                   CIP_READ_ARGS(.field = "b", .selection = "[::-1, 1]", .dst = b,
+                                                 .dst_nbytes = CIP_UNCHECKED),
+                                   NULL),
+                     CIP_OK);
     assert_true(b[0] == 7 && b[1] == 3);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.field = "c/e~1f", .dst = e), NULL), CIP_OK);
+    assert_int_equal(
+        cip_read_into(a, CIP_READ_ARGS(.field = "c/e~1f", .dst = e, .dst_nbytes = sizeof e), NULL),
+        CIP_OK);
     assert_true(e[0] == -1 && e[1] == -2);
     cip_err err = CIP_ERR_INIT;
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.field = "c/e", .dst = e), &err),
-                     CIP_ERR_NOT_FOUND);
+    assert_int_equal(
+        cip_read_into(a, CIP_READ_ARGS(.field = "c/e", .dst = e, .dst_nbytes = sizeof e), &err),
+        CIP_ERR_NOT_FOUND);
     const char *field;
     assert_ptr_equal(cip_find_field(f, "c/d", &field, NULL), a);
     assert_string_equal(field, "c/d");
@@ -460,13 +515,15 @@ static void records_that_cannot_show_what_is_missing_are_refused(void **state)
     uint8_t to[64];
     cip_err err = CIP_ERR_INIT;
     const cip_array *a = cip_find(f, "a", NULL);
-    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.dst = to), &err), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_read_into(a, CIP_READ_ARGS(.dst = to, .dst_nbytes = CIP_UNCHECKED), &err),
+                     CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "'f0'"));
     err = (cip_err)CIP_ERR_INIT;
     assert_null(cip_view(a, &err));
     assert_int_equal(err.code, CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "'f0'"));
-    assert_int_equal(cip_read_into(cip_find(f, "nan", NULL), CIP_READ_ARGS(.dst = to), NULL),
+    assert_int_equal(cip_read_into(cip_find(f, "nan", NULL),
+                                   CIP_READ_ARGS(.dst = to, .dst_nbytes = CIP_UNCHECKED), NULL),
                      CIP_OK);
     cip_file_close(f);
     free(mem);
@@ -498,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_value_is_read_exactly_or_refused),
         cmocka_unit_test(a_dtype_that_failed_is_not_as_stored),
         cmocka_unit_test(destination_strides_are_kept),
+        cmocka_unit_test(the_size_of_dst_is_checked),
         cmocka_unit_test(wrong_args_are_refused),
         cmocka_unit_test(reversed_axes_are_the_transposed_array),
         cmocka_unit_test(stored_bytes_can_be_taken_as_another_type),

@@ -285,7 +285,7 @@ static void put_rows(cip_writer *w)
     cip_arena a = { .mem = &env.mem };
     for (int i = 0; i < ROWS; i++)
         rows[i] = (row){ i, { (float)i / 2, -1 } };
-    OK(cip_dtype_parse(&a, text, strlen(text), false, &d, err));
+    OK(cip_dtype_of_text(&a, text, strlen(text), false, &d, err));
     OK(cip_put(w, "rows", d, 1, shape, rows, NULL, err));
     OK(cip_set_string(w, "attributes/unit", "m", err));
     OK(cip_writer_commit(w, err));
@@ -308,7 +308,8 @@ static void formats_of_folders_are_written_into_memory(void **state)
         OK(cip_memory_open(m, NULL, &f, err));
         assert_int_equal(cip_file_narray(f), 1);
         OK(cip_read_into(cip_file_array(f, 0),
-                         CIP_READ_ARGS(.field = "n", .dtype = cip_dtype_of(CIP_I32), .dst = n),
+                         CIP_READ_ARGS(.field = "n", .dtype = cip_dtype_of(CIP_I32), .dst = n,
+                                       .dst_nbytes = sizeof n),
                          err));
         for (int32_t k = 0; k < ROWS; k++)
             assert_int_equal(n[k], k);

@@ -189,7 +189,7 @@ static cip_status parse_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype
     if (nd->dtype_format != DTYPE_NUMPY)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "dtype of the unknown format %u",
                         nd->dtype_format);
-    return cip_dtype_parse(a, (const char *)nd->dtype.ptr, nd->dtype.len, false, out, err);
+    return cip_dtype_of_text(a, (const char *)nd->dtype.ptr, nd->dtype.len, false, out, err);
 }
 
 static bool is_hard(cip_status st)

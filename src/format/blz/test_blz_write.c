@@ -123,7 +123,7 @@ static void types_are_said_as_numpy_prints_them(void **state)
         const void *data[] = { zeros };
         const char *gap = strchr(row[k].said, '@');
         assert_int_equal(
-            cip_dtype_parse(&arena, row[k].type, strlen(row[k].type), false, &a.dtype, NULL),
+            cip_dtype_of_text(&arena, row[k].type, strlen(row[k].type), false, &a.dtype, NULL),
             CIP_OK);
         a.ndim = 2;
         a.shape = shape;
@@ -365,7 +365,7 @@ static const char records[] = "[('a', '<i8'), ('p', [('/', '<u2'), ('%', '|S3', 
 static cip_spec_array record_array(cip_arena *a, uint8_t *raw)
 {
     cip_spec_array s = int64s();
-    assert_int_equal(cip_dtype_parse(a, records, strlen(records), false, &s.dtype, NULL), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(a, records, strlen(records), false, &s.dtype, NULL), CIP_OK);
     assert_int_equal(s.dtype->itemsize, 24);
     for (size_t i = 0; i < N; i++) {
         cip_store_u64(raw + 24 * i, i, false);
@@ -461,7 +461,8 @@ static void records_become_a_table_on_demand(void **state)
     const cip_spec spec = spec_of(&a, "blz-dir", option);
     blz_folder f;
     blz_out o;
-    assert_int_equal(cip_dtype_parse(&arena, plain, strlen(plain), false, &a.dtype, NULL), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&arena, plain, strlen(plain), false, &a.dtype, NULL),
+                     CIP_OK);
     assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
     blz_has_text(&f, "__rootdirs__",
                  "{\"names\": [\"a\", \"p\", \"q\"], \"dirs\": {\"a\": \"a\", \"p\": \"p\", "
@@ -487,7 +488,8 @@ static void columns_do_not_take_the_chunks_of_records(void **state)
     const void *data[] = { raw };
     blz_folder from, f;
     blz_out o;
-    assert_int_equal(cip_dtype_parse(&arena, plain, strlen(plain), false, &a.dtype, NULL), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&arena, plain, strlen(plain), false, &a.dtype, NULL),
+                     CIP_OK);
     cip_spec spec = spec_of(&a, "bcolz", option);
     assert_int_equal(blz_out_folder(&o, &from, &spec, data), CIP_OK);
     assert_int_equal(blz_open(&from), CIP_OK);

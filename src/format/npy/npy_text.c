@@ -183,7 +183,7 @@ static cip_status make_dtype(cip_arena *a, cip_bytes t, uint64_t base, cip_npy_h
                              cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_dtype_parse(a, (const char *)t.ptr, t.len, false, &h->dtype, &why);
+    cip_status st = cip_dtype_of_text(a, (const char *)t.ptr, t.len, false, &h->dtype, &why);
     if (st == CIP_OK)
         return mark_big(a, t, &h->dtype, err);
     uint64_t at = why.offset <= t.len ? base + why.offset : base;

@@ -129,7 +129,7 @@ static void records_become_packed_and_little_endian(void **state)
     const char *text = "[('a', '|u1'), ('', '|V1'), ('b', '>i2')]";
     const char *want = "{'descr': [('a', '|u1'), ('b', '<i2')], 'fortran_order': False, ";
     one_output o = { 0 };
-    assert_int_equal(cip_dtype_parse(&arena, text, strlen(text), false, &d, NULL), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&arena, text, strlen(text), false, &d, NULL), CIP_OK);
     const cip_spec_array a = { .path = "", .dtype = d, .ndim = 0, .shape = NULL, .masked = false };
     cip_spec spec = spec_of(&a);
     assert_int_equal(one_write(&o, &cip_format_npy, &spec, "\1-\0\2", 1), CIP_OK);

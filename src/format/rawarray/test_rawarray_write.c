@@ -349,7 +349,7 @@ static void write_text(one_output *o, const char *dtype, const void *data, int b
     cip_arena arena = { .mem = &mem };
     const cip_dtype *d;
     const int64_t shape[] = { 2 };
-    assert_int_equal(cip_dtype_parse(&arena, dtype, strlen(dtype), false, &d, NULL), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&arena, dtype, strlen(dtype), false, &d, NULL), CIP_OK);
     const cip_spec_array a = { .path = "", .dtype = d, .ndim = 1, .shape = shape, .masked = false };
     cip_spec spec = spec_of(&a);
     spec.big = big;
