@@ -433,7 +433,8 @@ static uint64_t verify_md5(const char *path, unsigned threads, uint64_t *result)
     cip_err err = CIP_ERR_INIT;
     uint64_t nbad = 0, start = bench_now();
     cip_file *f = bench_open(path, threads);
-    if (cip_verify_file(f, 0, count_bad, &nbad, &err) != CIP_OK)
+    if (cip_verify_file(f, CIP_VERIFY_OPTIONS(.on_finding = count_bad, .user = &nbad), &err) !=
+        CIP_OK)
         bench_die(path, &err);
     cip_file_close(f);
     *result = nbad;

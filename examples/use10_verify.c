@@ -15,7 +15,8 @@ int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
     int nbad = 0;
-    cip_verify(argc > 1 ? argv[1] : "", CIP_VERIFY_DEEP, on_finding, &nbad, &err);
+    cip_verify(argc > 1 ? argv[1] : "",
+               CIP_VERIFY_OPTIONS(.deep = true, .on_finding = on_finding, .user = &nbad), &err);
     printf("%s, %d findings\n", cip_status_name((cip_status)err.code), nbad);
     return err.code;
 }

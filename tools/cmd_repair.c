@@ -7,30 +7,13 @@
 #include "findings.h"
 #include "input.h"
 
-typedef struct report {
-    findings list;
-    progress bar;
-} report;
-
-static int on_finding(void *user, const cip_finding *f)
-{
-    report *r = user;
-    end_progress(&r->bar);
-    return print_finding(&r->list, f);
-}
-
-static int on_progress(void *user, uint64_t done, uint64_t total)
-{
-    return show_progress(&((report *)user)->bar, done, total);
-}
-
 static int repair(const opts *o, const cip_array *fill)
 {
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     bool process = false, any = false;
-    report r = { .list = { o->pos[0], o->json, 0, &any }, .bar = { .off = o->no_progress } };
+    findings u = { o->pos[0], o->json, 0, &any, { .off = o->no_progress } };
     const int rc = opts_level(o, &process);
     if (rc != 0)
         return rc;
@@ -42,19 +25,20 @@ static int repair(const opts *o, const cip_array *fill)
                                      .overwrite = o->overwrite,
                                      .level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER,
                                      .input = &open,
-                                     .progress = on_progress,
-                                     .user = &r };
+                                     .on_finding = print_finding,
+                                     .progress = show_progress_between,
+                                     .user = &u };
     fputs(o->json ? "[" : "", stdout);
-    const cip_status st = cip_repair(o->pos[0], o->pos[1], &how, on_finding, &r, &err);
-    end_progress(&r.bar);
+    const cip_status st = cip_repair(o->pos[0], o->pos[1], &how, &err);
+    end_progress(&u.bar);
     fputs(o->json ? "]\n" : "", stdout);
     if (st != CIP_OK)
         return complain(o->pos[strcmp(err.part, "output") == 0], &err);
-    if (!o->json && r.list.nbad == 0) {
+    if (!o->json && u.nbad == 0) {
         print_escaped(stdout, o->pos[0]);
         puts(": nothing is lost");
     }
-    return finish_stdout(r.list.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS);
+    return finish_stdout(u.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS);
 }
 
 int cmd_repair(const opts *o)

@@ -9,14 +9,15 @@ static int verify_one(const char *path, const opts *o, bool *any)
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    findings u = { path, o->json, 0, any };
-    cip_verify_options v = { .size = sizeof v, .flags = o->deep ? CIP_VERIFY_DEEP : 0 };
-    progress p = { .off = o->no_progress };
-    v.open = &open;
-    v.progress = show_progress;
-    v.user = &p;
-    cip_status st = cip_verify_with(path, &v, print_finding, &u, &err);
-    end_progress(&p);
+    findings u = { path, o->json, 0, any, { .off = o->no_progress } };
+    const cip_verify_options v = { .size = sizeof v,
+                                   .deep = o->deep,
+                                   .open = &open,
+                                   .on_finding = print_finding,
+                                   .progress = show_progress_between,
+                                   .user = &u };
+    cip_status st = cip_verify(path, &v, &err);
+    end_progress(&u.bar);
     if (st != CIP_OK)
         return complain(path, &err);
     if (u.nbad == 0 && !o->json) {

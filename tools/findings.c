@@ -43,9 +43,16 @@ int print_finding(void *user, const cip_finding *f)
 {
     findings *u = user;
     u->nbad += f->severity >= CIP_WARN;
+    end_progress(&u->bar);
     if (u->json)
         print_json(u, f);
     else
         print_text(u, f);
     return 0;
+}
+
+int show_progress_between(void *user, uint64_t done, uint64_t total)
+{
+    findings *u = user;
+    return show_progress(&u->bar, done, total);
 }

@@ -3,6 +3,14 @@
 #ifndef CIPPUS_OPTIONS_H
 #define CIPPUS_OPTIONS_H
 
+/* Callbacks: `user` is their first argument. It is the field `user` of the options struct that the
+ * callback is a field of (one for all callbacks of a struct), or the argument behind the callback.
+ * They run within the call that they were given to, in one thread at a time, but perhaps in another
+ * than the caller's; what they are shown is borrowed until they return. A nonzero result ends that
+ * call with CANCELLED, as soon as it can, unless the callback's type says otherwise. They may use
+ * the library, but of the file, writer or edit that the call works on only getters, and may not
+ * leave by longjmp or an exception. */
+
 /* The struct lives until the end of the enclosing block in C, of the full expression in C++. Its
  * `size` says which version of the struct the caller was compiled with; 0 is refused with ARG. */
 #ifdef __cplusplus

@@ -21,22 +21,23 @@ typedef struct cip_repair_options {
     const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
                                       are compared with their checksums (.check), and what is
                                       certain of a damaged structure is read (.salvage) */
+    cip_finding_fn *on_finding;    /* told what is damaged and lost; NULL: nobody is */
     cip_progress_fn *progress;     /* told bytes done, of the looking and then of the writing; NULL:
                                       not wanted */
-    void *user;                    /* of progress */
+    void *user;                    /* of both */
 } cip_repair_options;
 
 #define CIP_REPAIR_OPTIONS(...) CIP_OPTIONS(cip_repair_options, __VA_ARGS__)
 
 /** Writes what can be read of `in` as the new file `out`; `in` is never changed. Every chunk of
- * every array is decoded first. fn (NULL: nobody) is told what cip_verify tells of the file's
+ * every array is decoded first. on_finding is told what cip_verify tells of the file's
  * structure, and as BAD each run of elements that is lost, with its place and the reason; the part
  * is the array's path. An array with lost elements is filled (see the options) or left out. OK
  * when `out` is written, also when something was lost. Otherwise nothing is there: CORRUPT when no
  * array is whole; ARG when `out` is `in`; UNSUPPORTED when an array that is lost is part of a
  * metadata tree, which would have to change; else as cip_open() and cip_convert(). */
 CIP_API cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts,
-                              cip_finding_fn *fn, void *user, cip_err *err);
+                              cip_err *err);
 
 #ifdef __cplusplus
 }

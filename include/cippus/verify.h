@@ -9,29 +9,23 @@
 extern "C" {
 #endif
 
-enum {
-    CIP_VERIFY_DEEP = 1 /* decode every chunk and read every array too */
-};
-
-/** Structure, index and every stored checksum, reading all; each finding goes to fn. OK also when
- * there are findings: fn sees them. Fails only when the check itself could not be done (IO, LIMIT,
- * CANCELLED, ...); a file that cannot be opened is a FATAL finding. */
-CIP_API cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
-                              cip_err *err);
-/** The same with all that can be chosen. */
 typedef struct cip_verify_options {
     size_t size;                  /* sizeof(cip_verify_options) */
-    uint32_t flags;               /* CIP_VERIFY_DEEP */
+    bool deep;                    /* decode every chunk and read every array too */
     const cip_open_options *open; /* how to open it; NULL: the defaults */
-    cip_progress_fn *progress;    /* told bytes looked at, from any thread; may be NULL */
-    void *user;                   /* of progress */
+    cip_finding_fn *on_finding;   /* told each finding; NULL: nobody is */
+    cip_progress_fn *progress;    /* told bytes looked at; NULL: not wanted */
+    void *user;                   /* of both */
 } cip_verify_options;
-/** cip_verify() with these options; `opts` may be NULL, `user` goes to fn. */
-CIP_API cip_status cip_verify_with(const char *path, const cip_verify_options *opts,
-                                   cip_finding_fn *fn, void *user, cip_err *err);
-/** The same for an open file (or one from cip_open_io). */
-CIP_API cip_status cip_verify_file(cip_file *file, uint32_t flags, cip_finding_fn *fn, void *user,
-                                   cip_err *err);
+
+#define CIP_VERIFY_OPTIONS(...) CIP_OPTIONS(cip_verify_options, __VA_ARGS__)
+
+/** Structure, index and every stored checksum, reading all. OK also when there are findings:
+ * on_finding sees them. Fails only when the check itself could not be done (IO, LIMIT, CANCELLED,
+ * ...); a file that cannot be opened is a FATAL finding. `opts` may be NULL. */
+CIP_API cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err);
+/** The same for an open file (or one from cip_open_io); `open` is ARG. */
+CIP_API cip_status cip_verify_file(cip_file *file, const cip_verify_options *opts, cip_err *err);
 
 /** Statistics over the elements of a selection. Of complex numbers: of their absolute values.
  * Masked elements count only in nmasked. */

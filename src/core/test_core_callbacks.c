@@ -267,15 +267,50 @@ static void checks_tell_their_progress_and_stop(void **state)
     static const char *const name[] = { "in.asdf", "plain.ra", "plain.npy" };
     for (int i = 0; i < 6; i++) {
         listener all = { 0 }, stop = { .stop_at = 2 };
-        cip_verify_options o = { .size = sizeof o, .progress = on_progress, .user = &all };
-        o.flags = i < 3 ? 0 : CIP_VERIFY_DEEP;
-        OK(cip_verify_with(name[i % 3], &o, edit_no_finding, NULL, err));
+        cip_verify_options o = {
+            .size = sizeof o, .deep = i >= 3, .progress = on_progress, .user = &all
+        };
+        OK(cip_verify(name[i % 3], &o, err));
         expect_all(&all);
-        assert_true((all.total == 0) == ((o.flags & CIP_VERIFY_DEEP) != 0));
+        assert_true((all.total == 0) == (o.deep));
         o.user = &stop;
-        FAILS(CIP_ERR_CANCELLED, "", cip_verify_with(name[i % 3], &o, edit_no_finding, NULL, err));
+        FAILS(CIP_ERR_CANCELLED, "", cip_verify(name[i % 3], &o, err));
         assert_int_equal(stop.calls, 2);
     }
+}
+
+/* A callback that opens and reads another file, by all threads, amid a call that uses them too. */
+typedef struct second_reader {
+    listener heard;
+    int32_t *into;
+} second_reader;
+
+static int read_another(void *user, uint64_t done, uint64_t total)
+{
+    second_reader *r = user;
+    cip_file *f;
+    OK(cip_open("plain.npy", NULL, &f, err));
+    OK(cip_read(cip_file_array(f, 0), NULL, cip_dtype_of(CIP_I32), r->into, N * sizeof *r->into,
+                err));
+    cip_file_close(f);
+    return on_progress(&r->heard, done, total);
+}
+
+static void a_callback_may_read_another_file(void **state)
+{
+    (void)state;
+    second_reader r = { .into = calloc(N, sizeof *r.into) };
+    assert_non_null(r.into);
+    OK(cip_convert("in.asdf", "zlib.asdf",
+                   CIP_CONVERT_OPTIONS(.codec = "zlib:1", .progress = read_another, .user = &r),
+                   err));
+    expect_all(&r.heard);
+    assert_memory_equal(r.into, values, N * sizeof *values);
+    r.heard = (listener){ 0 };
+    OK(cip_verify("zlib.asdf",
+                  CIP_VERIFY_OPTIONS(.deep = true, .progress = read_another, .user = &r), err));
+    expect_all(&r.heard);
+    free(r.into);
 }
 
 /* --- findings ------------------------------------------------------------------------------- */
@@ -303,7 +338,9 @@ static void a_finding_of_a_check_or_a_folder_stops_it(void **state)
     put_text("sub/.cip-new-1", "wb", "left");
     for (int k = 0; k < 2; k++) {
         listener check = { .stop_at = k }, folder = { .stop_at = k };
-        expect_stop(cip_verify("tail.npy", 0, on_finding, &check, NULL), &check);
+        expect_stop(cip_verify("tail.npy",
+                               CIP_VERIFY_OPTIONS(.on_finding = on_finding, .user = &check), NULL),
+                    &check);
         expect_stop(cip_recover_folder("sub", CIP_RECOVER_LOOK, on_finding, &folder, NULL),
                     &folder);
     }
@@ -450,6 +487,7 @@ int main(void)
         cmocka_unit_test(conversions_tell_their_progress_and_leave_nothing_when_stopped),
         cmocka_unit_test(writers_tell_their_progress_and_leave_nothing_when_stopped),
         cmocka_unit_test(checks_tell_their_progress_and_stop),
+        cmocka_unit_test(a_callback_may_read_another_file),
         cmocka_unit_test(a_finding_of_a_check_or_a_folder_stops_it),
         cmocka_unit_test(a_loss_stops_what_writes),
         cmocka_unit_test(a_note_stops_writers_and_updates),

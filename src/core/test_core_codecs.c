@@ -237,7 +237,10 @@ static void what_a_file_cannot_stand_for_is_not_decoded_to_verify_it(void **stat
     size_t n = make_file(file, "[[quantize, {dtype: 32}]]\n...\n", NULL, chunk, sizeof chunk,
                          UINT64_C(1) << 40);
     assert_int_equal(cip_open_memory(file, n, NULL, &f, &err), CIP_OK);
-    assert_int_equal(cip_verify_file(f, CIP_VERIFY_DEEP, take_finding, found, &err), CIP_OK);
+    assert_int_equal(
+        cip_verify_file(
+            f, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = take_finding, .user = found), &err),
+        CIP_OK);
     assert_int_equal(found[0].severity, CIP_WARN);
     assert_int_equal(found[0].code, CIP_ERR_LIMIT);
     assert_null(found[1].text);

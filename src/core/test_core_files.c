@@ -218,21 +218,22 @@ static void damage_is_a_finding_not_a_failure(void **state)
     scratch dir;
     char path[512];
     seen s = { 0 };
+    const cip_verify_options how = { .size = sizeof how, .on_finding = note, .user = &s };
     assert_true(scratch_open(&dir));
     snprintf(path, sizeof path, "%s/x.ra", dir.dir);
     FILE *f = fopen(path, "wb");
     fputs("no format of ours", f);
     fclose(f);
-    assert_int_equal(cip_verify(path, 0, note, &s, NULL), CIP_OK);
+    assert_int_equal(cip_verify(path, &how, NULL), CIP_OK);
     assert_true(s.n == 1 && s.worst == CIP_FATAL && s.code == CIP_ERR_FORMAT);
     s = (seen){ .stop_at = 1 };
-    assert_int_equal(cip_verify(path, 0, note, &s, NULL), CIP_ERR_CANCELLED);
+    assert_int_equal(cip_verify(path, &how, NULL), CIP_ERR_CANCELLED);
     snprintf(path, sizeof path, "%s/missing", dir.dir);
     s = (seen){ 0 };
-    assert_int_equal(cip_verify(path, 0, note, &s, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_verify(path, &how, NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(s.n, 0);
-    cip_verify_options none = { .flags = 0 };
-    assert_int_equal(cip_verify_with(path, &none, note, &s, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_verify(path, &(cip_verify_options){ .on_finding = note }, NULL),
+                     CIP_ERR_ARG);
     scratch_close(&dir);
 }
 
@@ -241,14 +242,20 @@ static void an_array_beyond_its_data_is_found(void **state)
     (void)state;
     char *mem;
     seen s = { 0 };
+    const cip_verify_options how = {
+        .size = sizeof how, .deep = true, .on_finding = note, .user = &s
+    };
     cip_file *f = test_open_asdf("a: !core/ndarray-1.1.0 {data: [1, 2]}\n"
                                  "bad: !core/ndarray-1.1.0 {data: [[1], [2, 3]]}\n",
                                  &mem);
-    assert_int_equal(cip_verify_file(f, CIP_VERIFY_DEEP, note, &s, NULL), CIP_OK);
+    assert_int_equal(cip_verify_file(f, &how, NULL), CIP_OK);
     assert_true(s.n >= 1 && s.worst >= CIP_BAD);
     s = (seen){ .stop_at = 1 };
-    assert_int_equal(cip_verify_file(f, 0, note, &s, NULL), CIP_ERR_CANCELLED);
-    assert_int_equal(cip_verify_file(NULL, 0, note, &s, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_verify_file(f, CIP_VERIFY_OPTIONS(.on_finding = note, .user = &s), NULL),
+                     CIP_ERR_CANCELLED);
+    assert_int_equal(cip_verify_file(NULL, &how, NULL), CIP_ERR_ARG);
+    const cip_open_options open = { .size = sizeof open };
+    assert_int_equal(cip_verify_file(f, CIP_VERIFY_OPTIONS(.open = &open), NULL), CIP_ERR_ARG);
     cip_file_close(f);
     free(mem);
 }

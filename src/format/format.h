@@ -288,7 +288,7 @@ typedef struct cip_format {
      * (cip_array_refuse). */
     cip_status (*open)(cip_layout *layout, cip_err *err);
     /* Structure, index and every stored checksum, reading all. OK also with findings. */
-    cip_status (*verify)(cip_layout *layout, uint32_t flags, cip_report *report, cip_err *err);
+    cip_status (*verify)(cip_layout *layout, bool deep, cip_report *report, cip_err *err);
     /* Optional: what the format's own tools print of a file. */
     cip_status (*query)(const cip_layout *layout, cip_buf *out, cip_err *err);
     /* Optional: NULL is read-only. */

@@ -669,7 +669,9 @@ static int on_finding(void *user, const cip_finding *finding)
 static cip_status do_verify(script *s)
 {
     bool found = false;
-    cip_status st = cip_verify(s->word[1], CIP_VERIFY_DEEP, on_finding, &found, NULL);
+    cip_status st = cip_verify(
+        s->word[1], CIP_VERIFY_OPTIONS(.deep = true, .on_finding = on_finding, .user = &found),
+        NULL);
     return st == CIP_OK && found ? CIP_ERR_CORRUPT : st;
 }
 

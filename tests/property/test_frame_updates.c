@@ -97,7 +97,7 @@ static uint64_t assert_holds(places *p, int kind, const model *m)
     if (nbytes != 0)
         OK(cip_read(a, NULL, cip_dtype_as_stored(), back, nbytes, err));
     assert_memory_equal(back, m->v, nbytes);
-    OK(cip_verify_file(f, 0, NULL, NULL, err));
+    OK(cip_verify_file(f, NULL, err));
     const uint64_t size = cip_file_nbytes(f);
     cip_file_close(f);
     free(back);

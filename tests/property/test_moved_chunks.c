@@ -191,7 +191,9 @@ static void look(const subject *s, const char *path, bool moved)
         same_stored(s->f, f, s->hidden != 0); /* whose last chunk holds more than the array */
     if (!s->damaged) {
         same_elements(s, f);
-        must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);
+        must(
+            cip_verify_file(f, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = print_finding), &err),
+            &err);
     }
     cip_file_close(f);
 }
@@ -257,7 +259,9 @@ static void try_joined(const scratch *dir)
              &err);
         if (memcmp(back, s.elems, s.nbytes) != 0)
             fail_msg("seed %llu: other elements", (unsigned long long)now);
-        must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);
+        must(
+            cip_verify_file(f, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = print_finding), &err),
+            &err);
         cip_file_close(f);
     }
     end(&s);

@@ -117,7 +117,8 @@ static void try_one(const scratch *dir)
     same_elements(&t, f);
     if (!recode && !cut)
         same_stored(t.f, f, 0);
-    must(cip_verify_file(f, CIP_VERIFY_DEEP, print_finding, NULL, &err), &err);
+    must(cip_verify_file(f, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = print_finding), &err),
+         &err);
     cip_file_close(f);
     cip_file_close(t.f);
     cip_memory_free(t.memory);

@@ -80,7 +80,7 @@ static void pass_warnings(cip_file *f, cip_report *rep)
         cip_report_add(rep, w->severity, w->code, w->offset, w->length, w->part, "%s", w->text);
 }
 
-static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, cip_err *err)
+static cip_status verify_arrays(cip_file *f, bool deep, cip_report *rep, cip_err *err)
 {
     cip_strmap seen = { .mem = &f->env.mem };
     cip_status st = CIP_OK;
@@ -88,9 +88,9 @@ static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, ci
         const cip_array *a = f->layout->array[i];
         check_array(a, rep);
         note_masked_fields(a, rep);
-        if (flags & CIP_VERIFY_DEEP)
+        if (deep)
             read_array(f, a, &seen, rep);
-        if ((flags & CIP_VERIFY_DEEP) && a->mask.array != NULL)
+        if (deep && a->mask.array != NULL)
             read_array(f, a->mask.array, &seen, rep);
         st = cip_report_status(rep, err);
     }
@@ -98,21 +98,20 @@ static cip_status verify_arrays(cip_file *f, uint32_t flags, cip_report *rep, ci
     return st;
 }
 
-static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_finding_fn *fn,
-                              void *user, cip_err *err)
+static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_err *err)
 {
     cip_report rep;
-    cip_report_init(&rep, &f->env.mem, false, fn, user);
+    cip_report_init(&rep, &f->env.mem, false, o->on_finding, o->user);
     rep.progress = o->progress;
     rep.progress_user = o->user;
-    if ((o->flags & CIP_VERIFY_DEEP) == 0)
+    if (!o->deep)
         rep.total = f->layout->io->size; /* decoded bytes come on top: how many shows only then */
     rep.once = true;
     cip_status st = CIP_OK;
     if (f->format->verify != NULL)
-        st = f->format->verify(f->layout, o->flags, &rep, err);
+        st = f->format->verify(f->layout, o->deep, &rep, err);
     if (st == CIP_OK)
-        st = verify_arrays(f, o->flags, &rep, err);
+        st = verify_arrays(f, o->deep, &rep, err);
     if (st == CIP_OK)
         pass_warnings(f, &rep); /* last: what was found to be damage is not said again */
     if (st == CIP_OK && rep.done < rep.total) /* what needs no reading was looked at as well */
@@ -123,18 +122,19 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_find
     return st;
 }
 
-cip_status cip_verify_file(cip_file *f, uint32_t flags, cip_finding_fn *fn, void *user,
-                           cip_err *err)
+cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err *err)
 {
-    cip_verify_options o = { .size = sizeof o, .flags = flags };
-    if (f == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    return verify_open(f, &o, fn, user, err);
+    cip_verify_options o;
+    CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
+    if (f == NULL || o.open != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is open, found %s",
+                        f == NULL ? "NULL" : "options for opening one");
+    return verify_open(f, &o, err);
 }
 
 /* A file that cannot be opened because of what is in it is a finding, not a failure of the check.
  */
-static cip_status cannot_open(cip_status st, const cip_err *why, cip_finding_fn *fn, void *user,
+static cip_status cannot_open(cip_status st, const cip_err *why, const cip_verify_options *o,
                               cip_err *err)
 {
     if (!cip_is_about_content(st)) {
@@ -143,13 +143,12 @@ static cip_status cannot_open(cip_status st, const cip_err *why, cip_finding_fn 
         return st;
     }
     cip_finding fatal = { CIP_FATAL, st, why->offset, 0, why->part, why->text, false };
-    if (fn != NULL && fn(user, &fatal) != 0)
+    if (o->on_finding != NULL && o->on_finding(o->user, &fatal) != 0)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     return CIP_OK;
 }
 
-cip_status cip_verify_with(const char *path, const cip_verify_options *opts, cip_finding_fn *fn,
-                           void *user, cip_err *err)
+cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err)
 {
     cip_verify_options o;
     cip_file *f;
@@ -157,15 +156,8 @@ cip_status cip_verify_with(const char *path, const cip_verify_options *opts, cip
     CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
     cip_status st = cip_open(path, o.open, &f, &why);
     if (st != CIP_OK)
-        return cannot_open(st, &why, fn, user, err);
-    st = verify_open(f, &o, fn, user, err);
+        return cannot_open(st, &why, &o, err);
+    st = verify_open(f, &o, err);
     cip_file_close(f);
     return st;
-}
-
-cip_status cip_verify(const char *path, uint32_t flags, cip_finding_fn *fn, void *user,
-                      cip_err *err)
-{
-    cip_verify_options o = { .size = sizeof o, .flags = flags };
-    return cip_verify_with(path, &o, fn, user, err);
 }

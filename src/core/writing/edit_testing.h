@@ -91,7 +91,7 @@ static inline int edit_no_finding(void *user, const cip_finding *f)
 
 static inline void edit_verify(const char *path)
 {
-    OK(cip_verify(path, CIP_VERIFY_DEEP, edit_no_finding, NULL, err));
+    OK(cip_verify(path, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = edit_no_finding), err));
 }
 
 #endif

@@ -331,7 +331,8 @@ static cip_status run(repair *r, const char *out, cip_err *err)
                                     .progress = r->o->progress != NULL ? tell_progress : NULL,
                                     .user = r,
                                     .level = r->o->level };
-    CIP_TRY(cip_verify_file(r->f, 0, tell, r, err));
+    const cip_verify_options v = { .size = sizeof v, .on_finding = tell, .user = r };
+    CIP_TRY(cip_verify_file(r->f, &v, err));
     CIP_TRY(look_at_arrays(r, err));
     CIP_TRY(settle(r, err));
     return cip_convert_file(r->f, out, &c, err);
@@ -355,8 +356,7 @@ static void clear(repair *r)
     cip_file_close(r->f);
 }
 
-cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts,
-                      cip_finding_fn *fn, void *user, cip_err *err)
+cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts, cip_err *err)
 {
     cip_repair_options o;
     cip_open_options how;
@@ -374,7 +374,7 @@ cip_status cip_repair(const char *in, const char *out, const cip_repair_options 
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected another file for the output: the input is never changed");
     CIP_TRY(cip_open(in, &how, &r.f, err));
-    cip_report_init(&r.rep, &r.f->env.mem, false, fn, user);
+    cip_report_init(&r.rep, &r.f->env.mem, false, o.on_finding, o.user);
     r.rep.progress = o.progress;
     r.rep.progress_user = o.user;
     cip_status st = run(&r, out, err);

@@ -278,7 +278,8 @@ static void a_damaged_chunk_gets_no_new_digest(void **state)
         cip_edit *e = begin(path);
         OK(cip_edit_delete(e, "", 0, 3, 6, err));
         OK(cip_edit_commit(e, err));
-        OK(cip_verify(path, 0, count_findings, &findings, err));
+        OK(cip_verify(path, CIP_VERIFY_OPTIONS(.on_finding = count_findings, .user = &findings),
+                      err));
         assert_int_equal(findings, 1);
     }
 }

@@ -49,7 +49,7 @@ static void same_bytes(const char *format, cip_kind kind, const void *value, con
         assert_memory_equal(one, two, len[0]);
     }
     assert_int_equal(cip_memory_open(m[1], NULL, &f, &err), CIP_OK);
-    assert_int_equal(cip_verify_file(f, CIP_VERIFY_DEEP, NULL, NULL, &err), CIP_OK);
+    assert_int_equal(cip_verify_file(f, CIP_VERIFY_OPTIONS(.deep = true), &err), CIP_OK);
     const cip_dtype *as = plain ? cip_dtype_as_stored() : cip_dtype_of(kind);
     assert_int_equal(cip_read(cip_file_array(f, 0), NULL, as, back, n, &err), CIP_OK);
     assert_memory_equal(back, elems, n);

@@ -65,10 +65,10 @@ static void lost_elements_are_named_and_filled(void **state)
     char *mem;
     cip_file *f, *fill = test_open_npy("'<i2'", "()", &seven, sizeof seven, &mem);
     FAILS(CIP_ERR_CORRUPT, "a value where elements are lost",
-          cip_repair(path, out, NULL, on_finding, &t, err));
+          cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
     assert_non_null(strstr(t.text, "[300:400] is lost"));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
-    OK(cip_repair(path, out, CIP_REPAIR_OPTIONS(.fill = cip_file_array(fill, 0)), NULL, NULL, err));
+    OK(cip_repair(path, out, CIP_REPAIR_OPTIONS(.fill = cip_file_array(fill, 0)), err));
     OK(cip_open(out, NULL, &f, err));
     OK(cip_read(cip_find(f, "", err), NULL, cip_dtype_of(CIP_I32), back, sizeof back, err));
     cip_file_close(f);
@@ -85,14 +85,14 @@ static void a_caller_may_stop_it_and_the_input_is_no_output(void **state)
     cip_file *f;
     for (int stop_at = 1; stop_at <= 2; stop_at++) {
         told t = { .stop_at = stop_at };
-        FAILS(CIP_ERR_CANCELLED, "", cip_repair(path, out, NULL, on_finding, &t, err));
+        FAILS(CIP_ERR_CANCELLED, "",
+              cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
         FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
     }
     FAILS(CIP_ERR_ARG, "another file",
-          cip_repair(path, path, CIP_REPAIR_OPTIONS(.overwrite = true), NULL, NULL, err));
-    FAILS(CIP_ERR_ARG, "", cip_repair(NULL, out, NULL, NULL, NULL, err));
-    FAILS(CIP_ERR_ARG, "",
-          cip_repair(path, out, &(cip_repair_options){ .overwrite = true }, NULL, NULL, err));
+          cip_repair(path, path, CIP_REPAIR_OPTIONS(.overwrite = true), err));
+    FAILS(CIP_ERR_ARG, "", cip_repair(NULL, out, NULL, err));
+    FAILS(CIP_ERR_ARG, "", cip_repair(path, out, &(cip_repair_options){ .overwrite = true }, err));
 }
 
 static void every_allocation_may_fail(void **state)
@@ -110,7 +110,7 @@ static void every_allocation_may_fail(void **state)
             .size = sizeof o, .fill = cip_file_array(fill, 0), .overwrite = true, .input = &input
         };
         remove(out); /* what only makes it faster may fail */
-        const cip_status st = cip_repair(path, out, &o, NULL, NULL, NULL);
+        const cip_status st = cip_repair(path, out, &o, NULL);
         assert_int_equal(fa.held, 0);
         if (fa.requests < at) {
             assert_int_equal(st, CIP_OK);

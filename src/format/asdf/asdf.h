@@ -614,6 +614,6 @@ cip_status cip_asdf_guard_blocks(asdf_file *f, cip_err *err);
 /* --- asdf_verify.c
  * -------------------------------------------------------------------------------- */
 
-cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_asdf_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 #endif

@@ -270,11 +270,11 @@ static cip_status check_scalars(asdf_file *f, cip_report *rep, cip_err *err)
     return st == CIP_ERR_LIMIT ? CIP_OK : st;
 }
 
-cip_status cip_asdf_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_asdf_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     asdf_file *f = cip_asdf_of(l);
     CIP_TRY(check_structure(f, report, err));
-    CIP_TRY(check_sums(f, (flags & CIP_VERIFY_DEEP) != 0, report, err));
+    CIP_TRY(check_sums(f, deep, report, err));
     CIP_TRY(check_scalars(f, report, err));
     return cip_report_status(report, err);
 }

@@ -27,26 +27,26 @@ static int on_finding(void *user, const cip_finding *f)
     return (int)++x->n == x->stop_at;
 }
 
-static cip_status verify(one_file *f, uint32_t flags, findings *x)
+static cip_status verify(one_file *f, bool deep, findings *x)
 {
     cip_report rep;
     int stop_at = x->stop_at;
     memset(x, 0, sizeof *x);
     x->stop_at = stop_at;
     cip_report_init(&rep, &f->env.mem, false, on_finding, x);
-    cip_status st = cip_format_asdf.verify(f->layout, flags, &rep, &f->err);
+    cip_status st = cip_format_asdf.verify(f->layout, deep, &rep, &f->err);
     cip_report_clear(&rep);
     return st;
 }
 
 /* Opens and verifies; `want` are all the lines' starts, joined. */
-static void assert_findings(const asdf_make *m, uint32_t flags, size_t n, size_t nfixable,
+static void assert_findings(const asdf_make *m, bool deep, size_t n, size_t nfixable,
                             const char *first)
 {
     one_file f;
     findings x = { .n = 0 };
     assert_int_equal(make_open(&f, m, 0), CIP_OK);
-    assert_int_equal(verify(&f, flags, &x), CIP_OK);
+    assert_int_equal(verify(&f, deep, &x), CIP_OK);
     if (x.n != n || x.nfixable != nfixable || strncmp(x.text, first, strlen(first)) != 0)
         print_error("%s", x.text);
     assert_int_equal(x.n, n);
@@ -61,13 +61,13 @@ static void sound_files_have_no_findings(void **state)
     asdf_make m = { 0 };
     size_t at[3];
     make_two(&m, at);
-    assert_findings(&m, 0, 0, 0, "");
-    assert_findings(&m, CIP_VERIFY_DEEP, 0, 0, "");
+    assert_findings(&m, false, 0, 0, "");
+    assert_findings(&m, true, 0, 0, "");
     m.len = at[2]; /* no index is fine */
-    assert_findings(&m, 0, 0, 0, "");
+    assert_findings(&m, false, 0, 0, "");
     make_clear(&m);
     make_text(&m, "#ASDF 1.0.0\n");
-    assert_findings(&m, CIP_VERIFY_DEEP, 0, 0, "");
+    assert_findings(&m, true, 0, 0, "");
     make_clear(&m);
 }
 
@@ -78,14 +78,14 @@ static void wrong_checksums_are_bad(void **state)
     size_t at[3];
     make_two(&m, at);
     m.ptr[at[1] + 54 + 23] ^= 1; /* the last byte of the data */
-    assert_findings(&m, 0, 1, 0, "BAD checksum error block 1: MD5 mismatch in block 1 (");
+    assert_findings(&m, false, 1, 0, "BAD checksum error block 1: MD5 mismatch in block 1 (");
     m.ptr[at[1] + 54 + 23] ^= 1;
     m.ptr[at[0] + 38 + 15] ^= 1; /* the last byte of the checksum */
-    assert_findings(&m, 0, 1, 0, "BAD checksum error block 0");
+    assert_findings(&m, false, 1, 0, "BAD checksum error block 0");
     memset(m.ptr + at[0] + 38, 0, 16); /* none stored */
-    assert_findings(&m, 0, 0, 0, "");
+    assert_findings(&m, false, 0, 0, "");
     m.ptr[at[0] + 38 + 15] = 1;
-    assert_findings(&m, 0, 1, 0, "BAD checksum error block 0");
+    assert_findings(&m, false, 1, 0, "BAD checksum error block 0");
     make_clear(&m);
 }
 
@@ -110,11 +110,11 @@ static void checksums_of_decoded_bytes_are_noted_as_legacy(void **state)
     uint8_t data[24] = { 1, 2, 3 };
     make_tree(&m, "a: " MAKE_INT32);
     size_t at = zlib_block(&m, data, sizeof data);
-    assert_findings(&m, CIP_VERIFY_DEEP, 0, 0, "");
+    assert_findings(&m, true, 0, 0, "");
     make_md5(data, sizeof data, m.ptr + at + 38);
-    assert_findings(&m, 0, 1, 1, "NOTE ok block 0: the checksum is of the decoded bytes");
+    assert_findings(&m, false, 1, 1, "NOTE ok block 0: the checksum is of the decoded bytes");
     m.ptr[at + 38] ^= 1;
-    assert_findings(&m, 0, 1, 0, "BAD checksum error block 0");
+    assert_findings(&m, false, 1, 0, "BAD checksum error block 0");
     make_clear(&m);
 }
 
@@ -128,10 +128,10 @@ static void payloads_that_do_not_decode_are_bad_when_deep(void **state)
     size_t end = m.len;
     m.ptr[end - 1] ^= 1; /* its own Adler-32 */
     make_md5(m.ptr + at + 54, end - at - 54, m.ptr + at + 38);
-    assert_findings(&m, 0, 0, 0, "");
-    assert_findings(&m, CIP_VERIFY_DEEP, 1, 0, "BAD checksum error block 0: ");
+    assert_findings(&m, false, 0, 0, "");
+    assert_findings(&m, true, 1, 0, "BAD checksum error block 0: ");
     m.ptr[at + 38] ^= 1; /* and the MD5: the payload is decoded to see whether it is a legacy one */
-    assert_findings(&m, 0, 2, 0, "BAD checksum error block 0: ");
+    assert_findings(&m, false, 2, 0, "BAD checksum error block 0: ");
     make_clear(&m);
 }
 
@@ -142,20 +142,19 @@ static void wrong_sizes_and_truncation_are_bad(void **state)
     size_t at[3];
     make_two(&m, at);
     m.ptr[at[0] + 37] = 23;
-    assert_findings(&m, 0, 1, 1,
+    assert_findings(&m, false, 1, 1,
                     "BAD corrupt block 0: expected a data_size of 24 like the used size, found 23");
     m.ptr[at[0] + 37] = 24;
     m.len = at[2] - 1;
-    assert_findings(&m, CIP_VERIFY_DEEP, 1, 0, "BAD truncated block 1: expected 24 bytes");
+    assert_findings(&m, true, 1, 0, "BAD truncated block 1: expected 24 bytes");
     m.ptr[at[0] + 29] = 25;
-    assert_findings(&m, 0, 2, 0, "BAD corrupt block 0: expected a used size within");
+    assert_findings(&m, false, 2, 0, "BAD corrupt block 0: expected a used size within");
     make_clear(&m);
     make_tree(&m, "a: " MAKE_INT32);
     make_block(&m, "quux", "12345678", 8, 24);
-    assert_findings(&m, CIP_VERIFY_DEEP, 1, 0,
-                    "WARN unsupported block 0: expected a known compression");
+    assert_findings(&m, true, 1, 0, "WARN unsupported block 0: expected a known compression");
     m.ptr[m.len - 1] ^= 1;
-    assert_findings(&m, 0, 2, 0, "WARN unsupported block 0");
+    assert_findings(&m, false, 2, 0, "WARN unsupported block 0");
     make_clear(&m);
 }
 
@@ -167,14 +166,14 @@ static void stale_indices_and_gaps_are_told(void **state)
     make_two(&m, at);
     char *entry = strstr((char *)m.ptr + at[2], "- ");
     entry[2]++;
-    assert_findings(&m, 0, 1, 1, "WARN corrupt block index: the index is wrong or out of date");
+    assert_findings(&m, false, 1, 1, "WARN corrupt block index: the index is wrong or out of date");
     make_clear(&m);
     make_tree(&m, "a: " MAKE_INT32 "b: " MAKE_FLOAT64);
     size_t gap[2] = { make_six(&m), 0 };
     make_text(&m, "xyz");
     gap[1] = make_three(&m);
     make_index(&m, gap, 2);
-    assert_findings(&m, 0, 1, 0, "NOTE ok blocks: 3 unused bytes between two blocks");
+    assert_findings(&m, false, 1, 0, "NOTE ok blocks: 3 unused bytes between two blocks");
     make_clear(&m);
 }
 
@@ -189,7 +188,7 @@ static void an_index_that_skips_what_the_walk_finds_is_told(void **state)
     at[2] = make_six(&m);
     size_t listed[2] = { at[0], at[2] };
     make_index(&m, listed, 2);
-    assert_findings(&m, 0, 2, 1, "NOTE ok blocks: 1 unused bytes");
+    assert_findings(&m, false, 2, 1, "NOTE ok blocks: 1 unused bytes");
     one_file f;
     findings x = { .n = 0 };
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
@@ -233,7 +232,7 @@ static void scalars_that_contradict_themselves_are_warned_about(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         asdf_make m = { 0 };
         make_tree(&m, rows[i].tree);
-        assert_findings(&m, 0, rows[i].n, 0, rows[i].text);
+        assert_findings(&m, false, rows[i].n, 0, rows[i].text);
         make_clear(&m);
     }
 }
@@ -251,7 +250,7 @@ static void a_tree_of_aliases_is_looked_at_once(void **state)
         make_text(&m, line);
     }
     make_text(&m, "...\n");
-    assert_findings(&m, 0, 1, 0, "WARN corrupt a0/0");
+    assert_findings(&m, false, 1, 0, "WARN corrupt a0/0");
     make_clear(&m);
 }
 
@@ -290,7 +289,7 @@ static void threads_do_not_change_what_is_found(void **state)
         if (k == 1)
             assert_int_equal(cip_pool_new(4, &pool, NULL), CIP_OK);
         f.env.pool = pool;
-        assert_int_equal(verify(&f, CIP_VERIFY_DEEP, k ? &many : &alone), CIP_OK);
+        assert_int_equal(verify(&f, true, k ? &many : &alone), CIP_OK);
         one_close(&f);
         cip_pool_free(pool);
     }

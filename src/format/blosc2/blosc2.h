@@ -289,7 +289,7 @@ cip_status cip_b2_list_blocks(cip_layout *l, cip_err *err);
 /* The names of a sparse frame's index and of its chunk files. */
 extern const char cip_b2_sparse_index[];
 cip_io_number_place cip_b2_member_name;
-cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_b2_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 extern const cip_format cip_format_blosc2;
 

@@ -266,7 +266,7 @@ static void compare_lengths(check *c)
                        "%" PRIu64 " bytes behind the frame", rest);
 }
 
-static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
+static cip_status verify_frame(check *c, bool deep, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_b2_index_ready(&c->f->index, &why);
@@ -277,7 +277,7 @@ static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
         cip_report_err(c->rep, cip_severity_of(st), &why);
         return CIP_OK;
     }
-    if ((flags & CIP_VERIFY_DEEP) != 0)
+    if (deep)
         CIP_TRY(cip_b2_frame_linear(c->f, &c->linear, err));
     CIP_TRY(check_chunks(c, err));
     report_held(c);
@@ -286,13 +286,13 @@ static cip_status verify_frame(check *c, uint32_t flags, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_b2_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_b2_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_b2_file *own = l->own;
     check c = { .l = l, .f = own->frame, .rep = report };
     if (own->frame == NULL) /* a bare chunk: core reads it */
         return cip_report_status(report, err);
-    cip_status st = verify_frame(&c, flags, err);
+    cip_status st = verify_frame(&c, deep, err);
     cip_mem_put(&l->env->mem, c.place);
     return st == CIP_OK ? cip_report_status(report, err) : st;
 }

@@ -502,12 +502,12 @@ static int count_findings(void *user, const cip_finding *f)
     return 0;
 }
 
-static void verify(one_file *f, uint32_t flags, size_t found[4])
+static void verify(one_file *f, bool deep, size_t found[4])
 {
     cip_report rep;
     memset(found, 0, 4 * sizeof *found);
     cip_report_init(&rep, &f->env.mem, false, count_findings, found);
-    assert_int_equal(cip_format_blosc2.verify(f->layout, flags, &rep, &f->err), CIP_OK);
+    assert_int_equal(cip_format_blosc2.verify(f->layout, deep, &rep, &f->err), CIP_OK);
     cip_report_clear(&rep);
 }
 

@@ -190,7 +190,7 @@ static void what_is_wrong_with_all_chunks_is_said_once(void **state)
     cip_store_u32(index + 8, 16384, false);
     assert_int_equal(one_open(&f, &cip_format_blosc2, b.ptr, b.len, 0, NULL), CIP_OK);
     cip_report_init(&rep, &f.env.mem, false, count_findings, found);
-    assert_int_equal(cip_format_blosc2.verify(f.layout, 0, &rep, &f.err), CIP_OK);
+    assert_int_equal(cip_format_blosc2.verify(f.layout, false, &rep, &f.err), CIP_OK);
     assert_int_equal(found[CIP_WARN], 1);
     cip_report_clear(&rep);
     one_close(&f);

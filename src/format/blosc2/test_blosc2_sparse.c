@@ -172,7 +172,7 @@ static void two_chunks_in_one_file_are_found(void **state)
     scratch_write(&d.dir, "chunks.b2frame", index.ptr, index.len);
     assert_int_equal(open_disk(&d, d.dir.dir), CIP_OK);
     cip_report_init(&rep, &d.env.mem, false, count_bad, &bad);
-    assert_int_equal(cip_format_blosc2.verify(d.layout, 0, &rep, NULL), CIP_OK);
+    assert_int_equal(cip_format_blosc2.verify(d.layout, false, &rep, NULL), CIP_OK);
     assert_int_equal(bad, 1);
     cip_report_clear(&rep);
     close_disk(&d);

@@ -203,7 +203,7 @@ cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind k
 cip_status cip_bp_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_bp_update_finish(void *state, cip_revision *r, cip_err *err);
 
-cip_status cip_bp_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_bp_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 extern const cip_format cip_format_bloscpack;
 

@@ -148,13 +148,13 @@ static cip_status check_offsets(const check *c, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_bp_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_bp_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     cip_bp_file *f = l->own;
     check c = { .f = f, .rep = report, .end = f->chunks_at };
     cip_space *data;
     cip_err why = CIP_ERR_INIT;
-    (void)flags;
+    (void)deep;
     cip_status st = cip_space_resolve(f->data, &data, &why); /* finds the chunks */
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     if (st != CIP_OK)

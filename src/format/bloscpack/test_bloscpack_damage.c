@@ -209,7 +209,7 @@ static found verify(const bp_bytes *b)
     found w = { .n = 0 };
     assert_int_equal(bp_open(&f, b, 0), CIP_OK);
     cip_report_init(&rep, &f.env.mem, false, note, &w);
-    assert_int_equal(cip_format_bloscpack.verify(f.layout, 0, &rep, &f.err), CIP_OK);
+    assert_int_equal(cip_format_bloscpack.verify(f.layout, false, &rep, &f.err), CIP_OK);
     cip_report_clear(&rep);
     one_close(&f);
     return w;

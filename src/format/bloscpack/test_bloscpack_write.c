@@ -49,7 +49,7 @@ static void assert_holds(cip_bytes bytes, int64_t rows, const uint8_t *raw, cons
     free(got);
     one_output o = { 0 };
     cip_report_init(&report, &f.env.mem, false, one_on_loss, &o);
-    assert_int_equal(cip_bp_verify(f.layout, 0, &report, NULL), CIP_OK);
+    assert_int_equal(cip_bp_verify(f.layout, false, &report, NULL), CIP_OK);
     assert_string_equal(o.lost, found);
     cip_report_clear(&report);
     one_close(&f);

@@ -206,7 +206,7 @@ cip_status cip_blz_open_document(cip_blz *b, cip_err *err);
 /* Whether the document says what the file of this name in meta/ is. */
 bool cip_blz_is_meta(const char *name);
 /* blz_verify_document.c: each superchunk in turn, and what is in the folders besides. */
-cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 /* --- blz.c: the folder -------------------------------------------------------------------------
  */
@@ -333,7 +333,7 @@ cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *t
 extern const cip_array_store cip_blz_store;
 /* A copy in the layout's arena, under its lock. */
 cip_status cip_blz_keep_text(cip_layout *l, const char *text, const char **out, cip_err *err);
-cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_blz_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 extern const cip_format cip_format_blz;
 

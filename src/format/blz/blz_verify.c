@@ -132,11 +132,11 @@ static cip_status check_column(const cip_blz_column *c, cip_report *rep, cip_err
     return st;
 }
 
-cip_status cip_blz_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_blz_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_blz *b = l->own;
     if (b->document)
-        return cip_blz_verify_document(l, flags, report, err);
+        return cip_blz_verify_document(l, deep, report, err);
     for (size_t i = 0; i < b->ncolumn; i++)
         CIP_TRY(check_column(b->column[i], report, err));
     return cip_report_status(report, err);

@@ -82,7 +82,7 @@ static cip_status add_cbytes(check *k, const cip_bp_file *f, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status check_super(check *k, size_t j, uint32_t flags, cip_err *err)
+static cip_status check_super(check *k, size_t j, bool deep, cip_err *err)
 {
     uint64_t off = k->c->super[j].member << CIP_IO_NUMBER_SHIFT;
     char name[CIP_IO_NUMBER_NAME];
@@ -94,7 +94,7 @@ static cip_status check_super(check *k, size_t j, uint32_t flags, cip_err *err)
     if (st != CIP_OK)
         return tell(k, name, st, &why, err);
     CIP_TRY(check_meta(k, f, err));
-    CIP_TRY(cip_bp_verify(f->layout, flags, k->rep, err));
+    CIP_TRY(cip_bp_verify(f->layout, deep, k->rep, err));
     uint64_t item = k->c->meta.dtype->itemsize;
     if (f->h.typesize != (item > CIP_BLOSC_MAX_TYPESIZE ? 1 : item))
         cip_report_add(k->rep, CIP_NOTE, CIP_OK, 7, 1, name,
@@ -151,11 +151,11 @@ static uint64_t stored_rows(cip_blz_column *c)
     return rows;
 }
 
-static cip_status check_column(check *k, uint32_t flags, cip_err *err)
+static cip_status check_column(check *k, bool deep, cip_err *err)
 {
     cip_blz_column *c = k->c;
     for (size_t j = 0; j < c->nsuper; j++) {
-        CIP_TRY(check_super(k, j, flags, err));
+        CIP_TRY(check_super(k, j, deep, err));
         CIP_TRY(cip_report_status(k->rep, err));
     }
     if (c->data != NULL)
@@ -223,12 +223,12 @@ static cip_status check_sizes(const check *k, cip_err *err)
     return cip_report_status(k->rep, err);
 }
 
-cip_status cip_blz_verify_document(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     check k = { .b = l->own, .rep = report, .whole = true };
     for (size_t i = 0; i < k.b->ncolumn; i++) {
         k.c = k.b->column[i];
-        CIP_TRY(check_column(&k, flags, err));
+        CIP_TRY(check_column(&k, deep, err));
     }
     CIP_TRY(check_names(&k, err));
     return check_sizes(&k, err);

@@ -294,7 +294,7 @@ static void a_field_comes_to_the_records(void **state)
         blz_findings b = { .text = "" };
         cip_report report;
         cip_report_init(&report, &f.env.mem, false, blz_note, &b);
-        OK(&j, cip_format_blz.verify(j.layout, 0, &report, &j.err));
+        OK(&j, cip_format_blz.verify(j.layout, false, &report, &j.err));
         cip_report_clear(&report);
         assert_string_equal(b.text, "");
         job_close(&j);

@@ -158,14 +158,14 @@ static int take(void *user, const uint8_t *bytes, size_t n)
     return cip_report_progress(user, n);
 }
 
-static cip_status verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+static cip_status verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_npy_preamble *p = l->own;
     const cip_read_how how = { l, l->env->pool };
     uint64_t start = (uint64_t)p->text_off + p->text_len;
     uint64_t end = start + l->array[0]->storage.nbytes;
     cip_err why = CIP_ERR_INIT;
-    (void)flags;
+    (void)deep;
     if (start % 16 != 0)
         cip_report_add(report, CIP_NOTE, CIP_OK, start, 0, "header",
                        "the data start at %" PRIu64 ", not at a multiple of 16", start);

@@ -342,7 +342,7 @@ static findings verify_name(const char *name)
     cip_report r;
     assert_int_equal(open_name(&f, name, 0), CIP_OK);
     cip_report_init(&r, &f.env.mem, false, on_finding, &s);
-    assert_int_equal(cip_format_npy.verify(f.layout, 0, &r, &f.err), CIP_OK);
+    assert_int_equal(cip_format_npy.verify(f.layout, false, &r, &f.err), CIP_OK);
     cip_report_clear(&r);
     one_close(&f);
     return s;

@@ -71,7 +71,7 @@ cip_status cip_ra_metadata(const cip_node *node, cip_buf *out, cip_err *err);
 /* Bytes behind the data. */
 uint64_t cip_ra_tail(const cip_layout *l, const cip_ra_header *h);
 
-cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err);
+cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
 /* rawarray_update.c: the store's functions for a file that is there. */
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err);

@@ -33,13 +33,13 @@ static int take(void *user, const uint8_t *p, size_t n)
     return cip_report_progress(user, n);
 }
 
-cip_status cip_ra_verify(cip_layout *l, uint32_t flags, cip_report *report, cip_err *err)
+cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_ra_header *h = l->own;
     const cip_array *a = l->array[0];
     const cip_read_how how = { l, l->env->pool };
     cip_err why = CIP_ERR_INIT;
-    (void)flags;
+    (void)deep;
     add_notes(l, h, report);
     cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));

@@ -302,7 +302,7 @@ static cip_status verify(one_file *f, findings *s)
 {
     cip_report r;
     cip_report_init(&r, &f->env.mem, false, on_finding, s);
-    cip_status st = cip_format_rawarray.verify(f->layout, 0, &r, &f->err);
+    cip_status st = cip_format_rawarray.verify(f->layout, false, &r, &f->err);
     cip_report_clear(&r);
     return st;
 }
