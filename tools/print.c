@@ -193,6 +193,7 @@ static bool says_itself(const cip_err *err)
 {
     return (err->code == CIP_ERR_NOT_FOUND && strncmp(err->text, "no ", 3) == 0) ||
            (err->code == CIP_ERR_FORMAT && strncmp(err->text, "this is ", 8) == 0) ||
+           err->code == CIP_ERR_EXISTS ||
            (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
 }
 
@@ -203,7 +204,7 @@ int complain(const char *file, const cip_err *err)
         return EXIT_FAILED; /* we stopped it ourselves; finish_stdout says why */
     fputs("cippus: ", stderr);
     print_escaped(stderr, file);
-    if (strcmp(err->text, "the output exists") == 0) {
+    if (err->code == CIP_ERR_EXISTS && strcmp(err->text, "the output exists") == 0) {
         fputs(" exists; --overwrite replaces it\n", stderr);
         return EXIT_FAILED;
     }

@@ -44,7 +44,7 @@ typedef struct cip_convert_options {
  * `byteorder`, `version`, `storage`, `resolve_refs` or an option of the format ask for more, or the
  * version is one that is written only where it is asked for (ASDF 0.1 becomes 1.x). Nothing is
  * under the name `out` before it is complete. A loss that is not accepted is UNSUPPORTED, naming
- * it; then nothing is written. BUSY when `out` exists and is not to be overwritten. */
+ * it; then nothing is written. EXISTS when `out` exists and is not to be overwritten. */
 CIP_API cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
                                cip_err *err);
 /** The same from an open file. */

@@ -28,24 +28,36 @@ typedef enum cip_status {
     CIP_ERR_TYPE = 11,       /* a value has another type than was asked for */
     CIP_ERR_ARG = 12,        /* the call itself is wrong */
     CIP_ERR_READONLY = 13,   /* the file or format cannot be written */
-    CIP_ERR_BUSY = 14,       /* someone else holds the lock */
-    CIP_ERR_CANCELLED = 15   /* a callback asked to stop */
+    CIP_ERR_BUSY = 14,       /* someone else holds the lock, or changed the file; try again */
+    CIP_ERR_CANCELLED = 15,  /* a callback asked to stop */
+    CIP_ERR_EXISTS = 16      /* the name is taken, and nothing said to overwrite it */
 } cip_status;
 
-/** Where a failing call writes its reason. The caller owns it; every function takes NULL as well.
- *  It is set once, where the fault is seen, and left alone on success. */
+#define CIP_NO_OFFSET UINT64_MAX
+
+/** Where a failing call writes its reason. The caller owns it and begins it with CIP_ERR_INIT or
+ *  {0}; every function takes NULL as well.
+ *  The first error is kept: a call that fails while `code` is set leaves all of it as it is (its
+ *  status is its own), so that after several calls it says what went wrong first. cip_err_clear()
+ *  makes it ready for the next. A call that succeeds leaves it alone.
+ *  A size of 0 stands for version 0.2, which has the fields below; of another size only those that
+ *  fit are written, and nothing where it is less than version 0.2's. */
 typedef struct cip_err {
+    size_t size;     /* sizeof(cip_err), by CIP_ERR_INIT; 0: version 0.2's */
     int32_t code;    /* a cip_status */
+    int32_t sys;     /* errno of the system call that failed, or 0 */
     uint64_t offset; /* byte position in the file, or CIP_NO_OFFSET */
     char part[64];   /* what it happened in: "block 3", "tree", an array's path; may be empty */
     char text[256];  /* one line, no trailing dot: what was expected, then what was found */
 } cip_err;
 
-#define CIP_NO_OFFSET UINT64_MAX
 #define CIP_ERR_INIT                                                                               \
     {                                                                                              \
-        0, UINT64_MAX, "", ""                                                                      \
+        sizeof(cip_err), 0, 0, UINT64_MAX, "", ""                                                  \
     }
+
+/** Makes it as new: no error, its size as it is. NULL is fine. */
+CIP_API void cip_err_clear(cip_err *err);
 
 /** The name of a status in lower case ("not found"), for messages. Never NULL; static storage. */
 CIP_API const char *cip_status_name(cip_status status);

@@ -78,7 +78,7 @@ typedef struct cip_slab cip_slab;
 
 /** Starts a new file; its format is told by the name or the options. Nothing is under the name
  * `path` before cip_writer_commit. ARG when the name tells no format, UNSUPPORTED when the format
- * cannot be written, BUSY when the file exists and is not to be overwritten. */
+ * cannot be written, EXISTS when the file exists and is not to be overwritten. */
 CIP_API cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **w,
                               cip_err *err);
 
@@ -111,7 +111,7 @@ CIP_API const char *cip_memory_member(const cip_memory *memory, size_t i, const 
 /** A file in memory from bytes that are there, which are copied: to be updated. */
 CIP_API cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err);
 /** Puts a member beside a complete one, a copy as well; with none of its own bytes it is a folder.
- * BUSY when there is a member of that name. */
+ * EXISTS when there is a member of that name. */
 CIP_API cip_status cip_memory_add(cip_memory *memory, const char *name, const void *bytes,
                                   size_t nbytes, cip_err *err);
 /** Opens it as cip_open does, members too, also for cip_edit_begin and cip_append. It must outlive
@@ -130,9 +130,9 @@ CIP_API cip_status cip_memory_load(const char *path, const cip_open_options *opt
                                    cip_err *err);
 /** Makes it a new file, or where it has members alone a new folder, under `path`: all of it or
  * nothing, as cip_writer_commit does. Of the options count `overwrite`, `level`, `limits` and
- * `allocator`. BUSY when the path exists and is not to be overwritten; a folder is replaced only
- * where it is of a format (ARG), a file beside the new one never (BUSY). ARG for one in memory that
- * is not complete, or has nothing in it. It stays as it is. */
+ * `allocator`. EXISTS when the path exists and is not to be overwritten; a folder is replaced only
+ * where it is of a format (ARG), a file beside the new one never (EXISTS). ARG for one in memory
+ * that is not complete, or has nothing in it. It stays as it is. */
 CIP_API cip_status cip_memory_save(const cip_memory *memory, const char *path,
                                    const cip_write_options *opts, cip_err *err);
 /** After the writer has ended. NULL is fine. */

@@ -13,6 +13,7 @@ typedef struct own_dtype {
 
 cip_dtype *cip_dtype_parse(const char *text, cip_err *err)
 {
+    err = cip_err_enter(err);
     own_dtype *own;
     const cip_dtype *d = NULL;
     if (text == NULL) {

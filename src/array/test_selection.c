@@ -85,26 +85,27 @@ static void broken_slices_are_reported_where_they_break(void **state)
 
 static void what_was_found_is_said(void **state)
 {
-    cip_selection sel;
-    cip_err err;
+    static const char *const rows[][2] = {
+        { "1x", "expected ',' or the end in a slice, found 'x'" },
+        { "[1 ", "expected ',' or ']' in a slice, found the end" },
+        { "\x1f", "expected an index or a range in a slice, found \\x1f" },
+        { "1\x7f", "expected ',' or the end in a slice, found \\x7f" },
+        { "1~", "expected ',' or the end in a slice, found '~'" },
+    };
     (void)state;
-    cip_selection_parse("1x", &sel, &err);
-    assert_string_equal(err.text, "expected ',' or the end in a slice, found 'x'");
-    cip_selection_parse("[1 ", &sel, &err);
-    assert_string_equal(err.text, "expected ',' or ']' in a slice, found the end");
-    cip_selection_parse("\x1f", &sel, &err);
-    assert_string_equal(err.text, "expected an index or a range in a slice, found \\x1f");
-    cip_selection_parse("1\x7f", &sel, &err);
-    assert_string_equal(err.text, "expected ',' or the end in a slice, found \\x7f");
-    cip_selection_parse("1~", &sel, &err);
-    assert_string_equal(err.text, "expected ',' or the end in a slice, found '~'");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cip_selection sel;
+        cip_err err = CIP_ERR_INIT;
+        cip_selection_parse(rows[i][0], &sel, &err);
+        assert_string_equal(err.text, rows[i][1]);
+    }
 }
 
 static void items_are_limited(void **state)
 {
     char text[2 * 2 * CIP_MAX_NDIM + 4];
     cip_selection sel;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     (void)state;
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = i % 2 == 0 ? '0' : ',';
@@ -356,7 +357,7 @@ static void indices_out_of_bounds_are_reported(void **state)
 {
     const int64_t shape[] = { 4, 0 };
     cip_nd v = view_of(2, shape), out = { .ndim = 33 };
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     (void)state;
     assert_int_equal(selected(&v, "3", &out, NULL, &err), CIP_OK);
     assert_int_equal(out.off, 5 + 30);
@@ -376,7 +377,7 @@ static void selections_of_too_much_are_refused(void **state)
 {
     int64_t shape[] = { 4, 5 };
     cip_nd v = view_of(2, shape), out;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     cip_selection sel = { .n = 2 * CIP_MAX_NDIM };
     (void)state;
     assert_int_equal(selected(&v, "0, 0, 0", &out, NULL, &err), CIP_ERR_ARG);

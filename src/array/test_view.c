@@ -55,7 +55,7 @@ static void shapes_are_checked(void **state)
     for (int i = 0; i < 2; i++) {
         order_fn *order = orders[i];
         cip_nd v = { .ndim = 77 };
-        cip_err err;
+        cip_err err = CIP_ERR_INIT;
         assert_int_equal(order(2, LIST(2, -1), 8, &v, &err), CIP_ERR_RANGE);
         assert_int_equal(order(-1, ones, 8, &v, &err), CIP_ERR_RANGE);
         assert_int_equal(order(CIP_MAX_NDIM + 1, ones, 8, &v, &err), CIP_ERR_RANGE);
@@ -114,7 +114,7 @@ static void bounds(cip_nd v, uint64_t want_first, uint64_t want_end)
 static void beyond(cip_nd v)
 {
     uint64_t first = 77, end = 77;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     assert_int_equal(cip_view_bounds(&v, &first, &end, &err), CIP_ERR_RANGE);
     assert_int_equal(err.offset, v.off);
     assert_int_equal(first, 77);

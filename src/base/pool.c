@@ -204,7 +204,7 @@ cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_er
     inside_job = false;
     leave(p, &b);
     pthread_mutex_destroy(&b.lock);
-    if (b.st != CIP_OK && err != NULL)
-        *err = b.err;
+    if (b.st != CIP_OK)
+        cip_err_pass(err, &b.err);
     return b.st;
 }

@@ -127,9 +127,7 @@ cip_status cip_report_outcome(cip_report *r, cip_status st, const cip_err *why, 
         cip_report_err(r, cip_severity_of(st), why);
         return CIP_OK;
     }
-    if (st != CIP_OK && err != NULL)
-        *err = *why;
-    return st;
+    return cip_err_give(err, why, st);
 }
 
 size_t cip_report_kept(cip_report *r)
@@ -199,8 +197,7 @@ cip_status cip_report_status(cip_report *r, cip_err *err)
     cip_err starved = r->starved;
     pthread_mutex_unlock(&r->lock);
     if (!cancelled && starved.code != CIP_OK) {
-        if (err != NULL)
-            *err = starved;
+        cip_err_pass(err, &starved);
         return CIP_ERR_NOMEM;
     }
     return cancelled ? cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller")

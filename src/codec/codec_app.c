@@ -27,7 +27,7 @@ const cip_codec_methods *cip_app_codec_coded(const cip_env *env, const uint8_t c
 /* Puts a failing function's answer in order. `own` is what it filled. */
 static cip_status failed(int status, const cip_app_codec *c, cip_err *own, cip_err *err)
 {
-    bool known = status > 0 && status <= CIP_ERR_CANCELLED;
+    bool known = status > 0 && status <= CIP_ERR_EXISTS;
     cip_status st = known ? (cip_status)status : CIP_ERR_CORRUPT;
     own->text[sizeof own->text - 1] = '\0';
     if (own->text[0] == '\0')

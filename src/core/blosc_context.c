@@ -137,6 +137,7 @@ static cip_status make(const cip_blosc_params *in, cip_blosc **out, cip_err *err
 
 cip_blosc *cip_blosc_new(const cip_blosc_params *params, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_blosc *b = NULL;
     if (make(params, &b, err) != CIP_OK)
         return NULL;
@@ -176,6 +177,7 @@ static cip_status check_buffers(const cip_blosc *b, const void *src, size_t nsrc
 cip_status cip_blosc_compress(cip_blosc *b, const void *src, size_t nbytes, void *dst, size_t cap,
                               size_t *n, cip_err *err)
 {
+    err = cip_err_enter(err);
     CIP_TRY(check_buffers(b, src, nbytes, dst, cap, err));
     return cip_blosc_encoder_run(&b->encoder, &b->spec, (cip_bytes){ src, nbytes }, dst, cap, n,
                                  err);
@@ -210,6 +212,7 @@ static cip_codec_env env_of(cip_blosc *b, uint32_t typesize)
 cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void *dst, size_t nbytes,
                                 cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_blosc_head head;
     cip_bytes in;
     CIP_TRY(check_buffers(b, chunk, n, dst, nbytes, err));
@@ -225,6 +228,7 @@ cip_status cip_blosc_decompress(cip_blosc *b, const void *chunk, size_t n, void 
 cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t first,
                            uint64_t count, void *dst, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_blosc_head head;
     cip_bytes in;
     uint64_t end;
@@ -247,6 +251,7 @@ cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t f
 
 cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_blosc_head h;
     if (chunk == NULL && n != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a chunk, found NULL");

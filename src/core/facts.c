@@ -94,13 +94,14 @@ const cip_block_info *cip_file_block(const cip_file *f, size_t i)
 cip_status cip_block_read(const cip_file *f, size_t i, bool stored, uint64_t offset, void *dst,
                           size_t n, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (i >= cip_file_nblock(f))
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected a block below %zu, found %zu",
                         cip_file_nblock(f), i);
     const cip_block *b = &f->layout->block[i];
     if (!stored && b->info.state != CIP_OK) {
-        if (err != NULL && b->why != NULL)
-            *err = *b->why;
+        if (b->why != NULL)
+            cip_err_pass(err, b->why);
         return b->info.state;
     }
     CIP_TRY(cip_layout_settled(f->layout, err));
@@ -133,27 +134,20 @@ const cip_node *cip_array_node(const cip_array *a)
     return a == NULL ? NULL : a->node;
 }
 
-/* What a function given NULL in place of an array answers: the failure already in err. */
-static cip_status missing_array(cip_err *err)
-{
-    if (err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL");
-}
-
 cip_status cip_array_state(const cip_array *a, cip_err *err)
 {
     if (a == NULL)
-        return missing_array(err);
-    if (a->st != CIP_OK && err != NULL && a->why != NULL)
-        *err = *a->why;
+        return cip_fail_null(err, "an array");
+    if (a->st != CIP_OK && a->why != NULL)
+        cip_err_pass(cip_err_enter(err), a->why);
     return a->st;
 }
 
 cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip_err *err)
 {
     if (a == NULL)
-        return missing_array(err);
+        return cip_fail_null(err, "an array");
+    err = cip_err_enter(err);
     CIP_TRY(cip_sized_room("cip_array_storage", out, err));
     const cip_array_storage found = {
         .kind = a->storage.kind != NULL ? a->storage.kind : "",
@@ -243,9 +237,10 @@ const cip_array *cip_find_field(const cip_file *f, const char *path, const char 
 {
     *field = "";
     if (f == NULL) {
-        missing_array(err);
+        (void)cip_fail_null(err, "a file");
         return NULL;
     }
+    err = cip_err_enter(err);
     const cip_array *a = NULL;
     if (path != NULL && path[0] != '\0')
         a = longest_array(f, path, field);
@@ -271,6 +266,7 @@ const cip_array *cip_find(const cip_file *f, const char *path, cip_err *err)
 {
     const char *field;
     const cip_array *a = cip_find_field(f, path, &field, err);
+    err = cip_err_enter(err);
     if (a == NULL || field[0] == '\0')
         return a;
     cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

@@ -364,8 +364,8 @@ cip_status cip_file_open_path(cip_file *f, const char *path, const char *format,
         cip_status st = open_once(f, path, format, &own);
         bool again =
             st == CIP_ERR_BUSY ? busy++ < LOCK_TRIES : is_mixed(f, st) && ++mixed < OPEN_TRIES;
-        if (!again && st != CIP_OK && err != NULL)
-            *err = own;
+        if (!again && st != CIP_OK)
+            cip_err_pass(err, &own);
         if (!again) /* one that goes on growing is shown as it was */
             return st;
         cip_file_shut(f);
@@ -435,6 +435,7 @@ static cip_status finish_open(cip_file *f, cip_status st, cip_file **out)
 
 cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f = NULL;
     *file = NULL;
@@ -452,6 +453,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
 cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open_options *opts,
                        cip_file **file, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f;
     *file = NULL;
@@ -470,6 +472,7 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
 cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
                            cip_file **file, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f;
     *file = NULL;
@@ -486,6 +489,7 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
 cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip_file **file,
                            cip_err *err)
 {
+    err = cip_err_enter(err);
     *file = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");

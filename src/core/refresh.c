@@ -79,6 +79,7 @@ static cip_status refresh(cip_file *f, cip_err *err)
 
 cip_status cip_refresh(cip_file *file, bool *changed, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
     const bool current = is_current(file);

@@ -230,7 +230,7 @@ static void files_are_taken_apart_and_put_together(void **state)
     assert_int_equal(cip_implode("some.asdf", "back.asdf", NULL, NULL), CIP_OK);
     check_input("back.asdf");
     assert_int_equal(blocks("back.asdf"), 3);
-    assert_int_equal(cip_implode("all.asdf", "back.asdf", NULL, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_implode("all.asdf", "back.asdf", NULL, NULL), CIP_ERR_EXISTS);
     assert_int_equal(
         cip_implode("all.asdf", "back.asdf", CIP_EXPLODE_OPTIONS(.overwrite = true), NULL), CIP_OK);
     check_input("back.asdf");
@@ -250,10 +250,10 @@ static void what_fails_leaves_nothing(void **state)
     assert_int_equal(cip_explode("missing", "o.asdf", NULL, NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(
         cip_explode("in.asdf", "o.asdf", CIP_EXPLODE_OPTIONS(.path = paths, .npath = 1), NULL),
-        CIP_ERR_NOT_FOUND);
+        CIP_ERR_TYPE);
     assert_int_equal(count_files(), 2);
     write_text("o0001.asdf", "mine");
-    assert_int_equal(cip_explode("in.asdf", "o.asdf", NULL, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_explode("in.asdf", "o.asdf", NULL, NULL), CIP_ERR_EXISTS);
     assert_int_equal(count_files(), 3);
 }
 

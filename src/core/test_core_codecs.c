@@ -94,7 +94,7 @@ static void an_encoding_in_a_chain_is_called(void **state)
     (void)state;
     const cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "turn", .decode = turn };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     size_t n = make_file(file, "[turn]\n...\n", NULL, "nop", 3, 3);
     assert_int_equal(read_a(file, n, NULL, NULL, out, &err), CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "found 'turn'"));
@@ -111,7 +111,7 @@ static void a_code_of_a_block_is_called(void **state)
     const cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "turn", .code = "turn",
                                   .decode = turn };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     size_t n = make_file(file, NULL, "turn", "nop", 3, 3);
     assert_int_equal(read_a(file, n, NULL, NULL, out, &err), CIP_ERR_UNSUPPORTED);
     assert_int_equal(read_a(file, n, &m, NULL, out, &err), CIP_OK);
@@ -126,7 +126,7 @@ static void what_the_library_knows_can_be_taken_over(void **state)
     const cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "zlib", .code = "zlib",
                                   .decode = turn };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     size_t n = make_file(file, NULL, "zlib", "nop", 3, 3);
     assert_int_equal(read_a(file, n, &m, NULL, out, &err), CIP_OK);
     assert_memory_equal(out, "abc", 3);
@@ -142,7 +142,7 @@ static void its_failure_is_the_blocks(void **state)
     const cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "turn", .user = &by,
                                   .decode = turn };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     size_t n = make_file(file, "[turn]\n...\n", NULL, "nop", 3, 3);
     assert_int_equal(read_a(file, n, &m, NULL, out, &err), CIP_ERR_CHECKSUM);
     assert_string_equal(err.text, "turned too far");
@@ -158,7 +158,7 @@ static void one_behind_another_has_to_tell_its_length(void **state)
     (void)state;
     cip_codec_methods m = { CIP_CODEC_METHODS_INIT, .name = "turn", .decode = turn };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     size_t n = make_file(file, "[[turn, {by: 1}], [turn, {by: 2}]]\n...\n", NULL, "def", 3, 3);
     assert_int_equal(read_a(file, n, &m, NULL, out, &err), CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "nobody says how many bytes the encoding 'turn' decodes to"));
@@ -177,7 +177,7 @@ static void what_is_no_list_of_encodings_is_a_wrong_call(void **state)
         { CIP_CODEC_METHODS_INIT, .name = "x" },
     };
     uint8_t file[512], out[8];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     cip_file *f;
     size_t n = make_file(file, "[]\n...\n", NULL, "abc", 3, 3);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -200,7 +200,7 @@ static void running_out_of_memory_leaks_nothing(void **state)
     for (size_t i = 1;; i++) {
         fail_alloc fa = { .fail_at = i };
         const cip_allocator from = { fail_alloc_resize, &fa };
-        cip_err err;
+        cip_err err = CIP_ERR_INIT;
         cip_status st = read_a(file, n, &m, &from, out, &err);
         assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
         assert_int_equal(fa.held, 0);

@@ -197,9 +197,7 @@ static cip_status file_member(cip_io *io, const char *name, uint32_t flags, cip_
         st = behind;
         own = why;
     }
-    if (st != CIP_OK && err != NULL)
-        *err = own;
-    return st;
+    return cip_err_give(err, &own, st);
 }
 
 static int file_descriptor(cip_io *io, uint64_t *off)

@@ -73,7 +73,7 @@ cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mod
     do {
         choose_name(out, name);
         st = cip_store_open(p, out->name, O_RDWR | O_CREAT | O_EXCL, mode, &out->fd, err);
-    } while (st == CIP_ERR_BUSY && --tries > 0);
+    } while (st == CIP_ERR_EXISTS && --tries > 0);
     CIP_TRY(st);
     out->named = true;
     out->slot = take_slot(p->dir, out->name);
@@ -110,7 +110,7 @@ static cip_status fail_link(const char *name, int errnum, cip_err *err)
 {
     char what[160];
     if (errnum == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     snprintf(what, sizeof what, "cannot make a file take the name '%.110s'", name);
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }

@@ -222,8 +222,7 @@ static cip_status find(const search *s, const char *suffix, cip_journal_state *s
     }
     cip_patch_clear(&p);
     if (!cip_is_about_content(st)) {
-        if (err != NULL)
-            *err = own;
+        cip_err_pass(err, &own);
         return st;
     }
     snprintf(s->why, WHY, "%s", own.text);
@@ -310,8 +309,8 @@ static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_p
     st = find(&quiet, UNSEALED, state, &p, &own);
     if (st == CIP_ERR_IO) /* it gets its mode before it counts */
         return CIP_OK;
-    if (st != CIP_OK && err != NULL)
-        *err = own;
+    if (st != CIP_OK)
+        cip_err_pass(err, &own);
     CIP_TRY(st);
     *ours = *state == CIP_JOURNAL_APPLIES;
     if (*ours)

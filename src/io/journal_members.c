@@ -27,8 +27,8 @@ static cip_status open_known(cip_io *file, const char *name, uint64_t inode, cip
     bool none = got == CIP_ERR_NOT_FOUND || got == CIP_ERR_UNSUPPORTED || got == CIP_ERR_CORRUPT;
     if (got != CIP_OK) {
         *out = NULL;
-        if (!none && err != NULL)
-            *err = own;
+        if (!none)
+            cip_err_pass(err, &own);
         return none ? CIP_OK : got;
     }
     if (!cip_file_stat(*out, &st) || (uint64_t)st.st_ino != inode) {

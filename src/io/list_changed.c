@@ -107,8 +107,7 @@ cip_status cip_io_list_changed(const cip_changed_names *c, const char *path, uin
     bool is_new = listed == CIP_ERR_NOT_FOUND && m.seen.len != 0;
     if (m.st == CIP_OK && !is_new && listed != CIP_OK) {
         m.st = listed;
-        if (err != NULL)
-            *err = own;
+        cip_err_pass(err, &own);
     }
     cip_strmap_clear(&m.seen);
     cip_arena_clear(&m.arena);

@@ -167,9 +167,7 @@ cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err 
     }
     if (f->of->watched) /* one that is not there, or not whole, may be about to be */
         CIP_TRY(cip_io_unchanged(f->of, err));
-    if (st != CIP_OK && err != NULL)
-        *err = own;
-    return st;
+    return cip_err_give(err, &own, st);
 }
 
 bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMBER_NAME])

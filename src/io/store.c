@@ -149,7 +149,7 @@ cip_status cip_store_open(const cip_place *p, const char *name, int flags, mode_
         got = openat(p->dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
     while (got == -1 && errno == EINTR);
     if (got == -1 && errno == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     if (got == -1)
         return fail_name(err, (flags & O_CREAT) != 0 ? "make" : "open", name);
     *fd = got;
@@ -272,7 +272,7 @@ cip_status cip_store_rename_to(const cip_place *p, const char *from, const cip_p
             unlinkat(p->dir, from, 0);
     }
     if (rc != 0 && errno == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", to);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", to);
     return rc == 0 ? CIP_OK : fail_name(err, "make a file take the name", to);
 }
 

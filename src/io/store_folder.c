@@ -13,7 +13,7 @@ static cip_status fail_folder(cip_err *err, int errnum, const char *verb, const 
 {
     char what[160];
     if (errnum == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     if (errnum == ENOTEMPTY)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "'%.120s' is a folder with something in it", name);

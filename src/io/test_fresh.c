@@ -95,7 +95,7 @@ static void one_replaces_only_when_told(void **state)
         scratch_write(&dir, "x", "old", 3);
         assert_int_equal(ways[way](&place, ".x.cip-new", 0640, &f, NULL), CIP_OK);
         assert_int_equal(cip_store_write(f.fd, 0, "newer", 5, NULL), CIP_OK);
-        assert_int_equal(cip_fresh_place(&place, &f, false, NULL), CIP_ERR_BUSY);
+        assert_int_equal(cip_fresh_place(&place, &f, false, NULL), CIP_ERR_EXISTS);
         holds("old");
         assert_int_equal(cip_fresh_place(&place, &f, true, NULL), CIP_OK);
         cip_fresh_end(&place, &f);
@@ -160,7 +160,7 @@ static void a_name_is_locked_while_it_is_written_to(void **state)
     assert_int_equal(cip_store_open(&place, ".x.cip-new", O_RDWR, 0, &fd, NULL), CIP_OK);
     assert_true(cip_store_is_locked(fd, CIP_LOCK_WRITERS));
     cip_fresh g;
-    assert_int_equal(cip_fresh_open_named(&place, ".x.cip-new", 0640, &g, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_fresh_open_named(&place, ".x.cip-new", 0640, &g, NULL), CIP_ERR_EXISTS);
     cip_fresh_end(&place, &g);
     assert_int_equal(cip_fresh_place(&place, &f, true, NULL), CIP_OK);
     assert_false(cip_store_is_locked(fd, CIP_LOCK_WRITERS));

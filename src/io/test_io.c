@@ -293,7 +293,7 @@ static void a_status_that_is_none_becomes_an_io_error(void **state)
 {
     (void)state;
     uint8_t b[4];
-    const int bad[] = { -1, CIP_ERR_CANCELLED + 1, 1 << 20 };
+    const int bad[] = { -1, CIP_ERR_EXISTS + 1, 1 << 20 };
     for (size_t i = 0; i < 3; i++) {
         seen s = { .size = 10 };
         cip_err err = CIP_ERR_INIT;

@@ -103,7 +103,7 @@ static void opening_says_what_is_in_the_way(void **state)
     cip_place p = place_of("opened");
     close(open_rw(&p, "opened"));
     assert_int_equal(cip_store_open(&p, "opened", O_RDWR | O_CREAT | O_EXCL, 0600, &fd, &err),
-                     CIP_ERR_BUSY);
+                     CIP_ERR_EXISTS);
     assert_string_equal(err.text, "'opened' exists");
     assert_int_equal(cip_store_open(&p, "absent", O_RDWR, 0, &fd, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(symlink("opened", scratch_path(&dir, "to-opened")), 0);
@@ -118,7 +118,7 @@ static void names_are_taken_and_given_up(void **state)
     cip_place p = place_of("one");
     close(open_rw(&p, "one"));
     close(open_rw(&p, "two"));
-    assert_int_equal(cip_store_rename(&p, "one", "two", false, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_store_rename(&p, "one", "two", false, NULL), CIP_ERR_EXISTS);
     assert_int_equal(cip_store_rename(&p, "one", "two", true, NULL), CIP_OK);
     assert_int_equal(cip_store_rename(&p, "one", "two", true, NULL), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_store_rename(&p, "two", "three", false, NULL), CIP_OK);

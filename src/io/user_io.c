@@ -15,15 +15,14 @@ typedef struct user_io {
 cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_err *own,
                            cip_err *err)
 {
-    bool known = (unsigned)status <= CIP_ERR_CANCELLED;
+    bool known = (unsigned)status <= CIP_ERR_EXISTS;
     cip_status st = known ? (cip_status)status : CIP_ERR_IO;
     own->text[sizeof own->text - 1] = '\0';
     own->part[sizeof own->part - 1] = '\0';
     if (own->text[0] == '\0')
         return cip_fail(err, st, offset, "the caller's %s failed without a reason", method);
     own->code = (int32_t)st;
-    if (err != NULL)
-        *err = *own;
+    cip_err_pass(err, own);
     return st;
 }
 

@@ -46,7 +46,7 @@ cip_status cip_run_alongside(cip_pool *pool, size_t n, void (*job)(void *arg, si
     atomic_init(&b.drawn, 0);
     CIP_TRY(cip_pool_run(pool, n + 1, draw, &b, err));
     run_own(&b);
-    if (b.st != CIP_OK && err != NULL)
-        *err = b.err;
+    if (b.st != CIP_OK)
+        cip_err_pass(err, &b.err);
     return b.st;
 }

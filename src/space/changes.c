@@ -40,8 +40,7 @@ static cip_status data_of(const cip_changes *c, cip_space **out, cip_err *err)
     *out = NULL; /* gcc at -O3 cannot see that a block without data has a state that is a failure */
     if (c->block->data != NULL)
         return cip_space_resolve(c->block->data, out, err);
-    if (err != NULL)
-        *err = *c->block->why;
+    cip_err_pass(err, c->block->why);
     return c->block->info.state;
 }
 

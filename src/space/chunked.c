@@ -158,8 +158,8 @@ static cip_status fail_spans(span_batch *b, cip_status st, cip_err *err)
 {
     cip_err lower = CIP_ERR_INIT;
     cip_status before = run_spans(b, &lower);
-    if (before != CIP_OK && err != NULL)
-        *err = lower;
+    if (before != CIP_OK)
+        cip_err_pass(err, &lower);
     return before != CIP_OK ? before : st;
 }
 
@@ -269,8 +269,8 @@ static cip_status fail_casts(cast_batch *b, cip_status st, cip_err *err)
 {
     cip_err lower = CIP_ERR_INIT;
     cip_status before = run_casts(b, &lower);
-    if (before != CIP_OK && err != NULL)
-        *err = lower;
+    if (before != CIP_OK)
+        cip_err_pass(err, &lower);
     return before != CIP_OK ? before : st;
 }
 

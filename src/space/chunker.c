@@ -78,8 +78,7 @@ static cip_status store_made(cip_chunker *c, slot *s, size_t nmade, cip_err *err
         if (m != 0)
             CIP_TRY(c->to.store(c->to.user, s[k].i, m, c->list, err));
         if (k + n < nmade && s[k + n].st != CIP_OK) {
-            if (err != NULL)
-                *err = s[k + n].err;
+            cip_err_pass(err, &s[k + n].err);
             return s[k + n].st;
         }
     }

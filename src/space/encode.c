@@ -88,8 +88,7 @@ static cip_status write_batch(cip_encoder *e, batch *b, cip_err *err)
     for (size_t i = 0; i < n; i++) {
         slot *s = &b->slot[i];
         if (s->st != CIP_OK) {
-            if (err != NULL)
-                *err = s->err;
+            cip_err_pass(err, &s->err);
             return s->st;
         }
         if (e->framing->join != NULL)
@@ -184,9 +183,10 @@ static cip_status get_room(cip_encoder *e, cip_err *err)
     if (threads > 1 && e->piece < LARGE_PIECE)
         e->nslot *= PIECES_PER_THREAD;
     for (;; e->nslot /= 2) {
-        cip_status st = get_buffers(e, err);
+        cip_err why = CIP_ERR_INIT;
+        cip_status st = get_buffers(e, &why);
         if (st == CIP_OK || e->nslot == 1)
-            return st;
+            return cip_err_give(err, &why, st);
     }
 }
 

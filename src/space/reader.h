@@ -39,14 +39,6 @@ cip_status cip_rd_deeper(const cip_rd *rd, cip_rd *out, cip_err *err);
 /* Whether this thread is making a lazy space. */
 bool cip_lazy_in_maker(void);
 
-/* What a first try found goes to the caller only when nothing else is tried. */
-static inline cip_status cip_err_give(cip_err *err, const cip_err *found, cip_status st)
-{
-    if (st != CIP_OK && err != NULL)
-        *err = *found;
-    return st;
-}
-
 /* Whether a failure says something about the data, and not about the machine. */
 static inline bool cip_is_damage(cip_status st)
 {

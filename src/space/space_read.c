@@ -46,8 +46,7 @@ cip_status cip_array_check(const cip_array *a, cip_err *err)
     if (a->st != CIP_OK) {
         if (a->why == NULL)
             return cip_fail(err, a->st, CIP_NO_OFFSET, "the array cannot be read");
-        if (err != NULL)
-            *err = *a->why;
+        cip_err_pass(err, a->why);
         return a->st;
     }
     CIP_TRY(cip_view_bounds(&a->view, &first, &end, err));

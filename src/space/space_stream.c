@@ -75,7 +75,5 @@ cip_status cip_space_write_out(const cip_read_how *how, cip_space *s, cip_out *o
     cip_status st = cip_space_stream(how, s, OUT_PIECE, take, &t, &why);
     if (t.st != CIP_OK)
         return t.st;
-    if (st != CIP_OK && err != NULL)
-        *err = why;
-    return st;
+    return cip_err_give(err, &why, st);
 }

@@ -297,8 +297,7 @@ static cip_status failure_of(const cip_space *s, cip_err *err)
 {
     if (s->lazy.err == NULL)
         return cip_fail(err, s->lazy.st, CIP_NO_OFFSET, "making it failed before");
-    if (err != NULL)
-        *err = *s->lazy.err;
+    cip_err_pass(err, s->lazy.err);
     return s->lazy.st;
 }
 

@@ -379,7 +379,7 @@ static void the_error_of_the_lowest_chunk_is_told(void **state)
     cip_chunk c[40];
     uint8_t b[80];
     cip_pool *pool;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     f.tuning.batch_min = f.tuning.batch_max = 4;
     for (size_t i = 0; i < 40; i++)
         c[i] = special(2 * i, 2, CIP_CHUNK_ZERO);

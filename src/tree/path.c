@@ -243,19 +243,11 @@ static cip_status missing(const cip_node *node, const char *path, const char *st
     }
 }
 
-/* What a getter that was given NULL ends with. */
-static cip_status no_node(cip_err *err)
-{
-    if (err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a node, found NULL");
-}
-
 static cip_status follow(const cip_node *node, const char *path, step_fn *fn, const cip_node **out,
                          cip_err *err)
 {
     if (node == NULL)
-        return no_node(err);
+        return cip_fail_null(err, "a node");
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     if (*path == '\0') {
@@ -279,15 +271,19 @@ static cip_status follow(const cip_node *node, const char *path, step_fn *fn, co
     return CIP_OK;
 }
 
-static cip_status find(const cip_node *node, const char *path, const cip_node **out, cip_err *err)
+/* What getters begin with; *err is from then on what they write into. */
+static cip_status find(const cip_node *node, const char *path, const cip_node **out, cip_err **err)
 {
-    return follow(node, path, map_step, out, err);
+    if (node == NULL)
+        return cip_fail_null(*err, "a node");
+    *err = cip_err_enter(*err);
+    return follow(node, path, map_step, out, *err);
 }
 
 const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *err)
 {
     const cip_node *found = NULL;
-    (void)find(node, path, &found, err);
+    (void)find(node, path, &found, &err);
     return found;
 }
 
@@ -333,7 +329,7 @@ static bool is_exact(const cip_node *n)
 cip_status cip_tree_get_double(const cip_node *node, const char *path, double *out, cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(find(node, path, &n, err));
+    CIP_TRY(find(node, path, &n, &err));
     if (n->type != CIP_NODE_FLOAT && !is_integer(n))
         return wrong_type(n, "a number", err);
     if (n->type == CIP_NODE_BIGINT || (n->type == CIP_NODE_INT && !is_exact(n)))
@@ -345,7 +341,7 @@ cip_status cip_tree_get_double(const cip_node *node, const char *path, double *o
 cip_status cip_tree_get_int(const cip_node *node, const char *path, int64_t *out, cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(find(node, path, &n, err));
+    CIP_TRY(find(node, path, &n, &err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_int(n, out))
@@ -356,7 +352,7 @@ cip_status cip_tree_get_int(const cip_node *node, const char *path, int64_t *out
 cip_status cip_tree_get_uint(const cip_node *node, const char *path, uint64_t *out, cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(find(node, path, &n, err));
+    CIP_TRY(find(node, path, &n, &err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_uint(n, out))
@@ -367,7 +363,7 @@ cip_status cip_tree_get_uint(const cip_node *node, const char *path, uint64_t *o
 cip_status cip_tree_get_bool(const cip_node *node, const char *path, bool *out, cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(find(node, path, &n, err));
+    CIP_TRY(find(node, path, &n, &err));
     if (n->type != CIP_NODE_BOOL)
         return wrong_type(n, "a bool", err);
     *out = n->b;
@@ -378,7 +374,7 @@ cip_status cip_tree_get_string(const cip_node *node, const char *path, const cha
                                cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(find(node, path, &n, err));
+    CIP_TRY(find(node, path, &n, &err));
     if (n->type != CIP_NODE_STRING)
         return wrong_type(n, "a string", err);
     *out = n->text;

@@ -200,6 +200,7 @@ static void getters_check_type_and_range(void **state)
     assert_string_equal(b->err.text, "expected an integer that a double can hold, found "
                                      "18446744073709551615");
     assert_int_equal(cip_tree_get_double(root, "big", &f, NULL), CIP_ERR_RANGE);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_double(root, "s", &f, &b->err), CIP_ERR_TYPE);
     assert_string_equal(b->err.text, "expected a number, found a string");
     assert_int_equal(cip_tree_get_double(root, "none", &f, NULL), CIP_ERR_NOT_FOUND);
@@ -207,26 +208,32 @@ static void getters_check_type_and_range(void **state)
 
     assert_int_equal(cip_tree_get_int(root, "i", &i, NULL), CIP_OK);
     assert_int_equal(i, -3);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_int(root, "u", &i, &b->err), CIP_ERR_RANGE);
     assert_string_equal(b->err.text, "expected an integer of 64 bits, found 18446744073709551615");
     assert_int_equal(cip_tree_get_int(root, "big", &i, NULL), CIP_ERR_RANGE);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_int(root, "f", &i, &b->err), CIP_ERR_TYPE);
     assert_string_equal(b->err.text, "expected an integer, found a float");
     assert_int_equal(i, -3);
 
     assert_int_equal(cip_tree_get_uint(root, "u", &u, NULL), CIP_OK);
     assert_true(u == UINT64_MAX);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_uint(root, "i", &u, &b->err), CIP_ERR_RANGE);
     assert_string_equal(b->err.text, "expected an unsigned integer of 64 bits, found -3");
     assert_int_equal(cip_tree_get_uint(root, "big", &u, NULL), CIP_ERR_RANGE);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_uint(root, "b", &u, &b->err), CIP_ERR_TYPE);
     assert_string_equal(b->err.text, "expected an integer, found a bool");
     assert_true(u == UINT64_MAX);
 
     assert_int_equal(cip_tree_get_bool(root, "b", &t, NULL), CIP_OK);
     assert_true(t);
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_bool(root, "n", &t, &b->err), CIP_ERR_TYPE);
     assert_string_equal(b->err.text, "expected a bool, found null");
+    cip_err_clear(&b->err);
     assert_int_equal(cip_tree_get_bool(root, "seq", &t, &b->err), CIP_ERR_TYPE);
     assert_string_equal(b->err.text, "expected a bool, found a sequence");
 
@@ -240,6 +247,7 @@ static void getters_check_type_and_range(void **state)
                    { "i", "expected a string, found an integer" },
                    { "big", "expected a string, found an integer" } };
     for (size_t k = 0; k < 5; k++) {
+        cip_err_clear(&b->err);
         assert_int_equal(cip_tree_get_string(root, others[k].path, &s, &b->err), CIP_ERR_TYPE);
         assert_string_equal(b->err.text, others[k].what);
     }
@@ -285,7 +293,7 @@ static void null_passes_the_error_on(void **state)
     assert_int_equal(err.code, CIP_ERR_ARG);
     assert_null(cip_tree_get(NULL, "a", NULL));
     assert_int_equal(cip_tree_get_int(NULL, "a", &i, NULL), CIP_ERR_ARG);
-    cip_err before = { CIP_ERR_IO, 5, "part", "text" };
+    cip_err before = { .code = CIP_ERR_IO, .offset = 5, .part = "part", .text = "text" };
     err = before;
     assert_int_equal(cip_tree_get_int(NULL, "a", &i, &err), CIP_ERR_IO);
     assert_null(cip_tree_get(NULL, "a", &err));

@@ -409,7 +409,7 @@ static void a_text_that_is_no_yaml_is_refused(void **state)
 static cip_status work(bench *b)
 {
     cip_status st;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     const cip_node *value;
     cip_yaml_edit *e = NULL;
     CIP_GO(cip_yaml_edit_new(&b->env, bytes_of("a: &x 1\nb: {c: *x}\n"), NULL, &e, &err));

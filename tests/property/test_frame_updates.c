@@ -21,7 +21,7 @@ enum { MOST = 3000, STEPS = 40, PATH = 0, MEMORY, METHODS, STORES };
 #define OK(x)                                                                                      \
     do {                                                                                           \
         cip_err ok_err = CIP_ERR_INIT, *err = &ok_err;                                             \
-        if ((x) != CIP_OK)                                                                         \
+        if ((x) != CIP_OK || ok_err.code != CIP_OK)                                                \
             fail_msg("%s: %s: %s", #x, ok_err.part, ok_err.text);                                  \
     } while (0)
 

@@ -87,7 +87,7 @@ typedef struct cip_io_write_methods {
      */
     cip_status (*complete)(void *user, cip_err *err);
     /** Makes a file beside this one with methods (*methods comes zeroed; its name counts for
-     *  nothing) and a user pointer of its own; BUSY when the name is taken, which must stay as it
+     *  nothing) and a user pointer of its own; EXISTS when the name is taken, which must stay as it
      *  is. Members are complete before the file that names them. NULL: files that consist of
      *  several are UNSUPPORTED. */
     cip_status (*create_member)(void *user, const char *name, struct cip_io_write_methods *methods,

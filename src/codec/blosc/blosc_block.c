@@ -104,8 +104,7 @@ static cip_status either_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t 
     cip_status st = streams(b, stored, 1, dst, n, &found);
     if (st == CIP_OK || streams(b, stored, b->h->typesize, dst, n, NULL) == CIP_OK)
         return CIP_OK;
-    if (err != NULL)
-        *err = found;
+    cip_err_pass(err, &found);
     return st;
 }
 

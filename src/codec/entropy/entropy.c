@@ -81,8 +81,7 @@ cip_status cip_lib_fail(const cip_lib_mem *m, cip_err *err)
 {
     if (m->why == CIP_OK)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a codec");
-    if (err != NULL)
-        *err = m->err;
+    cip_err_pass(err, &m->err);
     return m->why;
 }
 

@@ -25,7 +25,7 @@ static void what_follows_the_stream_is_not_read(void **state)
 {
     (void)state;
     uint8_t twice[2 * sizeof abc];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     memcpy(twice, abc, sizeof abc);
     memcpy(twice + sizeof abc, abc, sizeof abc);
     assert_int_equal(decode(twice, sizeof twice, 3, NULL, NULL), CIP_OK);
@@ -37,7 +37,7 @@ static void damage_and_another_beginning_are_told_apart(void **state)
 {
     (void)state;
     uint8_t bad[sizeof abc];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     memcpy(bad, abc, sizeof abc);
     bad[12] ^= 1; /* the block's CRC */
     assert_int_equal(decode(bad, sizeof bad, 3, NULL, &err), CIP_ERR_CORRUPT);

@@ -31,7 +31,7 @@ static void sequences_decode(void **state)
 #define BAD(status, message, dst_len, ...)                                                         \
     do {                                                                                           \
         static const uint8_t b_[] = { __VA_ARGS__ };                                               \
-        cip_err err_;                                                                              \
+        cip_err err_ = CIP_ERR_INIT;                                                               \
         assert_int_equal(decode(b_, sizeof b_, (dst_len), NULL, &err_), (status));                 \
         assert_int_equal(err_.code, (status));                                                     \
         assert_string_equal(err_.text, (message));                                                 \

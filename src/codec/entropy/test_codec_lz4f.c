@@ -75,7 +75,7 @@ static cip_status damaged(size_t at, cip_err *err)
 static void checksums_are_told_apart_from_damage(void **state)
 {
     (void)state;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     assert_int_equal(damaged(0, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.text, "expected an LZ4 frame, found ERROR_frameType_unknown");
     assert_int_equal(damaged(6, &err), CIP_ERR_CHECKSUM);
@@ -126,7 +126,7 @@ static void a_dictionary_is_unsupported(void **state)
         10, 0, 0, 0, 0x0f, 200, 0, 171, 0x50, 1, 2, 3, 4, 5, 0, 0, 0, 0
     };
     uint8_t frame[sizeof head + 1 + sizeof body];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     memcpy(frame, head, sizeof head);
     frame[sizeof head] = (uint8_t)(XXH32(frame + 4, 6, 0) >> 8);
     memcpy(frame + sizeof head + 1, body, sizeof body);

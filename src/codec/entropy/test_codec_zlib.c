@@ -44,7 +44,7 @@ static void only_the_first_of_two_streams_is_read(void **state)
 {
     (void)state;
     uint8_t twice[2 * sizeof abc];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     memcpy(twice, abc, sizeof abc);
     memcpy(twice + sizeof abc, abc, sizeof abc);
     assert_int_equal(decode(twice, sizeof twice, 3, NULL, NULL), CIP_OK);
@@ -56,7 +56,7 @@ static void a_wrong_checksum_is_told_apart_from_damage(void **state)
 {
     (void)state;
     uint8_t bad[sizeof abc];
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     memcpy(bad, abc, sizeof abc);
     bad[sizeof abc - 1] ^= 1;
     assert_int_equal(decode(bad, sizeof bad, 3, NULL, &err), CIP_ERR_CHECKSUM);

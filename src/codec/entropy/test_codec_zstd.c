@@ -72,7 +72,7 @@ static void a_wrong_checksum_is_told_apart_from_damage(void **state)
     size_t len;
     uint8_t *data = test_data(TEST_WORDS, 100);
     uint8_t *coded = test_encode(zstd(), 0, data, 100, &len);
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     coded[len - 1] ^= 1;
     assert_int_equal(decode(coded, len, 100, NULL, &err), CIP_ERR_CHECKSUM);
     assert_int_equal(err.code, CIP_ERR_CHECKSUM);

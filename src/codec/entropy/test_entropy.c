@@ -62,7 +62,7 @@ static void a_librarys_memory_is_counted_and_its_failures_told(void **state)
 static void levels_are_checked_at_both_ends(void **state)
 {
     (void)state;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     assert_int_equal(cip_check_level(-2, -2, 5, NULL), CIP_OK);
     assert_int_equal(cip_check_level(5, -2, 5, NULL), CIP_OK);
     assert_int_equal(cip_check_level(-3, -2, 5, &err), CIP_ERR_ARG);

@@ -63,8 +63,7 @@ static cip_status point(cip_commit *c, cip_err *err)
         st = sync_attributes(c, &own);
     if (st != CIP_OK) {
         cip_commit_forget(c, NULL);
-        if (err != NULL)
-            *err = own;
+        cip_err_pass(err, &own);
     }
     return st;
 }

@@ -132,7 +132,7 @@ static cip_status take_name(cip_commit *c, const cip_patch_op *op, const named *
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the folder of '%.100s' is gone",
                         op->to);
     if (to->there && (old == 0 || !is_file(c, &to->st, old)))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", op->to);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", op->to);
     return cip_store_rename_to(&from->at, from->at.name, &to->at, to->at.name, to->there, err);
 }
 
@@ -193,8 +193,8 @@ static cip_status remove_folder(const cip_place *at, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     cip_status st = cip_store_remove_folder(at, at->name, &own);
-    if (st != CIP_OK && st != CIP_ERR_BUSY && err != NULL)
-        *err = own;
+    if (st != CIP_OK && st != CIP_ERR_BUSY)
+        cip_err_pass(err, &own);
     return st == CIP_ERR_BUSY ? CIP_OK : st;
 }
 
@@ -306,8 +306,8 @@ static cip_status cut_member(cip_commit *c, const cip_patch_op *op, cip_err *err
     cip_status got = open_file_op(c, op, &fd, &own);
     if (got == CIP_ERR_CORRUPT)
         return CIP_OK;
-    if (got != CIP_OK && err != NULL)
-        *err = own;
+    if (got != CIP_OK)
+        cip_err_pass(err, &own);
     CIP_TRY(got);
     bool longer = fstat(fd, &st) == 0 && (uint64_t)st.st_size > old_len;
     if (longer)

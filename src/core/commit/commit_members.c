@@ -21,8 +21,8 @@ cip_status cip_commit_member_look(cip_commit *c, const char *name, cip_place *at
     cip_status got = cip_place_beneath(&c->place, name, at, &own);
     if (got == CIP_ERR_NOT_FOUND)
         return CIP_OK;
-    if (got != CIP_OK && err != NULL)
-        *err = own;
+    if (got != CIP_OK)
+        cip_err_pass(err, &own);
     CIP_TRY(got);
     *there = fstatat(at->dir, at->name, st, AT_SYMLINK_NOFOLLOW) == 0;
     return CIP_OK;
@@ -72,7 +72,7 @@ static cip_status must_be_free(cip_commit *c, const char *name, cip_err *err)
     bool there;
     CIP_TRY(cip_commit_member_find(c, name, &at, &st, &there, err));
     cip_place_close(&at);
-    return !there ? CIP_OK : cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+    return !there ? CIP_OK : cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
 }
 
 static cip_status fail_vanished(const char *name, cip_err *err)

@@ -124,7 +124,7 @@ cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overw
     if (r->level == CIP_LEVEL_POWER)
         CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
     cip_status st = cip_fresh_place(&r->place, &r->fresh, overwrite, err);
-    if (st == CIP_ERR_BUSY)
+    if (st == CIP_ERR_EXISTS)
         return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     CIP_TRY(st);
     r->placed = true;

@@ -43,6 +43,7 @@ cip_status cip_memory_set_name(cip_memory *m, const char *name, cip_err *err)
 
 cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (bytes == NULL && nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected bytes, found NULL");
     CIP_TRY(cip_memory_make(NULL, out, err));
@@ -134,7 +135,7 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     cip_memory *m;
     size_t at;
     if (find(set, name, &at))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "there is a '%.120s' already", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "there is a '%.120s' already", name);
     CIP_TRY(make_room(set, err));
     CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
     m->set = set;
@@ -191,6 +192,7 @@ static cip_status unlink_member(void *user, const char *name, cip_err *err)
 cip_status cip_memory_add(cip_memory *m, const char *name, const void *bytes, size_t nbytes,
                           cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_memory *member;
     if (cip_memory_bytes(m, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");

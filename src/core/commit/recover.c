@@ -126,6 +126,7 @@ done:
 
 cip_status cip_recover(const char *path, int what, cip_recover_info *info, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_env env;
     cip_recover_info found = { .size = sizeof found };
     if (path == NULL || what < CIP_RECOVER_LOOK || what > CIP_RECOVER_DISCARD)

@@ -169,6 +169,7 @@ static cip_status look_at_all(folder *f, const char *path, cip_err *err)
 cip_status cip_recover_folder(const char *path, int what, cip_finding_fn *fn, void *user,
                               cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_mem mem;
     if (path == NULL || fn == NULL || (what != CIP_RECOVER_LOOK && what != CIP_RECOVER_DISCARD))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

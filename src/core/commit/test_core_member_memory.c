@@ -188,7 +188,7 @@ static void members_of_an_output_are_seen_when_it_is_complete(void **state)
     OK(cip_output_begin_memory(&env, memory, &o, err));
     cip_out *all = cip_output_out(o);
     OK(all->member(all->member_user, "data/0", &a, err));
-    FAILS(CIP_ERR_BUSY, "already", all->member(all->member_user, "data/0", &again, err));
+    FAILS(CIP_ERR_EXISTS, "already", all->member(all->member_user, "data/0", &again, err));
     OK(cip_out_write(a, "first", 5, err));
     OK(cip_out_rewrite(a, 0, "b", 1, err));
     assert_null(cip_memory_member(memory, 0, NULL, NULL));

@@ -255,8 +255,8 @@ static void members_that_others_touch_meanwhile_end_it(void **state)
         cip_status want;
         const char *words;
     } row[] = {
-        { take_new_name, CIP_ERR_BUSY, "'far/new' exists" },
-        { take_renamed_name, CIP_ERR_BUSY, "'sub/1' exists" },
+        { take_new_name, CIP_ERR_EXISTS, "'far/new' exists" },
+        { take_renamed_name, CIP_ERR_EXISTS, "'sub/1' exists" },
         { remove_replaced, CIP_ERR_BUSY, "'b' is not there any more" },
         { replace_replaced, CIP_ERR_BUSY, "'b' was replaced since" },
         { replace_changed, CIP_ERR_BUSY, "was replaced since" },
@@ -553,7 +553,7 @@ static void others_files_are_not_overwritten_by_a_journal(void **state)
     cip_revision_clear(&r);
     scratch_write(&dir, "s/sub/1", "theirs", 6);
     snprintf(path, sizeof path, "%s/s", dir.dir);
-    FAILS(CIP_ERR_BUSY, "'sub/1' exists", cip_commit_begin(&env, path, NULL, &c, err));
+    FAILS(CIP_ERR_EXISTS, "'sub/1' exists", cip_commit_begin(&env, path, NULL, &c, err));
     holds("s/sub/1", "theirs");
     OK(cip_io_open_path(&env, path, &io, err)); /* readers see the update made all the same */
     OK(cip_journal_find(&env, path, io, &found, &p, why, err));

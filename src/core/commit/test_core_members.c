@@ -141,13 +141,13 @@ static void a_name_that_is_taken_stays(void **state)
     (void)state;
     OK(create(&r, "m1", "one", err));
     OK(create(&r, "m0", "another", err));
-    apply(&r, CIP_ERR_BUSY, "'m0' exists");
+    apply(&r, CIP_ERR_EXISTS, "'m0' exists");
     expect_old();
     r = new_revision();
     OK(create(&r, "m1", "one", err));
     assert_int_equal(symlink("x", scratch_path(&dir, "link")), 0);
     OK(create(&r, "link", "another", err));
-    apply(&r, CIP_ERR_BUSY, "exists");
+    apply(&r, CIP_ERR_EXISTS, "exists");
     expect_old();
 }
 

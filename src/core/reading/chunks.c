@@ -13,11 +13,13 @@
 
 enum { DEPTH = 16 }; /* spaces in spaces that a codec's text tells of */
 
-static cip_status open_list(const cip_array *a, cip_chunk_list *out, cip_err *err)
+/* What all of them begin with; *err is from then on what they write into. */
+static cip_status open_list(const cip_array *a, cip_chunk_list *out, cip_err **err)
 {
-    CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_layout_settled(a->layout, err));
-    return cip_fail_in(err, cip_chunk_list_open(a, out, err), "%s", a->path);
+    CIP_TRY(cip_array_state(a, *err));
+    *err = cip_err_enter(*err);
+    CIP_TRY(cip_layout_settled(a->layout, *err));
+    return cip_fail_in(*err, cip_chunk_list_open(a, out, *err), "%s", a->path);
 }
 
 /* --- codecs ---------------------------------------------------------------------------------- */
@@ -170,7 +172,7 @@ static cip_status fill(const cip_chunk_list *l, uint64_t i, const cip_chunk *c, 
 cip_status cip_chunk_count(const cip_array *a, uint64_t *nchunk, cip_err *err)
 {
     cip_chunk_list l;
-    CIP_TRY(open_list(a, &l, err));
+    CIP_TRY(open_list(a, &l, &err));
     *nchunk = l.n;
     return CIP_OK;
 }
@@ -180,7 +182,7 @@ cip_status cip_chunk_at(const cip_array *a, uint64_t i, cip_chunk_info *out, cip
     cip_chunk_list l;
     cip_chunk c;
     cip_chunk_info full;
-    CIP_TRY(open_list(a, &l, err));
+    CIP_TRY(open_list(a, &l, &err));
     CIP_TRY(cip_sized_room("cip_chunk_info", out, err));
     cip_status st = cip_chunk_list_at(&l, i, &c, err);
     if (st == CIP_OK)
@@ -214,7 +216,7 @@ cip_status cip_chunk_read(const cip_array *a, uint64_t i, bool stored, void *dst
                           size_t *nbytes, cip_err *err)
 {
     cip_chunk_list l;
-    CIP_TRY(open_list(a, &l, err));
+    CIP_TRY(open_list(a, &l, &err));
     return cip_fail_in(err, read_bytes(&l, i, stored, dst, cap, nbytes, err), "%s", a->path);
 }
 
@@ -241,7 +243,7 @@ cip_status cip_chunk_iter(const cip_array *a, const char *selection, cip_chunk_f
 {
     cip_selection sel = { .n = 0 };
     cip_chunk_list l;
-    CIP_TRY(open_list(a, &l, err));
+    CIP_TRY(open_list(a, &l, &err));
     bool all = selection == NULL || selection[0] == '\0';
     cip_status st = all ? CIP_OK : cip_selection_parse(selection, &sel, err);
     telling t = { &l, fn, user };

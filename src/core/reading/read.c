@@ -126,6 +126,7 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
     CIP_TRY(cip_read_args_got(args, err));
+    err = cip_err_enter(err);
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     cip_status st =
         p.take_mask ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -145,6 +146,7 @@ cip_status cip_read(const cip_array *a, const char *selection, const cip_dtype *
                            .dst_nbytes = nbytes };
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
+    err = cip_err_enter(err);
     return cip_read_into(a, &args, err);
 }
 
@@ -154,6 +156,7 @@ cip_status cip_read_shape(const cip_array *a, const cip_read_args *args, int *nd
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_read_args_got(args, err));
+    err = cip_err_enter(err);
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     if (ndim != NULL)
         *ndim = p.from.ndim;
@@ -206,6 +209,7 @@ cip_status cip_read_points(const cip_array *a, size_t npoint, const int64_t *coo
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
+    err = cip_err_enter(err);
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
     cip_status st = read_points(&p, npoint, coords, values, err);
     cip_read_plan_clear(&p);
@@ -284,6 +288,7 @@ const void *cip_view(const cip_array *a, cip_err *err)
     cip_status st = cip_array_state(a, err);
     if (st != CIP_OK)
         return NULL;
+    err = cip_err_enter(err);
     st = cip_layout_settled(a->layout, err);
     if (st == CIP_OK)
         st = view_in_place(a, &p, err);
@@ -312,12 +317,13 @@ static const cip_dtype *made_dtype(const cip_array *a, bool big, cip_err *err)
 
 const cip_dtype *cip_array_native_dtype(const cip_array *a, cip_err *err)
 {
-    return cip_array_state(a, err) == CIP_OK ? made_dtype(a, CIP_HOST_BIG, err) : NULL;
+    return cip_array_state(a, err) == CIP_OK ? made_dtype(a, CIP_HOST_BIG, cip_err_enter(err))
+                                             : NULL;
 }
 
 const cip_dtype *cip_array_raw_dtype(const cip_array *a, cip_err *err)
 {
-    return cip_array_state(a, err) == CIP_OK ? made_dtype(a, false, err) : NULL;
+    return cip_array_state(a, err) == CIP_OK ? made_dtype(a, false, cip_err_enter(err)) : NULL;
 }
 
 size_t cip_format_element(const cip_dtype *dtype, const void *elem, char *text, size_t cap)

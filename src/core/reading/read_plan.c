@@ -25,19 +25,15 @@ cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_
 cip_status cip_read_args_got(const cip_read_args *args, const cip_err *err)
 {
     bool absent = args != NULL && (args->dtype == NULL || args->as == NULL);
-    bool failed = err != NULL && err->code != CIP_OK && strcmp(err->part, CIP_PART_DTYPE) == 0;
-    return absent && failed ? (cip_status)err->code : CIP_OK;
+    const cip_status held = cip_err_held(err);
+    return absent && held != CIP_OK && strcmp(err->part, CIP_PART_DTYPE) == 0 ? held : CIP_OK;
 }
 
 cip_status cip_dtype_there(const cip_dtype *dtype, cip_err *err)
 {
-    if (dtype != NULL)
-        return CIP_OK;
-    return err != NULL && err->code != CIP_OK
-               ? (cip_status)err->code
-               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                          "expected a dtype (cip_dtype_as_stored() for the array's own), found "
-                          "NULL");
+    return dtype != NULL
+               ? CIP_OK
+               : cip_fail_null(err, "a dtype (cip_dtype_as_stored() for the array's own)");
 }
 
 /* Undoes "~1" and "~0" of one step of a path. Returns the length, or SIZE_MAX when it is too long.

@@ -87,6 +87,7 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
                           const cip_tree_print_options *opts, cip_write_fn *fn, void *user,
                           cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_tree_print_options o;
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -127,6 +128,7 @@ static int visit(void *user, const cip_visit *v)
 cip_status cip_tree_visit(const cip_file *f, const cip_node *node, cip_visit_fn *fn, void *user,
                           cip_err *err)
 {
+    err = cip_err_enter(err);
     visitor w = { fn, user };
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -138,6 +140,7 @@ cip_status cip_tree_visit(const cip_file *f, const cip_node *node, cip_visit_fn 
 
 cip_status cip_file_query(const cip_file *f, cip_write_fn *fn, void *user, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file and a function, found NULL");

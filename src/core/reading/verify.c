@@ -124,6 +124,7 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_err 
 
 cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_verify_options o;
     CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
     if (f == NULL || o.open != NULL)
@@ -138,8 +139,7 @@ static cip_status cannot_open(cip_status st, const cip_err *why, const cip_verif
                               cip_err *err)
 {
     if (!cip_is_about_content(st)) {
-        if (err != NULL)
-            *err = *why;
+        cip_err_pass(err, why);
         return st;
     }
     cip_finding fatal = { CIP_FATAL, st, why->offset, 0, why->part, why->text, false };
@@ -150,6 +150,7 @@ static cip_status cannot_open(cip_status st, const cip_err *why, const cip_verif
 
 cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_verify_options o;
     cip_file *f;
     cip_err why = CIP_ERR_INIT;

@@ -187,7 +187,7 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     cip_io *in;
     cip_commit *to;
     if (native == NULL)
-        return err != NULL ? (cip_status)err->code : CIP_ERR_TYPE;
+        return (cip_status)err->code;
     if (dtype == cip_dtype_as_stored())
         dtype = native;
     if (u == NULL || u->form == NULL)
@@ -225,22 +225,22 @@ cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, 
                       size_t nbytes, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
+    CIP_TRY(cip_dtype_there(dtype, err));
+    err = cip_err_enter(err);
     if (file == NULL || (rows == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and rows, found NULL");
-    CIP_TRY(cip_dtype_there(dtype, err));
     const cip_array *a = cip_find(file, path, &why);
     cip_status st = a != NULL ? cip_array_state(a, &why) : (cip_status)why.code;
     if (st == CIP_OK)
         st = append(file, a, dtype, rows, nbytes, &why);
     if (st != CIP_OK && a != NULL)
         cip_fail_in(&why, st, "%s", a->path);
-    if (st != CIP_OK && err != NULL)
-        *err = why;
-    return st;
+    return cip_err_give(err, &why, st);
 }
 
 cip_status cip_sync(cip_file *file, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
     for (cip_appender *p = file->appenders; p != NULL; p = p->next)

@@ -212,6 +212,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
 cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
                             cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_convert_options o;
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -235,6 +236,7 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
 cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,
                        cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_convert_options o;
     cip_open_options how;
     cip_file *f;

@@ -286,9 +286,11 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
 static cip_status plan_one(planner *p, const char *path, cip_err *err)
 {
     const char *field = NULL;
-    const cip_array *only = cip_find_field(p->in, path, &field, err);
-    if (only == NULL)
-        return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
+    cip_err why = CIP_ERR_INIT;
+    const cip_array *only = cip_find_field(p->in, path, &field, &why);
+    if (only == NULL) {
+        return cip_err_give(err, &why, (cip_status)why.code);
+    }
     return add(p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
 }
 

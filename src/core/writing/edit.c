@@ -146,6 +146,7 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
 cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
                          cip_err *err)
 {
+    err = cip_err_enter(err);
     return open_edit(&(edited){ .path = path }, opts, edit, err);
 }
 
@@ -162,6 +163,7 @@ static cip_status open_target(edited what, cip_target target, const cip_edit_opt
 cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
                             void *user, const cip_edit_options *opts, cip_edit **edit, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_target target;
     if (edit != NULL)
         *edit = NULL;
@@ -174,6 +176,7 @@ cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_metho
 cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts, cip_edit **edit,
                                 cip_err *err)
 {
+    err = cip_err_enter(err);
     if (edit != NULL)
         *edit = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
@@ -216,6 +219,7 @@ cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
 
 cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
 {
+    err = cip_err_enter(err);
     if (edit != NULL)
         *edit = NULL;
     if (file == NULL)
@@ -243,11 +247,7 @@ void cip_edit_abort(cip_edit *e)
 
 cip_status cip_edit_there(const cip_edit *e, cip_err *err)
 {
-    if (e != NULL)
-        return CIP_OK;
-    return err != NULL && err->code != CIP_OK
-               ? (cip_status)err->code
-               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit, found NULL");
+    return e != NULL ? CIP_OK : cip_fail_null(err, "an edit");
 }
 
 /* A change that failed must not go unnoticed because the next ones went well: half an update would
@@ -260,15 +260,14 @@ cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_
         e->st = st;
         e->why = *found;
     }
-    if (err != NULL)
-        *err = *found;
+    cip_err_pass(cip_err_enter(err), found);
     return st;
 }
 
 static cip_status none_failed(const cip_edit *e, cip_err *err)
 {
-    if (e->st != CIP_OK && err != NULL)
-        *err = e->why;
+    if (e->st != CIP_OK)
+        cip_err_pass(err, &e->why);
     return e->st;
 }
 
@@ -417,6 +416,7 @@ cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err
 {
     cip_bytes t;
     CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
     CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the tree's text", err));
     if (text == NULL || nbytes == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -520,8 +520,10 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
 {
     char kind[200] = "";
     cip_err why = CIP_ERR_INIT;
-    if (e == NULL || fn == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an edit and a function");
+    CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
+    if (fn == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a function, found NULL");
     CIP_TRY(none_failed(e, err));
     CIP_TRY(cip_edit_leave(e, finish(e, &why), &why, err)); /* half of it is not to be committed */
     CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
@@ -533,6 +535,7 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
 cip_status cip_edit_commit(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
     cip_status st = none_failed(e, err);
     if (st == CIP_OK)
         st = finish(e, err);

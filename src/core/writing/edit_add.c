@@ -146,7 +146,8 @@ cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, i
                         const int64_t *shape, const void *data, const cip_array_options *opts,
                         cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, name_it(put(e, path, dtype, ndim, shape, data, opts, why), path, why));
+    CIP_EDIT_CHANGE_BY(e, dtype, err,
+                       name_it(put(e, path, dtype, ndim, shape, data, opts, why), path, why));
 }
 
 static cip_status put_array(cip_edit *e, const char *path, const cip_array *from,
@@ -162,7 +163,9 @@ cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *fr
                               const cip_read_args *args, const cip_array_options *opts,
                               cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, name_it(put_array(e, path, from, args, opts, why), path, why));
+    const void *given = cip_read_args_got(args, err) == CIP_OK ? from : NULL;
+    CIP_EDIT_CHANGE_BY(e, given, err,
+                       name_it(put_array(e, path, from, args, opts, why), path, why));
 }
 
 static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -179,10 +182,11 @@ cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtyp
                             cip_err *err)
 {
     if (slab == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a place for the slab");
+        return cip_fail(cip_err_enter(err), CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a place for the slab");
     *slab = NULL;
-    CIP_EDIT_CHANGE(e, err,
-                    name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));
+    CIP_EDIT_CHANGE_BY(e, dtype, err,
+                       name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));
 }
 
 /* Slabs are full now; the first declared comes first. */

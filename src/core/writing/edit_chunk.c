@@ -87,8 +87,7 @@ static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool st
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
     const cip_array *a = cip_find(e->file, path, &why);
     if (a == NULL) {
-        *err = why;
-        return (cip_status)why.code;
+        return cip_err_give(err, &why, (cip_status)why.code);
     }
     return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
 }

@@ -207,13 +207,6 @@ static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
 /* --- writing
  * --------------------------------------------------------------------------------------- */
 
-static cip_status passed_on(cip_err *err)
-{
-    return err != NULL && err->code != CIP_OK
-               ? (cip_status)err->code
-               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL");
-}
-
 /* The selected elements of the array (or a field of it) at `path`. */
 static cip_status plan_target(cip_edit *e, const char *path, const char *selection, cip_as as,
                               cip_read_plan *out, cip_err *err)
@@ -222,9 +215,7 @@ static cip_status plan_target(cip_edit *e, const char *path, const char *selecti
     cip_err why = CIP_ERR_INIT;
     const cip_array *a = cip_find_field(e->file, path, &args.field, &why);
     if (a == NULL) {
-        if (err != NULL)
-            *err = why;
-        return passed_on(&why);
+        return cip_err_give(err, &why, (cip_status)why.code);
     }
     a = cip_edit_now(e, a);
     CIP_TRY(cip_array_state(a, err));
@@ -288,7 +279,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     from_array x;
     CIP_TRY(may_write(e, err));
     if (from == NULL)
-        return passed_on(err);
+        return cip_fail_null(err, "an array");
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
     cip_status st =
         array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
@@ -305,7 +296,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
 cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                 const cip_array *from, cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, write_array(e, path, selection, from, why));
+    CIP_EDIT_CHANGE_BY(e, from, err, write_array(e, path, selection, from, why));
 }
 
 /* --- rows and shapes
@@ -344,9 +335,7 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, c
         *out = cip_edit_now(e, *out);
         return cip_array_state(*out, err);
     }
-    if (err != NULL)
-        *err = why;
-    return (cip_status)why.code;
+    return cip_err_give(err, &why, (cip_status)why.code);
 }
 
 /* Where rows come: before one of an axis, or (end) behind the last of the first axis. */
@@ -393,7 +382,7 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     CIP_TRY(find_for_rows(e, path, &a, &now, err));
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
-        return passed_on(err);
+        return (cip_status)err->code;
     cip_status st = cip_rows_count(&now, at->axis, native->itemsize, data.len, &nrow, err);
     if (st == CIP_OK)
         st = type_given(e, &native, err);
@@ -445,7 +434,7 @@ static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at
     from_array x;
     const cip_feed feed = { next_of_array, &x };
     if (from == NULL)
-        return passed_on(err);
+        return cip_fail_null(err, "an array");
     CIP_TRY(find_for_rows(e, path, &a, &now, err));
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
@@ -462,14 +451,14 @@ static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at
 
 cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, rows_of_array(e, path, &behind, from, why));
+    CIP_EDIT_CHANGE_BY(e, from, err, rows_of_array(e, path, &behind, from, why));
 }
 
 cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_t start,
                                  const cip_array *from, cip_err *err)
 {
     const rows_at at = { .axis = axis, .start = start };
-    CIP_EDIT_CHANGE(e, err, rows_of_array(e, path, &at, from, why));
+    CIP_EDIT_CHANGE_BY(e, from, err, rows_of_array(e, path, &at, from, why));
 }
 
 static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,

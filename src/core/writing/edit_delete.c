@@ -104,6 +104,7 @@ cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, 
 {
     cip_splice s = { .start = 0 };
     CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
     if (axis == NULL || start == NULL || count == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected places for the axis and the range, found NULL");

@@ -43,13 +43,15 @@ struct cip_edit {
 };
 
 /* Public calls that change something: `call` runs with `why` as its error, and the first failure is
- * kept, as the commit must not follow. What NULL was given for passes on what is in err. */
-#define CIP_EDIT_CHANGE(e, err, call)                                                              \
+ * kept, as the commit must not follow. What NULL was given for, the edit or `arg`, passes on what
+ * is in err. */
+#define CIP_EDIT_CHANGE_BY(e, arg, err, call)                                                      \
     do {                                                                                           \
-        cip_err none_ = CIP_ERR_INIT, found_ = (err) != NULL ? *(err) : none_, *why = &found_;     \
+        cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
         CIP_TRY(cip_edit_there((e), (err)));                                                       \
         return cip_edit_leave((e), (call), why, (err));                                            \
     } while (0)
+#define CIP_EDIT_CHANGE(e, err, call) CIP_EDIT_CHANGE_BY(e, e, err, call)
 cip_status cip_edit_there(const cip_edit *e, cip_err *err);
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
 

@@ -10,7 +10,7 @@
     do {                                                                                           \
         cip_err ok_err = CIP_ERR_INIT;                                                             \
         cip_err *err = &ok_err;                                                                    \
-        if ((x) != CIP_OK)                                                                         \
+        if ((x) != CIP_OK || ok_err.code != CIP_OK)                                                \
             fail_msg("%s: %s: %s", #x, ok_err.part, ok_err.text);                                  \
     } while (0)
 

@@ -10,12 +10,14 @@ static cip_status find_arrays(const cip_file *f, const cip_explode_options *o, c
                               cip_explosion *how, cip_err *err)
 {
     const cip_array **list;
+    cip_err why = CIP_ERR_INIT;
     how->bare = o->bare;
     CIP_TRY(CIP_ARENA_NEW(a, &list, o->npath, err));
     for (size_t i = 0; i < o->npath; i++) {
-        list[i] = cip_find(f, o->path[i], err);
-        if (list[i] == NULL)
-            return err != NULL ? (cip_status)err->code : CIP_ERR_NOT_FOUND;
+        list[i] = cip_find(f, o->path[i], &why);
+        if (list[i] == NULL) {
+            return cip_err_give(err, &why, (cip_status)why.code);
+        }
     }
     how->array = list;
     how->narray = o->npath;
@@ -79,11 +81,13 @@ done:
 cip_status cip_explode(const char *in, const char *out, const cip_explode_options *opts,
                        cip_err *err)
 {
+    err = cip_err_enter(err);
     return run(in, out, opts, true, err);
 }
 
 cip_status cip_implode(const char *in, const char *out, const cip_explode_options *opts,
                        cip_err *err)
 {
+    err = cip_err_enter(err);
     return run(in, out, opts, false, err);
 }

@@ -192,13 +192,14 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
     cip_space *space;
     cip_status st;
     taker t = { fn, user };
+    CIP_TRY(cip_array_state(a, err));
+    CIP_TRY(cip_read_args_got(args, err));
+    err = cip_err_enter(err);
     if (to == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a kind and a function, found NULL");
     const cip_format *format = cip_format_find(to);
     bool raw = strcmp(to, "raw") == 0;
-    CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_read_args_got(args, err));
     CIP_TRY(cip_read_plan_make(a, args,
                                format != NULL ? CIP_AS_STORED
                                : raw          ? CIP_AS_RAW

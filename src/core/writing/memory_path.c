@@ -165,6 +165,7 @@ static cip_status take_all(load *l, const cip_file *f, cip_err *err)
 cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_memory **out,
                            cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_file *f;
     *out = NULL;
     CIP_TRY(cip_open(path, opts, &f, err));
@@ -204,6 +205,7 @@ static cip_status put_all(const cip_memory *m, cip_out *out, cip_err *err)
 cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_write_options *opts,
                            cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_write_options o;
     cip_env env;
     cip_output *out = NULL;

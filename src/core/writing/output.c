@@ -69,9 +69,7 @@ static cip_status lock_old(file_output *o, cip_err *err)
         st = cip_commit_lock(o->env, o->path, &how, &o->old, &own);
     if (st == CIP_ERR_NOT_FOUND || st == CIP_ERR_READONLY)
         return check_journal(&o->place, err);
-    if (st != CIP_OK && err != NULL)
-        *err = own;
-    return st;
+    return cip_err_give(err, &own, st);
 }
 
 /* --- members ------------------------------------------------------------------------------------
@@ -84,7 +82,7 @@ static cip_status open_member(file_output *o, const char *name, cip_replace **ou
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a plain name, found '%.80s'",
                         name);
     if (is_there(&o->place, name))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' exists", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     CIP_TRY(cip_place_sibling(&o->place, name, &place, err));
     cip_status st = check_journal(&place, err);
     if (st == CIP_OK)
@@ -130,7 +128,7 @@ static cip_status place_output(file_output *o, const char *path, cip_err *err)
     CIP_TRY(cip_mem_copy(mem, path, strlen(path), &o->path, err));
     CIP_TRY(cip_place_open(mem, path, &o->place, err));
     if (!o->overwrite && is_there(&o->place, o->place.name))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "the output exists");
     return CIP_OK;
 }
 

@@ -217,7 +217,7 @@ static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_
     if (o->old != NULL)
         return cip_fail_in(err, place_over(o, err), "output");
     st = cip_store_rename(&o->place, o->name, o->place.name, false, err);
-    if (st == CIP_ERR_BUSY)
+    if (st == CIP_ERR_EXISTS)
         st = cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     if (st == CIP_OK) {
         o->name[0] = '\0';
@@ -280,7 +280,7 @@ static cip_status look_at_old(folder_output *o, const char *path, bool overwrite
     if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return CIP_OK;
     if (!overwrite)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the output exists");
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "the output exists");
     if (!S_ISDIR(st.st_mode))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the output exists and is no folder");
     const bool is_known = known != NULL && known(path);

@@ -43,8 +43,7 @@ static bool is_loss(cip_status st)
 
 static cip_status pass_on(cip_status st, const cip_err *why, cip_err *err)
 {
-    if (err != NULL)
-        *err = *why;
+    cip_err_pass(err, why);
     return st;
 }
 
@@ -358,6 +357,7 @@ static void clear(repair *r)
 
 cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_repair_options o;
     cip_open_options how;
     repair r = { .o = &o };

@@ -129,8 +129,8 @@ static void a_file_comes_with_those_beside_it(void **state)
     v[0] = 5;
     OK(cip_edit_write(e, "three", "[0]", v, 4, err));
     OK(cip_edit_commit(e, err));
-    FAILS(CIP_ERR_BUSY, "exists", cip_memory_save(m, at("night.asdf"), NULL, err));
-    FAILS(CIP_ERR_BUSY, "'night0000.asdf' exists",
+    FAILS(CIP_ERR_EXISTS, "exists", cip_memory_save(m, at("night.asdf"), NULL, err));
+    FAILS(CIP_ERR_EXISTS, "'night0000.asdf' exists",
           cip_memory_save(m, at("night.asdf"), CIP_WRITE_OPTIONS(.overwrite = true), err));
     assert_int_equal(mkdir(at("new"), 0755), 0);
     OK(cip_memory_save(m, at("new/night.asdf"), NULL, err));
@@ -194,7 +194,7 @@ static void a_place_that_is_taken_is_kept(void **state)
     make("x", "bcolz");
     make("y", "blz");
     OK(cip_memory_load(at("y"), NULL, &m, err));
-    FAILS(CIP_ERR_BUSY, "exists", cip_memory_save(m, at("x"), NULL, err));
+    FAILS(CIP_ERR_EXISTS, "exists", cip_memory_save(m, at("x"), NULL, err));
     OK(cip_memory_save(m, at("x"), &over, err));
     expect_same("x", "y");
     assert_int_equal(mkdir(at("mine"), 0755), 0);

@@ -13,7 +13,7 @@
 #define OK(x)                                                                                      \
     do {                                                                                           \
         cip_err err = CIP_ERR_INIT;                                                                \
-        if ((x) != CIP_OK)                                                                         \
+        if ((x) != CIP_OK || err.code != CIP_OK)                                                   \
             fail_msg("%s: %s: %s", #x, err.part, err.text);                                        \
     } while (0)
 

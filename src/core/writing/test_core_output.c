@@ -88,7 +88,7 @@ static void names_that_are_taken_keep_their_files(void **state)
     for (int i = 0; i < 3; i++) {
         const char name[] = { 'p', (char)('0' + i), '\0' };
         assert_true(to->taken(to->member_user, name));
-        assert_int_equal(to->member(to->member_user, name, &member, NULL), CIP_ERR_BUSY);
+        assert_int_equal(to->member(to->member_user, name, &member, NULL), CIP_ERR_EXISTS);
     }
     assert_false(to->taken(to->member_user, "p3"));
     add_member(o, "p3");
@@ -109,7 +109,7 @@ static void members_of_a_failure_are_taken_back(void **state)
         CIP_OK);
     add_member(o, "p0");
     put("x", "meanwhile");
-    assert_int_equal(cip_output_commit(o, NULL, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_output_commit(o, NULL, NULL), CIP_ERR_EXISTS);
     cip_output_end(o);
     assert_false(is_there("p0"));
     holds("x", "meanwhile");
@@ -135,7 +135,7 @@ static void a_file_that_is_updated_is_not_replaced(void **state)
 {
     (void)state;
     cip_commit *c;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     put("x", "old");
     assert_int_equal(cip_commit_begin(&env, scratch_path(&dir, "x"), NULL, &c, NULL), CIP_OK);
     assert_int_equal(refused("x", &err), CIP_ERR_BUSY);
@@ -202,7 +202,7 @@ static void an_interrupted_update_is_completed_first(void **state)
 static void a_journal_without_its_file_is_told(void **state)
 {
     (void)state;
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     put(".x.cip-journal", "left");
     assert_int_equal(refused("x", &err), CIP_ERR_CORRUPT);
     assert_non_null(strstr(err.text, "'.x.cip-journal' is in the way"));

@@ -173,7 +173,7 @@ static void names_and_bytes_that_cannot_be_are_refused(void **state)
         FAILS(CIP_ERR_ARG, "no plain member name",
               all->member(all->member_user, bad[i], &out, err));
     add(o, "a", "file");
-    FAILS(CIP_ERR_BUSY, "exists", all->member(all->member_user, "a", &out, err));
+    FAILS(CIP_ERR_EXISTS, "exists", all->member(all->member_user, "a", &out, err));
     FAILS(CIP_ERR_UNSUPPORTED, "no bytes of its own", cip_out_write(all, "x", 1, err));
     cip_output_end(o);
     assert_int_equal(count(), 0);
@@ -188,7 +188,7 @@ static void only_a_folder_that_is_known_is_replaced(void **state)
     snprintf(path, sizeof path, "%s/s", dir.dir);
     assert_int_equal(mkdir(path, 0750), 0);
     scratch_write(&dir, "s/precious", "data", 4);
-    FAILS(CIP_ERR_BUSY, "exists",
+    FAILS(CIP_ERR_EXISTS, "exists",
           cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, false, yes, &o, err));
     FAILS(CIP_ERR_ARG, "no known format",
           cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, cip_output_is_known, &o, err));
@@ -227,7 +227,7 @@ static void one_that_came_meanwhile_stays(void **state)
     add(o, "new", "bytes");
     assert_int_equal(mkdir(scratch_path(&dir, "s"), 0755), 0);
     scratch_write(&dir, "s/theirs", "data", 4);
-    FAILS(CIP_ERR_BUSY, "the output exists", cip_output_commit(o, NULL, err));
+    FAILS(CIP_ERR_EXISTS, "the output exists", cip_output_commit(o, NULL, err));
     cip_output_end(o);
     holds("s/theirs", "data");
     assert_int_equal(count(), 1);

@@ -213,7 +213,7 @@ static void what_is_no_set_is_refused(void **state)
     cip_memory_free(none);
     OK(cip_create_memory("b.asdf", NULL, &m, &w, err));
     OK(commit(w, OUTSIDE, err));
-    FAILS(CIP_ERR_BUSY, "already", cip_memory_add(m, "b0001.asdf", "", 0, err));
+    FAILS(CIP_ERR_EXISTS, "already", cip_memory_add(m, "b0001.asdf", "", 0, err));
     static const char *const bad[] = { "", "/a", "..", "a/../b", "../a", "a/..", "./a", "a//b" };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         FAILS(CIP_ERR_ARG, "no plain member name", cip_memory_add(m, bad[i], "", 0, err));

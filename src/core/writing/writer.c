@@ -18,13 +18,12 @@
  * fail, so that statuses need to be looked at only there. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err)
 {
-    if (w == NULL && err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code;
     if (w == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a writer, found NULL");
+        return cip_fail_null(err, "a writer");
+    err = cip_err_enter(err);
     int slab = w->slab_st;
-    if (w->st != CIP_OK && err != NULL)
-        *err = w->why;
+    if (w->st != CIP_OK)
+        cip_err_pass(err, &w->why);
     if (w->st == CIP_OK && slab != CIP_OK)
         return cip_fail(err, (cip_status)slab, CIP_NO_OFFSET, "a box of a slab was not written");
     return w->st;
@@ -36,8 +35,7 @@ cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, 
         return CIP_OK;
     w->st = st;
     w->why = *found;
-    if (err != NULL)
-        *err = *found;
+    cip_err_pass(cip_err_enter(err), found);
     return st;
 }
 
@@ -244,6 +242,7 @@ static cip_status create(const destination *to, const cip_write_options *o, cip_
 cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **writer,
                       cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_write_options o;
     *writer = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
@@ -269,6 +268,7 @@ cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer *
 cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
                          const cip_write_options *opts, cip_writer **writer, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_write_options o;
     cip_target target;
     *writer = NULL;
@@ -285,6 +285,7 @@ cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
 cip_status cip_create_memory(const char *format, const cip_write_options *opts, cip_memory **out,
                              cip_writer **writer, cip_err *err)
 {
+    err = cip_err_enter(err);
     cip_write_options o;
     cip_memory *memory;
     *out = NULL;
@@ -379,6 +380,7 @@ cip_status cip_writer_settle(cip_writer *w, cip_err *err)
 cip_status cip_writer_commit(cip_writer *w, cip_err *err)
 {
     cip_status st = cip_writer_enter(w, err);
+    err = cip_err_enter(err);
     if (st == CIP_OK) {
         cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
         st = complete(w, &r, err);

@@ -126,9 +126,9 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
 {
     cip_entry *e;
     char *copy;
-    if (dtype == NULL && err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code; /* of the call that gave none */
-    if (path == NULL || dtype == NULL || dtype->kind == CIP_NONE)
+    if (dtype == NULL)
+        return cip_fail_null(err, "a dtype");
+    if (path == NULL || dtype->kind == CIP_NONE)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and a dtype, found none");
     CIP_TRY(new_entry(w, &e, err));
     CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
@@ -285,7 +285,7 @@ cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int 
                    const int64_t *shape, const void *data, const cip_array_options *opts,
                    cip_err *err)
 {
-    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    cip_err e = cip_err_of(dtype, err);
     cip_source from = { .dtype = dtype, .mem = data };
     CIP_TRY(cip_writer_enter(w, err));
     return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);
@@ -321,7 +321,7 @@ cip_status cip_put_filled(cip_writer *w, const char *path, const cip_dtype *dtyp
                           const int64_t *shape, const void *value, const cip_array_options *opts,
                           cip_err *err)
 {
-    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    cip_err e = cip_err_of(dtype, err);
     CIP_TRY(cip_writer_enter(w, err));
     return cip_writer_leave(w, put_filled(w, path, dtype, ndim, shape, value, opts, &e), &e, err);
 }
@@ -373,14 +373,12 @@ done:
 cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
                          const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
-    cip_err e = CIP_ERR_INIT;
-    CIP_TRY(cip_read_args_got(args, err));
-    if (from == NULL && err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code; /* of the search that found none */
+    if (cip_read_args_got(args, err) != CIP_OK)
+        from = NULL;
+    cip_err e = cip_err_of(from, err);
     CIP_TRY(cip_writer_enter(w, err));
-    cip_status st = from == NULL
-                        ? cip_fail(&e, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an array, found NULL")
-                        : put_array(w, path, from, args, opts, &e);
+    cip_status st =
+        from == NULL ? cip_fail_null(&e, "an array") : put_array(w, path, from, args, opts, &e);
     return cip_writer_leave(w, st, &e, err);
 }
 

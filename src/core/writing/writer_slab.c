@@ -72,7 +72,7 @@ cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, 
                        const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
                        cip_err *err)
 {
-    cip_err none = CIP_ERR_INIT, e = dtype == NULL && err != NULL ? *err : none;
+    cip_err e = cip_err_of(dtype, err);
     *slab = NULL;
     CIP_TRY(cip_writer_enter(w, err));
     cip_status st = declare(w, path, dtype, ndim, shape, opts, slab, &e);
@@ -122,11 +122,9 @@ static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint
 cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data, size_t nbytes,
                           cip_err *err)
 {
-    if (slab == NULL && err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code;
     if (slab == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a slab, found NULL");
-    cip_status st = write_box(slab, box, data, nbytes, err);
+        return cip_fail_null(err, "a slab");
+    cip_status st = write_box(slab, box, data, nbytes, cip_err_enter(err));
     int none = CIP_OK;
     if (st != CIP_OK)
         atomic_compare_exchange_strong(&slab->w->slab_st, &none, (int)st);

@@ -152,22 +152,22 @@ static cip_status new_string(cip_writer *w, const char *text, cip_node **n, cip_
 static cip_status new_yaml(cip_writer *w, const char *text, const cip_node **n, cip_err *err)
 {
     if (text == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a value as YAML, found NULL");
+        return cip_fail_null(err, "a value as YAML");
     return cip_yaml_value(&w->env, &w->arena, text, w->format->tag_prefix, n, err);
 }
 
 static cip_status new_copy(cip_writer *w, const cip_node *node, const cip_node **n, cip_err *err)
 {
     if (node == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a node, found NULL");
+        return cip_fail_null(err, "a node");
     return cip_node_copy(&w->env, &w->arena, node, n, err);
 }
 
-/* Every one of them makes its node, then sets it. */
-#define SET(type, make)                                                                            \
+/* Every one of them makes its node, then sets it. `arg` NULL passes on what is in err. */
+#define SET(type, arg, make)                                                                       \
     do {                                                                                           \
         type *n = NULL;                                                                            \
-        cip_err e = CIP_ERR_INIT;                                                                  \
+        cip_err e = cip_err_of(arg, err);                                                          \
         CIP_TRY(cip_writer_enter(w, err));                                                         \
         cip_status st = (make);                                                                    \
         return cip_writer_leave(w, set(w, path, st, n, &e), &e, err);                              \
@@ -175,42 +175,40 @@ static cip_status new_copy(cip_writer *w, const cip_node *node, const cip_node *
 
 cip_status cip_set_string(cip_writer *w, const char *path, const char *text, cip_err *err)
 {
-    SET(cip_node, new_string(w, text, &n, &e));
+    SET(cip_node, text, new_string(w, text, &n, &e));
 }
 
 cip_status cip_set_int(cip_writer *w, const char *path, int64_t value, cip_err *err)
 {
-    SET(cip_node, cip_node_new_int(&w->arena, value, &n, &e));
+    SET(cip_node, w, cip_node_new_int(&w->arena, value, &n, &e));
 }
 
 cip_status cip_set_uint(cip_writer *w, const char *path, uint64_t value, cip_err *err)
 {
-    SET(cip_node, cip_node_new_uint(&w->arena, value, &n, &e));
+    SET(cip_node, w, cip_node_new_uint(&w->arena, value, &n, &e));
 }
 
 cip_status cip_set_double(cip_writer *w, const char *path, double value, cip_err *err)
 {
-    SET(cip_node, cip_node_new_double(&w->arena, value, &n, &e));
+    SET(cip_node, w, cip_node_new_double(&w->arena, value, &n, &e));
 }
 
 cip_status cip_set_bool(cip_writer *w, const char *path, bool value, cip_err *err)
 {
-    SET(cip_node, cip_node_new_bool(&w->arena, value, &n, &e));
+    SET(cip_node, w, cip_node_new_bool(&w->arena, value, &n, &e));
 }
 
 cip_status cip_set_null(cip_writer *w, const char *path, cip_err *err)
 {
-    SET(cip_node, cip_node_new_null(&w->arena, &n, &e));
+    SET(cip_node, w, cip_node_new_null(&w->arena, &n, &e));
 }
 
 cip_status cip_set_yaml(cip_writer *w, const char *path, const char *text, cip_err *err)
 {
-    SET(const cip_node, new_yaml(w, text, &n, &e));
+    SET(const cip_node, text, new_yaml(w, text, &n, &e));
 }
 
 cip_status cip_set_node(cip_writer *w, const char *path, const cip_node *node, cip_err *err)
 {
-    if (node == NULL && err != NULL && err->code != CIP_OK)
-        return (cip_status)err->code; /* of the getter that gave none */
-    SET(const cip_node, new_copy(w, node, &n, &e));
+    SET(const cip_node, node, new_copy(w, node, &n, &e));
 }

@@ -262,12 +262,13 @@ static cip_status check_scalars(asdf_file *f, cip_report *rep, cip_err *err)
 {
     cip_mem *mem = &f->env->mem;
     scalars s = { .f = f, .rep = rep, .seen = { .mem = mem }, .keys = { .mem = mem } };
+    cip_err why = CIP_ERR_INIT;
     cip_status st = CIP_OK;
     if (f->layout->tree != NULL)
-        st = cip_tree_walk(f->layout->tree, f->env, visit, &s, err);
+        st = cip_tree_walk(f->layout->tree, f->env, visit, &s, &why);
     cip_strmap_clear(&s.seen);
     cip_arena_clear(&s.keys);
-    return st == CIP_ERR_LIMIT ? CIP_OK : st;
+    return st == CIP_ERR_LIMIT ? CIP_OK : cip_err_give(err, &why, st);
 }
 
 cip_status cip_asdf_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)

@@ -175,9 +175,7 @@ cip_status cip_b2_frame_open(cip_layout *l, cip_space *in, uint64_t off, uint64_
     const cip_status st = try_open(l, &at, false, out, &why);
     if (cip_is_about_content(st) && (l->flags & CIP_OPEN_SALVAGE) != 0)
         return try_open(l, &at, true, out, err);
-    if (st != CIP_OK && err != NULL)
-        *err = why;
-    return st;
+    return cip_err_give(err, &why, st);
 }
 
 cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *err)

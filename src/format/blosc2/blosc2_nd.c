@@ -210,8 +210,7 @@ cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **
         return CIP_OK;
     }
     if (is_hard(st)) {
-        if (err != NULL)
-            *err = own;
+        cip_err_pass(err, &own);
         return st;
     }
     if (nd->has_dtype && st == CIP_OK)

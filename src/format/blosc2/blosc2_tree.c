@@ -20,8 +20,7 @@ static cip_status value_node(cip_layout *l, cip_bytes in, cip_node **out, cip_er
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_msgpack_read(&l->arena, in, out, &why);
     if (st == CIP_ERR_NOMEM) {
-        if (err != NULL)
-            *err = why;
+        cip_err_pass(err, &why);
         return st;
     }
     return st == CIP_OK ? CIP_OK : cip_node_new_binary(&l->arena, in, out, err);

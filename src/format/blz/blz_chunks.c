@@ -97,7 +97,7 @@ cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip
         out->why = st;
         out->raw_len = c->each;
     } else if (err != NULL) {
-        *err = why;
+        cip_err_pass(err, &why);
     }
     return st == CIP_ERR_NOT_FOUND ? CIP_OK : st;
 }

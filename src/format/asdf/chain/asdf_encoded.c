@@ -152,8 +152,9 @@ static cip_status find_users(asdf_file *f, cip_err *err)
     }
     if (tree == NULL)
         return CIP_OK;
-    cip_status st = cip_tree_walk(tree, f->env, visit, &s, err);
-    return st == CIP_ERR_NOMEM ? st : CIP_OK;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = cip_tree_walk(tree, f->env, visit, &s, &why);
+    return st == CIP_ERR_NOMEM ? cip_err_give(err, &why, st) : CIP_OK;
 }
 
 /* --- blocks --------------------------------------------------------------------------------- */

@@ -467,7 +467,7 @@ static void what_is_wrong_costs_that_block_alone(void **state)
           CIP_ERR_LIMIT, "more than 20 tiles (max_blocks)" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cip_err err;
+        cip_err err = CIP_ERR_INIT;
         assert_int_equal(fate(rows[i].chain, rows[i].p, rows[i].n, rows[i].memory, &err),
                          rows[i].st);
         if (rows[i].why[0] != '\0')
@@ -480,7 +480,7 @@ static void more_between_two_encodings_than_makes_sense_is_a_bomb(void **state)
 {
     (void)state;
     bytes zeros = { calloc(1, 3 << 20), 3 << 20 }, one = deflated(zeros);
-    cip_err err;
+    cip_err err = CIP_ERR_INIT;
     assert_int_equal(fate("[zlib, zlib]\n...\n", one.p, one.n, 24, &err), CIP_ERR_CORRUPT);
     assert_non_null(strstr(err.text, "expected at most 1048960 decoded bytes, found more"));
     free(zeros.p), free(one.p);
@@ -525,7 +525,7 @@ static void quantized_chunks_are_counted_before_anything_is_made(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint8_t p[200];
         size_t n = 0;
-        cip_err err;
+        cip_err err = CIP_ERR_INIT;
         for (size_t k = 0; k < 3; k++)
             if (rows[i].chunk[k].n != 0 || rows[i].chunk[k].bits != 0)
                 n += put_chunk(p + n, rows[i].chunk[k].bits, rows[i].chunk[k].n,

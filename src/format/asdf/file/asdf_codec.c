@@ -276,8 +276,8 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
         warn_of_block(f->env, b, label);
         st = make_data(f, i, cb, &why);
     }
-    if (st == CIP_ERR_NOMEM && err != NULL)
-        *err = why;
+    if (st == CIP_ERR_NOMEM)
+        cip_err_pass(err, &why);
     if (st != CIP_OK)
         return st == CIP_ERR_NOMEM ? st : refuse_block(l, cb, st, &why, err);
     cb->data->label = label;

@@ -145,7 +145,7 @@ static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *er
         bad(x, "expected a list of offsets, found text that does not parse: %.90s", why.text);
         st = CIP_OK;
     } else if (err != NULL) {
-        *err = why;
+        cip_err_pass(err, &why);
     }
     cip_arena_clear(&arena);
     return st;

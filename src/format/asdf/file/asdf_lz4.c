@@ -345,7 +345,7 @@ cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_spa
     if (c.st != CIP_OK || c.end) /* we stopped it */
         st = c.st;
     else if (st != CIP_OK && err != NULL)
-        *err = ignored;
+        cip_err_pass(err, &ignored);
     if (st == CIP_OK && !c.end)
         st = count_piece(&c, (const uint8_t *)"", 0, true);
     if (st == CIP_OK)

@@ -153,8 +153,7 @@ static cip_status compare(const asdf_file *f, size_t i, cip_err *err)
     asdf_summed o = { .err = CIP_ERR_INIT };
     CIP_TRY(cip_asdf_sum_block(f, i, &how, &o, err));
     if (o.stored != CIP_OK) {
-        if (err != NULL)
-            *err = o.err;
+        cip_err_pass(err, &o.err);
         return o.stored;
     }
     if (!cip_asdf_sum_is_wrong(f, &o))
@@ -172,8 +171,8 @@ static cip_status compare_once(asdf_plain *p, cip_err *err)
         p->st = compare(p->f, p->i, &p->why);
         p->compared = true;
     }
-    if (p->st != CIP_OK && err != NULL)
-        *err = p->why;
+    if (p->st != CIP_OK)
+        cip_err_pass(err, &p->why);
     return p->st;
 }
 

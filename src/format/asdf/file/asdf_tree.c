@@ -158,8 +158,8 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
         cip_warn(f->env, st, why.offset, "tree", "%s; only the blocks are shown", why.text);
         return CIP_OK;
     }
-    if (st != CIP_OK && err != NULL)
-        *err = why;
+    if (st != CIP_OK)
+        cip_err_pass(err, &why);
     if (st == CIP_OK && !is_usual_root(l->tree))
         cip_warn(f->env, CIP_ERR_TYPE, f->tree_off, "tree", "expected a mapping as the tree");
     return st;

@@ -175,8 +175,7 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
         return CIP_OK;
     cip_status st = cip_asdf_resolve(w->f, ref, &owner, &target, &why);
     if (st == CIP_ERR_NOMEM) {
-        if (err != NULL)
-            *err = why;
+        cip_err_pass(err, &why);
         return st;
     }
     if (st == CIP_OK && !cip_asdf_is_ndarray(target->tag, NULL))

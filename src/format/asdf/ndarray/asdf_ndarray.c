@@ -387,8 +387,7 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
     if (st == CIP_OK)
         return CIP_OK;
     if (st == CIP_ERR_NOMEM) {
-        if (err != NULL)
-            *err = why;
+        cip_err_pass(err, &why);
         return st;
     }
     cip_fail_in(&why, st, "%s", a->path);

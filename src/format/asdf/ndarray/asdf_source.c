@@ -52,8 +52,7 @@ static cip_status block_space(const cip_layout *l, size_t i, cip_space **out, ci
         *out = b->data;
         return CIP_OK;
     }
-    if (err != NULL)
-        *err = *b->why;
+    cip_err_pass(err, b->why);
     return b->info.state;
 }
 
@@ -232,8 +231,8 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
         CIP_TRY(count_external(f, err));
         CIP_TRY(new_child(f, uri, with_tree, &c, err));
     }
-    if (c->st != CIP_OK && err != NULL)
-        *err = *c->why;
+    if (c->st != CIP_OK)
+        cip_err_pass(err, c->why);
     *out = c->layout;
     return c->st;
 }

@@ -41,8 +41,8 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
 {
     *a = at_its_node(u, *a);
     if ((*a)->st != CIP_OK) {
-        if (err != NULL && (*a)->why != NULL)
-            *err = *(*a)->why;
+        if ((*a)->why != NULL)
+            cip_err_pass(err, (*a)->why);
         return (*a)->st;
     }
     if ((*a)->node == NULL)

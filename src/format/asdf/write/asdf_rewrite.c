@@ -62,8 +62,7 @@ static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *
     if (plain || (from->code != 0 && w->form->code != 0))
         return CIP_OK;
     if (b->data == NULL) {
-        if (err != NULL)
-            *err = *b->why;
+        cip_err_pass(err, b->why);
         return b->info.state;
     }
     memset(p->encoding, 0, sizeof p->encoding);

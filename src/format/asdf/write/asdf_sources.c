@@ -91,8 +91,8 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
     cip_status st;
     CIP_GO(cip_yaml_parse(env, &arena, text, &opt, &root, err));
     st = cip_tree_walk(root, env, visit, &w, &why);
-    if (w.st == CIP_OK && st != CIP_OK && err != NULL)
-        *err = why;
+    if (w.st == CIP_OK && st != CIP_OK)
+        cip_err_pass(err, &why);
     CIP_GO(w.st != CIP_OK ? w.st : st);
     st = apply(&w, text, out, err);
 done:
