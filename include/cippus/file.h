@@ -181,6 +181,8 @@ typedef struct cip_tree_print_options {
     uint16_t reserved;    /* 0 */
 } cip_tree_print_options;
 
+#define CIP_TREE_PRINT_OPTIONS(...) CIP_OPTIONS(cip_tree_print_options, __VA_ARGS__)
+
 /** Writes a node of the file's tree (NULL: the root) as YAML or JSON; an array is shown in one
  * line. Control characters are escaped. LIMIT when aliases make it larger than limits allow. */
 CIP_API cip_status cip_tree_print(const cip_file *file, const cip_node *node,
