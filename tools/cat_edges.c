@@ -363,7 +363,7 @@ int cat_edges(const target *t, const opts *o)
         st = cip_export(t->array, &t->args, "text", write_stdout, NULL, &err);
     else if (st == CIP_OK)
         st = has_words(t) ? print_planes(&k, 0, k.base, &any, &err) : print_lines(&k, &err);
-    end_progress(t->args.user);
+    hide_progress(o->bar);
     if (st != CIP_OK)
         return cat_failed(t, o, &err);
     if (k.cut && !empty) {

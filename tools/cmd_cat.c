@@ -153,7 +153,7 @@ static int cat_array(target *t, const opts *o)
     }
     cip_status st =
         cip_export(t->array, &t->args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
-    end_progress(&t->bar);
+    hide_progress(o->bar);
     print_warnings(o->pos[0], t->file, t->nwarning); /* what the output could not hold */
     return st == CIP_OK ? EXIT_FINE : cat_failed(t, o, &err);
 }

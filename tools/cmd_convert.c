@@ -10,7 +10,7 @@
 #include "print.h"
 
 typedef struct talk {
-    progress bar;
+    progress *bar;
     const char *file;
     bool json;
     size_t n; /* findings printed */
@@ -51,7 +51,7 @@ static void say_place(const talk *t, const char *out)
 static int on_loss(void *user, const cip_finding *f)
 {
     talk *t = user;
-    end_progress(&t->bar);
+    hide_progress(t->bar);
     if (t->json) {
         json_finding(t, f);
         return 0;
@@ -62,14 +62,14 @@ static int on_loss(void *user, const cip_finding *f)
 
 static int on_progress(void *user, uint64_t done, uint64_t total)
 {
-    return show_progress(&((talk *)user)->bar, done, total);
+    return show_progress(((talk *)user)->bar, done, total);
 }
 
 /* How much there will be of several inputs nobody knows. */
 static int on_bytes(void *user, uint64_t done, uint64_t total)
 {
     (void)total;
-    return show_progress(&((talk *)user)->bar, done, 0);
+    return show_progress(((talk *)user)->bar, done, 0);
 }
 
 /* Raw and csv are opened here; --byteorder is then the output's alone. */
@@ -118,7 +118,7 @@ static int by_calls(const opts *o, const cip_convert_options *c)
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
     uint64_t at = 0;
-    talk t = { .bar = { .off = o->no_progress },
+    talk t = { .bar = o->bar,
                .file = o->pos[o->npos - 1],
                .json = o->json,
                .at_end = o->at_end ? &at : NULL };
@@ -141,7 +141,7 @@ static int by_calls(const opts *o, const cip_convert_options *c)
                                   .progress = on_bytes,
                                   .user = &t };
     const int rc = o->fill != NULL ? convert_filled(o, &w) : convert_several(o, &w, on_loss, &t);
-    end_progress(&t.bar);
+    hide_progress(o->bar);
     if (rc != EXIT_USAGE)
         json_end(&t);
     if (rc == EXIT_FINE)
@@ -155,10 +155,9 @@ int cmd_convert(const opts *o)
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     uint64_t at = 0;
-    talk t = { .bar = { .off = o->no_progress },
-               .file = o->pos[0],
-               .json = o->json,
-               .at_end = o->at_end ? &at : NULL };
+    talk t = {
+        .bar = o->bar, .file = o->pos[0], .json = o->json, .at_end = o->at_end ? &at : NULL
+    };
     cip_convert_options c = { .size = sizeof c };
     int rc = fill(o, &c);
     if (rc != 0)
@@ -190,7 +189,7 @@ int cmd_convert(const opts *o)
         return EXIT_USAGE;
     }
     cip_status st = convert(o, kind, &c, &rc, &err);
-    end_progress(&t.bar);
+    hide_progress(o->bar);
     if (rc != EXIT_FINE)
         return rc;
     json_end(&t);

@@ -13,7 +13,7 @@ static int repair(const opts *o, const cip_array *fill)
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     bool process = false, any = false;
-    findings u = { o->pos[0], o->json, 0, &any, { .off = o->no_progress } };
+    findings u = { o->pos[0], o->json, 0, &any, o->bar };
     const int rc = opts_level(o, &process);
     if (rc != 0)
         return rc;
@@ -30,7 +30,7 @@ static int repair(const opts *o, const cip_array *fill)
                                      .user = &u };
     fputs(o->json ? "[" : "", stdout);
     const cip_status st = cip_repair(o->pos[0], o->pos[1], &how, &err);
-    end_progress(&u.bar);
+    hide_progress(o->bar);
     fputs(o->json ? "]\n" : "", stdout);
     if (st != CIP_OK)
         return complain(o->pos[strcmp(err.part, "output") == 0], &err);

@@ -88,7 +88,7 @@ static int stat_one(const report *r, const cip_array *a, const cip_read_args *ar
     cip_stats s = { .size = sizeof s };
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_stat(a, args, &s, &err);
-    end_progress(args->user);
+    hide_progress(r->o->bar);
     if (st != CIP_OK && r->o->npos > 1)
         suggest_path(r->file, r->o->pos[1], true, &err);
     if (st != CIP_OK)
@@ -119,8 +119,8 @@ static int stat_arrays(const report *r)
 {
     int rc = EXIT_FINE;
     bool none = true;
-    progress bar = { .off = r->o->no_progress };
-    cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = &bar };
+    cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = r->o->bar };
+    r->o->bar->unit = "elements";
     for (size_t i = 0; i < cip_file_narray(r->file); i++) {
         const cip_array *a = cip_file_array(r->file, i);
         if (array_is_twice(r->file, a) || (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK))

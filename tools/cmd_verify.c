@@ -9,7 +9,7 @@ static int verify_one(const char *path, const opts *o, bool *any)
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    findings u = { path, o->json, 0, any, { .off = o->no_progress } };
+    findings u = { path, o->json, 0, any, o->bar };
     const cip_verify_options v = { .size = sizeof v,
                                    .deep = o->deep,
                                    .open = &open,
@@ -17,7 +17,7 @@ static int verify_one(const char *path, const opts *o, bool *any)
                                    .progress = show_progress_between,
                                    .user = &u };
     cip_status st = cip_verify(path, &v, &err);
-    end_progress(&u.bar);
+    hide_progress(o->bar);
     if (st != CIP_OK)
         return complain(path, &err);
     if (u.nbad == 0 && !o->json) {

@@ -43,8 +43,7 @@ void print_checksum(const uint8_t *value, size_t n);
 typedef struct target {
     cip_file *file;
     const cip_array *array;
-    size_t nwarning; /* printed so far */
-    progress bar;
+    size_t nwarning;       /* printed so far */
     cip_read_args args;    /* selection, field, reversed, ...; the rest is the command's */
     cip_dtype *dtype, *as; /* of args */
 } target;

@@ -43,7 +43,7 @@ int print_finding(void *user, const cip_finding *f)
 {
     findings *u = user;
     u->nbad += f->severity >= CIP_WARN;
-    end_progress(&u->bar);
+    hide_progress(u->bar);
     if (u->json)
         print_json(u, f);
     else
@@ -53,6 +53,5 @@ int print_finding(void *user, const cip_finding *f)
 
 int show_progress_between(void *user, uint64_t done, uint64_t total)
 {
-    findings *u = user;
-    return show_progress(&u->bar, done, total);
+    return show_progress(((findings *)user)->bar, done, total);
 }

@@ -4,14 +4,14 @@
 #define CIPPUS_TOOLS_FINDINGS_H
 
 #include "cippus/cippus.h"
-#include "print.h"
+#include "progress.h"
 
 typedef struct findings {
     const char *file;
     bool json;
     size_t nbad; /* warnings and worse */
     bool *any;   /* in JSON: whether the list has something already, of this file or another */
-    progress bar;
+    progress *bar;
 } findings;
 
 /* A cip_finding_fn and a cip_progress_fn of the same user. */

@@ -101,7 +101,7 @@ static int print_rows(follower *f, target *t)
     f->waiting.len = 0;
     const char *to = f->o->to != NULL ? f->o->to : "text";
     const cip_status st = cip_export(t->array, &t->args, to, write_rows, f, &err);
-    end_progress(&t->bar);
+    hide_progress(f->o->bar);
     if (st != CIP_OK)
         return may_mend(f, &err) ? EXIT_FINE : finish_stdout(complain(f->o->pos[0], &err));
     print_waiting(f);

@@ -126,11 +126,15 @@ static void print_version(void)
 static int run(const command *c, int argc, char **argv)
 {
     opts o;
+    progress bar = { 0 };
     int rc = opts_parse(c, argc, argv, &o);
+    bar.off = o.no_progress;
+    o.bar = &bar;
     if (rc == 0 && o.help)
         opts_help(c);
     else if (rc == 0)
         rc = c->run(&o);
+    hide_progress(&bar);
     free(o.pos);
     return rc;
 }

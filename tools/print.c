@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Decodes one UTF-8 sequence of at most n bytes; 0 when it is none. */
@@ -317,38 +316,4 @@ cip_file *open_file(const char *path, const opts *o)
     if (cip_open(path, &open, &f, &err) != CIP_OK)
         complain(path, &err);
     return f;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-int show_progress(void *user, uint64_t done, uint64_t total)
-{
-    progress *p = user;
-    double now = seconds();
-    if (p->start == 0) {
-        p->start = now;
-        p->off = p->off || !isatty(STDERR_FILENO);
-    }
-    if (p->off || now - p->start < 1 || now - p->last < 0.1)
-        return 0;
-    p->last = now;
-    p->shown = true;
-    if (total != 0)
-        fprintf(stderr, "\r%3.0f %%", 100 * (double)done / (double)total);
-    else
-        fprintf(stderr, "\r%" PRIu64 " bytes", done);
-    fflush(stderr);
-    return 0;
-}
-
-void end_progress(progress *p)
-{
-    if (p->shown)
-        fputs("\r\x1b[K", stderr);
-    p->shown = false;
 }

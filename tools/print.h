@@ -46,12 +46,4 @@ cip_file *open_file(const char *path, const opts *o);
 /* The same options for calls that open by themselves. `limits` must outlive the result's use. */
 cip_open_options open_options(const opts *o, cip_limits *limits);
 
-/* A cip_progress_fn: percent on a terminal's stderr, after one second. Zero-initialise. */
-typedef struct progress {
-    bool off, shown;
-    double start, last;
-} progress;
-int show_progress(void *user, uint64_t done, uint64_t total);
-void end_progress(progress *p);
-
 #endif

@@ -134,9 +134,9 @@ int target_in(const opts *o, bool quiet, cip_file *file, target *t)
     }
     t->args.dtype = t->dtype = dtype_option("--dtype", o->dtype, &rc);
     t->args.as = t->as = dtype_option("--as", o->as, &rc);
-    t->bar.off = o->no_progress;
+    o->bar->unit = "elements";
     t->args.progress = show_progress;
-    t->args.user = &t->bar;
+    t->args.user = o->bar;
     if (rc != EXIT_FINE)
         target_close(t);
     return rc;

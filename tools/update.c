@@ -14,12 +14,18 @@ static int update_note(void *user, const cip_finding *f)
     const opts *o = user;
     char text[256];
     cip_finding told = *f;
+    hide_progress(o->bar);
     if (f->severity == CIP_NOTE && f->code == CIP_ERR_TYPE) {
         snprintf(text, sizeof text, "%s; --string keeps the text", f->text);
         told.text = text;
     }
     print_told(o->pos[0], f->severity == CIP_NOTE ? "" : "loss: ", &told);
     return 0;
+}
+
+static int update_progress(void *user, uint64_t done, uint64_t total)
+{
+    return show_progress(((const opts *)user)->bar, done, total);
 }
 
 int update_start(const opts *o, cip_edit **edit)
@@ -42,6 +48,8 @@ int update_start(const opts *o, cip_edit **edit)
     e.accept_loss = o->accept_loss;
     e.by_position = o->by_position;
     e.on_note = update_note;
+    e.progress = update_progress;
+    o->bar->unit = "chunks";
     e.user = (void *)(uintptr_t)o;
     e.tree_slack = opts_tree_slack(o);
     e.history = o->history;
@@ -148,6 +156,7 @@ int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *
         cip_edit_abort(edit);
     } else {
         st = cip_edit_commit(edit, &ours);
+        hide_progress(o->bar);
     }
     return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &ours));
 }
