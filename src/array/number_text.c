@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shortest decimal texts of floats. Those of usual size are found by exact integers of 128 bits. Of
- * the others the digits come from printf, whose results are correctly rounded in glibc and musl,
- * and are tried with strtod: as whole numbers with an exponent, so that no locale's decimal point
- * is in the way. */
+ * Shortest decimal texts of floats by Schubfach (R. Giulietti, "The Schubfach way to render
+ * doubles", 2020). */
 #include "array/number_text.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "array/half.h"
 
 /* 0.digits * 10^point. */
 typedef struct decimal {
@@ -19,177 +16,145 @@ typedef struct decimal {
     int n, point;
 } decimal;
 
-/* What is known of the widths: so many digits survive in any normal number, so many tell all
- * apart, and below `normal` there are fewer. A number has `bits` of mantissa, over 2^lowest. */
+/* A number has `bits` of mantissa, over 2^lowest. */
 static const struct {
-    int sure, most;
-    double normal;
     int bits, lowest;
 } widths[] = {
-    [CIP_HALF] = { 3, 5, 0x1p-14, 11, -24 },
-    [CIP_FLOAT] = { 6, 9, 0x1p-126, 24, -149 },
-    [CIP_DOUBLE] = { 15, 17, 0x1p-1022, 53, -1074 },
+    [CIP_HALF] = { 11, -24 },
+    [CIP_FLOAT] = { 24, -149 },
+    [CIP_DOUBLE] = { 53, -1074 },
 };
-
-/* --- by exact integers --------------------------------------------------------------------------
- *
- * v = m 2^e. All that reads back as v lies between the middles to its neighbours: 4m - 2 and 4m + 2
- * in units of 2^(e-2), or 4m - 1 where m is a power of two, as the neighbour below is nearer then;
- * with the middles themselves where m is even. All three are multiplied by 10^k, such that the
- * distance of the middles is between 1 and 10: of the multiples of 10 in between there is at most
- * one, which has the fewest digits if it is there; else it is the whole number next to v
- * (Giulietti, "The Schubfach way to render doubles"). Where 5^k times the mantissa fits into 128
- * bits, all of this is exact without tables: doubles of 1e-15 to 1e16. */
 
 __extension__ typedef unsigned __int128 wide;
 
-/* v in halves and quarters of its last place, times 10^k and over 2^shift. */
-typedef struct scaled {
-    wide low, at, high;
-    unsigned shift;
-    bool even; /* low and high read back as v, too */
-} scaled;
+/* --- powers of ten ------------------------------------------------------------------------------
+ *
+ * The first 128 bits of 10^k, rounded up. They are those of 5^k: from 1 times five again and again,
+ * and from a power of two divided by five again and again, where the quotient of a quotient,
+ * rounded down, is the quotient rounded down. Computed once, in about 0.1 ms; as numbers in the
+ * source they would be 10 KiB that nobody can check by reading. */
 
-/* floor(log10(2^e)), or of 3/4 2^e, for |e| < 1650. */
+enum { LEAST_10 = -292, MOST_10 = 324, WORDS = 14 }; /* 14 words: 128 + 292 log2(5) bits */
+
+static wide tens[MOST_10 - LEAST_10 + 1];
+
+/* The first 128 bits of a number of little-endian words, up by one where `more` or any bit behind
+ * them is set. */
+static wide leading_bits(const uint64_t *words, bool more)
+{
+    int i = WORDS - 1;
+    while (words[i] == 0)
+        i--;
+    const int zeros = __builtin_clzll(words[i]);
+    wide top = (wide)words[i] << 64 | (i > 0 ? words[i - 1] : 0);
+    if (zeros > 0) {
+        const uint64_t next = i > 1 ? words[i - 2] : 0;
+        top = top << zeros | next >> (64 - zeros);
+        more = more || next << zeros != 0;
+        i--;
+    }
+    for (i -= 2; i >= 0 && !more; i--)
+        more = words[i] != 0;
+    return top + more;
+}
+
+static void compute_tens(void)
+{
+    uint64_t words[WORDS] = { 1 };
+    for (int k = 0; k <= MOST_10; k++) {
+        wide carry = 0;
+        tens[k - LEAST_10] = leading_bits(words, false);
+        for (int i = 0; i < WORDS; i++, carry >>= 64)
+            words[i] = (uint64_t)(carry += (wide)words[i] * 5);
+    }
+    memset(words, 0, sizeof words);
+    words[WORDS - 1] = (uint64_t)1 << 63;
+    for (int k = -1; k >= LEAST_10; k--) {
+        wide rest = 0;
+        for (int i = WORDS - 1; i >= 0; i--) {
+            rest = rest << 64 | words[i];
+            words[i] = (uint64_t)(rest / 5);
+            rest %= 5;
+        }
+        tens[k - LEAST_10] = leading_bits(words, true);
+    }
+}
+
+/* --- Schubfach ----------------------------------------------------------------------------------
+ *
+ * v = m 2^e. All that reads back as v lies between the middles to its neighbours: 4m - 2 and 4m + 2
+ * in units of 2^(e-2), or 4m - 1 where m is a power of two, as the neighbour below is nearer then;
+ * with the middles themselves where m is even. All three are divided by 10^k, such that the
+ * distance of the middles is between 1 and 10: of the multiples of 10 in between there is at most
+ * one, which has the fewest digits if it is there; else it is the whole number next to v. The
+ * quotients are compared as four times their size, rounded to odd: Giulietti shows that 126 bits of
+ * 10^-k tell them apart for all doubles, of which the m, e and k of the narrower floats are some.
+ */
+
+/* floor(log10(2^e)), or of 3/4 2^e, for |e| < 1500. */
 static int log10_of(int e, bool three_quarters)
 {
-    return (e * 315653 - (three_quarters ? 131237 : 0)) >> 20;
+    return (e * 1262611 - (three_quarters ? 524031 : 0)) >> 22;
 }
 
-/* False where it does not fit. */
-static bool scale(double v, cip_float_width width, scaled *s, int *k)
+/* floor(log2(10^k)), for |k| < 1233. */
+static int log2_of(int k)
 {
-    enum { MOST_5 = 31 }; /* 5^31 < 2^72 */
-    int e;
-    const double f = frexp(v, &e); /* 0.5 to 1 */
-    int bits = widths[width].bits;
-    e -= bits;
-    if (e < widths[width].lowest) { /* subnormal */
-        bits -= widths[width].lowest - e;
-        e = widths[width].lowest;
-    }
-    const uint64_t m = (uint64_t)ldexp(f, bits);
-    const bool power = (m & (m - 1)) == 0 && bits == widths[width].bits && e > widths[width].lowest;
-    *k = -log10_of(e, power);
-    const int up = e - 2 + *k;
-    if (*k < 0 || *k > MOST_5 || up > 0 || up <= -120)
-        return false;
-    wide five = 1;
-    for (int i = 0; i < *k; i++)
-        five *= 5;
-    *s = (scaled){ .low = (4 * m - (power ? 1 : 2)) * five,
-                   .at = 4 * m * five,
-                   .high = (4 * m + 2) * five };
-    s->shift = (unsigned)-up;
-    s->even = (m & 1) == 0;
-    return true;
+    return (k * 1741647) >> 19;
 }
 
-/* Whether the whole number reads back as v. */
-static bool is_between(const scaled *s, uint64_t n)
+/* n times the power of ten, over 2^128; odd where that is not a whole number. */
+static uint64_t times(wide ten, uint64_t n)
 {
-    const wide at = (wide)n << s->shift;
-    return s->even ? s->low <= at && at <= s->high : s->low < at && at < s->high;
+    const wide sum = (wide)(uint64_t)(ten >> 64) * n + (uint64_t)((wide)(uint64_t)ten * n >> 64);
+    return (uint64_t)(sum >> 64) | ((uint64_t)sum > 1);
 }
 
 static void digits_of(uint64_t n, int k, decimal *out)
 {
     char text[24];
-    int i = (int)sizeof text, zeros = 0;
+    int i = (int)sizeof text;
     for (; n != 0; n /= 10)
         text[--i] = (char)('0' + n % 10);
-    const int len = (int)sizeof text - i;
-    while (zeros + 1 < len && text[sizeof text - 1 - (size_t)zeros] == '0')
-        zeros++;
-    out->n = len - zeros;
+    out->n = (int)sizeof text - i;
+    out->point = out->n + k;
     memcpy(out->digits, text + i, (size_t)out->n);
+    while (out->n > 1 && out->digits[out->n - 1] == '0')
+        out->n--;
     out->digits[out->n] = '\0';
-    out->point = len - k;
-}
-
-/* As `shortest` below; false where it takes more than 128 bits. */
-static bool shortest_exact(double v, cip_float_width width, decimal *out)
-{
-    scaled s;
-    int k;
-    if (!scale(v, width, &s, &k))
-        return false;
-    const uint64_t n = (uint64_t)(s.at >> s.shift), ten = n / 10 * 10;
-    uint64_t best;
-    if (is_between(&s, ten) || is_between(&s, ten + 10)) {
-        best = is_between(&s, ten) ? ten : ten + 10;
-    } else {
-        const wide rest = s.at - ((wide)n << s.shift), half = (wide)1 << s.shift >> 1;
-        const bool up = rest > half || (rest == half && (n & 1) != 0);
-        best = n + (is_between(&s, n) && is_between(&s, n + 1) ? up : !is_between(&s, n));
-    }
-    digits_of(best, k, out);
-    return true;
-}
-
-/* --- by trying ----------------------------------------------------------------------------------
- */
-
-/* v > 0 rounded to n digits. */
-static void round_to(double v, int n, decimal *out)
-{
-    char text[40]; /* d.ddde+xxx, where the point may be several bytes */
-    snprintf(text, sizeof text, "%.*e", n - 1, v);
-    const char *p = text;
-    out->n = 0;
-    for (; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9')
-            out->digits[out->n++] = *p;
-    out->digits[out->n] = '\0';
-    out->point = atoi(p + 1) + 1;
-}
-
-/* The next decimal with as many digits. */
-static void next_up(decimal *d)
-{
-    int i = d->n - 1;
-    while (i >= 0 && d->digits[i] == '9')
-        d->digits[i--] = '0';
-    if (i >= 0) {
-        d->digits[i]++;
-    } else {
-        d->digits[0] = '1';
-        d->point++;
-    }
-}
-
-static bool reads_back(const decimal *d, double v, cip_float_width width)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%se%d", d->digits, d->point - d->n);
-    if (width == CIP_FLOAT)
-        return (double)strtof(text, NULL) == v;
-    double got = strtod(text, NULL);
-    if (width == CIP_HALF)
-        got = (double)cip_half_to_float(cip_half_from_double(got));
-    return got == v;
 }
 
 /* The shortest decimal of v > 0; of several the nearest. */
 static void shortest(double v, cip_float_width width, decimal *out)
 {
-    if (shortest_exact(v, width, out))
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compute_tens);
+    uint64_t m;
+    memcpy(&m, &v, sizeof m);
+    int e = (int)(m >> 52);
+    m = (m & (((uint64_t)1 << 52) - 1)) | (uint64_t)(e != 0) << 52;
+    e = (e != 0 ? e : 1) - 1075;
+    const int bits = widths[width].bits, lowest = widths[width].lowest;
+    const int drop =
+        e + 53 - bits < lowest ? lowest - e : 53 - bits; /* zeros of a wider mantissa */
+    m >>= drop;
+    e += drop;
+    const bool power = m == (uint64_t)1 << (bits - 1) && e > lowest;
+    const int k = log10_of(e, power), up = e + log2_of(-k) + 1;
+    const wide ten = tens[-k - LEAST_10];
+    const uint64_t odd = m & 1, at = times(ten, 4 * m << up);
+    const uint64_t low = times(ten, (4 * m - (power ? 1 : 2)) << up) + odd;
+    const uint64_t high = times(ten, (4 * m + 2) << up) - odd;
+    const uint64_t n = at / 4, n10 = n / 10;
+    const bool below10 = n10 > 0 && low <= 40 * n10, above10 = n >= 10 && 40 * n10 + 40 <= high;
+    if (below10 != above10) {
+        digits_of(n10 + above10, k + 1, out);
         return;
-    int n = v < widths[width].normal ? 1 : widths[width].sure;
-    for (; n < widths[width].most; n++) {
-        round_to(v, n, out);
-        if (reads_back(out, v, width))
-            break;
-        /* The gap below a power of two is half of that above: the nearest decimal may be too far
-         * below where the one above is near enough. */
-        next_up(out);
-        if (reads_back(out, v, width))
-            break;
-        round_to(v, n + 1, out);
     }
-    while (out->n > 1 && out->digits[out->n - 1] == '0')
-        out->n--;
-    out->digits[out->n] = '\0';
+    const bool below = low <= 4 * n, above = 4 * n + 4 <= high;
+    const uint64_t half = 4 * n + 2;
+    const bool rounded = at > half || (at == half && (n & 1) != 0);
+    digits_of(n + (below != above ? above : rounded), k, out);
 }
 
 static char *put(char *to, const char *text, size_t n)
@@ -221,10 +186,20 @@ static size_t write_fixed(char *text, const decimal *d, bool bare)
 
 static size_t write_exponent(char *text, const decimal *d)
 {
-    int exponent = d->point - 1;
-    return (size_t)snprintf(text, CIP_NUMBER_TEXT - 1, "%c%s%se%c%02d", d->digits[0],
-                            d->n > 1 ? "." : "", d->digits + 1, exponent < 0 ? '-' : '+',
-                            abs(exponent));
+    const int exponent = d->point - 1, size = abs(exponent);
+    char *p = text;
+    *p++ = d->digits[0];
+    if (d->n > 1)
+        *p++ = '.';
+    p = put(p, d->digits + 1, (size_t)d->n - 1);
+    *p++ = 'e';
+    *p++ = exponent < 0 ? '-' : '+';
+    if (size >= 100)
+        *p++ = (char)('0' + size / 100);
+    *p++ = (char)('0' + size / 10 % 10);
+    *p++ = (char)('0' + size % 10);
+    *p = '\0';
+    return (size_t)(p - text);
 }
 
 size_t cip_float_text(char text[CIP_NUMBER_TEXT], double v, cip_float_width width, bool bare)
