@@ -45,8 +45,9 @@ bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits);
 
 /* What separates the cells of a file that starts with `text` (NUL-terminated; `whole`: and ends
  * with it): a comma, semicolon, tab or bar that divides all of the first lines alike. A comma where
- * none does. NULL, or why nobody can tell. */
-const char *csv_separator(const char *text, size_t n, bool whole, char *sep);
+ * none does. False with the reason, where nobody can tell. */
+enum { CSV_WHY = 200 };
+bool csv_separator(const char *text, size_t n, bool whole, char *sep, char why[CSV_WHY]);
 /* --sep: one character, or `tab`. */
 bool csv_parse_separator(const char *text, char *sep);
 

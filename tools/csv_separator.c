@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What separates the cells of a csv file, told from its first lines. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +24,40 @@ static size_t count_cells(const char *text, size_t n, char sep, size_t *at)
     return cells;
 }
 
-/* In how many cells all lines fall apart; 1 where they do not agree. The last line is not looked at
- * where more may follow it. */
+/* How a separator divides the first lines: all into `cells`, or up to a row (0: the first) at the
+ * byte `at`, which it divides into `odd` of them. */
+typedef struct division {
+    size_t cells, row, at, odd;
+} division;
+
+/* The last line is not looked at where more may follow it. */
+static division divide(const char *text, size_t n, bool whole, char sep)
+{
+    division d = { 0 };
+    for (size_t at = 0, from = 0, row = 0; at < n && row < MOST_LINES; row++, from = at) {
+        const size_t found = count_cells(text, n, sep, &at);
+        if (at == n && !whole && row != 0)
+            break;
+        if (row != 0 && found != d.cells)
+            return (division){ d.cells, row, from, found };
+        d.cells = found;
+    }
+    return d;
+}
+
+/* The number of the line that begins at a byte. */
+static size_t line_at(const char *text, size_t at)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
+    return line;
+}
+
 static size_t cells_by(const char *text, size_t n, bool whole, char sep)
 {
-    size_t cells = 0;
-    for (size_t at = 0, line = 0; at < n && line < MOST_LINES; line++) {
-        const size_t found = count_cells(text, n, sep, &at);
-        if (at == n && !whole && line != 0)
-            break;
-        if (cells != 0 && found != cells)
-            return 1;
-        cells = found;
-    }
-    return cells;
+    const division d = divide(text, n, whole, sep);
+    return d.row == 0 ? d.cells : 1;
 }
 
 /* Whether the first line is words apart by blanks, and the last of them a number. */
@@ -52,25 +73,47 @@ static bool has_blanks(const char *text, size_t n)
            strcspn(text, " ") > 0;
 }
 
-const char *csv_separator(const char *text, size_t n, bool whole, char *sep)
+/* Whether lines are divided by a separator of others, but not alike: no column of texts. */
+static bool is_uneven(const char *text, size_t n, bool whole, char *why, size_t cap)
+{
+    static const char foreign[] = ";\t|";
+    if (divide(text, n, whole, ',').cells > 1)
+        return false;
+    for (const char *k = foreign; *k != '\0'; k++) {
+        const division d = divide(text, n, whole, *k);
+        const char name[] = { '\'', *k, '\'', '\0' };
+        if (d.row == 0 || (d.cells == 1 && (d.row != 1 || *k == '\t')))
+            continue;
+        snprintf(why, cap,
+                 "cells by %s: %zu in line 1, %zu in line %zu; --sep ',' takes lines as they are",
+                 *k == '\t' ? "tabs" : name, d.cells, d.odd, line_at(text, d.at));
+        return true;
+    }
+    return false;
+}
+
+bool csv_separator(const char *text, size_t n, bool whole, char *sep, char why[CSV_WHY])
 {
     static const char known[] = ",;\t|";
-    const char *found = NULL;
+    const char *found = NULL, *doubt = NULL;
     *sep = ',';
-    for (const char *k = known; *k != '\0'; k++) {
+    for (const char *k = known; *k != '\0' && doubt == NULL; k++) {
         if (cells_by(text, n, whole, *k) <= 1)
             continue;
         if (found != NULL)
-            return "two characters may separate the cells; --sep says which";
+            doubt = "two characters may separate the cells; --sep says which";
         found = k;
     }
     if (found != NULL)
         *sep = *found;
+    else if (is_uneven(text, n, whole, why, CSV_WHY))
+        return false;
     else if (has_blanks(text, n))
-        return "expected cells separated by commas, semicolons, tabs or bars, found blanks; --sep "
-               "' ' "
-               "takes them, --sep ',' a single column";
-    return NULL;
+        doubt = "expected cells separated by commas, semicolons, tabs or bars, found blanks; --sep "
+                "' ' takes them, --sep ',' a single column";
+    if (doubt != NULL)
+        snprintf(why, CSV_WHY, "%s", doubt);
+    return doubt == NULL;
 }
 
 bool csv_parse_separator(const char *text, char *sep)

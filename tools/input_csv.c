@@ -42,7 +42,7 @@ typedef struct csv {
     void (*take)(struct csv *c, const char *text, size_t n);
     /* Where the walk is: the line, the line breaks in cells of this row, rows and cells before. */
     uint64_t line, inside, nrow, empty_line;
-    size_t col;
+    size_t col, extra; /* cells of this row, and those that are too many */
     int last_end;
     bool some; /* anything but lines of blanks, which nobody can tell from missing numbers */
     /* What the first walk found. */
@@ -67,6 +67,14 @@ static void failed(csv *c, uint64_t line, const char *what)
     c->rc = EXIT_FAILED;
 }
 
+static void uneven(csv *c)
+{
+    char why[CSV_WHY];
+    snprintf(why, sizeof why, "expected %zu cells as in the first line, found %zu", c->ncol,
+             c->col + c->extra);
+    failed(c, c->line, why);
+}
+
 /* --- walking ---------------------------------------------------------------------------------- */
 
 static void on_cell(void *cell, size_t n, void *user)
@@ -76,7 +84,7 @@ static void on_cell(void *cell, size_t n, void *user)
     if (c->rc != EXIT_FINE)
         return;
     if (c->ncol != 0 && c->col == c->ncol) {
-        failed(c, c->line, "expected as many cells as in the first line, found more");
+        c->extra++; /* on_end says how many */
         return;
     }
     if (n > 0 && memchr(text, '\0', n) != NULL) {
@@ -110,8 +118,8 @@ static void on_end(int end, void *user)
     }
     if (c->ncol == 0)
         first_row_done(c);
-    else if (c->col < c->ncol)
-        failed(c, c->line, "expected as many cells as in the first line, found fewer");
+    else if (c->col + c->extra != c->ncol)
+        uneven(c);
     if (c->rc == EXIT_FINE && c->ncol == 1 && c->empty_line != 0)
         failed(c, c->empty_line, "expected a cell, found an empty line (an empty cell is \"\")");
     c->line += 1 + c->inside;
@@ -336,8 +344,8 @@ static void find_separator(csv *c)
     const ssize_t got = pread(c->fd, start, PIECE, 0);
     const size_t n = got > 0 ? (size_t)got : 0;
     start[n] = '\0';
-    const char *why = csv_separator(start, n, n == c->nbytes, &c->sep);
-    if (why != NULL)
+    char why[CSV_WHY];
+    if (!csv_separator(start, n, n == c->nbytes, &c->sep, why))
         failed(c, 0, why);
 }
 

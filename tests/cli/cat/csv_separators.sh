@@ -12,11 +12,21 @@ try '1|2\n3|4\n'
 try '1,2\n3,4\n'
 try '1\n2\n'
 try 'one\ntwo words\n'
-try 'a;b\nc\n'
 echo "# in doubt"
 try '1,5;2,5\n3,5;4,5\n'
 try '1,5;2,5\n3,5;4,5\n' --sep ';'
 try '1,5;2,5\n3,5;4,5\n' --sep ,
+echo "# uneven"
+try 'a;b\nc\n'
+try 'a;b\n1;2\n3;4;5\n'
+try 'a;b\n1;2\n3;4;5\n' --sep ';'
+try 'a;b\n1;2\n3;4;5\n' --sep ,
+try 'a\tb\n1\t2\n3\n'
+try 'a;b\r\n\r\n1;"2\n3"\r\n4\r\n'
+try 'title\n1;2\n3;4\n'
+try 'a,b;c\n1,2\n3\n'
+try 'one\ntwo\nthree; and four\n'
+try '1,2\n3,4,5,6\n'
 echo "# blanks"
 try '1 2 3\n4 5 6\n'
 try '1 2 3\n4 5 6\n' --sep ' '
