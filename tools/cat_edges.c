@@ -105,15 +105,16 @@ static int keep(void *user, const void *bytes, size_t n)
     return ((strbuf *)user)->failed;
 }
 
-/* The text of what `s` selects. */
-static cip_status piece(const sketch *k, const cip_selection *s, strbuf *out, cip_err *err)
+/* What `s` selects, `to` text or csv. */
+static cip_status piece(const sketch *k, const cip_selection *s, const char *to, strbuf *out,
+                        cip_err *err)
 {
     cip_read_args args = k->t->args;
     args.selection = NULL;
     args.slices = s;
     out->len = 0;
     text_add(out, "", 0);
-    return cip_export(k->t->array, &args, "text", keep, out, err);
+    return cip_export(k->t->array, &args, to, keep, out, err);
 }
 
 /* --- numbers --------------------------------------------------------------------------------- */
@@ -122,6 +123,9 @@ static cip_status piece(const sketch *k, const cip_selection *s, strbuf *out, ci
 typedef struct plane {
     char **cell;
     size_t nrow, head, tail;
+    size_t cut_row;    /* rows are left out before this one; 0: none */
+    bool every_column; /* none was left out when they were read */
+    bool *at_left;     /* columns that begin at the left; NULL: none does */
 } plane;
 
 static void plane_free(plane *p)
@@ -129,6 +133,7 @@ static void plane_free(plane *p)
     for (size_t i = 0; p->cell != NULL && i < p->nrow * (p->head + p->tail); i++)
         free(p->cell[i]);
     free(p->cell);
+    free(p->at_left);
 }
 
 /* The words of `text` as cells of rows from `row` and columns from `column` on, `n` in a row. */
@@ -157,6 +162,8 @@ static cip_status read_plane(const sketch *k, cip_selection s, plane *p, cip_err
     p->nrow = (size_t)(r->head + r->len - r->tail);
     p->head = (size_t)c->head;
     p->tail = (size_t)(c->len - c->tail);
+    p->cut_row = r->head != r->tail ? (size_t)r->head : 0;
+    p->every_column = c->head == c->tail;
     p->cell = calloc(p->nrow * (p->head + p->tail) + 1, sizeof *p->cell);
     for (int i = 0; i < 4 && st == CIP_OK && p->cell != NULL; i++) {
         const bool low = i >= 2, right = i % 2 != 0;
@@ -167,7 +174,7 @@ static cip_status read_plane(const sketch *k, cip_selection s, plane *p, cip_err
         if (k->ndim > 1)
             narrow(k, &s, k->ndim - 2, row, row + nrow);
         narrow(k, &s, k->ndim - 1, col, col + ncol);
-        st = piece(k, &s, &text, err);
+        st = piece(k, &s, "text", &text, err);
         if (st == CIP_OK && text.ptr != NULL)
             take_words(p, text.ptr, low ? (size_t)r->head : 0, right ? p->head : 0, (size_t)ncol);
     }
@@ -175,20 +182,28 @@ static cip_status read_plane(const sketch *k, cip_selection s, plane *p, cip_err
     return st;
 }
 
+/* How many letters a text has. */
+static int letters(const char *text)
+{
+    int n = 0;
+    for (; text != NULL && *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
 /* How wide column i is, and a blank. */
 static int column_width(const plane *p, size_t i)
 {
-    size_t most = 1;
+    int most = 1;
     for (size_t r = 0; r < p->nrow; r++) {
-        const char *cell = p->cell[r * (p->head + p->tail) + i];
-        const size_t n = cell != NULL ? strlen(cell) : 0;
+        const int n = letters(p->cell[r * (p->head + p->tail) + i]);
         most = n > most ? n : most;
     }
-    return (int)most + 1;
+    return most + 1;
 }
 
 /* How many columns of each side fit into the width; true: all. */
-static bool fit_columns(const plane *p, int width, bool all_read, size_t *left, size_t *right)
+static bool fit_columns(const plane *p, int width, size_t *left, size_t *right)
 {
     const size_t n = p->head + p->tail;
     int used = 0;
@@ -196,7 +211,7 @@ static bool fit_columns(const plane *p, int width, bool all_read, size_t *left, 
         used += column_width(p, i);
     *left = p->head;
     *right = p->tail;
-    if (all_read && used <= width + 1)
+    if (p->every_column && used <= width + 1)
         return true;
     for (used = 4, *left = *right = 0; *left + *right < n;) { /* "... " */
         const bool next_left = *left <= *right;
@@ -205,26 +220,33 @@ static bool fit_columns(const plane *p, int width, bool all_read, size_t *left, 
             break;
         *(next_left ? left : right) += 1;
     }
-    return false;
+    return *left + *right == n && p->every_column;
+}
+
+static void print_cell(const plane *p, size_t row, size_t i)
+{
+    const char *cell = p->cell[row * (p->head + p->tail) + i];
+    const int pad = column_width(p, i) - 1 - letters(cell);
+    const bool at_left = p->at_left != NULL && p->at_left[i];
+    const bool last = i + 1 == p->head + p->tail;
+    printf("%s%*s%s%*s", i == 0 ? "" : " ", at_left ? 0 : pad, "", cell != NULL ? cell : "",
+           at_left && !last ? pad : 0, "");
 }
 
 static void print_plane(sketch *k, const plane *p)
 {
-    const edges *c = &k->edge[k->ndim - 1], *r = k->ndim > 1 ? &k->edge[k->ndim - 2] : NULL;
     const size_t n = p->head + p->tail;
     size_t left, right;
-    const bool all = fit_columns(p, k->width, c->head == c->tail, &left, &right);
+    const bool all = fit_columns(p, k->width, &left, &right);
     k->cut |= !all;
     for (size_t row = 0; row < p->nrow; row++) {
-        if (r != NULL && r->head != r->tail && row == (size_t)r->head)
+        if (p->cut_row != 0 && row == p->cut_row)
             puts("...");
         for (size_t i = 0; i < n; i++) {
-            const char *cell = p->cell[row * n + i];
             if (!all && i == left)
                 printf("%s...", i == 0 ? "" : " ");
             if (all || i < left || i >= n - right)
-                printf("%s%*s", i == 0 ? "" : " ", column_width(p, i) - 1,
-                       cell != NULL ? cell : "");
+                print_cell(p, row, i);
         }
         putchar('\n');
     }
@@ -277,7 +299,7 @@ static void print_cut(sketch *k, char *text)
     }
 }
 
-/* Texts and records: the first and the last along the first axis. */
+/* Texts and others: the first and the last along the first axis. */
 static cip_status print_lines(sketch *k, cip_err *err)
 {
     const edges *e = &k->edge[0];
@@ -286,13 +308,13 @@ static cip_status print_lines(sketch *k, cip_err *err)
     narrow(k, &s, 0, 0, e->head);
     for (int d = 1; d < k->ndim; d++)
         narrow(k, &s, d, 0, k->shape[d]);
-    cip_status st = piece(k, &s, &text, err);
+    cip_status st = piece(k, &s, "text", &text, err);
     if (st == CIP_OK)
         print_cut(k, text.ptr);
     if (st == CIP_OK && e->head != e->tail) {
         puts("...");
         narrow(k, &s, 0, e->tail, e->len);
-        st = piece(k, &s, &text, err);
+        st = piece(k, &s, "text", &text, err);
         if (st == CIP_OK)
             print_cut(k, text.ptr);
     }
@@ -300,20 +322,118 @@ static cip_status print_lines(sketch *k, cip_err *err)
     return st;
 }
 
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* A text that would take more than half of the width ends in dots. */
+static void cut_cell(sketch *k, strbuf *cell)
+{
+    const int most = k->width / 2;
+    if (letters(cell->ptr) <= most)
+        return;
+    size_t n = 0;
+    for (int seen = 0; seen < most - 3 || ((unsigned char)cell->ptr[n] & 0xc0) == 0x80; n++)
+        seen += ((unsigned char)cell->ptr[n] & 0xc0) != 0x80;
+    cell->len = n;
+    text_add(cell, "...", 3);
+    k->cut = true;
+}
+
+/* The cells of csv from a row on, where there is none yet; line ends and tabs in them as escapes.
+ */
+static void take_cells(sketch *k, plane *p, const char *text, size_t row)
+{
+    static const char odd[] = "\n\r\t", letter[] = "nrt";
+    const size_t n = p->head + p->tail;
+    strbuf cell = { 0 };
+    bool quoted = false;
+    for (size_t i = row * n; *text != '\0' && i < p->nrow * n; text++) {
+        const char *escape = strchr(odd, *text);
+        if (*text == '"' && quoted && text[1] == '"') {
+            text_add(&cell, text++, 1);
+        } else if (*text == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (*text == ',' || *text == '\n')) {
+            cut_cell(k, &cell);
+            if (p->cell[i] == NULL && cell.ptr != NULL)
+                p->cell[i] = strdup(cell.ptr);
+            cell.len = 0;
+            text_add(&cell, "", 0);
+            i++;
+        } else if (escape != NULL) {
+            text_addf(&cell, "\\%c", letter[escape - odd]);
+        } else {
+            text_add(&cell, text, 1);
+        }
+    }
+    free(cell.ptr);
+}
+
+/* As what its elements are shown. */
+static const cip_dtype *shown_dtype(const target *t)
+{
+    return t->args.dtype != NULL ? t->args.dtype
+           : t->args.as != NULL  ? t->args.as
+                                 : cip_array_dtype(t->array);
+}
+
+static bool is_number(const cip_field *f)
+{
+    const cip_kind kind = cip_dtype_kind(f->dtype);
+    return f->ndim == 0 && kind >= CIP_BOOL && kind <= CIP_C128;
+}
+
+/* Records along one axis: columns below the names of the fields. */
+static cip_status print_columns(sketch *k, cip_err *err)
+{
+    const cip_dtype *dtype = shown_dtype(k->t);
+    const edges *e = &k->edge[0];
+    cip_selection s = k->base;
+    strbuf text = { 0 };
+    plane p = { .nrow = (size_t)(1 + e->head + e->len - e->tail),
+                .head = cip_dtype_nfield(dtype),
+                .cut_row = e->head != e->tail ? (size_t)e->head + 1 : 0,
+                .every_column = true };
+    p.cell = calloc(p.nrow * p.head, sizeof *p.cell);
+    p.at_left = calloc(p.head, sizeof *p.at_left);
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < p.head && p.at_left != NULL; i++)
+        p.at_left[i] = !is_number(cip_dtype_field(dtype, i));
+    for (int low = 0; low < 1 + (p.cut_row != 0) && st == CIP_OK && p.cell != NULL; low++) {
+        narrow(k, &s, 0, low ? e->tail : 0, low ? e->len : e->head);
+        st = piece(k, &s, "csv", &text, err);
+        if (st == CIP_OK && text.ptr != NULL)
+            take_cells(k, &p, text.ptr,
+                       low ? (size_t)e->head : 0); /* its names are there already */
+    }
+    if (st == CIP_OK && p.cell != NULL)
+        print_plane(k, &p);
+    plane_free(&p);
+    free(text.ptr);
+    if (st == CIP_OK)
+        return st;
+    cip_err_clear(err); /* what csv does not hold */
+    return print_lines(k, err);
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 /* Whether no element's text has a blank in it. */
 static bool has_words(const target *t)
 {
-    const cip_array *a = t->array;
     if (t->args.take_mask)
         return true;
     if (t->args.field != NULL && t->args.field[0] != '\0')
         return false;
-    const cip_kind kind = cip_dtype_kind(t->args.dtype != NULL ? t->args.dtype
-                                         : t->args.as != NULL  ? t->args.as
-                                                               : cip_array_dtype(a));
+    const cip_kind kind = cip_dtype_kind(shown_dtype(t));
     return kind >= CIP_BOOL && kind <= CIP_C128;
+}
+
+/* Whether the elements are records along one axis. */
+static bool has_columns(const sketch *k)
+{
+    const target *t = k->t;
+    return k->ndim == 1 && (t->args.field == NULL || t->args.field[0] == '\0') &&
+           cip_dtype_nfield(shown_dtype(t)) != 0;
 }
 
 static int terminal_width(void)
@@ -362,7 +482,9 @@ int cat_edges(const target *t, const opts *o)
     if (st == CIP_OK && (k.ndim == 0 || empty))
         st = cip_export(t->array, &t->args, "text", write_stdout, NULL, &err);
     else if (st == CIP_OK)
-        st = has_words(t) ? print_planes(&k, 0, k.base, &any, &err) : print_lines(&k, &err);
+        st = has_words(t)      ? print_planes(&k, 0, k.base, &any, &err)
+             : has_columns(&k) ? print_columns(&k, &err)
+                               : print_lines(&k, &err);
     hide_progress(o->bar);
     if (st != CIP_OK)
         return cat_failed(t, o, &err);

@@ -20,6 +20,16 @@ terminal 40 cat "$SAMPLES/phantom.ra" '[5:5]'
 terminal 40 cat "$SAMPLES/phantom.ra" '[1, 2, 3]'
 terminal 40 cat "$SAMPLES/phantom.ra" '[40]'
 terminal 40 cat "$SAMPLES/phantom.ra" '[0, :3]' --to csv
+# records: columns by name, within the width
+terminal 60 cat "$SAMPLES/wells.blz" '[:2]'
+terminal 20 cat "$SAMPLES/night.asdf" stars '[::-2]'
+terminal 60 cat "$SAMPLES/night.asdf" stars '[2]'
+terminal 60 cat "$SAMPLES/night.asdf" stars '[3:3]'
+terminal 60 cat "$SAMPLES/night.asdf" stars/star
+terminal 60 cat "$SAMPLES/night.asdf" stars --all
+printf 'n\303\244me,"a ""b""",long\n"x, y",1,abcdefghijklmnopqrstuvwxyz \303\251\303\251\303\251\303\251\303\251\n"two\nlines\033[1m",22,\n' >t.csv
+terminal 60 cat t.csv
+terminal 40 cat t.csv
 # the same elements by any selection
 python3 - <<'END'
 import os, re, subprocess
