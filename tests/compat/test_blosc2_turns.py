@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One frame changed by turns, by us and by python-blosc2, in random steps: after each both read what a numpy array has, and
-`verify --deep` finds nothing. Hundreds of steps a frame with CIP_FULL=1; CIP_SEED draws others.
+"""One frame changed by turns, by us (in one process that goes on, or by a command for each step) and by python-blosc2, in random
+steps: after each both read what a numpy array has, and `verify --deep` finds nothing. Hundreds of steps a frame with CIP_FULL=1;
+CIP_SEED draws others.
 
 Frames with delta, dictionaries and zfp are left out: python-blosc2 4.14 goes wrong where it decodes parts of their chunks. What a
 resize of its own brings into the array is not initialised, so that it says what is there then."""
 import pathlib
+import subprocess
 import sys
 
 import blosc2
@@ -15,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from effort import FULL, SEED  # noqa: E402
 
 FRAMES, STEPS = (100, 300) if FULL else (12, 40)
+BY_COMMAND = (10, 60) if FULL else (3, 15)
 MOST = 20000  # elements
 SPARSE = 0.4  # of the frames
 TYPES = [*map(np.dtype, ["u1", "<i2", "<i4", ">i4", "<u8", "<f4", "<f8", "?", "<c8", "S5", "<U3", "S1", "S300", "V6", [("a", "<i4"), ("b", "<f8")]])]
@@ -244,13 +247,71 @@ class Frame:
         assert self.script.run(("verify", self.name)) == "ok"
 
 
-@pytest.mark.parametrize("number", range(FRAMES))
-def test_by_turns(script, number):
+class Commands:
+    """What a Script does (conftest.py), each line a run of the command."""
+
+    def __init__(self, cippus, folder):
+        self.cippus, self.folder = cippus, folder
+
+    def words(self, name, call, *words):
+        def along(axis, start, end):
+            return "[" + ":, " * axis + f"{start}:{end}]"
+
+        if call == "write":
+            return "put", name, ".", words[1] or "[]", words[2]
+        if call == "append":
+            return "append", name, words[1]
+        if call == "insert":
+            return "put", "--insert", name, ".", along(words[1], words[2], words[2]), words[3]
+        if call == "delete":
+            return "rm", name, ".", along(words[1], words[2], words[2] + words[3])
+        if call == "resize":
+            return "resize", name, words[1]
+        return {"string": "set", "remove": "rm"}[call], name, *words
+
+    def convert(self, source, name, *options):
+        given = dict(x.split("=", 1) for x in options)
+        sparse = ["--sparse"] if given.pop("sparse") == "yes" else []
+        return "convert", source, name, *sparse, *(x for k, v in given.items() for x in (f"--{k}", v))
+
+    def run(self, *lines):
+        first = lines[0]
+        if first[0] == "convert":
+            self.call(*self.convert(*first[1:]))
+        elif first[0] == "verify":
+            self.call("verify", "--deep", first[1])
+        else:
+            name, options = first[1], first[2].split("=")
+            for line in lines[1:-1]:
+                self.call(*self.words(name, *line), f"--{options[0]}", options[1])
+        return "ok"
+
+    def call(self, *words):
+        done = subprocess.run([self.cippus.path, *map(str, words), *(["--level", "process"] if words[0] not in ("verify", "cat") else [])],
+                              cwd=self.folder, capture_output=True)
+        assert done.returncode == 0, (words, done.stderr.decode())
+        return done.stdout
+
+    def bytes(self, name):
+        return self.call("cat", "--to", "raw", name)
+
+
+def by_turns(script, number, steps):
     frame = Frame(script, number)
     try:
         frame.check()
-        for _ in range(STEPS):
+        for _ in range(steps):
             frame.step()
             frame.check()
     except Exception as e:
         raise AssertionError(f"seed {SEED}, frame {number}, step {len(frame.done)}:\n" + "\n".join(frame.done)) from e
+
+
+@pytest.mark.parametrize("number", range(FRAMES))
+def test_by_turns(script, number):
+    by_turns(script, number, STEPS)
+
+
+@pytest.mark.parametrize("number", range(1000, 1000 + BY_COMMAND[0]))
+def test_by_turns_of_the_command(cippus, tmp_path, number):
+    by_turns(Commands(cippus, tmp_path), number, BY_COMMAND[1])
