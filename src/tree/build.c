@@ -138,7 +138,7 @@ static cip_status enter(cip_build *b, own *o, size_t at, cip_bytes step, cip_byt
     if (child != NULL)
         CIP_TRY(adopt(b, child, out, err));
     else
-        CIP_TRY(make(b, is_dash(next) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
+        CIP_TRY(make(b, cip_step_makes_list(next) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
     return put(b, o, at, step, &(*out)->node, err);
 }
 

@@ -20,13 +20,13 @@ typedef struct cip_yaml_edit cip_yaml_edit;
 cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_options *opt,
                              cip_yaml_edit **out, cip_err *err);
 /* Replaces the node at `path` by `value`, tag included, or inserts it, making parents (mappings; a
- * sequence for a step "-"). A step "-" or the next number of a sequence appends. The value is
- * written on one line. A step through an alias, or through a key that a merge key brings, leads to
- * the node that is named: it changes for all who name it; at the end of the path the alias itself
- * is replaced, and a merged key is inserted anew. An anchor defined in what is replaced moves to
- * its first alias elsewhere, or the change is UNSUPPORTED; so is replacing the root, and an anchor
- * that another node has. Of duplicate keys the last is changed. TYPE when a parent is a scalar,
- * NOT_FOUND for an item beyond the next.
+ * sequence for a step "-" or "0"). A step "-" or the next number of a sequence appends. The value
+ * is written on one line. A step through an alias, or through a key that a merge key brings, leads
+ * to the node that is named: it changes for all who name it; at the end of the path the alias
+ * itself is replaced, and a merged key is inserted anew. An anchor defined in what is replaced
+ * moves to its first alias elsewhere, or the change is UNSUPPORTED; so is replacing the root, and
+ * an anchor that another node has. Of duplicate keys the last is changed. TYPE when a parent is a
+ * scalar, NOT_FOUND for an item beyond the next.
  */
 cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node *value,
                              cip_err *err);

@@ -48,6 +48,8 @@ void cip_map_drop(cip_node *map, size_t i);
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);
 /* The text of the key that a step without escapes makes where it names none. */
 cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
+/* Whether a collection that is made for the step is a list: for its first item, `-` or `0`. */
+bool cip_step_makes_list(cip_bytes step);
 
 /* Appends the step, escaped. */
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);

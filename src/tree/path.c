@@ -202,6 +202,11 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step)
     return inner.ptr != NULL && cip_map_find(map, inner, true) != SIZE_MAX ? inner : step;
 }
 
+bool cip_step_makes_list(cip_bytes step)
+{
+    return step.len == 1 && (step.ptr[0] == '-' || step.ptr[0] == '0');
+}
+
 /* A step of a JSON pointer: its readers have strings for keys, and no quotes around them. */
 static size_t pointer_step(const cip_node *map, cip_bytes step, bool escaped)
 {
@@ -243,17 +248,21 @@ static cip_status missing(const cip_node *node, const char *path, const char *st
     }
 }
 
-static cip_status follow(const cip_node *node, const char *path, step_fn *fn, const cip_node **out,
+/* What a path leads to, and what holds that (NULL: it is the root). */
+typedef struct reached {
+    const cip_node *node, *parent;
+} reached;
+
+static cip_status follow(const cip_node *node, const char *path, step_fn *fn, reached *out,
                          cip_err *err)
 {
     if (node == NULL)
         return cip_fail_null(err, "a node");
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    if (*path == '\0') {
-        *out = node;
+    *out = (reached){ .node = node };
+    if (*path == '\0')
         return CIP_OK;
-    }
     path += *path == '/';
     for (const char *p = path;;) {
         cip_bytes step = { (const uint8_t *)p, strcspn(p, "/") };
@@ -261,23 +270,26 @@ static cip_status follow(const cip_node *node, const char *path, step_fn *fn, co
         const cip_node *next = take_step(node, step, escaped, fn);
         if (next == NULL)
             return missing(node, path, p, p + step.len, err);
+        *out = (reached){ next, node };
         node = next;
         p += step.len;
         if (*p == '\0')
             break;
         p++;
     }
-    *out = node;
     return CIP_OK;
 }
 
 /* What getters begin with; *err is from then on what they write into. */
 static cip_status find(const cip_node *node, const char *path, const cip_node **out, cip_err **err)
 {
+    reached r;
     if (node == NULL)
         return cip_fail_null(*err, "a node");
     *err = cip_err_enter(*err);
-    return follow(node, path, map_step, out, *err);
+    CIP_TRY(follow(node, path, map_step, &r, *err));
+    *out = r.node;
+    return CIP_OK;
 }
 
 const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *err)
@@ -287,11 +299,18 @@ const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *er
     return found;
 }
 
+const cip_node *cip_tree_get_in(const cip_node *node, const char *path, const cip_node **parent)
+{
+    reached r = { NULL, NULL };
+    const bool there = follow(node, path, map_step, &r, NULL) == CIP_OK;
+    *parent = there ? r.parent : NULL;
+    return there ? r.node : NULL;
+}
+
 const cip_node *cip_tree_pointer(const cip_node *node, const char *pointer, cip_err *err)
 {
-    const cip_node *found = NULL;
-    (void)follow(node, pointer, pointer_step, &found, err);
-    return found;
+    reached r;
+    return follow(node, pointer, pointer_step, &r, err) == CIP_OK ? r.node : NULL;
 }
 
 static const char *kind_name(const cip_node *node)

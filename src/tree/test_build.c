@@ -42,7 +42,11 @@ static void parents_are_made(void **state)
     put(b, &t, "a/b/c", "7");
     put(b, &t, "l/0", "5");
     put(b, &t, "q~1r", "~");
-    has_line(b, t.root, false, "{a: {b: {c: 7, d: x}}, l: [5, 2, {t: 3}], q/r: ~}");
+    put(b, &t, "k/0/0", "1");
+    put(b, &t, "k/1", "2");
+    put(b, &t, "m/1", "3"); /* no first item: a key */
+    has_line(b, t.root, false,
+             "{a: {b: {c: 7, d: x}}, l: [5, 2, {t: 3}], q/r: ~, k: [[1], 2], m: {'1': 3}}");
 }
 
 static void order_is_that_of_the_first_change(void **state)

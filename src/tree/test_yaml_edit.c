@@ -195,6 +195,8 @@ static void items_are_appended(void **state)
         { "[1, [2], {a: b}]\n", "-", "a", "[1, [2], {a: b}, a]\n" },
         { "[a: 1 ]\n", "-", "a", "[a: 1, a ]\n" },
         { "a: 1\n", "h/-", "x", "a: 1\nh: [x]\n" },
+        { "a: 1\n", "h/0/0", "x", "a: 1\nh: [[x]]\n" },
+        { "a: {}\n", "a/0", "x", "a: {'0': x}\n" },
         { "a: 1\n", "h/e/-/t", "x", "a: 1\nh: {e: [{t: x}]}\n" },
     };
     RUN(cases);

@@ -93,6 +93,8 @@ cip_status cip_path_add_pair(struct cip_buf *b, const cip_node *map, size_t i, b
 /* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
 cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
                           cip_err *err);
+/* As cip_tree_get, with the collection that holds the node (NULL for the root, and on failure). */
+const cip_node *cip_tree_get_in(const cip_node *node, const char *path, const cip_node **parent);
 /* True when one escaped step of a path ("~1" for "/", "~0" for "~") stands for this text. */
 bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
 /* The place of the pair that a step without escapes names, or SIZE_MAX. In double quotes: the

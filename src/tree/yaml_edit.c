@@ -142,7 +142,7 @@ static cip_status wrap(cip_arena *a, const cip_bytes *step, size_t n, size_t fir
 {
     for (size_t i = n; i-- > first;) {
         cip_node *outer, *key;
-        if (step[i].len == 1 && step[i].ptr[0] == '-') {
+        if (cip_step_makes_list(step[i])) {
             CIP_TRY(cip_node_new_seq(a, 1, &outer, err));
             cip_node_set_item(outer, 0, *value);
         } else {
