@@ -131,7 +131,7 @@ static void make_copy(const char *path, const char *to)
         return;
     f = bench_open(path, 0);
     cip_create(to, CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS), &w, &err);
-    cip_set_int(w, "value", 10000000, &err);
+    cip_writer_set_int(w, "value", 10000000, &err);
     cip_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
     if (cip_writer_commit(w, &err) != CIP_OK)
         bench_die(to, &err);

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "out.asdf";
     image[200][100] = 1.5F;
     cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, &err);
-    cip_set_string(w, "instrument/name", "WFI", &err); /* makes the parents */
+    cip_writer_set_string(w, "instrument/name", "WFI", &err); /* makes the parents */
     cip_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, CIP_ARRAY_OPTIONS(.codec = "lz4"),
             &err);
     cip_put(w, "mask", cip_dtype_of(CIP_BOOL), 2, shape, mask, NULL, &err);

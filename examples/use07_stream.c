@@ -12,7 +12,7 @@ static cip_status make_file(const char *path, cip_err *err)
     const int64_t none[] = { 0, 3 };
     if (cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err) != CIP_OK)
         return (cip_status)err->code;
-    cip_set_string(w, "telescope", "north", err);
+    cip_writer_set_string(w, "telescope", "north", err);
     cip_put(w, "events", cip_dtype_of(CIP_F64), 2, none, NULL,
             CIP_ARRAY_OPTIONS(.storage = "streamed"), err);
     return cip_writer_commit(w, err);

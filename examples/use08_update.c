@@ -13,7 +13,7 @@ static cip_status make_file(const char *path, cip_err *err)
     const int64_t shape[] = { 64, 64 };
     if (cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err) != CIP_OK)
         return (cip_status)err->code;
-    cip_set_string(w, "meta/quality", "not looked at", err);
+    cip_writer_set_string(w, "meta/quality", "not looked at", err);
     cip_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
     return cip_writer_commit(w, err);
 }
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         return 1;
     }
     cip_edit_begin(f, &e, &err);
-    cip_edit_set(e, "meta/quality", "good", &err);
+    cip_edit_set_string(e, "meta/quality", "good", &err);
     cip_edit_write(e, "image", "[0:10]", fixed, sizeof fixed, &err);
     if (cip_edit_commit(e, &err) != CIP_OK)
         fprintf(stderr, "%s\n", err.text);

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
                                       .complete = my_complete };
     cip_writer *w;
     cip_create_io(&to, written, NULL, &w, &err);
-    cip_set_string(w, "from", cip_file_format(f), &err);
+    cip_writer_set_string(w, "from", cip_file_format(f), &err);
     cip_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
     cip_writer_commit(w, &err); /* the first call of my methods */
     cip_file_close(f);
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     cip_memory *memory; /* the same without methods */
     size_t n;
     cip_create_memory("asdf", NULL, &memory, &w, &err);
-    cip_set_int(w, "answer", 42, &err);
+    cip_writer_set_int(w, "answer", 42, &err);
     cip_writer_commit(w, &err);
     cip_edit *e; /* and changed as a file is */
     int64_t answer = 0;

@@ -23,8 +23,9 @@ static int count_array(void *user, const char *path, const cip_node *node, uint3
     (void)path;
     (void)depth;
     void **u = user;
-    *(size_t *)u[1] += cip_array_of_node(u[0], node) != NULL;
-    return 0;
+    const bool found = cip_array_of_node(u[0], node) != NULL;
+    *(size_t *)u[1] += found;
+    return found; /* a quantity's value is not another one */
 }
 
 static int offer(void *user, const char *path, const cip_node *node, uint32_t depth)
@@ -133,7 +134,7 @@ static int set_node(const opts *o, const old_node *old)
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = o->string ? cip_edit_set(edit, o->pos[1], o->pos[2], &err)
+    cip_status st = o->string ? cip_edit_set_string(edit, o->pos[1], o->pos[2], &err)
                               : cip_edit_set_typed(edit, o->pos[1], o->pos[2], &err);
     if (st == CIP_ERR_CORRUPT && strcmp(err.part, "value") == 0)
         return update_give_up(edit, not_yaml(&err));

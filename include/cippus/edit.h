@@ -71,19 +71,19 @@ CIP_API cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_wri
 CIP_API cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts,
                                         cip_edit **edit, cip_err *err);
 
-/** Changes of the tree: as cip_set_string and so on for writers. */
-CIP_API cip_status cip_edit_set(cip_edit *e, const char *path, const char *text, cip_err *err);
+/** Changes of the tree, each as cip_writer_set_* of the same name. */
+CIP_API cip_status cip_edit_set_string(cip_edit *e, const char *path, const char *text,
+                                       cip_err *err);
 CIP_API cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err);
+CIP_API cip_status cip_edit_set_uint(cip_edit *e, const char *path, uint64_t value, cip_err *err);
 CIP_API cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err);
 CIP_API cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err);
+CIP_API cip_status cip_edit_set_null(cip_edit *e, const char *path, cip_err *err);
 CIP_API cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err);
-/** YAML as a person types it: a plain `1e-3`, `-.5`, `nan` or `inf`, a string in YAML 1.1, becomes
- * that number. on_note is told, with code TYPE, of what is stored as something that its text does
- * not show
- * (`017` as octal, `12:30` as sexagesimal, `yes`, a date), and with code OK of a string that looks
- * like a number (`0o17`). Errors as above; CANCELLED by on_note. */
 CIP_API cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text,
                                       cip_err *err);
+CIP_API cip_status cip_edit_set_node(cip_edit *e, const char *path, const cip_file *from,
+                                     const cip_node *node, cip_err *err);
 /** Removes a node. Data that nothing names any more stay in the file (`defrag` drops them). */
 CIP_API cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
 /** Gives the node or array at `from` the path `to`; missing parents are made. In the same mapping

@@ -138,22 +138,36 @@ CIP_API cip_status cip_memory_save(const cip_memory *memory, const char *path,
 /** After the writer has ended. NULL is fine. */
 CIP_API void cip_memory_free(cip_memory *memory);
 
-/** Sets the node at `path`, making its parents; one that is there is replaced. A step that is the
- * next number of a sequence appends to it. Strings are UTF-8 and copied. TYPE when a parent is
- * neither mapping nor sequence. What the format has no place for is named by the commit
- * (UNSUPPORTED, but for accept_loss). */
-CIP_API cip_status cip_set_string(cip_writer *w, const char *path, const char *text, cip_err *err);
-CIP_API cip_status cip_set_int(cip_writer *w, const char *path, int64_t value, cip_err *err);
-CIP_API cip_status cip_set_uint(cip_writer *w, const char *path, uint64_t value, cip_err *err);
-CIP_API cip_status cip_set_double(cip_writer *w, const char *path, double value, cip_err *err);
-CIP_API cip_status cip_set_bool(cip_writer *w, const char *path, bool value, cip_err *err);
-CIP_API cip_status cip_set_null(cip_writer *w, const char *path, cip_err *err);
+/** Sets the node at `path` (as cip_tree_get reads paths); one that is there is replaced. Missing
+ * parents are made: a list where the step below is `0` or `-`, else a mapping (one that is to have
+ * the key "0" is set to `{}` first). In a list a number sets that item, and the next number, or
+ * `-`, adds one; NOT_FOUND for a later one. TYPE when a parent is neither mapping nor list. Strings
+ * are UTF-8 (ARG) and copied. What the format has no place for is named by the commit (UNSUPPORTED,
+ * but for accept_loss). */
+CIP_API cip_status cip_writer_set_string(cip_writer *w, const char *path, const char *text,
+                                         cip_err *err);
+CIP_API cip_status cip_writer_set_int(cip_writer *w, const char *path, int64_t value, cip_err *err);
+CIP_API cip_status cip_writer_set_uint(cip_writer *w, const char *path, uint64_t value,
+                                       cip_err *err);
+CIP_API cip_status cip_writer_set_double(cip_writer *w, const char *path, double value,
+                                         cip_err *err);
+CIP_API cip_status cip_writer_set_bool(cip_writer *w, const char *path, bool value, cip_err *err);
+CIP_API cip_status cip_writer_set_null(cip_writer *w, const char *path, cip_err *err);
 /** The same with a value written as YAML ("{a: [1, 2]}", "!core/complex-1.0.0 1+2j"). CORRUPT when
  * it is none. */
-CIP_API cip_status cip_set_yaml(cip_writer *w, const char *path, const char *text, cip_err *err);
-/** A copy of a node of an open file, arrays below it left as they are described there. */
-CIP_API cip_status cip_set_node(cip_writer *w, const char *path, const cip_node *node,
-                                cip_err *err);
+CIP_API cip_status cip_writer_set_yaml(cip_writer *w, const char *path, const char *text,
+                                       cip_err *err);
+/** YAML as a person types it: a plain `1e-3`, `-.5`, `nan` or `inf`, a string in YAML 1.1, becomes
+ * that number. on_note is told, with code TYPE, of what is stored as something that its text does
+ * not show (`017` as octal, `12:30` as sexagesimal, `yes`, a date), and with code OK of a string
+ * that looks like a number (`0o17`). Errors as above; CANCELLED by on_note. */
+CIP_API cip_status cip_writer_set_typed(cip_writer *w, const char *path, const char *text,
+                                        cip_err *err);
+/** A copy of a node of an open file, with all below it. UNSUPPORTED, by its path, for an array
+ * whose data are not in the tree: cip_put_array takes it. `node` NULL passes on the status in err
+ * (or ARG). */
+CIP_API cip_status cip_writer_set_node(cip_writer *w, const char *path, const cip_file *from,
+                                       const cip_node *node, cip_err *err);
 
 /** Writes an array: ndim lengths in `shape`, elements packed in C order at `data`, which is the
  * caller's again when this returns. `opts` may be NULL. */

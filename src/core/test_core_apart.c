@@ -70,7 +70,7 @@ static void write_input(void)
     assert_int_equal(cip_put_view(w, "v", "a", "[::-2]", &err), CIP_OK);
     assert_int_equal(cip_put(w, "m", i4, 1, shape, six, CIP_ARRAY_OPTIONS(.mask = mask), &err),
                      CIP_OK);
-    assert_int_equal(cip_set_string(w, "who", "me", &err), CIP_OK);
+    assert_int_equal(cip_writer_set_string(w, "who", "me", &err), CIP_OK);
     assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
 }
 

@@ -26,7 +26,7 @@ static int setup(void **state)
     if (!scratch_open(&s) || chdir(s.dir) != 0)
         return -1;
     OK(cip_create("in.asdf", NULL, &w, err));
-    OK(cip_set_string(w, "name", "first", err));
+    OK(cip_writer_set_string(w, "name", "first", err));
     OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, values, NULL, err));
     OK(cip_writer_commit(w, err));
     OK(cip_convert("in.asdf", "plain.ra", CIP_CONVERT_OPTIONS(.path = "a"), err));
@@ -470,7 +470,7 @@ static void what_hears_of_an_update_stops_it(void **state)
         expect_stop(cip_edit_defrag(e, on_finding, &drop, NULL), &drop);
         cip_edit_abort(e);
         OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_set(e, "meta/name", "x", err));
+        OK(cip_edit_set_string(e, "meta/name", "x", err));
         assert_int_equal(cip_edit_plan(e, on_bytes, &plan, NULL),
                          k == 0 ? CIP_OK : CIP_ERR_CANCELLED);
         assert_true(plan.calls > 0);

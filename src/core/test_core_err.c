@@ -108,7 +108,7 @@ static void what_is_put_from_nothing_makes_the_commit_fail(void **state)
         if (i == 0)
             cip_put_array(w, "a", cip_find(f, "none", &why), NULL, NULL, &why);
         else if (i == 1)
-            cip_set_node(w, "a", cip_tree_get(cip_file_tree(f), "none", &why), &why);
+            cip_writer_set_node(w, "a", f, cip_tree_get(cip_file_tree(f), "none", &why), &why);
         else
             cip_put_filled(w, "a", cip_dtype_parse("flaot", &why), 0, NULL, NULL, NULL, &why);
         assert_int_equal(cip_writer_commit(w, NULL), i < 2 ? CIP_ERR_NOT_FOUND : CIP_ERR_FORMAT);

@@ -324,45 +324,45 @@ static cip_status do_view(script *s)
 
 static cip_status do_string(script *s)
 {
-    return s->e != NULL ? cip_edit_set(s->e, s->word[1], s->word[2], NULL)
-                        : cip_set_string(s->w, s->word[1], s->word[2], NULL);
+    return s->e != NULL ? cip_edit_set_string(s->e, s->word[1], s->word[2], NULL)
+                        : cip_writer_set_string(s->w, s->word[1], s->word[2], NULL);
 }
 
 static cip_status do_int(script *s)
 {
     int64_t v = strtoll(s->word[2], NULL, 10);
     return s->e != NULL ? cip_edit_set_int(s->e, s->word[1], v, NULL)
-                        : cip_set_int(s->w, s->word[1], v, NULL);
+                        : cip_writer_set_int(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_uint(script *s)
 {
-    return cip_set_uint(s->w, s->word[1], strtoull(s->word[2], NULL, 10), NULL);
+    return cip_writer_set_uint(s->w, s->word[1], strtoull(s->word[2], NULL, 10), NULL);
 }
 
 static cip_status do_double(script *s)
 {
     double v = strtod(s->word[2], NULL);
     return s->e != NULL ? cip_edit_set_double(s->e, s->word[1], v, NULL)
-                        : cip_set_double(s->w, s->word[1], v, NULL);
+                        : cip_writer_set_double(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_bool(script *s)
 {
     bool v = s->word[2][0] == 't';
     return s->e != NULL ? cip_edit_set_bool(s->e, s->word[1], v, NULL)
-                        : cip_set_bool(s->w, s->word[1], v, NULL);
+                        : cip_writer_set_bool(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_null(script *s)
 {
-    return cip_set_null(s->w, s->word[1], NULL);
+    return cip_writer_set_null(s->w, s->word[1], NULL);
 }
 
 static cip_status do_yaml(script *s)
 {
     return s->e != NULL ? cip_edit_set_yaml(s->e, s->word[1], s->word[2], NULL)
-                        : cip_set_yaml(s->w, s->word[1], s->word[2], NULL);
+                        : cip_writer_set_yaml(s->w, s->word[1], s->word[2], NULL);
 }
 
 static cip_status do_typed(script *s)
@@ -375,8 +375,10 @@ static cip_status do_node(script *s)
 {
     cip_file *f = NULL;
     cip_status st = cip_open(s->word[2], NULL, &f, NULL);
+    const cip_node *n = cip_tree_get(cip_file_tree(f), s->word[3], NULL);
     if (st == CIP_OK)
-        st = cip_set_node(s->w, s->word[1], cip_tree_get(cip_file_tree(f), s->word[3], NULL), NULL);
+        st = s->e != NULL ? cip_edit_set_node(s->e, s->word[1], f, n, NULL)
+                          : cip_writer_set_node(s->w, s->word[1], f, n, NULL);
     cip_file_close(f);
     return st;
 }

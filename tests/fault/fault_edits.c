@@ -50,8 +50,8 @@ static void make_asdf(const char *dir, int64_t slack, const char *codec)
                                        .format_options = codec == NULL ? chain : NULL };
     numbers(v, ROWS * ROW, 0);
     must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
-    must(cip_set_string(w, "meta/name", "M 31", &err), &err);
-    must(cip_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
+    must(cip_writer_set_string(w, "meta/name", "M 31", &err), &err);
+    must(cip_writer_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
     must(cip_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v, &packed, &err), &err);
     must(cip_put(w, "data", cip_dtype_of(CIP_I32), 2, shape, v, NULL, &err), &err);
     must(cip_writer_commit(w, &err), &err);
@@ -98,7 +98,7 @@ cip_status fault_edit(const char *path, cip_level level,
 
 static cip_status set(cip_edit *e, cip_err *err)
 {
-    return cip_edit_set(e, "meta/name", "NGC 224, the same galaxy", err);
+    return cip_edit_set_string(e, "meta/name", "NGC 224, the same galaxy", err);
 }
 
 static cip_status set_long(cip_edit *e, cip_err *err)
@@ -106,7 +106,7 @@ static cip_status set_long(cip_edit *e, cip_err *err)
     char text[3001];
     memset(text, 'x', 3000);
     text[3000] = '\0';
-    return cip_edit_set(e, "meta/name", text, err);
+    return cip_edit_set_string(e, "meta/name", text, err);
 }
 
 static cip_status remove_node(cip_edit *e, cip_err *err)
@@ -404,13 +404,13 @@ void fault_make_loose_sparse(const char *dir)
 
 static cip_status vlmetalayer(cip_edit *e, cip_err *err)
 {
-    return cip_edit_set(e, "vlmeta/unit", "K", err);
+    return cip_edit_set_string(e, "vlmeta/unit", "K", err);
 }
 
 /* The header gets another length. */
 static cip_status metalayer(cip_edit *e, cip_err *err)
 {
-    return cip_edit_set(e, "meta/unit", "K", err);
+    return cip_edit_set_string(e, "meta/unit", "K", err);
 }
 
 FAULT_EDIT(vlmetalayer)

@@ -180,7 +180,7 @@ static cip_status insert_records(cip_edit *e, cip_err *err)
 
 static cip_status set_unit(cip_edit *e, cip_err *err)
 {
-    return cip_edit_set(e, "attributes/unit", "a unit of some length", err);
+    return cip_edit_set_string(e, "attributes/unit", "a unit of some length", err);
 }
 
 static cip_status append_records(cip_edit *e, cip_err *err)

@@ -33,7 +33,7 @@ void fault_make_member(const char *dir)
     must(cip_create(path, CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = "none"), &w,
                     &err),
          &err);
-    cip_set_string(w, "name", "members", &err);
+    cip_writer_set_string(w, "name", "members", &err);
     cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values,
             CIP_ARRAY_OPTIONS(.storage = "external"), &err);
     must(cip_writer_commit(w, &err), &err);

@@ -39,7 +39,7 @@ static inline const char *edit_file(scratch *s, const char *name, bool streamed)
     for (int i = 0; i < 12; i++)
         h[i] = (int16_t)i;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_set_string(w, "meta/name", "first", err));
+    OK(cip_writer_set_string(w, "meta/name", "first", err));
     OK(cip_put(w, "image", cip_dtype_of(CIP_F32), 2, image, f, NULL, err));
     OK(cip_put(w, "packed", cip_dtype_of(CIP_I16), 2, packed, h, CIP_ARRAY_OPTIONS(.codec = "zlib"),
                err));

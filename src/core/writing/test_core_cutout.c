@@ -27,10 +27,10 @@ static int start(void **state)
     OK(cip_create(scratch_path(&s, "in.asdf"), NULL, &w, err));
     OK(cip_put(w, "image", cip_dtype_of(CIP_I16), 2, shape, v, CIP_ARRAY_OPTIONS(.mask = mask),
                err));
-    OK(cip_set_yaml(w, "table",
-                    "!core/ndarray-1.1.0 {datatype: [{name: a, datatype: int32}, {name: b, "
-                    "datatype: float32}], byteorder: little, data: [[1, 0.5], [2, 1.5]]}",
-                    err));
+    OK(cip_writer_set_yaml(w, "table",
+                           "!core/ndarray-1.1.0 {datatype: [{name: a, datatype: int32}, {name: b, "
+                           "datatype: float32}], byteorder: little, data: [[1, 0.5], [2, 1.5]]}",
+                           err));
     OK(cip_writer_commit(w, err));
     OK(cip_open(scratch_path(&s, "in.asdf"), NULL, &in, err));
     return 0;

@@ -130,7 +130,7 @@ static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
     assert_non_null(strstr(told, "lossy: the largest error of a value is "));
     expect_codec(path, "lossy", "quantize");
     e = begin(path, NULL); /* the tree, and other blocks, are changed without it */
-    OK(cip_edit_set(e, "note", "x", err));
+    OK(cip_edit_set_string(e, "note", "x", err));
     OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
     OK(cip_edit_commit(e, err));
     edit_verify(path);
@@ -307,7 +307,7 @@ static void the_file_stays_without_index_and_checksums(void **state)
     for (int i = 0; i < 400; i++) {
         char key[20];
         snprintf(key, sizeof key, "key%d", i);
-        OK(cip_edit_set(e, key, "more than there is room for", err));
+        OK(cip_edit_set_string(e, key, "more than there is room for", err));
     }
     OK(cip_edit_append(e, "plain", x, sizeof x, err));
     OK(cip_edit_commit(e, err));

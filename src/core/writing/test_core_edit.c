@@ -23,7 +23,7 @@ static void changes_show_after_the_commit_only(void **state)
     cip_file *f;
     const char *name;
     OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set(e, "meta/name", "second", err));
+    OK(cip_edit_set_string(e, "meta/name", "second", err));
     OK(cip_edit_set_int(e, "meta/n", -3, err));
     OK(cip_edit_set_double(e, "meta/x", 0.5, err));
     OK(cip_edit_set_bool(e, "meta/yes", true, err));
@@ -59,7 +59,7 @@ static void an_abort_and_an_empty_update_leave_every_byte(void **state)
     char *before = edit_bytes(path, &n);
     cip_edit *e;
     OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set(e, "meta/name", "other", err));
+    OK(cip_edit_set_string(e, "meta/name", "other", err));
     cip_edit_abort(e);
     cip_edit_abort(NULL);
     OK(cip_edit_open(path, NULL, &e, err));
@@ -92,7 +92,7 @@ static void a_file_that_changed_since_it_was_opened_is_busy(void **state)
     cip_edit *e;
     OK(cip_open(path, NULL, &f, err));
     OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_set(e, "meta/name", "a", err));
+    OK(cip_edit_set_string(e, "meta/name", "a", err));
     OK(cip_edit_commit(e, err));
     FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_edit_begin(f, &e, err));
     assert_null(e);
@@ -155,13 +155,13 @@ static void wrong_calls_are_refused(void **state)
     FAILS(CIP_ERR_ARG, "checksum",
           cip_edit_open(path, CIP_EDIT_OPTIONS(.checksum = "crc"), &e, err));
     FAILS(CIP_ERR_ARG, "", cip_edit_open(path, CIP_EDIT_OPTIONS(.codec = "zlib:x"), &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_set(NULL, "a", "b", err));
+    FAILS(CIP_ERR_ARG, "", cip_edit_set_string(NULL, "a", "b", err));
     FAILS(CIP_ERR_ARG, "", cip_edit_commit(NULL, err));
     cip_err kept = { .code = CIP_ERR_BUSY };
-    assert_int_equal(cip_edit_set(NULL, "a", "b", &kept), CIP_ERR_BUSY); /* calls chain */
+    assert_int_equal(cip_edit_set_string(NULL, "a", "b", &kept), CIP_ERR_BUSY); /* calls chain */
     OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "path", cip_edit_set(e, NULL, "b", err));
-    FAILS(CIP_ERR_ARG, "text", cip_edit_set(e, "a", NULL, err));
+    FAILS(CIP_ERR_ARG, "path", cip_edit_set_string(e, NULL, "b", err));
+    FAILS(CIP_ERR_ARG, "text", cip_edit_set_string(e, "a", NULL, err));
     FAILS(CIP_ERR_ARG, "text", cip_edit_set_yaml(e, "a", NULL, err));
     FAILS(CIP_ERR_ARG, "path", cip_edit_remove(e, NULL, err));
     FAILS(CIP_ERR_CORRUPT, "", cip_edit_set_yaml(e, "a", "[1, 2", err));
@@ -320,7 +320,7 @@ static void a_change_that_is_refused_at_the_commit_is_named(void **state)
     for (size_t i = 0; i < 290; i++)
         memcpy(list + 1 + 2 * i, "1,", 2);
     list[2 * 290] = ']';
-    OK(cip_edit_set(e, "meta/name", "second", err));
+    OK(cip_edit_set_string(e, "meta/name", "second", err));
     OK(cip_edit_set_yaml(e, "much", list, err));
     OK(cip_edit_set_int(e, "meta/n", 1, err));
     FAILS(CIP_ERR_LIMIT, "\"much\": expected at most 300", cip_edit_commit(e, err));
@@ -378,12 +378,12 @@ static void what_describes_data_is_changed_by_way_of_the_data(void **state)
     OK(cip_edit_open(path, NULL, &e, err));
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         snprintf(at, sizeof at, "%simage/%s", i % 2 == 0 ? "/" : "", keys[i]);
-        FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_set(e, at, "x", err));
+        FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_set_string(e, at, "x", err));
         FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_remove(e, at, err));
     }
     cip_edit_abort(e);
     OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set(e, "imageshape", "round", err));
+    OK(cip_edit_set_string(e, "imageshape", "round", err));
     OK(cip_edit_commit(e, err));
     edit_verify(path);
 }
@@ -401,7 +401,7 @@ static void an_update_of_which_a_call_failed_is_not_made(void **state)
         cip_edit *e;
         cip_err found = CIP_ERR_INIT;
         OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_set(e, "meta/name", "second", err));
+        OK(cip_edit_set_string(e, "meta/name", "second", err));
         cip_status st = i == 0   ? cip_edit_write(e, "image", "[1, 2:5]", ones, sizeof ones, &found)
                         : i == 1 ? cip_edit_set_int(e, "meta/name/x", 1, &found)
                         : i == 2 ? cip_edit_remove(e, "none", &found)
@@ -522,7 +522,7 @@ static void defrag_tells_what_it_drops(void **state)
     OK(cip_edit_remove(e, "image", err));
     OK(cip_edit_defrag(e, count_findings, &n, err));
     assert_int_equal(n, 1);
-    FAILS(CIP_ERR_ARG, "last change", cip_edit_set(e, "meta/name", "x", err));
+    FAILS(CIP_ERR_ARG, "last change", cip_edit_set_string(e, "meta/name", "x", err));
     cip_edit_abort(e);
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_remove(e, "image", err));
@@ -555,7 +555,7 @@ static void a_plan_says_what_would_be_written_and_ends_the_changes(void **state)
     OK(cip_edit_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
     assert_non_null(strstr(t.text, "write 54 bytes at "));
-    FAILS(CIP_ERR_ARG, "planned already", cip_edit_set(e, "meta/name", "x", err));
+    FAILS(CIP_ERR_ARG, "planned already", cip_edit_set_string(e, "meta/name", "x", err));
     FAILS(CIP_ERR_ARG, "planned already", cip_edit_commit(e, err));
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
@@ -605,7 +605,7 @@ static void the_same_update_gives_the_same_bytes(void **state)
         const char *path = edit_file(&s, i == 0 ? "l.asdf" : "m.asdf", false);
         cip_edit *e;
         OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.history = "why", .level = (cip_level)i), &e, err));
-        OK(cip_edit_set(e, "meta/name", "a much longer name than there was before", err));
+        OK(cip_edit_set_string(e, "meta/name", "a much longer name than there was before", err));
         OK(cip_edit_commit(e, err));
         bytes[i] = edit_bytes(path, i == 0 ? &n : &m);
     }

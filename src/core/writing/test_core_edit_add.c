@@ -112,7 +112,7 @@ static void several_come_in_one_update(void **state)
                           NULL, err));
     OK(cip_edit_put(e, "in", cip_dtype_of(CIP_I16), 2, two, six,
                     CIP_ARRAY_OPTIONS(.storage = "inline"), err));
-    OK(cip_edit_set(e, "note", "four of them", err));
+    OK(cip_edit_set_string(e, "note", "four of them", err));
     OK(cip_edit_move(e, "a", "by/name", false, err));
     OK(cip_slab_write(slab, CIP_BOX({ 0, 1 }, { 2, 3 }), six, 8, err));
     OK(cip_edit_commit(e, err));
@@ -169,7 +169,7 @@ static void a_path_that_was_taken_since_is_refused(void **state)
     cip_slab *slab;
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_edit_set(e, "x", "a value", err));
+    OK(cip_edit_set_string(e, "x", "a value", err));
     FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
@@ -188,7 +188,7 @@ static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
     cip_slab *slab;
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_edit_set(e, "x", "a value", err));
+    OK(cip_edit_set_string(e, "x", "a value", err));
     FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_plan(e, take_text, &said, err));
     FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
     now = edit_bytes(path, &m);

@@ -90,7 +90,7 @@ static cip_status change(cip_edit *e, cip_err *err)
     static const float seven = 7;
     static const int16_t rows[] = { 50, 51, 52, 53 };
     static const int64_t shape[] = { 2 }, less[] = { 2 };
-    cip_edit_set(e, "meta/name", "a longer name than the first", err);
+    cip_edit_set_string(e, "meta/name", "a longer name than the first", err);
     cip_edit_write(e, "image", "[1, 2]", &seven, sizeof seven, err);
     cip_edit_append(e, "packed", rows, sizeof rows, err);
     cip_edit_resize(e, "few", 1, less, err);
@@ -248,7 +248,7 @@ static cip_status change_elsewhere(place *p, cip_err *err)
                                       : cip_edit_open_io(&reads, &writes, p->file, NULL, &e, err);
     if (st != CIP_OK)
         return st;
-    cip_edit_set(e, "meta/name", "other", err);
+    cip_edit_set_string(e, "meta/name", "other", err);
     return cip_edit_commit(e, err);
 }
 
@@ -408,7 +408,7 @@ static void frames_have_their_metadata_changed_anywhere(void **state)
         cip_edit *e;
         place_open_of(&p, kind, frame, nframe, &f);
         OK(cip_edit_begin(f, &e, err));
-        OK(cip_edit_set(e, "vlmeta/info/unit", "K", err));
+        OK(cip_edit_set_string(e, "vlmeta/info/unit", "K", err));
         OK(cip_edit_set_double(e, "vlmeta/info/scale", 0.5, err));
         OK(cip_edit_move(e, "vlmeta/info/unit", "meta/unit", false, err));
         OK(cip_edit_remove(e, "vlmeta/info", err));

@@ -47,7 +47,7 @@ static void anything_but_descriptions_of_data_may_change(void **state)
     OK(try_change(e, "image:", "# by hand\npicture:", err));
     OK(try_change(e, "name: first", "name: second, more: [1]", err));
     OK(try_change(e, "[10, 20, 30]", "[7, 8, 9]", err));
-    OK(cip_edit_set(e, "note", "and a value", err));
+    OK(cip_edit_set_string(e, "note", "and a value", err));
     OK(cip_edit_commit(e, err));
     OK(cip_open(path, NULL, &f, err));
     const char *name;

@@ -43,7 +43,7 @@ static void change(cip_edit *e)
     OK(cip_edit_write(e, "b", "[20:45]", some, sizeof some, err));
     OK(cip_edit_append(e, "", rows, sizeof rows, err));
     OK(cip_edit_resize(e, "", 1, shape, err));
-    OK(cip_edit_set(e, "attributes/unit", "K", err));
+    OK(cip_edit_set_string(e, "attributes/unit", "K", err));
     OK(cip_edit_commit(e, err));
 }
 

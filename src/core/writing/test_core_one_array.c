@@ -59,7 +59,7 @@ static void metadata_go_where_the_format_has_a_place(void **state)
         const char *unit = "";
         cip_memory *m;
         cip_writer *w = create(file[i].name, &m);
-        OK(cip_set_string(w, "metadata", "K", &err));
+        OK(cip_writer_set_string(w, "metadata", "K", &err));
         OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
         OK(cip_writer_commit(w, &err));
         cip_file *f = open_it(m);
@@ -166,7 +166,7 @@ static void frames_grow_and_change(void **state)
         assert_row(path, "[-1]", 3, 1.5, 2);
         OK(cip_open(path, NULL, &f, &err));
         OK(cip_edit_begin(f, &e, &err));
-        OK(cip_edit_set(e, "vlmeta/quality", "good", &err));
+        OK(cip_edit_set_string(e, "vlmeta/quality", "good", &err));
         OK(cip_edit_write(e, "", "[0:2]", fixed, sizeof fixed, &err));
         OK(cip_edit_commit(e, &err));
         cip_file_close(f);

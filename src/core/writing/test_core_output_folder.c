@@ -287,7 +287,7 @@ static void put_rows(cip_writer *w)
         rows[i] = (row){ i, { (float)i / 2, -1 } };
     OK(cip_dtype_of_text(&a, text, strlen(text), false, &d, err));
     OK(cip_put(w, "rows", d, 1, shape, rows, NULL, err));
-    OK(cip_set_string(w, "attributes/unit", "m", err));
+    OK(cip_writer_set_string(w, "attributes/unit", "m", err));
     OK(cip_writer_commit(w, err));
     cip_arena_clear(&a);
 }

@@ -40,7 +40,7 @@ static void put(cip_writer *w, int what)
     for (int i = 0; i < 2000 * 700; i++)
         values[i] = (float)i / 3;
     if (what != PLAIN)
-        cip_set_string(w, "meta/name", "first", NULL);
+        cip_writer_set_string(w, "meta/name", "first", NULL);
     cip_put(w, what == PLAIN ? "" : "a", cip_dtype_of(CIP_F32), 2, what == LARGE ? large : shape,
             values, NULL, NULL);
     if (what == OUTSIDE)
@@ -167,7 +167,7 @@ static cip_status change_outside(cip_edit *e, cip_err *err)
 {
     const float seven = 7;
     cip_edit_write(e, "a", "[2, 3]", &seven, sizeof seven, err);
-    cip_edit_set(e, "meta/name", "a name that is longer than the first", err);
+    cip_edit_set_string(e, "meta/name", "a name that is longer than the first", err);
     return cip_edit_commit(e, err);
 }
 
@@ -299,7 +299,7 @@ static void what_failed_before_reaches_no_store(void **state)
     (void)state;
     OK(cip_create_io(&writes, f, NULL, &w, err));
     put(w, TREE);
-    FAILS(CIP_ERR_TYPE, "", cip_set_int(w, "meta/name/deeper", 1, err));
+    FAILS(CIP_ERR_TYPE, "", cip_writer_set_int(w, "meta/name/deeper", 1, err));
     FAILS(CIP_ERR_TYPE, "", cip_writer_commit(w, err));
     assert_true(s.calls == 0 && f->closed == 1 && f->complete == 0);
     OK(cip_create_memory("asdf", NULL, &m, &w, err));
@@ -416,7 +416,7 @@ static cip_status change(cip_edit *e, int kind, cip_err *err)
         cip_edit_write(e, "image", "[1, 2]", &seven, sizeof seven, err);
         break;
     case NAME:
-        cip_edit_set(e, "meta/name", "second", err);
+        cip_edit_set_string(e, "meta/name", "second", err);
         cip_edit_write(e, "image", "[3, 5]", &seven, sizeof seven, err);
         break;
     case ROWS:
@@ -430,7 +430,7 @@ static cip_status change(cip_edit *e, int kind, cip_err *err)
         cip_edit_defrag(e, NULL, NULL, err);
         break;
     case MOVED:
-        cip_edit_set(e, "meta/text", text, err);
+        cip_edit_set_string(e, "meta/text", text, err);
         break;
     default:
         break;

@@ -98,15 +98,15 @@ static void tree_and_arrays_come_out_again(void **state)
     double d = 0;
     int64_t i = 0;
     const char *text;
-    OK(cip_set_string(w, "instrument/name", "WFI", &err));
+    OK(cip_writer_set_string(w, "instrument/name", "WFI", &err));
     OK(cip_put(w, "image", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-    OK(cip_set_int(w, "instrument/n", -5, &err));
-    OK(cip_set_uint(w, "instrument/u", INT64_MAX, &err));
-    OK(cip_set_double(w, "instrument/x", 1.5, &err));
-    OK(cip_set_bool(w, "instrument/b", true, &err));
-    OK(cip_set_null(w, "instrument/nothing", &err));
-    OK(cip_set_yaml(w, "instrument/list", "[1, {a: two}]", &err));
-    OK(cip_set_string(w, "instrument/list/2", "third", &err));
+    OK(cip_writer_set_int(w, "instrument/n", -5, &err));
+    OK(cip_writer_set_uint(w, "instrument/u", INT64_MAX, &err));
+    OK(cip_writer_set_double(w, "instrument/x", 1.5, &err));
+    OK(cip_writer_set_bool(w, "instrument/b", true, &err));
+    OK(cip_writer_set_null(w, "instrument/nothing", &err));
+    OK(cip_writer_set_yaml(w, "instrument/list", "[1, {a: two}]", &err));
+    OK(cip_writer_set_string(w, "instrument/list/2", "third", &err));
     OK(cip_put(w, "deep/er/packed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
                CIP_ARRAY_OPTIONS(.codec = "zlib:9"), &err));
     OK(cip_put(w, "listed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
@@ -155,7 +155,7 @@ static void losses_are_refused(void **state)
     (void)state;
     const uint8_t mask[12] = { 1 };
     cip_writer *w = create("one.npy", NULL);
-    OK(cip_set_int(w, "n", 1, &err));
+    OK(cip_writer_set_int(w, "n", 1, &err));
     OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
     assert_int_equal(cip_writer_commit(w, NULL), CIP_ERR_UNSUPPORTED);
     w = create("one.npy", NULL);
@@ -238,13 +238,13 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             st = put12(w, "a", NULL);
             break; /* over one */
         case 3:
-            st = cip_set_int(w, "a/b", 1, NULL);
+            st = cip_writer_set_int(w, "a/b", 1, NULL);
             break;
         case 4:
-            st = cip_set_int(w, "a", 1, NULL);
+            st = cip_writer_set_int(w, "a", 1, NULL);
             break;
         case 5:
-            st = cip_set_yaml(w, "", "{}", NULL);
+            st = cip_writer_set_yaml(w, "", "{}", NULL);
             break;
         case 6:
             st = put12(w, "", NULL);
@@ -285,13 +285,13 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             expected = CIP_ERR_CORRUPT;
             break;
         case 18:
-            st = cip_set_string(w, "t", "\xff", NULL);
+            st = cip_writer_set_string(w, "t", "\xff", NULL);
             break;
         case 19:
-            st = cip_set_string(w, "t", NULL, NULL);
+            st = cip_writer_set_string(w, "t", NULL, NULL);
             break;
         case 20:
-            st = cip_set_yaml(w, "t", "[", NULL);
+            st = cip_writer_set_yaml(w, "t", "[", NULL);
             expected = CIP_ERR_CORRUPT;
             break;
         case 21:
@@ -306,7 +306,7 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             st = cip_put_view(w, "a/b", "a/b", "[1]", NULL);
             break;
         case 24:
-            st = cip_set_node(w, "n", NULL, NULL);
+            st = cip_writer_set_node(w, "n", NULL, NULL, NULL);
             break;
         case 25:
             st = cip_put_array(w, "n", NULL, NULL, NULL, NULL);
@@ -341,7 +341,7 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
         if (st != expected)
             fail_msg("case %d: %s instead of %s", i, cip_status_name(st),
                      cip_status_name(expected));
-        assert_int_equal(cip_set_int(w, "later", 1, NULL), expected);
+        assert_int_equal(cip_writer_set_int(w, "later", 1, NULL), expected);
         assert_int_equal(cip_writer_commit(w, NULL), expected);
         assert_int_equal(empty_dir(), 0);
     }
@@ -353,9 +353,9 @@ static void getters_failures_are_passed_on(void **state)
     cip_writer *w = create("x.asdf", NULL);
     (void)state;
     err.code = CIP_ERR_NOT_FOUND;
-    assert_int_equal(cip_set_int(NULL, "a", 1, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_writer_set_int(NULL, "a", 1, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_put_array(w, "a", NULL, NULL, NULL, &err), CIP_ERR_NOT_FOUND);
-    assert_int_equal(cip_set_node(w, "a", NULL, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_writer_set_node(w, "a", NULL, NULL, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_writer_commit(NULL, &err), CIP_ERR_NOT_FOUND);
@@ -667,7 +667,7 @@ static void nodes_are_copied_whole(void **state)
                                   "again: *x\n",
                                   &mem);
     cip_writer *w = create("copy.asdf", NULL);
-    OK(cip_set_node(w, "copied", cip_file_tree(in), &err));
+    OK(cip_writer_set_node(w, "copied", in, cip_file_tree(in), &err));
     cip_file_close(in);
     free(mem);
     OK(cip_writer_commit(w, &err));
@@ -695,7 +695,7 @@ static cip_status write_all(const cip_allocator *from)
     snprintf(path, sizeof path, "%s/fail.asdf", dir);
     cip_create(path, CIP_WRITE_OPTIONS(.allocator = from, .threads = 1, .level = CIP_LEVEL_PROCESS),
                &w, &err);
-    cip_set_yaml(w, "a", "[1, 2]", &err);
+    cip_writer_set_yaml(w, "a", "[1, 2]", &err);
     cip_put(w, "b", cip_dtype_of(CIP_I32), 2, shape34, twelve,
             CIP_ARRAY_OPTIONS(.codec = "lz4", .mask = mask), &err);
     cip_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err);

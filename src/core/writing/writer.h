@@ -106,8 +106,5 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
 /* Elements that were given or wait (dtype, nelem and mem or io) to the store as array `index`. */
 cip_status cip_writer_run(cip_writer *w, size_t index, const cip_array_form *form,
                           const cip_source *from, cip_err *err);
-/* A copy of a node and all below it. LIMIT beyond the limits' depth. */
-cip_status cip_node_copy(cip_env *env, cip_arena *a, const cip_node *node, const cip_node **out,
-                         cip_err *err);
 
 #endif

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static cip_status change(cip_edit *e, unsigned how)
 {
     static const char *const path[] = { "vlmeta/a", "vlmeta/a/b", "meta/a", "vlmeta/info/0" };
-    cip_status st = cip_edit_set(e, path[how & 3], "a value", NULL);
+    cip_status st = cip_edit_set_string(e, path[how & 3], "a value", NULL);
     if (st == CIP_OK && (how & 4) != 0)
         st = cip_edit_move(e, path[how & 3], "meta/moved", true, NULL);
     if (st == CIP_OK && (how & 8) != 0)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Updates of the metadata tree: values by path, nodes that go or move, the whole text. */
+#include "core/writing/edit_impl.h"
+#include "core/writing/given.h"
+
+static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
+{
+    const cip_node *n;
+    const cip_maker m = { &e->file->env, &e->arena, e->file->format->tag_prefix, &e->notes };
+    CIP_TRY(cip_edit_check(e, e->ops->set != NULL, "setting a value", err));
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    CIP_TRY(cip_given_make(value, &m, &n, err));
+    return e->ops->set(e->state, path, n, err);
+}
+
+static cip_status change(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
+{
+    CIP_EDIT_CHANGE_BY(e, cip_given_pointer(value), err, set(e, path, value, why));
+}
+
+cip_status cip_edit_set_string(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(STRING, .text = text), err);
+}
+
+cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(INT, .i = value), err);
+}
+
+cip_status cip_edit_set_uint(cip_edit *e, const char *path, uint64_t value, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(UINT, .u = value), err);
+}
+
+cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(DOUBLE, .d = value), err);
+}
+
+cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(BOOL, .truth = value), err);
+}
+
+cip_status cip_edit_set_null(cip_edit *e, const char *path, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(NULL, .node = NULL), err);
+}
+
+cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(YAML, .text = text), err);
+}
+
+cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(TYPED, .text = text), err);
+}
+
+cip_status cip_edit_set_node(cip_edit *e, const char *path, const cip_file *from,
+                             const cip_node *node, cip_err *err)
+{
+    return change(e, path, CIP_GIVEN(NODE, .file = from, .node = node), err);
+}
+
+static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing a value", err));
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    return e->ops->remove(e->state, path, err);
+}
+
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, remove_node(e, path, why));
+}
+
+static cip_status move_node(cip_edit *e, const char *from, const char *to, bool replace,
+                            cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving a value", err));
+    if (from == NULL || to == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
+    return e->ops->move(e->state, from, to, replace, err);
+}
+
+cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, move_node(e, from, to, replace, why));
+}
+
+cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
+{
+    cip_bytes t;
+    CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
+    CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the tree's text", err));
+    if (text == NULL || nbytes == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected places for the text, found NULL");
+    CIP_TRY(e->ops->text(e->state, &t, err));
+    *text = (const char *)t.ptr;
+    *nbytes = t.len;
+    return CIP_OK;
+}
+
+static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+{
+    CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the tree's text", err));
+    if (text == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
+}
+
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, replace_text(e, text, nbytes, why));
+}
