@@ -227,10 +227,9 @@ static void print_rows(const cip_file *f, bool table)
                 pad(cells[i].head, width[i] + 2);
             else
                 puts(cells[i].head);
-        for (size_t i = 0; i < cip_file_narray(f); i++) {
-            const listed l = look_at(f, cip_file_array(f, i));
-            if (array_is_twice(f, l.array))
-                continue;
+        size_t at = 0;
+        for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
+            const listed l = look_at(f, a);
             if (pass == 0)
                 widen(&l, table ? NCELL : 1, width);
             else
@@ -242,10 +241,9 @@ static void print_rows(const cip_file *f, bool table)
 static void list(lister *ls, const char *path, const cip_file *f, bool several)
 {
     if (ls->o->json) {
-        for (size_t i = 0; i < cip_file_narray(f); i++) {
-            const listed l = look_at(f, cip_file_array(f, i));
-            if (array_is_twice(f, l.array))
-                continue;
+        size_t at = 0;
+        for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
+            const listed l = look_at(f, a);
             print_json(path, &l, !ls->any);
             ls->any = true;
         }

@@ -119,11 +119,11 @@ static int stat_arrays(const report *r)
 {
     int rc = EXIT_FINE;
     bool none = true;
+    size_t at = 0;
     cip_read_args args = { .size = sizeof args, .progress = show_progress, .user = r->o->bar };
     r->o->bar->unit = "elements";
-    for (size_t i = 0; i < cip_file_narray(r->file); i++) {
-        const cip_array *a = cip_file_array(r->file, i);
-        if (array_is_twice(r->file, a) || (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK))
+    for (const cip_array *a; (a = cip_file_next_array(r->file, NULL, &at)) != NULL;) {
+        if (!has_numbers(a) && cip_array_state(a, NULL) == CIP_OK)
             continue; /* what cannot be read is said */
         if (r->o->check)
             note_unchecked(r->name, r->file, a);

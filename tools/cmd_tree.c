@@ -78,9 +78,10 @@ static int look_at(void *user, const char *path, const cip_node *n, uint32_t dep
         return 0;
     if (s->by_value && (text == NULL || regexec(&s->value, text, 0, NULL, 0) != 0))
         return 0;
-    if (type_fits(s, n))
-        print_found(s, path, n);
-    return 0;
+    if (!type_fits(s, n))
+        return 0;
+    print_found(s, path, n);
+    return s->type != NULL && strcmp(s->type, "array") == 0; /* not a quantity's value again */
 }
 
 static bool compile(regex_t *r, const char *text, const char *option)

@@ -64,9 +64,6 @@ int cat_failed(const target *t, const opts *o, cip_err *err);
  * by the path that the second word is: what was a PATH without such files stays one. EXIT_FINE, or
  * the exit status after a complaint. */
 int files_or_path(const opts *o, int max, bool *files);
-/* Whether the array is also in the file by the path of what holds it, as a quantity's value is by
- * the quantity's: listings show that one. */
-bool array_is_twice(const cip_file *f, const cip_array *a);
 /* Says to stderr when --check has no checksum to compare the array's data with. */
 void note_unchecked(const char *name, const cip_file *f, const cip_array *a);
 

@@ -39,18 +39,6 @@ static cip_dtype *dtype_option(const char *option, const char *text, int *rc)
     return NULL;
 }
 
-bool array_is_twice(const cip_file *f, const cip_array *a)
-{
-    const char *path = cip_array_path(a), *slash = strrchr(path, '/');
-    if (slash == NULL || strcmp(slash, "/value") != 0)
-        return false;
-    char *above = strndup(path, (size_t)(slash - path));
-    const cip_array *same = above != NULL ? cip_find(f, above, NULL) : NULL;
-    const bool twice = same != NULL && strcmp(cip_array_path(same), above) == 0;
-    free(above);
-    return twice;
-}
-
 static bool are_files(const opts *o)
 {
     for (int i = 1; i < o->npos; i++)

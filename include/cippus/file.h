@@ -114,6 +114,12 @@ CIP_API uint64_t cip_file_checkpoints_nbytes(const cip_file *file);
 /** Arrays in the order of the tree. */
 CIP_API size_t cip_file_narray(const cip_file *file);
 CIP_API const cip_array *cip_file_array(const cip_file *file, size_t i);
+/** The next array, from *at (0 at first) on, whose path fits the pattern (NULL: any), or NULL; *at
+ * is then where to go on. In patterns `*` is any text within a step, and `**` any text:
+ * "roman/`**`" are all below `roman`. As whole steps `**` may be none: with "/data" behind it,
+ * "data" fits too. A quantity comes once, by its own path: cip_file_array() gives its value's as
+ * well. */
+CIP_API const cip_array *cip_file_next_array(const cip_file *file, const char *pattern, size_t *at);
 /** The array at `path` (as cip_tree_get reads paths; "", "." or NULL: the only one). A step into a
  * record's field is not part of it (see cip_read_args.field). NULL with NOT_FOUND, or ARG when
  * there are several. */
@@ -133,12 +139,21 @@ typedef int cip_visit_fn(void *user, const char *path, const cip_node *node, uin
  * way. LIMIT over cip_limits.max_expansion nodes. */
 CIP_API cip_status cip_tree_visit(const cip_file *file, const cip_node *node, cip_visit_fn *fn,
                                   void *user, cip_err *err);
+/** The same for those nodes of the tree whose path and whose tag fit these patterns (as for
+ * cip_file_next_array; NULL: any), such as "tag:stsci.edu:asdf/unit/quantity-*". */
+CIP_API cip_status cip_tree_find(const cip_file *file, const char *path, const char *tag,
+                                 cip_visit_fn *fn, void *user, cip_err *err);
 /** Whether what is at `path` in the tree tells how this very file came about (an ASDF file's
  * `history`) or how its only array lies in it (a RawArray's `eltype`), which a file with the same
  * arrays has no need of. */
 CIP_API bool cip_tree_is_own(const cip_file *file, const char *path);
-/** The array that a node of the tree describes, or NULL. */
+/** The array that a node of the tree describes, or that is its value (of a quantity: a mapping of
+ * `value` and `unit`), or NULL. */
 CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node *node);
+/** The mapping or list that holds the array in the tree, for what stands beside it; of a quantity,
+ * and of its value, the quantity: cip_tree_get_string(cip_array_parent(f, a), "unit", ...). NULL
+ * where there is none. */
+CIP_API const cip_node *cip_array_parent(const cip_file *file, const cip_array *array);
 
 /** Facts about the file in words, in order: key and value, both borrowed. False at the end. */
 CIP_API bool cip_file_fact(const cip_file *file, size_t i, const char **key, const char **value);

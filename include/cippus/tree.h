@@ -50,10 +50,10 @@ CIP_API const cip_node *cip_node_key(const cip_node *node, size_t i);
  * (may be NULL). NULL for sequences and mappings. */
 CIP_API const char *cip_node_text(const cip_node *node, size_t *len);
 
-/** The node at `path` below `node`: keys joined by `/`, list items by number, `~1` and `~0` as in
- *  JSON pointers, a leading `/` optional, "" is the node itself. A key is named by its text, an
- *  integer also in decimal (`16` for 0x10); where a mapping has a string and another key of one
- * text
+/** The node at `path` below `node` (docs/guide/paths.md): keys joined by `/`, list items by number,
+ * `~1` and `~0` as in JSON pointers, a leading `/` optional, "" is the node itself. A key is named
+ * by its text, an integer also in decimal (`16` for 0x10); where a mapping has a string and another
+ * key of one text
  *  (`"1"` and 1) the text alone is the other key, and in double quotes (`a/"1"/b`) the string, as
  *  paths are listed. In double quotes a step is always the string between them, if there is one.
  *  A key that is a collection is `?` and the number of its pair. NULL with NOT_FOUND, naming the

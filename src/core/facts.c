@@ -52,11 +52,6 @@ bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **v
     return true;
 }
 
-const cip_array *cip_array_of_node(const cip_file *f, const cip_node *node)
-{
-    return f == NULL || node == NULL ? NULL : cip_file_array_of_node(f, node);
-}
-
 const cip_finding *cip_file_finding(const cip_file *f, size_t i)
 {
     /* The list has a lock of its own, so looking at it changes nothing that a reader could see. */
@@ -163,7 +158,7 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
 
 /* --- finding ------------------------------------------------------------------------------- */
 
-static const cip_array *array_at(const cip_file *f, const char *path, size_t len)
+const cip_array *cip_file_array_at(const cip_file *f, const char *path, size_t len)
 {
     size_t i = cip_strmap_get(&f->by_path, (cip_bytes){ (const uint8_t *)path, len });
     return i == SIZE_MAX ? NULL : f->layout->array[i];
@@ -171,7 +166,7 @@ static const cip_array *array_at(const cip_file *f, const char *path, size_t len
 
 const cip_array *cip_file_whole(const cip_file *f)
 {
-    return f->layout->narray > 1 ? array_at(f, "", 0) : NULL;
+    return f->layout->narray > 1 ? cip_file_array_at(f, "", 0) : NULL;
 }
 
 /* "one of 6 arrays: counts, image, ...": as many paths as there is room for. */
@@ -209,7 +204,7 @@ static const cip_array *longest_array(const cip_file *f, const char *path, const
 {
     for (size_t n = strlen(path); n != 0; n--) {
         if (path[n] == '\0' || path[n] == '/') {
-            const cip_array *a = array_at(f, path, n);
+            const cip_array *a = cip_file_array_at(f, path, n);
             if (a != NULL) {
                 *rest = path[n] == '/' ? path + n + 1 : path + n;
                 return a;

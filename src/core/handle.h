@@ -78,6 +78,8 @@ const cip_format *cip_format_to_write(const char *name, const char *path, const 
 
 /* The array that has no path while others have one, or NULL: all of them together, as records. */
 const cip_array *cip_file_whole(const cip_file *f);
+/* The array that is listed by this very path, of `len` bytes, or NULL. */
+const cip_array *cip_file_array_at(const cip_file *f, const char *path, size_t len);
 /* The first array that the node describes, or NULL. */
 const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node);
 
