@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 folders=(src include tools tests examples bench bindings samples)
-checks=(format clang layers headers apidoc exports names sizes readmes version licence)
+checks=(format clang layers headers apidoc exports messages names sizes readmes version licence)
 
 # files PATTERN...: the files of the tree that have one of these names
 files() {
@@ -65,6 +65,13 @@ check_apidoc() {
 
 check_exports() {
     scripts/exports.sh "${BUILD:-build/release}"
+}
+
+# Programs in other languages show them too; the command says in its own words what it can do.
+check_messages() {
+    files '*.c' '*.h' | grep '^src/' | grep -vE '/(test|fuzz)_[^/]*$|_testing\.h$' |
+        xargs grep -nE '^[^"]*("[^"]*"[^"]*)*"[^"]*(cippus [a-z]|--[a-z])' |
+        refuse "messages of the library name no command and no option of it"
 }
 
 # A backtrace line is an address. A public header may share its name with an internal one; a test

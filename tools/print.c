@@ -147,9 +147,24 @@ static size_t option_at(const char *text, char *option, size_t cap)
     return 0;
 }
 
+/* The command that does what a call of the library does that `text` starts with; *len of the call.
+ */
+static const char *command_at(const char *text, size_t *len)
+{
+    static const char *const calls[][2] = { { "cip_recover", "recover" },
+                                            { "cip_convert", "convert" },
+                                            { "cip_verify", "verify" },
+                                            { "cip_edit_defrag", "defrag" } };
+    *len = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strlen(calls[i][0]) == *len && strncmp(text, calls[i][0], *len) == 0)
+            return calls[i][1];
+    *len = 0;
+    return NULL;
+}
+
 void print_words(FILE *f, const char *text)
 {
-    static const char *const calls[] = { "recover", "convert" };
     char *words = NULL, option[32];
     bool quoted = false; /* a file's own words; no apostrophe as in "file's" */
     size_t n, len;
@@ -161,11 +176,9 @@ void print_words(FILE *f, const char *text)
         len = starts ? option_at(p, option, sizeof option) : 0;
         if (len != 0)
             fprintf(out, "--%s", option);
-        for (size_t i = 0; len == 0 && starts && i < sizeof calls / sizeof calls[0]; i++)
-            if (strncmp(p, "cip_", 4) == 0 && strncmp(p + 4, calls[i], strlen(calls[i])) == 0) {
-                len = 4 + strlen(calls[i]);
-                fprintf(out, "'cippus %s'", calls[i]);
-            }
+        const char *verb = len == 0 && starts ? command_at(p, &len) : NULL;
+        if (verb != NULL)
+            fprintf(out, "'cippus %s'", verb);
         if (len == 0) {
             putc(*p, out);
             len = 1;

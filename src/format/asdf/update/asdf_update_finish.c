@@ -235,8 +235,7 @@ static cip_status check_blocks(const placing *p, cip_err *err)
     for (size_t i = 0; i < p->old; i++)
         if (f->blocks.at[i].state != CIP_OK)
             return cip_fail(err, f->blocks.at[i].state, f->blocks.at[i].offset,
-                            "expected whole blocks, found block %zu damaged; see `cippus verify`",
-                            i);
+                            "expected whole blocks, found block %zu damaged; see cip_verify", i);
     return CIP_OK;
 }
 

@@ -52,7 +52,7 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
     CIP_TRY(cip_asdf_check_number(f, i, err));
     if (b->state != CIP_OK)
         return cip_fail(err, b->state, b->offset,
-                        "expected whole blocks, found block %zu damaged; see `cippus verify`", i);
+                        "expected whole blocks, found block %zu damaged; see cip_verify", i);
     if (b->shifted && f->layout->block[i].data == NULL) /* what is its header, and what not? */
         return cip_fail(err, CIP_ERR_CORRUPT, b->offset,
                         "expected blocks that end where the next thing starts, found block %zu, "
