@@ -157,6 +157,8 @@ int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *
     } else {
         st = cip_edit_commit(edit, &ours);
         hide_progress(o->bar);
+        if (st == CIP_ERR_BUSY)
+            cip_edit_abort(edit);
     }
     return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &ours));
 }

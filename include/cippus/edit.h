@@ -173,9 +173,11 @@ CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, 
 
 /** Says in lines, to `fn`, what the commit would do. Nothing is changed. */
 CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
-/** Makes the update; the edit is freed, whatever the result. Where a call before failed nothing is
- * done, and its error is given again. After a failure the file is as it was
- * (or a journal beside it holds the rest of the update, which the next writer completes). */
+/** Makes the update and frees the edit, on failure too, but for BUSY: then the edit is kept, with
+ * the writers' lock, to be committed again when readers (or another program) are gone, or to be
+ * aborted. It is BUSY for good where somebody changed the file meanwhile. Where a call before
+ * failed nothing is done, and its error is given again. After a failure the file is as it was (or a
+ * journal beside it holds the rest of the update, which the next writer completes). */
 CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 /** Gives up. NULL is fine. */
 CIP_API void cip_edit_abort(cip_edit *e);

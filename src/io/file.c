@@ -114,6 +114,15 @@ static cip_status file_unchanged(cip_io *io, cip_err *err)
     return CIP_OK;
 }
 
+void cip_io_taken_back(cip_io *io)
+{
+    struct stat st;
+    if (cip_file_stat(io, &st) && (uint64_t)st.st_size == io->size)
+        ((file_io *)io)->changed = st.st_mtim;
+    else
+        cip_folder_io_taken_back(io);
+}
+
 /* Under the lock. */
 static cip_status map_once(file_io *f, cip_err *err)
 {

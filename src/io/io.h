@@ -110,6 +110,9 @@ cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
  * a store's version, or a member that was noted is not what it was; OK for ios that cannot tell. To
  * be asked before and after what must not be a mixture. */
 cip_status cip_io_unchanged(cip_io *io, cip_err *err);
+/* What was written to a file or folder since then was ours, and was taken back: it counts as
+ * unchanged. */
+void cip_io_taken_back(cip_io *io);
 /* Of a folder: members that are opened while this is on are noted as what it consists of. */
 void cip_io_note_members(cip_io *io, bool on);
 /* From now on every read of it, and of members that are opened from now on, ends BUSY when it is

@@ -48,6 +48,8 @@ cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *fold
 bool cip_file_stat(cip_io *io, struct stat *st);
 /* The descriptor of a folder io, borrowed; -1: it has none, or is of another kind. */
 int cip_folder_io_descriptor(const cip_io *io);
+/* cip_io_taken_back of one; nothing for others. */
+void cip_folder_io_taken_back(cip_io *io);
 /* What fstat says of a file io or a folder io now. */
 bool cip_target_stat(cip_io *io, struct stat *st);
 

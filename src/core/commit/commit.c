@@ -143,6 +143,14 @@ cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err)
     return CIP_OK;
 }
 
+/* Shared again, where nobody comes between; what it counted stays noted, so that a change of
+ * somebody who came is seen. */
+void cip_commit_let_foreign(cip_commit *c)
+{
+    if (c->foreign.fd != -1)
+        cip_lock_file_take(&c->foreign, true);
+}
+
 static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
 {
     struct stat now;

@@ -38,7 +38,7 @@ typedef struct cip_commit cip_commit;
 
 /* Opens `path` for an update: takes the writers' lock (BUSY), sees that the path still names what
  * is locked, completes or clears away what an interrupted update left. READONLY, NOT_FOUND, CORRUPT
- * (a sealed journal that does not fit, naming `cippus recover`). */
+ * (a sealed journal that does not fit, naming cip_recover). */
 cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
                             cip_commit **out, cip_err *err);
 /* The same of a file that is read through `io` and written through `target`, which are the
@@ -58,8 +58,10 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
                            cip_err *err);
 /* Makes the file what the revision says. Before it returns OK everything is as durable as the level
  * says. After a failure the file is as it was, or a sealed journal lies beside it that says the
- * rest. Only once for each begin. */
+ * rest. Once for each begin, but for BUSY: then again where cip_commit_is_ready. */
 cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err);
+/* Whether the last one ended BUSY because of a lock, and left all as it was. */
+bool cip_commit_is_ready(const cip_commit *c);
 /* Rows at the end of the file, at once and as often as wanted; nothing else changes. */
 cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err);
 cip_status cip_commit_sync(cip_commit *c, cip_err *err);

@@ -161,6 +161,7 @@ static cip_status seal_and_replay(cip_commit *c, const cip_commit_plan *p, cip_e
     cip_status st;
     CIP_GO(cip_commit_take_readers(c, err));
     CIP_GO(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
+    c->sealed = true;
     CIP_TRY(cip_commit_sync_names(c, err));
     return cip_commit_replay(c, &p->patch, err);
 done:
@@ -242,14 +243,34 @@ done:
     return st;
 }
 
+/* Somebody is in the way: whether he is so for a while, and nothing of the update is left in the
+ * file. Until it is tried again other programs may read. `checked`: the file was seen unchanged. */
+static bool may_try_again(cip_commit *c, bool checked)
+{
+    if (c->sealed || cip_commit_has_target(c) || !(checked || cip_lock_file_is_same(&c->foreign)))
+        return false;
+    if (checked)
+        cip_io_taken_back(c->io);
+    cip_commit_let_foreign(c);
+    return true;
+}
+
+bool cip_commit_is_ready(const cip_commit *c)
+{
+    return c->ready;
+}
+
 cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
 {
     cip_commit_plan p;
     cip_status st;
+    bool checked = false, asked = false;
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
     if (p.way != CIP_WAY_NOTHING && !cip_commit_has_target(c))
         CIP_GO(cip_commit_take_foreign(c, err));
+    asked = true;
     CIP_GO(cip_io_unchanged(c->io, err)); /* by one who knows no locks */
+    checked = true;
     if (cip_commit_has_target(c)) {
         st = cip_commit_to_target(c, &p, err);
         goto done;
@@ -276,5 +297,6 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
 done:
     c->made = NULL;
     cip_commit_plan_clear(&p);
+    c->ready = st == CIP_ERR_BUSY && (checked || !asked) && may_try_again(c, checked);
     return st;
 }

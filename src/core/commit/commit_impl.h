@@ -33,6 +33,8 @@ struct cip_commit {
     struct stat st;        /* as of begin */
     cip_io *io;            /* the file as it is, with a descriptor of its own */
     uint64_t end;          /* where cip_commit_append goes on */
+    bool sealed;           /* a journal says all of it: readers see the update */
+    bool ready;            /* BUSY, and all is as it was: may be tried again */
     const cip_patch *made; /* what it says of members is undone when the update is not made */
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
@@ -160,6 +162,7 @@ cip_status cip_commit_share_foreign(cip_commit *c, cip_err *err);
 /* The file is going to be changed: nobody else has its lock file any more, which counts a change.
  * BUSY; also when another program changed the file since it was shared. */
 cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err);
+void cip_commit_let_foreign(cip_commit *c);
 /* Opens c->io anew, after the file was changed. */
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
 /* Names the tmp, the journal and a file that replaces this one after `name`. */

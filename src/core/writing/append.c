@@ -155,8 +155,14 @@ static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, s
         cip_edit_abort(e);
         return st;
     }
+    const bool was = f->updated;
     f->updated = true;
-    return cip_edit_commit(e, err);
+    st = cip_edit_commit(e, err);
+    if (st == CIP_ERR_BUSY) {
+        cip_edit_abort(e);
+        f->updated = was;
+    }
+    return st;
 }
 
 /* Rows in the array's own type, for an update. */

@@ -382,13 +382,19 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
 
 cip_status cip_edit_commit(cip_edit *e, cip_err *err)
 {
+    cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
     cip_status st = none_failed(e, err);
     if (st == CIP_OK)
-        st = finish(e, err);
-    if (st == CIP_OK)
-        st = cip_commit_apply(e->commit, &e->rev, err);
-    cip_edit_abort(e);
+        st = cip_edit_leave(e, finish(e, &why), &why, err);
+    if (st == CIP_OK) {
+        st = cip_commit_apply(e->commit, &e->rev, &why);
+        if (cip_commit_is_ready(e->commit))
+            return cip_err_give(err, &why, st);
+        cip_edit_leave(e, st, &why, err);
+    }
+    if (st != CIP_ERR_BUSY)
+        cip_edit_abort(e);
     return st;
 }

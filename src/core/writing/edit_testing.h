@@ -24,6 +24,15 @@
             fail_msg("expected '%s' in '%s'", (words), fails_err.text);                            \
     } while (0)
 
+/* Commits, or gives up where it would have to be tried again. */
+static inline cip_status edit_end(cip_edit *e, cip_err *err)
+{
+    const cip_status st = cip_edit_commit(e, err);
+    if (st == CIP_ERR_BUSY)
+        cip_edit_abort(e);
+    return st;
+}
+
 /* tree: meta/name; image: float32 [4, 6]; packed: int16 [3, 4] zlib; few: inline int64 [3];
  * rows: float64 [0, 2], streamed when `streamed`. */
 static inline const char *edit_file(scratch *s, const char *name, bool streamed)

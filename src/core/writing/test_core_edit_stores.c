@@ -97,7 +97,7 @@ static cip_status change(cip_edit *e, cip_err *err)
     cip_edit_freeze(e, err);
     cip_edit_put(e, "more/two", cip_dtype_of(CIP_I16), 1, shape, rows, NULL, err);
     cip_edit_move(e, "meta/name", "called", false, err);
-    return cip_edit_commit(e, err);
+    return edit_end(e, err);
 }
 
 /* As cip_open, cip_memory_open and cip_open_io have it. */
@@ -249,7 +249,7 @@ static cip_status change_elsewhere(place *p, cip_err *err)
     if (st != CIP_OK)
         return st;
     cip_edit_set_string(e, "meta/name", "other", err);
-    return cip_edit_commit(e, err);
+    return edit_end(e, err);
 }
 
 static void a_file_that_changed_since_it_was_opened_is_busy(void **state)

@@ -168,7 +168,7 @@ static cip_status change_outside(cip_edit *e, cip_err *err)
     const float seven = 7;
     cip_edit_write(e, "a", "[2, 3]", &seven, sizeof seven, err);
     cip_edit_set_string(e, "meta/name", "a name that is longer than the first", err);
-    return cip_edit_commit(e, err);
+    return edit_end(e, err);
 }
 
 static void sets_in_memory_are_written_read_and_updated(void **state)
@@ -435,7 +435,7 @@ static cip_status change(cip_edit *e, int kind, cip_err *err)
     default:
         break;
     }
-    return cip_edit_commit(e, err);
+    return edit_end(e, err);
 }
 
 /* old[k] becomes new[k] on disk, by change k. */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A commit that somebody is in the way of: the update is kept, and committed when he is gone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/writing/edit_testing.h"
+#include "support/needs.h"
+#include "support/own_folder.h"
+
+enum { ROWS = 4000, COLS = 8 };
+
+/* Another process that has the file open until it is let go. */
+typedef struct reader {
+    pid_t pid;
+    int to, from;
+} reader;
+
+static void read_elsewhere(reader *r, const char *path)
+{
+    int to[2], from[2];
+    char c;
+    assert_true(pipe(to) == 0 && pipe(from) == 0);
+    r->pid = fork();
+    if (r->pid == 0) {
+        cip_file *f = NULL;
+        close(to[1]);
+        c = cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, NULL) == CIP_OK;
+        if (write(from[1], &c, 1) == 1)
+            (void)!read(to[0], &c, 1); /* until the other end is closed */
+        _exit(0);
+    }
+    close(to[0]);
+    close(from[1]);
+    r->to = to[1];
+    r->from = from[0];
+    assert_true(read(from[0], &c, 1) == 1 && c == 1);
+}
+
+static void let_go(const reader *r)
+{
+    close(r->to);
+    close(r->from);
+    waitpid(r->pid, NULL, 0);
+}
+
+static void make(const char *path, const char *codec, const char *option)
+{
+    static const int64_t shape[] = { ROWS, COLS };
+    static int32_t v[ROWS * COLS];
+    const char *const texts[] = { option, NULL };
+    cip_writer *w;
+    for (int i = 0; i < ROWS * COLS; i++)
+        v[i] = i;
+    OK(cip_create(path,
+                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = codec, .format_options = texts), &w,
+                  err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+}
+
+/* The file as it is, or with the change. */
+static void check(const char *path, bool changed)
+{
+    static int32_t v[ROWS * COLS];
+    cip_file *f;
+    OK(cip_open(path, NULL, &f, err));
+    const cip_array *a = cip_file_array(f, 0);
+    assert_int_equal(cip_array_shape(a)[0], ROWS);
+    OK(cip_read(a, NULL, cip_dtype_of(CIP_I32), v, sizeof v, err));
+    for (int i = 0; i < ROWS * COLS; i++)
+        assert_int_equal(v[i], changed && i / COLS >= 10 && i / COLS < 3000 ? -i : i);
+    cip_file_close(f);
+    edit_verify(path);
+}
+
+static void change(cip_edit *e)
+{
+    static int32_t v[2990 * COLS];
+    for (int i = 0; i < 2990 * COLS; i++)
+        v[i] = -(i + 10 * COLS);
+    OK(cip_edit_write(e, "", "[10:3000]", v, sizeof v, err));
+}
+
+static const struct {
+    const char *name, *codec, *option;
+    bool at_once; /* what is read stays where it is */
+} files[] = {
+    { "x.asdf", NULL, NULL, false },         { "z.asdf", "zlib", NULL, false },
+    { "x.ra", NULL, NULL, false },           { "x.b2nd", NULL, NULL, true },
+    { "s.b2nd", NULL, "sparse=yes", false }, { "x.blz", NULL, NULL, false },
+    { "x.blp", NULL, NULL, false },
+};
+
+static cip_edit *changed(const char *path)
+{
+    cip_edit *e;
+    OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.threads = 1)), &e, err));
+    change(e);
+    return e;
+}
+
+static void a_commit_that_readers_are_in_the_way_of_is_made_later(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const char *path = scratch_path(&s, files[i].name);
+        const cip_status st = files[i].at_once ? CIP_OK : CIP_ERR_BUSY;
+        reader r;
+        make(path, files[i].codec, files[i].option);
+        read_elsewhere(&r, path);
+        cip_edit *e = changed(path), *other;
+        for (int k = 0; k < (files[i].at_once ? 1 : 2); k++)
+            assert_int_equal(cip_edit_commit(e, NULL), st);
+        check(path, files[i].at_once);
+        let_go(&r);
+        if (st == CIP_ERR_BUSY) {
+            FAILS(CIP_ERR_BUSY, "another writer", cip_edit_open(path, NULL, &other, err));
+            OK(cip_edit_commit(e, err));
+        }
+        check(path, true);
+        OK(cip_edit_open(path, NULL, &other, err));
+        cip_edit_abort(other);
+    }
+}
+
+static void a_commit_waits_for_another_programs_lock(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    const char *path = scratch_path(&s, "l.b2nd");
+    make(path, NULL, NULL);
+    const char *lock = scratch_write(&s, "l.b2nd.b2lock", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    cip_edit *e = changed(path);
+    int fd = open(lock, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
+    FAILS(CIP_ERR_BUSY, "lock file", cip_edit_commit(e, err));
+    check(path, false);
+    close(fd);
+    OK(cip_edit_commit(e, err));
+    check(path, true);
+}
+
+/* Readers that come amid it, after it was begun, too. */
+static void a_commit_among_many_readers_is_whole(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    int busy = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const char *path = scratch_path(&s, files[i].name);
+        cip_status st = CIP_ERR_BUSY;
+        make(path, files[i].codec, files[i].option);
+        cip_edit *e = changed(path);
+        const pid_t pid = fork();
+        for (cip_file *f; pid == 0; cip_file_close(f))
+            cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, NULL);
+        while (st == CIP_ERR_BUSY) {
+            st = cip_edit_commit(e, NULL);
+            busy += st == CIP_ERR_BUSY;
+        }
+        assert_int_equal(st, CIP_OK);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        check(path, true);
+    }
+    print_message("%d times busy\n", busy);
+}
+
+/* By one who knows no locks: what the update was made from is gone. */
+static void a_commit_stays_busy_where_the_file_changed(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "w.asdf");
+    make(path, NULL, NULL);
+    cip_edit *e = changed(path);
+    FILE *f = fopen(path, "ab");
+    assert_true(fputs("#", f) >= 0 && fclose(f) == 0);
+    FAILS(CIP_ERR_BUSY, "changed since open", cip_edit_commit(e, err));
+    FAILS(CIP_ERR_BUSY, "changed since open", cip_edit_commit(e, err));
+    cip_edit_abort(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_commit_that_readers_are_in_the_way_of_is_made_later),
+        cmocka_unit_test(a_commit_waits_for_another_programs_lock),
+        cmocka_unit_test(a_commit_among_many_readers_is_whole),
+        cmocka_unit_test(a_commit_stays_busy_where_the_file_changed),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
