@@ -61,8 +61,8 @@ CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts,
  * (cippus/ext/io.h). Nothing is written before the commit. A method that fails in it ends it, and
  * what was written by then is undone by further calls: all is written, or nothing, unless these
  * fail as well (the error says so). There are no locks and no journals: what ends the process, or
- * the machine, amid a commit leaves a mixture. write->close gives `user` back, in any case and once
- * (not where ARG says that methods are missing); read->close is not called. */
+ * the machine, amid a commit leaves a mixture. write->close gives `user` back when the edit ends,
+ * or before this fails; read->close is not called. */
 CIP_API cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
                                     void *user, const cip_edit_options *opts, cip_edit **edit,
                                     cip_err *err);

@@ -76,8 +76,8 @@ typedef struct cip_open_options {
  * TRUNCATED. */
 CIP_API cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file,
                             cip_err *err);
-/** The same over the caller's bytes; `methods` is copied, `user` handed to each of them until
- * close. */
+/** The same over the caller's bytes; `methods` is copied, `user` handed to each of them and given
+ * back by `close` when the file is closed, or before this fails (cippus/ext/io.h). */
 CIP_API cip_status cip_open_io(const cip_io_methods *methods, void *user,
                                const cip_open_options *opts, cip_file **file, cip_err *err);
 /** The same over nbytes at ptr, which must outlive the file. */

@@ -84,8 +84,8 @@ CIP_API cip_status cip_create(const char *path, const cip_write_options *opts, c
 
 /** The same into a file of the caller's store (cippus/ext/io.h); the name in `methods`, which is
  * copied, tells the format where the options do not. Nothing of the store is called before the
- * commit, but for methods->close, which gives `user` back when the writer ends, also when this
- * fails (except ARG where methods are missing). Until the commit RawArray and npy keep what was
+ * commit, but for methods->close, which gives `user` back when the writer ends, or before this
+ * fails. Until the commit RawArray and npy keep what was
  * put, ASDF the file as far as it is written, over 4 MiB in temporary files; the bytes are those
  * that a file would have. `overwrite` means nothing here. UNSUPPORTED later on when a
  * file of several members is put (storage "external") and methods->create_member is NULL. */

@@ -459,9 +459,14 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     *file = NULL;
     if (methods == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
-    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
-    CIP_TRY(handle_new(&o, &f, err));
-    cip_status st = cip_io_open_user(&f->env, methods, user, &f->io, err);
+    cip_status st = CIP_SIZED_TAKE(cip_open_options, opts, &o, err);
+    if (st == CIP_OK)
+        st = handle_new(&o, &f, err);
+    if (st != CIP_OK) {
+        cip_io_user_give_back(methods, user);
+        return st;
+    }
+    st = cip_io_open_user(&f->env, methods, user, &f->io, err);
     if (st == CIP_OK)
         f->io->far = true; /* it is only read, so what was read may be kept */
     if (st == CIP_OK)

@@ -67,10 +67,12 @@ cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, 
 /* n bytes, borrowed. */
 cip_status cip_io_open_memory(cip_env *env, const void *ptr, uint64_t n, const char *name,
                               cip_io **out, cip_err *err);
-/* The caller's methods, copied (struct_size of them). ARG when they are not whole. On failure
- * `user` is not closed. */
+/* The caller's methods, copied (struct_size of them). ARG when they are not whole. `user` is
+ * taken over, and closed on failure too, unless they are of another version. */
 cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                             cip_err *err);
+/* Closes `user` where the methods (may be NULL) say how. */
+void cip_io_user_give_back(const cip_io_methods *m, void *user);
 /* The same with a user pointer that stays the caller's. */
 cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                                   cip_err *err);

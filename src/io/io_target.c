@@ -7,8 +7,10 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 
-cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err)
+static cip_status check_methods(const cip_io_write_methods *m, cip_err *err)
 {
+    if (m == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     if (m->struct_size != sizeof *m) /* the only size there has been */
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected methods of struct_size %zu, found %zu", sizeof *m,
@@ -19,8 +21,19 @@ cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *u
     if (m->name != NULL && (m->name[0] == '\0' || strchr(m->name, '/') != NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected the name of a file, without a folder, found '%.80s'", m->name);
-    *t = (cip_target){ .methods = *m, .user = user };
     return CIP_OK;
+}
+
+cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err)
+{
+    const cip_status st = check_methods(m, err);
+    *t = (cip_target){ .user = NULL };
+    if (m == NULL || m->struct_size != sizeof *m)
+        return st; /* where `close` would be, nobody knows */
+    *t = (cip_target){ .methods = *m, .user = user };
+    if (st != CIP_OK)
+        cip_target_close(t);
+    return st;
 }
 
 cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
@@ -98,10 +111,7 @@ static cip_status take_opened(int status, const char *which, const cip_target *g
     const cip_io_write_methods *m = &got->methods;
     if (status != CIP_OK)
         return cip_user_failed(status, which, CIP_NO_OFFSET, own, err);
-    cip_status taken = cip_target_take(out, m, got->user, err);
-    if (taken != CIP_OK && m->struct_size == sizeof *m && m->close != NULL)
-        m->close(got->user);
-    return taken;
+    return cip_target_take(out, m, got->user, err);
 }
 
 bool cip_target_may_open(const cip_io *io)

@@ -11,7 +11,8 @@ typedef struct cip_target {
     void *user;
 } cip_target;
 
-/* ARG when the methods are not whole. */
+/* ARG when the methods are not whole, or NULL; `user` is closed then, unless they are of another
+ * version. */
 cip_status cip_target_take(cip_target *t, const cip_io_write_methods *m, void *user, cip_err *err);
 /* Whether a file of the caller's that is open for reading can be opened for writing, too, and it is
  * known whether it was changed meanwhile; and it, opened so. */

@@ -57,8 +57,6 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
     cip_status st = open_named(io->env, &methods, user, name, out, err);
     if (st == CIP_OK)
         (*out)->far = io->far;
-    if (st != CIP_OK && methods.struct_size == sizeof methods && methods.close != NULL)
-        methods.close(user);
     return st;
 }
 
@@ -112,8 +110,14 @@ static const cip_io_ops user_ops = {
     .close = user_close,
 };
 
-static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
-                             cip_io **out, cip_err *err)
+void cip_io_user_give_back(const cip_io_methods *m, void *user)
+{
+    if (m != NULL && m->struct_size == sizeof *m && m->close != NULL)
+        m->close(user);
+}
+
+static cip_status open_methods(cip_env *env, const cip_io_methods *m, void *user, const char *name,
+                               cip_io **out, cip_err *err)
 {
     cip_io *io;
     uint64_t size = 0, version;
@@ -140,6 +144,16 @@ static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, 
     return CIP_OK;
 }
 
+/* `user` is taken over, on failure too. */
+static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
+                             cip_io **out, cip_err *err)
+{
+    const cip_status st = open_methods(env, m, user, name, out, err);
+    if (st != CIP_OK)
+        cip_io_user_give_back(m, user);
+    return st;
+}
+
 cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                             cip_err *err)
 {
@@ -149,7 +163,7 @@ cip_status cip_io_open_user(cip_env *env, const cip_io_methods *m, void *user, c
 cip_status cip_io_open_user_again(cip_env *env, const cip_io_methods *m, void *user, cip_io **out,
                                   cip_err *err)
 {
-    CIP_TRY(cip_io_open_user(env, m, user, out, err));
+    CIP_TRY(open_methods(env, m, user, "(the caller's methods)", out, err));
     ((user_io *)*out)->methods.close = NULL;
     return CIP_OK;
 }

@@ -187,7 +187,7 @@ static inline cip_status test_store_member(void *user, const char *name,
     cip_status st = test_store_call(s);
     (void)err;
     if (st == CIP_OK && test_store_find(s, name) != NULL)
-        st = CIP_ERR_BUSY;
+        st = CIP_ERR_EXISTS;
     if (st != CIP_OK)
         return st;
     s->version++;

@@ -40,7 +40,10 @@ typedef struct cip_io_methods {
      *  methods and a user pointer of its own; NULL: there are none. *methods comes zeroed. */
     cip_status (*open_member)(void *user, const char *name, struct cip_io_methods *methods,
                               void **member_user, cip_err *err);
-    /** Gives the user pointer back when the file is closed; may be NULL. */
+    /** Gives the user pointer back, may be NULL. One rule for this and cip_io_write_methods.close:
+     *  whatever call took the pointer, also an open_member or create_member of the caller's, it is
+     *  given back exactly once, when what was opened ends or before the call that failed returns.
+     *  Not where the methods are NULL or of another struct_size: nobody knows them then. */
     void (*close)(void *user);
     /** For cip_edit_begin and cip_append on a file that cip_open_io opened, which are UNSUPPORTED
      *  unless both are there. `open_write` gives methods that write the file (*methods comes
@@ -99,8 +102,8 @@ typedef struct cip_io_write_methods {
     /** Removes a member: one that create_member made for a commit that failed, or one that an
      * update does not name any more. NULL: it stays. */
     cip_status (*unlink_member)(void *user, const char *name, cip_err *err);
-    /** Gives the user pointer back, once, whatever became of the file: when it was not completed,
-     *  what was written is worth nothing. May be NULL. */
+    /** Gives the user pointer back, as cip_io_methods.close: when the file was not completed, what
+     *  was written is worth nothing. May be NULL. */
     void (*close)(void *user);
 } cip_io_write_methods;
 

@@ -167,9 +167,11 @@ cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_metho
     cip_target target;
     if (edit != NULL)
         *edit = NULL;
-    if (read == NULL || write == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     CIP_TRY(cip_target_take(&target, write, user, err));
+    if (read == NULL) {
+        cip_target_close(&target);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
+    }
     return open_target((edited){ .read = read, .user = user }, target, opts, edit, err);
 }
 

@@ -272,8 +272,6 @@ cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
     cip_write_options o;
     cip_target target;
     *writer = NULL;
-    if (methods == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     CIP_TRY(cip_target_take(&target, methods, user, err));
     cip_status st = CIP_SIZED_TAKE(cip_write_options, opts, &o, err);
     if (st == CIP_OK)
