@@ -159,6 +159,10 @@ static void the_order_of_the_file_is_taken_only_when_it_is_asked_for(void **stat
     b.len = index_at(&b);
     expect(&b, CERTAIN, 0);
     expect(&b, ORDER, 5);
+    b.ptr[0x2E] += 3; /* bytes behind the chunks, of which nobody knows what they were */
+    memset(b.ptr + b.len, 0, 3);
+    b.len += 3;
+    expect(&b, ORDER, 0);
     free(b.ptr);
     m.gap = 3; /* holes: what was there nobody knows */
     b = b2_build(&m);
