@@ -30,3 +30,9 @@ for f in m n; do quiet cippus convert $f.b2frame x.npy --overwrite; cmp x.npy l.
 cippus convert --fill 7 --dtype u1 --shape 100000000 f.b2frame; cippus convert f.b2frame f.asdf --codec bls2; cippus ls f.asdf; cippus cat f.asdf data '[-1]'
 cp l.b2frame bad.b2frame; damage bad.b2frame 1000
 cippus convert bad.b2frame b.asdf --codec bls2 && echo "moved: nothing was decoded"
+echo "what is asked for by name is encoded anew"
+for how in "bls2:zlib" "bls2:9" "bls2 --filter bitshuffle"; do
+    cippus convert l.b2frame e.asdf --overwrite --codec $how; cippus cat --block 0 --stored e.asdf >block
+    cmp -s block l.b2frame || echo "$how"
+    quiet cippus convert e.asdf x.npy --overwrite; cmp x.npy l.npy
+done
