@@ -141,6 +141,8 @@ static size_t option_at(const char *text, char *option, size_t cap)
     option[n] = '\0';
     for (char *p = option; (p = strchr(p, '_')) != NULL;)
         *p = '-';
+    if (strcmp(option, "overflow") == 0) /* which reading has for it */
+        snprintf(option, cap, "accept-loss");
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
         if (strcmp(r->name, option) == 0)
             return n + 1;

@@ -157,12 +157,14 @@ void cip_cast_merge(cip_cast_stats *into, const cip_cast_stats *from)
     cip_cast_count(into, from->noverflow, from->first);
 }
 
-cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_err *err)
+cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, const char *field,
+                          cip_err *err)
 {
     if (c->policy != CIP_OVERFLOW_ERROR || stats->noverflow == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                     "expected values that %.80s holds exactly, found another in element %" PRIu64
-                    "; accept it with .accept_loss",
-                    c->to->name, stats->first);
+                    "%s%s",
+                    c->to->name, stats->first, field != NULL ? "; accept it with " : "",
+                    field != NULL ? field : "");
 }

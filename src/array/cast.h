@@ -40,8 +40,10 @@ bool cip_cast_is_copy(const cip_cast *c);
 /* Whether src == dst with equal strides works (copy or byte swap of equal widths). */
 bool cip_cast_in_place(const cip_cast *c);
 void cip_cast_merge(cip_cast_stats *into, const cip_cast_stats *from);
-/* RANGE naming the first value's index when policy is CIP_OVERFLOW_ERROR and there were any. */
-cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, cip_err *err);
+/* RANGE naming the first value's index when policy is CIP_OVERFLOW_ERROR and there were any; and
+ * `field`, by which the caller's options accept it (NULL: nothing does). */
+cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, const char *field,
+                          cip_err *err);
 
 /* n-d: every element of src (at src_base + src->off ...) into dst with the same shape; they do not
  * overlap. Indices in `stats` count elements in C order of that shape. */

@@ -153,7 +153,7 @@ static cip_status cast_chunk(const cip_boxes *b, const int64_t *coord, const cip
     if (valid != stride)
         memset(r->raw, 0, (size_t)stride);
     cip_copy_nd(&b->cast, from, base, &to, r->raw, &stats);
-    return cip_cast_check(&b->cast, &stats, err);
+    return cip_cast_check(&b->cast, &stats, ".accept_loss", err);
 }
 
 static cip_status make(cip_boxes *b, const int64_t *coord, const cip_nd *from, const uint8_t *base,

@@ -115,7 +115,7 @@ static cip_status run(cip_read_plan *p, const cip_read_args *args, cip_err *err)
         CIP_GO(read_parts(p, args, in_parts ? &dst : NULL, &stats, err));
     if (args->noverflow != NULL)
         *args->noverflow = stats.noverflow;
-    st = cip_cast_check(&p->cast, &stats, err);
+    st = cip_cast_check(&p->cast, &stats, ".overflow", err);
 done:
     cip_pool_free(pool);
     return st;
@@ -196,7 +196,7 @@ static cip_status read_points(const cip_read_plan *p, size_t n, const int64_t *c
     for (size_t i = 0; i < n; i++)
         CIP_GO(point_offset(&p->from, coords + i * (size_t)p->from.ndim, i, &off[i], err));
     CIP_GO(cip_space_gather_points(&p->how, p->array->space, off, n, &p->cast, dst, &stats, err));
-    st = cip_cast_check(&p->cast, &stats, err);
+    st = cip_cast_check(&p->cast, &stats, NULL, err);
 done:
     cip_mem_put(p->arena.mem, off);
     return st;

@@ -228,7 +228,7 @@ cip_status cip_read_plan_fetch(const cip_read_plan *p, const cip_part *part, uin
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
     CIP_TRY(cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, &stats, err));
     stats.first += cip_read_plan_first_of(p, part);
-    return cip_cast_check(&p->cast, &stats, err);
+    return cip_cast_check(&p->cast, &stats, ".accept_loss", err);
 }
 
 cip_status cip_read_plan_progress(const cip_read_plan *p, uint64_t *done, uint64_t n, cip_err *err)

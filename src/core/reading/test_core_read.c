@@ -110,7 +110,7 @@ static void a_value_is_read_exactly_or_refused(void **state)
     assert_int_equal(cip_read(cip_file_array(f, 0), NULL, i16, out, sizeof out, &err),
                      CIP_ERR_RANGE);
     assert_string_equal(err.text, "expected values that int16 holds exactly, found another in "
-                                  "element 2; accept it with .accept_loss");
+                                  "element 2; accept it with .overflow");
     assert_int_equal(cip_read(cip_file_array(f, 0), "[:2]", i16, out, 4, NULL), CIP_OK);
     assert_true(out[0] == 2 && out[1] == 0);
     assert_int_equal(

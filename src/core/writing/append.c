@@ -135,7 +135,7 @@ static cip_status write_rows(cip_file *f, cip_commit *to, const cip_cast *cast, 
     void *buf;
     CIP_TRY(cip_mem_zeroed(&f->env.mem, (size_t)nelem, (size_t)size, &buf, err));
     cip_cast_run(cast, (size_t)nelem, rows, (int64_t)from, buf, (int64_t)size, 0, &stats);
-    cip_status st = cip_cast_check(cast, &stats, err); /* before the first byte is written */
+    cip_status st = cip_cast_check(cast, &stats, NULL, err); /* before the first byte is written */
     if (st == CIP_OK)
         st = cip_commit_append(to, buf, (size_t)(nelem * size), err);
     cip_mem_put(&f->env.mem, buf);
@@ -175,7 +175,7 @@ static cip_status cast_and_update(cip_file *f, const cip_array *a, const cip_cas
     CIP_TRY(cip_mem_zeroed(&f->env.mem, (size_t)nelem, size, &buf, err));
     cip_cast_run(cast, (size_t)nelem, rows, (int64_t)cast->from->itemsize, buf, (int64_t)size, 0,
                  &stats);
-    cip_status st = cip_cast_check(cast, &stats, err);
+    cip_status st = cip_cast_check(cast, &stats, NULL, err);
     if (st == CIP_OK)
         st = by_update(f, a, buf, (size_t)nelem * size, err);
     cip_mem_put(&f->env.mem, buf);

@@ -26,7 +26,7 @@ static cip_status next_of_memory(void *self, uint64_t nelem, uint8_t *dst, cip_e
     cip_cast_run(&m->cast, (size_t)nelem, m->at, step, dst, (int64_t)m->cast.to->itemsize, 0,
                  &m->stats);
     m->at += nelem * (uint64_t)step;
-    return cip_cast_check(&m->cast, &m->stats, err);
+    return cip_cast_check(&m->cast, &m->stats, ".accept_loss", err);
 }
 
 /* Elements of an array, read in parts, cast on the way. */

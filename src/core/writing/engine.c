@@ -48,7 +48,7 @@ static cip_status walk_linear(walk *w, cip_err *err)
         if (w->out != NULL) {
             cip_cast_run(&w->cast, (size_t)n, p, (int64_t)from->itemsize, w->out,
                          (int64_t)to->itemsize, at, &stats);
-            CIP_TRY(cip_cast_check(&w->cast, &stats, err));
+            CIP_TRY(cip_cast_check(&w->cast, &stats, ".accept_loss", err));
             p = w->out;
         }
         CIP_TRY(w->fn(w->user, (cip_bytes){ p, (size_t)(n * to->itemsize) }, err));
@@ -65,7 +65,7 @@ static cip_status walk_value(walk *w, cip_err *err)
         return CIP_OK;
     cip_cast_run(&w->cast, 1, w->s->value, (int64_t)w->cast.from->itemsize, w->out, (int64_t)each,
                  0, &stats);
-    CIP_TRY(cip_cast_check(&w->cast, &stats, err));
+    CIP_TRY(cip_cast_check(&w->cast, &stats, ".accept_loss", err));
     for (uint64_t i = 1; i < w->most; i++)
         memcpy(w->out + i * each, w->out, each);
     for (uint64_t left = w->s->nelem, n; left != 0; left -= n) {

@@ -105,15 +105,6 @@ static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_
     return CIP_OK;
 }
 
-/* Chunks are made of whole elements, and a chunk of the frame's length has to be such. */
-static cip_status check_items(const cip_b2_update *u, cip_err *err)
-{
-    const uint64_t item = u->array->view.itemsize;
-    return u->f->nd_meta != NULL || item == 0 || u->f->h.chunksize % item == 0
-               ? CIP_OK
-               : unable(err, "chunks of whole elements", "elements that lie in two chunks");
-}
-
 static cip_status choose(cip_b2_update *u, cip_err *err)
 {
     const cip_b2_nd *nd = &u->how.nd;
@@ -138,23 +129,10 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
     (void)shape;
     CIP_TRY(check_frame(u->f, err));
     CIP_TRY(check_shape(u, kind, err));
-    CIP_TRY(check_items(u, err));
     CIP_TRY(choose(u, err));
     cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
     return CIP_OK;
-}
-
-/* A plain frame is bytes to who reads it as long as its typesize does not divide them: with other
- * bytes it would be another array, of fewer and longer elements. */
-static cip_status check_type(const cip_b2_update *u, cip_err *err)
-{
-    const uint64_t size = u->f->h.typesize;
-    return !u->how.plain || u->array->view.itemsize == size || u->how.nbytes % size != 0 ||
-                   u->array->dtype->kind != CIP_U8
-               ? CIP_OK
-               : unable(err, "a length at which the frame stays one of bytes",
-                        "one of whole items, as which it would be read");
 }
 
 cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
@@ -164,10 +142,8 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
     const int64_t *shape = cip_chunk_changes_shape(c);
     u->c = c;
     u->reshaped = memcmp(shape, v->shape, (size_t)v->ndim * sizeof *shape) != 0;
-    if (u->reshaped) {
-        CIP_TRY(cip_b2_how_reshape(&u->how, shape, v->itemsize, err));
-        return check_type(u, err);
-    }
+    if (u->reshaped)
+        return cip_b2_how_reshape(&u->how, shape, v->itemsize, err);
     u->how.nchunk = cip_chunk_changes_count(c);
     return CIP_OK;
 }

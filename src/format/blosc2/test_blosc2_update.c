@@ -288,44 +288,6 @@ static void frames_of_another_form_are_refused_by_name(void **state)
     }
 }
 
-/* Of libblosc2, which fills chunks with bytes whatever their items are. */
-static void elements_in_two_chunks_are_not_changed(void **state)
-{
-    (void)state;
-    const b2_make row[] = {
-        { .typesize = 8, .chunksize = 108, .nchunk = 1, .last = 104 },
-        { .typesize = 8, .chunksize = 20, .nchunk = 2 },
-        { .typesize = 8, .chunksize = 3 },
-    };
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        b2_bytes b = b2_build(&row[i]);
-        job j;
-        assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
-        assert_int_equal(job_form(&j, CIP_CHANGE_ROWS), CIP_ERR_UNSUPPORTED);
-        assert_non_null(strstr(j.err.text, "in two chunks"));
-        job_close(&j);
-        free(b.ptr);
-    }
-}
-
-/* 10 bytes of items of 4 are 10 elements; 12 bytes would be 3. */
-static void a_list_of_bytes_does_not_become_one_of_items(void **state)
-{
-    (void)state;
-    const b2_make m = { .typesize = 4, .chunksize = 40, .nchunk = 1, .last = 10 };
-    b2_bytes b = b2_build(&m);
-    for (int64_t n = 1; n <= 2; n++) {
-        job j;
-        uint8_t raw[RAW] = { 0 };
-        assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
-        assert_int_equal(job_form(&j, CIP_CHANGE_ROWS), CIP_OK);
-        assert_int_equal(put_rows(&j, raw, 10, n), CIP_OK);
-        assert_int_equal(job_finish(&j), n == 1 ? CIP_OK : CIP_ERR_UNSUPPORTED);
-        job_close(&j);
-    }
-    free(b.ptr);
-}
-
 /* They are somebody else's. */
 static void bytes_behind_the_frame_are_kept_by_refusing(void **state)
 {
@@ -378,8 +340,6 @@ int main(void)
         cmocka_unit_test(unused_bytes_are_used_when_nobody_reads),
         cmocka_unit_test(what_a_chunk_may_reach_is_not_unused),
         cmocka_unit_test(frames_of_another_form_are_refused_by_name),
-        cmocka_unit_test(elements_in_two_chunks_are_not_changed),
-        cmocka_unit_test(a_list_of_bytes_does_not_become_one_of_items),
         cmocka_unit_test(bytes_behind_the_frame_are_kept_by_refusing),
         cmocka_unit_test(entries_that_name_nothing_are_not_kept),
         cmocka_unit_test(lack_of_memory_at_any_point_is_told),

@@ -24,7 +24,7 @@ static cip_status put_cast(const cip_dtype *from, const void *value, const cip_d
     if (cip_cast_make(from, to, CIP_OVERFLOW_ERROR, &cast, NULL) != CIP_OK)
         return refuse(to, err);
     cip_cast_run(&cast, 1, value, (int64_t)from->itemsize, dst, (int64_t)to->itemsize, 0, &stats);
-    return cip_cast_check(&cast, &stats, NULL) == CIP_OK ? CIP_OK : refuse(to, err);
+    return cip_cast_check(&cast, &stats, NULL, NULL) == CIP_OK ? CIP_OK : refuse(to, err);
 }
 
 static cip_status put_number(const cip_node *n, const cip_dtype *d, uint8_t *dst, cip_err *err)
