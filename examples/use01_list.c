@@ -9,10 +9,7 @@ int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
-    if (cip_open(argc > 1 ? argv[1] : "", NULL, &f, &err) != CIP_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
+    cip_open(argc > 1 ? argv[1] : "", NULL, &f, &err);
     for (size_t i = 0; i < cip_file_narray(f); i++) {
         const cip_array *a = cip_file_array(f, i);
         printf("%s %s", cip_array_path(a), cip_dtype_name(cip_array_dtype(a)));
@@ -21,5 +18,7 @@ int main(int argc, char **argv)
         puts("");
     }
     cip_file_close(f);
-    return 0;
+    if (err.code != CIP_OK)
+        fprintf(stderr, "%s\n", err.text); /* the first error of all calls above */
+    return err.code;
 }

@@ -7,15 +7,14 @@
 
 static float image[64][64];
 
-static cip_status make_file(const char *path, cip_err *err)
+static void make_file(const char *path, cip_err *err)
 {
     cip_writer *w;
     const int64_t shape[] = { 64, 64 };
-    if (cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err) != CIP_OK)
-        return (cip_status)err->code;
+    cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err);
     cip_writer_set_string(w, "meta/quality", "not looked at", err);
     cip_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
-    return cip_writer_commit(w, err);
+    cip_writer_commit(w, err);
 }
 
 int main(int argc, char **argv)
@@ -25,24 +24,22 @@ int main(int argc, char **argv)
     cip_file *f;
     cip_edit *e;
     const char *path = argc > 1 ? argv[1] : "out.asdf";
-    if (make_file(path, &err) != CIP_OK || cip_open(path, NULL, &f, &err) != CIP_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
+    make_file(path, &err);
+    cip_open(path, NULL, &f, &err);
     cip_edit_begin(f, &e, &err);
     cip_edit_set_string(e, "meta/quality", "good", &err);
     cip_edit_write(e, "image", "[0:10]", fixed, sizeof fixed, &err);
-    if (cip_edit_commit(e, &err) != CIP_OK)
-        fprintf(stderr, "%s\n", err.text);
-    cip_file_close(f);
+    cip_edit_commit(e, &err);
 
     const char *quality = "";
     float column[3] = { 0 };
-    cip_open(path, NULL, &f, &err); /* the new state */
+    cip_refresh(f, NULL, &err); /* the new state */
     cip_tree_get_string(cip_file_tree(f), "meta/quality", &quality, &err);
     cip_read(cip_find(f, "image", &err), "[0:3, 0]", cip_dtype_as_stored(), column, sizeof column,
              &err);
     printf("%s: %g %g %g\n", quality, column[0], column[1], column[2]);
     cip_file_close(f);
+    if (err.code != CIP_OK)
+        fprintf(stderr, "%s\n", err.text);
     return err.code;
 }

@@ -32,12 +32,12 @@ int main(int argc, char **argv)
     const cip_array *a = cip_find(f, "", &err);
 
     cip_chunk_info c;
+    uint64_t nchunk = 0;
     memset(&c, 0, sizeof c);
     c.size = sizeof c;
-    for (uint64_t i = 0; cip_chunk_at(a, i, &c, &err) == CIP_OK; i++)
+    cip_chunk_count(a, &nchunk, &err);
+    for (uint64_t i = 0; i < nchunk && cip_chunk_at(a, i, &c, &err) == CIP_OK; i++)
         index_entry(&c);
-    if (err.code == CIP_ERR_RANGE) /* the end */
-        err.code = CIP_OK;
 
     cip_chunk_iter(a, "[5, 10:20, 3]", on_chunk, NULL, &err);
     cip_chunk_read(a, 0, true, stored, sizeof stored, &nstored, &err);
