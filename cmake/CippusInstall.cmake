@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/cippus)
 
-install(DIRECTORY include/cippus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/cippus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(kind static shared)
     set(target cippus)

@@ -110,7 +110,7 @@ check_version() {
 }
 
 check_licence() {
-    files '*.c' '*.h' '*.py' '*.sh' | grep -v '^tests/cli/' | xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause' |
+    files '*.c' '*.h' '*.hpp' '*.cpp' '*.py' '*.sh' | grep -v '^tests/cli/' | xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause' |
         refuse "without an SPDX line"
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles every header alone: the public ones as C17 and as C++17, the internal ones as C17, those of
-# tests behind cmocka's.
+# Compiles every header alone: the public ones as C17, C++17 and C++20 (that of C++ without exceptions
+# too), the internal ones as C17, those of tests behind cmocka's.
 set -u
 cd "$(dirname "$0")/.."
 failed=0
@@ -21,6 +21,11 @@ alone() {
 for header in $(cd include && find cippus -name '*.h' | sort); do
     alone "${CC:-cc}" c c17 "$header"
     alone "${CXX:-c++}" c++ c++17 "$header"
+    alone "${CXX:-c++}" c++ c++20 "$header"
+done
+for flags_of_cxx in "" "-fno-exceptions -fno-rtti"; do
+    alone "${CXX:-c++}" c++ c++17 cippus/cippus.hpp "$flags_of_cxx"
+    alone "${CXX:-c++}" c++ c++20 cippus/cippus.hpp "$flags_of_cxx"
 done
 internal="-Isrc -D_GNU_SOURCE"
 cmocka="-include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -include cmocka.h"

@@ -53,8 +53,10 @@ CIP_API const cip_dtype *cip_dtype_of(cip_kind kind);
 CIP_API const cip_dtype *cip_dtype_as_stored(void);
 
 /** A dtype from its name ("float32", "ascii5", "{x: float32, y: int16[3]}") or numpy's text ("<f4",
- * ">U7", "[('x', '<f4')]"); without an order mark it has the machine's byte order. The caller's to
- * free. NULL with FORMAT and the position, or NOMEM; err->part is "dtype" then. */
+ * ">U7", "[('x', '<f4')]"); without an order mark it has the machine's byte order. Fields of
+ * a record lie one behind the other, without C's padding, unless numpy's "{'names': ['x'],
+ * 'formats': ['<f4'], 'offsets': [0], 'itemsize': 8}" says where they are. The caller's to free.
+ * NULL with FORMAT and the position, or NOMEM; err->part is "dtype" then. */
 CIP_API cip_dtype *cip_dtype_parse(const char *text, cip_err *err);
 /** Of cip_dtype_parse alone, after the last call that was given it. NULL is fine. */
 CIP_API void cip_dtype_free(cip_dtype *dtype);

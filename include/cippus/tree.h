@@ -62,7 +62,7 @@ CIP_API const cip_node *cip_tree_get(const cip_node *node, const char *path, cip
 
 /** Typed getters: the value at `path`. TYPE when it is of another type, RANGE when it does not fit;
  *  an integer is also a double (when it is one exactly, RANGE otherwise). *out is untouched on
- *  failure. Strings are borrowed. */
+ *  failure. Strings are borrowed. (The text of a scalar of any type: cip_node_text.) */
 CIP_API cip_status cip_tree_get_double(const cip_node *node, const char *path, double *out,
                                        cip_err *err);
 CIP_API cip_status cip_tree_get_int(const cip_node *node, const char *path, int64_t *out,

@@ -24,7 +24,7 @@ def programs(text, guide):
     found, heading, waits = [], guide, False
     for title, language, body in PART.findall(re.sub(r"\r\n", "\n", text)):
         if title:
-            heading = guide + "_" + re.sub(r"\W+", "_", title.lstrip("# ").lower()).strip("_")
+            heading = guide + "_" + re.sub(r"\W+", "_", title.lstrip("# ").lower().replace("+", "p")).strip("_")
             waits = False
         elif language in SUFFIX and re.search(r"\bmain\(", body):
             found.append([heading, SUFFIX[language], body, ""])

@@ -26,7 +26,7 @@ installs_below_the_prefix() {
         mv "$work/prefix" "$prefix" &&
         test -x "$prefix/bin/cippus" && "$prefix/bin/cippus" --version &&
         test -e "$prefix/lib/libcippus.a" && test -L "$prefix/lib/libcippus.so" &&
-        test -e "$prefix/include/cippus/cippus.h" &&
+        test -e "$prefix/include/cippus/cippus.h" && test -e "$prefix/include/cippus/cippus.hpp" &&
         test -e "$prefix/share/man/man1/cippus.1" &&
         ! grep -rlF "$work/prefix" "$prefix"
 }

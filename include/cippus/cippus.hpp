@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The C API for C++17 and later: owners that end what they own, typed elements, errors as values.
+ *
+ * It throws nothing, and needs neither exceptions nor run-time types. What can fail gives a
+ * cip::result: ask it (`if (auto r = ...)`) before you take its value, for taking one that is not
+ * there ends the program with the error on stderr. Options are C's structs by value, so nothing of
+ * them dangles, and their size is set here: file::open(path, {.threads = 1}) in C++20. Arrays,
+ * nodes, texts and views are borrowed from their file, as in C. What has no function here is done
+ * by C's, with get() and out(). */
+#ifndef CIPPUS_CIPPUS_HPP
+#define CIPPUS_CIPPUS_HPP
+
+#include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+#include "cippus/cippus.h"
+
+namespace cip
+{
+
+/** Elements one behind the other, borrowed: std::span where there is one. */
+#if defined(__cpp_lib_span)
+template <class T> using span = std::span<T>;
+#else
+template <class T> class span
+{
+  public:
+    constexpr span() = default;
+    constexpr span(T *data, std::size_t size) : data_(data), size_(size) {}
+    template <std::size_t N> constexpr span(T (&array)[N]) : data_(array), size_(N) {}
+    template <class C, class E = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
+              class = std::enable_if_t<std::is_convertible_v<E (*)[], T (*)[]>>>
+    constexpr span(C &&c) : data_(c.data()), size_(c.size()) {}
+    constexpr T *data() const { return data_; }
+    constexpr std::size_t size() const { return size_; }
+    constexpr T &operator[](std::size_t i) const { return data_[i]; }
+    constexpr T *begin() const { return data_; }
+    constexpr T *end() const { return data_ + size_; }
+
+  private:
+    T *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+#endif
+
+/** How a call that gives nothing ended. */
+template <class T> class result;
+template <> class [[nodiscard]] result<void>
+{
+  public:
+    result() = default;
+    result(const cip_err &error) : error_(error) {}
+    result(cip_status status, const char *text)
+    {
+        error_.code = status;
+        std::snprintf(error_.text, sizeof error_.text, "%s", text);
+    }
+    explicit operator bool() const { return error_.code == CIP_OK; }
+    cip_status status() const { return static_cast<cip_status>(error_.code); }
+    const char *text() const { return error_.text; }
+    const cip_err &error() const { return error_; }
+    /** Ends the program where it failed. */
+    void value() const
+    {
+        if (error_.code == CIP_OK)
+            return;
+        std::fprintf(stderr, "cippus: %s: %s\n", cip_status_name(status()), error_.text);
+        std::abort();
+    }
+
+  private:
+    cip_err error_ = CIP_ERR_INIT;
+};
+
+/** A value, or the error in its place. */
+template <class T> class [[nodiscard]] result : public result<void>
+{
+  public:
+    using result<void>::result;
+    result(T value) : value_(std::move(value)) {}
+    T &value() &
+    {
+        result<void>::value();
+        return *value_;
+    }
+    const T &value() const & { return const_cast<result &>(*this).value(); }
+    T value() && { return std::move(value()); }
+    T &operator*() & { return value(); }
+    const T &operator*() const & { return value(); }
+    T operator*() && { return std::move(value()); }
+    T *operator->() { return &value(); }
+    const T *operator->() const { return &value(); }
+    T value_or(T other) && { return *this ? std::move(*value_) : std::move(other); }
+
+  private:
+    std::optional<T> value_;
+};
+
+namespace detail
+{
+/* What f(&value, &err) gives. */
+template <class T, class F> result<T> ask(F f)
+{
+    cip_err err = CIP_ERR_INIT;
+    T value{};
+    f(&value, &err);
+    return err.code == CIP_OK ? result<T>(std::move(value)) : result<T>(err);
+}
+
+template <class O> O *sized(O &options)
+{
+    options.size = sizeof options;
+    return &options;
+}
+
+inline std::size_t product(span<const int64_t> shape)
+{
+    std::size_t n = 1;
+    for (int64_t length : shape)
+        n *= static_cast<std::size_t>(length);
+    return n;
+}
+
+/* Goes through what has size() and operator[]. */
+template <class C> struct iterator {
+    const C *of;
+    std::size_t i;
+    auto operator*() const { return (*of)[i]; }
+    iterator &operator++() { return ++i, *this; }
+    bool operator!=(const iterator &other) const { return i != other.i; }
+};
+
+/* A handle of C's, ended by `end`; moved, never copied. */
+template <class H, void (*end)(H *)> class owner
+{
+  public:
+    explicit owner(H *handle = nullptr) : handle_(handle) {}
+    owner(owner &&other) noexcept : handle_(other.release()) {}
+    owner &operator=(owner &&other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~owner() { end(handle_); }
+    H *get() const { return handle_; }
+    H *release() { return std::exchange(handle_, nullptr); }
+    /** For C's functions that make one. */
+    H **out()
+    {
+        end(release());
+        return &handle_;
+    }
+
+  private:
+    H *handle_;
+};
+} // namespace detail
+
+/** The kind of a C++ type; CIP_NONE of one that is no dtype of one element. */
+template <class T> constexpr cip_kind kind_of()
+{
+    constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    if constexpr (std::is_same_v<T, bool>)
+        return CIP_BOOL;
+    else if constexpr (std::is_integral_v<T>)
+        return static_cast<cip_kind>((std::is_signed_v<T> ? CIP_I8 : CIP_U8) + width);
+    else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+        return sizeof(T) == 4 ? CIP_F32 : CIP_F64;
+    else if constexpr (std::is_same_v<T, std::complex<float>>)
+        return CIP_C64;
+    else
+        return std::is_same_v<T, std::complex<double>> ? CIP_C128 : CIP_NONE;
+}
+template <class T> const cip_dtype *dtype_of()
+{
+    static_assert(kind_of<T>() != CIP_NONE, "no dtype of one element");
+    return cip_dtype_of(kind_of<T>());
+}
+
+/** What to take along one axis. */
+constexpr cip_slice all = CIP_ALL, ellipsis = CIP_ELLIPSIS, newaxis = CIP_NEWAXIS;
+constexpr cip_slice index(int64_t i) { return CIP_INDEX(i); }
+constexpr cip_slice range(int64_t start, int64_t stop = CIP_OPEN, int64_t step = 1)
+{
+    return CIP_STEPS(start, stop, step);
+}
+
+/** "[0:10, :]" (borrowed), or {cip::range(0, 10), cip::all}; {} takes everything. */
+class selection
+{
+  public:
+    selection() = default;
+    selection(const char *text) : text_(text) {}
+    selection(std::initializer_list<cip_slice> items)
+    {
+        for (const cip_slice &item : items)
+            if (slices_.n++ < 2 * CIP_MAX_NDIM) /* the library refuses more */
+                slices_.item[slices_.n - 1] = item;
+    }
+    cip_read_args *set(cip_read_args &args) const
+    {
+        if (text_ != nullptr)
+            args.selection = text_;
+        if (slices_.n != 0)
+            args.slices = &slices_;
+        return detail::sized(args);
+    }
+
+  private:
+    const char *text_ = nullptr;
+    cip_selection slices_ = {};
+};
+
+/** Elements in C order and their shape: what a read gives. */
+template <class T> class values
+{
+  public:
+    T *data() const { return data_.get(); }
+    std::size_t size() const { return size_; }
+    span<const int64_t> shape() const { return { shape_, static_cast<std::size_t>(ndim_) }; }
+    T &operator[](std::size_t i) const { return data_[i]; }
+    T *begin() const { return data(); }
+    T *end() const { return data() + size_; }
+    /** The element at an index for each axis, v(3, 4); they are not checked. */
+    template <class... I> T &operator()(I... i) const
+    {
+        std::size_t at = 0, axis = 0;
+        ((at = at * static_cast<std::size_t>(shape_[axis++]) + static_cast<std::size_t>(i)), ...);
+        return data_[at];
+    }
+
+  private:
+    friend class array;
+    std::unique_ptr<T[]> data_;
+    std::size_t size_ = 0;
+    int ndim_ = 0;
+    int64_t shape_[CIP_MAX_NDIM] = {};
+};
+
+/** A node of the metadata tree. */
+class node
+{
+  public:
+    explicit node(const cip_node *n = nullptr) : node_(n) {}
+    const cip_node *get() const { return node_; }
+    cip_node_type kind() const { return cip_node_kind(node_); }
+    std::size_t size() const { return cip_node_len(node_); }
+    node operator[](std::size_t i) const { return node(cip_node_at(node_, i)); }
+    node key(std::size_t i) const { return node(cip_node_key(node_, i)); }
+    detail::iterator<node> begin() const { return { this, 0 }; }
+    detail::iterator<node> end() const { return { this, size() }; }
+    /** A scalar's text; empty of others. */
+    std::string_view text() const
+    {
+        std::size_t n = 0;
+        const char *s = cip_node_text(node_, &n);
+        return s != nullptr ? std::string_view(s, n) : std::string_view();
+    }
+    result<node> at(const char *path) const
+    {
+        return detail::ask<node>(
+            [&](node *v, cip_err *err) { *v = node(cip_tree_get(node_, path, err)); });
+    }
+    /** The value at `path`: bool, an integer (RANGE if it does not fit), float, double, or text
+     * (std::string_view, const char *: borrowed; std::string). */
+    template <class T> result<T> get(const char *path) const
+    {
+        return detail::ask<T>([&](T *out, cip_err *err) {
+            if constexpr (std::is_same_v<T, bool>) {
+                cip_tree_get_bool(node_, path, out, err);
+            } else if constexpr (std::is_integral_v<T>) {
+                std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t> v = 0;
+                if constexpr (std::is_signed_v<T>)
+                    cip_tree_get_int(node_, path, &v, err);
+                else
+                    cip_tree_get_uint(node_, path, &v, err);
+                *out = static_cast<T>(v);
+                if (static_cast<decltype(v)>(*out) != v)
+                    *err = result<void>(CIP_ERR_RANGE, "an integer that does not fit").error();
+            } else if constexpr (std::is_floating_point_v<T>) {
+                double v = 0;
+                cip_tree_get_double(node_, path, &v, err);
+                *out = static_cast<T>(v);
+            } else {
+                const char *v = "";
+                cip_tree_get_string(node_, path, &v, err);
+                *out = v;
+            }
+        });
+    }
+
+  private:
+    const cip_node *node_;
+};
+
+/** An array of an open file. */
+class array
+{
+  public:
+    explicit array(const cip_array *a = nullptr) : array_(a) {}
+    const cip_array *get() const { return array_; }
+    const char *path() const { return cip_array_path(array_); }
+    const cip_dtype *dtype() const { return cip_array_dtype(array_); }
+    span<const int64_t> shape() const
+    {
+        return { cip_array_shape(array_), static_cast<std::size_t>(cip_array_ndim(array_)) };
+    }
+    /** A selection as elements of T; `args` may ask for more (a field, an overflow). */
+    template <class T> result<values<T>> read(const selection &s = {}, cip_read_args args = {}) const
+    {
+        return detail::ask<values<T>>([&](values<T> *v, cip_err *err) {
+            uint64_t nbytes = 0;
+            args.dtype = dtype_of<T>();
+            if (cip_read_shape(array_, s.set(args), &v->ndim_, v->shape_, &nbytes, err) != CIP_OK)
+                return;
+            v->size_ = static_cast<std::size_t>(nbytes / sizeof(T));
+            v->data_.reset(new (std::nothrow) T[v->size_ + 1]);
+            if (v->data_ == nullptr)
+                *err = result<void>(CIP_ERR_NOMEM, "no memory for the elements").error();
+            else
+                *err = read_into<T>({ v->data(), v->size_ }, s, args).error();
+        });
+    }
+    /** The same into memory that is there, of the size that the selection needs (RANGE). */
+    template <class T>
+    result<void> read_into(span<T> dst, const selection &s = {}, cip_read_args args = {}) const
+    {
+        cip_err err = CIP_ERR_INIT;
+        args.dtype = dtype_of<T>();
+        args.dst = dst.data();
+        args.dst_nbytes = dst.size() * sizeof(T);
+        cip_read_into(array_, s.set(args), &err);
+        return err;
+    }
+    /** The elements in place, where they lie in the file as T does in memory (cip_view). */
+    template <class T> result<span<const T>> view() const
+    {
+        return detail::ask<span<const T>>([&](span<const T> *v, cip_err *err) {
+            const void *data = cip_view(array_, err);
+            if (data != nullptr && cip_dtype_kind(dtype()) != kind_of<T>())
+                *err = result<void>(CIP_ERR_TYPE, "a view of another type than the array's").error();
+            *v = { static_cast<const T *>(data), detail::product(shape()) };
+        });
+    }
+    result<cip_stats> stats(const selection &s = {}, cip_read_args args = {}) const
+    {
+        return detail::ask<cip_stats>([&](cip_stats *v, cip_err *err) {
+            cip_stat(array_, s.set(args), detail::sized(*v), err);
+        });
+    }
+
+  private:
+    const cip_array *array_;
+};
+
+/** An open file; `for (cip::array a : file)` goes through its arrays. */
+class file : public detail::owner<cip_file, cip_file_close>
+{
+  public:
+    using owner::owner;
+    static result<file> open(const char *path, cip_open_options how = {})
+    {
+        return detail::ask<file>([&](file *v, cip_err *err) {
+            cip_open(path, detail::sized(how), v->out(), err);
+        });
+    }
+    /** Of bytes that must outlive it. */
+    static result<file> open(const void *bytes, std::size_t nbytes, cip_open_options how = {})
+    {
+        return detail::ask<file>([&](file *v, cip_err *err) {
+            cip_open_memory(bytes, nbytes, detail::sized(how), v->out(), err);
+        });
+    }
+    const char *format() const { return cip_file_format(get()); }
+    std::size_t size() const { return cip_file_narray(get()); }
+    array operator[](std::size_t i) const { return array(cip_file_array(get(), i)); }
+    detail::iterator<file> begin() const { return { this, 0 }; }
+    detail::iterator<file> end() const { return { this, size() }; }
+    node tree() const { return node(cip_file_tree(get())); }
+    result<array> find(const char *path) const
+    {
+        return detail::ask<array>(
+            [&](array *v, cip_err *err) { *v = array(cip_find(get(), path, err)); });
+    }
+    /** find() and read() in one. */
+    template <class T> result<values<T>> read(const char *path, const selection &s = {}) const
+    {
+        result<array> a = find(path);
+        return a ? a->template read<T>(s) : result<values<T>>(a.error());
+    }
+};
+
+/** A dtype from its text (cip_dtype_parse), and a file in memory: dtype::out(), memory::out(). */
+using dtype = detail::owner<cip_dtype, cip_dtype_free>;
+using memory = detail::owner<cip_memory, cip_memory_free>;
+
+/** The shape of a new array: {2, 3}, or what shape() of another gave. */
+struct extents : span<const int64_t> {
+    extents(std::initializer_list<int64_t> s) : span(s.begin(), s.size()) {}
+    extents(span<const int64_t> s) : span(s) {}
+    int ndim() const { return static_cast<int>(size()); }
+};
+
+namespace detail
+{
+template <class H, class W, class E> constexpr auto pick(W of_writer, E of_edit)
+{
+    if constexpr (std::is_same_v<H, cip_writer>)
+        return of_writer;
+    else
+        return of_edit;
+}
+
+/* What writers and edits do alike. Calls are chained, as the first error is kept and the commit
+ * fails with it: w.set("a", 1).put<float>("image", {2, 3}, pixels).commit() */
+template <class Self, class H, void (*end)(H *)> class changes : public owner<H, end>
+{
+  public:
+    using owner<H, end>::owner;
+    /** A bool, a number, a text, or nullptr. */
+    template <class T> Self &set(const char *path, const T &value)
+    {
+        H *h = this->get();
+        if constexpr (std::is_same_v<T, bool>)
+            pick<H>(cip_writer_set_bool, cip_edit_set_bool)(h, path, value, &err_);
+        else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+            pick<H>(cip_writer_set_int, cip_edit_set_int)(h, path, value, &err_);
+        else if constexpr (std::is_integral_v<T>)
+            pick<H>(cip_writer_set_uint, cip_edit_set_uint)(h, path, value, &err_);
+        else if constexpr (std::is_floating_point_v<T>)
+            pick<H>(cip_writer_set_double, cip_edit_set_double)(h, path, value, &err_);
+        else if constexpr (std::is_same_v<T, std::nullptr_t>)
+            pick<H>(cip_writer_set_null, cip_edit_set_null)(h, path, &err_);
+        else if constexpr (std::is_same_v<T, std::string>)
+            pick<H>(cip_writer_set_string, cip_edit_set_string)(h, path, value.c_str(), &err_);
+        else
+            pick<H>(cip_writer_set_string, cip_edit_set_string)(h, path, value, &err_);
+        return self();
+    }
+    Self &set_yaml(const char *path, const char *text)
+    {
+        pick<H>(cip_writer_set_yaml, cip_edit_set_yaml)(this->get(), path, text, &err_);
+        return self();
+    }
+    /** An array, with an element in `data` for each of the shape's (RANGE). */
+    template <class T>
+    Self &put(const char *path, extents shape, span<const T> data, cip_array_options how = {})
+    {
+        if (product(shape) != data.size())
+            return fail(CIP_ERR_RANGE, "expected an element for each of the shape's");
+        pick<H>(cip_put, cip_edit_put)(this->get(), path, dtype_of<T>(), shape.ndim(), shape.data(),
+                                       data.data(), sized(how), &err_);
+        return self();
+    }
+    /** What a selection takes of an array of an open file, streamed. */
+    Self &put(const char *path, array from, const selection &s = {}, cip_array_options how = {},
+              cip_read_args args = {})
+    {
+        pick<H>(cip_put_array, cip_edit_put_array)(this->get(), path, from.get(), s.set(args),
+                                                   sized(how), &err_);
+        return self();
+    }
+
+  protected:
+    Self &self() { return static_cast<Self &>(*this); }
+    /* Of what C does not see: nothing is left to be committed. */
+    Self &fail(cip_status status, const char *text)
+    {
+        if (err_.code == CIP_OK)
+            err_ = result<void>(status, text).error();
+        end(this->release());
+        return self();
+    }
+    cip_err err_ = CIP_ERR_INIT;
+};
+} // namespace detail
+
+/** A new file: nothing is under its name before the commit. For memory: cip_create_memory() with
+ * out(). */
+class writer : public detail::changes<writer, cip_writer, cip_writer_abort>
+{
+  public:
+    using changes::changes;
+    static result<writer> create(const char *path, cip_write_options how = {})
+    {
+        return detail::ask<writer>([&](writer *v, cip_err *err) {
+            cip_create(path, detail::sized(how), v->out(), err);
+        });
+    }
+    result<void> commit()
+    {
+        cip_writer_commit(release(), &err_);
+        return err_;
+    }
+};
+
+/** An update of a file: all of it is made by the commit, or nothing. */
+class edit : public detail::changes<edit, cip_edit, cip_edit_abort>
+{
+  public:
+    using changes::changes;
+    static result<edit> open(const char *path, cip_edit_options how = {})
+    {
+        return detail::ask<edit>([&](edit *v, cip_err *err) {
+            cip_edit_open(path, detail::sized(how), v->out(), err);
+        });
+    }
+    /** Elements of the array's own type, as many as are selected. */
+    template <class T> edit &write(const char *path, const char *selection, span<const T> data)
+    {
+        cip_edit_write(get(), path, selection, data.data(), data.size() * sizeof(T), &err_);
+        return *this;
+    }
+    template <class T> edit &append(const char *path, span<const T> rows)
+    {
+        cip_edit_append(get(), path, rows.data(), rows.size() * sizeof(T), &err_);
+        return *this;
+    }
+    edit &remove(const char *path)
+    {
+        cip_edit_remove(get(), path, &err_);
+        return *this;
+    }
+    result<void> commit()
+    {
+        cip_edit_commit(release(), &err_);
+        return err_;
+    }
+};
+
+} // namespace cip
+
+#endif

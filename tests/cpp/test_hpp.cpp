@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus.hpp: compiled as C++17 and as C++20, with and without exceptions and run-time types. */
+#include "cippus/cippus.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+static int nfailed;
+
+static void expect(bool what, int line, const char *text)
+{
+    if (!what)
+        std::printf("%d: %s\n", line, text);
+    nfailed += !what;
+}
+#define EXPECT(...) expect((__VA_ARGS__), __LINE__, #__VA_ARGS__)
+
+static std::string sample(const char *name)
+{
+    return std::string(CIP_SOURCE_DIR "/samples/") + name;
+}
+
+static void arrays_are_listed()
+{
+    cip::file f = *cip::file::open(sample("roman.asdf").c_str());
+    std::string seen;
+    for (cip::array a : f)
+        seen += std::string(a.path()) + ":" + std::to_string(a.shape().size()) + " ";
+    EXPECT(seen == "roman/data:2 roman/dq:2 roman/err:2 ");
+    EXPECT(std::strcmp(f.format(), "asdf") == 0);
+}
+
+static void typed_reads_have_a_shape()
+{
+    cip::file f = *cip::file::open(sample("night.asdf").c_str());
+    cip::values<double> text = *f.read<double>("image", "[10:12, -3:]");
+    EXPECT(text.size() == 6 && text.shape().size() == 2 && text.shape()[1] == 3);
+    cip::values<float> row = *f.read<float>("image", { cip::index(11), cip::range(-3) });
+    EXPECT(row.shape().size() == 1 && row.size() == 3);
+    EXPECT(row[0] == static_cast<float>(text(1, 0)) && row(2) == static_cast<float>(text(1, 2)));
+    float into[3] = {};
+    EXPECT(bool(f.find("image")->read_into<float>(into, { cip::index(11), cip::range(-3) })));
+    EXPECT(into[1] == row[1]);
+    EXPECT(f.find("image")->read_into<float>(into, "[0]").status() == CIP_ERR_RANGE);
+    EXPECT(f.read<uint8_t>("image").status() == CIP_ERR_RANGE); /* no value is changed unasked */
+    cip_read_args clamp{};
+    clamp.overflow = CIP_OVERFLOW_CLAMP;
+    EXPECT(bool(f.find("image")->read<uint8_t>({}, clamp)));
+    cip_read_args flux{};
+    flux.field = "flux";
+    EXPECT(f.find("stars")->read<float>("[::2]", flux)->size() == 3);
+    EXPECT(f.find("image")->stats({ cip::index(0) })->nelem == 160);
+}
+
+static void errors_are_values()
+{
+    cip::result<cip::file> none = cip::file::open("/nowhere/x.asdf");
+    EXPECT(!none && none.status() == CIP_ERR_NOT_FOUND && none.text()[0] != '\0');
+    cip::file f = *cip::file::open(sample("roman.asdf").c_str());
+    EXPECT(f.find("roman/dta").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(f.read<float>("roman/dta").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(f.tree().get<double>("roman/none").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(f.tree().get<double>("roman/none").value_or(2.5) == 2.5);
+    EXPECT(cip::node().get<int>("a").status() == CIP_ERR_ARG);
+    EXPECT(cip::file().size() == 0 && cip::array().read<int>().status() == CIP_ERR_ARG);
+}
+
+static void trees_are_walked()
+{
+    cip::file f = *cip::file::open(sample("roman.asdf").c_str());
+    EXPECT(*f.tree().get<double>("roman/meta/exposure/exposure_time") == 107.5);
+    EXPECT(*f.tree().get<int>("roman/meta/exposure/nresultants") == 8);
+    EXPECT(*f.tree().get<std::string_view>("roman/meta/telescope") == "ROMAN");
+    EXPECT(*f.tree().get<std::string>("roman/meta/telescope") == "ROMAN");
+    std::string keys;
+    cip::node meta = *f.tree().at("roman/meta/instrument");
+    for (std::size_t i = 0; i < meta.size(); i++)
+        keys += std::string(meta.key(i).text()) + "=" + std::string(meta[i].text()) + " ";
+    EXPECT(keys == "detector=WFI01 name=WFI optical_element=F158 ");
+}
+
+static void views_have_the_type_of_the_array()
+{
+    cip::file f = *cip::file::open(sample("complex.ra").c_str());
+    cip::array a = *f.find("");
+    EXPECT(a.view<float>().status() == CIP_ERR_TYPE);
+    auto view = a.view<std::complex<float>>();
+    EXPECT(bool(view) && view->size() == 12 && (*view)[1] == (*a.read<std::complex<float>>())[1]);
+}
+
+static void handles_move_and_end_once()
+{
+    cip::file a = *cip::file::open(sample("night.asdf").c_str());
+    cip_file *raw = a.get();
+    cip::file b = std::move(a);
+    EXPECT(a.get() == nullptr && b.get() == raw);
+    cip::file c;
+    c = std::move(b);
+    EXPECT(c.get() == raw);
+    std::vector<cip::file> many;
+    many.push_back(std::move(c));
+    many.push_back(*cip::file::open(sample("roman.asdf").c_str()));
+    EXPECT(many[1].size() == 3);
+    static_assert(!std::is_copy_constructible_v<cip::file>, "it has one owner");
+    cip::dtype d;
+    EXPECT(cip_dtype_nfield(*d.out() = cip_dtype_parse("{x: float32, n: uint16}", nullptr)) == 2);
+}
+
+/* A file in memory, written, read, updated. */
+static void what_is_written_is_read()
+{
+    std::vector<float> pixels(6);
+    pixels[4] = 1.5F;
+    cip::memory m;
+    cip::writer w;
+    cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
+    cip_array_options lz4{};
+    lz4.codec = "lz4";
+    w.set("meta/name", "WFI").set("meta/n", 3).set("meta/big", UINT64_C(1) << 60).set("meta/x", 0.5);
+    w.set("meta/ok", true).set("meta/none", nullptr).set_yaml("meta/list", "[1, 2]");
+    w.put<float>("image", { 2, 3 }, pixels, lz4);
+    const int16_t cube[4] = { 0, 0, 1, 1 };
+    w.put<int16_t>("cube", { 2, 2 }, cube);
+    EXPECT(bool(w.commit()));
+
+    std::size_t n = 0;
+    const void *bytes = cip_memory_bytes(m.get(), &n);
+    cip::file f = *cip::file::open(bytes, n);
+    EXPECT((*f.read<float>("image"))(1, 1) == 1.5F && (*f.read<int>("cube"))(1, 0) == 1);
+    EXPECT(*f.tree().get<uint64_t>("meta/big") == UINT64_C(1) << 60 && *f.tree().get<bool>("meta/ok"));
+    EXPECT(f.tree().get<int8_t>("meta/big").status() == CIP_ERR_RANGE);
+
+    cip::edit e;
+    cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
+    e.set("meta/n", 4U).set("meta/name", std::string("NIR")).remove("meta/x");
+    e.write<float>("image", "[0]", cip::span<const float>(&pixels[3], 3));
+    EXPECT(bool(e.commit()));
+    bytes = cip_memory_bytes(m.get(), &n);
+    f = *cip::file::open(bytes, n);
+    EXPECT(*f.tree().get<int>("meta/n") == 4 && (*f.read<float>("image"))(0, 1) == 1.5F);
+}
+
+static void the_first_error_ends_a_chain()
+{
+    cip::memory m;
+    cip::writer w;
+    const float three[3] = { 1, 2, 3 };
+    cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
+    w.put<float>("image", { 2, 2 }, three).set("a", 1);
+    EXPECT(w.commit().status() == CIP_ERR_RANGE);
+    EXPECT(cip_memory_bytes(m.get(), nullptr) == nullptr);
+    EXPECT(cip::writer::create("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(cip::edit::open("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
+}
+
+int main()
+{
+    arrays_are_listed();
+    typed_reads_have_a_shape();
+    errors_are_values();
+    trees_are_walked();
+    views_have_the_type_of_the_array();
+    handles_move_and_end_once();
+    what_is_written_is_read();
+    the_first_error_ends_a_chain();
+    return nfailed != 0;
+}
