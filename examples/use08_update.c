@@ -29,7 +29,8 @@ int main(int argc, char **argv)
     cip_edit_begin(f, &e, &err);
     cip_edit_set_string(e, "meta/quality", "good", &err);
     cip_edit_write(e, "image", "[0:10]", fixed, sizeof fixed, &err);
-    cip_edit_commit(e, &err);
+    if (cip_edit_commit(e, &err) == CIP_ERR_BUSY)
+        cip_edit_abort(e); /* or commit it again, when readers are gone */
 
     const char *quality = "";
     float column[3] = { 0 };

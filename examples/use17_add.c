@@ -23,7 +23,8 @@ int main(int argc, char **argv)
     cip_edit_open(path, NULL, &e, &err);
     cip_edit_put(e, "dark/frame", cip_dtype_of(CIP_F32), 2, shape, dark,
                  CIP_ARRAY_OPTIONS(.codec = "zlib"), &err);
-    cip_edit_commit(e, &err); /* does nothing, and says so, if a call failed before */
+    if (cip_edit_commit(e, &err) == CIP_ERR_BUSY) /* does nothing if a call failed before */
+        cip_edit_abort(e);
 
     float value = 0;
     cip_open(path, NULL, &f, &err);

@@ -534,10 +534,13 @@ class edit : public detail::changes<edit, cip_edit, cip_edit_abort>
         cip_edit_remove(get(), path, &err_);
         return *this;
     }
+    /** Where it is BUSY the update is kept, to be committed again. */
     result<void> commit()
     {
-        cip_edit_commit(release(), &err_);
-        return err_;
+        cip_err err = err_;
+        if (cip_edit_commit(get(), &err) != CIP_ERR_BUSY)
+            release();
+        return err;
     }
 };
 

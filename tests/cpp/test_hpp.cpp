@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <unistd.h>
 #include <vector>
 
 static int nfailed;
@@ -154,6 +155,25 @@ static void the_first_error_ends_a_chain()
     EXPECT(cip::edit::open("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
 }
 
+static void a_commit_that_is_busy_keeps_the_edit()
+{
+    char folder[] = "/tmp/cippus_hpp_XXXXXX";
+    EXPECT(mkdtemp(folder) != nullptr);
+    const std::string name = std::string(folder) + "/x.asdf";
+    const std::vector<int32_t> zeros(4096), ones(4096, 1);
+    cip::writer w = *cip::writer::create(name.c_str());
+    EXPECT(bool(w.put<int32_t>("a", { 4096 }, zeros).commit()));
+    cip::file reader = *cip::file::open(name.c_str());
+    cip::edit e = *cip::edit::open(name.c_str());
+    e.write<int32_t>("a", "", ones);
+    EXPECT(e.commit().status() == CIP_ERR_BUSY && e.get() != nullptr);
+    reader = cip::file();
+    EXPECT(bool(e.commit()) && e.get() == nullptr);
+    EXPECT((*cip::file::open(name.c_str())->read<int>("a"))[4095] == 1);
+    std::remove(name.c_str());
+    rmdir(folder);
+}
+
 int main()
 {
     arrays_are_listed();
@@ -164,5 +184,6 @@ int main()
     handles_move_and_end_once();
     what_is_written_is_read();
     the_first_error_ends_a_chain();
+    a_commit_that_is_busy_keeps_the_edit();
     return nfailed != 0;
 }
