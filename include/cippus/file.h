@@ -120,9 +120,9 @@ CIP_API const cip_array *cip_file_array(const cip_file *file, size_t i);
  * "data" fits too. A quantity comes once, by its own path: cip_file_array() gives its value's as
  * well. */
 CIP_API const cip_array *cip_file_next_array(const cip_file *file, const char *pattern, size_t *at);
-/** The array at `path` (as cip_tree_get reads paths; "", "." or NULL: the only one). A step into a
- * record's field is not part of it (see cip_read_args.field). NULL with NOT_FOUND, or ARG when
- * there are several. */
+/** The array at `path` (as cip_tree_get reads paths; "", "." or NULL: the only one); of a quantity
+ * its value's. A step into a record's field is not part of it (see cip_read_args.field). NULL with
+ * NOT_FOUND, or ARG when there are several. */
 CIP_API const cip_array *cip_find(const cip_file *file, const char *path, cip_err *err);
 /** The same, and what is left of the path behind the array (a field, "" for none) in *field. */
 CIP_API const cip_array *cip_find_field(const cip_file *file, const char *path, const char **field,

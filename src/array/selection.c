@@ -146,6 +146,67 @@ static bool is_slice(const cip_slice *s)
     return s->stop == 0 && s->step == 0 && (s->start == 0 || s->what == CIP_SLICE_INDEX);
 }
 
+typedef struct printer {
+    char *text;
+    size_t cap, n; /* n: of the whole text */
+} printer;
+
+static void add(printer *p, const char *piece)
+{
+    for (; *piece != '\0'; piece++)
+        if (p->n++ + 1 < p->cap)
+            p->text[p->n - 1] = *piece;
+}
+
+static void add_number(printer *p, int64_t v)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, v);
+    add(p, number);
+}
+
+static void add_range(printer *p, const cip_slice *s)
+{
+    if (s->start != CIP_OPEN)
+        add_number(p, s->start);
+    add(p, ":");
+    if (s->stop != CIP_OPEN)
+        add_number(p, s->stop);
+    if (s->step != 1) {
+        add(p, ":");
+        add_number(p, s->step);
+    }
+}
+
+static void add_item(printer *p, const cip_slice *s)
+{
+    static const char *const words[] = { ":", "", "", "...", "None" };
+    if (!is_slice(s))
+        add(p, "?");
+    else if (s->what == CIP_SLICE_RANGE)
+        add_range(p, s);
+    else if (s->what == CIP_SLICE_INDEX)
+        add_number(p, s->start);
+    else
+        add(p, words[s->what]);
+}
+
+size_t cip_selection_text(const cip_selection *selection, char *text, size_t cap)
+{
+    printer p = { text, text != NULL ? cap : 0, 0 };
+    const uint32_t n = selection != NULL ? selection->n : 0;
+    const bool fits = n <= sizeof selection->item / sizeof selection->item[0];
+    add(&p, "[");
+    for (uint32_t i = 0; fits && i < n; i++) {
+        add(&p, i != 0 ? ", " : "");
+        add_item(&p, &selection->item[i]);
+    }
+    add(&p, fits ? "]" : "?]");
+    if (p.cap != 0)
+        text[p.n < p.cap ? p.n : p.cap - 1] = '\0';
+    return p.n;
+}
+
 /* How many axes the items name; ARG for a selection that nobody should have made. */
 static cip_status count_axes(const cip_nd *in, const cip_selection *sel, int32_t *named,
                              cip_err *err)

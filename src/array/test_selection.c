@@ -422,6 +422,47 @@ static void selections_that_nobody_parsed_are_checked(void **state)
     assert_int_equal(out.ndim, 3);
 }
 
+static void has_text(const cip_selection *s, const char *text)
+{
+    char out[128];
+    assert_int_equal(cip_selection_text(s, out, sizeof out), strlen(text));
+    assert_string_equal(out, text);
+}
+
+static void selections_have_a_text(void **state)
+{
+    char cut[6];
+    cip_selection many = { .n = 2 * CIP_MAX_NDIM + 1 }, back;
+    (void)state;
+    has_text(CIP_SELECT(CIP_ALL, CIP_INDEX(-1), CIP_ELLIPSIS, CIP_NEWAXIS, CIP_RANGE(0, 10),
+                        CIP_RANGE(CIP_OPEN, -2), CIP_STEPS(7, CIP_OPEN, -3)),
+             "[:, -1, ..., None, 0:10, :-2, 7::-3]");
+    has_text(NULL, "[]");
+    has_text(&(cip_selection){ .n = 0 }, "[]");
+    has_text(CIP_SELECT({ .start = 1 }, CIP_STEPS(1, 2, 0)), "[?, ?]");
+    has_text(&many, "[?]");
+    assert_int_equal(cip_selection_parse("[?]", &back, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_selection_text(CIP_SELECT(CIP_RANGE(10, 200)), cut, sizeof cut), 8);
+    assert_string_equal(cut, "[10:2");
+    assert_int_equal(cip_selection_text(CIP_SELECT(CIP_INDEX(INT64_MAX)), NULL, 0), 21);
+    assert_int_equal(cip_selection_text(NULL, cut, 0), 2);
+    uint64_t seed = 7;
+    for (int i = 0; i < 1000; i++) {
+        const int64_t shape[] = { 4, 5, 6 };
+        char text[512], again[512];
+        cip_selection sel;
+        cip_nd v = view_of(3, shape), out, same;
+        random_selection(&seed, 3, &sel);
+        cip_selection_text(&sel, text, sizeof text);
+        assert_int_equal(cip_selection_parse(text, &back, NULL), CIP_OK);
+        cip_selection_text(&back, again, sizeof again);
+        assert_string_equal(again, text);
+        assert_int_equal(cip_view_select(&v, &sel, &out, NULL, NULL), CIP_OK);
+        assert_int_equal(cip_view_select(&v, &back, &same, NULL, NULL), CIP_OK);
+        assert_memory_equal(&out, &same, sizeof out);
+    }
+}
+
 static void slices_are_made_of_numbers(void **state)
 {
     const int64_t shape[] = { 4, 5, 6 };
@@ -453,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_have_up_to_three_numbers),
         cmocka_unit_test(slices_are_made_of_numbers),
+        cmocka_unit_test(selections_have_a_text),
         cmocka_unit_test(items_are_told_apart),
         cmocka_unit_test(nothing_selects_all),
         cmocka_unit_test(broken_slices_are_reported_where_they_break),

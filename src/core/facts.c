@@ -220,7 +220,7 @@ static const cip_array *array_by_tree(const cip_file *f, const char *path, cip_e
     const cip_node *node = cip_tree_get(f->layout->tree, path, err);
     if (node == NULL)
         return NULL;
-    const cip_array *a = cip_file_array_of_node(f, node);
+    const cip_array *a = cip_array_of_node(f, node);
     if (a == NULL)
         cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "'%.120s' is in the tree, but is no array",
                  path);

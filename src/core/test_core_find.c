@@ -155,6 +155,7 @@ static void quantities_and_arrays_lead_to_each_other(void **state)
                      cip_find(f, "roman/flux/value", NULL));
     assert_ptr_equal(cip_array_of_node(f, cip_tree_get(root, "plain", NULL)),
                      cip_find(f, "plain/value", NULL));
+    assert_ptr_equal(cip_find(f, "plain", NULL), cip_find(f, "plain/value", NULL));
     assert_null(cip_array_of_node(f, cip_tree_get(root, "list/1/t", NULL))); /* a number */
     assert_null(cip_array_of_node(f, root));
     assert_null(cip_array_of_node(f, NULL));
