@@ -103,9 +103,9 @@ CIP_API cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes,
  * (arrays may be renamed, named again or left out). */
 CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
 
-/** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` by nbytes
- * at `data`: packed, in C order, of the array's dtype in the machine's byte order, or that of the
- * options. */
+/** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` (NULL or
+ * "", here and below: the only one) by nbytes at `data`: packed, in C order, of the array's dtype
+ * in the machine's byte order, or that of the options. */
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; its shape broadcasts to that of the

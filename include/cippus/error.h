@@ -26,7 +26,7 @@ typedef enum cip_status {
     CIP_ERR_LIMIT = 9,       /* a limit of cip_limits was reached; raise it to go on */
     CIP_ERR_RANGE = 10,      /* an index, slice or value is out of range */
     CIP_ERR_TYPE = 11,       /* a value has another type than was asked for */
-    CIP_ERR_ARG = 12,        /* the call itself is wrong */
+    CIP_ERR_ARG = 12,        /* the call itself is wrong; so is NULL, unless said */
     CIP_ERR_READONLY = 13,   /* the file or format cannot be written */
     CIP_ERR_BUSY = 14,       /* someone else holds the lock, or changed the file; try again */
     CIP_ERR_CANCELLED = 15,  /* a callback asked to stop */

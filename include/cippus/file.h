@@ -155,7 +155,8 @@ CIP_API const cip_array *cip_array_of_node(const cip_file *file, const cip_node 
  * where there is none. */
 CIP_API const cip_node *cip_array_parent(const cip_file *file, const cip_array *array);
 
-/** Facts about the file in words, in order: key and value, both borrowed. False at the end. */
+/** Facts about the file in words, in order: key and value (may be NULL), both borrowed. False at
+ * the end. */
 CIP_API bool cip_file_fact(const cip_file *file, size_t i, const char **key, const char **value);
 /** What was tolerated while opening and reading so far: the i-th finding, or NULL. */
 CIP_API const cip_finding *cip_file_finding(const cip_file *file, size_t i);

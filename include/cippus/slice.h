@@ -63,7 +63,8 @@ typedef struct cip_selection {
 } cip_selection;
 
 /** Parses numpy's basic form, with or without the brackets: integers, start:stop:step, "...",
- *  "None" or "newaxis"; blanks are free. Fails with ARG and the position in err->offset. */
+ *  "None" or "newaxis"; blanks are free. NULL or "" takes all. Fails with ARG and the position in
+ * err->offset. */
 CIP_API cip_status cip_selection_parse(const char *text, cip_selection *out, cip_err *err);
 /** The text of a selection, "[0:10, :, -1]", for calls that take one as text; counts as snprintf
  * does. NULL is "[]", which is all; an item that is none (see cip_slice) becomes "?", which no call

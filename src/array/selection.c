@@ -117,6 +117,7 @@ static cip_status item(parser *p, bool *ellipsis, cip_slice *s)
 cip_status cip_selection_parse(const char *text, cip_selection *out, cip_err *err)
 {
     err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(out, "a place for the selection", err));
     parser p = { .text = text != NULL ? text : "", .err = err };
     cip_selection sel = { 0 };
     bool ellipsis = false;

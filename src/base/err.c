@@ -49,6 +49,12 @@ cip_status(cip_fail_null)(cip_err *err, const char *what)
                     what);
 }
 
+cip_status cip_arg_given(const void *arg, const char *what, cip_err *err)
+{
+    return arg != NULL ? CIP_OK
+                       : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s, found NULL", what);
+}
+
 cip_err cip_err_of(const void *arg, const cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;

@@ -18,6 +18,9 @@ cip_status cip_err_held(const cip_err *err);
  * err, which is likely that of the call that gave no argument; ARG where there is none. */
 cip_status cip_fail_null(cip_err *err, const char *what);
 
+/* ARG where what a call cannot do without (`what`: "a place for the file") is NULL. */
+cip_status cip_arg_given(const void *arg, const char *what, cip_err *err);
+
 /* The error that a call begins with in a record of its own: what err holds where `arg` is NULL,
  * which is likely why it is; none otherwise. */
 cip_err cip_err_of(const void *arg, const cip_err *err);

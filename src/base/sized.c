@@ -50,6 +50,13 @@ cip_status cip_sized_room(const char *name, const void *out, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_sized_value(const char *field, unsigned value, unsigned last, cip_err *err)
+{
+    return value <= last ? CIP_OK
+                         : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                                    "expected %s to be at most %u, found %u", field, last, value);
+}
+
 void cip_sized_give(void *out, const void *from, size_t size)
 {
     const size_t theirs = size_of(out), both = theirs < size ? theirs : size;

@@ -14,6 +14,9 @@ cip_status cip_sized_take(const char *name, const void *in, void *out, size_t si
 #define CIP_SIZED_TAKE(type, in, out, err)                                                         \
     cip_sized_take(#type, (const type *){ in }, (type *){ out }, sizeof(type), err)
 
+/* ARG where a field of one ("cip_open_options.check") is beyond the last value that there is. */
+cip_status cip_sized_value(const char *field, unsigned value, unsigned last, cip_err *err);
+
 /* Whether the caller has a struct to be filled: ARG for NULL, and for such a size. */
 cip_status cip_sized_room(const char *name, const void *out, cip_err *err);
 /* Fills as much of it as there is, from one of this build, of `size` bytes; fields that this build

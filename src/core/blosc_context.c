@@ -179,6 +179,7 @@ cip_status cip_blosc_compress(cip_blosc *b, const void *src, size_t nbytes, void
 {
     err = cip_err_enter(err);
     CIP_TRY(check_buffers(b, src, nbytes, dst, cap, err));
+    CIP_TRY(cip_arg_given(n, "a place for the length", err));
     return cip_blosc_encoder_run(&b->encoder, &b->spec, (cip_bytes){ src, nbytes }, dst, cap, n,
                                  err);
 }

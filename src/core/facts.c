@@ -47,8 +47,10 @@ bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **v
 {
     if (f == NULL || i >= f->layout->nfact)
         return false;
-    *key = f->layout->fact[i].key;
-    *value = f->layout->fact[i].value;
+    if (key != NULL)
+        *key = f->layout->fact[i].key;
+    if (value != NULL)
+        *value = f->layout->fact[i].value;
     return true;
 }
 
@@ -90,6 +92,9 @@ cip_status cip_block_read(const cip_file *f, size_t i, bool stored, uint64_t off
                           size_t n, cip_err *err)
 {
     err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(f, "a file", err));
+    if (n != 0)
+        CIP_TRY(cip_arg_given(dst, "memory to read into", err));
     if (i >= cip_file_nblock(f))
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected a block below %zu, found %zu",
                         cip_file_nblock(f), i);
@@ -230,12 +235,14 @@ static const cip_array *array_by_tree(const cip_file *f, const char *path, cip_e
 const cip_array *cip_find_field(const cip_file *f, const char *path, const char **field,
                                 cip_err *err)
 {
-    *field = "";
     if (f == NULL) {
         (void)cip_fail_null(err, "a file");
         return NULL;
     }
     err = cip_err_enter(err);
+    if (cip_arg_given(field, "a place for the field", err) != CIP_OK)
+        return NULL;
+    *field = "";
     const cip_array *a = NULL;
     if (path != NULL && path[0] != '\0')
         a = longest_array(f, path, field);

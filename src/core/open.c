@@ -53,6 +53,9 @@ static void drop_roots(cip_file *f)
 static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err *err)
 {
     cip_file *f;
+    CIP_TRY(cip_sized_value("cip_open_options.check", o->check, CIP_CHECK_OFF, err));
+    CIP_TRY(cip_sized_value("cip_open_options.salvage", o->salvage, CIP_SALVAGE_IN_ORDER, err));
+    CIP_TRY(cip_sized_value("cip_open_options.reserved", o->reserved, 0, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *f, (void **)&f, err));
     cip_status st = cip_env_init(&f->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
@@ -438,6 +441,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f = NULL;
+    CIP_TRY(cip_arg_given(file, "a place for the file", err));
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
@@ -456,10 +460,12 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f;
-    *file = NULL;
-    if (methods == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
-    cip_status st = CIP_SIZED_TAKE(cip_open_options, opts, &o, err);
+    if (file != NULL)
+        *file = NULL;
+    CIP_TRY(cip_arg_given(methods, "methods", err));
+    cip_status st = cip_arg_given(file, "a place for the file", err);
+    if (st == CIP_OK)
+        st = CIP_SIZED_TAKE(cip_open_options, opts, &o, err);
     if (st == CIP_OK)
         st = handle_new(&o, &f, err);
     if (st != CIP_OK) {
@@ -480,9 +486,11 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f;
+    CIP_TRY(cip_arg_given(file, "a place for the file", err));
     *file = NULL;
-    if (ptr == NULL && nbytes != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found NULL");
+    if ((ptr == NULL && nbytes != 0) || nbytes > PTRDIFF_MAX)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found %s",
+                        ptr == NULL ? "NULL" : "more bytes than there can be");
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
@@ -495,6 +503,7 @@ cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip
                            cip_err *err)
 {
     err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(file, "a place for the file", err));
     *file = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");

@@ -349,6 +349,7 @@ cip_status cip_tree_get_double(const cip_node *node, const char *path, double *o
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
+    CIP_TRY(cip_arg_given(out, "a place for the value", err));
     if (n->type != CIP_NODE_FLOAT && !is_integer(n))
         return wrong_type(n, "a number", err);
     if (n->type == CIP_NODE_BIGINT || (n->type == CIP_NODE_INT && !is_exact(n)))
@@ -361,6 +362,7 @@ cip_status cip_tree_get_int(const cip_node *node, const char *path, int64_t *out
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
+    CIP_TRY(cip_arg_given(out, "a place for the value", err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_int(n, out))
@@ -372,6 +374,7 @@ cip_status cip_tree_get_uint(const cip_node *node, const char *path, uint64_t *o
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
+    CIP_TRY(cip_arg_given(out, "a place for the value", err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_uint(n, out))
@@ -383,6 +386,7 @@ cip_status cip_tree_get_bool(const cip_node *node, const char *path, bool *out, 
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
+    CIP_TRY(cip_arg_given(out, "a place for the value", err));
     if (n->type != CIP_NODE_BOOL)
         return wrong_type(n, "a bool", err);
     *out = n->b;
@@ -394,6 +398,7 @@ cip_status cip_tree_get_string(const cip_node *node, const char *path, const cha
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
+    CIP_TRY(cip_arg_given(out, "a place for the value", err));
     if (n->type != CIP_NODE_STRING)
         return wrong_type(n, "a string", err);
     *out = n->text;

@@ -44,6 +44,8 @@ cip_status cip_memory_set_name(cip_memory *m, const char *name, cip_err *err)
 cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err)
 {
     err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
+    *out = NULL;
     if (bytes == NULL && nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected bytes, found NULL");
     CIP_TRY(cip_memory_make(NULL, out, err));

@@ -173,6 +173,7 @@ cip_status cip_chunk_count(const cip_array *a, uint64_t *nchunk, cip_err *err)
 {
     cip_chunk_list l;
     CIP_TRY(open_list(a, &l, &err));
+    CIP_TRY(cip_arg_given(nchunk, "a place for the number", err));
     *nchunk = l.n;
     return CIP_OK;
 }
@@ -217,6 +218,9 @@ cip_status cip_chunk_read(const cip_array *a, uint64_t i, bool stored, void *dst
 {
     cip_chunk_list l;
     CIP_TRY(open_list(a, &l, &err));
+    CIP_TRY(cip_arg_given(nbytes, "a place for the number of bytes", err));
+    if (cap != 0)
+        CIP_TRY(cip_arg_given(dst, "memory to read into", err));
     return cip_fail_in(err, read_bytes(&l, i, stored, dst, cap, nbytes, err), "%s", a->path);
 }
 
@@ -244,6 +248,7 @@ cip_status cip_chunk_iter(const cip_array *a, const char *selection, cip_chunk_f
     cip_selection sel = { .n = 0 };
     cip_chunk_list l;
     CIP_TRY(open_list(a, &l, &err));
+    CIP_TRY(cip_arg_given((const void *)(uintptr_t)fn, "a function", err));
     bool all = selection == NULL || selection[0] == '\0';
     cip_status st = all ? CIP_OK : cip_selection_parse(selection, &sel, err);
     telling t = { &l, fn, user };

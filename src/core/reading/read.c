@@ -210,6 +210,9 @@ cip_status cip_read_points(const cip_array *a, size_t npoint, const int64_t *coo
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
     err = cip_err_enter(err);
+    if (npoint != 0 && (values == NULL || (coords == NULL && cip_array_ndim(a) != 0)))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected indices and memory for the values, found NULL");
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
     cip_status st = read_points(&p, npoint, coords, values, err);
     cip_read_plan_clear(&p);
@@ -332,7 +335,8 @@ size_t cip_format_element(const cip_dtype *dtype, const void *elem, char *text, 
     cip_mem_init(&mem, NULL, 0);
     cip_buf b = { .mem = &mem };
     size_t n = 0;
-    if (dtype != NULL && cip_elem_format(dtype, elem, &b, NULL) == CIP_OK)
+    cap = text != NULL ? cap : 0;
+    if (dtype != NULL && elem != NULL && cip_elem_format(dtype, elem, &b, NULL) == CIP_OK)
         n = b.len;
     if (cap != 0) {
         size_t m = n < cap - 1 ? n : cap - 1;

@@ -14,6 +14,7 @@ enum { PIECE_BYTES = 8 << 20 };
 cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_err *err)
 {
     CIP_TRY(CIP_SIZED_TAKE(cip_read_args, in, out, err));
+    CIP_TRY(cip_sized_value("cip_read_args.overflow", out->overflow, CIP_OVERFLOW_WRAP, err));
     if (out->dtype == cip_dtype_as_stored())
         out->dtype = NULL;
     if (out->selection != NULL && out->slices != NULL)

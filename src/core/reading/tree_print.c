@@ -93,6 +93,7 @@ cip_status cip_tree_print(const cip_file *f, const cip_node *node,
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file and a function, found NULL");
     CIP_TRY(CIP_SIZED_TAKE(cip_tree_print_options, opts, &o, err));
+    CIP_TRY(cip_sized_value("cip_tree_print_options.reserved", o.reserved, 0, err));
     if (node == NULL)
         node = f->layout->tree;
     if (node == NULL)

@@ -119,6 +119,8 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
     *out = NULL;
     CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
+    CIP_TRY(cip_sized_value("cip_edit_options.level", o.level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(cip_sized_value("cip_edit_options.reserved", o.reserved, 0, err));
     if (like != NULL)
         CIP_TRY(cip_file_prepare_like(what->like, &f, err));
     else

@@ -181,9 +181,7 @@ cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtyp
                             const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
                             cip_err *err)
 {
-    if (slab == NULL)
-        return cip_fail(cip_err_enter(err), CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a place for the slab");
+    CIP_TRY(cip_arg_given(slab, "a place for the slab", cip_err_enter(err)));
     *slab = NULL;
     CIP_EDIT_CHANGE_BY(e, dtype, err,
                        name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));

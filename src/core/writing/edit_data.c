@@ -214,9 +214,8 @@ static cip_status plan_target(cip_edit *e, const char *path, const char *selecti
     cip_read_args args = { .size = sizeof args, .selection = selection };
     cip_err why = CIP_ERR_INIT;
     const cip_array *a = cip_find_field(e->file, path, &args.field, &why);
-    if (a == NULL) {
+    if (a == NULL)
         return cip_err_give(err, &why, (cip_status)why.code);
-    }
     a = cip_edit_now(e, a);
     CIP_TRY(cip_array_state(a, err));
     return cip_read_plan_make(a, &args, as, out, err);
@@ -242,7 +241,9 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
     from_memory m = { .at = data };
     const cip_feed feed = { next_of_memory, &m };
     cip_status st;
-    if (p.nbytes != nbytes || (data == NULL && nbytes != 0)) {
+    if (p.nelem != 0)
+        CIP_GO(cip_arg_given(data, "elements", err));
+    if (p.nbytes != nbytes) {
         st = cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                       "expected %" PRIu64 " bytes for the selection, found %zu", p.nbytes, nbytes);
         goto done;
@@ -379,6 +380,8 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     uint64_t nrow;
     from_memory m = { .at = data.ptr };
     const cip_feed feed = { next_of_memory, &m };
+    if (data.len != 0)
+        CIP_TRY(cip_arg_given(data.ptr, "rows", err));
     CIP_TRY(find_for_rows(e, path, &a, &now, err));
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)

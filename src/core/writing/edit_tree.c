@@ -112,6 +112,9 @@ static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip
     CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the tree's text", err));
     if (text == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
+    if (nbytes > PTRDIFF_MAX)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a text, found more bytes than there can be");
     return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
 }
 

@@ -167,6 +167,7 @@ cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_m
 {
     err = cip_err_enter(err);
     cip_file *f;
+    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
     *out = NULL;
     CIP_TRY(cip_open(path, opts, &f, err));
     load l = { .io = f->layout->io,

@@ -2,6 +2,7 @@
  * New files that appear together: the members first, the file that names them last. A member never
  * takes the place of one that is there, and nothing that was there is removed: whose it is cannot
  * be known. A file that is replaced is under the writers' lock all the while. */
+#include "base/sized.h"
 #include "core/writing/output.h"
 
 #include <fcntl.h>
@@ -205,6 +206,7 @@ cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, boo
     file_output *o = NULL;
     cip_status st;
     *out = NULL;
+    CIP_TRY(cip_sized_value("the output's level", level, CIP_LEVEL_PROCESS, err));
     CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
     o->o.ops = &folder_ops;
     o->env = env;

@@ -81,7 +81,7 @@ static void the_right_number_of_bytes_is_wanted(void **state)
     FAILS(CIP_ERR_RANGE, "expected 16 bytes for the selection, found 12",
           cip_edit_write(e, "image", "[0, 0:4]", a, 12, err));
     FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[0, 0:3]", a, 16, err));
-    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[0, 0:4]", NULL, 16, err));
+    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_write(e, "image", "[0, 0:4]", NULL, 16, err));
     FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[9, 0:4]", a, 16, err));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_write(e, "none", NULL, a, 16, err));
     FAILS(CIP_ERR_ARG, "", cip_edit_write(e, "", NULL, a, 16, err)); /* there are several */

@@ -123,6 +123,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
 static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
 {
     cip_writer *w;
+    CIP_TRY(cip_sized_value("cip_write_options.level", o->level, CIP_LEVEL_PROCESS, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *w, (void **)&w, err));
     w->o = *o;
     cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
@@ -244,6 +245,7 @@ cip_status cip_create(const char *path, const cip_write_options *opts, cip_write
 {
     err = cip_err_enter(err);
     cip_write_options o;
+    CIP_TRY(cip_arg_given(writer, "a place for the writer", err));
     *writer = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
@@ -271,9 +273,12 @@ cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
     err = cip_err_enter(err);
     cip_write_options o;
     cip_target target;
-    *writer = NULL;
+    if (writer != NULL)
+        *writer = NULL;
     CIP_TRY(cip_target_take(&target, methods, user, err));
-    cip_status st = CIP_SIZED_TAKE(cip_write_options, opts, &o, err);
+    cip_status st = cip_arg_given(writer, "a place for the writer", err);
+    if (st == CIP_OK)
+        st = CIP_SIZED_TAKE(cip_write_options, opts, &o, err);
     if (st == CIP_OK)
         return create(&(destination){ .target = &target }, &o, writer, err);
     cip_target_close(&target);
@@ -286,8 +291,11 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     err = cip_err_enter(err);
     cip_write_options o;
     cip_memory *memory;
-    *out = NULL;
+    if (out != NULL)
+        *out = NULL;
+    CIP_TRY(cip_arg_given(writer, "a place for the writer", err));
     *writer = NULL;
+    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
     CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
     const char *name = format != NULL && strchr(format, '.') != NULL ? format : NULL;
     if (name != NULL && strchr(name, '/') != NULL)

@@ -402,6 +402,7 @@ static cip_status put_view(cip_writer *w, const char *path, const char *of, cons
     cip_entry *e, *base;
     cip_selection sel = { 0 };
     cip_nd whole, view;
+    CIP_TRY(cip_arg_given(of, "the path of an array", err));
     CIP_TRY(find_base(w, of, &base, err));
     cip_where where = base->spec.where;
     if (where == CIP_WHERE_INLINE || where == CIP_WHERE_STREAMED)

@@ -73,6 +73,7 @@ cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, 
                        cip_err *err)
 {
     cip_err e = cip_err_of(dtype, err);
+    CIP_TRY(cip_arg_given(slab, "a place for the slab", cip_err_enter(err)));
     *slab = NULL;
     CIP_TRY(cip_writer_enter(w, err));
     cip_status st = declare(w, path, dtype, ndim, shape, opts, slab, &e);
