@@ -16,6 +16,7 @@
 #include "core/handle.h"
 #include "core/checkpoints_file.h"
 #include "base/sized.h"
+#include "io/io_impl.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
@@ -292,7 +293,7 @@ static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *ou
 {
     cip_err own = CIP_ERR_INIT;
     char real[PATH_MAX];
-    const char *at = cip_place_follow(path, real);
+    const char *at = cip_io_followed(f->io, path, real);
     if (cip_foreign_lock_open(AT_FDCWD, at, cip_io_is_folder(f->io), false, out, &own) != CIP_OK)
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "lock", "%s; it is ignored", own.text);
     if (out->fd == -1 || cip_lock_file_take(out, true) != CIP_LOCK_TAKEN) {
@@ -304,13 +305,21 @@ static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *ou
                     "another program is changing the file, whose lock file it holds");
 }
 
-/* Formats whose other programs know no locks of ours: no read may give a mixture. */
-static cip_status watch(cip_file *f, cip_lock_file *lock, cip_err *err)
+/* Formats whose other programs know no locks of ours: no read may give a mixture. What is read of a
+ * file while it is opened is believed at the end, all at once. */
+static cip_status open_watched(cip_file *f, const cip_lock_file *lock, cip_err *err)
 {
-    if (f->format->lock_file != NULL && f->overlay == NULL)
-        return cip_io_watch(f->io, lock, err);
-    cip_lock_file_close(lock);
-    return CIP_OK;
+    const bool folder = cip_io_is_folder(f->io); /* whose members are watched as it is */
+    if (folder)
+        CIP_TRY(cip_io_watch(f->io, lock, err));
+    cip_status st = open_layout(f, err), watching = CIP_OK;
+    if (!folder)
+        watching = cip_io_watch(f->io, lock, st == CIP_OK ? err : NULL);
+    cip_err own = CIP_ERR_INIT;
+    cip_status now = watching == CIP_OK ? cip_io_unchanged(f->io, &own) : CIP_OK;
+    if (now == CIP_OK)
+        return st == CIP_OK ? watching : st;
+    return cip_err_give(err, &own, now);
 }
 
 /* A file that was appended to another one. */
@@ -340,22 +349,21 @@ static cip_status open_once(cip_file *f, const char *path, const char *format, c
         st = take_part(f, err);
     if (st == CIP_OK)
         st = choose_format(f, format, err);
-    if (st == CIP_OK)
-        st = watch(f, &lock, err);
-    else
+    const bool watched = st == CIP_OK && f->format->lock_file != NULL && f->overlay == NULL;
+    if (!watched)
         cip_lock_file_close(&lock);
     if (st == CIP_OK)
-        st = open_layout(f, err);
-    cip_lock_file_let(f->io->lock_file);
+        st = watched ? open_watched(f, &lock, err) : open_layout(f, err);
+    cip_io_watch_let(f->io);
     cip_io_note_members(f->io, false);
     return st;
 }
 
 /* Whether what was opened may be a mixture: an update ended meanwhile. An overlay shows the same
- * whatever is written, if it could be opened at all. */
+ * whatever is written, if it could be opened at all; of what is watched it is known. */
 static bool is_mixed(cip_file *f, cip_status st)
 {
-    return (st != CIP_OK || f->overlay == NULL) && has_changed(f);
+    return (st != CIP_OK || (f->overlay == NULL && !f->io->watched)) && has_changed(f);
 }
 
 cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err)

@@ -21,6 +21,8 @@ _Static_assert(sizeof(off_t) >= 8, "file offsets need 64 bits");
 typedef struct file_io {
     cip_io io;
     int fd;
+    dev_t device;
+    ino_t inode;
     struct timespec changed; /* as of open */
     cip_folder *folder;      /* NULL: no members */
     char *inside;            /* the file's own folder relative to it */
@@ -247,6 +249,11 @@ static const cip_io_ops lone_file_ops = {
     .close = file_close,
 };
 
+static bool is_file(const cip_io *io)
+{
+    return io->ops == &file_ops || io->ops == &lone_file_ops;
+}
+
 static const char *kind_of(mode_t mode)
 {
     switch (mode & S_IFMT) {
@@ -281,6 +288,8 @@ cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *fold
                       err));
     file_io *f = (file_io *)io;
     f->fd = fd;
+    f->device = now.st_dev;
+    f->inode = now.st_ino;
     f->changed = now.st_mtim;
     f->folder = folder != NULL ? cip_folder_keep(folder) : NULL;
     f->inside = copy;
@@ -336,26 +345,33 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     return st;
 }
 
+const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX])
+{
+    const bool known = io->ops == &file_ops && strcmp(io->name, path) == 0;
+    return known && ((const file_io *)io)->behind == NULL ? path : cip_place_follow(path, real);
+}
+
 const char *cip_io_path(cip_io *io)
 {
     uint64_t off = 0;
     cip_io *whole = cip_io_whole(io, &off);
-    bool named = whole->ops == &file_ops || whole->ops == &lone_file_ops ||
-                 cip_folder_io_descriptor(whole) != -1;
+    bool named = is_file(whole) || cip_folder_io_descriptor(whole) != -1;
     return named ? whole->name : NULL;
 }
 
 /* What can be locked, or -1. */
 static int lockable(const cip_io *io)
 {
-    bool file = io->ops == &file_ops || io->ops == &lone_file_ops;
-    return file ? ((const file_io *)io)->fd : cip_folder_io_descriptor(io);
+    return is_file(io) ? ((const file_io *)io)->fd : cip_folder_io_descriptor(io);
 }
 
 cip_status cip_io_lock(cip_io *io, cip_err *err)
 {
     int fd = lockable(io);
-    if (fd != -1 && cip_store_lock(fd, CIP_LOCK_READERS, true) == CIP_LOCK_TAKEN)
+    cip_lock got = fd == -1      ? CIP_LOCK_NONE
+                   : is_file(io) ? cip_store_share(fd, CIP_LOCK_READERS)
+                                 : cip_store_lock(fd, CIP_LOCK_READERS, true);
+    if (got == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being updated in place");
     return CIP_OK;
 }
@@ -375,9 +391,20 @@ cip_status cip_io_unwritten(cip_io *io, cip_err *err)
     return CIP_OK;
 }
 
+bool cip_file_opened(const cip_io *io, struct stat *st)
+{
+    const file_io *f = (const file_io *)io;
+    if (!is_file(io))
+        return false;
+    *st = (struct stat){
+        .st_dev = f->device, .st_ino = f->inode, .st_size = (off_t)io->size, .st_mtim = f->changed
+    };
+    return true;
+}
+
 bool cip_file_stat(cip_io *io, struct stat *st)
 {
-    if (io->ops != &file_ops && io->ops != &lone_file_ops)
+    if (!is_file(io))
         return false;
     return fstat(((file_io *)io)->fd, st) == 0;
 }

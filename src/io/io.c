@@ -11,6 +11,14 @@
 #include "io/io_impl.h"
 #include "io/lock_file.h"
 #include "io/record.h"
+#include "io/switches.h"
+
+/* What tells that a watched io is not what was opened, besides itself. */
+typedef struct cip_watch {
+    cip_lock_file lock; /* of other programs; or none */
+    uint64_t opened;    /* the state (io/switches.h), and the series that it ended then, or 0 */
+    uint64_t series;
+} cip_watch;
 
 cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
                       cip_io **out, cip_err *err)
@@ -34,9 +42,9 @@ cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, c
 void cip_io_free(cip_io *io)
 {
     cip_mem *mem = &io->env->mem;
-    if (io->lock_file != NULL)
-        cip_lock_file_close(io->lock_file);
-    cip_mem_put(mem, io->lock_file);
+    if (io->watch != NULL)
+        cip_lock_file_close(&io->watch->lock);
+    cip_mem_put(mem, io->watch);
     cip_mem_put(mem, (char *)io->name);
     cip_mem_put(mem, io);
 }
@@ -65,7 +73,7 @@ cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *e
     CIP_TRY(check_within(io, off, n, err));
     if (n != 0)
         CIP_TRY(io->ops->read_ranges(io, &r, 1, err));
-    return io->watched ? cip_io_unchanged(io, err) : CIP_OK;
+    return io->watched ? cip_io_still(io, err) : CIP_OK;
 }
 
 cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_t *got,
@@ -121,7 +129,7 @@ cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err 
         r += run;
         n -= run;
     }
-    return io->watched ? cip_io_unchanged(io, err) : CIP_OK;
+    return io->watched ? cip_io_still(io, err) : CIP_OK;
 }
 
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err)
@@ -134,25 +142,47 @@ cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err)
 
 cip_status cip_io_unchanged(cip_io *io, cip_err *err)
 {
-    if (io->lock_file != NULL && !cip_lock_file_is_same(io->lock_file))
+    if (io->watch != NULL && !cip_lock_file_is_same(&io->watch->lock))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "file changed since open: its lock file counts a change");
     return io->ops->unchanged == NULL ? CIP_OK : io->ops->unchanged(io, err);
 }
 
+cip_status cip_io_still(cip_io *io, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    uint64_t off = 0;
+    const cip_watch *w = io->watch;
+    cip_status st = cip_io_unchanged(io, &own);
+    const int fd = st != CIP_OK && w != NULL ? cip_io_descriptor(io, &off) : -1;
+    if (fd != -1 && cip_switches_cover(fd, w->opened, w->series, &w->lock))
+        return CIP_OK;
+    return cip_err_give(err, &own, st);
+}
+
 cip_status cip_io_watch(cip_io *io, const cip_lock_file *lock_file, cip_err *err)
 {
     cip_lock_file own = *lock_file;
-    if (own.fd != -1) {
-        cip_status st = CIP_NEW(&io->env->mem, &io->lock_file, 1, err);
-        if (st != CIP_OK) {
-            cip_lock_file_close(&own);
-            return st;
-        }
-        *io->lock_file = own;
+    uint64_t off = 0;
+    struct stat opened;
+    cip_status st = CIP_NEW(&io->env->mem, &io->watch, 1, err);
+    if (st != CIP_OK) {
+        cip_lock_file_close(&own);
+        return st;
     }
+    io->watch->lock = own;
     io->watched = true;
+    if (cip_file_opened(io, &opened)) {
+        io->watch->opened = cip_switches_state(&opened, &own);
+        io->watch->series = cip_switches_series(cip_io_descriptor(io, &off), io->watch->opened);
+    }
     return CIP_OK;
+}
+
+void cip_io_watch_let(cip_io *io)
+{
+    if (io->watch != NULL)
+        cip_lock_file_let(&io->watch->lock);
 }
 
 /* A member that an update was made of, which was cut off, may be a mixture. */

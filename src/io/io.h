@@ -44,9 +44,9 @@ struct cip_io {
     bool far;         /* set by who opened it: a request costs far more than its bytes, and these do
                          not change */
     bool watched;     /* each read looks whether the file is still what was opened */
-    struct cip_lock_file *lock_file; /* of other programs, whose count tells that, too; or NULL */
-    const uint8_t *bytes; /* all of them, where they lie in memory; NULL of others, mapped files
-                             too: there a file that others make shorter faults */
+    struct cip_watch *watch; /* by what it is told; NULL: by nothing of its own */
+    const uint8_t *bytes;    /* all of them, where they lie in memory; NULL of others, mapped files
+                                too: there a file that others make shorter faults */
     /* private fields of the implementation follow in its own struct */
 };
 
@@ -118,10 +118,16 @@ void cip_io_taken_back(cip_io *io);
 /* Of a folder: members that are opened while this is on are noted as what it consists of. */
 void cip_io_note_members(cip_io *io, bool on);
 /* From now on every read of it, and of members that are opened from now on, ends BUSY when it is
- * not what it was: for files that others write over in place without our locks. `lock_file`:
+ * not what it was: for files that others write over in place without our locks. Our own updates
+ * that leave what is read in place are no such change of a file (io/switches.h). `lock_file`:
  * copied, and closed with the io, on failure too; of descriptor -1: none. NOMEM. */
 struct cip_lock_file;
 cip_status cip_io_watch(cip_io *io, const struct cip_lock_file *lock_file, cip_err *err);
+/* The lock that is shared in it. */
+void cip_io_watch_let(cip_io *io);
+/* What each read of a watched io ends with: BUSY when bytes of what was opened may be others by
+ * now. */
+cip_status cip_io_still(cip_io *io, cip_err *err);
 /* Takes the readers' byte of a file (io/store.h), shared, until the io is closed or unlocked: no
  * update writes over bytes in place meanwhile. BUSY when one does just now; OK where nothing can be
  * locked. */

@@ -3,6 +3,7 @@
 #ifndef CIP_IO_IO_IMPL_H
 #define CIP_IO_IO_IMPL_H
 
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "io/io.h"
@@ -44,8 +45,12 @@ cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *
  * or with a slash at the end. */
 cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *folder,
                         const char *inside, cip_io **out, cip_err *err);
+/* Which file a file io is, its length and time as of open; false for other ios. */
+bool cip_file_opened(const cip_io *io, struct stat *st);
 /* What fstat says of a file io now; false for other ios. */
 bool cip_file_stat(cip_io *io, struct stat *st);
+/* As cip_place_follow; for what was opened by that path, mostly without asking the system again. */
+const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX]);
 /* The descriptor of a folder io, borrowed; -1: it has none, or is of another kind. */
 int cip_folder_io_descriptor(const cip_io *io);
 /* cip_io_taken_back of one; nothing for others. */

@@ -404,7 +404,7 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
     if (fd != -1)
         CIP_TRY(cip_record_get(fd, &now, err));
     if (fd != -1 && !cip_io_is_folder(file))
-        s.path = cip_place_follow(path, real); /* beside what a link points to */
+        s.path = cip_io_followed(file, path, real); /* beside what a link points to */
     do {
         then = now;
         lost = false;

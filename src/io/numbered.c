@@ -119,7 +119,7 @@ static cip_status numbered_read(cip_io *io, const cip_range *r, size_t n, cip_er
         for (size_t done = 0; done < r[k].nbytes;)
             CIP_TRY(read_part((numbered_io *)io, &r[k], &done, err));
     cip_io *of = ((numbered_io *)io)->of;
-    return of->watched ? cip_io_unchanged(of, err) : CIP_OK;
+    return of->watched ? cip_io_still(of, err) : CIP_OK;
 }
 
 static void numbered_close(cip_io *io)
@@ -166,7 +166,7 @@ cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err 
         release(f, slot, member);
     }
     if (f->of->watched) /* one that is not there, or not whole, may be about to be */
-        CIP_TRY(cip_io_unchanged(f->of, err));
+        CIP_TRY(cip_io_still(f->of, err));
     return cip_err_give(err, &own, st);
 }
 

@@ -102,6 +102,7 @@ struct cip_revision {
                     all of them; 0: the file itself does */
     uint64_t head; /* bytes before this are read when a file is opened and not again, and all that
                       the old ones name stays in place: readers need not go when they change */
+    bool watched;  /* readers look behind each read whether the file changed */
 };
 
 /* Adds to the tail. `ptr` is copied into the arena; an io's range must lie in it (RANGE). A piece

@@ -11,7 +11,7 @@
 #include "base/strmap.h"
 #include "io/store.h"
 
-static const char ATTRIBUTE[] = "user.cippus.update";
+static const char OURS[] = "user.cippus.", ATTRIBUTE[] = "user.cippus.update";
 static const char OPEN[] = "cip1 open ", SETTLED[] = "cip1 done ";
 enum { LEAD = sizeof OPEN - 1, NONCE = 16, MOST = LEAD + NONCE + 1 + NAME_MAX };
 
@@ -97,7 +97,7 @@ bool cip_record_able(int fd)
 
 bool cip_record_owns(const char *attribute)
 {
-    return strcmp(attribute, ATTRIBUTE) == 0;
+    return strncmp(attribute, OURS, sizeof OURS - 1) == 0;
 }
 
 cip_status cip_record_refuse(int fd, const char *name, cip_err *err)

@@ -105,8 +105,12 @@ typedef enum cip_lock {
  * at when they have theirs. */
 #define CIP_LOCK_WRITERS (UINT64_C(1) << 62)
 #define CIP_LOCK_READERS ((UINT64_C(1) << 62) + 1)
+/* Of files: its holder, who has the writers', leaves all bytes in place that readers may want. */
+#define CIP_LOCK_SWITCHES ((UINT64_C(1) << 62) + 3)
 /* Tries once. `shared`: any number of holders, and a descriptor for reading will do. */
 cip_lock cip_store_lock(int fd, uint64_t at, bool shared);
+/* The same, shared, of what is known to be a file. */
+cip_lock cip_store_share(int fd, uint64_t at);
 void cip_store_unlock(int fd, uint64_t at);
 /* Whether somebody else holds it; nothing is locked. */
 bool cip_store_is_locked(int fd, uint64_t at);

@@ -56,6 +56,11 @@ static cip_lock lock_folder(int fd, uint64_t at, bool shared)
     return CIP_LOCK_HELD;
 }
 
+cip_lock cip_store_share(int fd, uint64_t at)
+{
+    return set_byte(fd, at, F_RDLCK);
+}
+
 cip_lock cip_store_lock(int fd, uint64_t at, bool shared)
 {
     if (shared && is_folder(fd))
@@ -70,7 +75,7 @@ void cip_store_unlock(int fd, uint64_t at)
     set_byte(fd, at, F_UNLCK);
     if (at == CIP_LOCK_READERS)
         set_byte(fd, at + NOBODY, F_UNLCK);
-    else
+    if (at == CIP_LOCK_WRITERS)
         flock(fd, LOCK_UN);
 }
 

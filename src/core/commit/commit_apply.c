@@ -120,12 +120,17 @@ bool cip_commit_is_alone(cip_commit *c)
     return true;
 }
 
+static bool is_of_head(const cip_commit_plan *p)
+{
+    const cip_patch_op *op = &p->patch.op[0];
+    return op->offset + op->after.len <= p->r->head;
+}
+
 /* Bytes that are read again and again change only while nobody reads them; a header that was read
  * at open may change under readers. */
 static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    const cip_patch_op *op = &p->patch.op[0];
-    return op->offset + op->after.len > p->r->head ? cip_commit_take_readers(c, err) : CIP_OK;
+    return is_of_head(p) ? CIP_OK : cip_commit_take_readers(c, err);
 }
 
 static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
@@ -137,10 +142,8 @@ static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err 
 }
 
 /* Old until the one write, new after it. A tmp that is left says which by the bytes it names. */
-static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+static cip_status add_and_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
-    cip_store_unlock(c->fd, CIP_LOCK_READERS);
     CIP_TRY(place(c, p, err));
     if (p->after->size == c->io->size)
         return switch_alone(c, p, err);
@@ -197,6 +200,17 @@ static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
     else
         st = check_and_seal(c, p, err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    return st;
+}
+
+static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
+{
+    CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    if (is_of_head(p))
+        cip_commit_switches_begin(c, p->r);
+    cip_status st = add_and_switch(c, p, err);
+    cip_commit_switches_end(c, st == CIP_OK ? p->after->size : c->io->size);
     return st;
 }
 

@@ -11,6 +11,7 @@
 #include "io/io_target.h"
 #include "io/record.h"
 #include "io/store.h"
+#include "io/switches.h"
 
 struct cip_commit {
     cip_env *env;
@@ -36,6 +37,7 @@ struct cip_commit {
     bool sealed;           /* a journal says all of it: readers see the update */
     bool ready;            /* BUSY, and all is as it was: may be tried again */
     const cip_patch *made; /* what it says of members is undone when the update is not made */
+    cip_switches switches; /* of series 0: no update is going on that readers may read through */
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
 
@@ -170,6 +172,12 @@ cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err);
 /* At the level `power` only. */
 cip_status cip_commit_sync_file(cip_commit *c, cip_err *err);
 cip_status cip_commit_sync_names(cip_commit *c, cip_err *err);
+
+/* A switch is going to be made that leaves all that readers may want in place (io/switches.h). What
+ * cannot be told them makes them BUSY. */
+void cip_commit_switches_begin(cip_commit *c, const cip_revision *r);
+/* It is made, or undone: the file has `size` bytes. */
+void cip_commit_switches_end(cip_commit *c, uint64_t size);
 
 /* The readers' byte for us alone; BUSY. */
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);

@@ -336,6 +336,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
     }
     CIP_TRY(cip_edit_settle(e, err));
     CIP_TRY(e->ops->finish(e->state, &e->rev, err));
+    e->rev.watched = e->file->format->lock_file != NULL;
     e->finished = true;
     return CIP_OK;
 }
