@@ -60,7 +60,9 @@ cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_
     int from = cip_io_descriptor(io, &from_off);
     if (from != -1)
         copy_by_system(fd, at, from, from_off, n, &done);
-    return copy_by_hand(fd, at + done, io, off + done, n - done, err);
+    CIP_TRY(copy_by_hand(fd, at + done, io, off + done, n - done, err));
+    cip_io *whole = cip_io_whole(io, &from_off); /* whose reads look what is still there */
+    return whole->watched ? cip_io_still(whole, err) : CIP_OK;
 }
 
 /* Reads all of n bytes; what is not there is zeros. */

@@ -107,6 +107,9 @@ static void a_read_of_a_watched_file_is_of_what_was_opened(void **state)
     const cip_range all = { .nbytes = 4, .dst = got };
     assert_int_equal(cip_io_read(io, 0, got, 4, NULL), CIP_ERR_BUSY);
     assert_int_equal(cip_io_read_ranges(io, &all, 1, NULL), CIP_ERR_BUSY);
+    const int fd = open(scratch_path(&dir, "copy"), O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(cip_store_copy(fd, 0, io, 0, 4, NULL), CIP_ERR_BUSY);
+    close(fd);
     cip_io_close(io);
     cip_lock_file_close(&other);
 }
