@@ -18,14 +18,14 @@ static b2_make frame_of(uint32_t nchunk)
     return (b2_make){ .typesize = 1, .chunksize = EACH, .nchunk = nchunk };
 }
 
-/* The bytes that it reads as are those of `nchunk` chunks; or it does not open (0). */
-static void expect(const b2_bytes *b, uint32_t flags, uint32_t nchunk)
+/* The bytes that it reads as are so many of the pattern; or it does not open (0). */
+static void expect_bytes(const b2_bytes *b, uint32_t flags, size_t nbytes)
 {
     one_file f;
     size_t len = 0;
     uint8_t want[B2_MAX_CHUNKS * EACH];
     const cip_status st = one_open(&f, &cip_format_blosc2, b->ptr, b->len, flags, NULL);
-    if (nchunk == 0) {
+    if (nbytes == 0) {
         assert_int_not_equal(st, CIP_OK);
         one_close(&f);
         return;
@@ -34,11 +34,16 @@ static void expect(const b2_bytes *b, uint32_t flags, uint32_t nchunk)
         fail_msg("%s: %s", f.err.part, f.err.text);
     uint8_t *got = one_read(&f, 0, &len);
     assert_non_null(got);
-    assert_int_equal(len, nchunk * EACH);
+    assert_int_equal(len, nbytes);
     b2_pattern(0, want, len);
     assert_memory_equal(got, want, len);
     free(got);
     one_close(&f);
+}
+
+static void expect(const b2_bytes *b, uint32_t flags, uint32_t nchunk)
+{
+    expect_bytes(b, flags, nchunk * EACH);
 }
 
 static size_t index_at(const b2_bytes *b)
@@ -164,6 +169,12 @@ static void the_order_of_the_file_is_taken_only_when_it_is_asked_for(void **stat
     b.len += 3;
     expect(&b, ORDER, 0);
     free(b.ptr);
+    m.last = 50; /* a chunk that is shorter */
+    b = b2_build(&m);
+    b.len = index_at(&b);
+    expect_bytes(&b, ORDER, 4 * EACH + 50);
+    free(b.ptr);
+    m.last = 0;
     m.gap = 3; /* holes: what was there nobody knows */
     b = b2_build(&m);
     b.len = index_at(&b);
