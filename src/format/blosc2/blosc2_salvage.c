@@ -216,25 +216,10 @@ static cip_status give(const salvage *s, uint64_t nbytes, cip_err *err)
     return cip_b2_index_given(&s->f->index, s->entry, s->n, s->at, err);
 }
 
-/* A shape with fewer chunks: a resize was cut off, which puts special chunks in before it says the
- * new shape. Where there are no other special ones, the rest are the old chunks, in their order. */
-static cip_status without_new(salvage *s)
-{
-    uint64_t n = 0;
-    if (s->shaped == UNKNOWN || s->shaped >= s->n)
-        return CIP_OK;
-    for (uint64_t i = 0; i < s->n; i++) {
-        memmove(s->entry + n * WIDTH, s->entry + i * WIDTH, WIDTH);
-        n += !is_special(s, i); /* looked at before it may be written over: n <= i */
-    }
-    if (n != s->shaped)
-        return CIP_ERR_NOT_FOUND;
-    s->n = n;
-    TRY_HERE(give(s, n * s->f->h.chunksize, NULL));
-    return CIP_OK;
-}
-
-/* Whether a whole index begins at `at`; then the frame has it. */
+/* Whether a whole index begins at `at`; then the frame has it. One with more chunks than the shape
+ * is that of a resize which was cut off. Longer arrays get special chunks before the new shape is
+ * said, but shorter ones lose chunks after it, and may have special ones of their own: which chunks
+ * the shape is of is not known. */
 static cip_status try_index(salvage *s, uint64_t at)
 {
     uint64_t nbytes;
@@ -248,7 +233,7 @@ static cip_status try_index(salvage *s, uint64_t at)
     TRY_HERE(give(s, nbytes, NULL));
     CIP_TRY(check_entries(s));
     TRY_HERE(cip_b2_index_ready(&s->f->index, NULL));
-    return without_new(s);
+    return s->shaped == UNKNOWN || s->shaped >= s->n ? CIP_OK : CIP_ERR_NOT_FOUND;
 }
 
 /* --- where it may be -------------------------------------------------------------------------- */
