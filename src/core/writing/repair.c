@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -129,40 +130,117 @@ static cip_status look_at_all(repair *r, const cip_array *a, cip_err *err)
     return cip_space_stream(&how, s, 1 << 20, count_bytes, &r->rep, err);
 }
 
-static cip_status look_at_chunk(repair *r, const damaged *d, uint64_t i, uint64_t *run,
-                                cip_err *err)
+static cip_status look_at_chunk(repair *r, const damaged *d, uint64_t i, cip_chunk *c, cip_err *err)
 {
     const cip_read_how how = { d->array->layout, r->f->env.pool };
     cip_mem *mem = &r->f->env.mem;
-    cip_chunk c;
     uint8_t *raw = NULL;
-    *run = 1;
-    CIP_TRY(cip_chunk_list_at(&d->list, i, &c, err));
-    *run = c.run;
-    if (c.state != CIP_CHUNK_DATA && c.state != CIP_CHUNK_MISSING)
+    *c = (cip_chunk){ .run = 1 };
+    CIP_TRY(cip_chunk_list_at(&d->list, i, c, err));
+    if (c->state != CIP_CHUNK_DATA && c->state != CIP_CHUNK_MISSING)
         return CIP_OK;
-    if (c.state == CIP_CHUNK_DATA)
-        CIP_TRY(cip_mem_get(mem, (size_t)c.raw_len, (void **)&raw, err));
-    cip_status st = cip_chunk_list_decode(&how, &d->list, i, &c, raw, err);
+    if (c->state == CIP_CHUNK_DATA)
+        CIP_TRY(cip_mem_get(mem, (size_t)c->raw_len, (void **)&raw, err));
+    cip_status st = cip_chunk_list_decode(&how, &d->list, i, c, raw, err);
     cip_mem_put(mem, raw);
-    cip_report_progress(&r->rep, c.raw_len);
+    cip_report_progress(&r->rep, c->raw_len);
     return st;
 }
 
-static cip_status look_at_chunks(repair *r, damaged *d, cip_err *err)
+/* Where a chunk lies that can be decoded. */
+typedef struct place {
+    cip_extent at;
+    uint64_t i;
+    uint64_t other; /* a chunk with some of the same bytes; UINT64_MAX: none */
+} place;
+
+static int by_place(const void *a, const void *b)
 {
-    for (uint64_t i = 0, run; i < d->list.n; i += run) {
+    const place *x = a, *y = b;
+    if (x->at.in != y->at.in)
+        return (uintptr_t)x->at.in < (uintptr_t)y->at.in ? -1 : 1;
+    return x->at.off < y->at.off ? -1 : x->at.off > y->at.off;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const cip_lost_chunks *x = a, *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void compare_places(place *p, size_t n)
+{
+    qsort(p, n, sizeof *p, by_place);
+    for (size_t k = 1, last = 0; k < n; k++) { /* `last`: that which reaches furthest */
+        const cip_extent *was = &p[last].at, *now = &p[k].at;
+        const bool same = was->in == now->in;
+        if (same && now->off - was->off < was->len) {
+            p[last].other = p[k].i;
+            p[k].other = p[last].i;
+        }
+        if (!same || now->off + now->len > was->off + was->len)
+            last = k;
+    }
+    qsort(p, n, sizeof *p, by_number);
+}
+
+/* Chunks with the same bytes: a damaged index names one of them in place of another, nobody knows
+ * which. */
+static cip_status lose_shared(repair *r, damaged *d, cip_buf *places, cip_err *err)
+{
+    place *p = (place *)(void *)places->ptr;
+    const size_t n = places->len / sizeof *p;
+    if (n > 1)
+        compare_places(p, n);
+    for (size_t k = 0; k < n; k++) {
         cip_err why = CIP_ERR_INIT;
-        const cip_status st = look_at_chunk(r, d, i, &run, &why);
+        if (p[k].other == UINT64_MAX)
+            continue;
+        cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                 "expected chunks apart, found bytes of chunk %" PRIu64 " in it", p[k].other);
+        CIP_TRY(add_lost(r, d, p[k].i, 1, err));
+        tell_lost(r, d, p[k].i, 1, &why);
+        CIP_TRY(cip_report_status(&r->rep, err));
+    }
+    if (d->n > 1)
+        qsort(d->lost, d->n, sizeof *d->lost, by_first);
+    return CIP_OK;
+}
+
+static cip_status look_at_each(repair *r, damaged *d, cip_buf *places, cip_err *err)
+{
+    cip_chunk c;
+    for (uint64_t i = 0; i < d->list.n; i += c.run) {
+        cip_err why = CIP_ERR_INIT;
+        const cip_status st = look_at_chunk(r, d, i, &c, &why);
+        const place here = { .at = c.at, .i = i, .other = UINT64_MAX };
         if (st != CIP_OK && !is_loss(st))
             return pass_on(st, &why, err);
         if (st != CIP_OK) {
-            CIP_TRY(add_lost(r, d, i, run, err));
-            tell_lost(r, d, i, run, &why);
+            CIP_TRY(add_lost(r, d, i, c.run, err));
+            tell_lost(r, d, i, c.run, &why);
+        } else if (c.state == CIP_CHUNK_DATA) {
+            CIP_TRY(cip_buf_add(places, &here, sizeof here, err));
         }
         CIP_TRY(cip_report_status(&r->rep, err));
     }
     return CIP_OK;
+}
+
+static cip_status look_at_chunks(repair *r, damaged *d, cip_err *err)
+{
+    cip_buf places = { .mem = &r->f->env.mem };
+    cip_status st = look_at_each(r, d, &places, err);
+    if (st == CIP_OK)
+        st = lose_shared(r, d, &places, err);
+    cip_buf_clear(&places);
+    return st;
 }
 
 static cip_status look_at(repair *r, damaged *d, cip_err *err)
