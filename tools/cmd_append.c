@@ -111,12 +111,12 @@ static cip_status flush_rows(stream *s, cip_err *err)
     return st;
 }
 
-static int stream_end(stream *s, bool process)
+static int stream_end(stream *s)
 {
     cip_err err = CIP_ERR_INIT;
     if (s->n != 0)
         return failed(s->input, "expected whole rows, found a part of one at the end");
-    if (!process && cip_sync(s->file, &err) != CIP_OK)
+    if (opts_level(s->o) == CIP_LEVEL_POWER && cip_sync(s->file, &err) != CIP_OK)
         return complain(s->o->pos[0], &err);
     return EXIT_FINE;
 }
@@ -125,8 +125,8 @@ static int stream_end(stream *s, bool process)
 static int stream_rows(stream *s, bool *refused)
 {
     cip_err err = CIP_ERR_INIT;
-    bool process = false, first = true;
-    int rc = opts_level(s->o, &process);
+    bool first = true;
+    int rc = EXIT_FINE;
     while (rc == EXIT_FINE && !*refused) {
         rc = fill(s);
         if (rc != EXIT_FINE)
@@ -137,7 +137,7 @@ static int stream_rows(stream *s, bool *refused)
             rc = complain(s->o->pos[0], &err);
         first = false;
         if (s->end && !*refused && rc == EXIT_FINE)
-            return stream_end(s, process);
+            return stream_end(s);
     }
     return rc;
 }

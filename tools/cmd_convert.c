@@ -89,14 +89,11 @@ static cip_status convert(const opts *o, int kind, const cip_convert_options *c,
     return st;
 }
 
-/* What the options say of the output; an exit status. */
-static int fill(const opts *o, cip_convert_options *c)
+/* What the options say of the output. */
+static void fill(const opts *o, cip_convert_options *c)
 {
-    bool process = false;
-    int rc = opts_checksum(o, &c->checksum);
-    if (rc == 0)
-        rc = opts_level(o, &process);
-    c->level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    c->checksum = opts_checksum(o);
+    c->level = opts_level(o);
     c->version = o->standard;
     c->storage = o->inlined ? "inline" : NULL;
     c->resolve_refs = o->resolve_refs;
@@ -109,7 +106,6 @@ static int fill(const opts *o, cip_convert_options *c)
     c->byteorder = o->byteorder;
     c->accept_loss = o->accept_loss;
     c->overwrite = o->overwrite;
-    return rc;
 }
 
 /* By calls: arrays of several files, or a new one. */
@@ -159,9 +155,8 @@ int cmd_convert(const opts *o)
         .bar = o->bar, .file = o->pos[0], .json = o->json, .at_end = o->at_end ? &at : NULL
     };
     cip_convert_options c = { .size = sizeof c };
-    int rc = fill(o, &c);
-    if (rc != 0)
-        return rc;
+    int rc = EXIT_FINE;
+    fill(o, &c);
     if (o->fill != NULL || o->npos > 2)
         return by_calls(o, &c);
     if (o->npos < 2) {

@@ -21,15 +21,11 @@ static int run(const opts *o, verb *fn)
     cip_open_options open = open_options(o, &limits);
     cip_explode_options x = { .size = sizeof x };
     cip_err err = CIP_ERR_INIT;
-    bool process = false;
-    int rc = opts_level(o, &process);
-    if (rc != 0)
-        return rc;
     x.path = o->paths;
     x.npath = o->npath;
     x.bare = o->bare;
     x.overwrite = o->overwrite;
-    x.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    x.level = opts_level(o);
     x.tree_slack = opts_tree_slack(o);
     x.align = o->align;
     x.input = &open;

@@ -96,7 +96,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     strbuf literal = { 0 };
     opts in = *o;
     in.nshard = 0; /* of the file that changes */
-    cip_file *f = input_is_literal(o, input) ? literal_open(input, &literal, &rc)
+    cip_file *f = input_is_literal(o, input) ? literal_open("", input, &literal, &rc)
                                              : input_open(input, &in, &rc);
     if (f == NULL) {
         free(literal.ptr);

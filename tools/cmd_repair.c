@@ -12,18 +12,15 @@ static int repair(const opts *o, const cip_array *fill)
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    bool process = false, any = false;
+    bool any = false;
     findings u = { o->pos[0], o->json, 0, &any, o->bar };
-    const int rc = opts_level(o, &process);
-    if (rc != 0)
-        return rc;
     open.salvage = o->in_order ? CIP_SALVAGE_IN_ORDER : CIP_SALVAGE_CERTAIN;
     const cip_repair_options how = { .size = sizeof how,
                                      .format = o->format,
                                      .fill = fill,
                                      .accept_loss = o->accept_loss,
                                      .overwrite = o->overwrite,
-                                     .level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER,
+                                     .level = opts_level(o),
                                      .input = &open,
                                      .on_finding = print_finding,
                                      .progress = show_progress_between,
@@ -51,7 +48,7 @@ int cmd_repair(const opts *o)
         return EXIT_USAGE;
     }
     if (o->fill != NULL)
-        f = literal_open(o->fill, &literal, &rc);
+        f = literal_open("--fill: ", o->fill, &literal, &rc);
     if (o->fill == NULL || f != NULL)
         rc = repair(o, f != NULL ? cip_file_array(f, 0) : NULL);
     cip_file_close(f);

@@ -64,6 +64,9 @@ int cat_failed(const target *t, const opts *o, cip_err *err);
  * by the path that the second word is: what was a PATH without such files stays one. EXIT_FINE, or
  * the exit status after a complaint. */
 int files_or_path(const opts *o, int max, bool *files);
+/* The type that `option` names, to be freed; NULL with *rc where it is none, after a complaint, and
+ * where `text` is NULL. */
+cip_dtype *dtype_option(const char *option, const char *text, int *rc);
 /* Says to stderr when --check has no checksum to compare the array's data with. */
 void note_unchecked(const char *name, const cip_file *f, const cip_array *a);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "input.h"
 #include "print.h"
 
@@ -53,10 +54,10 @@ static int fill_with(const opts *o, const cip_write_options *how, const cip_file
 {
     cip_err err = CIP_ERR_INIT;
     void *elem = NULL;
-    int rc;
-    cip_dtype *dtype = cip_dtype_parse(o->dtype, &err);
+    int rc = EXIT_FINE;
+    cip_dtype *dtype = dtype_option("--dtype", o->dtype, &rc);
     if (dtype == NULL)
-        return complain("--dtype", &err);
+        return rc;
     if (!unset && take_value(literal, o, dtype, &elem, &err) != CIP_OK)
         rc = complain(o->fill, &err);
     else
@@ -79,7 +80,7 @@ int convert_filled(const opts *o, const cip_write_options *how)
     if (o->from != NULL || o->path != NULL || o->resolve_refs || o->nname > 1)
         return wrong_use("--from, --path, --resolve-refs and several --name go with inputs");
     const bool unset = strcmp(o->fill, "uninit") == 0;
-    cip_file *f = literal_open(unset ? "0" : o->fill, &literal, &rc);
+    cip_file *f = literal_open("--fill: ", unset ? "0" : o->fill, &literal, &rc);
     if (f != NULL)
         rc = fill_with(o, how, f, unset);
     cip_file_close(f);

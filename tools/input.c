@@ -38,16 +38,8 @@ static bool is_known(const opts *o, const char *path)
 
 static int kind_of(const opts *o, const char *path)
 {
-    if (o->from != NULL) {
-        if (strcmp(o->from, "raw") == 0)
-            return INPUT_RAW;
-        if (strcmp(o->from, "csv") == 0)
-            return INPUT_CSV;
-        fputs("cippus: --from: expected raw or csv, found ", stderr);
-        print_escaped(stderr, o->from);
-        putc('\n', stderr);
-        return -1;
-    }
+    if (o->from != NULL)
+        return strcmp(o->from, "raw") == 0 ? INPUT_RAW : INPUT_CSV;
     if (o->shape != NULL && !ends_with(path, ".csv"))
         return INPUT_RAW;
     bool raw = ends_with(path, ".raw") || ends_with(path, ".bin") || ends_with(path, ".dat");
@@ -60,8 +52,6 @@ int input_kind_of(const opts *o, const char *path)
 {
     char sep;
     const int kind = kind_of(o, path);
-    if (kind < 0)
-        return kind;
     if (kind != INPUT_CSV && (o->header || o->no_header))
         fputs("cippus: --header and --no-header go with csv input\n", stderr);
     else if (kind != INPUT_CSV && o->unescape)
@@ -109,7 +99,7 @@ bool input_is_literal(const opts *o, const char *text)
            errno == ENOENT;
 }
 
-cip_file *literal_open(const char *text, strbuf *bytes, int *rc)
+cip_file *literal_open(const char *what, const char *text, strbuf *bytes, int *rc)
 {
     static const char *const descr[] = { "'|b1'", "'<i8'", "'<u8'", "'<f8'" };
     const size_t n = strlen(text);
@@ -119,9 +109,13 @@ cip_file *literal_open(const char *text, strbuf *bytes, int *rc)
     cip_err err = CIP_ERR_INIT;
     cip_file *f = NULL;
     *rc = EXIT_USAGE;
-    if (!column_type_of(cell_kind(text, n), &type, &why) || type == COL_TEXT ||
+    if (n == 0 || !column_type_of(cell_kind(text, n), &type, &why) || type == COL_TEXT ||
         !cell_bits(text, n, type, &bits)) {
-        fprintf(stderr, "cippus: expected %s, found %s\n", why != NULL ? why : "a number", text);
+        const bool told = why != NULL && strncmp(why, "expected ", 9) == 0;
+        fprintf(stderr, "cippus: %s%s%s, found '", what, told ? "" : "expected ",
+                why != NULL ? why : "a number");
+        print_escaped(stderr, text);
+        fputs("'\n", stderr);
         return NULL;
     }
     npy_header(bytes, descr[type], 0, NULL);

@@ -11,7 +11,7 @@
 typedef enum input_kind { INPUT_KNOWN, INPUT_RAW, INPUT_CSV } input_kind;
 
 /* By --from, else raw where --shape is given, else by the name (.raw .bin .dat, .csv) of what is in
- * no known format. -1 after saying that --from is none. */
+ * no known format. -1 after saying which option does not go with it. */
 int input_kind_of(const opts *o, const char *path);
 
 /* The same for data that go into an array: --dtype and --byteorder say what raw bytes are, and go
@@ -34,8 +34,9 @@ typedef struct strbuf {
  */
 bool input_is_literal(const opts *o, const char *text);
 /* It as an array without axes, in memory that is *bytes' (zero-initialised) and to be
- * freed behind the file. NULL after a complaint, with the exit status in *rc. */
-cip_file *literal_open(const char *text, strbuf *bytes, int *rc);
+ * freed behind the file. NULL after a complaint that begins with `what`, with the exit status in
+ * *rc. */
+cip_file *literal_open(const char *what, const char *text, strbuf *bytes, int *rc);
 
 /* A raw file's bytes as a whole, mapped or (of a pipe) read, at most max_memory of them. */
 typedef struct loaded {

@@ -172,14 +172,8 @@ bool npy_descr(const char *dtype, const char *byteorder, strbuf *descr, uint64_t
     cip_err err = CIP_ERR_INIT;
     bool fine = false;
     char order = strpbrk(dtype, "<>") != NULL ? 0 : '<';
-    if (byteorder != NULL && strcmp(byteorder, "big") == 0)
-        order = '>';
-    else if (byteorder != NULL && strcmp(byteorder, "little") == 0)
-        order = '<';
-    else if (byteorder != NULL) {
-        failed("--byteorder", "expected little or big");
-        return false;
-    }
+    if (byteorder != NULL)
+        order = strcmp(byteorder, "big") == 0 ? '>' : '<';
     cip_dtype *d = cip_dtype_parse(dtype, &err);
     if (d == NULL)
         failed("--dtype", err.text);

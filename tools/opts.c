@@ -12,21 +12,25 @@
 
 #define FLAG(name, field, help)                                                                    \
     {                                                                                              \
-        name, NULL, help, OPT_FLAG, offsetof(opts, field)                                          \
+        name, NULL, help, OPT_FLAG, offsetof(opts, field), NULL                                    \
     }
 #define TEXT(name, arg, field, help)                                                               \
     {                                                                                              \
-        name, arg, help, OPT_TEXT, offsetof(opts, field)                                           \
+        name, arg, help, OPT_TEXT, offsetof(opts, field), NULL                                     \
+    }
+#define WORD(name, arg, field, words, help)                                                        \
+    {                                                                                              \
+        name, arg, help, OPT_TEXT, offsetof(opts, field), words                                    \
     }
 
 const opt_row opt_rows[] = {
     FLAG("json", json, "print facts as JSON with stable keys"),
     { "threads", "N", "how many threads work (0: one for each processor)", OPT_COUNT,
-      offsetof(opts, threads) },
+      offsetof(opts, threads), NULL },
     { "max-memory", "SIZE", "never hold more than this (default 2G)", OPT_SIZE,
-      offsetof(opts, max_memory) },
+      offsetof(opts, max_memory), NULL },
     { "max-elements", "N", "refuse to produce more elements than this", OPT_SIZE,
-      offsetof(opts, max_elements) },
+      offsetof(opts, max_elements), NULL },
     FLAG("no-progress", no_progress, "no progress on the terminal"),
     FLAG("allow-external", allow_external,
          "open external files outside the file's folder too (never a network)"),
@@ -38,7 +42,7 @@ const opt_row opt_rows[] = {
     FLAG("blocks", blocks, "the table of blocks"),
     FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
     FLAG("yaml", yaml, "what the format's own tools print of a file (RawArray's query)"),
-    { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth) },
+    { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth), NULL },
     TEXT("find", "KEY", find, "nodes whose key matches this extended regular expression"),
     TEXT("type", "TYPE", type,
          "nodes of this type: null bool int float string timestamp binary seq map array, or part "
@@ -48,8 +52,9 @@ const opt_row opt_rows[] = {
     TEXT("dtype", "T", dtype, "convert values to this type"),
     TEXT("as", "T", as, "take the stored bytes as this type"),
     TEXT("points", "FILE", points, "single elements: a line of indices for each"),
-    { "block", "N", "the bytes of block N, decoded", OPT_INDEX, offsetof(opts, block) },
-    { "chunk", "N", "the bytes of the array's chunk N, decoded", OPT_INDEX, offsetof(opts, chunk) },
+    { "block", "N", "the bytes of block N, decoded", OPT_INDEX, offsetof(opts, block), NULL },
+    { "chunk", "N", "the bytes of the array's chunk N, decoded", OPT_INDEX, offsetof(opts, chunk),
+      NULL },
     FLAG("stored", stored, "with --block or --chunk: the bytes as they are stored"),
     FLAG("mask", mask, "the mask: 1 is missing"),
     FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
@@ -64,14 +69,15 @@ const opt_row opt_rows[] = {
     TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),
     { "encode", "CHAIN",
       "ASDF 0.1: data go through this encoding chain: '[[tile, {shape: [32, 32]}], zlib]'",
-      OPT_FORMAT, 0 },
-    { "chunks=", "A,B,...", "the shape of chunks, where the format has such", OPT_FORMAT, 0 },
-    { "blocks=", "A,B,...", "the shape of the blocks in a chunk (Blosc2)", OPT_FORMAT, 0 },
-    { "filter", "F,G,...", "filters before the codec, where the format has such", OPT_FORMAT, 0 },
-    { "sparse", NULL, "Blosc2: a folder with a file for each chunk", OPT_FORMAT, 0 },
-    { "option", "KEY=VALUE", "what only the format that is written has:", OPT_FORMAT, 0 },
+      OPT_FORMAT, 0, NULL },
+    { "chunks=", "A,B,...", "the shape of chunks, where the format has such", OPT_FORMAT, 0, NULL },
+    { "blocks=", "A,B,...", "the shape of the blocks in a chunk (Blosc2)", OPT_FORMAT, 0, NULL },
+    { "filter", "F,G,...", "filters before the codec, where the format has such", OPT_FORMAT, 0,
+      NULL },
+    { "sparse", NULL, "Blosc2: a folder with a file for each chunk", OPT_FORMAT, 0, NULL },
+    { "option", "KEY=VALUE", "what only the format that is written has:", OPT_FORMAT, 0, NULL },
     TEXT("path", "PATH", path, "this array only"),
-    TEXT("byteorder", "ORDER", byteorder, "little or big"),
+    WORD("byteorder", "ORDER", byteorder, "little big", "little or big"),
     FLAG("accept-loss", accept_loss,
          "go on where the output cannot hold all of the input (fractions are cut off, what is out "
          "of "
@@ -80,12 +86,14 @@ const opt_row opt_rows[] = {
     FLAG("insert", insert, "INPUT's rows come before the one that SLICE names"),
     FLAG("by-position", by_position, "fields of records go by their order, not by their names"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
-    TEXT("level", "LEVEL", level,
+    WORD("level", "LEVEL", level, "power process",
          "what a change survives: power (loss of power, default) or process (its death)"),
     { "tree-slack", "N", "bytes of room kept behind the tree (0: none)", OPT_INDEX,
-      offsetof(opts, tree_slack) },
-    { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align) },
-    TEXT("md5", "WHICH", md5, "checksums: current (of stored bytes), legacy (of decoded), none"),
+      offsetof(opts, tree_slack), NULL },
+    { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align),
+      NULL },
+    WORD("md5", "WHICH", md5, "current legacy none",
+         "checksums: current (of stored bytes), legacy (of decoded), none"),
     TEXT("checksum", "KIND", checksum,
          "of stored data: a kind that the format has (bloscpack: crc32, sha256, ...), or none"),
     TEXT("fill", "VALUE", fill,
@@ -93,7 +101,7 @@ const opt_row opt_rows[] = {
          "uninit: "
          "nobody has set them), repair those that are lost"),
     { "offset", "N", "the file begins at byte N of FILE, as one that was appended to another does",
-      OPT_SIZE, offsetof(opts, offset) },
+      OPT_SIZE, offsetof(opts, offset), NULL },
     FLAG("at-end", at_end,
          "OUT goes behind the last byte of the file that is there; says at which"),
     FLAG(
@@ -103,7 +111,7 @@ const opt_row opt_rows[] = {
     FLAG("discard", discard, "throw the update away: the file as it was before"),
     FLAG("dry-run", dry_run, "print what would be done and change nothing"),
     { "wait", "SECONDS", "how long another writer, or readers in the way, are waited for (0)",
-      OPT_COUNT, offsetof(opts, wait) },
+      OPT_COUNT, offsetof(opts, wait), NULL },
     FLAG("break-links", break_links, "replace a file that has other names (hard links) too"),
     FLAG("string", string, "VALUE is a string as it is, not YAML"),
     TEXT("standard", "X.Y.Z", standard,
@@ -113,14 +121,15 @@ const opt_row opt_rows[] = {
     FLAG("inline", inlined, "arrays as values in the tree"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
-    TEXT("from", "KIND", from, "INPUT is raw or csv (default: by its name, else by its bytes)"),
+    WORD("from", "KIND", from, "raw csv",
+         "INPUT is raw or csv (default: by its name, else by its bytes)"),
     TEXT("shape", "SHAPE", shape, "of raw input: '100,3', one length may be '*'"),
     FLAG("header", header, "csv: the first line names the columns, even where it has numbers"),
     FLAG("no-header", no_header, "csv: the first line is data, even without numbers"),
     TEXT("sep", "C", sep,
          "csv: what separates cells, such as ';' or tab (default: as the lines show)"),
     FLAG("unescape", unescape, "csv: \\xNN, \\uNNNN, \\UNNNNNNNN as `cat --to csv` writes them"),
-    { NULL, NULL, NULL, OPT_FLAG, 0 },
+    { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };
 
 static const char common[] =
@@ -149,7 +158,7 @@ bool parse_size(const char *text, uint64_t *out)
     char *end;
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (end == text || errno != 0 || text[0] == '-')
+    if (text[0] < '0' || text[0] > '9' || errno != 0) /* strtoull takes blanks and signs */
         return false;
     unsigned shift = 0;
     const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
@@ -169,7 +178,7 @@ bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape)
     bool bracket = *text == '[', starred = false;
     for (text += bracket;; n++) {
         text += strspn(text, " ");
-        if (n == 0 && (*text == ']' || *text == '\0'))
+        if (n == 0 && bracket && *text == ']')
             break;
         if (n == CIP_MAX_NDIM)
             return false;
@@ -189,9 +198,9 @@ bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape)
             n++;
             break;
         }
-        text++;
+        const bool comma = *text++ == ',';
         text += strspn(text, " ");
-        if (*text == ']' || *text == '\0') { /* (3,) */
+        if (comma && (*text == ']' || *text == '\0')) { /* (3,) */
             n++;
             break;
         }
@@ -223,6 +232,32 @@ static int wrong(const command *c, const char *what, const char *found)
 static int name_len(const opt_row *row)
 {
     return (int)strcspn(row->name, "=");
+}
+
+/* The same about the value of an option. */
+static int wrong_value(const command *c, const opt_row *row, const char *what, const char *found)
+{
+    fprintf(stderr, "cippus: --%.*s: expected %s, found '", name_len(row), row->name, what);
+    print_escaped(stderr, found);
+    putc('\'', stderr);
+    return end_wrong(c);
+}
+
+/* "little or big", "power, process or none". */
+static int wrong_word(const command *c, const opt_row *row, const char *found)
+{
+    char what[64] = "";
+    const char *word = row->words;
+    for (size_t n = strcspn(word, " "), len = 0; *word != '\0'; n = strcspn(word, " ")) {
+        const char *next = word + n + (word[n] == ' ');
+        len += (size_t)snprintf(what + len, sizeof what - len, "%s%.*s",
+                                word == row->words ? ""
+                                : *next == '\0'    ? " or "
+                                                   : ", ",
+                                (int)n, word);
+        word = next;
+    }
+    return wrong_value(c, row, what, found);
 }
 
 /* "KEY=VALUE": as it was given, or of a row that is a key, behind the texts before it in o->text.
@@ -263,6 +298,8 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
         return add_option(c, row, text, o);
     if (row->at == offsetof(opts, shards))
         return add_shards(text, o);
+    if (row->words != NULL && (strchr(text, ' ') != NULL || !has_word(row->words, text)))
+        return wrong_word(c, row, text);
     if (row->kind == OPT_TEXT) {
         memcpy(at, &text, sizeof text);
         if (row->at == offsetof(opts, path))
@@ -273,7 +310,7 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     }
     if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
         (row->kind == OPT_INDEX && n > INT64_MAX))
-        return wrong(c, "expected a number, found ", text);
+        return wrong_value(c, row, "a number", text);
     if (row->kind == OPT_COUNT) {
         uint32_t v = (uint32_t)n;
         memcpy(at, &v, sizeof v);
@@ -396,40 +433,17 @@ int64_t opts_tree_slack(const opts *o)
     return o->tree_slack < 0 ? 0 : o->tree_slack == 0 ? -1 : o->tree_slack;
 }
 
-/* Which of the words (NULL last) the text is; -1 after saying that it is none. */
-static int one_of(const char *option, const char *text, const char *const *words)
+const char *opts_checksum(const opts *o)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        if (strcmp(text, words[i]) == 0)
-            return i;
-    fprintf(stderr, "cippus: %s: expected ", option);
-    for (int i = 0; words[i] != NULL; i++)
-        fprintf(stderr, "%s%s", i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ", words[i]);
-    fputs(", found ", stderr);
-    print_escaped(stderr, text);
-    putc('\n', stderr);
-    return -1;
+    if (o->md5 == NULL)
+        return o->checksum;
+    return strcmp(o->md5, "current") == 0 ? "md5" : o->md5;
 }
 
-int opts_checksum(const opts *o, const char **out)
+int opts_level(const opts *o)
 {
-    static const char *const words[] = { "current", "legacy", "none", NULL };
-    static const char *const names[] = { "md5", "legacy", "none" };
-    int i = o->md5 != NULL ? one_of("--md5", o->md5, words) : 0;
-    if (i < 0)
-        return EXIT_USAGE;
-    *out = o->md5 != NULL ? names[i] : o->checksum;
-    return 0;
-}
-
-int opts_level(const opts *o, bool *process)
-{
-    static const char *const words[] = { "power", "process", NULL };
-    int i = o->level != NULL ? one_of("--level", o->level, words) : 0;
-    if (i < 0)
-        return EXIT_USAGE;
-    *process = i == 1;
-    return 0;
+    return o->level != NULL && strcmp(o->level, "process") == 0 ? CIP_LEVEL_PROCESS
+                                                                : CIP_LEVEL_POWER;
 }
 
 static void help_of_formats(void)

@@ -67,7 +67,8 @@ typedef struct opt_row {
     const char *arg;  /* what follows, or NULL for a flag */
     const char *help;
     opt_kind kind;
-    size_t at; /* in opts */
+    size_t at;         /* in opts */
+    const char *words; /* of these, separated by blanks, the value must be one; NULL: any text */
 } opt_row;
 
 /* All rows; a command names those it takes by `name`. */
@@ -88,15 +89,15 @@ int opts_parse(const command *c, int argc, char **argv, opts *o);
 void opts_help(const command *c);
 /* --tree-slack as the library takes it: -1 for none, 0 for the default. */
 int64_t opts_tree_slack(const opts *o);
-/* --md5 as the library's checksum: NULL when not given. 0, or the exit status after saying what is
- * wrong. The same for --level (true: process). */
-int opts_checksum(const opts *o, const char **out);
-int opts_level(const opts *o, bool *process);
+/* --md5 or --checksum as the library's checksum: NULL when not given. */
+const char *opts_checksum(const opts *o);
+/* --level as the library's. */
+int opts_level(const opts *o);
 /* "64M", "2GiB", "1000": bytes. */
 bool parse_size(const char *text, uint64_t *out);
 
-/* "10,20", "[10, 20]" or "10x20": lengths. One may be `*`, which is -1, where `any`. False for
- * anything else. */
+/* "10,20", "[10, 20]" or "10x20": lengths; "[]" is none. One may be `*`, which is -1, where `any`.
+ * False for anything else. */
 bool parse_shape(const char *text, bool any, int *ndim, int64_t *shape);
 
 enum { EXIT_FINE = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_FAILED = 3 };

@@ -21,8 +21,7 @@ static void split(const opts *o, const char **path, const char **slice)
     }
 }
 
-/* A type named on the command line; what is none is wrong usage. */
-static cip_dtype *dtype_option(const char *option, const char *text, int *rc)
+cip_dtype *dtype_option(const char *option, const char *text, int *rc)
 {
     cip_err err = CIP_ERR_INIT;
     cip_dtype *d = text != NULL ? cip_dtype_parse(text, &err) : NULL;

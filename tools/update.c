@@ -34,14 +34,9 @@ int update_start(const opts *o, cip_edit **edit)
     cip_err err = CIP_ERR_INIT;
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
-    bool process = false;
-    int rc = opts_level(o, &process);
-    if (rc == 0)
-        rc = opts_checksum(o, &e.checksum);
-    if (rc != 0)
-        return rc;
+    e.checksum = opts_checksum(o);
     e.open = &open;
-    e.level = process ? CIP_LEVEL_PROCESS : CIP_LEVEL_POWER;
+    e.level = opts_level(o);
     e.codec = o->codec;
     e.byteorder = o->byteorder != NULL ? o->byteorder : "little"; /* as cat --to raw gives them */
     e.format_options = o->format_options;

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TIMEOUT = 120
+TIMEOUT = 1200 if os.environ.get("CIP_FULL") else 120
 MARK = {"OK": "[       OK ]", "FAILED": "[  FAILED  ]", "SKIPPED": "[  SKIPPED ]"}  # as cmocka
 
 
@@ -31,7 +31,7 @@ def environment(binary, folder):
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
     (bin_folder / "cippus").symlink_to(binary)
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "CIP_"))}
+    env = {k: v for k, v in os.environ.items() if k in ("CIP_FULL", "CIP_SEED") or not k.startswith(("LC_", "CIP_"))}
     env.update(
         PATH=f"{bin_folder}:{env['PATH']}",
         LC_ALL="C.UTF-8",
