@@ -37,6 +37,6 @@ int cmd_defrag(const opts *o)
         return rc;
     fputs(o->json ? "{\"dropped\": [" : "", stdout);
     cip_status st = cip_edit_defrag(edit, list_dropped, &l, &err);
-    fputs(o->json ? "]}\n" : "", stdout);
-    return update_finish(o, edit, st, &err);
+    fputs(o->json ? "]" : "", stdout);
+    return update_finish_object(o, edit, st, &err);
 }

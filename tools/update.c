@@ -100,14 +100,15 @@ static int add_json(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-static cip_status print_plan(const opts *o, cip_edit *edit, const char *line, cip_err *err)
+static cip_status print_plan(const opts *o, cip_edit *edit, const char *line, bool within,
+                             cip_err *err)
 {
     json_lines j = { 0 };
     if (!o->json && line != NULL)
         puts(line);
     if (!o->json)
         return cip_edit_plan(edit, write_stdout, NULL, err);
-    fputs("{\"plan\": [", stdout);
+    fputs(within ? ", \"plan\": [" : "{\"plan\": [", stdout);
     if (line != NULL && (add_json(&j, line, strlen(line)) != 0 || add_json(&j, "\n", 1) != 0))
         j.len = 0;
     cip_status st = cip_edit_plan(edit, add_json, &j, err);
@@ -132,22 +133,20 @@ static void suggest_node(const opts *o, cip_err *err)
     cip_file_close(f);
 }
 
-int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
-{
-    return update_finish_saying(o, edit, st, err, NULL);
-}
-
-int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *err,
-                         const char *line)
+/* `line`: in front of the plan; `within`: of an object of JSON that is closed here. */
+static int finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err, const char *line,
+                  bool within)
 {
     cip_err ours = CIP_ERR_INIT;
+    if (within && o->json && (st != CIP_OK || !o->dry_run))
+        puts("}");
     if (st != CIP_OK) {
         cip_edit_abort(edit);
         suggest_node(o, err);
         return complain(o->pos[0], err);
     }
     if (o->dry_run) {
-        st = print_plan(o, edit, line, &ours);
+        st = print_plan(o, edit, line, within && o->json, &ours);
         cip_edit_abort(edit);
     } else {
         st = cip_edit_commit(edit, &ours);
@@ -156,4 +155,20 @@ int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *
             cip_edit_abort(edit);
     }
     return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &ours));
+}
+
+int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
+{
+    return finish(o, edit, st, err, NULL, false);
+}
+
+int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *err,
+                         const char *line)
+{
+    return finish(o, edit, st, err, line, false);
+}
+
+int update_finish_object(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
+{
+    return finish(o, edit, st, err, NULL, true);
 }

@@ -18,5 +18,8 @@ int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *
                          const char *line);
 /* Ends it without a word: a complaint was made. Returns rc. */
 int update_give_up(cip_edit *edit, int rc);
+/* The same where an object of JSON is open on stdout: the plan is a further key, and it is closed.
+ */
+int update_finish_object(const opts *o, cip_edit *edit, cip_status st, cip_err *err);
 
 #endif

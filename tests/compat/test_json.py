@@ -74,6 +74,43 @@ def test_plans_and_losses(cippus, tmp_path):
     assert check("findings", cippus.run("convert", "--json", "--path", "image", night, tmp_path / "a.npy"))["findings"]
 
 
+PLANS = {
+    "set": "night.asdf exposure/time 5",
+    "rm": "night.asdf image",
+    "mv": "night.asdf stars s",
+    "put": "night.asdf counts [0] 3",
+    "append": "tide.blp tide.blp",
+    "resize": "cube.b2nd 6,24,31",
+    "freeze": "stream.asdf",
+    "edit": "night.asdf",
+    "defrag": "night.asdf",
+}
+OTHERS = {"info", "ls", "tree", "stat", "verify", "convert", "recover", "repair"}
+
+
+@pytest.mark.parametrize("verb", PLANS)
+def test_plans_of_every_command(cippus, tmp_path, monkeypatch, verb):
+    monkeypatch.setenv("VISUAL", "sed -i s/F158/F159/")
+    file, *words = PLANS[verb].split()
+    shutil.copy(ROOT / "samples" / file, tmp_path / file)
+    words = [ROOT / "samples" / w if w == file else w for w in words]
+    assert check("defrag" if verb == "defrag" else "plan", cippus.run(verb, "--dry-run", "--json", tmp_path / file, *words))["plan"]
+
+
+def test_recover_and_repair(cippus, tmp_path):
+    check("recover", cippus.run("recover", "--json", ROOT / "samples/night.asdf"))
+    (tmp_path / ".cip-new-x").mkdir()
+    check("recover_folder", cippus.run("recover", "--json", tmp_path, status=1))
+    check("verify", cippus.run("repair", "--json", ROOT / "samples/cube.b2nd", tmp_path / "o.b2nd"))
+    shutil.copy(ROOT / "samples/night.asdf", tmp_path)
+    check("defrag", cippus.run("defrag", "--json", tmp_path / "night.asdf"))
+
+
+def test_every_command_with_json_is_tried(cippus):
+    verbs = re.findall(r"^  ([a-z]+) ", cippus.run("--help").decode(), re.M)
+    assert {v for v in verbs if "--json" in cippus.run(v, "--help").decode()} == set(PLANS) | OTHERS
+
+
 def test_the_man_page_names_every_key():
     def keys(schema):
         for value in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():

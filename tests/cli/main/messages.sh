@@ -21,6 +21,7 @@ try cat x.asdf roman/data '[0, :3]' --check
 exits cat x.asdf roman/data '[0, :3]' --check
 
 cp "$SAMPLES/night.asdf" y.asdf
+# (an input of [1, 4] for [4] is broadcast)
 cippus cat y.asdf counts '[:2, :3]' --to npy >part.npy
 try put y.asdf spectrum '[0:4]' part.npy
 exits put y.asdf spectrum '[0:4]' part.npy
