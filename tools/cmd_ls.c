@@ -117,10 +117,11 @@ static int width_of(const char *text)
     return n;
 }
 
-static void pad(const char *text, int width)
+/* In a column of that width, with so many blanks between it and the next one. */
+static void pad(const char *text, int width, int gap)
 {
     const int n = width_of(text);
-    printf("%s%*s", text, n < width ? width - n : 0, "");
+    printf("%s%*s", text, (n < width ? width - n : 0) + gap, "");
 }
 
 /* The text of a cell, which is the caller's; "" without memory. */
@@ -153,7 +154,7 @@ static void print_row(const listed *l, const int *width)
     for (int i = 0; i < NCELL; i++) {
         char *text = cell_text(l, i);
         if (i + 1 < NCELL)
-            pad(text != NULL ? text : "", width[i] + 2);
+            pad(text != NULL ? text : "", width[i], 2);
         else
             fputs(text != NULL ? text : "", stdout);
         free(text);
@@ -168,7 +169,7 @@ static void print_line(const listed *l, const int *width)
         char *text = cell_text(l, i);
         if (text != NULL && text[0] != '\0') {
             fputs(i == 0 ? "" : cells[i].print == cell_chunks ? " chunks " : " ", stdout);
-            pad(text, i == 0 ? width[0] : 0);
+            pad(text, i == 0 ? width[0] : 0, 0);
         }
         free(text);
     }
@@ -224,7 +225,7 @@ static void print_rows(const cip_file *f, bool table)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; pass == 1 && table && i < NCELL; i++)
             if (i + 1 < NCELL)
-                pad(cells[i].head, width[i] + 2);
+                pad(cells[i].head, width[i], 2);
             else
                 puts(cells[i].head);
         size_t at = 0;
