@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of scientific n-d arrays (ASDF, Blosc2, bloscpack, BLZ, bcolz, RawArray, npy) as numpy arrays.
+
+    with cippus.open("night.asdf") as f:
+        window = f["roman/data"][200:300, 400:500]
+"""
+import numpy as _numpy
+
+from . import _cippus, _errors, _tree
+from ._array import Array
+from ._errors import (
+    ArgumentError,
+    BusyError,
+    CancelledError,
+    ChecksumError,
+    CorruptError,
+    Error,
+    ExistsError,
+    FileMissingError,
+    FormatError,
+    LimitError,
+    NotFoundError,
+    OutOfMemoryError,
+    PathMissingError,
+    RangeError,
+    ReadError,
+    ReadOnlyError,
+    TruncatedError,
+    UnsupportedError,
+    WrongTypeError,
+)
+from ._file import File, Finding, open
+from ._tree import Map, Seq, TaggedStr
+from ._verbs import convert, repair, verify
+from ._write import Writer, create
+
+_cippus.bind(File, Map, Seq, Array, _errors.make_error, _tree.scalar, _numpy)
+
+__version__ = _cippus.version
+
+
+def formats() -> dict[str, tuple[str, str]]:
+    """The formats of this build: name -> (title, what it can do)."""
+    return {name: (title, caps) for name, title, caps in _cippus.formats()}
+
+
+def codecs() -> dict[str, str | None]:
+    """The codecs of this build: name -> the version of its library."""
+    return {name: version for name, there, version in _cippus.codecs() if there}
+
+
+__all__ = [
+    "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "CorruptError", "Error", "ExistsError",
+    "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
+    "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "TaggedStr", "TruncatedError",
+    "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "formats", "open", "repair", "verify",
+]  # fmt: skip

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One exception for each status of the library, also below the one that Python programs expect."""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+
+class Error(Exception):
+    """What a call of the library ended with: `status` is its name, `text` says what was expected and
+    what was found, `path` is the file's (or what it was opened from), `offset` the byte in it, `part` what it happened in."""
+
+    status: str = "error"
+    text: str = ""
+    path: Any = None
+    offset: Optional[int] = None
+    part: str = ""
+
+    def __str__(self) -> str:
+        place = [str(self.path)] if self.path not in (None, "") else []
+        place += [self.part] if self.part and self.part != str(self.path) else []
+        place += [f"offset {self.offset}"] if self.offset is not None else []
+        return ": ".join([", ".join(place), self.text] if place else [self.text])
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.text, self.part, self.offset, self.path)
+
+
+class OutOfMemoryError(Error, MemoryError):
+    status = "out of memory"
+
+
+class ReadError(Error, OSError):
+    status = "i/o error"
+
+
+class NotFoundError(Error, LookupError):
+    status = "not found"
+
+
+class FileMissingError(NotFoundError, FileNotFoundError):
+    """NotFoundError of a file."""
+
+
+class PathMissingError(NotFoundError, KeyError):
+    """NotFoundError of a path in a file."""
+
+
+class FormatError(Error, ValueError):
+    status = "unknown format"
+
+
+class UnsupportedError(Error, NotImplementedError):
+    status = "unsupported"
+
+
+class CorruptError(Error, ValueError):
+    status = "corrupt"
+
+
+class TruncatedError(Error, EOFError):
+    status = "truncated"
+
+
+class ChecksumError(Error, ValueError):
+    status = "checksum mismatch"
+
+
+class LimitError(Error, RuntimeError):
+    status = "limit reached"
+
+
+class RangeError(Error, IndexError):
+    status = "out of range"
+
+
+class WrongTypeError(Error, TypeError):
+    status = "wrong type"
+
+
+class ArgumentError(Error, ValueError):
+    status = "wrong argument"
+
+
+class ReadOnlyError(Error, PermissionError):
+    status = "read-only"
+
+
+class BusyError(Error, BlockingIOError):
+    status = "busy"
+
+
+class CancelledError(Error, RuntimeError):
+    status = "cancelled"
+
+
+class ExistsError(Error, FileExistsError):
+    status = "exists"
+
+
+BY_STATUS: dict[int, type[Error]] = {
+    1: OutOfMemoryError,
+    2: ReadError,
+    3: NotFoundError,
+    4: FormatError,
+    5: UnsupportedError,
+    6: CorruptError,
+    7: TruncatedError,
+    8: ChecksumError,
+    9: LimitError,
+    10: RangeError,
+    11: WrongTypeError,
+    12: ArgumentError,
+    13: ReadOnlyError,
+    14: BusyError,
+    15: CancelledError,
+    16: ExistsError,
+}
+
+
+def _again(kind: type[Error], text: str, part: str, offset: Optional[int], path: Any) -> Error:
+    error = kind(text)
+    error.text, error.part, error.offset, error.path = text, part, offset, path
+    return error
+
+
+def make_error(
+    status: int, errno: int, text: str, part: str, offset: Optional[int], path: Any, of_file: bool
+) -> Error:
+    """Called by the extension: the exception of a status (a cip_status)."""
+    kind = BY_STATUS.get(status, Error)
+    if kind is NotFoundError:
+        kind = FileMissingError if of_file else PathMissingError
+    if isinstance(path, bytes):
+        path = path.decode("utf-8", "surrogateescape")
+    error = _again(kind, text or kind.status, part, offset, path)
+    if errno and isinstance(error, OSError):
+        error.errno = errno
+    return error

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Opening files, and what is in them."""
+from __future__ import annotations
+
+import io
+import os
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Optional
+
+from . import _cippus, _write
+from ._array import Array
+from ._tree import Map
+
+SEVERITIES = ("note", "warn", "bad", "fatal")
+
+
+class Finding(NamedTuple):
+    """What is not as it should be in a file, or worth knowing."""
+
+    severity: str
+    code: int
+    offset: Optional[int]
+    length: int
+    part: str
+    text: str
+    fixable: bool
+
+    @classmethod
+    def of(cls, severity: int, *rest: Any) -> Finding:
+        return cls(SEVERITIES[severity], *rest)
+
+
+class Arrays(Mapping[str, Array]):
+    """All arrays of a file by their paths, in the order of the tree."""
+
+    def __init__(self, file: File):
+        self._file = file
+
+    def __getitem__(self, path: str) -> Array:
+        for i, p in enumerate(self._file._paths(False)):
+            if p == path:
+                array = self._file._array_at(i)
+                assert isinstance(array, Array)
+                return array
+        raise KeyError(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file._paths(False))
+
+    def __len__(self) -> int:
+        return len(self._file._paths(False))
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.values()))
+
+
+class File(_cippus.File, Mapping[str, Any]):
+    """An open file: the mapping at the root of its tree, with paths as keys ("roman/data"), and arrays that no
+    tree describes by their own paths ("" of a file that is one array). Opened as "r+" it can be changed: what is
+    assigned comes into the file by commit(), which close() and the end of a `with` do; an exception there drops it."""
+
+    __slots__ = ("__weakref__", "_edit")
+    _edit: Optional[_write.Edit]
+
+    # --- reading
+
+    @property
+    def tree(self) -> Any:
+        """The root of the tree, or None of a file without one."""
+        return self._tree()
+
+    @property
+    def arrays(self) -> Arrays:
+        return Arrays(self)
+
+    @property
+    def array(self) -> Array:
+        """The only array of a file that has one."""
+        paths = self._paths(False)
+        if len(paths) != 1:
+            raise KeyError(f"expected one array, found {len(paths)}: {', '.join(paths[:5])}")
+        found = self._array_at(0)
+        assert isinstance(found, Array)
+        return found
+
+    def __getitem__(self, path: str) -> Any:
+        root = self._tree()
+        found = root._get(path) if isinstance(root, Map) and path != "" else None
+        if found is not None:
+            return found[0]
+        value = self._find(path)
+        if value is None:
+            raise KeyError(path)
+        return value
+
+    def __iter__(self) -> Iterator[Any]:
+        root = self._tree()
+        yield from root if isinstance(root, Map) else ()
+        yield from self._paths(True)
+
+    def __len__(self) -> int:
+        root = self._tree()
+        return (len(root) if isinstance(root, Map) else 0) + len(self._paths(True))
+
+    def __contains__(self, path: object) -> bool:
+        try:
+            self[path]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    # --- what it is
+
+    @property
+    def format(self) -> str:
+        return self._info()[0]
+
+    @property
+    def version(self) -> str:
+        """The version of the format."""
+        return self._info()[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file."""
+        return self._info()[2]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the command `cippus info` says of it."""
+        return dict(self._info()[3])
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was tolerated while opening and reading so far."""
+        return [Finding.of(*row) for row in self._info()[4]]
+
+    @property
+    def writable(self) -> bool:
+        return getattr(self, "_edit", None) is not None
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<closed cippus.File {self.path!r}>"
+        return f"<cippus.File {self.path!r} {self.format} {self.version}: {len(self._paths(False))} arrays>"
+
+    def _repr_html_(self) -> str:
+        return "".join(array._repr_html_() for array in list(self.arrays.values())[:20])
+
+    def __reduce__(self) -> Any:
+        raise TypeError("open files cannot be pickled")
+
+    # --- changing
+
+    def _changes(self) -> _write.Edit:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        edit: Optional[_write.Edit] = getattr(self, "_edit", None)
+        if edit is None:
+            raise ValueError("assignment destination is read-only: the file is open as 'r'")
+        return edit
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        self._changes()[path] = value
+
+    def __delitem__(self, path: str) -> None:
+        self._changes().remove(path)
+
+    def put(self, path: str, value: Any, **options: Any) -> None:
+        """As `f[path] = value`, with the array's `chunks`, `codec`, `storage` and `options`."""
+        self._changes().put(path, value, **options)
+
+    def move(self, source: str, target: str, *, replace: bool = False) -> None:
+        """Gives what is at `source` the path `target`."""
+        self._changes().move(source, target, replace)
+
+    def _write_array(self, array: Array, key: Any, value: Any) -> None:
+        self._changes().write(array, key, value)
+
+    def _append_array(self, array: Array, rows: Any) -> None:
+        self._changes().append(array, rows)
+
+    def _resize_array(self, array: Array, shape: Any) -> None:
+        self._changes().resize(array, shape)
+
+    def commit(self) -> None:
+        """Makes the changes so far, all or none, and shows the file as it is then."""
+        self._changes().commit()
+
+    def rollback(self) -> None:
+        """Drops the changes since the last commit."""
+        self._changes().abort()
+
+    def close(self) -> None:
+        edit = getattr(self, "_edit", None)
+        try:
+            if edit is not None and not self.closed:
+                edit.commit()
+        finally:
+            if edit is not None:
+                edit.abort()
+            super().close()
+
+    def __enter__(self) -> File:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if kind is not None and getattr(self, "_edit", None) is not None:
+            self._changes().abort()
+        self.close()
+
+    def __del__(self) -> None:
+        edit = getattr(self, "_edit", None)
+        if edit is not None and edit.pending and not self.closed:
+            warnings.warn(f"changes of {self.path!r} were never committed", ResourceWarning, stacklevel=2)
+
+
+class _Reader:
+    """Positional reads of a file-like, one at a time."""
+
+    def __init__(self, file: Any):
+        self._file = file
+        self._lock = threading.Lock()
+        self.nbytes = file.seek(0, io.SEEK_END)
+        if self.nbytes is None:
+            self.nbytes = file.tell()
+
+    def __call__(self, offset: int, into: memoryview) -> None:
+        done = 0
+        with self._lock:
+            self._file.seek(offset)
+            while done < len(into):
+                part = self._file.read(len(into) - done)
+                if not part:
+                    raise EOFError(f"expected {len(into)} bytes at {offset}, found {done}")
+                into[done : done + len(part)] = part
+                done += len(part)
+
+
+def open(
+    file: Any,
+    mode: str = "r",
+    *,
+    format: Optional[str] = None,
+    threads: int = 0,
+    check: Optional[bool] = None,
+    allow_external: bool = False,
+    force: bool = False,
+    sidecar: bool = False,
+    offset: int = 0,
+    **create: Any,
+) -> Any:
+    """Opens a path, the bytes of a file, or a file-like that seeks. Modes: "r"; "r+" to change it; "w" and "x" write a new
+    one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
+    if mode in ("w", "x"):
+        return _write.create(file, format=format, overwrite=mode == "w", threads=threads, **create)
+    if mode not in ("r", "r+"):
+        raise ValueError(f"invalid mode: {mode!r}; there are 'r', 'r+', 'w', 'x'")
+    if create:
+        raise TypeError(f"open() got an unexpected keyword argument {next(iter(create))!r}")
+    size, source, name = None, file, file
+    if isinstance(file, (str, os.PathLike)):
+        kind, name = 0, os.fspath(file)
+    elif hasattr(file, "read") and hasattr(file, "seek") and not isinstance(file, memoryview):
+        source = _Reader(file)
+        kind, size, name = 2, source.nbytes, getattr(file, "name", f"<{type(file).__name__}>")
+    else:
+        try:
+            kind, source, name = 1, memoryview(file), f"<{type(file).__name__}>"
+        except TypeError:
+            raise TypeError(f"expected a path, bytes or a file-like, not {type(file).__name__}") from None
+    if mode == "r+" and kind != 0:
+        raise ValueError("'r+' needs a path")
+    checked = 0 if check is None else 1 if check else 2
+    opened = _cippus.open(
+        kind, source, size, name, format, threads, checked, allow_external, force, sidecar, offset
+    )
+    if mode == "r+":
+        opened._edit = _write.Edit(opened)
+    return opened

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree of a file: mappings and sequences that look into it when they are asked."""
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from typing import Any, Optional
+
+from . import _cippus
+
+_CORE = "tag:yaml.org,2002:"
+_INT, _BIGINT, _FLOAT, _TIMESTAMP, _BINARY = 3, 4, 5, 7, 8  # cip_node_type
+
+
+class TaggedStr(str):
+    """A string (or another scalar, as it is written) with a tag of its own."""
+
+    tag: str
+
+    def __new__(cls, text: str, tag: str) -> TaggedStr:
+        made = super().__new__(cls, text)
+        made.tag = tag
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.tag
+
+
+def _timestamp(text: str) -> Any:
+    try:
+        if len(text) == 10:
+            return datetime.date.fromisoformat(text)
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:  # a form of YAML's that Python does not read
+        return TaggedStr(text, _CORE + "timestamp")
+
+
+def _binary(text: str) -> Any:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return TaggedStr(text, _CORE + "binary")
+
+
+def scalar(kind: int, text: str, tag: Optional[str]) -> Any:
+    """Called by the extension for scalars that are not plain: tagged ones, dates, long integers."""
+    if tag is not None and not tag.startswith(_CORE):
+        return TaggedStr(text, tag)
+    if kind == _TIMESTAMP:
+        return _timestamp(text)
+    if kind == _BINARY:
+        return _binary(text)
+    if kind in (_BIGINT, _INT) and len(text) < 4000:  # Python's own limit for such texts
+        try:
+            return int(text.replace("_", ""), 0)
+        except ValueError:
+            pass
+    return TaggedStr(text, tag or _CORE + "str")
+
+
+def escape(key: str) -> str:
+    """A key as one step of a path."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+class _Values(ValuesView[Any]):
+    _mapping: Map
+
+    def __iter__(self) -> Iterator[Any]:
+        node = self._mapping
+        return (node._at(i) for i in range(len(node)))
+
+
+class _Items(ItemsView[Any, Any]):
+    _mapping: Map
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        node = self._mapping
+        return ((_hashable(node._key(i), i), node._at(i)) for i in range(len(node)))
+
+
+def _hashable(key: Any, i: int) -> Any:
+    """A key that is a collection is named as in paths."""
+    return f"?{i}" if isinstance(key, _cippus.Node) else key
+
+
+class Map(_cippus.Node, Mapping[Any, Any]):
+    """A mapping of the tree. `m["a"]`, and paths: `m["a/b/0"]` (a key "a/b" goes before); `tag`."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._get(key)
+        if found is None:
+            raise KeyError(key)
+        return found[0]
+
+    def _get(self, key: Any) -> Optional[tuple[Any]]:
+        if not isinstance(key, str):
+            for i in range(len(self)):
+                k = self._key(i)
+                if type(k) is type(key) and k == key:
+                    return (self._at(i),)
+            if key is None or isinstance(key, (bool, int, float)):
+                return None
+            hash(key)  # the exception of a dict
+            return None
+        found = self._find(key)
+        if found is None and key:
+            found = self._step(key)
+            if found is None and key[0] == "?" and key[1:].isdecimal() and int(key[1:]) < len(self):
+                i = int(key[1:])
+                found = (self._at(i),) if isinstance(self._key(i), _cippus.Node) else None
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return self._get(key) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (_hashable(self._key(i), i) for i in range(len(self)))
+
+    def values(self) -> ValuesView[Any]:
+        return _Values(self)
+
+    def items(self) -> ItemsView[Any, Any]:
+        return _Items(self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Map) and other._id == self._id:
+            return True
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return self._text(4, False).rstrip("\n")
+
+    def to_yaml(self) -> str:
+        return self._text(0, False)
+
+    def to_json(self) -> str:
+        return self._text(0, True)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("parts of a file's tree cannot be pickled; str() or to_json() can")
+
+
+class Seq(_cippus.Node, Sequence[Any]):
+    """A sequence of the tree; `tag`."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._at(i) for i in range(*index.indices(len(self)))]
+        if isinstance(index, str):
+            found = self._step(index)
+            if found is None:
+                raise KeyError(index)
+            return found[0]
+        return self._at(index)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._at(i) for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Seq) and other._id == self._id:
+            return True
+        if isinstance(other, (Seq, list, tuple)):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return self._text(4, False).rstrip("\n")
+
+    to_yaml = Map.to_yaml
+    to_json = Map.to_json
+    __reduce__ = Map.__reduce__

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New files, and changes of files that are there."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _cippus
+from ._array import Array
+from ._tree import Seq, escape
+from ._yaml import flow
+
+_BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
+
+
+def options_of(options: Optional[Mapping[str, Any]]) -> Optional[tuple[bytes, ...]]:
+    """Options that only a format has, as "KEY=VALUE"."""
+    if options is None:
+        return None
+    return tuple(f"{k}={v}".encode() for k, v in options.items())
+
+
+def packed(dtype: Any) -> Any:
+    """The same in the machine's byte order, without room between fields."""
+    if dtype.hasobject:
+        raise TypeError("arrays of objects cannot be written")
+    if dtype.subdtype is not None:
+        return np.dtype((packed(dtype.subdtype[0]), dtype.subdtype[1]))
+    if dtype.names is None:
+        return dtype.newbyteorder("=")
+    return np.dtype([(name, packed(dtype.fields[name][0])) for name in dtype.names])
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, Array))
+
+
+def _has_arrays(value: Any) -> bool:
+    if _is_array(value):
+        return True
+    if isinstance(value, Mapping):
+        return any(map(_has_arrays, value.values()))
+    return isinstance(value, (list, tuple, Seq)) and any(map(_has_arrays, value))
+
+
+def _data(value: Any) -> tuple[Any, Any]:
+    """The elements packed in C order, and the mask of a masked array."""
+    if isinstance(value, Array):
+        value = value.read(mask=True) if value.is_masked else value.read()
+    if not isinstance(value, np.ma.MaskedArray):
+        value = np.asarray(value)
+        return np.asarray(value, packed(value.dtype), order="C"), None
+    mask = np.ma.getmaskarray(value)
+    if mask.dtype != bool:
+        raise TypeError("masks of single fields cannot be written")
+    data = np.asarray(value.data)
+    return np.asarray(data, packed(data.dtype), order="C"), np.asarray(mask, order="C").view("u1")
+
+
+class _Target:
+    """Where a tree and arrays go to: a path names each."""
+
+    _change: _cippus.Change
+
+    def _begin(self) -> _cippus.Change:
+        raise NotImplementedError
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        self.put(path, value)
+
+    def put(
+        self,
+        path: str,
+        value: Any,
+        *,
+        chunks: Optional[tuple[int, ...]] = None,
+        codec: Optional[str] = None,
+        storage: Optional[str] = None,
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        """A value of the tree, or an array with `chunks`, a `codec` ("lz4", "zlib:9"), a `storage` ("internal", "inline",
+        "external", "streamed") and `options` of the format; mappings and lists may have arrays in them."""
+        if not isinstance(path, str):
+            raise TypeError(f"paths are strings, not {type(path).__name__}")
+        if _is_array(value):
+            data, mask = _data(value)
+            text = str(data.dtype.descr) if data.dtype.names else data.dtype.str
+            chunk = None if chunks is None else tuple(map(int, chunks))
+            self._begin().put(
+                path, text, data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
+            )
+        elif not _has_arrays(value):
+            plain = type(value) is str and "\0" not in value
+            self._begin().set(path, value if plain else flow(value), not plain)
+        else:
+            self._begin().set(path, "{}" if isinstance(value, Mapping) else "[]", True) if path else None
+            same = {"chunks": chunks, "codec": codec, "storage": storage, "options": options}
+            for key, part in value.items() if isinstance(value, Mapping) else enumerate(value):
+                step = escape(key) if isinstance(key, str) else str(key)
+                self.put(f"{path}/{step}" if path else step, part, **same)  # type: ignore[arg-type]
+
+    def update(self, tree: Mapping[str, Any]) -> None:
+        """Each of a mapping's values at its key, which is no path here."""
+        for key, value in tree.items():
+            self.put(escape(key), value)
+
+
+class Writer(_Target):
+    """A new file. It is there once commit() has ended, which close() and the end of a `with` do; an exception in
+    the `with`, or abort(), leaves nothing behind."""
+
+    def __init__(self, path: Any, **options: Any):
+        self.path = path
+        self._change = _cippus.create(path, **options)
+
+    def _begin(self) -> _cippus.Change:
+        return self._change
+
+    def commit(self) -> None:
+        self._change.commit()
+
+    def abort(self) -> None:
+        self._change.abort()
+
+    def close(self) -> None:
+        if self._change.open:
+            self._change.commit()
+
+    @property
+    def closed(self) -> bool:
+        return not self._change.open
+
+    def getvalue(self) -> bytes:
+        """The bytes of a file that was created in memory, once it is complete."""
+        found = self._change.bytes()
+        if found is None:
+            raise ValueError("there are no bytes: the file is not in memory, or not complete")
+        return found
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if kind is not None:
+            self._change.abort()
+        else:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<{'closed ' if self.closed else ''}cippus.Writer {self.path!r}>"
+
+
+class Edit(_Target):
+    """The changes of an open file that are not committed yet."""
+
+    def __init__(self, file: Any):
+        self._file = file
+        self._open: Optional[_cippus.Change] = None
+
+    @property
+    def pending(self) -> bool:
+        return self._open is not None
+
+    def _begin(self) -> _cippus.Change:
+        if self._open is None:
+            self._open = _cippus.edit(self._file)
+        return self._open
+
+    def put(self, path: str, value: Any, **options: Any) -> None:
+        """Replaces what is there: an array takes new elements where dtype and shape are the same."""
+        there = self._file._find(path)
+        if isinstance(there, Array) and _is_array(value) and not any(v is not None for v in options.values()):
+            data, mask = _data(value)
+            if mask is None and there.dtype == data.dtype and there.shape == data.shape:
+                self._begin().write(path, "", data)
+                return
+        if _is_array(value) and there is not None:
+            self.remove(path)
+            self.commit()  # a path is taken until then
+        super().put(path, value, **options)
+
+    def write(self, array: Array, key: Any, value: Any) -> None:
+        if array._field_name is not None:
+            raise TypeError("fields are written with their records")
+        dtype = array.dtype
+        items = key if isinstance(key, tuple) else (key,)
+        if all(isinstance(i, _BASIC) and not isinstance(i, bool) for i in items):
+            shape = _dummy(array.shape)[key].shape
+            self._begin().write(array.path, _selection(items, array.shape), _filled(shape, dtype, value))
+            return
+        axes = [np.broadcast_to(np.arange(n).reshape(-1, *[1] * (array.ndim - i - 1)), array.shape) for i, n in enumerate(array.shape)]
+        coords = [axis[key] for axis in axes]
+        values = _filled(coords[0].shape, dtype, value).reshape(-1)
+        last = {point: i for i, point in enumerate(zip(*(c.reshape(-1).tolist() for c in coords)))}
+        for point, i in last.items():
+            self._begin().write(array.path, "[" + ", ".join(map(str, point)) + "]", values[i : i + 1])
+
+    def append(self, array: Array, rows: Any) -> None:
+        rows = np.asarray(rows)
+        shape = (1, *rows.shape) if rows.ndim == array.ndim - 1 else rows.shape
+        if len(shape) != array.ndim or shape[1:] != array.shape[1:]:
+            raise ValueError(f"could not append rows of shape {rows.shape} to an array of shape {array.shape}")
+        self._begin().write(array.path, None, _filled(shape, array.dtype, rows))
+
+    def resize(self, array: Array, shape: Any) -> None:
+        lengths = tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
+        self._begin().resize(array.path, lengths)
+
+    def remove(self, path: str) -> None:
+        if self._file._find(path) is None:
+            raise KeyError(path)
+        self._begin().remove(path)
+
+    def move(self, source: str, target: str, replace: bool) -> None:
+        self._begin().move(source, target, replace)
+
+    def commit(self) -> None:
+        change = self._open
+        if change is not None:
+            try:
+                change.commit()
+            finally:
+                if not change.open:
+                    self._open = None
+
+    def abort(self) -> None:
+        change, self._open = self._open, None
+        if change is not None:
+            change.abort()
+
+
+def _dummy(shape: tuple[int, ...]) -> Any:
+    return np.broadcast_to(np.zeros((), "u1"), shape)
+
+
+def _filled(shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
+    """As numpy assigns: broadcast and cast."""
+    data = np.empty(shape, dtype)
+    data[...] = value
+    return data
+
+
+def _selection(items: tuple[Any, ...], shape: tuple[int, ...]) -> str:
+    """A basic key, which numpy has taken, as the library's text; new axes change nothing in what is packed."""
+    taken = sum(i is not None and i is not Ellipsis for i in items)
+    words, axis = [], 0
+    for item in items:
+        if item is Ellipsis:
+            words += [":"] * (len(shape) - taken)
+            axis += len(shape) - taken
+        elif isinstance(item, slice):
+            start, stop, step = item.indices(shape[axis])
+            words.append(f"{start}:{stop if stop >= 0 else ''}:{step}" if len(range(start, stop, step)) else "0:0")
+            axis += 1
+        elif item is not None:
+            words.append(str(int(item)))
+            axis += 1
+    return "[" + ", ".join(words) + "]"
+
+
+def create(path: Any = None, *, format: Optional[str] = None, options: Optional[Mapping[str, Any]] = None, **more: Any) -> Writer:
+    """A new file at `path`, or in memory (None; `format` is needed then). Keywords: `overwrite`, `codec`, `byteorder`,
+    `checksum`, `version` of the format, `accept_loss`, `sync` (False: no wait for the disk), `threads`, and `options` of the format."""
+    if path is None and format is None:
+        raise TypeError("create() in memory needs a format")
+    return Writer(path, format=format, options=options_of(options), **more)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the files of the extension share. The objects, who keeps whom alive, and how a call enters
+ * the library: README.md beside this folder. */
+#ifndef CIPPY_H
+#define CIPPY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cippus/cippus.h"
+
+/* Of the module: the types made in C, and what the Python layer gives it by `_bind`. */
+typedef struct cippy_state {
+    PyTypeObject *file, *node, *array, *view, *change;
+    PyObject *file_class, *map_class, *seq_class, *array_class;
+    PyObject *make_error; /* (status, errno, text, part, offset, path, of a file) -> an exception */
+    PyObject *scalar;     /* (kind, text, tag) -> the value of a scalar that is not plain */
+    PyObject *empty;      /* numpy.empty */
+    PyObject *dtype;      /* numpy.dtype */
+    PyObject *ndarray;    /* numpy.ndarray */
+} cippy_state;
+
+/* A Python callable handed to the library, and the exception that it ended with. */
+typedef struct cippy_call {
+    PyObject *fn;
+    PyObject *type, *value, *trace;
+} cippy_call;
+
+/* The callbacks of one call of the library: its `user`. */
+typedef struct cippy_calls {
+    cippy_call finding, progress;
+} cippy_calls;
+
+/* An open file. `pins` counts the owner (until close) and every use; see py_file.c. */
+typedef struct cippy_file {
+    PyObject_HEAD PyObject *module;
+    cippy_state *state;
+    cip_file *file;
+    atomic_uint pins;
+    unsigned generation; /* grows when the file is shown anew; changes only without other pins */
+    PyObject *path;      /* the path, or a description of the source */
+    Py_buffer bytes;     /* of a file in memory */
+    cippy_call source;   /* of a file-like: its reader */
+    PyObject *source_size;
+} cippy_file;
+
+/* What is being written: a new file (w), in memory too, or an update of one (e, file). */
+typedef struct cippy_change {
+    PyObject_HEAD PyObject *module;
+    cippy_state *state;
+    cip_writer *w;
+    cip_edit *e;
+    cip_memory *memory;
+    cippy_file *file;
+    atomic_flag used; /* a call is going on: one thread at a time */
+    PyObject *path;
+} cippy_change;
+
+typedef struct cippy_node {
+    PyObject_HEAD cippy_file *file;
+    const cip_node *node;
+    unsigned generation;
+    PyObject *index; /* of a mapping with many keys: string -> position; made at the first search */
+    size_t next;     /* where the next key is looked for first: walks go from key to key */
+} cippy_node;
+
+typedef struct cippy_array {
+    PyObject_HEAD cippy_file *file;
+    const cip_array *array;
+    unsigned generation;
+    PyObject *path;  /* str */
+    PyObject *field; /* bytes: a field of records; NULL: whole elements */
+    PyObject *dtype; /* numpy's; made at the first use */
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+} cippy_array;
+
+/* Bytes of a file in place, for the buffer protocol. Has a pin. */
+typedef struct cippy_view {
+    PyObject_HEAD cippy_file *file;
+    const void *bytes;
+    Py_ssize_t nbytes;
+} cippy_view;
+
+/* A basic key of an array: the library's selection and the shape that it leaves. */
+typedef struct cippy_key {
+    cip_selection slices;
+    int ndim;
+    int64_t shape[2 * CIP_MAX_NDIM];
+    bool whole;  /* all of it, as it is */
+    bool scalar; /* an element, not an array without axes */
+} cippy_key;
+
+/* --- py_module.c --- */
+cippy_state *cippy_state_of(PyObject *module);
+/* Sets the exception of a status and returns NULL. `path` may be NULL; of_file: what is not found
+ * would be a file. */
+PyObject *cippy_fail(cippy_state *state, cip_status status, const cip_err *err, PyObject *path,
+                     bool of_file);
+/* UTF-8 of a file, which may be none. */
+PyObject *cippy_text(const char *text, size_t len);
+/* tp_free and the type's reference, at the end of a tp_dealloc. */
+void cippy_free(void *self);
+
+/* --- py_file.c --- */
+extern PyType_Spec cippy_file_spec;
+/* NULL, with an exception, or the file with `source`, which it takes over on success alone. */
+cippy_file *cippy_file_new(PyObject *module, PyObject *path);
+/* A use begins: false, with an exception, of a closed file. */
+bool cippy_enter(cippy_file *f);
+/* The same for what has pointers of a generation. */
+bool cippy_enter_at(cippy_file *f, unsigned generation);
+void cippy_leave(cippy_file *f);
+/* For a change of the file itself: false, with an exception, while there are other pins. */
+bool cippy_enter_alone(cippy_file *f);
+void cippy_leave_alone(cippy_file *f);
+PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err);
+
+/* --- py_source.c --- */
+extern const cip_io_methods cippy_source_methods;                  /* its user is a cippy_file */
+cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress); /* None: not wanted */
+int cippy_on_progress(void *user, uint64_t done, uint64_t total);  /* user: cippy_calls */
+int cippy_on_finding(void *user, const cip_finding *finding);
+PyObject *cippy_finding_tuple(const cip_finding *finding);
+/* Whether there was an exception of a callback, which is set instead of any other. */
+bool cippy_calls_raised(cippy_calls *calls);
+void cippy_calls_clear(cippy_calls *calls);
+bool cippy_call_raised(cippy_call *call);
+void cippy_call_clear(cippy_call *call);
+
+/* --- py_node.c --- */
+extern PyType_Spec cippy_node_spec;
+/* The value of a node: a scalar, an array, or a node. The file is entered. */
+PyObject *cippy_value(cippy_file *f, const cip_node *node);
+
+/* --- py_array.c --- */
+extern PyType_Spec cippy_array_spec;
+PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field);
+/* A use of it begins: after a change of the file it is looked for again. */
+bool cippy_array_enter(cippy_array *a);
+/* Its numpy dtype, borrowed; the array is entered. NULL with an exception. */
+PyObject *cippy_array_dtype_of(cippy_array *a);
+
+/* --- py_dtype.c --- */
+/* What numpy.dtype() takes: a text, or names, formats, offsets and itemsize. */
+PyObject *cippy_dtype_spec(const cip_dtype *dtype);
+PyObject *cippy_dtype_numpy(cippy_state *state, const cip_dtype *dtype);
+
+/* --- py_key.c --- */
+/* 1: a basic key, parsed; 0: another one; -1: an exception, in numpy's words. */
+int cippy_key_parse(PyObject *key, int ndim, const int64_t *shape, cippy_key *out);
+PyObject *cippy_shape_tuple(int ndim, const int64_t *shape);
+
+/* --- py_read.c --- */
+extern PyType_Spec cippy_view_spec;
+PyObject *cippy_array_getitem(PyObject *self, PyObject *key);
+PyObject *cippy_array_read(PyObject *self, PyObject *args);
+PyObject *cippy_array_points(PyObject *self, PyObject *args);
+PyObject *cippy_array_view(PyObject *self, PyObject *unused);
+
+/* --- py_change.c --- */
+extern PyType_Spec cippy_change_spec;
+PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *cippy_edit(PyObject *module, PyObject *file);
+
+/* --- py_verbs.c --- */
+PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *cippy_verify(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs);
+/* A tuple of bytes as texts with NULL behind them, to be freed by PyMem_Free; NULL for None, or
+ * with an exception. */
+const char **cippy_texts(PyObject *tuple);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * An array: what it is and how it is stored. It keeps its file alive, not open. */
+#include "cippy.h"
+
+/* The C array at its path: after a change of the file, as what it was then no longer is. */
+static bool find_again(cippy_array *a)
+{
+    cippy_file *f = a->file;
+    cip_err err = CIP_ERR_INIT;
+    PyObject *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
+    if (path == NULL)
+        return false;
+    const cip_array *array = cip_find(f->file, PyBytes_AsString(path), &err);
+    Py_DECREF(path);
+    if (array == NULL) {
+        cippy_fail(f->state, (cip_status)err.code, &err, a->path, false);
+        return false;
+    }
+    a->array = array;
+    Py_CLEAR(a->dtype);
+    return true;
+}
+
+static bool take_shape(cippy_array *a)
+{
+    uint64_t nbytes;
+    cip_err err = CIP_ERR_INIT;
+    if (a->field == NULL) {
+        a->ndim = cip_array_ndim(a->array);
+        memcpy(a->shape, cip_array_shape(a->array), sizeof *a->shape * (size_t)a->ndim);
+        return true;
+    }
+    const cip_read_args args = { .size = sizeof args, .field = PyBytes_AsString(a->field) };
+    const cip_status status = cip_read_shape(a->array, &args, &a->ndim, a->shape, &nbytes, &err);
+    if (status == CIP_OK)
+        return true;
+    cippy_fail(a->file->state, status, &err, a->path, false);
+    return false;
+}
+
+bool cippy_array_enter(cippy_array *a)
+{
+    if (!cippy_enter(a->file))
+        return false;
+    if (a->generation == a->file->generation)
+        return true;
+    if (find_again(a) && take_shape(a)) {
+        a->generation = a->file->generation;
+        return true;
+    }
+    cippy_leave(a->file);
+    return false;
+}
+
+PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field)
+{
+    cippy_array *a = (cippy_array *)PyType_GenericAlloc((PyTypeObject *)f->state->array_class, 0);
+    if (a == NULL)
+        return NULL;
+    const char *path = cip_array_path(array);
+    a->file = (cippy_file *)Py_NewRef((PyObject *)f);
+    a->array = array;
+    a->generation = f->generation;
+    a->path = cippy_text(path, strlen(path));
+    a->field = field != NULL ? PyBytes_FromString(field) : NULL;
+    if (a->path == NULL || (field != NULL && a->field == NULL) || !take_shape(a))
+        Py_CLEAR(a);
+    return (PyObject *)a;
+}
+
+static void array_dealloc(PyObject *self)
+{
+    cippy_array *a = (cippy_array *)self;
+    Py_XDECREF(a->path);
+    Py_XDECREF(a->field);
+    Py_XDECREF(a->dtype);
+    Py_XDECREF((PyObject *)a->file);
+    cippy_free(self);
+}
+
+/* The dtype of the field at `path` ("site/x") of a record. */
+static const cip_dtype *dtype_of_field(const cip_dtype *d, const char *path)
+{
+    while (*path != '\0' && cip_dtype_kind(d) == CIP_RECORD) {
+        const size_t n = cip_dtype_nfield(d);
+        const cip_field *found = NULL;
+        size_t len = 0;
+        for (size_t i = 0; i < n; i++) { /* the longest name that fits: names may have slashes */
+            const cip_field *x = cip_dtype_field(d, i);
+            const size_t l = strlen(x->name);
+            if (strncmp(path, x->name, l) == 0 && (path[l] == '/' || path[l] == '\0') &&
+                (found == NULL || l > len)) {
+                found = x;
+                len = l;
+            }
+        }
+        if (found == NULL)
+            return NULL;
+        d = found->dtype;
+        path += len + (path[len] == '/');
+    }
+    return d;
+}
+
+PyObject *cippy_array_dtype_of(cippy_array *a)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_dtype *d;
+    if (a->dtype != NULL)
+        return a->dtype;
+    Py_BEGIN_ALLOW_THREADS /* it waits for a lock of the library */
+        d = cip_array_native_dtype(a->array, &err);
+    Py_END_ALLOW_THREADS if (d != NULL && a->field != NULL) d =
+        dtype_of_field(d, PyBytes_AsString(a->field));
+    if (d == NULL) {
+        cip_status status = err.code != CIP_OK ? (cip_status)err.code : CIP_ERR_NOT_FOUND;
+        cippy_fail(a->file->state, status, &err, a->path, false);
+        return NULL;
+    }
+    PyObject *dtype = cippy_dtype_numpy(a->file->state, d);
+    if (a->dtype == NULL) /* another thread may have made it, and lent it, meanwhile */
+        a->dtype = dtype;
+    else
+        Py_XDECREF(dtype);
+    return a->dtype;
+}
+
+static PyObject *array_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return NULL;
+    PyObject *shape = cippy_shape_tuple(a->ndim, a->shape);
+    cippy_leave(a->file);
+    return shape;
+}
+
+static PyObject *array_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return NULL;
+    PyObject *dtype = cippy_array_dtype_of(a);
+    Py_XINCREF(dtype);
+    cippy_leave(a->file);
+    return dtype;
+}
+
+static PyObject *array_stored_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return NULL;
+    const cip_dtype *d = cip_array_dtype(a->array);
+    if (a->field != NULL)
+        d = dtype_of_field(d, PyBytes_AsString(a->field));
+    PyObject *dtype = cippy_dtype_numpy(a->file->state, d);
+    cippy_leave(a->file);
+    return dtype;
+}
+
+static Py_ssize_t array_len(PyObject *self)
+{
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return -1;
+    const Py_ssize_t n = a->ndim > 0 ? (Py_ssize_t)a->shape[0] : -1;
+    cippy_leave(a->file);
+    if (n < 0)
+        PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return n;
+}
+
+/* (kind, codec, stored bytes, chunk shape or None, block or None, masked) */
+static PyObject *array_storage(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    cip_array_storage s = { .size = sizeof s };
+    cip_err err = CIP_ERR_INIT;
+    if (!cippy_array_enter(a))
+        return NULL;
+    PyObject *storage = NULL;
+    const cip_status status = cip_array_get_storage(a->array, &s, &err);
+    if (status == CIP_OK)
+        storage =
+            Py_BuildValue("(ssKNLO)", s.kind, s.codec, (unsigned long long)s.stored_nbytes,
+                          s.chunk != NULL ? cippy_shape_tuple(cip_array_ndim(a->array), s.chunk)
+                                          : Py_NewRef(Py_None),
+                          (long long)s.block, s.masked ? Py_True : Py_False);
+    else
+        cippy_file_fail(a->file, status, &err);
+    cippy_leave(a->file);
+    return storage;
+}
+
+/* Its description in the tree, as a node: without the look that sees an array in it. */
+static PyObject *array_node(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return NULL;
+    const cip_node *node = cip_array_node(a->array);
+    PyObject *found = NULL;
+    if (cip_node_kind(node) != CIP_NODE_MAP) {
+        found = Py_NewRef(Py_None);
+    } else {
+        cippy_node *n =
+            (cippy_node *)PyType_GenericAlloc((PyTypeObject *)a->file->state->map_class, 0);
+        if (n != NULL) {
+            n->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
+            n->node = node;
+            n->generation = a->generation;
+        }
+        found = (PyObject *)n;
+    }
+    cippy_leave(a->file);
+    return found;
+}
+
+static PyObject *array_file(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef((PyObject *)((cippy_array *)self)->file);
+}
+
+static PyObject *array_path(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((cippy_array *)self)->path);
+}
+
+static PyObject *array_field_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *field = ((cippy_array *)self)->field;
+    return field == NULL ? Py_NewRef(Py_None)
+                         : cippy_text(PyBytes_AsString(field), (size_t)PyBytes_Size(field));
+}
+
+/* field(name): the array of a field, of a field of fields "a/b". */
+static PyObject *array_field(PyObject *self, PyObject *name)
+{
+    cippy_array *a = (cippy_array *)self;
+    PyObject *bytes = PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape"), *whole = NULL,
+             *found = NULL;
+    if (bytes != NULL)
+        whole = a->field == NULL ? Py_NewRef(bytes)
+                                 : PyBytes_FromFormat("%s/%s", PyBytes_AsString(a->field),
+                                                      PyBytes_AsString(bytes));
+    if (whole != NULL && cippy_array_enter(a)) {
+        found = cippy_array_new(a->file, a->array, PyBytes_AsString(whole));
+        cippy_leave(a->file);
+    }
+    Py_XDECREF(whole);
+    Py_XDECREF(bytes);
+    return found;
+}
+
+static PyMethodDef methods[] = {
+    { "_field", array_field, METH_O, NULL },
+    { "_read", cippy_array_read, METH_VARARGS, NULL },
+    { "_points", cippy_array_points, METH_VARARGS, NULL },
+    { "view", cippy_array_view, METH_NOARGS,
+      "The elements in place, read-only and without a copy; UnsupportedError says what stands in "
+      "the\n"
+      "way. It keeps the file's data alive, also after close()." },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getset[] = {
+    { "shape", array_shape, NULL, "Lengths along its axes.", NULL },
+    { "dtype", array_dtype, NULL,
+      "numpy's dtype of what reading gives: packed, in the machine's byte order.", NULL },
+    { "stored_dtype", array_stored_dtype, NULL,
+      "numpy's dtype of the elements as they lie in the file.", NULL },
+    { "file", array_file, NULL, "Its file.", NULL },
+    { "path", array_path, NULL, "Its path in the tree.", NULL },
+    { "node", array_node, NULL, "Its description in the tree, or None.", NULL },
+    { "_storage", array_storage, NULL, NULL, NULL },
+    { "_field_name", array_field_name, NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_dealloc, array_dealloc },
+    { Py_mp_length, array_len },
+    { Py_mp_subscript, cippy_array_getitem },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getset },
+    { 0, NULL },
+};
+
+PyType_Spec cippy_array_spec = { "cippus._cippus.Array", sizeof(cippy_array), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                     Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 slots };

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What is being written: a new file, or an update of one that is open. Either is used by one thread
+ * at a time, and ends with commit() or abort(). */
+#include "cippy.h"
+
+static bool begin(cippy_change *c)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (atomic_flag_test_and_set(&c->used)) {
+        snprintf(err.text, sizeof err.text, "another thread is writing");
+        cippy_fail(c->state, CIP_ERR_BUSY, &err, c->path, false);
+        return false;
+    }
+    if (c->w != NULL || c->e != NULL)
+        return true;
+    atomic_flag_clear(&c->used);
+    PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
+    return false;
+}
+
+/* The same for what only updates can do. */
+static bool begin_edit(cippy_change *c)
+{
+    if (c->w == NULL)
+        return begin(c);
+    PyErr_SetString(PyExc_TypeError, "only a file that is there can be changed so");
+    return false;
+}
+
+static PyObject *end(cippy_change *c, cip_status status, const cip_err *err)
+{
+    atomic_flag_clear(&c->used);
+    if (status == CIP_OK)
+        Py_RETURN_NONE;
+    return cippy_fail(c->state, status, err, c->path, false);
+}
+
+static cippy_change *change_new(PyObject *module, PyObject *path)
+{
+    cippy_state *st = cippy_state_of(module);
+    cippy_change *c = (cippy_change *)PyType_GenericAlloc(st->change, 0);
+    if (c != NULL) {
+        c->module = Py_NewRef(module);
+        c->state = st;
+        c->path = Py_NewRef(path);
+        atomic_flag_clear(&c->used);
+    }
+    return c;
+}
+
+static void give_up(cippy_change *c)
+{
+    cip_writer *w = c->w;
+    cip_edit *e = c->e;
+    c->w = NULL;
+    c->e = NULL;
+    Py_BEGIN_ALLOW_THREADS cip_writer_abort(w);
+    cip_edit_abort(e);
+    Py_END_ALLOW_THREADS
+}
+
+/* A file may have its change as an attribute, which has the file. */
+static int change_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT((PyObject *)((cippy_change *)self)->file);
+    Py_VISIT((PyObject *)Py_TYPE(self));
+    return 0;
+}
+
+static int change_clear(PyObject *self)
+{
+    cippy_change *c = (cippy_change *)self;
+    give_up(c); /* before its file goes */
+    Py_CLEAR(c->file);
+    return 0;
+}
+
+static void change_dealloc(PyObject *self)
+{
+    cippy_change *c = (cippy_change *)self;
+    PyObject_GC_UnTrack(self);
+    change_clear(self);
+    cip_memory_free(c->memory);
+    Py_XDECREF(c->path);
+    Py_XDECREF(c->module);
+    cippy_free(self);
+}
+
+/* create(path or None, ...) */
+PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "path",      "format",   "version",   "codec",
+                             "byteorder", "checksum", "overwrite", "accept_loss",
+                             "sync",      "threads",  "options",   NULL };
+    PyObject *path, *texts = Py_None, *name = NULL;
+    cip_write_options o = { .size = sizeof o };
+    int overwrite = 0, accept_loss = 0, sync = 1;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$zzzzzpppIO", names, &path, &o.format,
+                                     &o.version, &o.codec, &o.byteorder, &o.checksum, &overwrite,
+                                     &accept_loss, &sync, &o.threads, &texts))
+        return NULL;
+    if (path != Py_None && !PyUnicode_FSConverter(path, &name))
+        return NULL;
+    const char **options = cippy_texts(texts);
+    cippy_change *c = PyErr_Occurred() ? NULL : change_new(module, path);
+    if (c != NULL) {
+        const char *file = name != NULL ? PyBytes_AsString(name) : NULL;
+        o.overwrite = overwrite != 0;
+        o.accept_loss = accept_loss != 0;
+        o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
+        o.format_options = options;
+        Py_BEGIN_ALLOW_THREADS status =
+            file != NULL ? cip_create(file, &o, &c->w, &err)
+                         : cip_create_memory(o.format, &o, &c->memory, &c->w, &err);
+        Py_END_ALLOW_THREADS if (status != CIP_OK)
+        {
+            cippy_fail(c->state, status, &err, path, true);
+            Py_CLEAR(c);
+        }
+    }
+    PyMem_Free((void *)options);
+    Py_XDECREF(name);
+    return (PyObject *)c;
+}
+
+/* edit(file): an update of an open file, which keeps it alive. */
+PyObject *cippy_edit(PyObject *module, PyObject *file)
+{
+    cippy_state *st = cippy_state_of(module);
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyObject_TypeCheck(file, st->file)) {
+        PyErr_SetString(PyExc_TypeError, "expected a file of cippus");
+        return NULL;
+    }
+    cippy_file *f = (cippy_file *)file;
+    cippy_change *c = cippy_enter(f) ? change_new(module, f->path) : NULL;
+    if (c == NULL)
+        return NULL;
+    c->file = (cippy_file *)Py_NewRef(file);
+    Py_BEGIN_ALLOW_THREADS status = cip_edit_begin(f->file, &c->e, &err);
+    Py_END_ALLOW_THREADS cippy_leave(f);
+    if (status != CIP_OK) {
+        cippy_fail(st, status, &err, f->path, false);
+        Py_CLEAR(c);
+    }
+    return (PyObject *)c;
+}
+
+/* --- the tree ------------------------------------------------------------------------------- */
+
+static cip_status set_yaml(cippy_change *c, const char *path, const char *text, cip_err *err)
+{
+    return c->w != NULL ? cip_writer_set_yaml(c->w, path, text, err)
+                        : cip_edit_set_yaml(c->e, path, text, err);
+}
+
+static cip_status set_string(cippy_change *c, const char *path, const char *text, cip_err *err)
+{
+    return c->w != NULL ? cip_writer_set_string(c->w, path, text, err)
+                        : cip_edit_set_string(c->e, path, text, err);
+}
+
+/* set(path, text, is_yaml): a string, or any other value as YAML writes it */
+static PyObject *change_set(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path, *text;
+    int yaml;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTuple(args, "ssp", &path, &text, &yaml) || !begin(c))
+        return NULL;
+    return end(c, (yaml ? set_yaml : set_string)(c, path, text, &err), &err);
+}
+
+static PyObject *change_remove(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
+        return NULL;
+    return end(c, cip_edit_remove(c->e, path, &err), &err);
+}
+
+static PyObject *change_move(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *from, *to;
+    int replace;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTuple(args, "ssp", &from, &to, &replace) || !begin_edit(c))
+        return NULL;
+    return end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
+}
+
+/* --- arrays --------------------------------------------------------------------------------- */
+
+/* A sequence of lengths; -1 with an exception. */
+static int take_shape(PyObject *tuple, int most, int64_t *shape)
+{
+    const Py_ssize_t n = PyTuple_Size(tuple);
+    if (n < 0)
+        return -1;
+    if (n > most) {
+        PyErr_Format(PyExc_ValueError, "expected at most %d axes, found %zd", most, n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        shape[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (shape[i] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return (int)n;
+}
+
+typedef struct put {
+    const char *path, *dtype;
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    Py_buffer data, mask;
+    cip_array_options options;
+} put;
+
+static cip_status put_now(cippy_change *c, put *p, cip_err *err)
+{
+    static const char nothing = 0;
+    cip_dtype *dtype = cip_dtype_parse(p->dtype, err);
+    if (dtype == NULL)
+        return (cip_status)err->code;
+    const void *data = p->data.len != 0 ? p->data.buf : &nothing;
+    p->options.mask = p->mask.obj != NULL ? p->mask.buf : NULL;
+    const cip_status status =
+        c->w != NULL
+            ? cip_put(c->w, p->path, dtype, p->ndim, p->shape, data, &p->options, err)
+            : cip_edit_put(c->e, p->path, dtype, p->ndim, p->shape, data, &p->options, err);
+    cip_dtype_free(dtype);
+    return status;
+}
+
+/* Whether the buffers have what the shape and dtype say: what a call here could get wrong. */
+static bool sizes_fit(const put *p, uint64_t itemsize)
+{
+    uint64_t n = 1, nbytes;
+    for (int i = 0; i < p->ndim; i++)
+        if (p->shape[i] < 0 || __builtin_mul_overflow(n, (uint64_t)p->shape[i], &n))
+            return false;
+    return !__builtin_mul_overflow(n, itemsize, &nbytes) && (uint64_t)p->data.len == nbytes &&
+           (p->mask.obj == NULL || (uint64_t)p->mask.len == n);
+}
+
+static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject *chunk,
+                             PyObject *texts, unsigned long long itemsize)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    p->ndim = take_shape(shape, CIP_MAX_NDIM, p->shape);
+    if (p->ndim < 0 || (chunk != Py_None && take_shape(chunk, CIP_MAX_NDIM, p->options.chunk) < 0))
+        return NULL;
+    if (!sizes_fit(p, itemsize)) {
+        PyErr_SetString(PyExc_ValueError, "the data have not as many bytes as their shape needs");
+        return NULL;
+    }
+    const char **options = cippy_texts(texts);
+    if (PyErr_Occurred() || !begin(c)) {
+        PyMem_Free((void *)options);
+        return NULL;
+    }
+    p->options.format_options = options;
+    Py_BEGIN_ALLOW_THREADS status = put_now(c, p, &err);
+    Py_END_ALLOW_THREADS PyMem_Free((void *)options);
+    return end(c, status, &err);
+}
+
+/* put(path, dtype, itemsize, shape, data, mask, codec, storage, chunk, options) */
+static PyObject *change_put(PyObject *self, PyObject *args)
+{
+    put p = { .options.size = sizeof p.options };
+    PyObject *shape, *mask, *chunk, *texts, *done = NULL;
+    unsigned long long itemsize;
+    if (!PyArg_ParseTuple(args, "ssKO!y*OzzOO", &p.path, &p.dtype, &itemsize, &PyTuple_Type, &shape,
+                          &p.data, &mask, &p.options.codec, &p.options.storage, &chunk, &texts))
+        return NULL;
+    if (mask == Py_None || PyObject_GetBuffer(mask, &p.mask, PyBUF_SIMPLE) == 0) {
+        done = put_checked((cippy_change *)self, &p, shape, chunk, texts, itemsize);
+        if (p.mask.obj != NULL)
+            PyBuffer_Release(&p.mask);
+    }
+    PyBuffer_Release(&p.data);
+    return done;
+}
+
+static cip_status edit_data(cip_edit *e, const char *path, const char *selection,
+                            const Py_buffer *data, cip_err *err)
+{
+    static const char nothing = 0;
+    const void *bytes = data->len != 0 ? data->buf : &nothing;
+    return selection != NULL ? cip_edit_write(e, path, selection, bytes, (size_t)data->len, err)
+                             : cip_edit_append(e, path, bytes, (size_t)data->len, err);
+}
+
+/* write(path, selection or None to append, data): packed, of the array's dtype */
+static PyObject *change_write(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path, *selection;
+    Py_buffer data;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    PyObject *done = NULL;
+    if (!PyArg_ParseTuple(args, "szy*", &path, &selection, &data))
+        return NULL;
+    if (begin_edit(c)) {
+        Py_BEGIN_ALLOW_THREADS status = edit_data(c->e, path, selection, &data, &err);
+        Py_END_ALLOW_THREADS done = end(c, status, &err);
+    }
+    PyBuffer_Release(&data);
+    return done;
+}
+
+static PyObject *change_resize(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path;
+    PyObject *tuple;
+    int64_t shape[CIP_MAX_NDIM];
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "sO!", &path, &PyTuple_Type, &tuple))
+        return NULL;
+    const int ndim = take_shape(tuple, CIP_MAX_NDIM, shape);
+    if (ndim < 0 || !begin_edit(c))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status = cip_edit_resize(c->e, path, ndim, shape, &err);
+    Py_END_ALLOW_THREADS return end(c, status, &err);
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
+{
+    cip_status status = cip_edit_commit(c->e, err);
+    if (status == CIP_ERR_BUSY) /* it is kept, to be tried again */
+        return status;
+    c->e = NULL;
+    if (status == CIP_OK)
+        status = cip_refresh(c->file->file, changed, err);
+    if (*changed)
+        cip_drop_old(c->file->file); /* nobody has anything of it: pointers are of a generation */
+    return status;
+}
+
+/* An update has the file for itself: nothing of its old state is in use, and it is shown anew. */
+static PyObject *change_commit(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    bool changed = false;
+    if (!begin(c))
+        return NULL;
+    if (c->e == NULL) {
+        cip_writer *w = c->w;
+        c->w = NULL;
+        Py_BEGIN_ALLOW_THREADS status = cip_writer_commit(w, &err);
+        Py_END_ALLOW_THREADS return end(c, status, &err);
+    }
+    if (!cippy_enter_alone(c->file)) {
+        atomic_flag_clear(&c->used);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS status = commit_edit(c, &changed, &err);
+    Py_END_ALLOW_THREADS c->file->generation += changed;
+    cippy_leave_alone(c->file);
+    return end(c, status, &err);
+}
+
+static PyObject *change_abort(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    if (c->w == NULL && c->e == NULL)
+        Py_RETURN_NONE;
+    if (!begin(c))
+        return NULL;
+    give_up(c);
+    atomic_flag_clear(&c->used);
+    Py_RETURN_NONE;
+}
+
+/* The bytes of a file in memory; None before a commit has completed it. */
+static PyObject *change_bytes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    size_t n = 0;
+    const void *bytes = c->memory != NULL ? cip_memory_bytes(c->memory, &n) : NULL;
+    return bytes != NULL ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)n) : Py_NewRef(Py_None);
+}
+
+static PyObject *change_open(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    return PyBool_FromLong(c->w != NULL || c->e != NULL);
+}
+
+static PyMethodDef methods[] = {
+    { "set", change_set, METH_VARARGS, NULL },
+    { "put", change_put, METH_VARARGS, NULL },
+    { "commit", change_commit, METH_NOARGS, NULL },
+    { "abort", change_abort, METH_NOARGS, NULL },
+    { "bytes", change_bytes, METH_NOARGS, NULL },
+    { "remove", change_remove, METH_VARARGS, NULL },
+    { "move", change_move, METH_VARARGS, NULL },
+    { "write", change_write, METH_VARARGS, NULL },
+    { "resize", change_resize, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getset[] = {
+    { "open", change_open, NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_dealloc, change_dealloc }, { Py_tp_traverse, change_traverse },
+    { Py_tp_clear, change_clear },     { Py_tp_methods, methods },
+    { Py_tp_getset, getset },          { 0, NULL },
+};
+
+PyType_Spec cippy_change_spec = { "cippus._cippus.Change", sizeof(cippy_change), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                      Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  slots };

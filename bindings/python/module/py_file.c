@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * An open file. Its pins, in one atomic number: the low bits count the uses that are going on (the
+ * owner's, from opening to close(), is one), CLOSED ends further ones, ALONE keeps others out while
+ * the file itself changes. Whoever takes away the last pin closes the C file. */
+#include "cippy.h"
+
+#define CLOSED 0x80000000u
+#define ALONE 0x40000000u
+
+static void close_now(cippy_file *f)
+{
+    cip_file *file = f->file;
+    f->file = NULL;
+    Py_BEGIN_ALLOW_THREADS cip_file_close(file);
+    Py_END_ALLOW_THREADS if (f->bytes.obj != NULL) PyBuffer_Release(&f->bytes);
+}
+
+void cippy_leave(cippy_file *f)
+{
+    if (atomic_fetch_sub(&f->pins, 1) == (CLOSED | 1))
+        close_now(f);
+}
+
+static bool refuse(unsigned pins, cippy_file *f)
+{
+    if (pins & CLOSED) {
+        PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
+    } else {
+        cip_err err = CIP_ERR_INIT;
+        snprintf(err.text, sizeof err.text,
+                 "another thread is changing the file, or a view or a "
+                 "read of another thread keeps it as it is");
+        cippy_file_fail(f, CIP_ERR_BUSY, &err);
+    }
+    return false;
+}
+
+bool cippy_enter(cippy_file *f)
+{
+    unsigned pins = atomic_load(&f->pins);
+    do {
+        if (pins & (CLOSED | ALONE))
+            return refuse(pins, f);
+    } while (!atomic_compare_exchange_weak(&f->pins, &pins, pins + 1));
+    return true;
+}
+
+bool cippy_enter_at(cippy_file *f, unsigned generation)
+{
+    if (!cippy_enter(f))
+        return false;
+    if (f->generation == generation)
+        return true;
+    cippy_leave(f);
+    PyErr_SetString(PyExc_ValueError, "the file has changed: get this part of its tree once more");
+    return false;
+}
+
+bool cippy_enter_alone(cippy_file *f)
+{
+    unsigned pins = 1;
+    return atomic_compare_exchange_strong(&f->pins, &pins, ALONE | 2) || refuse(pins, f);
+}
+
+void cippy_leave_alone(cippy_file *f)
+{
+    if (atomic_fetch_sub(&f->pins, ALONE | 1) == (CLOSED | ALONE | 1))
+        close_now(f); /* close() came meanwhile */
+}
+
+PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err)
+{
+    if (status == CIP_ERR_IO && cippy_call_raised(&f->source))
+        return NULL;
+    return cippy_fail(f->state, status, err, f->path, false);
+}
+
+cippy_file *cippy_file_new(PyObject *module, PyObject *path)
+{
+    cippy_state *st = cippy_state_of(module);
+    cippy_file *f = NULL;
+    if (st->file_class == NULL)
+        PyErr_SetString(PyExc_RuntimeError, "import cippus, not cippus._cippus alone");
+    else
+        f = (cippy_file *)PyType_GenericAlloc((PyTypeObject *)st->file_class, 0);
+    if (f == NULL)
+        return NULL;
+    f->module = Py_NewRef(module);
+    f->state = st;
+    f->path = Py_NewRef(path);
+    atomic_init(&f->pins, CLOSED); /* until there is a C file */
+    return f;
+}
+
+static PyObject *file_close(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_file *f = (cippy_file *)self;
+    if (!(atomic_fetch_or(&f->pins, CLOSED) & CLOSED))
+        cippy_leave(f);
+    Py_RETURN_NONE;
+}
+
+static void file_dealloc(PyObject *self)
+{
+    cippy_file *f = (cippy_file *)self;
+    if (f->file != NULL)
+        close_now(f); /* pins have references: there are none */
+    else if (f->bytes.obj != NULL)
+        PyBuffer_Release(&f->bytes);
+    cippy_call_clear(&f->source);
+    Py_XDECREF(f->source_size);
+    Py_XDECREF(f->path);
+    Py_XDECREF(f->module);
+    cippy_free(self);
+}
+
+/* --- what is in it -------------------------------------------------------------------------- */
+
+/* The text of a step or path, with the file entered; NULL with an exception and not entered. */
+static const char *enter_with_text(cippy_file *f, PyObject *text, PyObject **bytes)
+{
+    *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+    if (*bytes == NULL || !cippy_enter(f))
+        goto none;
+    if (strlen(PyBytes_AsString(*bytes)) == (size_t)PyBytes_Size(*bytes))
+        return PyBytes_AsString(*bytes);
+    cippy_leave(f);
+    PyErr_SetObject(PyExc_KeyError, text);
+none:
+    Py_CLEAR(*bytes);
+    return NULL;
+}
+
+/* What a path names: first a node of the tree (and the array that it describes), then an array that
+ * no node describes, or a field of an array. None where there is nothing. */
+static PyObject *look_up(cippy_file *f, const char *path)
+{
+    cip_err err = CIP_ERR_INIT;
+    const char *field = NULL;
+    const cip_node *node = *path == '\0' ? NULL : cip_tree_get(cip_file_tree(f->file), path, NULL);
+    if (node != NULL)
+        return cippy_value(f, node);
+    const cip_array *a = cip_find_field(f->file, path, &field, &err);
+    if (a != NULL)
+        return cippy_array_new(f, a, field != NULL && *field != '\0' ? field : NULL);
+    if (err.code == CIP_ERR_NOT_FOUND || err.code == CIP_ERR_ARG)
+        Py_RETURN_NONE;
+    return cippy_file_fail(f, (cip_status)err.code, &err);
+}
+
+static PyObject *file_find(PyObject *self, PyObject *path)
+{
+    cippy_file *f = (cippy_file *)self;
+    PyObject *bytes, *found = NULL;
+    if (!PyUnicode_Check(path))
+        return Py_NewRef(Py_None);
+    const char *text = enter_with_text(f, path, &bytes);
+    if (text != NULL) {
+        found = look_up(f, text);
+        cippy_leave(f);
+        Py_DECREF(bytes);
+    }
+    return found;
+}
+
+static PyObject *file_tree(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_file *f = (cippy_file *)self;
+    if (!cippy_enter(f))
+        return NULL;
+    const cip_node *root = cip_file_tree(f->file);
+    PyObject *tree = root != NULL ? cippy_value(f, root) : Py_NewRef(Py_None);
+    cippy_leave(f);
+    return tree;
+}
+
+/* The paths of all arrays, or only of those that no node of the tree describes. */
+static PyObject *file_paths(PyObject *self, PyObject *args)
+{
+    cippy_file *f = (cippy_file *)self;
+    int apart;
+    if (!PyArg_ParseTuple(args, "p", &apart) || !cippy_enter(f))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    const size_t n = cip_file_narray(f->file);
+    for (size_t i = 0; list != NULL && i < n; i++) {
+        const cip_array *a = cip_file_array(f->file, i);
+        if (apart && cip_array_node(a) != NULL)
+            continue;
+        const char *text = cip_array_path(a);
+        PyObject *path = cippy_text(text, strlen(text));
+        if (path == NULL || PyList_Append(list, path) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(path);
+    }
+    cippy_leave(f);
+    return list;
+}
+
+static PyObject *file_array_at(PyObject *self, PyObject *index)
+{
+    cippy_file *f = (cippy_file *)self;
+    const size_t i = PyLong_AsSize_t(index);
+    if ((i == (size_t)-1 && PyErr_Occurred()) || !cippy_enter(f))
+        return NULL;
+    const cip_array *a = cip_file_array(f->file, i);
+    PyObject *array = a != NULL ? cippy_array_new(f, a, NULL) : Py_NewRef(Py_None);
+    cippy_leave(f);
+    return array;
+}
+
+/* (format, version, nbytes, facts, findings) */
+static PyObject *file_info(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_file *f = (cippy_file *)self;
+    const char *key, *value;
+    const cip_finding *found;
+    if (!cippy_enter(f))
+        return NULL;
+    PyObject *facts = PyList_New(0), *findings = PyList_New(0), *row;
+    for (size_t i = 0; facts != NULL && cip_file_fact(f->file, i, &key, &value); i++) {
+        row = Py_BuildValue("(NN)", cippy_text(key, strlen(key)), cippy_text(value, strlen(value)));
+        if (row == NULL || PyList_Append(facts, row) != 0)
+            Py_CLEAR(facts);
+        Py_XDECREF(row);
+    }
+    for (size_t i = 0; findings != NULL && (found = cip_file_finding(f->file, i)) != NULL; i++) {
+        row = cippy_finding_tuple(found);
+        if (row == NULL || PyList_Append(findings, row) != 0)
+            Py_CLEAR(findings);
+        Py_XDECREF(row);
+    }
+    PyObject *info = NULL;
+    if (facts != NULL && findings != NULL)
+        info = Py_BuildValue("(ssKOO)", cip_file_format(f->file), cip_file_version(f->file),
+                             (unsigned long long)cip_file_nbytes(f->file), facts, findings);
+    cippy_leave(f);
+    Py_XDECREF(facts);
+    Py_XDECREF(findings);
+    return info;
+}
+
+static PyObject *file_closed(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong((atomic_load(&((cippy_file *)self)->pins) & CLOSED) != 0);
+}
+
+static PyObject *file_path(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((cippy_file *)self)->path);
+}
+
+static PyObject *file_refresh(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_file *f = (cippy_file *)self;
+    bool changed = false;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!cippy_enter_alone(f))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status = cip_refresh(f->file, &changed, &err);
+    if (changed)
+        cip_drop_old(f->file); /* nobody has anything of it: pointers are of a generation */
+    Py_END_ALLOW_THREADS f->generation += changed;
+    cippy_leave_alone(f);
+    return status == CIP_OK ? PyBool_FromLong(changed) : cippy_file_fail(f, status, &err);
+}
+
+static PyMethodDef methods[] = {
+    { "close", file_close, METH_NOARGS,
+      "End every further use. What was handed out (views) stays valid until it is dropped." },
+    { "refresh", file_refresh, METH_NOARGS,
+      "Show the file as it is now; say whether anything changed. Parts of the tree that were got\n"
+      "before have to be got again; arrays find themselves." },
+    { "_find", file_find, METH_O, NULL },
+    { "_tree", file_tree, METH_NOARGS, NULL },
+    { "_paths", file_paths, METH_VARARGS, NULL },
+    { "_array_at", file_array_at, METH_O, NULL },
+    { "_info", file_info, METH_NOARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getset[] = {
+    { "closed", file_closed, NULL, "Whether close() was called.", NULL },
+    { "path", file_path, NULL, "Its path, or what it was opened from.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_dealloc, file_dealloc },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getset },
+    { 0, NULL },
+};
+
+PyType_Spec cippy_file_spec = { "cippus._cippus.File", sizeof(cippy_file), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                slots };

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The module: its types, opening, and how a status becomes an exception. It has no state but that
+ * of the module object. */
+#include "cippy.h"
+
+cippy_state *cippy_state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+PyObject *cippy_text(const char *text, size_t len)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
+}
+
+void cippy_free(void *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+PyObject *cippy_fail(cippy_state *state, cip_status status, const cip_err *err, PyObject *path,
+                     bool of_file)
+{
+    PyObject *text = cippy_text(err->text, strlen(err->text));
+    PyObject *part = cippy_text(err->part, strlen(err->part));
+    PyObject *offset = err->code != CIP_OK && err->offset != CIP_NO_OFFSET
+                           ? PyLong_FromUnsignedLongLong(err->offset)
+                           : Py_NewRef(Py_None);
+    PyObject *error = NULL;
+    if (text != NULL && part != NULL && offset != NULL)
+        error = PyObject_CallFunction(state->make_error, "iiOOOOO", (int)status, (int)err->sys,
+                                      text, part, offset, path != NULL ? path : Py_None,
+                                      of_file ? Py_True : Py_False);
+    if (error != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(text);
+    Py_XDECREF(part);
+    Py_XDECREF(offset);
+    return NULL;
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+typedef enum source { SOURCE_PATH, SOURCE_BYTES, SOURCE_READER } source;
+
+/* Takes what the file is read from into f; the path in *bytes. */
+static bool take_source(cippy_file *f, source kind, PyObject *from, PyObject *size,
+                        PyObject **bytes)
+{
+    if (kind == SOURCE_PATH)
+        return PyUnicode_FSConverter(from, bytes) != 0;
+    if (kind == SOURCE_BYTES)
+        return PyObject_GetBuffer(from, &f->bytes, PyBUF_SIMPLE) == 0;
+    f->source.fn = Py_NewRef(from);
+    f->source_size = Py_NewRef(size);
+    return true;
+}
+
+static cip_status open_source(cippy_file *f, source kind, PyObject *bytes,
+                              const cip_open_options *options, cip_err *err)
+{
+    cip_status status;
+    const char *path = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
+    Py_BEGIN_ALLOW_THREADS if (kind == SOURCE_PATH) status = cip_open(path, options, &f->file, err);
+    else if (kind == SOURCE_BYTES) status =
+        cip_open_memory(f->bytes.buf, (size_t)f->bytes.len, options, &f->file, err);
+    else status = cip_open_io(&cippy_source_methods, f, options, &f->file, err);
+    Py_END_ALLOW_THREADS return status;
+}
+
+/* open(kind, from, size, name, format, threads, check, allow_external, force, sidecar, offset) */
+static PyObject *module_open(PyObject *module, PyObject *args)
+{
+    int kind, check, external, force, sidecar;
+    PyObject *from, *size, *name, *bytes = NULL;
+    cip_open_options options = { .size = sizeof options };
+    unsigned long long offset;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTuple(args, "iOOOzIipppK", &kind, &from, &size, &name, &options.format,
+                          &options.threads, &check, &external, &force, &sidecar, &offset))
+        return NULL;
+    options.check = (cip_check)check;
+    options.allow_external = external != 0;
+    options.force = force != 0;
+    options.sidecar = sidecar != 0;
+    options.offset = offset;
+    cippy_file *f = cippy_file_new(module, name);
+    if (f != NULL && take_source(f, (source)kind, from, size, &bytes)) {
+        const cip_status status = open_source(f, (source)kind, bytes, &options, &err);
+        Py_XDECREF(bytes);
+        if (status == CIP_OK) {
+            atomic_store(&f->pins, 1);
+            return (PyObject *)f;
+        }
+        if (!cippy_call_raised(&f->source))
+            cippy_fail(cippy_state_of(module), status, &err, name, kind == SOURCE_PATH);
+    }
+    Py_XDECREF((PyObject *)f);
+    return NULL;
+}
+
+/* --- what the build has --------------------------------------------------------------------- */
+
+static PyObject *module_formats(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    const char *title, *caps, *name;
+    for (size_t i = 0; list != NULL && (name = cip_format_at(i, &title, &caps)) != NULL; i++) {
+        PyObject *row = Py_BuildValue("(sss)", name, title, caps);
+        if (row == NULL || PyList_Append(list, row) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *module_codecs(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    const char *version, *name;
+    bool there;
+    for (size_t i = 0; list != NULL && (name = cip_codec_name_at(i, &there, &version)) != NULL;
+         i++) {
+        PyObject *row = Py_BuildValue("(sOz)", name, there ? Py_True : Py_False, version);
+        if (row == NULL || PyList_Append(list, row) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+/* --- the module ----------------------------------------------------------------------------- */
+
+/* bind(File, Map, Seq, Array, make_error, scalar, numpy): once, when the package is imported. */
+static PyObject *module_bind(PyObject *module, PyObject *args)
+{
+    cippy_state *st = cippy_state_of(module);
+    PyObject *numpy;
+    if (st->file_class != NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "cippus is bound already");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &st->file_class, &st->map_class, &st->seq_class,
+                          &st->array_class, &st->make_error, &st->scalar, &numpy))
+        return NULL;
+    Py_INCREF(st->file_class);
+    Py_INCREF(st->map_class);
+    Py_INCREF(st->seq_class);
+    Py_INCREF(st->array_class);
+    Py_INCREF(st->make_error);
+    Py_INCREF(st->scalar);
+    st->empty = PyObject_GetAttrString(numpy, "empty");
+    st->dtype = PyObject_GetAttrString(numpy, "dtype");
+    st->ndarray = PyObject_GetAttrString(numpy, "ndarray");
+    if (st->empty == NULL || st->dtype == NULL || st->ndarray == NULL)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type != NULL && PyModule_AddType(module, (PyTypeObject *)type) != 0)
+        Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}
+
+static int module_exec(PyObject *module)
+{
+    cippy_state *st = cippy_state_of(module);
+    st->file = add_type(module, &cippy_file_spec);
+    st->node = add_type(module, &cippy_node_spec);
+    st->array = add_type(module, &cippy_array_spec);
+    st->view = add_type(module, &cippy_view_spec);
+    st->change = add_type(module, &cippy_change_spec);
+    if (st->file == NULL || st->node == NULL || st->array == NULL || st->view == NULL ||
+        st->change == NULL)
+        return -1;
+    return PyModule_AddStringConstant(module, "version", cip_version());
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    cippy_state *st = cippy_state_of(module);
+    Py_VISIT(st->file);
+    Py_VISIT(st->node);
+    Py_VISIT(st->array);
+    Py_VISIT(st->view);
+    Py_VISIT(st->change);
+    Py_VISIT(st->file_class);
+    Py_VISIT(st->map_class);
+    Py_VISIT(st->seq_class);
+    Py_VISIT(st->array_class);
+    Py_VISIT(st->make_error);
+    Py_VISIT(st->scalar);
+    Py_VISIT(st->empty);
+    Py_VISIT(st->dtype);
+    Py_VISIT(st->ndarray);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    cippy_state *st = cippy_state_of(module);
+    Py_CLEAR(st->file);
+    Py_CLEAR(st->node);
+    Py_CLEAR(st->array);
+    Py_CLEAR(st->view);
+    Py_CLEAR(st->change);
+    Py_CLEAR(st->file_class);
+    Py_CLEAR(st->map_class);
+    Py_CLEAR(st->seq_class);
+    Py_CLEAR(st->array_class);
+    Py_CLEAR(st->make_error);
+    Py_CLEAR(st->scalar);
+    Py_CLEAR(st->empty);
+    Py_CLEAR(st->dtype);
+    Py_CLEAR(st->ndarray);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    module_clear(module);
+}
+
+#define WITH_KEYWORDS(f) ((PyCFunction)(void (*)(void))(f))
+
+static PyMethodDef methods[] = {
+    { "bind", module_bind, METH_VARARGS, NULL },
+    { "open", module_open, METH_VARARGS, NULL },
+    { "formats", module_formats, METH_NOARGS, NULL },
+    { "codecs", module_codecs, METH_NOARGS, NULL },
+    { "create", WITH_KEYWORDS(cippy_create), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "edit", cippy_edit, METH_O, NULL },
+    { "convert", WITH_KEYWORDS(cippy_convert), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "verify", WITH_KEYWORDS(cippy_verify), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "repair", WITH_KEYWORDS(cippy_repair), METH_VARARGS | METH_KEYWORDS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyModuleDef_Slot module_slots[] = {
+    { Py_mod_exec, module_exec },
+    { 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "cippus._cippus",
+    .m_doc = "The library in C. Use the package cippus.",
+    .m_size = sizeof(cippy_state),
+    .m_methods = methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__cippus(void); /* which Python.h leaves to the module to declare */
+
+PyMODINIT_FUNC PyInit__cippus(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The tree: mappings and sequences as objects that look into it when they are asked, scalars as
+ * Python's own values. Nothing is made before it is asked for, so large trees open at once. */
+#include <stdlib.h>
+
+#include "cippy.h"
+
+enum { INDEXED_FROM = 16 }; /* keys that are looked through one by one below */
+
+static PyObject *with_tag(cippy_file *f, const cip_node *node)
+{
+    size_t len = 0;
+    const char *text = cip_node_text(node, &len), *tag = cip_node_tag(node);
+    PyObject *t = cippy_text(text != NULL ? text : "", text != NULL ? len : 0);
+    if (t == NULL)
+        return NULL;
+    PyObject *value =
+        PyObject_CallFunction(f->state->scalar, "iNz", (int)cip_node_kind(node), t, tag);
+    return value;
+}
+
+static PyObject *number(const cip_node *node)
+{
+    int64_t i;
+    uint64_t u;
+    double d;
+    if (cip_node_kind(node) == CIP_NODE_FLOAT)
+        return cip_tree_get_double(node, "", &d, NULL) == CIP_OK ? PyFloat_FromDouble(d) : NULL;
+    if (cip_tree_get_int(node, "", &i, NULL) == CIP_OK)
+        return PyLong_FromLongLong(i);
+    if (cip_tree_get_uint(node, "", &u, NULL) == CIP_OK)
+        return PyLong_FromUnsignedLongLong(u);
+    return NULL;
+}
+
+static PyObject *scalar(cippy_file *f, const cip_node *node)
+{
+    bool b = false;
+    size_t len = 0;
+    const char *tag = cip_node_tag(node), *text;
+    PyObject *value = NULL;
+    const bool plain = tag == NULL || strncmp(tag, "tag:yaml.org,2002:", 18) == 0;
+    switch (cip_node_kind(node)) {
+    case CIP_NODE_NULL:
+        return Py_NewRef(Py_None);
+    case CIP_NODE_BOOL:
+        return cip_tree_get_bool(node, "", &b, NULL) == CIP_OK ? PyBool_FromLong(b)
+                                                               : with_tag(f, node);
+    case CIP_NODE_STRING:
+        text = cip_node_text(node, &len);
+        return plain ? cippy_text(text, len) : with_tag(f, node);
+    case CIP_NODE_INT:
+    case CIP_NODE_FLOAT:
+        value = plain ? number(node) : NULL;
+        break;
+    default:
+        break;
+    }
+    return value != NULL || PyErr_Occurred() ? value : with_tag(f, node);
+}
+
+PyObject *cippy_value(cippy_file *f, const cip_node *node)
+{
+    const cip_node_type kind = cip_node_kind(node);
+    const cip_array *a = cip_array_of_node(f->file, node);
+    if (a != NULL)
+        return cippy_array_new(f, a, NULL);
+    if (kind != CIP_NODE_MAP && kind != CIP_NODE_SEQ)
+        return scalar(f, node);
+    PyObject *class = kind == CIP_NODE_MAP ? f->state->map_class : f->state->seq_class;
+    cippy_node *n = (cippy_node *)PyType_GenericAlloc((PyTypeObject *)class, 0);
+    if (n != NULL) {
+        n->file = (cippy_file *)Py_NewRef((PyObject *)f);
+        n->node = node;
+        n->generation = f->generation;
+    }
+    return (PyObject *)n;
+}
+
+static void node_dealloc(PyObject *self)
+{
+    cippy_node *n = (cippy_node *)self;
+    Py_XDECREF(n->index);
+    Py_XDECREF((PyObject *)n->file);
+    cippy_free(self);
+}
+
+static Py_ssize_t node_len(PyObject *self)
+{
+    cippy_node *n = (cippy_node *)self;
+    if (!cippy_enter_at(n->file, n->generation))
+        return -1;
+    const size_t len = cip_node_len(n->node);
+    cippy_leave(n->file);
+    return (Py_ssize_t)len;
+}
+
+/* An item of a sequence, the value or the key of a mapping's pair; IndexError behind the last. */
+static PyObject *part_at(PyObject *self, PyObject *index, bool key)
+{
+    cippy_node *n = (cippy_node *)self;
+    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    if ((i == -1 && PyErr_Occurred()) || !cippy_enter_at(n->file, n->generation))
+        return NULL;
+    const size_t len = cip_node_len(n->node);
+    i += i < 0 ? (Py_ssize_t)len : 0;
+    PyObject *part = NULL;
+    if (i < 0 || (size_t)i >= len)
+        PyErr_SetString(PyExc_IndexError, "list index out of range");
+    else
+        part = cippy_value(n->file, key ? cip_node_key(n->node, (size_t)i)
+                                        : cip_node_at(n->node, (size_t)i));
+    cippy_leave(n->file);
+    return part;
+}
+
+static PyObject *node_at(PyObject *self, PyObject *index)
+{
+    return part_at(self, index, false);
+}
+
+static PyObject *node_key(PyObject *self, PyObject *index)
+{
+    return part_at(self, index, true);
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+static bool is_key(const cip_node *key, const char *text, size_t len)
+{
+    size_t n = 0;
+    const char *t = cip_node_kind(key) == CIP_NODE_STRING ? cip_node_text(key, &n) : NULL;
+    return t != NULL && n == len && memcmp(t, text, len) == 0;
+}
+
+static bool make_index(cippy_node *n)
+{
+    PyObject *index = PyDict_New();
+    const size_t len = cip_node_len(n->node);
+    for (size_t i = 0; index != NULL && i < len; i++) {
+        const cip_node *key = cip_node_key(n->node, i);
+        if (cip_node_kind(key) != CIP_NODE_STRING)
+            continue;
+        size_t nbytes = 0;
+        const char *text = cip_node_text(key, &nbytes);
+        PyObject *k = PyBytes_FromStringAndSize(text, (Py_ssize_t)nbytes),
+                 *v = PyLong_FromSize_t(i);
+        if (k == NULL || v == NULL || PyDict_SetItem(index, k, v) != 0)
+            Py_CLEAR(index);
+        Py_XDECREF(k);
+        Py_XDECREF(v);
+    }
+    PyObject *old = n->index;
+    n->index = index;
+    Py_XDECREF(old);
+    return index != NULL;
+}
+
+/* The position of a string among the keys; its length where it is none; -1: an exception. */
+static Py_ssize_t position(cippy_node *n, PyObject *bytes)
+{
+    const size_t len = cip_node_len(n->node);
+    const char *text = PyBytes_AsString(bytes);
+    const size_t nbytes = (size_t)PyBytes_Size(bytes);
+    if (n->next < len && is_key(cip_node_key(n->node, n->next), text, nbytes))
+        return (Py_ssize_t)n->next;
+    if (len >= INDEXED_FROM) {
+        if (n->index == NULL && !make_index(n))
+            return -1;
+        PyObject *i = PyDict_GetItemWithError(n->index, bytes);
+        if (i == NULL && PyErr_Occurred())
+            return -1;
+        return i != NULL ? PyLong_AsSsize_t(i) : (Py_ssize_t)len;
+    }
+    size_t i = 0;
+    while (i < len && !is_key(cip_node_key(n->node, i), text, nbytes))
+        i++;
+    return (Py_ssize_t)i;
+}
+
+/* find(str) -> (value,), or None where no key is just that string. */
+static PyObject *node_find(PyObject *self, PyObject *key)
+{
+    cippy_node *n = (cippy_node *)self;
+    PyObject *bytes = PyUnicode_AsEncodedString(key, "utf-8", "surrogateescape"), *found = NULL;
+    if (bytes == NULL || !cippy_enter_at(n->file, n->generation)) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    const Py_ssize_t i = position(n, bytes);
+    if (i >= 0 && (size_t)i < cip_node_len(n->node)) {
+        PyObject *value = cippy_value(n->file, cip_node_at(n->node, (size_t)i));
+        found = value != NULL ? PyTuple_Pack(1, value) : NULL;
+        Py_XDECREF(value);
+        n->next = (size_t)i + 1;
+    } else if (i >= 0) {
+        found = Py_NewRef(Py_None);
+    }
+    cippy_leave(n->file);
+    Py_DECREF(bytes);
+    return found;
+}
+
+/* step(path) -> (value,), or None where the path names no node below this one. */
+static PyObject *node_step(PyObject *self, PyObject *path)
+{
+    cippy_node *n = (cippy_node *)self;
+    PyObject *bytes = PyUnicode_AsEncodedString(path, "utf-8", "surrogateescape"), *found = NULL;
+    if (bytes == NULL || !cippy_enter_at(n->file, n->generation)) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    const char *text = PyBytes_AsString(bytes);
+    const cip_node *node =
+        strlen(text) == (size_t)PyBytes_Size(bytes) ? cip_tree_get(n->node, text, NULL) : NULL;
+    PyObject *value = node != NULL ? cippy_value(n->file, node) : NULL;
+    if (value != NULL)
+        found = PyTuple_Pack(1, value);
+    else if (!PyErr_Occurred())
+        found = Py_NewRef(Py_None);
+    Py_XDECREF(value);
+    cippy_leave(n->file);
+    Py_DECREF(bytes);
+    return found;
+}
+
+static PyObject *node_tag(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_node *n = (cippy_node *)self;
+    if (!cippy_enter_at(n->file, n->generation))
+        return NULL;
+    const char *tag = cip_node_tag(n->node);
+    PyObject *text = tag != NULL ? cippy_text(tag, strlen(tag)) : Py_NewRef(Py_None);
+    cippy_leave(n->file);
+    return text;
+}
+
+/* Whether both are the same node: aliases make a tree shared, and may close a ring. */
+static PyObject *node_id(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr((void *)((cippy_node *)self)->node);
+}
+
+typedef struct printed {
+    char *text;
+    size_t n, cap;
+} printed;
+
+static int take_text(void *user, const void *bytes, size_t nbytes)
+{
+    printed *p = user;
+    if (p->n + nbytes > p->cap) {
+        const size_t cap = 2 * p->cap + nbytes;
+        char *more = realloc(p->text, cap);
+        if (more == NULL)
+            return 1;
+        p->text = more;
+        p->cap = cap;
+    }
+    memcpy(p->text + p->n, bytes, nbytes);
+    p->n += nbytes;
+    return 0;
+}
+
+/* text(depth, json): as YAML or JSON, arrays in one line each. */
+static PyObject *node_print(PyObject *self, PyObject *args)
+{
+    cippy_node *n = (cippy_node *)self;
+    unsigned depth;
+    int json;
+    printed p = { 0 };
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "Ip", &depth, &json) || !cippy_enter_at(n->file, n->generation))
+        return NULL;
+    cip_tree_print_options options = { .size = sizeof options, .depth = depth, .json = json != 0 };
+    Py_BEGIN_ALLOW_THREADS status =
+        cip_tree_print(n->file->file, n->node, &options, take_text, &p, &err);
+    Py_END_ALLOW_THREADS cippy_leave(n->file);
+    PyObject *text = status == CIP_OK ? cippy_text(p.text != NULL ? p.text : "", p.n)
+                                      : cippy_file_fail(n->file, status, &err);
+    free(p.text);
+    return text;
+}
+
+static PyMethodDef methods[] = {
+    { "_at", node_at, METH_O, NULL },
+    { "_key", node_key, METH_O, NULL },
+    { "_find", node_find, METH_O, NULL },
+    { "_step", node_step, METH_O, NULL },
+    { "_text", node_print, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getset[] = {
+    { "tag", node_tag, NULL, "Its tag in full, or None.", NULL },
+    { "_id", node_id, NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_dealloc, node_dealloc },
+    { Py_sq_length, node_len },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getset },
+    { 0, NULL },
+};
+
+PyType_Spec cippy_node_spec = { "cippus._cippus.Node", sizeof(cippy_node), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                slots };

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads, fork, references, damaged files, types."""
+import gc
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import cippus
+
+HERE = pathlib.Path(__file__).resolve().parent
+CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS") or HERE.parents[3] / "shared" / "corpus")
+
+
+def resident():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def run_threads(work, count=8):
+    failed = []
+
+    def guarded(i):
+        try:
+            work(i)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if failed:
+        raise failed[0]
+
+
+def test_many_threads_read_one_file(sample):
+    f = sample("night.asdf")
+    image, counts = f["image"][...], f["counts"][...]
+    with open(f.path, "rb") as raw:
+        like = cippus.open(io.BytesIO(raw.read()))
+
+    def work(i):
+        for g in (f, like):
+            for j in range(30):
+                row = (7 * i + j) % 128
+                np.testing.assert_array_equal(g["image"][row, ::3], image[row, ::3])
+                np.testing.assert_array_equal(g["counts"][[row % 64, 3]], counts[[row % 64, 3]])
+                assert g["exposure/frames"][i % 3] == i % 3 + 1
+
+    run_threads(work)
+
+
+def test_a_file_is_closed_while_others_read(sample):
+    for _ in range(20):
+        f = cippus.open(sample("night.asdf").path)
+        a, node = f["image"], f["exposure"]
+        ready = threading.Barrier(5)
+
+        def work(i):
+            ready.wait()
+            if i == 4:
+                f.close()
+                return
+            try:
+                for row in range(128):
+                    a[row]
+                    node["time"]
+            except ValueError as error:
+                assert "closed file" in str(error)
+
+        run_threads(work, 5)
+        assert f.closed
+
+
+def test_changes_and_reads_of_many_threads_are_whole_or_busy(tmp_path):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["a"] = np.zeros((50, 100), np.int64)
+    f = cippus.open(tmp_path / "x.asdf", "r+")
+
+    def work(i):
+        for j in range(10):
+            try:
+                if i == 0:
+                    f["a"][...] = j + 1
+                    f.commit()
+                else:
+                    assert len(np.unique(f["a"][...])) == 1
+            except cippus.BusyError:
+                pass
+            except ValueError as error:
+                assert "changed" in str(error)
+
+    run_threads(work, 4)
+    f.rollback()
+    f.close()
+
+
+def test_a_child_reads_on_after_a_fork(sample):
+    f = sample("night.asdf")
+    image = f["image"][...]
+    f["counts"][...]
+    child = os.fork()
+    if child == 0:
+        ok = False
+        try:
+            ok = (f["image"][5:9] == image[5:9]).all() and f["spectrum"][...].shape == (512,)
+        finally:
+            os._exit(0 if ok else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    np.testing.assert_array_equal(f["image"][5:9], image[5:9])
+
+
+def use_everything(path, data):
+    with cippus.open(path) as f:
+        for array in f.arrays.values():
+            array[...], array[0], array.dtype, array.stored_dtype, array.shape, array._storage, repr(array), array.node
+            if array.ndim:
+                array[[0, 1]], array[np.ones(array.shape, bool)], array.oindex[[1, 0]]
+            if array.fields:
+                array[array.fields[0]][...]
+        f["exposure"]["time"], f["exposure/frames"][0], f.tree.to_json(), f.facts, f.findings, dict(f), f.tree.tag
+        for wrong in ("nope", 99):
+            try:
+                f[wrong] if wrong == "nope" else f["counts"][wrong]
+            except (KeyError, IndexError):
+                pass
+        try:
+            f["counts"].view()
+        except cippus.UnsupportedError:
+            pass
+        try:
+            f["image"].read(progress=lambda done, total: 1 // 0)
+        except ZeroDivisionError:
+            pass
+    with cippus.open(io.BytesIO(data)) as f:
+        f["counts"][3]
+    try:
+        cippus.open(data[:700])["image"][...]
+    except (cippus.Error, KeyError):
+        pass
+    w = cippus.create(format="rawarray")
+    w[""] = np.arange(1000.0)
+    w.close()
+    f = cippus.open(w.getvalue())
+    view = f.array.view()
+    f.close()
+    view.sum()
+    w = cippus.create(format="asdf")
+    w["a"] = {"b": np.arange(5), "c": [1, "x"]}
+    w.abort()
+
+
+def test_nothing_leaks(sample):
+    path = sample("night.asdf").path
+    data = pathlib.Path(path).read_bytes()
+    tracemalloc.start()
+    for _ in range(80):  # until Python's own caches are full
+        use_everything(path, data)
+    gc.collect()
+    held, before, fds = resident(), tracemalloc.get_traced_memory()[0], len(os.listdir("/proc/self/fd"))
+    for _ in range(100):
+        use_everything(path, data)
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert after - before < 60_000
+    assert resident() - held < 12 << 20
+    assert len(os.listdir("/proc/self/fd")) == fds
+
+
+def test_references_are_given_back(sample):
+    f = sample("night.asdf")
+    f["counts"][0], f["exposure"]["time"]
+    for make in (lambda: f["counts"], lambda: f["exposure"], lambda: f["exposure/frames"], lambda: f["stars"]["flux"]):
+        gc.collect()
+        count = sys.getrefcount(f)
+        things = [make() for _ in range(50)]
+        assert sys.getrefcount(f) == count + 50
+        del things
+        assert sys.getrefcount(f) == count
+    dtype = f["counts"].dtype
+    count = sys.getrefcount(dtype)
+    for _ in range(50):
+        f["counts"][3:5]
+    assert abs(sys.getrefcount(dtype) - count) < 10
+
+
+def test_classes_of_the_library_are_not_made_by_hand(sample):
+    for kind in (cippus.File, cippus.Array, cippus.Map, cippus.Seq):
+        with pytest.raises(TypeError):
+            kind()
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+    with pytest.raises(TypeError):
+        object.__new__(cippus.Array)
+    with pytest.raises(RuntimeError):
+        cippus._cippus.bind(*[None] * 7)
+
+
+CHECK = r"""
+import faulthandler, json, resource, sys
+faulthandler.enable()
+import numpy as np, cippus
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2)
+def look(path):
+    with cippus.open(path) as f:
+        repr(f), repr(f.tree), f.facts, f.findings, list(f)[:1000]
+        for array in list(f.arrays.values())[:50]:
+            repr(array), array._repr_html_()
+            if 0 <= array.nbytes <= 1 << 25:
+                array[...], array.read(mask=True)
+                if array.ndim and len(array):
+                    array[-1:], array[[0, -1]], array[0]
+                np.asarray(array.view()).tobytes() if array.storage == "contiguous" else None
+for path in json.load(sys.stdin):
+    try:
+        look(path)
+        print("ok")
+    except (cippus.Error, ValueError, TypeError, KeyError, IndexError, MemoryError, OverflowError) as error:
+        print(type(error).__name__)
+"""
+
+
+def hostile_files():
+    cases = json.loads((CORPUS / "hostile.json").read_text())["files"]
+    seed, full = int(os.environ.get("CIP_SEED", "1")), os.environ.get("CIP_FULL")
+    paths = sorted({str(CORPUS / case["file"]) for case in cases})
+    return paths if full else paths[seed % 3 :: 3]
+
+
+@pytest.mark.skipif(not (CORPUS / "hostile.json").exists(), reason=f"no corpus at {CORPUS}")
+def test_hostile_files_never_end_the_interpreter():
+    paths = hostile_files()
+    for at in range(0, len(paths), 100):
+        part = paths[at : at + 100]
+        done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(part), capture_output=True, text=True, timeout=600)
+        lines = done.stdout.split()
+        assert done.returncode == 0, (part[min(len(lines), len(part) - 1)], done.stderr[-3000:])
+        assert len(lines) == len(part)
+
+
+def test_a_typed_program_passes_mypy():
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", HERE / "typed_program.py"],
+                          capture_output=True, text=True, cwd=HERE)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    subprocess.run([sys.executable, HERE / "typed_program.py"], check=True)

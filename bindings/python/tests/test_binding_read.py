@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Opening, the tree, reading by basic keys, views, and what is wrong with each."""
+import datetime
+import io
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import cippus
+
+
+def test_a_file_is_the_mapping_of_its_tree(sample):
+    f = sample("night.asdf")
+    assert f["exposure/frames"] == [1, 2, 3]
+    assert f["exposure"]["time"] == 107.5 and f["exposure/frames/1"] == 2
+    assert "counts" in f and "nope" not in f and len(f) == len(list(f)) == 10
+    assert set(f.arrays) == {"counts", "image", "masked", "spectrum", "spectrum_again", "stars"}
+    assert f["instrument"] == {"cooled": True, "filter": "F158", "gain": 1.8, "name": "WFI"}
+    assert list(f["exposure"].items())[1][0] == "start"
+    assert (f.format, f.version, f.nbytes) == ("asdf", "1.0.0", os.path.getsize(f.path))
+
+
+def test_tagged_nodes_keep_their_tags(made):
+    with cippus.open(made({"x": cippus.TaggedStr("1+2j", "!core/complex-1.0.0")})) as f:
+        assert f["asdf_library"].tag == "tag:stsci.edu:asdf/core/software-1.0.0"
+        assert isinstance(f["x"], cippus.TaggedStr) and f["x"] == "1+2j"
+
+
+def test_values_come_back_as_they_went_in(made):
+    tree = {
+        "text": "a: [b", "none": None, "yes": True, "int": -5, "x": 1e16, "tiny": 1e-300,
+        "inf": float("inf"), "bytes": b"\0\xff", "day": datetime.date(2026, 11, 23), "odd": "\x85\x07\u2028é😀\\\"",
+        "list": [1, [2, {"k": "v"}], []], "map": {"a b": {}, "1": "one", 1: "number", "nul\0": 0}, "like": "1e5",
+    }  # fmt: skip
+    with cippus.open(made(tree)) as f:
+        for key, value in tree.items():
+            assert f[key] == value and type(f[key]) is type(value) or isinstance(value, (list, dict)), key
+        assert f["list"] == tree["list"] and f["map"] == tree["map"]
+        assert f["map"]["1"] == "one" and f["map"][1] == "number" and list(f["map"]) == list(tree["map"])
+
+
+def test_keys_with_slashes_go_before_paths(made):
+    with cippus.create(format="asdf") as w:
+        w.update({"a/b": 1, "a": {"b": 2, "t~": 3}})
+    with cippus.open(w.getvalue()) as f:
+        assert f["a/b"] == 1 and f["a"]["b"] == 2 and f["a"]["t~"] == 3 and f["a~1b"] == 1
+
+
+def test_a_large_mapping_is_searched_by_its_index(made):
+    with cippus.open(made({"m": {f"k{i}": i for i in range(300)}})) as f:
+        m = f["m"]
+        assert all(m[f"k{i}"] == i for i in reversed(range(300))) and "k300" not in m
+
+
+@pytest.mark.parametrize("name", ["tide.blp", "prices.bcolz", "phantom.ra", "cube.b2nd", "wells.blz", "complex.ra"])
+def test_every_format_reads_the_same_whole_and_in_parts(sample, name):
+    f = sample(name)
+    a = f[""]
+    whole = a[...]
+    assert whole.shape == a.shape and whole.dtype == a.dtype and whole.flags.writeable
+    np.testing.assert_array_equal(a[1:3], whole[1:3])
+    np.testing.assert_array_equal(np.asarray(a), whole)
+    assert a[-1].tolist() == whole[-1].tolist()
+    assert a.nbytes == whole.nbytes and len(a) == len(whole)
+
+
+def test_records_have_fields(sample):
+    stars = sample("night.asdf")["stars"]
+    whole = stars[...]
+    assert stars.fields == ("star", "flux", "position")
+    np.testing.assert_array_equal(stars["position"][1:3, 0], whole["position"][1:3, 0])
+    np.testing.assert_array_equal(stars["position"][[0, 2], ::-1], whole["position"][[0, 2], ::-1])
+    assert stars["flux"].dtype == np.float32 and stars["flux"].shape == (5,)
+    np.testing.assert_array_equal(stars[["star", "flux"]], whole[["star", "flux"]])
+    assert sample("wells.blz")[""]["site/x"].dtype == np.int16
+    with pytest.raises(cippus.Error):
+        stars["nope"]
+
+
+def test_masks_come_on_request(sample):
+    a = sample("night.asdf")["masked"]
+    assert a.is_masked
+    found = a.read(np.s_[1:3, ::2], mask=True)
+    assert isinstance(found, np.ma.MaskedArray) and found.mask.tolist() == [[False, False, False], [False, True, False]]
+
+
+def test_reading_into_out_takes_its_strides_and_dtype(sample):
+    a = sample("cube.b2nd").array
+    whole = a[...]
+    room = np.zeros((24, 60), np.int16)
+    assert a.read(2, out=room[:, ::-2]).base is room
+    np.testing.assert_array_equal(room[:, ::-2], whole[2])
+    wide = np.zeros((24, 30), np.float64)
+    a.read(2, out=wide)
+    np.testing.assert_array_equal(wide, whole[2])
+    with pytest.raises(ValueError):
+        a.read(2, out=np.zeros((2, 2), np.int16))
+    with pytest.raises(TypeError):
+        a.read(2, out=np.zeros((24, 30), bool))
+    locked = np.zeros((24, 30), np.int16)
+    locked.flags.writeable = False
+    with pytest.raises(ValueError):
+        a.read(2, out=locked)
+
+
+def test_stored_bools_are_numpys(made):
+    data = bytearray(made({"b": np.zeros(4, bool)}))
+    at = data.find(b"\xd3BLK")
+    block = at + 6 + int.from_bytes(data[at + 4 : at + 6], "big")
+    data[block : block + 4] = bytes([0, 2, 255, 1])
+    with cippus.open(data) as f:
+        assert f["b"][...].view("u1").tolist() == [0, 1, 1, 1]
+        assert f["b"][::2].view("u1").tolist() == [0, 1] and int(f["b"][1]) == 1
+
+
+def test_dtypes_are_numpys(made):
+    kinds = ["?", "i1", "u2", ">i4", "u8", "f2", ">f4", "f8", "c8", ">c16", "S3", "U2", ">U2"]
+    tree = {f"k{i}": np.zeros(3, k) for i, k in enumerate(kinds)}
+    with cippus.open(made(tree)) as f:
+        for name, value in tree.items():
+            assert f[name].dtype == value.dtype.newbyteorder("="), name
+            assert f[name].dtype.isnative and f[name].stored_dtype.kind == value.dtype.kind
+    with cippus.open(made({"": np.arange(4).astype("M8[ms]")}, "npy")) as f:
+        assert f.array.dtype == "M8[ms]" and f.array[2] == np.datetime64(2, "ms")
+        np.testing.assert_array_equal(f.array[[3, 0]], np.array([3, 0], "M8[ms]"))
+
+
+def test_numpy_does_not_need_to_be_told(sample):
+    a = sample("cube.b2nd").array
+    assert np.sum(a) == a[...].sum() and np.array(a, np.float64).dtype == np.float64
+    np.testing.assert_array_equal(np.from_dlpack(a), a[...])
+    assert sum(row.sum() for row in a) == a[...].sum()
+    with pytest.raises(ValueError):
+        np.asarray(a, copy=False)
+
+
+# --- views
+
+
+def test_a_view_is_read_only_and_outlives_its_file(tmp_path):
+    data = np.arange(1000.0).reshape(10, 100)
+    with cippus.create(tmp_path / "x.ra") as w:
+        w[""] = data
+    f = cippus.open(tmp_path / "x.ra")
+    view = f.array.view()
+    assert not view.flags.writeable and not view.flags.owndata
+    f.close()
+    (tmp_path / "x.ra").unlink()
+    np.testing.assert_array_equal(view, data)
+    part = view[3:5]
+    del view, f
+    np.testing.assert_array_equal(part, data[3:5])
+
+
+def test_a_view_says_what_stands_in_its_way(sample):
+    with pytest.raises(cippus.UnsupportedError, match="counts"):
+        sample("night.asdf")["counts"].view()
+    with pytest.raises(NotImplementedError):
+        sample("night.asdf")["stars"]["flux"].view()
+
+
+def test_views_of_memory_keep_the_memory(made):
+    data = bytearray(made({"": np.arange(100, dtype="u1")}, "rawarray"))
+    f = cippus.open(data)
+    view = f.array.view()
+    f.close()
+    with pytest.raises(BufferError):
+        data.clear()
+    assert view.sum() == 4950
+    del view
+    data.clear()
+
+
+# --- sources
+
+
+def test_bytes_and_file_likes_are_read_as_paths_are(sample):
+    path = sample("night.asdf").path
+    with open(path, "rb") as raw:
+        data = raw.read()
+    for source in (data, bytearray(data), memoryview(data), io.BytesIO(data), open(path, "rb"), open(path, "rb", buffering=0)):
+        with cippus.open(source) as f:
+            np.testing.assert_array_equal(f["counts"][3:9, ::5], sample("night.asdf")["counts"][3:9, ::5])
+
+
+def test_an_exception_of_a_file_like_comes_out(sample):
+    class Broken(io.BytesIO):
+        broken = False
+
+        def read(self, n=-1):
+            if self.broken:
+                raise ZeroDivisionError("reading")
+            return super().read(n)
+
+    with open(sample("night.asdf").path, "rb") as raw:
+        source = Broken(raw.read())
+    f = cippus.open(source)
+    source.broken = True
+    with pytest.raises(ZeroDivisionError, match="reading"):
+        f["image"][...]
+    source.broken = False
+    with cippus.open(source) as f:
+        assert f["image"][...].shape == (128, 160)
+
+
+def test_a_file_like_that_ends_early_is_an_error(made):
+    class Short(io.BytesIO):
+        def read(self, n=-1):
+            return super().read(n)[:0] if self.tell() > 200 else super().read(n)
+
+    with pytest.raises(EOFError):
+        cippus.open(Short(made({"a": np.arange(1000)})))["a"][...]
+
+
+def test_other_sources_are_refused():
+    for source in (None, 3, object(), ["x"]):
+        with pytest.raises(TypeError):
+            cippus.open(source)
+    with pytest.raises(ValueError):
+        cippus.open("x", "q")
+    with pytest.raises(ValueError):
+        cippus.open("a\0b")
+
+
+# --- bad input
+
+
+def test_errors_are_what_python_programs_expect(sample, tmp_path):
+    with pytest.raises(FileNotFoundError) as missing:
+        cippus.open(tmp_path / "none.asdf")
+    assert missing.value.errno == 2 and missing.value.status == "not found" and str(tmp_path) in missing.value.path
+    (tmp_path / "text").write_text("no array\n")
+    with pytest.raises(cippus.FormatError) as unknown:
+        cippus.open(tmp_path / "text")
+    assert isinstance(unknown.value, ValueError)
+    with pytest.raises(KeyError):
+        sample("night.asdf")["nope/nope"]
+    with open(sample("night.asdf").path, "rb") as raw:
+        damaged = bytearray(raw.read())
+    damaged[-20:] = b"\0" * 20
+    at = damaged.rfind(b"\xd3BLK")
+    damaged[at + 80 : at + 120] = b"\xff" * 40
+    with cippus.open(damaged, check=True) as f, pytest.raises(cippus.Error) as bad:
+        for array in f.arrays.values():
+            array[...]
+    assert bad.value.text and bad.value.part
+    again = pickle.loads(pickle.dumps(bad.value))
+    assert type(again) is type(bad.value) and str(again) == str(bad.value) and again.offset == bad.value.offset
+
+
+def test_every_status_has_its_class():
+    from cippus import _errors
+
+    assert sorted(_errors.BY_STATUS) == list(range(1, 17))
+    for number, kind in _errors.BY_STATUS.items():
+        error = _errors.make_error(number, 5, "text", "part", 7, "path", False)
+        assert isinstance(error, kind) and isinstance(error, cippus.Error)
+        assert str(error) == "path, part, offset 7: text"
+        if isinstance(error, OSError):
+            assert error.errno == 5
+
+
+def test_a_closed_file_says_so(sample):
+    f = sample("night.asdf")
+    a, node = f["counts"], f["exposure"]
+    f.close()
+    f.close()
+    for use in (lambda: f["counts"], lambda: a[0], lambda: a.shape, lambda: node["time"], lambda: len(node), lambda: list(f),
+                lambda: f.tree, lambda: a.view(), lambda: a.read(out=np.zeros(a._field_name or 1)), f.__enter__, f.refresh):  # fmt: skip
+        with pytest.raises(ValueError, match="closed file"):
+            use()
+    assert f.closed and "closed" in repr(f) and "closed" in repr(a)
+
+
+def test_numpys_exceptions_in_numpys_words(sample):
+    a = sample("cube.b2nd").array
+    like = a[...]
+    keys = [6, -7, (0, 24), (0, 0, 0, 0), (..., ...), slice(None, None, 0), 1.5, (1, "x"), {}, object(), [9], ([0, 1], [0, 1, 2]),
+            np.zeros(5, bool), np.zeros((6, 3), bool), [1.5], (0, [30], 0), 2**70, np.array([0.5]), (None,) * 70, (0, 0, 0, [0])]  # fmt: skip
+    for key in keys:
+        with pytest.raises(Exception) as theirs:
+            like[key]
+        with pytest.raises(type(theirs.value)) as ours:
+            a[key]
+        for words in () if isinstance(key, int) and key > 9 else ("valid indices", "out of bounds", "too many indices for array: array is", "must be of integer", "step cannot"):
+            if words in str(theirs.value):
+                assert str(ours.value) == str(theirs.value)
+
+
+def test_reprs_show_shape_dtype_chunks_and_ratio(sample):
+    a = sample("cube.b2nd").array
+    assert "shape=(6, 24, 30)" in repr(a) and "chunks=(4, 16, 16)" in repr(a)
+    shown = a._repr_html_()
+    assert "<svg" in shown and "int16" in shown and f"{a.cratio:.2f}" in shown
+    assert sample("night.asdf")._repr_html_().count("<svg") == 6
+
+
+def test_open_files_and_arrays_are_not_pickled(sample):
+    f = sample("night.asdf")
+    for thing in (f, f["counts"], f["exposure"], f["exposure/frames"]):
+        with pytest.raises(TypeError):
+            pickle.dumps(thing)
+
+
+def test_progress_is_told_and_stops(sample):
+    a = sample("night.asdf")["image"]
+    told = []
+    a.read(progress=lambda done, total: told.append((done, total)))
+    assert told and told[-1][0] == a.size
+    with pytest.raises(ZeroDivisionError):
+        a.read(progress=lambda done, total: 1 // 0)
+
+
+def test_scalars_are_pythons():
+    text = b"""#ASDF 1.0.0
+#ASDF_STANDARD 1.5.0
+%YAML 1.1
+--- !<tag:stsci.edu:asdf/core/asdf-1.1.0>
+big: 18446744073709551615
+bigger: 123456789012345678901234567890
+hex: 0x10
+when: 2001-12-14T21:59:43.1Z
+strange: 2001-12-14 21:59:43.10 -5
+bin: !!binary "AAH/"
+same: &a [1, 2]
+again: *a
+1: one
+? [x, y]
+: pair
+...
+"""
+    with cippus.open(text) as f:
+        assert f["big"] == 2**64 - 1 and f["bigger"] == 123456789012345678901234567890 and f["hex"] == 16
+        assert f["when"] == datetime.datetime(2001, 12, 14, 21, 59, 43, 100000, datetime.timezone.utc)
+        assert f["strange"] == "2001-12-14 21:59:43.10 -5" and f["bin"] == b"\0\1\xff"
+        assert f["again"] == f["same"] == [1, 2] and f.tree[1] == "one" and True not in f.tree
+        assert dict(f.tree)["?9"] == "pair" and f.tree["?9"] == "pair"
