@@ -6,8 +6,9 @@ usage: scripts/test.py [STEP...]        without STEP: all of them, in order
 
 Steps: dev (unit, property and command tests, fuzz corpora, with ASan and UBSan), tsan (the tests of
 threads), release (command tests on the optimised build), packaging, python (tests/compat and the
-scripts' own tests), check. Counted are test cases: those that cmocka, or another runner in its
-words, names in its output; a program that names none counts as one.
+scripts' own tests), binding (the Python package, from its wheel), check. Counted are test cases:
+those that cmocka, or another runner in its words, names in its output; a program that names none
+counts as one.
 
 Only when named: quick, the unit tests of the modules that changed since HEAD, and the command's
 tests when it or they changed, built without sanitizers; ALL=1 in the environment: of all modules.
@@ -17,6 +18,7 @@ Sweeps try a sample that is drawn by the seed $CIP_SEED; CIP_FULL=1 has them try
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -201,24 +203,54 @@ def step_packaging():
     return tally
 
 
+def pytest_tally(name, python, folders, env):
+    report = LOGS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    status, _ = run(name, command + folders, env=env)
+    tally = Tally()
+    for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else []:
+        bad = case.find("failure") is not None or case.find("error") is not None
+        skipped = case.find("skipped") is not None
+        case_name = f"{case.get('classname')}.{case.get('name')}"
+        tally.add("FAILED" if bad else "SKIPPED" if skipped else "OK", case_name)
+    if status != 0 and not tally.failures:
+        tally.add("FAILED", f"{name}: pytest")
+    return tally
+
+
 def step_python():
     tally = build("release")
     tally.include(build("dev", "blosc_decode"))  # what the tests run beside the command
     if tally.failures:
         return tally
-    report = LOGS / "python.xml"
-    report.unlink(missing_ok=True)
     folders = [f for f in ("tests/compat", "tests/support") if (ROOT / f).exists()]
-    command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    status, _ = run("python", command + folders, env={"CIPPUS": str(RELEASE / "cippus"), "CIPPUS_PROGRAMS": str(PROGRAMS)})
-    for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else []:
-        bad = case.find("failure") is not None or case.find("error") is not None
-        skipped = case.find("skipped") is not None
-        name = f"{case.get('classname')}.{case.get('name')}"
-        tally.add("FAILED" if bad else "SKIPPED" if skipped else "OK", name)
-    if status != 0 and not tally.failures:
-        tally.add("FAILED", "pytest")
-    return tally
+    env = {"CIPPUS": str(RELEASE / "cippus"), "CIPPUS_PROGRAMS": str(PROGRAMS)}
+    return pytest_tally("python", PYTHON, folders, env)
+
+
+def step_binding():
+    """The wheel of the Python package in an environment that has nothing else of this project."""
+    folder = ROOT / "build" / "binding"
+    wheels, room = folder / "wheels", folder / "env"
+    for old in (wheels, room):
+        shutil.rmtree(old, ignore_errors=True)
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check"]
+    wheel = [*pip, "wheel", ".", "--no-build-isolation", "--no-deps", "-w", wheels, "-C", f"build-dir={folder / 'cmake'}"]
+    tally = Tally()
+    for name, command in (
+        ("wheel", wheel),
+        ("env", [PYTHON, "-m", "venv", "--without-pip", room]),
+        ("install", [*pip, "--python", room / "bin/python", "install", "--no-deps", "--no-index", "-f", wheels, "cippus"]),
+    ):
+        status, _ = run(f"binding-{name}", command, show=False)
+        if status != 0:
+            tally.add("FAILED", f"binding: {name}")
+            return tally
+    library = subprocess.check_output([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True)
+    for site in room.glob("lib/python*/site-packages"):  # numpy and the tests' own packages
+        (site / "oracles.pth").write_text(library)
+    return pytest_tally("binding", room / "bin" / "python", ["bindings/python/tests"], {})
 
 
 def step_check():
