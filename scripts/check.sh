@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 folders=(src include tools tests examples bench bindings samples)
-checks=(format clang layers headers apidoc exports messages names sizes readmes version licence)
+checks=(format clang layers headers apidoc abi exports messages names sizes readmes version licence)
 
 # files PATTERN...: the files of the tree that have one of these names
 files() {
@@ -62,6 +62,10 @@ check_headers() {
 
 check_apidoc() {
     scripts/apidoc.py
+}
+
+check_abi() {
+    scripts/abi.py check
 }
 
 check_exports() {

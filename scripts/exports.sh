@@ -1,20 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks the symbols of a build's libraries:
-#   libcippus.so exports what scripts/exports.txt lists, and that is what include/ declares CIP_API;
+#   libcippus.so exports what include/ declares CIP_API (scripts/abi.py keeps the list of that);
 #   every symbol that libcippus.a defines for others starts with cip_;
 #   core/ and space/ refer to nothing that a format defines.
 #
 #     scripts/exports.sh [BUILD]            BUILD: build/release
-#     scripts/exports.sh --update [BUILD]   writes scripts/exports.txt from the headers
 set -u
 cd "$(dirname "$0")/.."
 export LC_ALL=C
-update=""
-if [ "${1:-}" = --update ]; then
-    update=1
-    shift
-fi
 build=${1:-build/release}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,17 +24,14 @@ same() {
 }
 
 scripts/apidoc.py --names | sort -u >"$work/declared"
-[ -z "$update" ] || cp "$work/declared" scripts/exports.txt
-same scripts/exports.txt "$work/declared" \
-    "scripts/exports.txt (<) is not what the headers declare (>); see --update"
 
 # each with the version of the interface, which is a symbol itself
 nm -D --defined-only "$build/libcippus.so" | awk '$2 != "A" { print $NF }' | tee "$work/versioned" |
     sed 's/@.*//' | sort -u >"$work/exported"
 grep -v '@@CIPPUS_' "$work/versioned" >"$work/bare"
 same /dev/null "$work/bare" "$build/libcippus.so exports names without a version (>)"
-same scripts/exports.txt "$work/exported" \
-    "scripts/exports.txt (<) is not what $build/libcippus.so exports (>)"
+same "$work/declared" "$work/exported" \
+    "what the headers declare (<) is not what $build/libcippus.so exports (>)"
 
 nm -g --defined-only "$build/libcippus.a" | awk 'NF == 3 && $3 !~ /^cip_/ { print $3 }' |
     sort -u >"$work/foreign"
