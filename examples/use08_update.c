@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 
     const char *quality = "";
     float column[3] = { 0 };
-    cip_refresh(f, NULL, &err); /* the new state */
+    cip_file_refresh(f, NULL, &err); /* the new state */
     cip_tree_get_string(cip_file_tree(f), "meta/quality", &quality, &err);
     cip_read(cip_find(f, "image", &err), "[0:3, 0]", cip_dtype_as_stored(), column, sizeof column,
              &err);

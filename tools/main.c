@@ -113,7 +113,7 @@ static void print_version(void)
     for (size_t i = 0; (name = cip_format_at(i, &title, &caps)) != NULL; i++)
         printf("%s %s (%s)", i == 0 ? "" : ",", name, caps);
     fputs("\ncodecs:", stdout);
-    for (size_t i = 0; (name = cip_codec_name_at(i, &there, &version)) != NULL; i++) {
+    for (size_t i = 0; (name = cip_codec_at(i, &there, &version)) != NULL; i++) {
         printf("%s %s", i == 0 ? "" : ",", name);
         if (!there)
             fputs(" (not in this build)", stdout);

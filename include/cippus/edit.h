@@ -51,7 +51,7 @@ typedef struct cip_edit cip_edit;
  * interrupted update left behind is completed first. BUSY when another writer has it or it changed
  * since it was opened, READONLY when it may not be written, UNSUPPORTED when the format or source
  * cannot be updated. `file` may be read until the commit; then it is to be opened again, or
- * refreshed (cip_refresh), and reading it is BUSY. */
+ * refreshed (cip_file_refresh), and reading it is BUSY. */
 CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err);
 /** The same by name and with all that can be chosen; `opts` may be NULL. */
 CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,

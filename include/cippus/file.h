@@ -88,16 +88,16 @@ CIP_API cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_ope
  * gave before stays valid and is of the old state: its metadata and shapes are as they were, and
  * reading its elements gives those of that state, or BUSY where they were written over (as ever in
  * Blosc2 frames, which others change in place). Each old state keeps its descriptors and the
- * readers' lock until cip_drop_old() or cip_file_close(). Findings of the new state come behind the
- * old ones. A file that cannot be opened (cip_open's errors; BUSY: it is just being changed) is
- * shown as before, and may be tried again. Of cip_open_io by methods without a version, of
- * cip_open_memory and standard input nothing changes. Other threads may go on with arrays and nodes
- * that they have, but not call anything with `file` itself meanwhile; no cip_edit of it may be
- * open. */
-CIP_API cip_status cip_refresh(cip_file *file, bool *changed, cip_err *err);
-/** Ends what cip_refresh() kept: arrays, nodes and texts got before the last one that found a
+ * readers' lock until cip_file_drop_old() or cip_file_close(). Findings of the new state come
+ * behind the old ones. A file that cannot be opened (cip_open's errors; BUSY: it is just being
+ * changed) is shown as before, and may be tried again. Of cip_open_io by methods without a version,
+ * of cip_open_memory and standard input nothing changes. Other threads may go on with arrays and
+ * nodes that they have, but not call anything with `file` itself meanwhile; no cip_edit of it may
+ * be open. */
+CIP_API cip_status cip_file_refresh(cip_file *file, bool *changed, cip_err *err);
+/** Ends what cip_file_refresh() kept: arrays, nodes and texts got before the last one that found a
  * change are no longer valid, in no thread. NULL is fine. */
-CIP_API void cip_drop_old(cip_file *file);
+CIP_API void cip_file_drop_old(cip_file *file);
 /** NULL is fine. No other thread may be using the file. */
 CIP_API void cip_file_close(cip_file *file);
 
@@ -220,7 +220,7 @@ CIP_API const char *cip_format_option_at(const char *format, size_t i, const cha
 /** The i-th codec of this build (behind them msgpack, which metadata need), whether it is there,
  * and its library's version. NULL at the end.
  */
-CIP_API const char *cip_codec_name_at(size_t i, bool *available, const char **version);
+CIP_API const char *cip_codec_at(size_t i, bool *available, const char **version);
 /** CIP_VERSION_STRING and CIP_VERSION_NUM of the library, which may be another one than that of the
  * headers. */
 CIP_API const char *cip_version(void);

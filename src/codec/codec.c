@@ -63,7 +63,7 @@ bool cip_codec_available(const cip_codec *c)
     return c->decode != cip_absent_decode;
 }
 
-const cip_codec *cip_codec_at(size_t i, const char **library_version)
+const cip_codec *cip_codec_row(size_t i, const char **library_version)
 {
     if (i >= NROW)
         return NULL;

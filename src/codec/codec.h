@@ -161,6 +161,6 @@ const cip_codec *cip_codec_find(const char *name);
 bool cip_codec_available(const cip_codec *c);
 /* The i-th built-in codec and the version text of the library under it ("" for none), or NULL: for
  * `--version`. */
-const cip_codec *cip_codec_at(size_t i, const char **library_version);
+const cip_codec *cip_codec_row(size_t i, const char **library_version);
 
 #endif

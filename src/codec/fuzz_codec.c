@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *version;
     if (size < HEAD)
         return 0;
-    const cip_codec *c = cip_codec_at(data[0] % 5, &version);
+    const cip_codec *c = cip_codec_row(data[0] % 5, &version);
     size_t len = (size_t)data[1] * data[2];
     size_t nin = 1 + data[1] % 64, nout = 1 + data[2];
     uint8_t *dst = malloc(len + 1);

@@ -40,17 +40,17 @@ static void every_codec_is_found_by_its_name(void **state)
         assert_non_null(c);
         assert_string_equal(c->name, names[i]);
         assert_int_equal(cip_codec_available(c), with[i]);
-        assert_ptr_equal(cip_codec_at(i, &version), c);
+        assert_ptr_equal(cip_codec_row(i, &version), c);
         assert_true(with[i] ? strlen(version) >= 5 : version[0] == '\0');
     }
     const cip_codec *blosc = cip_codec_find("blosc"); /* encodes with arguments */
-    assert_ptr_equal(cip_codec_at(NCODEC, &version), blosc);
+    assert_ptr_equal(cip_codec_row(NCODEC, &version), blosc);
     assert_true(cip_codec_available(blosc));
     assert_non_null(strstr(version, "snappy"));
     assert_null(cip_codec_find("zli"));
     assert_null(cip_codec_find(""));
     version = "as it was";
-    assert_null(cip_codec_at(NCODEC + 1, &version));
+    assert_null(cip_codec_row(NCODEC + 1, &version));
     assert_string_equal(version, "as it was");
 }
 

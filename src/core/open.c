@@ -105,7 +105,7 @@ void cip_file_close(cip_file *f)
     cip_appenders_end(f);
     cip_checkpoints_file_save(f);
     cip_mem_put(&f->env.mem, f->checkpoints_path);
-    cip_drop_old(f);
+    cip_file_drop_old(f);
     cip_file_shut(f);
     cip_app_codecs_drop(&f->env, &f->codec);
     drop_roots(f);

@@ -7,7 +7,7 @@
 #include "core/handle.h"
 #include "io/io_impl.h"
 
-void cip_drop_old(cip_file *f)
+void cip_file_drop_old(cip_file *f)
 {
     if (f == NULL)
         return;
@@ -77,7 +77,7 @@ static cip_status refresh(cip_file *f, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_refresh(cip_file *file, bool *changed, cip_err *err)
+cip_status cip_file_refresh(cip_file *file, bool *changed, cip_err *err)
 {
     err = cip_err_enter(err);
     if (file == NULL)

@@ -83,7 +83,7 @@ static bool refreshed(cip_file *f)
 {
     cip_err err = CIP_ERR_INIT;
     bool changed;
-    if (cip_refresh(f, &changed, &err) != CIP_OK)
+    if (cip_file_refresh(f, &changed, &err) != CIP_OK)
         fail_msg("%s", err.text);
     return changed;
 }
@@ -137,7 +137,7 @@ static void a_handle_shows_what_others_appended(void **state)
         assert_int_equal(cip_read(is, "[4]", cip_dtype_of(CIP_I32), row, sizeof row, NULL), CIP_OK);
         assert_int_equal(row[2], 8);
         assert_false(refreshed(f));
-        cip_drop_old(f);
+        cip_file_drop_old(f);
         assert_int_equal(first_row(is, row), CIP_OK);
         assert_int_equal(row[0], 7);
         cip_file_close(f);
@@ -178,10 +178,10 @@ static void what_cannot_be_opened_leaves_the_handle_as_it_was(void **state)
     cip_file *f = opened(path);
     const cip_array *a = only(f);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(cip_refresh(f, &changed, NULL), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_file_refresh(f, &changed, NULL), CIP_ERR_NOT_FOUND);
     assert_true(changed); /* untouched */
     scratch_write(&dir, "gone", "rubbish", 7);
-    assert_int_equal(cip_refresh(f, &changed, NULL), CIP_ERR_FORMAT);
+    assert_int_equal(cip_file_refresh(f, &changed, NULL), CIP_ERR_FORMAT);
     assert_ptr_equal(only(f), a);
     assert_int_equal(first_row(a, row), CIP_OK);
     make(path, "rawarray", 3, 6);
@@ -189,8 +189,8 @@ static void what_cannot_be_opened_leaves_the_handle_as_it_was(void **state)
     assert_int_equal(first_row(only(f), row), CIP_OK);
     assert_int_equal(row[0], 6);
     cip_file_close(f);
-    assert_int_equal(cip_refresh(NULL, NULL, NULL), CIP_ERR_ARG);
-    cip_drop_old(NULL);
+    assert_int_equal(cip_file_refresh(NULL, NULL, NULL), CIP_ERR_ARG);
+    cip_file_drop_old(NULL);
 }
 
 static void memory_is_shown_as_it_is(void **state)
@@ -216,7 +216,7 @@ static void memory_is_shown_as_it_is(void **state)
         assert_false(refreshed(f));
         assert_int_equal(cip_array_shape(only(f))[0], 4 + 2 * i);
         if (i == 1)
-            cip_drop_old(f);
+            cip_file_drop_old(f);
     }
     cip_file_close(f);
     cip_memory_free(memory);
@@ -243,7 +243,7 @@ static void memory_that_runs_out_leaves_the_handle_as_it_was(void **state)
             cip_open(path, CIP_OPEN_OPTIONS(.allocator = &from, .threads = 1), &f, NULL), CIP_OK);
         make(path, "blosc2", 3, 2);
         a.fail_at = a.requests + n;
-        cip_status st = cip_refresh(f, NULL, NULL);
+        cip_status st = cip_file_refresh(f, NULL, NULL);
         assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
         a.fail_at = 0;
         done = st == CIP_OK;

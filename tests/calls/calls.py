@@ -74,7 +74,7 @@ NEW = re.compile(r"cip_(writer_|edit_)?(set|put|declare)")
 # NULL is fine, as the header says.
 OPTIONAL = {"err", "opts", "user", "selection", "params", "on_finding"}
 OPTIONAL_OF = {
-    ("cip_find", "path"), ("cip_find_field", "path"), ("cip_refresh", "changed"),
+    ("cip_find", "path"), ("cip_find_field", "path"), ("cip_file_refresh", "changed"),
     ("cip_tree_print", "node"), ("cip_tree_visit", "node"), ("cip_recover", "info"),
     ("cip_edit_put_array", "args"), ("cip_put_array", "args"), ("cip_read_shape", "args"),
     ("cip_read_shape", "ndim"), ("cip_read_shape", "shape"),

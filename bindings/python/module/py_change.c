@@ -346,9 +346,10 @@ static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
         return status;
     c->e = NULL;
     if (status == CIP_OK)
-        status = cip_refresh(c->file->file, changed, err);
+        status = cip_file_refresh(c->file->file, changed, err);
     if (*changed)
-        cip_drop_old(c->file->file); /* nobody has anything of it: pointers are of a generation */
+        cip_file_drop_old(
+            c->file->file); /* nobody has anything of it: pointers are of a generation */
     return status;
 }
 

@@ -264,9 +264,9 @@ static PyObject *file_refresh(PyObject *self, PyObject *unused)
     cip_status status;
     if (!cippy_enter_alone(f))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = cip_refresh(f->file, &changed, &err);
+    Py_BEGIN_ALLOW_THREADS status = cip_file_refresh(f->file, &changed, &err);
     if (changed)
-        cip_drop_old(f->file); /* nobody has anything of it: pointers are of a generation */
+        cip_file_drop_old(f->file); /* nobody has anything of it: pointers are of a generation */
     Py_END_ALLOW_THREADS f->generation += changed;
     cippy_leave_alone(f);
     return status == CIP_OK ? PyBool_FromLong(changed) : cippy_file_fail(f, status, &err);

@@ -126,8 +126,7 @@ static PyObject *module_codecs(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const char *version, *name;
     bool there;
-    for (size_t i = 0; list != NULL && (name = cip_codec_name_at(i, &there, &version)) != NULL;
-         i++) {
+    for (size_t i = 0; list != NULL && (name = cip_codec_at(i, &there, &version)) != NULL; i++) {
         PyObject *row = Py_BuildValue("(sOz)", name, there ? Py_True : Py_False, version);
         if (row == NULL || PyList_Append(list, row) != 0)
             Py_CLEAR(list);

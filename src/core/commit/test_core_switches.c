@@ -175,7 +175,7 @@ static void set(int value)
     cip_edit *e = begin_edit();
     char text[20];
     snprintf(text, sizeof text, "%d", value);
-    ok(cip_edit_set(e, "vlmeta/step", text, &err), &err);
+    ok(cip_edit_set_string(e, "vlmeta/step", text, &err), &err);
     commit(e);
 }
 
@@ -274,7 +274,7 @@ static void other_writers_end_it(void **state)
     is_busy(&r);
     goes_on(&later);
     bool changed;
-    assert_int_equal(cip_refresh(r.f, &changed, NULL), CIP_OK);
+    assert_int_equal(cip_file_refresh(r.f, &changed, NULL), CIP_OK);
     assert_true(changed);
     end(&r);
     end(&later);

@@ -57,7 +57,7 @@ static bool is_available(const char *codec)
 {
     bool there = false;
     const char *name;
-    for (size_t i = 0; (name = cip_codec_name_at(i, &there, NULL)) != NULL; i++)
+    for (size_t i = 0; (name = cip_codec_at(i, &there, NULL)) != NULL; i++)
         if (strcmp(name, codec) == 0)
             return there;
     return strcmp(codec, "none") == 0;

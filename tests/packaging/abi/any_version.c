@@ -28,7 +28,7 @@ static void writes(const int32_t *values)
     cip_write_options how = { .size = sizeof how, .overwrite = true };
     cip_writer *w;
     OK(cip_create("a.asdf", &how, &w, &err));
-    OK(cip_set_string(w, "name", "first", &err));
+    OK(cip_writer_set_string(w, "name", "first", &err));
     OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values, &array, &err));
     OK(cip_writer_commit(w, &err));
 }
@@ -65,7 +65,7 @@ static void changes(void)
     cip_recover_info info = { .size = sizeof info, .state = -1 };
     cip_edit *e;
     OK(cip_edit_open("a.asdf", &how, &e, &err));
-    OK(cip_edit_set(e, "name", "second", &err));
+    OK(cip_edit_set_string(e, "name", "second", &err));
     OK(cip_edit_commit(e, &err));
     OK(cip_recover("a.asdf", CIP_RECOVER_LOOK, &info, &err));
     need(info.state == 0, "recover");
