@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cippus/version.h"
 #include "format/asdf/write/asdf_write_testing.h"
 #include "tree/yaml.h"
 
@@ -220,7 +221,7 @@ static void software_and_extensions_are_added_where_nobody_said_them(void **stat
 {
     bench *b = *state;
     static const char library[] =
-        "asdf_library: !core/software-1.0.0 {name: cippus, version: 0.1.0}\n";
+        "asdf_library: !core/software-1.0.0 {name: cippus, version: " CIP_VERSION_STRING "}\n";
     char want[512];
     snprintf(want, sizeof want, "!core/asdf-1.0.0\n%sa: 1\n...\n", library);
     assert_string_equal(written(b, "1.1.0", "a: 1\n", NULL, 0), want);
