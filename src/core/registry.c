@@ -105,7 +105,8 @@ const char *cip_codec_at(size_t i, bool *available, const char **version)
     const char *text = "";
     const cip_codec *c = cip_codec_row(i, &text);
     if (c == NULL)
-        return i > 0 && cip_codec_row(i - 1, &text) != NULL ? msgpack_row(available, version) : NULL;
+        return i > 0 && cip_codec_row(i - 1, &text) != NULL ? msgpack_row(available, version)
+                                                            : NULL;
     if (available != NULL)
         *available = cip_codec_available(c);
     if (version != NULL)
