@@ -315,3 +315,15 @@ def test_by_turns(script, number):
 @pytest.mark.parametrize("number", range(1000, 1000 + BY_COMMAND[0]))
 def test_by_turns_of_the_command(cippus, tmp_path, number):
     by_turns(Commands(cippus, tmp_path), number, BY_COMMAND[1])
+
+
+def test_bytes_that_an_item_does_not_divide(cippus, tmp_path):
+    path = tmp_path / "bytes.b2frame"
+    s = blosc2.SChunk(chunksize=10, urlpath=str(path), mode="w", cparams={"typesize": 3})
+    for part in (b"0123456789", b"abcdefghij", b"xy"):
+        s.append_data(part)
+    cippus.run("resize", path, "46")
+    cippus.run("verify", "--deep", path)
+    s = blosc2.open(str(path), mode="r")
+    got = b"".join(s.decompress_chunk(i) for i in range(s.nchunks))
+    assert got == b"0123456789abcdefghijxy" + bytes(24)

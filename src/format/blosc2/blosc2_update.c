@@ -132,6 +132,8 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
     CIP_TRY(choose(u, err));
     cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
+    if (u->how.plain && a->dtype->itemsize != u->f->h.typesize)
+        out->form.specials = 0; /* blosc2 reads none that end within an item */
     return CIP_OK;
 }
 
