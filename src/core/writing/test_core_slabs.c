@@ -289,7 +289,8 @@ static void a_box_over_a_stored_chunk_or_one_that_is_not_stored_fails_the_commit
             OK(write_box(slab, &all, err));
             FAILS(CIP_ERR_ARG, "no elements in common", write_box(slab, &one, err));
         }
-        FAILS(i == 0 ? CIP_ERR_IO : CIP_ERR_ARG, "a box of a slab", cip_writer_commit(w, err));
+        FAILS(i == 0 ? CIP_ERR_IO : CIP_ERR_ARG,
+              i == 0 ? "the disk is full" : "no elements in common", cip_writer_commit(w, err));
         free(kept);
     }
 }

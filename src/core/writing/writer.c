@@ -25,7 +25,7 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err)
     if (w->st != CIP_OK)
         cip_err_pass(err, &w->why);
     if (w->st == CIP_OK && slab != CIP_OK)
-        return cip_fail(err, (cip_status)slab, CIP_NO_OFFSET, "a box of a slab was not written");
+        return cip_err_give(err, &w->slab_why, (cip_status)slab);
     return w->st;
 }
 

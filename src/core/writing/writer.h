@@ -53,7 +53,8 @@ struct cip_writer {
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
-    _Atomic int slab_st;        /* the same of slabs, from any thread */
+    _Atomic int slab_st;        /* `st` of slabs, from any thread: set last, once, under store_lock */
+    cip_err slab_why;
 };
 
 /* Whether arrays have names, and with them places in a tree. */

@@ -120,14 +120,25 @@ static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint
     return CIP_OK;
 }
 
+/* The first one is what the commit fails with. */
+static void keep_failure(cip_writer *w, cip_status st, const cip_err *why)
+{
+    pthread_mutex_lock(&w->store_lock);
+    if (w->slab_st == CIP_OK) {
+        w->slab_why = *why;
+        w->slab_st = (int)st;
+    }
+    pthread_mutex_unlock(&w->store_lock);
+}
+
 cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data, size_t nbytes,
                           cip_err *err)
 {
     if (slab == NULL)
         return cip_fail_null(err, "a slab");
-    cip_status st = write_box(slab, box, data, nbytes, cip_err_enter(err));
-    int none = CIP_OK;
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = write_box(slab, box, data, nbytes, &why);
     if (st != CIP_OK)
-        atomic_compare_exchange_strong(&slab->w->slab_st, &none, (int)st);
-    return st;
+        keep_failure(slab->w, st, &why);
+    return cip_err_give(cip_err_enter(err), &why, st);
 }
