@@ -277,20 +277,29 @@ static cip_status call_maker(cip_space *s, cip_space **made, cip_err *err)
     return st;
 }
 
-/* Under the lazy lock. */
-static void make(cip_space *s)
+/* What may go well another time. */
+static bool is_passing(cip_status st)
 {
-    cip_err err = CIP_ERR_INIT;
+    return st == CIP_ERR_IO || st == CIP_ERR_NOMEM || st == CIP_ERR_BUSY || st == CIP_ERR_CANCELLED;
+}
+
+/* Under the lazy lock. */
+static cip_status make(cip_space *s, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
     cip_space *made = NULL;
     atomic_store_explicit(&s->lazy.state, BEING_MADE, memory_order_relaxed);
-    cip_status st = call_maker(s, &made, &err);
-    if (st != CIP_OK) {
-        keep_failure(s, st, &err);
-        return;
+    cip_status st = call_maker(s, &made, &why);
+    if (st == CIP_OK) {
+        s->len = made->len;
+        atomic_store_explicit(&s->lazy.made, made, memory_order_release);
+        atomic_store_explicit(&s->lazy.state, MADE, memory_order_release);
+    } else if (is_passing(st)) {
+        atomic_store_explicit(&s->lazy.state, UNMADE, memory_order_release);
+    } else {
+        keep_failure(s, st, &why);
     }
-    s->len = made->len;
-    atomic_store_explicit(&s->lazy.made, made, memory_order_release);
-    atomic_store_explicit(&s->lazy.state, MADE, memory_order_release);
+    return cip_err_give(err, &why, st);
 }
 
 static cip_status failure_of(const cip_space *s, cip_err *err)
@@ -306,11 +315,14 @@ static cip_status wait_or_make(cip_space *s, cip_err *err)
     int state = atomic_load_explicit(&s->lazy.state, memory_order_acquire);
     if (state == UNMADE || state == BEING_MADE) {
         cip_layout *root = root_of(s->layout);
+        cip_status st = CIP_OK;
         pthread_mutex_lock(&root->lazy); /* recursive: all who are in here are one thread */
         if (atomic_load_explicit(&s->lazy.state, memory_order_relaxed) == UNMADE)
-            make(s);
+            st = make(s, err);
         state = atomic_load_explicit(&s->lazy.state, memory_order_relaxed);
         pthread_mutex_unlock(&root->lazy);
+        if (st != CIP_OK)
+            return st;
     }
     if (state == BEING_MADE)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "it needs itself to be made");
