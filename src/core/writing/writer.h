@@ -53,7 +53,7 @@ struct cip_writer {
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
-    _Atomic int slab_st;        /* `st` of slabs, from any thread: set last, once, under store_lock */
+    _Atomic int slab_st; /* `st` of slabs, from any thread: set last, once, under store_lock */
     cip_err slab_why;
 };
 
