@@ -90,8 +90,8 @@ cip_status fault_edit(const char *path, cip_level level,
     if (st != CIP_OK)
         return st;
     st = fn(e, err);
-    if (st == CIP_OK)
-        return cip_edit_commit(e, err);
+    if (st == CIP_OK && (st = cip_edit_commit(e, err)) != CIP_ERR_BUSY)
+        return st;
     cip_edit_abort(e);
     return st;
 }

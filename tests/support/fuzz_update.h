@@ -126,8 +126,8 @@ static inline cip_status fuzz_edit(cip_memory *m, unsigned how, fuzz_array *a)
     if (st != CIP_OK)
         return st;
     st = fuzz_change(e, how, a);
-    if (st == CIP_OK)
-        return cip_edit_commit(e, NULL);
+    if (st == CIP_OK && (st = cip_edit_commit(e, NULL)) != CIP_ERR_BUSY)
+        return st;
     cip_edit_abort(e);
     return st;
 }

@@ -32,10 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *format = made ? fuzz_look(m, &was, &fits) : NULL;
     if (format != NULL && strcmp(format, "blosc2") == 0 &&
         cip_edit_open_memory(m, &o, &e, NULL) == CIP_OK) {
-        const cip_status st = change(e, data[0]);
-        if (st != CIP_OK)
+        cip_status st = change(e, data[0]);
+        const bool ended = st == CIP_OK && (st = cip_edit_commit(e, NULL)) != CIP_ERR_BUSY;
+        if (!ended)
             cip_edit_abort(e);
-        else if (cip_edit_commit(e, NULL) == CIP_OK) {
+        if (ended && st == CIP_OK) {
             if (fuzz_look(m, &now, &fits) == NULL || (was.known && !now.known) ||
                 (was.known && memcmp(was.elems, now.elems, was.row * was.rows) != 0))
                 abort();
