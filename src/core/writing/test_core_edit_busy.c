@@ -151,6 +151,12 @@ static void a_commit_waits_for_another_programs_lock(void **state)
     check(path, true);
 }
 
+static void open_again_and_again(const char *path)
+{
+    for (cip_file *f;; cip_file_close(f))
+        cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, NULL);
+}
+
 /* Readers that come amid it, after it was begun, too. */
 static void a_commit_among_many_readers_is_whole(void **state)
 {
@@ -163,8 +169,8 @@ static void a_commit_among_many_readers_is_whole(void **state)
         make(path, files[i].codec, files[i].option);
         cip_edit *e = changed(path);
         const pid_t pid = fork();
-        for (cip_file *f; pid == 0; cip_file_close(f))
-            cip_open(path, CIP_OPEN_OPTIONS(.threads = 1), &f, NULL);
+        if (pid == 0)
+            open_again_and_again(path);
         while (st == CIP_ERR_BUSY) {
             st = cip_edit_commit(e, NULL);
             busy += st == CIP_ERR_BUSY;
