@@ -107,27 +107,29 @@ static cip_status spill(temporary_io *s, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status resize_memory(temporary_io *s, size_t n, cip_err *err)
+/* Of n bytes from now on; those that come in memory are the caller's to fill. */
+static cip_status set_size(temporary_io *s, uint64_t n, cip_err *err)
 {
-    if (n > s->buf.len) {
-        uint8_t *at;
-        CIP_TRY(cip_buf_reserve(&s->buf, n - s->buf.len, &at, err));
-        memset(at, 0, n - s->buf.len);
+    if (s->fd == -1 && n > cip_min_u64(IN_MEMORY, s->io.env->limits.max_memory / 16 + 1))
+        CIP_TRY(spill(s, err));
+    if (s->fd != -1) {
+        CIP_TRY(cip_store_resize(s->fd, n, err));
+    } else {
+        if (n > s->buf.len)
+            CIP_TRY(cip_buf_reserve(&s->buf, (size_t)n - s->buf.len, NULL, err));
+        s->buf.len = (size_t)n;
     }
-    s->buf.len = n;
+    s->io.size = n;
     return CIP_OK;
 }
 
 cip_status cip_temporary_resize(cip_io *temporary, uint64_t n, cip_err *err)
 {
     temporary_io *s = (temporary_io *)temporary;
-    if (s->fd == -1 && n > cip_min_u64(IN_MEMORY, temporary->env->limits.max_memory / 16 + 1))
-        CIP_TRY(spill(s, err));
-    if (s->fd != -1)
-        CIP_TRY(cip_store_resize(s->fd, n, err));
-    else
-        CIP_TRY(resize_memory(s, (size_t)n, err));
-    temporary->size = n;
+    const uint64_t old = temporary->size;
+    CIP_TRY(set_size(s, n, err));
+    if (s->fd == -1 && n > old)
+        memset(s->buf.ptr + old, 0, (size_t)(n - old));
     return CIP_OK;
 }
 
@@ -140,8 +142,10 @@ cip_status cip_temporary_write(cip_io *temporary, uint64_t off, const void *p, s
         return CIP_OK;
     if (cip_add_overflow(off, n, &end) || end > INT64_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, off, "a temporary file of over 2^63 bytes");
+    if (off > temporary->size)
+        CIP_TRY(cip_temporary_resize(temporary, off, err));
     if (end > temporary->size)
-        CIP_TRY(cip_temporary_resize(temporary, end, err));
+        CIP_TRY(set_size(s, end, err));
     if (s->fd != -1)
         return cip_store_write(s->fd, off, p, n, err);
     memcpy(s->buf.ptr + off, p, n);

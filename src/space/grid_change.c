@@ -24,7 +24,7 @@ typedef struct changing {
     bool writes, reshapes;
     bool same_from[CIP_MAX_NDIM + 1]; /* axes from this one on are as they were */
     cip_grid_view view;
-    cip_io *spool; /* the feed's elements, packed in the order of the view */
+    cip_io *spool; /* the feed's elements, packed in the order of the view; NULL: lent by it */
     cip_space *elems;
     cip_dtype type[2]; /* elements of the grid, and of the view, as bytes */
     cip_cast whole, item;
@@ -305,14 +305,19 @@ static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
 static cip_status spool_feed(changing *g, const cip_nd *packed, uint64_t nelem, cip_err *err)
 {
     cip_env *env = g->c->how.layout->env;
+    const cip_feed *feed = g->c->feed;
     cip_status st = CIP_OK;
     void *buf;
+    const uint8_t *lent = feed->lend != NULL ? feed->lend(feed->self, nelem) : NULL;
     uint64_t size = packed->itemsize, most = cip_min_u64(nelem, cip_max_u64(1, PIECE / size));
+    if (lent != NULL)
+        return cip_space_new_mem(g->c->how.layout, (cip_bytes){ lent, nelem * size }, &g->elems,
+                                 err);
     CIP_TRY(cip_temporary_new(env, cip_io_path(g->c->how.layout->io), &g->spool, err));
     CIP_TRY(cip_mem_zeroed(&env->mem, (size_t)most, (size_t)size, &buf, err));
     for (uint64_t left = nelem, n; left != 0; left -= n) {
         n = cip_min_u64(most, left);
-        CIP_GO(g->c->feed->next(g->c->feed->self, n, buf, err));
+        CIP_GO(feed->next(feed->self, n, buf, err));
         CIP_GO(cip_temporary_write(g->spool, g->spool->size, buf, (size_t)(n * size), err));
     }
     st = cip_space_new_file(g->c->how.layout, g->spool, &g->elems, err);

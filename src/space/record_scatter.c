@@ -43,7 +43,7 @@ static cip_status next_held(void *self, uint64_t nelem, uint8_t *dst, cip_err *e
 static cip_status put_part(const scattering *s, const cip_nd *at, const cip_nd *from, cip_err *err)
 {
     held h = { .base = s->buf, .v = *from };
-    const cip_feed feed = { next_held, &h };
+    const cip_feed feed = { .next = next_held, .self = &h };
     cip_nd in;
     size_t column = cip_records_column(s->s, at, &in);
     if (column == s->s->records.n)

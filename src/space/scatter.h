@@ -12,6 +12,9 @@
 /* The data of a change: elements in C order, packed, of the array's dtype as it is stored. */
 typedef struct cip_feed {
     cip_status (*next)(void *self, uint64_t nelem, uint8_t *dst, cip_err *err);
+    /* The same without a copy where they lie in memory as they are stored, for as long as the
+     * change is made; NULL: they do not, and next has them. May be NULL. */
+    const uint8_t *(*lend)(void *self, uint64_t nelem);
     void *self;
 } cip_feed;
 

@@ -121,7 +121,7 @@ static void check(job *j)
 
 static cip_status change_elements(job *j, cip_err *err)
 {
-    const cip_feed feed = { next, j };
+    const cip_feed feed = { .next = next, .self = j };
     cip_nd at = { .itemsize = fake_pick(&j->f, 1, 4), .ndim = 2 };
     at.off = fake_pick(&j->f, 0, j->n / 2);
     at.shape[1] = (int64_t)fake_pick(&j->f, 1, 6);
@@ -138,7 +138,7 @@ static cip_status change_elements(job *j, cip_err *err)
 
 static cip_status add(job *j, cip_err *err)
 {
-    const cip_feed feed = { next, j };
+    const cip_feed feed = { .next = next, .self = j };
     uint64_t n = fake_pick(&j->f, 0, 40);
     j->itemsize = fake_pick(&j->f, 1, 9);
     j->next = fake_random(&j->f, n * j->itemsize);
@@ -227,7 +227,7 @@ static void too_many_runs_make_the_bytes_anew(void **state)
     (void)state;
     job_open(&j, 1, true, 800, NULL);
     j.amount.nrun = CIP_CHANGES_OPS_MAX - 2; /* of other blocks */
-    const cip_feed feed = { next, &j };
+    const cip_feed feed = { .next = next, .self = &j };
     const cip_nd at = { .itemsize = 1, .ndim = 1, .shape = { 8 }, .stride = { 100 } };
     uint8_t data[8];
     for (size_t i = 0; i < sizeof data; i++)

@@ -170,7 +170,7 @@ static void views_of_fields_are_written(void **state)
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         rows r = { .b = &b };
         uint64_t n[2] = { views[i].itemsize, 0 };
-        const cip_feed feed = { next_random, n };
+        const cip_feed feed = { .next = next_random, .self = n };
         const cip_records_to to = { put_rows, &r };
         if (views[i].itemsize == 9) /* elements over each other */
             continue;

@@ -70,7 +70,7 @@ static void stop(target *t)
 
 static cip_status scatter(target *t, const cip_nd *at, cip_err *err)
 {
-    const cip_feed feed = { count_up, t };
+    const cip_feed feed = { .next = count_up, .self = t };
     t->size = (size_t)at->itemsize;
     return cip_scatter(&t->env, &t->to, at, &feed, err);
 }

@@ -274,7 +274,7 @@ static cip_status take_part(void *user, const cip_grid_part *p, cip_err *err)
 
 static cip_status run(edit *e, cip_err *err)
 {
-    const cip_feed feed = { next, e };
+    const cip_feed feed = { .next = next, .self = e };
     const cip_grid_change c = { .how = e->t->f.how,
                                 .old = e->t->s,
                                 .grid = &e->now,

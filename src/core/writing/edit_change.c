@@ -165,7 +165,7 @@ cip_status cip_edit_resize_chunks(cip_chunk_changes *c, const cip_array *a, cons
         return cip_chunk_changes_resize(c, a, shape, NULL, NULL, err);
     CIP_TRY(add_rows(now, (uint64_t)more, all, &rows, err));
     row_feed r = { .row = fill, .len = (uint64_t)rows.stride[0], .itemsize = rows.itemsize };
-    const cip_feed feed = { next_of_row, &r };
+    const cip_feed feed = { .next = next_of_row, .self = &r };
     return cip_chunk_changes_resize(c, a, shape, &rows, &feed, err);
 }
 

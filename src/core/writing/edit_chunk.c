@@ -52,7 +52,7 @@ static cip_status put_bytes(const cip_array *a, const cip_change_form *f, uint64
 {
     cip_chunk_list l;
     cip_bytes left = { bytes.ptr, (size_t)a->view.itemsize };
-    const cip_feed feed = { next_of_bytes, &left };
+    const cip_feed feed = { .next = next_of_bytes, .self = &left };
     CIP_TRY(cip_chunk_list_open(a, &l, err));
     if (!cip_view_is_contiguous(&a->view) || l.n > 1 || (stored && !f->bytes->raw))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

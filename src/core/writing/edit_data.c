@@ -29,6 +29,16 @@ static cip_status next_of_memory(void *self, uint64_t nelem, uint8_t *dst, cip_e
     return cip_cast_check(&m->cast, &m->stats, ".accept_loss", err);
 }
 
+static const uint8_t *lend_of_memory(void *self, uint64_t nelem)
+{
+    from_memory *m = self;
+    const uint8_t *at = m->at;
+    if (!cip_cast_is_copy(&m->cast))
+        return NULL;
+    m->at += nelem * m->cast.from->itemsize;
+    return at;
+}
+
 /* Elements of an array, read in parts, cast on the way. */
 typedef struct from_array {
     cip_read_plan plan;
@@ -239,7 +249,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
     CIP_TRY(may_write(e, err));
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
     from_memory m = { .at = data };
-    const cip_feed feed = { next_of_memory, &m };
+    const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     cip_status st;
     if (p.nelem != 0)
         CIP_GO(cip_arg_given(data, "elements", err));
@@ -266,7 +276,7 @@ cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, 
 /* In chunks as they are stored, if that can be. */
 static cip_status elements_of(cip_edit *e, const cip_read_plan *p, from_array *x, cip_err *err)
 {
-    const cip_feed feed = { next_of_array, x };
+    const cip_feed feed = { .next = next_of_array, .self = x };
     bool taken = false;
     if (x->mask == NULL && p->nfaxis == 0)
         CIP_TRY(cip_edit_take_chunks(e, p->array, &p->from, 0, &x->plan, &taken, err));
@@ -379,7 +389,7 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     cip_nd now;
     uint64_t nrow;
     from_memory m = { .at = data.ptr };
-    const cip_feed feed = { next_of_memory, &m };
+    const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     if (data.len != 0)
         CIP_TRY(cip_arg_given(data.ptr, "rows", err));
     CIP_TRY(find_for_rows(e, path, &a, &now, err));
@@ -435,7 +445,7 @@ static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at
     cip_nd now;
     uint64_t nrow;
     from_array x;
-    const cip_feed feed = { next_of_array, &x };
+    const cip_feed feed = { .next = next_of_array, .self = &x };
     if (from == NULL)
         return cip_fail_null(err, "an array");
     CIP_TRY(find_for_rows(e, path, &a, &now, err));

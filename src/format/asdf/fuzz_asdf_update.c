@@ -27,7 +27,7 @@ static const cip_array *first_array(const cip_layout *l)
 static cip_status change_data(void *u, const cip_array *a, unsigned how, cip_err *err)
 {
     uint64_t itemsize = a->dtype->itemsize;
-    const cip_feed feed = { zeros, &itemsize };
+    const cip_feed feed = { .next = zeros, .self = &itemsize };
     int64_t shape[CIP_MAX_NDIM];
     uint64_t nelem;
     if (!cip_shape_nelem(a->view.ndim, a->view.shape, &nelem) || nelem > 1 << 16)

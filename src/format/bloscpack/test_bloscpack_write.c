@@ -267,7 +267,7 @@ static cip_status put_rows(job *j, uint8_t *raw, int64_t first, int64_t n)
     const cip_array *a = j->f.layout->array[0];
     const int64_t row = a->view.stride[0], end = first + n;
     one_bytes b = { raw + first * row, (size_t)a->view.itemsize };
-    const cip_feed feed = { one_next, &b };
+    const cip_feed feed = { .next = one_next, .self = &b };
     cip_nd at = a->view;
     for (int64_t i = first * row; i < end * row; i++)
         raw[i] = (uint8_t)(raw[i] + i % 5);

@@ -124,7 +124,7 @@ static inline cip_status put_rows(job *j, size_t array, int64_t first, int64_t n
     const int64_t shape[1] = { first + n };
     const cip_array *now = j->c[array] != NULL ? cip_chunk_changes_now(j->c[array], a) : a;
     const bool more = shape[0] > now->view.shape[0];
-    const cip_feed feed = { next, &value };
+    const cip_feed feed = { .next = next, .self = &value };
     cip_change_form form;
     cip_nd at = a->view;
     CIP_TRY(open_chunks(j, array, more ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, NULL, &form));

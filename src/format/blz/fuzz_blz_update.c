@@ -54,7 +54,7 @@ static const cip_array *choose(const cip_layout *l, unsigned how)
 static cip_status change_midst(update *x, int64_t some)
 {
     uint64_t itemsize = x->a->dtype->itemsize;
-    const cip_feed feed = { ones, &itemsize };
+    const cip_feed feed = { .next = ones, .self = &itemsize };
     cip_splice s = { .start = x->shape[0] / 4, .feed = &feed };
     const int64_t left = x->shape[0] - s.start;
     cip_change_form form = { .bytes = NULL };
@@ -78,7 +78,7 @@ static cip_status change_data(update *x)
     const cip_change_kind kind = kinds[x->how % 4];
     const cip_array *a = x->a;
     uint64_t itemsize = a->dtype->itemsize, n;
-    const cip_feed feed = { ones, &itemsize };
+    const cip_feed feed = { .next = ones, .self = &itemsize };
     cip_change_form form = { .bytes = NULL };
     memcpy(x->shape, a->view.shape, sizeof x->shape);
     const int64_t was = x->shape[0], some = 1 + x->how / 3 % 7;

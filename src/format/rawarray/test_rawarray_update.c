@@ -166,7 +166,7 @@ static void write_some(job *j, model *m)
     }
     one_bytes b = { data, m->each };
     assert_int_equal(one_elements(&cip_ra_store, j->u, j->f.layout->array[0], &at,
-                                  &(cip_feed){ one_next, &b }, NULL),
+                                  &(cip_feed){ .next = one_next, .self = &b }, NULL),
                      CIP_OK);
 }
 
@@ -179,9 +179,9 @@ static void append_some(job *j, model *m)
     one_bytes b = { m->data + old, m->each };
     for (size_t i = old; i < now; i++)
         m->data[i] = (uint8_t)(10 + any(200));
-    assert_int_equal(
-        one_rows(&cip_ra_store, j->u, j->f.layout->array[0], n, &(cip_feed){ one_next, &b }, NULL),
-        CIP_OK);
+    assert_int_equal(one_rows(&cip_ra_store, j->u, j->f.layout->array[0], n,
+                              &(cip_feed){ .next = one_next, .self = &b }, NULL),
+                     CIP_OK);
 }
 
 static void resize_some(job *j, model *m, bool rows_only)
@@ -305,9 +305,9 @@ static void only_what_changes_is_written(void **state)
 
     one_bytes b = { m.data, 4 };
     job_open(&j, &m, &forms[0], NULL, NULL);
-    assert_int_equal(
-        one_rows(&cip_ra_store, j.u, j.f.layout->array[0], 1, &(cip_feed){ one_next, &b }, NULL),
-        CIP_OK);
+    assert_int_equal(one_rows(&cip_ra_store, j.u, j.f.layout->array[0], 1,
+                              &(cip_feed){ .next = one_next, .self = &b }, NULL),
+                     CIP_OK);
     assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.has_tail && !j.r.anew);
     assert_int_equal(j.r.tail_off, 64 + 5 * 7 * 4);
@@ -336,7 +336,7 @@ static void many_changes_make_the_file_anew(void **state)
     cip_nd at = { .itemsize = 1, .ndim = 1, .shape = { N / 128 }, .stride = { 128 } };
     one_bytes from = { ones, 1 };
     assert_int_equal(one_elements(&cip_ra_store, j.u, j.f.layout->array[0], &at,
-                                  &(cip_feed){ one_next, &from }, NULL),
+                                  &(cip_feed){ .next = one_next, .self = &from }, NULL),
                      CIP_OK);
     assert_int_equal(cip_ra_store.finish(j.u, &j.r, NULL), CIP_OK);
     assert_true(j.r.anew);
@@ -396,7 +396,7 @@ static void shapes_end_what_can_be_changed(void **state)
     job j;
     cip_nd at;
     one_bytes b = { m.data, 1 };
-    const cip_feed feed = { one_next, &b };
+    const cip_feed feed = { .next = one_next, .self = &b };
     (void)state;
     make_model(&m, 1, 1, "");
     m.shape[0] = 9;
@@ -423,7 +423,7 @@ static void a_failing_allocation_is_passed_on(void **state)
             const cip_allocator from = { fail_alloc_resize, &alloc };
             uint8_t data[100] = { 0 };
             one_bytes b = { data, 2 };
-            const cip_feed feed = { one_next, &b };
+            const cip_feed feed = { .next = one_next, .self = &b };
             cip_nd at = { .itemsize = 2, .ndim = 2, .shape = { 1, 2 }, .stride = { 4, 2 } };
             seed = 1;
             make_model(&m, 2, 2, "abc");
