@@ -7,7 +7,7 @@
 import numpy as _numpy
 
 from . import _cippus, _errors, _tree
-from ._array import Array
+from ._array import Array, Chunk
 from ._errors import (
     ArgumentError,
     BusyError,
@@ -50,7 +50,7 @@ def codecs() -> dict[str, str | None]:
 
 
 __all__ = [
-    "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "CorruptError", "Error", "ExistsError",
+    "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "Chunk", "CorruptError", "Error", "ExistsError",
     "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
     "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "TaggedStr", "TruncatedError",
     "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "formats", "open", "repair", "verify",

@@ -5,13 +5,42 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Optional, SupportsIndex
+from typing import Any, NamedTuple, Optional, SupportsIndex
 
 import numpy as np
 
 from . import _cippus, _index
 
 Progress = Callable[[int, int], Any]
+
+
+class Chunk(NamedTuple):
+    """A chunk of an array as it is stored (docs/guide/chunks.md has the words). `run` chunks from this one on are the same
+    special value; `start` and `stop` are its box; `offset` is None for bytes that do not lie in a file as they are."""
+
+    index: int
+    run: int
+    state: str
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
+    box_exact: bool
+    first: int
+    nelem: int
+    range_exact: bool
+    decoded_nbytes: int
+    origin: int
+    strides: Optional[tuple[int, ...]]
+    padded: Optional[tuple[int, ...]]
+    block: Optional[tuple[int, ...]]
+    place: str
+    offset: Optional[int]
+    stored_nbytes: int
+    member: str
+    codec: str
+    checksum_kind: Optional[str]
+    checksum: bytes
+    value: bytes
+    why: Optional[str]
 
 
 class OrthogonalIndex:
@@ -174,6 +203,29 @@ class Array(_cippus.Array):
         if found.ndim or found.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(found)
+
+    # --- its chunks
+
+    @property
+    def nchunks(self) -> int:
+        """How many chunks it is stored in: 1 where its data are one piece."""
+        return self._nchunk()
+
+    def chunk(self, index: int) -> Chunk:
+        """Where a chunk lies and what it holds. (Of a record's field: the records' chunk.)"""
+        return Chunk(*self._chunk(index))
+
+    def chunk_table(self) -> Iterator[Chunk]:
+        """All chunks in the order of the file's own table, a run of one special value as one."""
+        at, count = 0, self._nchunk()
+        while at < count:
+            chunk = self.chunk(at)
+            yield chunk
+            at += chunk.run
+
+    def read_chunk(self, index: int, *, stored: bool = False) -> bytes:
+        """A chunk's bytes as they are stored, or decoded: in the stored byte order, padding included."""
+        return self._read_chunk(index, stored)
 
     # --- writing, in a file opened as "r+"
 

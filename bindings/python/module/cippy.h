@@ -162,6 +162,13 @@ PyObject *cippy_array_read(PyObject *self, PyObject *args);
 PyObject *cippy_array_points(PyObject *self, PyObject *args);
 PyObject *cippy_array_view(PyObject *self, PyObject *unused);
 
+/* --- py_chunk.c --- */
+PyObject *cippy_array_nchunk(PyObject *self, PyObject *unused);
+PyObject *cippy_array_chunk(PyObject *self, PyObject *index);
+PyObject *cippy_array_read_chunk(PyObject *self, PyObject *args);
+PyObject *cippy_blosc_decode(PyObject *module, PyObject *args);
+PyObject *cippy_blosc_encode(PyObject *module, PyObject *args);
+
 /* --- py_change.c --- */
 extern PyType_Spec cippy_change_spec;
 PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs);

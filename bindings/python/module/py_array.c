@@ -265,6 +265,9 @@ static PyMethodDef methods[] = {
     { "_field", array_field, METH_O, NULL },
     { "_read", cippy_array_read, METH_VARARGS, NULL },
     { "_points", cippy_array_points, METH_VARARGS, NULL },
+    { "_nchunk", cippy_array_nchunk, METH_NOARGS, NULL },
+    { "_chunk", cippy_array_chunk, METH_O, NULL },
+    { "_read_chunk", cippy_array_read_chunk, METH_VARARGS, NULL },
     { "view", cippy_array_view, METH_NOARGS,
       "The elements in place, read-only and without a copy; UnsupportedError says what stands in "
       "the\n"
