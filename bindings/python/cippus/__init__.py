@@ -4,6 +4,8 @@
     with cippus.open("night.asdf") as f:
         window = f["roman/data"][200:300, 400:500]
 """
+from typing import Any as _Any
+
 import numpy as _numpy
 
 from . import _cippus, _errors, _tree
@@ -49,9 +51,19 @@ def codecs() -> dict[str, str | None]:
     return {name: version for name, there, version in _cippus.codecs() if there}
 
 
+def zarr_store(file: _Any, array_path: str | None = None, *, dims: bool = True, **options: _Any) -> _Any:
+    """A read-only Zarr v3 store of a file, for `zarr.open_array(store)` and `zarr.open_group(store)`: of a path or what else
+    open() takes (with its `options`), or of an open File. `array_path`: that array alone, at the root. `dims`: axes get
+    names made of their place and length, which xarray needs. `store.refused` tells arrays that Zarr cannot hold."""
+    from ._zarr import ZarrStore
+
+    return ZarrStore(file, array_path, dims, **options)
+
+
 __all__ = [
     "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "Chunk", "CorruptError", "Error", "ExistsError",
     "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
     "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "TaggedStr", "TruncatedError",
     "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "formats", "open", "repair", "verify",
+    "zarr_store",
 ]  # fmt: skip

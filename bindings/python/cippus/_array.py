@@ -18,7 +18,7 @@ class Chunk(NamedTuple):
     """A chunk of an array as it is stored (docs/guide/chunks.md has the words). `run` chunks from this one on are the same
     special value; `start` and `stop` are its box; `offset` is None for bytes that do not lie in a file as they are."""
 
-    index: int
+    number: int
     run: int
     state: str
     start: tuple[int, ...]

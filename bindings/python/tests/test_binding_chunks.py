@@ -15,10 +15,10 @@ NAMES = ("night.asdf", "cube.b2nd", "tide.blp", "wells.blz", "prices.bcolz", "ph
 def test_each_chunk_has_the_bytes_that_the_table_tells(sample, name):
     for array in sample(name).arrays.values():
         table = list(array.chunk_table())
-        assert sum(c.run for c in table) == array.nchunks and [c.index for c in table][:1] == [0]
+        assert sum(c.run for c in table) == array.nchunks and [c.number for c in table][:1] == [0]
         for chunk in table:
-            assert len(array.read_chunk(chunk.index)) == chunk.decoded_nbytes
-            assert len(array.read_chunk(chunk.index, stored=True)) == chunk.stored_nbytes
+            assert len(array.read_chunk(chunk.number)) == chunk.decoded_nbytes
+            assert len(array.read_chunk(chunk.number, stored=True)) == chunk.stored_nbytes
 
 
 def test_stored_bytes_lie_where_the_table_says(sample):
@@ -39,7 +39,7 @@ def test_boxes_of_a_grid_are_what_reading_them_gives(sample):
         box = tuple(slice(a, b) for a, b in zip(chunk.start, chunk.stop))
         assert chunk.box_exact and chunk.padded == array.chunks
         outer = [n // b for n, b in zip(chunk.padded, chunk.block)]
-        inner = np.frombuffer(array.read_chunk(chunk.index), array.stored_dtype).reshape(*outer, *chunk.block)
+        inner = np.frombuffer(array.read_chunk(chunk.number), array.stored_dtype).reshape(*outer, *chunk.block)
         order = [axis for pair in zip(range(3), range(3, 6)) for axis in pair]
         values = inner.transpose(order).reshape(chunk.padded)
         corner = tuple(slice(0, b - a) for a, b in zip(chunk.start, chunk.stop))
