@@ -117,6 +117,11 @@ CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *sel
  * loss. */
 CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
                                         const cip_array *from, cip_err *err);
+/** Reads elements of the array at `path`, or of a field of it, as the changes so far have them: the
+ * rest as cip_read_into. Where an update depends on what is there, that is what it has to look at,
+ * as the file stays as it is until the commit. Nothing changes; a failure is no failed change. */
+CIP_API cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *args,
+                                 cip_err *err);
 /** Adds an array where `path` names nothing, as cip_put does in a new file; parents are made.
  * Nothing else of the file moves: its data come behind the last block, or into new files of the
  * folder: in a table or in records of BLZ or bcolz it is a column, with as many rows as the others.

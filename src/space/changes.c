@@ -10,8 +10,9 @@
 
 enum {
     PIECE = 1 << 20,
-    SPARSE = 64 /* bytes between the elements of a box for each byte of them, above which they are
-                   copied one by one */
+    RECENT = 256, /* writes that are laid over those before them when the bytes are wanted */
+    SPARSE = 64   /* bytes between the elements of a box for each byte of them, above which they are
+                     copied one by one */
 };
 
 void cip_changes_begin(cip_changes *c, cip_layout *l, const cip_block *block, bool raw,
@@ -25,6 +26,7 @@ void cip_changes_begin(cip_changes *c, cip_layout *l, const cip_block *block, bo
 
 void cip_changes_end(cip_changes *c)
 {
+    cip_io_close(c->recent);
     cip_io_close(c->seen);
     cip_io_close(c->added);
     cip_io_close(c->anew);
@@ -114,10 +116,52 @@ done:
     return st;
 }
 
+/* Writes from the one with this number on, over `under`. What is borrowed lies in the arena. */
+static cip_status writes_over(cip_changes *c, cip_io *under, size_t from, cip_io **out,
+                              cip_err *err)
+{
+    cip_patch *part;
+    CIP_TRY(CIP_ARENA_NEW(&c->patch.arena, &part, 1, err));
+    *part = c->patch;
+    part->op += from;
+    part->n -= from;
+    return cip_io_open_overlay(under, part, out, err);
+}
+
+static void close_seen(cip_io **io)
+{
+    cip_io_close(*io);
+    *io = NULL;
+}
+
+cip_status cip_changes_file(cip_changes *c, cip_io **out, cip_err *err)
+{
+    const size_t n = c->patch.n;
+    if (c->nrecent != n)
+        close_seen(&c->recent);
+    if (n - c->nseen > RECENT)
+        close_seen(&c->seen);
+    if (c->seen == NULL && n != 0) {
+        CIP_TRY(writes_over(c, c->layout->io, 0, &c->seen, err));
+        c->nseen = n;
+    }
+    if (c->recent == NULL && c->nseen != n)
+        CIP_TRY(writes_over(c, c->seen, c->nseen, &c->recent, err));
+    c->nrecent = n;
+    *out = c->recent != NULL ? c->recent : c->seen != NULL ? c->seen : c->layout->io;
+    return CIP_OK;
+}
+
 cip_status cip_changes_now(cip_changes *c, cip_space **out, cip_err *err)
 {
+    cip_io *file;
     if (c->block != NULL && !cip_changes_any(c))
         return data_of(c, out, err);
+    if (c->raw && c->block != NULL && c->anew == NULL && c->added == NULL) {
+        CIP_TRY(cip_changes_file(c, &file, err));
+        CIP_TRY(cip_space_new_file(c->layout, file, out, err));
+        return cip_space_new_sub(c->layout, *out, c->block->info.data_offset, c->kept, out, err);
+    }
     CIP_TRY(cip_changes_make_anew(c, err));
     return cip_space_new_file(c->layout, c->anew, out, err);
 }
@@ -155,15 +199,11 @@ cip_status cip_changes_write(cip_changes *c, const cip_nd *at, const cip_feed *f
         const cip_scatter_to to = { .io = c->anew, .live = true, .put = put_anew, .user = c };
         return cip_scatter(c->layout->env, &to, at, feed, err);
     }
-    CIP_TRY(cip_io_open_overlay(c->layout->io, &c->patch, &now, err));
+    CIP_TRY(cip_changes_file(c, &now, err));
     const cip_scatter_to to = {
         .io = now, .base = c->block->info.data_offset, .put = put_within, .user = c
     };
-    cip_status st = cip_scatter(c->layout->env, &to, at, feed, err);
-    cip_io_close(now);
-    cip_io_close(c->seen);
-    c->seen = NULL; /* it does not show these writes */
-    return st;
+    return cip_scatter(c->layout->env, &to, at, feed, err);
 }
 
 /* --- more and fewer of them ----------------------------------------------------------------------
@@ -344,14 +384,6 @@ cip_status cip_changes_copy_spliced(cip_changes *c, const cip_nd *from, const ci
 
 /* --- how it ends ---------------------------------------------------------------------------------
  */
-
-cip_status cip_changes_file(cip_changes *c, cip_io **out, cip_err *err)
-{
-    if (c->seen == NULL && c->patch.n != 0)
-        CIP_TRY(cip_io_open_overlay(c->layout->io, &c->patch, &c->seen, err));
-    *out = c->seen != NULL ? c->seen : c->layout->io;
-    return CIP_OK;
-}
 
 typedef struct run {
     uint64_t off, end;

@@ -11,8 +11,8 @@
  *
  * Kept bytes become anew, never the other way round: when bytes change that are not raw, when the
  * writes of all blocks of the update get too many to be held in memory, and when somebody wants to
- * read what has changed, or to store all of it. So memory is bounded by CIP_CHANGES_PATCH_MAX
- * and the few MiB of each temporary file, whatever is changed. */
+ * read what has changed in other ways than that, or to store all of it. So memory is bounded by
+ * CIP_CHANGES_PATCH_MAX and the few MiB of each temporary file, whatever is changed. */
 #ifndef CIP_SPACE_CHANGES_H
 #define CIP_SPACE_CHANGES_H
 
@@ -31,7 +31,7 @@ typedef struct cip_changes_amount {
     size_t nrun;
 } cip_changes_amount;
 
-/* Read freely, changed only by what is below. May be moved as a struct until cip_changes_file. */
+/* Read freely, changed only by what is below. May be moved as a struct. */
 typedef struct cip_changes {
     cip_layout *layout;
     const cip_block *block;     /* the bytes as they were; NULL: there were none */
@@ -40,7 +40,10 @@ typedef struct cip_changes {
     bool raw;
     uint64_t kept; /* of a raw block */
     cip_patch patch;
-    cip_io *seen;  /* the layout's file with the patch over it; NULL until it is asked for */
+    cip_io *seen; /* the layout's file with the first nseen writes of the patch over it; NULL until
+                     it is asked for */
+    cip_io *recent; /* that with the others, up to nrecent; NULL: there are none */
+    size_t nseen, nrecent;
     cip_io *added; /* or NULL */
     cip_io *anew;  /* or NULL */
 } cip_changes;
@@ -69,7 +72,8 @@ cip_status cip_changes_resize(cip_changes *c, uint64_t len, cip_err *err);
 cip_status cip_changes_len(const cip_changes *c, uint64_t *len, cip_err *err);
 /* Whether they are others than they were. */
 bool cip_changes_any(const cip_changes *c);
-/* The bytes as they are now, to be read until the next change; they are anew if any changed. */
+/* The bytes as they are now, to be read until the next change. Those that changed are anew then,
+ * but for writes within a raw block. */
 cip_status cip_changes_now(cip_changes *c, cip_space **out, cip_err *err);
 /* Makes them anew. LIMIT for a few stored bytes that claim to be very many (max_elements). */
 cip_status cip_changes_make_anew(cip_changes *c, cip_err *err);
