@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, Optional, SupportsIndex
 
 import numpy as np
 
@@ -33,6 +33,18 @@ def packed(dtype: Any) -> Any:
     return np.dtype([(name, packed(dtype.fields[name][0])) for name in dtype.names])
 
 
+def _dtype_text(dtype: Any) -> str:
+    return str(dtype.descr) if dtype.names else str(dtype.str)
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    return tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
+
+
+def _is_basic(item: Any) -> bool:
+    return isinstance(item, _BASIC) and not isinstance(item, bool)
+
+
 def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, Array))
 
@@ -57,6 +69,52 @@ def _data(value: Any) -> tuple[Any, Any]:
         raise TypeError("masks of single fields cannot be written")
     data = np.asarray(value.data)
     return np.asarray(data, packed(data.dtype), order="C"), np.asarray(mask, order="C").view("u1")
+
+
+class Slab:
+    """An array that is declared first and then filled part by part, each element once: what is not filled is zeros. Any number
+    of threads may fill parts that have nothing in common."""
+
+    def __init__(self, slab: _cippus.Slab, shape: tuple[int, ...], dtype: Any):
+        self._slab = slab
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """As numpy assigns, by integers and slices without steps."""
+        start, stop = self._box(key)
+        shape = _dummy(self.shape)[key].shape
+        data = np.asarray(value)
+        if data.shape != shape or data.dtype != self.dtype or not data.flags.c_contiguous:
+            data = _filled(shape, self.dtype, data)
+        self._slab.write(start, stop, data.reshape(-1).view("u1") if data.dtype.kind in "mM" else data)
+
+    def _box(self, key: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        items = key if isinstance(key, tuple) else (key,)
+        if not all(_is_basic(i) and i is not None for i in items):
+            raise IndexError("parts of a slab are named by integers and slices")
+        _dummy(self.shape)[key]  # numpy's exceptions
+        rest = self.ndim - sum(i is not Ellipsis for i in items)
+        at = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
+        start, stop = [], []
+        for item, n in zip((*items[:at], *[slice(None)] * rest, *items[at + 1 :]), self.shape):
+            if isinstance(item, slice):
+                first, last, step = item.indices(n)
+                if step != 1:
+                    raise IndexError("parts of a slab have no steps")
+            else:
+                first = int(item) % n
+                last = first + 1
+            start.append(first)
+            stop.append(max(first, last))
+        return tuple(start), tuple(stop)
+
+    def __repr__(self) -> str:
+        return f"<cippus.Slab shape={self.shape} dtype={self.dtype}>"
 
 
 class _Target:
@@ -86,10 +144,9 @@ class _Target:
             raise TypeError(f"paths are strings, not {type(path).__name__}")
         if _is_array(value):
             data, mask = _data(value)
-            text = str(data.dtype.descr) if data.dtype.names else data.dtype.str
             chunk = None if chunks is None else tuple(map(int, chunks))
             self._begin().put(
-                path, text, data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
+                path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
             )
         elif not _has_arrays(value):
             plain = type(value) is str and "\0" not in value
@@ -100,6 +157,25 @@ class _Target:
             for key, part in value.items() if isinstance(value, Mapping) else enumerate(value):
                 step = escape(key) if isinstance(key, str) else str(key)
                 self.put(f"{path}/{step}" if path else step, part, **same)  # type: ignore[arg-type]
+
+    def declare(
+        self,
+        path: str,
+        shape: SupportsIndex | tuple[int, ...],
+        dtype: Any,
+        *,
+        chunks: Optional[tuple[int, ...]] = None,
+        codec: Optional[str] = None,
+        storage: Optional[str] = None,
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> Slab:
+        """An array that is filled later, `slab[100:200] = rows`, so that it needs not be in memory as a whole. Keywords as for put()."""
+        dtype = packed(np.dtype(dtype))
+        lengths = _lengths(shape)
+        chunk = None if chunks is None else tuple(map(int, chunks))
+        return Slab(
+            self._begin().declare(path, _dtype_text(dtype), lengths, codec, storage, chunk, options_of(options)), lengths, dtype
+        )
 
     def update(self, tree: Mapping[str, Any]) -> None:
         """Each of a mapping's values at its key, which is no path here."""
@@ -186,7 +262,10 @@ class Edit(_Target):
             raise TypeError("fields are written with their records")
         dtype = array.dtype
         items = key if isinstance(key, tuple) else (key,)
-        if all(isinstance(i, _BASIC) and not isinstance(i, bool) for i in items):
+        if all(map(_is_basic, items)):
+            if self._comes_as_stored(value, dtype):
+                self._begin().write_array(array.path, _selection(items, array.shape), value)
+                return
             shape = _dummy(array.shape)[key].shape
             self._begin().write(array.path, _selection(items, array.shape), _filled(shape, dtype, value))
             return
@@ -197,7 +276,20 @@ class Edit(_Target):
         for point, i in last.items():
             self._begin().write(array.path, "[" + ", ".join(map(str, point)) + "]", values[i : i + 1])
 
+    def _comes_as_stored(self, value: Any, dtype: Any) -> bool:
+        """Whether it is an array of another file whose chunks may go over as they are."""
+        return (
+            isinstance(value, Array)
+            and value.file is not self._file
+            and value._field_name is None
+            and value.dtype == dtype
+            and not value.is_masked
+        )
+
     def append(self, array: Array, rows: Any) -> None:
+        if self._comes_as_stored(rows, array.dtype) and rows.shape[1:] == array.shape[1:] and rows.ndim == array.ndim:
+            self._begin().write_array(array.path, None, rows)
+            return
         rows = np.asarray(rows)
         shape = (1, *rows.shape) if rows.ndim == array.ndim - 1 else rows.shape
         if len(shape) != array.ndim or shape[1:] != array.shape[1:]:
@@ -205,8 +297,7 @@ class Edit(_Target):
         self._begin().write(array.path, None, _filled(shape, array.dtype, rows))
 
     def resize(self, array: Array, shape: Any) -> None:
-        lengths = tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
-        self._begin().resize(array.path, lengths)
+        self._begin().resize(array.path, _lengths(shape))
 
     def remove(self, path: str) -> None:
         if self._file._find(path) is None:

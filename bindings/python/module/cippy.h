@@ -15,7 +15,7 @@
 
 /* Of the module: the types made in C, and what the Python layer gives it by `_bind`. */
 typedef struct cippy_state {
-    PyTypeObject *file, *node, *array, *view, *change;
+    PyTypeObject *file, *node, *array, *view, *change, *slab;
     PyObject *file_class, *map_class, *seq_class, *array_class;
     PyObject *make_error; /* (status, errno, text, part, offset, path, of a file) -> an exception */
     PyObject *scalar;     /* (kind, text, tag) -> the value of a scalar that is not plain */
@@ -56,9 +56,19 @@ typedef struct cippy_change {
     cip_edit *e;
     cip_memory *memory;
     cippy_file *file;
-    atomic_flag used; /* a call is going on: one thread at a time */
+    atomic_flag used;    /* a call is going on: one thread at a time */
+    atomic_uint writing; /* slabs that are being written, by any threads */
+    atomic_bool ending;  /* no slab may be written any more */
     PyObject *path;
 } cippy_change;
+
+/* An array of a change that is filled by boxes. */
+typedef struct cippy_slab {
+    PyObject_HEAD cippy_change *change;
+    cip_slab *slab;
+    const void *of; /* the writer or edit that it is of, as long as that is the change's */
+    int ndim;
+} cippy_slab;
 
 typedef struct cippy_node {
     PyObject_HEAD cippy_file *file;
@@ -173,6 +183,15 @@ PyObject *cippy_blosc_encode(PyObject *module, PyObject *args);
 extern PyType_Spec cippy_change_spec;
 PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_edit(PyObject *module, PyObject *file);
+/* A call begins, and ends with the exception of a status or None: one thread at a time. */
+bool cippy_change_begin(cippy_change *c);
+PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err);
+/* How many lengths a tuple has, at `length`; -1 with an exception. */
+int cippy_lengths(PyObject *tuple, int most, int64_t *length);
+
+/* --- py_slab.c --- */
+extern PyType_Spec cippy_slab_spec;
+PyObject *cippy_declare(PyObject *change, PyObject *args);
 
 /* --- py_verbs.c --- */
 PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs);

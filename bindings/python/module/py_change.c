@@ -3,7 +3,7 @@
  * at a time, and ends with commit() or abort(). */
 #include "cippy.h"
 
-static bool begin(cippy_change *c)
+bool cippy_change_begin(cippy_change *c)
 {
     cip_err err = CIP_ERR_INIT;
     if (atomic_flag_test_and_set(&c->used)) {
@@ -22,13 +22,14 @@ static bool begin(cippy_change *c)
 static bool begin_edit(cippy_change *c)
 {
     if (c->w == NULL)
-        return begin(c);
+        return cippy_change_begin(c);
     PyErr_SetString(PyExc_TypeError, "only a file that is there can be changed so");
     return false;
 }
 
-static PyObject *end(cippy_change *c, cip_status status, const cip_err *err)
+PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err)
 {
+    atomic_store(&c->ending, false);
     atomic_flag_clear(&c->used);
     if (status == CIP_OK)
         Py_RETURN_NONE;
@@ -170,9 +171,9 @@ static PyObject *change_set(PyObject *self, PyObject *args)
     const char *path, *text;
     int yaml;
     cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTuple(args, "ssp", &path, &text, &yaml) || !begin(c))
+    if (!PyArg_ParseTuple(args, "ssp", &path, &text, &yaml) || !cippy_change_begin(c))
         return NULL;
-    return end(c, (yaml ? set_yaml : set_string)(c, path, text, &err), &err);
+    return cippy_change_end(c, (yaml ? set_yaml : set_string)(c, path, text, &err), &err);
 }
 
 static PyObject *change_remove(PyObject *self, PyObject *args)
@@ -182,7 +183,7 @@ static PyObject *change_remove(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
         return NULL;
-    return end(c, cip_edit_remove(c->e, path, &err), &err);
+    return cippy_change_end(c, cip_edit_remove(c->e, path, &err), &err);
 }
 
 static PyObject *change_move(PyObject *self, PyObject *args)
@@ -193,13 +194,12 @@ static PyObject *change_move(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "ssp", &from, &to, &replace) || !begin_edit(c))
         return NULL;
-    return end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
+    return cippy_change_end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
 }
 
 /* --- arrays --------------------------------------------------------------------------------- */
 
-/* A sequence of lengths; -1 with an exception. */
-static int take_shape(PyObject *tuple, int most, int64_t *shape)
+int cippy_lengths(PyObject *tuple, int most, int64_t *length)
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
     if (n < 0)
@@ -209,8 +209,8 @@ static int take_shape(PyObject *tuple, int most, int64_t *shape)
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        shape[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-        if (shape[i] == -1 && PyErr_Occurred())
+        length[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (length[i] == -1 && PyErr_Occurred())
             return -1;
     }
     return (int)n;
@@ -256,22 +256,23 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
 {
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    p->ndim = take_shape(shape, CIP_MAX_NDIM, p->shape);
-    if (p->ndim < 0 || (chunk != Py_None && take_shape(chunk, CIP_MAX_NDIM, p->options.chunk) < 0))
+    p->ndim = cippy_lengths(shape, CIP_MAX_NDIM, p->shape);
+    if (p->ndim < 0 ||
+        (chunk != Py_None && cippy_lengths(chunk, CIP_MAX_NDIM, p->options.chunk) < 0))
         return NULL;
     if (!sizes_fit(p, itemsize)) {
         PyErr_SetString(PyExc_ValueError, "the data have not as many bytes as their shape needs");
         return NULL;
     }
     const char **options = cippy_texts(texts);
-    if (PyErr_Occurred() || !begin(c)) {
+    if (PyErr_Occurred() || !cippy_change_begin(c)) {
         PyMem_Free((void *)options);
         return NULL;
     }
     p->options.format_options = options;
     Py_BEGIN_ALLOW_THREADS status = put_now(c, p, &err);
     Py_END_ALLOW_THREADS PyMem_Free((void *)options);
-    return end(c, status, &err);
+    return cippy_change_end(c, status, &err);
 }
 
 /* put(path, dtype, itemsize, shape, data, mask, codec, storage, chunk, options) */
@@ -314,9 +315,36 @@ static PyObject *change_write(PyObject *self, PyObject *args)
         return NULL;
     if (begin_edit(c)) {
         Py_BEGIN_ALLOW_THREADS status = edit_data(c->e, path, selection, &data, &err);
-        Py_END_ALLOW_THREADS done = end(c, status, &err);
+        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&data);
+    return done;
+}
+
+static cip_status edit_array(cip_edit *e, const char *path, const char *selection,
+                             const cip_array *from, cip_err *err)
+{
+    return selection != NULL ? cip_edit_write_array(e, path, selection, from, err)
+                             : cip_edit_append_array(e, path, from, err);
+}
+
+/* write_array(path, selection or None to append, an array of another file) */
+static PyObject *change_write_array(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path, *selection;
+    PyObject *from, *done = NULL;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "szO!", &path, &selection, c->state->array, &from) ||
+        !cippy_array_enter((cippy_array *)from))
+        return NULL;
+    if (begin_edit(c)) {
+        const cip_array *a = ((cippy_array *)from)->array;
+        Py_BEGIN_ALLOW_THREADS status = edit_array(c->e, path, selection, a, &err);
+        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
+    }
+    cippy_leave(((cippy_array *)from)->file);
     return done;
 }
 
@@ -330,11 +358,11 @@ static PyObject *change_resize(PyObject *self, PyObject *args)
     cip_status status;
     if (!PyArg_ParseTuple(args, "sO!", &path, &PyTuple_Type, &tuple))
         return NULL;
-    const int ndim = take_shape(tuple, CIP_MAX_NDIM, shape);
+    const int ndim = cippy_lengths(tuple, CIP_MAX_NDIM, shape);
     if (ndim < 0 || !begin_edit(c))
         return NULL;
     Py_BEGIN_ALLOW_THREADS status = cip_edit_resize(c->e, path, ndim, shape, &err);
-    Py_END_ALLOW_THREADS return end(c, status, &err);
+    Py_END_ALLOW_THREADS return cippy_change_end(c, status, &err);
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
@@ -353,6 +381,21 @@ static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
     return status;
 }
 
+/* For what ends it: not while slabs are being written. */
+static bool begin_last(cippy_change *c)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (!cippy_change_begin(c))
+        return false;
+    atomic_store(&c->ending, true);
+    if (atomic_load(&c->writing) == 0)
+        return true;
+    atomic_store(&c->ending, false);
+    snprintf(err.text, sizeof err.text, "another thread is writing");
+    cippy_change_end(c, CIP_ERR_BUSY, &err);
+    return false;
+}
+
 /* An update has the file for itself: nothing of its old state is in use, and it is shown anew. */
 static PyObject *change_commit(PyObject *self, PyObject *unused)
 {
@@ -361,22 +404,23 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     cip_err err = CIP_ERR_INIT;
     cip_status status;
     bool changed = false;
-    if (!begin(c))
+    if (!begin_last(c))
         return NULL;
     if (c->e == NULL) {
         cip_writer *w = c->w;
         c->w = NULL;
         Py_BEGIN_ALLOW_THREADS status = cip_writer_commit(w, &err);
-        Py_END_ALLOW_THREADS return end(c, status, &err);
+        Py_END_ALLOW_THREADS return cippy_change_end(c, status, &err);
     }
     if (!cippy_enter_alone(c->file)) {
+        atomic_store(&c->ending, false);
         atomic_flag_clear(&c->used);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS status = commit_edit(c, &changed, &err);
     Py_END_ALLOW_THREADS c->file->generation += changed;
     cippy_leave_alone(c->file);
-    return end(c, status, &err);
+    return cippy_change_end(c, status, &err);
 }
 
 static PyObject *change_abort(PyObject *self, PyObject *unused)
@@ -385,11 +429,10 @@ static PyObject *change_abort(PyObject *self, PyObject *unused)
     cippy_change *c = (cippy_change *)self;
     if (c->w == NULL && c->e == NULL)
         Py_RETURN_NONE;
-    if (!begin(c))
+    if (!begin_last(c))
         return NULL;
     give_up(c);
-    atomic_flag_clear(&c->used);
-    Py_RETURN_NONE;
+    return cippy_change_end(c, CIP_OK, NULL);
 }
 
 /* The bytes of a file in memory; None before a commit has completed it. */
@@ -418,6 +461,8 @@ static PyMethodDef methods[] = {
     { "remove", change_remove, METH_VARARGS, NULL },
     { "move", change_move, METH_VARARGS, NULL },
     { "write", change_write, METH_VARARGS, NULL },
+    { "write_array", change_write_array, METH_VARARGS, NULL },
+    { "declare", cippy_declare, METH_VARARGS, NULL },
     { "resize", change_resize, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

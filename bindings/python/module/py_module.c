@@ -179,8 +179,9 @@ static int module_exec(PyObject *module)
     st->array = add_type(module, &cippy_array_spec);
     st->view = add_type(module, &cippy_view_spec);
     st->change = add_type(module, &cippy_change_spec);
+    st->slab = add_type(module, &cippy_slab_spec);
     if (st->file == NULL || st->node == NULL || st->array == NULL || st->view == NULL ||
-        st->change == NULL)
+        st->change == NULL || st->slab == NULL)
         return -1;
     return PyModule_AddStringConstant(module, "version", cip_version());
 }
@@ -193,6 +194,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(st->array);
     Py_VISIT(st->view);
     Py_VISIT(st->change);
+    Py_VISIT(st->slab);
     Py_VISIT(st->file_class);
     Py_VISIT(st->map_class);
     Py_VISIT(st->seq_class);
@@ -213,6 +215,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(st->array);
     Py_CLEAR(st->view);
     Py_CLEAR(st->change);
+    Py_CLEAR(st->slab);
     Py_CLEAR(st->file_class);
     Py_CLEAR(st->map_class);
     Py_CLEAR(st->seq_class);
