@@ -27,6 +27,7 @@ try:
     import dask
     import dask.array as da
     from dask.base import tokenize
+    from dask.delayed import delayed
     from dask.utils import parse_bytes
 except ImportError as error:
     raise ImportError("cippus.dask needs dask: pip install 'dask[array]'") from error
@@ -121,7 +122,8 @@ def from_file(
     if chunks == "auto":
         limit = parse_bytes(dask.config.get("array.chunk-size"))
         chunks = _whole_chunks(array.shape, array.chunks, max(1, limit // max(1, array.itemsize)))
-    return da.from_array(
+    from_array: Any = da.from_array  # which has no types
+    return from_array(
         source,
         chunks=chunks,
         name=f"cippus-{tokenize(source, chunks)}",
@@ -433,5 +435,5 @@ def _graph(job: _Job, cut: list[Any]) -> Any:
     done = []
     for plan, x in zip(job.plans, cut):
         blocks = x.to_delayed()
-        done += [dask.delayed(_write_part)(plan, index, blocks[index]) for index in plan.indices()]
-    return dask.delayed(job.clean)(dask.delayed(job.assemble)(done))
+        done += [delayed(_write_part)(plan, index, blocks[index]) for index in plan.indices()]
+    return delayed(job.clean)(delayed(job.assemble)(done))
