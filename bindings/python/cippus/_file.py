@@ -2,14 +2,12 @@
 """Opening files, and what is in them."""
 from __future__ import annotations
 
-import io
 import os
-import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
-from . import _cippus, _write
+from . import _cippus, _fs, _write
 from ._array import Array
 from ._tree import Map
 
@@ -224,26 +222,23 @@ class File(_cippus.File, Mapping[str, Any]):
             warnings.warn(f"changes of {self.path!r} were never committed", ResourceWarning, stacklevel=2)
 
 
-class _Reader:
-    """Positional reads of a file-like, one at a time."""
-
-    def __init__(self, file: Any):
-        self._file = file
-        self._lock = threading.Lock()
-        self.nbytes = file.seek(0, io.SEEK_END)
-        if self.nbytes is None:
-            self.nbytes = file.tell()
-
-    def __call__(self, offset: int, into: memoryview) -> None:
-        done = 0
-        with self._lock:
-            self._file.seek(offset)
-            while done < len(into):
-                part = self._file.read(len(into) - done)
-                if not part:
-                    raise EOFError(f"expected {len(into)} bytes at {offset}, found {done}")
-                into[done : done + len(part)] = part
-                done += len(part)
+def _source(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, Any, Any]:
+    """How the extension is to read `file` (0: a path, 1: bytes, 2: a source of _fs.py), from what, and its name."""
+    if (found := _fs.locate(file, storage_options)) is not None:
+        fs, path = found
+        local = _fs.local_path(fs, path)
+        name = file if isinstance(file, str) else fs.unstrip_protocol(path)
+        return (2, _fs.Remote(fs, path, name), name) if local is None else (0, local, local)
+    if isinstance(file, (str, os.PathLike)):
+        return 0, os.fspath(file), os.fspath(file)
+    if hasattr(file, "open") and hasattr(file, "fs"):  # an OpenFile that decompresses
+        file = file.open()
+    if hasattr(file, "read") and hasattr(file, "seek") and not isinstance(file, memoryview):
+        return 2, _fs.Reader(file), getattr(file, "name", f"<{type(file).__name__}>")
+    try:
+        return 1, memoryview(file), f"<{type(file).__name__}>"
+    except TypeError:
+        raise TypeError(f"expected a path, bytes or a file-like, not {type(file).__name__}") from None
 
 
 def open(
@@ -257,32 +252,23 @@ def open(
     force: bool = False,
     sidecar: bool = False,
     offset: int = 0,
+    storage_options: Optional[dict[str, Any]] = None,
     **create: Any,
 ) -> Any:
-    """Opens a path, the bytes of a file, or a file-like that seeks. Modes: "r"; "r+" to change it; "w" and "x" write a new
-    one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
+    """Opens a path, a URL that fsspec knows (with its `storage_options`), the bytes of a file, or a file-like that seeks.
+    Modes: "r"; "r+" to change it; "w" and "x" write a new one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
     if mode in ("w", "x"):
         return _write.create(file, format=format, overwrite=mode == "w", threads=threads, **create)
     if mode not in ("r", "r+"):
         raise ValueError(f"invalid mode: {mode!r}; there are 'r', 'r+', 'w', 'x'")
     if create:
         raise TypeError(f"open() got an unexpected keyword argument {next(iter(create))!r}")
-    size, source, name = None, file, file
-    if isinstance(file, (str, os.PathLike)):
-        kind, name = 0, os.fspath(file)
-    elif hasattr(file, "read") and hasattr(file, "seek") and not isinstance(file, memoryview):
-        source = _Reader(file)
-        kind, size, name = 2, source.nbytes, getattr(file, "name", f"<{type(file).__name__}>")
-    else:
-        try:
-            kind, source, name = 1, memoryview(file), f"<{type(file).__name__}>"
-        except TypeError:
-            raise TypeError(f"expected a path, bytes or a file-like, not {type(file).__name__}") from None
+    kind, source, name = _source(file, storage_options)
     if mode == "r+" and kind != 0:
         raise ValueError("'r+' needs a path")
     checked = 0 if check is None else 1 if check else 2
     opened = _cippus.open(
-        kind, source, size, name, format, threads, checked, allow_external, force, sidecar, offset
+        kind, source, name, format, threads, checked, allow_external, force, sidecar, offset
     )
     if mode == "r+":
         opened._edit = _write.Edit(opened)

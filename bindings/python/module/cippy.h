@@ -44,8 +44,7 @@ typedef struct cippy_file {
     unsigned generation; /* grows when the file is shown anew; changes only without other pins */
     PyObject *path;      /* the path, or a description of the source */
     Py_buffer bytes;     /* of a file in memory */
-    cippy_call source;   /* of a file-like: its reader */
-    PyObject *source_size;
+    cippy_call source;   /* what reading through Python raised */
 } cippy_file;
 
 /* What is being written: a new file (w), in memory too, or an update of one (e, file). */
@@ -131,7 +130,8 @@ void cippy_leave_alone(cippy_file *f);
 PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err);
 
 /* --- py_source.c --- */
-extern const cip_io_methods cippy_source_methods;                  /* its user is a cippy_file */
+/* *methods by which `from` is read (see there) and their user, NULL with an exception. */
+void *cippy_source_new(cippy_file *file, PyObject *from, cip_io_methods *methods);
 cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress); /* None: not wanted */
 int cippy_on_progress(void *user, uint64_t done, uint64_t total);  /* user: cippy_calls */
 int cippy_on_finding(void *user, const cip_finding *finding);

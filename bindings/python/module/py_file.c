@@ -109,7 +109,6 @@ static void file_dealloc(PyObject *self)
     else if (f->bytes.obj != NULL)
         PyBuffer_Release(&f->bytes);
     cippy_call_clear(&f->source);
-    Py_XDECREF(f->source_size);
     Py_XDECREF(f->path);
     Py_XDECREF(f->module);
     cippy_free(self);

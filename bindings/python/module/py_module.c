@@ -46,40 +46,47 @@ PyObject *cippy_fail(cippy_state *state, cip_status status, const cip_err *err, 
 
 typedef enum source { SOURCE_PATH, SOURCE_BYTES, SOURCE_READER } source;
 
-/* Takes what the file is read from into f; the path in *bytes. */
-static bool take_source(cippy_file *f, source kind, PyObject *from, PyObject *size,
-                        PyObject **bytes)
+/* What a file is read from, ready to be used without the interpreter's lock. */
+typedef struct ready_source {
+    source kind;
+    PyObject *path; /* bytes */
+    cip_io_methods methods;
+    void *user;
+} ready_source;
+
+static bool take_source(cippy_file *f, PyObject *from, ready_source *out)
 {
-    if (kind == SOURCE_PATH)
-        return PyUnicode_FSConverter(from, bytes) != 0;
-    if (kind == SOURCE_BYTES)
+    if (out->kind == SOURCE_PATH)
+        return PyUnicode_FSConverter(from, &out->path) != 0;
+    if (out->kind == SOURCE_BYTES)
         return PyObject_GetBuffer(from, &f->bytes, PyBUF_SIMPLE) == 0;
-    f->source.fn = Py_NewRef(from);
-    f->source_size = Py_NewRef(size);
-    return true;
+    out->user = cippy_source_new(f, from, &out->methods);
+    return out->user != NULL;
 }
 
-static cip_status open_source(cippy_file *f, source kind, PyObject *bytes,
-                              const cip_open_options *options, cip_err *err)
+static cip_status open_source(cippy_file *f, const ready_source *s, const cip_open_options *options,
+                              cip_err *err)
 {
     cip_status status;
-    const char *path = bytes != NULL ? PyBytes_AsString(bytes) : NULL;
-    Py_BEGIN_ALLOW_THREADS if (kind == SOURCE_PATH) status = cip_open(path, options, &f->file, err);
-    else if (kind == SOURCE_BYTES) status =
+    const char *path = s->path != NULL ? PyBytes_AsString(s->path) : NULL;
+    Py_BEGIN_ALLOW_THREADS if (s->kind == SOURCE_PATH) status =
+        cip_open(path, options, &f->file, err);
+    else if (s->kind == SOURCE_BYTES) status =
         cip_open_memory(f->bytes.buf, (size_t)f->bytes.len, options, &f->file, err);
-    else status = cip_open_io(&cippy_source_methods, f, options, &f->file, err);
+    else status = cip_open_io(&s->methods, s->user, options, &f->file, err);
     Py_END_ALLOW_THREADS return status;
 }
 
-/* open(kind, from, size, name, format, threads, check, allow_external, force, sidecar, offset) */
+/* open(kind, from, name, format, threads, check, allow_external, force, sidecar, offset) */
 static PyObject *module_open(PyObject *module, PyObject *args)
 {
     int kind, check, external, force, sidecar;
-    PyObject *from, *size, *name, *bytes = NULL;
+    PyObject *from, *name;
+    ready_source ready = { .path = NULL };
     cip_open_options options = { .size = sizeof options };
     unsigned long long offset;
     cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTuple(args, "iOOOzIipppK", &kind, &from, &size, &name, &options.format,
+    if (!PyArg_ParseTuple(args, "iOOzIipppK", &kind, &from, &name, &options.format,
                           &options.threads, &check, &external, &force, &sidecar, &offset))
         return NULL;
     options.check = (cip_check)check;
@@ -88,9 +95,10 @@ static PyObject *module_open(PyObject *module, PyObject *args)
     options.sidecar = sidecar != 0;
     options.offset = offset;
     cippy_file *f = cippy_file_new(module, name);
-    if (f != NULL && take_source(f, (source)kind, from, size, &bytes)) {
-        const cip_status status = open_source(f, (source)kind, bytes, &options, &err);
-        Py_XDECREF(bytes);
+    ready.kind = (source)kind;
+    if (f != NULL && take_source(f, from, &ready)) {
+        const cip_status status = open_source(f, &ready, &options, &err);
+        Py_XDECREF(ready.path);
         if (status == CIP_OK) {
             atomic_store(&f->pins, 1);
             return (PyObject *)f;

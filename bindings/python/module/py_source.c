@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Python under the library: file-likes that bytes are read from, callbacks that are told things.
- * Each takes the interpreter's lock itself, as it may be called from any thread; the first
- * exception is kept, and comes out of the call that the library then ends. */
+ * Python under the library: what bytes are read from, callbacks that are told things. Each takes
+ * the interpreter's lock itself, as it may be called from any thread; an exception is kept, and
+ * comes out of the call that the library then ends. */
 #include "cippy.h"
 
 static void keep_exception(cippy_call *call)
@@ -29,63 +29,178 @@ void cippy_call_clear(cippy_call *call)
     Py_CLEAR(call->trace);
 }
 
-static cip_status failed(cippy_call *call, cip_err *err)
+/* --- sources: Python objects that are read through cip_io_methods ----------------------------
+ * .nbytes; .read_ranges([(offset, memoryview), ...]) fills all of them or raises; if .has_members:
+ * .member(name), another source, and .names(path), [(name, whether a folder), ...]. */
+
+/* The user of the methods. The file outlives it: what it raises is kept there. */
+typedef struct source {
+    cippy_file *file;
+    PyObject *from;
+} source;
+
+/* The exception that is set goes to the file, its words to err. One that is there was of a call
+ * that the library made again. */
+static cip_status failed(const source *s, cip_err *err)
 {
-    keep_exception(call);
+    cippy_call now = { .fn = NULL };
+    PyErr_Fetch(&now.type, &now.value, &now.trace);
+    PyErr_NormalizeException(&now.type, &now.value, &now.trace);
+    PyObject *text = now.value != NULL ? PyObject_Str(now.value) : NULL;
+    const char *words = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     err->code = CIP_ERR_IO;
-    snprintf(err->text, sizeof err->text, "the file-like raised an exception");
+    snprintf(err->text, sizeof err->text, "reading raised an exception: %.200s",
+             words != NULL ? words : "");
+    PyErr_Clear();
+    Py_XDECREF(text);
+    cippy_call older = s->file->source;
+    s->file->source = now;
+    cippy_call_clear(&older);
     return CIP_ERR_IO;
 }
 
-/* fn(offset, writable memoryview) fills it whole or raises. */
+static bool add_range(PyObject *list, const cip_range *range)
+{
+    PyObject *view = PyMemoryView_FromMemory(range->dst, (Py_ssize_t)range->nbytes, PyBUF_WRITE);
+    PyObject *pair =
+        view != NULL ? Py_BuildValue("KN", (unsigned long long)range->offset, view) : NULL;
+    const bool added = pair != NULL && PyList_Append(list, pair) == 0;
+    Py_XDECREF(pair);
+    return added;
+}
+
+/* Whoever kept a memoryview must not reach the memory any more. An exception stays set. */
+static void release_views(PyObject *list)
+{
+    PyObject *error[3];
+    PyErr_Fetch(&error[0], &error[1], &error[2]);
+    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+        PyObject *view = PyTuple_GetItem(PyList_GetItem(list, i), 1);
+        PyObject *done = PyObject_CallMethod(view, "release", NULL);
+        if (done == NULL)
+            PyErr_Clear();
+        Py_XDECREF(done);
+    }
+    PyErr_Restore(error[0], error[1], error[2]);
+}
+
 static cip_status read_ranges(void *user, const cip_range *range, size_t nrange, cip_err *err)
 {
-    cippy_call *call = &((cippy_file *)user)->source;
-    cip_status status = CIP_OK;
+    const source *s = user;
     PyGILState_STATE gil = PyGILState_Ensure();
-    for (size_t i = 0; i < nrange && status == CIP_OK; i++) {
-        PyObject *view =
-            PyMemoryView_FromMemory(range[i].dst, (Py_ssize_t)range[i].nbytes, PyBUF_WRITE);
-        PyObject *result =
-            view == NULL
-                ? NULL
-                : PyObject_CallFunction(call->fn, "KO", (unsigned long long)range[i].offset, view);
-        /* whoever kept the memoryview must not reach the memory any more */
-        PyObject *error[3];
-        PyErr_Fetch(&error[0], &error[1], &error[2]);
-        PyObject *done = view == NULL ? NULL : PyObject_CallMethod(view, "release", NULL);
-        if (done == NULL && view != NULL)
-            PyErr_Clear();
-        PyErr_Restore(error[0], error[1], error[2]);
-        if (result == NULL)
-            status = failed(call, err);
-        Py_XDECREF(done);
-        Py_XDECREF(result);
-        Py_XDECREF(view);
-    }
+    PyObject *list = PyList_New(0), *result = NULL;
+    bool whole = list != NULL;
+    for (size_t i = 0; whole && i < nrange; i++)
+        whole = add_range(list, &range[i]);
+    /* the list is ours: what is given away is a copy of it */
+    PyObject *given = whole ? PyList_GetSlice(list, 0, PyList_Size(list)) : NULL;
+    if (given != NULL)
+        result = PyObject_CallMethod(s->from, "read_ranges", "N", given);
+    if (list != NULL)
+        release_views(list);
+    const cip_status status = result != NULL ? CIP_OK : failed(s, err);
+    Py_XDECREF(result);
+    Py_XDECREF(list);
     PyGILState_Release(gil);
     return status;
 }
 
 static cip_status size_of(void *user, uint64_t *nbytes, cip_err *err)
 {
-    cippy_file *f = user;
-    cip_status status = CIP_OK;
+    const source *s = user;
     PyGILState_STATE gil = PyGILState_Ensure();
-    const unsigned long long n = PyLong_AsUnsignedLongLong(f->source_size);
-    if (n == (unsigned long long)-1 && PyErr_Occurred())
-        status = failed(&f->source, err);
-    else
-        *nbytes = n;
+    PyObject *size = PyObject_GetAttrString(s->from, "nbytes");
+    const unsigned long long n = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0;
+    const cip_status status = PyErr_Occurred() ? failed(s, err) : CIP_OK;
+    *nbytes = n;
+    Py_XDECREF(size);
     PyGILState_Release(gil);
     return status;
 }
 
-const cip_io_methods cippy_source_methods = {
-    CIP_IO_METHODS_INIT,
-    .read_ranges = read_ranges,
-    .size = size_of,
-};
+/* That a member or folder is not there is no failure: formats look for what may be missing. */
+static cip_status missing_or_failed(const source *s, const char *name, cip_err *err)
+{
+    if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
+        return failed(s, err);
+    PyErr_Clear();
+    snprintf(err->text, sizeof err->text, "there is no '%.200s'", name);
+    return CIP_ERR_NOT_FOUND;
+}
+
+static cip_status open_member(void *user, const char *name, cip_io_methods *methods,
+                              void **member_user, cip_err *err)
+{
+    const source *s = user;
+    cip_status status = CIP_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *member = PyObject_CallMethod(s->from, "member", "N", cippy_text(name, strlen(name)));
+    if (member == NULL)
+        status = missing_or_failed(s, name, err);
+    else if ((*member_user = cippy_source_new(s->file, member, methods)) == NULL)
+        status = failed(s, err);
+    Py_XDECREF(member);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static cip_status list_names(void *user, const char *path, cip_io_list_fn *fn, void *fn_user,
+                             cip_err *err)
+{
+    const source *s = user;
+    cip_status status = CIP_OK;
+    const char *name;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *found = PyObject_CallMethod(s->from, "names", "N", cippy_text(path, strlen(path)));
+    PyObject *names = found != NULL ? PySequence_Tuple(found) : NULL;
+    if (names == NULL)
+        status = missing_or_failed(s, path, err);
+    for (Py_ssize_t i = 0; status == CIP_OK && i < PyTuple_Size(names); i++) {
+        int folder;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(names, i), "sp", &name, &folder))
+            status = failed(s, err);
+        else if (fn(fn_user, name, folder != 0) != 0)
+            break;
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(found);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static void give_back(void *user)
+{
+    source *s = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(s->from);
+    PyMem_Free(s);
+    PyGILState_Release(gil);
+}
+
+void *cippy_source_new(cippy_file *file, PyObject *from, cip_io_methods *methods)
+{
+    source *s = PyMem_Malloc(sizeof *s);
+    if (s == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *s = (source){ file, Py_NewRef(from) };
+    *methods = (cip_io_methods){
+        CIP_IO_METHODS_INIT,
+        .read_ranges = read_ranges,
+        .size = size_of,
+        .close = give_back,
+    };
+    PyObject *members = PyObject_GetAttrString(from, "has_members");
+    if (members == NULL)
+        PyErr_Clear();
+    if (members == Py_True) {
+        methods->open_member = open_member;
+        methods->list = list_names;
+    }
+    Py_XDECREF(members);
+    return s;
+}
 
 /* --- callbacks ------------------------------------------------------------------------------ */
 

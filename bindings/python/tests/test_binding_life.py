@@ -173,7 +173,7 @@ def test_nothing_leaks(sample):
     tracemalloc.stop()
     assert after - before < 60_000
     assert resident() - held < 12 << 20
-    assert len(os.listdir("/proc/self/fd")) == fds
+    assert len(os.listdir("/proc/self/fd")) <= fds  # other tests' connections may end meanwhile
 
 
 def test_references_are_given_back(sample):
