@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, SupportsIndex
 
 import numpy as np
 
 from . import _cippus, _index
-
-Progress = Callable[[int, int], Any]
+from ._progress import Progress, telling
 
 
 class Chunk(NamedTuple):
@@ -145,7 +144,8 @@ class Array(_cippus.Array):
         progress: Optional[Progress] = None,
     ) -> Any:
         """As `a[key]`, into `out` (of the selection's shape; cast as numpy's same_kind), as a masked array where
-        `mask` is true (a basic key then), and `progress(done, total)` told how many elements are done."""
+        `mask` is true (a basic key then), and `progress(done, total)`, or a bar of tqdm, told how many elements are done."""
+        progress = telling(progress)
         if mask:
             if out is not None:
                 raise TypeError("read() takes out or mask, not both")

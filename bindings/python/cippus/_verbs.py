@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole files: convert, verify, repair."""
+"""Whole files: convert, verify, repair. `progress` is a function of (done, total), or a bar of tqdm."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -8,8 +8,8 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _cippus
-from ._array import Progress
 from ._file import Finding, open
+from ._progress import Progress, telling
 from ._write import create, options_of
 
 
@@ -35,7 +35,7 @@ def convert(
     `checksum`, `accept_loss`, `overwrite`, `options` of the format. Gives what got lost, if that is accepted."""
     found: list[Finding] = []
     _cippus.convert(
-        source, target, on_loss=_findings(on_loss, found), progress=progress, options=options_of(options), **more
+        source, target, on_loss=_findings(on_loss, found), progress=telling(progress), options=options_of(options), **more
     )
     return found
 
@@ -49,7 +49,7 @@ def verify(
 ) -> list[Finding]:
     """Checks structure, index and every checksum (`deep`: decodes all); an empty list is a file that is as it should be."""
     found: list[Finding] = []
-    _cippus.verify(path, deep=deep, on_finding=_findings(on_finding, found), progress=progress)
+    _cippus.verify(path, deep=deep, on_finding=_findings(on_finding, found), progress=telling(progress))
     return found
 
 
@@ -67,10 +67,10 @@ def repair(
     found: list[Finding] = []
     tell = _findings(on_finding, found)
     if fill is None:
-        _cippus.repair(source, target, on_finding=tell, progress=progress, **more)
+        _cippus.repair(source, target, on_finding=tell, progress=telling(progress), **more)
         return found
     with create(format="npy") as one:
         one[""] = np.asarray([fill])
     with open(one.getvalue(), format="npy") as file:
-        _cippus.repair(source, target, fill=file.array, on_finding=tell, progress=progress, **more)
+        _cippus.repair(source, target, fill=file.array, on_finding=tell, progress=telling(progress), **more)
     return found

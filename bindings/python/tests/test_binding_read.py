@@ -304,6 +304,30 @@ def test_open_files_and_arrays_are_not_pickled(sample):
             pickle.dumps(thing)
 
 
+class Bar:
+    """What tqdm has."""
+
+    total, n = None, 0
+
+    def update(self, n=1):
+        self.n += n
+
+
+def test_a_bar_shows_progress(sample, tmp_path):
+    a = sample("roman.asdf")["roman/data"]
+    bar = Bar()
+    a.read(progress=bar)
+    assert bar.n == bar.total == a.size
+    bar = Bar()
+    cippus.convert(a.file.path, tmp_path / "x.asdf", progress=bar)
+    assert bar.n == bar.total > 0
+    bar = Bar()
+    cippus.verify(a.file.path, deep=True, progress=bar)
+    assert bar.n > 0 and bar.total is None  # nobody knows before
+    with pytest.raises(TypeError, match="a bar with update"):
+        a.read(progress=3)
+
+
 def test_progress_is_told_and_stops(sample):
     a = sample("night.asdf")["image"]
     told = []
