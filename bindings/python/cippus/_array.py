@@ -51,6 +51,9 @@ class OrthogonalIndex:
     def __getitem__(self, key: Any) -> Any:
         return _index.orthogonal(self._array, key)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array.file._write_array(self._array, key, value, True)
+
 
 class Array(_cippus.Array):
     """An array in a file. `a[...]` reads into numpy arrays, and only what is asked for; `a["x"]` is the array of a

@@ -179,8 +179,8 @@ class File(_cippus.File, Mapping[str, Any]):
         """Gives what is at `source` the path `target`."""
         self._changes().move(source, target, replace)
 
-    def _write_array(self, array: Array, key: Any, value: Any) -> None:
-        self._changes().write(array, key, value)
+    def _write_array(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
+        self._changes().write(array, key, value, orthogonal)
 
     def _append_array(self, array: Array, rows: Any) -> None:
         self._changes().append(array, rows)

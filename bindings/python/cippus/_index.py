@@ -27,7 +27,7 @@ def _as_array(item: Any) -> Any:
     return array
 
 
-def _items(key: Any, ndim: int) -> list[Any]:
+def items_of(key: Any, ndim: int) -> list[Any]:
     """The items with arrays for lists, the ellipsis written out as slices, one for each axis; one that stands for no
     axis stays, as numpy's indices on its two sides are apart all the same."""
     items = [
@@ -78,7 +78,7 @@ def _unsigned(index: Any, axis: int, n: int) -> Any:
     return index.astype(np.int64)
 
 
-def _runs(rows: Any) -> Iterator[tuple[int, slice]]:
+def runs(rows: Any) -> Iterator[tuple[int, slice]]:
     """(where it goes, what is read) for each run of neighbours among rising row numbers."""
     if len(rows):
         ends = np.flatnonzero(np.diff(rows) != 1) + 1
@@ -92,34 +92,44 @@ def _read_rows(array: Any, rows: list[Any]) -> Any:
         return array._read(tuple(rows), None, False, None)
     lengths = [len(range(*r.indices(n))) if isinstance(r, slice) else len(r) for r, n in zip(rows, array.shape)]
     box = np.empty((*lengths, *array.shape[len(rows) :]), array.dtype)
-    parts = [[(None, r)] if isinstance(r, slice) else list(_runs(r)) for r in rows]
+    parts = [[(None, r)] if isinstance(r, slice) else list(runs(r)) for r in rows]
     for run in itertools.product(*parts):
         where = tuple(slice(None) if at is None else slice(at, at + r.stop - r.start) for at, r in run)
         array._read(tuple(r for _, r in run), box[where], False, None)
     return box
 
 
-def orthogonal(array: Any, key: Any) -> Any:
-    """Each item for its own axis: integers, slices, lists of integers or booleans of one axis."""
-    items = [item for item in _items(key, len(array.shape)) if item is not Ellipsis]
+def rows_of(key: Any, shape: tuple[int, ...]) -> list[Any]:
+    """For each axis a slice, or an integer array of one axis or none."""
     rows: list[Any] = []
-    back: list[Any] = []
-    for axis, item in enumerate(items):
+    for axis, item in enumerate(i for i in items_of(key, len(shape)) if i is not Ellipsis):
         if item is None:
             raise IndexError("oindex takes no new axes")
-        n = array.shape[axis]
         if isinstance(item, slice):
-            rows.append(slice(None) if item.step not in (None, 1) else item)
-            back.append(item if item.step not in (None, 1) else slice(None))
+            rows.append(item)
             continue
         if item.ndim > 1:
             raise IndexError("oindex takes arrays of one axis")
         if item.dtype.kind == "b":
             if item.ndim == 0:
                 raise IndexError(_WORDS)
-            _check_bool(item, axis, array.shape)
+            _check_bool(item, axis, shape)
             item = np.flatnonzero(item)
-        found, inverse = np.unique(_wrapped(item, axis, n), return_inverse=True)
+        rows.append(_wrapped(item, axis, shape[axis]))
+    return rows
+
+
+def orthogonal(array: Any, key: Any) -> Any:
+    """Each item for its own axis: integers, slices, lists of integers or booleans of one axis."""
+    items = rows_of(key, array.shape)
+    rows: list[Any] = []
+    back: list[Any] = []
+    for item in items:
+        if isinstance(item, slice):
+            rows.append(slice(None) if item.step not in (None, 1) else item)
+            back.append(item if item.step not in (None, 1) else slice(None))
+            continue
+        found, inverse = np.unique(item, return_inverse=True)
         rows.append(found)
         back.append(inverse.reshape(item.shape) if item.ndim else 0)
     if any(isinstance(r, slice) and b != slice(None) for r, b in zip(rows, back)):
@@ -198,7 +208,7 @@ class _Key:
 
 def advanced(array: Any, key: Any) -> Any:
     """numpy's reading of integer and boolean arrays."""
-    items = _items(key, len(array.shape))
+    items = items_of(key, len(array.shape))
     k = _Key(items, array.shape)
     if not k.index:  # True and False alone
         rest = array._read(tuple(k.slices[a] for a in sorted(k.slices)), None, False, None)

@@ -7,12 +7,10 @@ from typing import Any, Optional, SupportsIndex
 
 import numpy as np
 
-from . import _cippus
+from . import _assign, _cippus
 from ._array import Array
 from ._tree import Seq, escape
 from ._yaml import flow
-
-_BASIC = (int, np.integer, slice, type(None), type(Ellipsis))
 
 
 def options_of(options: Optional[Mapping[str, Any]]) -> Optional[tuple[bytes, ...]]:
@@ -39,10 +37,6 @@ def _dtype_text(dtype: Any) -> str:
 
 def _lengths(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
-
-
-def _is_basic(item: Any) -> bool:
-    return isinstance(item, _BASIC) and not isinstance(item, bool)
 
 
 def _is_array(value: Any) -> bool:
@@ -87,17 +81,17 @@ class Slab:
     def __setitem__(self, key: Any, value: Any) -> None:
         """As numpy assigns, by integers and slices without steps."""
         start, stop = self._box(key)
-        shape = _dummy(self.shape)[key].shape
+        shape = _assign.dummy(self.shape)[key].shape
         data = np.asarray(value)
         if data.shape != shape or data.dtype != self.dtype or not data.flags.c_contiguous:
-            data = _filled(shape, self.dtype, data)
-        self._slab.write(start, stop, data.reshape(-1).view("u1") if data.dtype.kind in "mM" else data)
+            data = np.ascontiguousarray(_assign.filled(shape, self.dtype, data))
+        self._slab.write(start, stop, _assign.as_bytes(data))
 
     def _box(self, key: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         items = key if isinstance(key, tuple) else (key,)
-        if not all(_is_basic(i) and i is not None for i in items):
+        if not _assign.is_basic(items) or any(i is None for i in items):
             raise IndexError("parts of a slab are named by integers and slices")
-        _dummy(self.shape)[key]  # numpy's exceptions
+        _assign.dummy(self.shape)[key]  # numpy's exceptions
         rest = self.ndim - sum(i is not Ellipsis for i in items)
         at = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
         start, stop = [], []
@@ -257,24 +251,38 @@ class Edit(_Target):
             self.commit()  # a path is taken until then
         super().put(path, value, **options)
 
-    def write(self, array: Array, key: Any, value: Any) -> None:
-        if array._field_name is not None:
-            raise TypeError("fields are written with their records")
-        dtype = array.dtype
-        items = key if isinstance(key, tuple) else (key,)
-        if all(map(_is_basic, items)):
-            if self._comes_as_stored(value, dtype):
-                self._begin().write_array(array.path, _selection(items, array.shape), value)
-                return
-            shape = _dummy(array.shape)[key].shape
-            self._begin().write(array.path, _selection(items, array.shape), _filled(shape, dtype, value))
+    def write(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
+        if isinstance(key, str):
+            self.write(array[key], ..., value)
             return
-        axes = [np.broadcast_to(np.arange(n).reshape(-1, *[1] * (array.ndim - i - 1)), array.shape) for i, n in enumerate(array.shape)]
-        coords = [axis[key] for axis in axes]
-        values = _filled(coords[0].shape, dtype, value).reshape(-1)
-        last = {point: i for i, point in enumerate(zip(*(c.reshape(-1).tolist() for c in coords)))}
-        for point, i in last.items():
-            self._begin().write(array.path, "[" + ", ".join(map(str, point)) + "]", values[i : i + 1])
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            whole = _assign.filled(array.shape, array.dtype[key], value)
+            for name in key:
+                self.write(array[name], ..., whole[name])
+            return
+        to = _assign.Target(array, self._begin)
+        if not orthogonal and _assign.is_basic(key) and self._comes_as_stored(value, to.dtype):
+            self._begin().write_array(to.path, _assign.selection(_assign.items_of(key), to.shape), value)
+            return
+        if isinstance(value, Array):
+            value = value.read(mask=True) if value.is_masked else value.read()
+        if np.ma.is_masked(value):
+            self._write_masked(to, key, value, orthogonal)
+        else:
+            (_assign.assign_orthogonal if orthogonal else _assign.assign)(to, key, value)
+
+    def _write_masked(self, to: _assign.Target, key: Any, value: Any, orthogonal: bool) -> None:
+        """Missing elements become what the array has in their place; the library knows what that is."""
+        if orthogonal or not _assign.is_basic(key):
+            raise TypeError("masked elements are assigned by integers and slices only")
+        chosen = np.ma.empty(_assign.dummy(to.shape)[key].shape, to.dtype)
+        chosen[...] = value
+        with create(format="asdf") as w:
+            w["x"] = chosen
+        from ._file import open
+
+        with open(w.getvalue()) as file:
+            self._begin().write_array(to.path, _assign.selection(_assign.items_of(key), to.shape), file["x"])
 
     def _comes_as_stored(self, value: Any, dtype: Any) -> bool:
         """Whether it is an array of another file whose chunks may go over as they are."""
@@ -294,7 +302,7 @@ class Edit(_Target):
         shape = (1, *rows.shape) if rows.ndim == array.ndim - 1 else rows.shape
         if len(shape) != array.ndim or shape[1:] != array.shape[1:]:
             raise ValueError(f"could not append rows of shape {rows.shape} to an array of shape {array.shape}")
-        self._begin().write(array.path, None, _filled(shape, array.dtype, rows))
+        self._begin().write(array.path, None, _assign.as_bytes(_assign.filled(shape, array.dtype, rows)))
 
     def resize(self, array: Array, shape: Any) -> None:
         self._begin().resize(array.path, _lengths(shape))
@@ -320,35 +328,6 @@ class Edit(_Target):
         change, self._open = self._open, None
         if change is not None:
             change.abort()
-
-
-def _dummy(shape: tuple[int, ...]) -> Any:
-    return np.broadcast_to(np.zeros((), "u1"), shape)
-
-
-def _filled(shape: tuple[int, ...], dtype: Any, value: Any) -> Any:
-    """As numpy assigns: broadcast and cast."""
-    data = np.empty(shape, dtype)
-    data[...] = value
-    return data
-
-
-def _selection(items: tuple[Any, ...], shape: tuple[int, ...]) -> str:
-    """A basic key, which numpy has taken, as the library's text; new axes change nothing in what is packed."""
-    taken = sum(i is not None and i is not Ellipsis for i in items)
-    words, axis = [], 0
-    for item in items:
-        if item is Ellipsis:
-            words += [":"] * (len(shape) - taken)
-            axis += len(shape) - taken
-        elif isinstance(item, slice):
-            start, stop, step = item.indices(shape[axis])
-            words.append(f"{start}:{stop if stop >= 0 else ''}:{step}" if len(range(start, stop, step)) else "0:0")
-            axis += 1
-        elif item is not None:
-            words.append(str(int(item)))
-            axis += 1
-    return "[" + ", ".join(words) + "]"
 
 
 def create(path: Any = None, *, format: Optional[str] = None, options: Optional[Mapping[str, Any]] = None, **more: Any) -> Writer:

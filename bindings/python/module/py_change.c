@@ -321,6 +321,38 @@ static PyObject *change_write(PyObject *self, PyObject *args)
     return done;
 }
 
+static cip_status read_now(cip_edit *e, const char *path, const char *selection,
+                           const Py_buffer *out, cip_err *err)
+{
+    static char nothing;
+    const cip_read_args args = {
+        .size = sizeof args,
+        .selection = selection,
+        .dst = out->len != 0 ? out->buf : &nothing,
+        .dst_nbytes = (size_t)out->len,
+    };
+    return cip_edit_read(e, path, &args, err);
+}
+
+/* read(path, selection, out): as the changes so far have them, packed, of the array's dtype */
+static PyObject *change_read(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path, *selection;
+    Py_buffer out;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    PyObject *done = NULL;
+    if (!PyArg_ParseTuple(args, "ssw*", &path, &selection, &out))
+        return NULL;
+    if (begin_edit(c)) {
+        Py_BEGIN_ALLOW_THREADS status = read_now(c->e, path, selection, &out, &err);
+        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
+    }
+    PyBuffer_Release(&out);
+    return done;
+}
+
 static cip_status edit_array(cip_edit *e, const char *path, const char *selection,
                              const cip_array *from, cip_err *err)
 {
@@ -463,6 +495,7 @@ static PyMethodDef methods[] = {
     { "write", change_write, METH_VARARGS, NULL },
     { "write_array", change_write_array, METH_VARARGS, NULL },
     { "declare", cippy_declare, METH_VARARGS, NULL },
+    { "read", change_read, METH_VARARGS, NULL },
     { "resize", change_resize, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
