@@ -27,7 +27,7 @@ ALLOWED = {  # layer of src/: the layers it may include, itself apart
     "core": BELOW_SPACE | {"space", "format"},
 }
 ROOMS = {  # folders of a layer: the rooms that each may include, itself apart
-    "core": {"commit": set(), "reading": set(), "writing": {"commit", "reading"}},
+    "core": {"commit": set(), "reading": set(), "comparing": {"reading"}, "writing": {"commit", "reading"}},
     "format/asdf": {
         "chain": set(),
         "file": {"chain"},

@@ -8,6 +8,7 @@
 #include "cippus/cast.h"
 #include "cippus/chunk.h"
 #include "cippus/convert.h"
+#include "cippus/diff.h"
 #include "cippus/dtype.h"
 #include "cippus/edit.h"
 #include "cippus/error.h"

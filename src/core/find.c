@@ -58,6 +58,23 @@ static bool fits_or_any(const char *pattern, const char *text)
     return pattern == NULL || (text != NULL && fits(pattern, text));
 }
 
+bool cip_path_fits_above(const char *pattern, const char *path)
+{
+    char start[1024];
+    if (fits(pattern, path))
+        return true;
+    for (const char *p = path; (p = strchr(p, '/')) != NULL; p++) {
+        const size_t n = (size_t)(p - path);
+        if (n >= sizeof start)
+            return false;
+        memcpy(start, path, n);
+        start[n] = '\0';
+        if (fits(pattern, start))
+            return true;
+    }
+    return false;
+}
+
 /* --- quantities --------------------------------------------------------------------------------
  */
 

@@ -80,6 +80,8 @@ const cip_format *cip_format_to_write(const char *name, const char *path, const 
 const cip_array *cip_file_whole(const cip_file *f);
 /* The array that is listed by this very path, of `len` bytes, or NULL. */
 const cip_array *cip_file_array_at(const cip_file *f, const char *path, size_t len);
+/* Whether a path, or that of something it lies in, fits a pattern of cip_file_next_array. */
+bool cip_path_fits_above(const char *pattern, const char *path);
 /* The first array that the node describes, or NULL. */
 const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node);
 

@@ -81,7 +81,7 @@ OPTIONAL_OF = {
     ("cip_read_shape", "nbytes"), ("cip_stat", "args"), ("cip_export", "args"),
     ("cip_edit_defrag", "fn"), ("cip_put_filled", "value"), ("cip_append", "path"),
     ("cip_selection_parse", "text"), ("cip_tree_find", "path"), ("cip_tree_find", "tag"),
-    ("cip_file_next_array", "pattern"),
+    ("cip_file_next_array", "pattern"), ("cip_diff", "ndifferences"),
 }
 REQUIRED_OF = {("cip_edit_range", "selection")}
 # The only array of the file: changes of data, which know it by NULL too.

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What differs between two files. */
+#ifndef CIPPUS_DIFF_H
+#define CIPPUS_DIFF_H
+
+#include "cippus/file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cip_diff_kind {
+    CIP_DIFF_ONLY_A = 1,    /* a node or array that the second file does not have */
+    CIP_DIFF_ONLY_B = 2,    /* or the first */
+    CIP_DIFF_TYPE = 3,      /* nodes of two types: a list and a string, 1 and 1.0 */
+    CIP_DIFF_VALUE = 4,     /* scalars of one type */
+    CIP_DIFF_TAG = 5,       /* tags of nodes */
+    CIP_DIFF_DTYPE = 6,     /* of arrays; the byte order is no difference */
+    CIP_DIFF_SHAPE = 7,     /* of arrays, whose elements are then not compared */
+    CIP_DIFF_DATA = 8,      /* elements */
+    CIP_DIFF_UNREADABLE = 9 /* an array that cannot be read in one of them, so not compared */
+} cip_diff_kind;
+
+/** One difference. All is borrowed and lives until the callback returns. */
+typedef struct cip_difference {
+    cip_diff_kind kind;
+    cip_status code;  /* of UNREADABLE: why */
+    const char *path; /* of the node, array or field of records in the first file (ONLY_B: in the
+                         second) */
+    const char *text; /* one line without the path, no trailing dot: "1 and 2" */
+    /* of DATA: */
+    uint64_t nelem;       /* elements compared */
+    uint64_t ndiffer;     /* of which differ, those included that one file alone has as missing */
+    int ndim;             /* of the array, the axes of a field's sub-array behind */
+    const int64_t *first; /* ndim indices of the first that differs, in C order; of other kinds NULL
+                           */
+    double max_abs;       /* the largest |a - b| among those that differ, and neither is NaN; NaN
+                             when there are none, or they are no numbers */
+    double max_rel;       /* the largest |a - b| / |b|, where b is finite and not 0; or NaN */
+} cip_difference;
+
+/** Called for each difference, in the order of the first file's tree and then of its arrays. A
+ * nonzero result stops with CANCELLED. */
+typedef int cip_difference_fn(void *user, const cip_difference *difference);
+
+typedef struct cip_diff_options {
+    size_t size; /* sizeof(cip_diff_options) */
+    /** Numbers are equal where |a - b| <= atol + rtol * |b|, in float64, as numpy.isclose has it.
+     * Both 0: where they are the same number. At most DBL_MAX, no NaN, not negative. */
+    double rtol, atol;
+    const char *const *ignore; /* nignore patterns of paths, as for cip_file_next_array(): what fits
+                                  one is not compared, nor what is below it */
+    size_t nignore;
+    const char *path_a; /* this node, array or field of the first file alone; NULL: all */
+    const char *path_b; /* is compared with this of the second; NULL: the same path */
+    bool ignore_tags;
+    bool bookkeeping;  /* also what tells how either file came about, and how it stores its array
+                          (cip_tree_is_own()) */
+    uint64_t max_told; /* so many differences are told, the others counted; 0: 1000 */
+    cip_difference_fn *on_difference; /* NULL: nobody is told */
+    cip_progress_fn *progress;        /* told bytes compared, of the first file's arrays; NULL: not
+                                         wanted */
+    void *user;                       /* of both */
+} cip_diff_options;
+
+#define CIP_DIFF_OPTIONS(...) CIP_OPTIONS(cip_diff_options, __VA_ARGS__)
+
+/** Compares two open files of any formats, reading every array. Trees are compared node by node:
+ * mappings whatever the order of their keys, lists item by item, scalars by type and value (0x10 is
+ * 16, but 1 is not 1.0, unless there is a tolerance). Arrays are compared by dtype, shape and
+ * elements, but not by how they are stored: chunks, codecs, byte order. NaN equals NaN, -0.0 is
+ * 0.0, what is missing equals what is missing; numbers of two dtypes are compared by value, records
+ * field by field, by name. Trees are not compared between two formats (each keeps metadata in ways
+ * of its own) unless `path_a` says which nodes; and there, where each file has one array, these are
+ * compared whatever their paths.
+ * *ndifferences (may be NULL): how many there are, told or not. OK also when there are some. An
+ * array that is damaged is a difference (UNREADABLE), of a file with itself too. Fails with
+ * NOT_FOUND for a path that a file does not have, ARG, LIMIT (a tree with more nodes than
+ * cip_limits.max_expansion), IO, NOMEM, CANCELLED. */
+CIP_API cip_status cip_diff(const cip_file *a, const cip_file *b, const cip_diff_options *opts,
+                            uint64_t *ndifferences, cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
