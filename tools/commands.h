@@ -10,6 +10,7 @@ int cmd_append(const opts *o);
 int cmd_cat(const opts *o);
 int cmd_convert(const opts *o);
 int cmd_defrag(const opts *o);
+int cmd_diff(const opts *o);
 int cmd_edit(const opts *o);
 int cmd_explode(const opts *o);
 int cmd_freeze(const opts *o);

@@ -2,6 +2,7 @@
  * Parsing of the command line by table. */
 #include "opts.h"
 
+#include <float.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,18 @@ const opt_row opt_rows[] = {
     FLAG("sidecar", sidecar, "keep checkpoints for windows into compressed blocks beside the file"),
     FLAG("check", check, "compare each block with its stored checksum before its data are given"),
     FLAG("no-check", no_check, "read blocks that are not what their checksums say, too"),
+    { "rtol", "X", "numbers are equal within X times that of B, and --atol (default 0)", OPT_NUMBER,
+      offsetof(opts, rtol), NULL },
+    { "atol", "X", "numbers are equal within X (default 0: exactly)", OPT_NUMBER,
+      offsetof(opts, atol), NULL },
+    TEXT("ignore", "PATH", ignore,
+         "this node or array is not compared; `*` is any text in a step, `**` any text; several "
+         "times"),
+    FLAG("ignore-tags", ignore_tags, "tags are not compared"),
+    FLAG("bookkeeping", bookkeeping,
+         "compare also what tells how each file came about (asdf_library, history)"),
+    { "most", "N", "print at most N differences, and count the others (default 1000)", OPT_SIZE,
+      offsetof(opts, most), NULL },
     FLAG("deep", deep, "decode every chunk and read every array too"),
     TEXT("format", "NAME", format,
          "the output's format, as --version lists them (default: by its name)"),
@@ -290,6 +303,16 @@ static int add_shards(const char *text, opts *o)
     return 0;
 }
 
+/* A number that is not negative, as `1e-6`. */
+static bool parse_tolerance(const char *text, double *out)
+{
+    char *end;
+    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
+        return false;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && *out <= DBL_MAX;
+}
+
 static int set_value(const command *c, const opt_row *row, const char *text, opts *o)
 {
     char *at = (char *)o + row->at;
@@ -306,8 +329,13 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
             o->paths[o->npath++] = text;
         if (row->at == offsetof(opts, name))
             o->names[o->nname++] = text;
+        if (row->at == offsetof(opts, ignore))
+            o->ignores[o->nignore++] = text;
         return 0;
     }
+    if (row->kind == OPT_NUMBER)
+        return parse_tolerance(text, (double *)(void *)at) ? 0
+                                                           : wrong_value(c, row, "a number", text);
     if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
         (row->kind == OPT_INDEX && n > INT64_MAX))
         return wrong_value(c, row, "a number", text);
@@ -382,13 +410,14 @@ static bool make_room(int argc, char **argv, opts *o)
         for (const char *p = argv[i]; (p = strchr(p, ':')) != NULL; p++)
             nshard++;
     }
-    nbytes += (4 * n + nshard) * sizeof *o->pos;
+    nbytes += (5 * n + nshard) * sizeof *o->pos;
     o->pos = calloc(1, nbytes);
     if (o->pos == NULL)
         return false;
     o->paths = o->pos + n;
     o->names = o->paths + n;
-    o->format_options = o->names + n;
+    o->ignores = o->names + n;
+    o->format_options = o->ignores + n;
     o->shards = o->format_options + n;
     o->text = (char *)(o->shards + nshard);
     return true;

@@ -50,6 +50,12 @@ typedef struct opts {
     const char *name;                              /* convert */
     const char **names;                            /* convert: every --name, in order */
     size_t nname;                                  /* convert */
+    double rtol, atol;                             /* diff */
+    const char *ignore;                            /* diff */
+    const char **ignores;                          /* diff: every --ignore, in order */
+    size_t nignore;                                /* diff */
+    bool ignore_tags, bookkeeping;                 /* diff */
+    uint64_t most;                                 /* diff */
     bool bare;                                     /* explode */
     uint32_t wait;                                 /* updates: seconds */
     const char *history;                           /* updates */
@@ -60,7 +66,15 @@ typedef struct opts {
 
 /* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none
  * follows; the key of `option` is in its value. */
-typedef enum opt_kind { OPT_FLAG, OPT_TEXT, OPT_COUNT, OPT_INDEX, OPT_SIZE, OPT_FORMAT } opt_kind;
+typedef enum opt_kind {
+    OPT_FLAG,
+    OPT_TEXT,
+    OPT_COUNT,
+    OPT_INDEX,
+    OPT_SIZE,
+    OPT_NUMBER,
+    OPT_FORMAT
+} opt_kind;
 
 typedef struct opt_row {
     const char *name; /* without the dashes */

@@ -60,6 +60,17 @@ def test_findings(cippus, tmp_path):
     assert check("verify", cippus.run("verify", "--json", tmp_path / "x", status=1))[0]["severity"] == "fatal"
 
 
+def test_differences(cippus, tmp_path):
+    for a in (p for p in SAMPLES if p.name != "early.asdf"):
+        assert check("diff", cippus.run("diff", "--json", a, a))["count"] == 0
+    early = next(p for p in SAMPLES if p.name == "early.asdf")
+    assert check("diff", cippus.run("diff", "--json", early, early, status=1))["differences"][0]["code"] == "unsupported"
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
+    np.save(tmp_path / "b.npy", np.full((2, 3), np.nan))
+    found = check("diff", cippus.run("diff", "--json", tmp_path / "a.npy", tmp_path / "b.npy", status=1))["differences"]
+    assert found[0]["first"] == [0, 0] and found[0]["max_abs"] == "NaN"
+
+
 def test_what_has_no_number_is_a_string(cippus, tmp_path):
     np.save(tmp_path / "a.npy", np.array([np.nan, np.inf, -np.inf, 1.5]))
     entry = check("stat", cippus.run("stat", "--json", tmp_path / "a.npy"))[0]
@@ -85,7 +96,7 @@ PLANS = {
     "edit": "night.asdf",
     "defrag": "night.asdf",
 }
-OTHERS = {"info", "ls", "tree", "stat", "verify", "convert", "recover", "repair"}
+OTHERS = {"info", "ls", "tree", "stat", "verify", "convert", "diff", "recover", "repair"}
 
 
 @pytest.mark.parametrize("verb", PLANS)

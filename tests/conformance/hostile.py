@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every hostile file ends as the corpus says, and as hostile.golden records: a change is seen.
+"""Every hostile file ends as the corpus says, and as hostile.golden records: a change is seen. `diff` of it with itself ends as well.
 
 usage: tests/conformance/hostile.py COMMAND [--update]
 
@@ -101,11 +101,22 @@ def verify_fails(command, case, folder):
     return subprocess.run(argv, capture_output=True).returncode in (1, 3)
 
 
+def diff_of_itself(command, case, folder):
+    """None, or how it went wrong: there may be differences, as what cannot be read is none's equal."""
+    file = str(folder / case["file"])
+    try:
+        done = subprocess.run([command, "diff", file, file], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "diff: not done after 60 s"
+    return None if done.returncode in (0, 1, 3) else f"diff: status {done.returncode}: {done.stderr[-400:]}"
+
+
 def one(command, case, folder):
     path, status, digest, text = run(command, case, folder)
     wrong = judge(case, status, digest, text)
     if not wrong and case.get("verify") == "error" and not verify_fails(command, case, folder):
         wrong = "verify finds nothing"
+    wrong = wrong or diff_of_itself(command, case, folder)
     name = f"{case['file']} {path or '.'}"
     return name, f"{name} {status} {digest[:16] if status == 0 else status_name(text)}" if digest else name, wrong
 
