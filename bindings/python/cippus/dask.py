@@ -324,6 +324,18 @@ def _exists(target: str) -> _errors.Error:
     return _errors._again(_errors.ExistsError, "it exists; overwrite=True replaces it", "", None, target)
 
 
+def _link(made: str, target: str) -> None:
+    try:
+        os.link(made, target)
+        os.unlink(made)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise _exists(target) from None
+        os.rename(made, target)
+
+
 def _take_name(made: str, target: str, overwrite: bool) -> None:
     """In one step, and never over what must not go."""
     if os.path.isdir(made):
@@ -334,13 +346,11 @@ def _take_name(made: str, target: str, overwrite: bool) -> None:
         else:
             raise _exists(target)
     elif overwrite:
+        if os.path.exists(target):
+            shutil.copymode(target, made)
         os.replace(made, target)
     else:
-        try:
-            os.link(made, target)
-        except FileExistsError:
-            raise _exists(target) from None
-        os.unlink(made)
+        _link(made, target)
     folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
@@ -406,7 +416,7 @@ def to_file(
     workers see; of formats with chunks it is encoded there. The last task puts the parts together, and the target is there with all
     that belongs into it, or it is not. Where blocks and stored chunks do not end together the array is cut anew, or chunks are
     taken that do. Other keywords are those of cippus.create(). Gives the path, or with `compute=False` a dask.delayed value of it."""
-    target = os.path.abspath(os.fspath(path))
+    target = os.path.realpath(os.fspath(path))  # a link stays
     if not isinstance(arrays, Mapping):
         arrays = {name: arrays}
     _checked(arrays)

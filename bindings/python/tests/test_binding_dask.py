@@ -180,6 +180,30 @@ def test_what_is_there_stays(tmp_path):
         assert f.array[...].sum() == 100
 
 
+def test_links_and_modes_stay(tmp_path):
+    real, link = tmp_path / "real.b2nd", tmp_path / "link.b2nd"
+    real.write_bytes(b"old")
+    real.chmod(0o640)
+    link.symlink_to(real.name)
+    cd.to_file(da.ones((10, 10), chunks=5), link, overwrite=True)
+    assert link.is_symlink() and real.stat().st_mode & 0o777 == 0o640
+    assert cd.from_file(real).sum().compute() == 100
+
+
+def test_without_links(tmp_path, monkeypatch):
+    def link(a, b):
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", link)
+    cd.to_file(da.ones((10, 10), chunks=5), tmp_path / "x.b2nd")
+    assert cd.from_file(tmp_path / "x.b2nd").sum().compute() == 100
+    later = cd.to_file(da.ones(3), tmp_path / "y.b2nd", compute=False)
+    (tmp_path / "y.b2nd").write_bytes(b"mine")
+    with pytest.raises(FileExistsError):
+        later.compute(scheduler="sync")
+    assert (tmp_path / "y.b2nd").read_bytes() == b"mine"
+
+
 @pytest.mark.parametrize("extension", ["b2nd", "asdf", "bcolz"])
 def test_what_fails_leaves_nothing(tmp_path, extension):
     def broken(block, block_id=None):
