@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RawArray files by the three functions of the RawArray document's own Python binding (`import cippus.ra as ra`).
+
+Shapes are the stored dimensions, as there, in Julia and in Matlab, so that `a[i, j]` is the same element everywhere; `cippus.open()`
+has them reversed, in C order over the same bytes.
+"""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ._file import open as _open
+from ._write import create as _create
+
+_TYPES = ("user", "int", "uint", "float", "complex")
+
+
+def read(filename: str | os.PathLike[str]) -> Any:
+    """The array; of elements of a type of somebody's own the bytes as they are."""
+    with _open(filename, format="rawarray") as file:
+        found = file.array.read()
+    return found.tobytes() if found.dtype.kind == "V" else found.transpose()
+
+
+def write(data: Any, filename: str | os.PathLike[str]) -> None:
+    """Writes an array, in the byte order that it has; what is no number (booleans, texts, records) as elements of a type of
+    its own. A file that is there is replaced once the new one is complete."""
+    data = np.asarray(data)
+    big = data.dtype.str[0] == ">"
+    if data.dtype.kind not in "iufc":
+        data = np.ascontiguousarray(data).reshape(data.shape).view(f"V{data.dtype.itemsize}")
+    with _create(filename, format="rawarray", overwrite=True, byteorder="big" if big else "little") as w:
+        w[""] = data.transpose()
+
+
+def query(filename: str | os.PathLike[str]) -> str:
+    """What the header says, as YAML."""
+    with _open(filename, format="rawarray") as file:
+        h = file.tree
+        lines = ["---", f"name: {os.fspath(filename)}", f"endian: {'big' if h['flags'] & 1 else 'little'}"]
+        lines += [f"type: {_TYPES[h['eltype']]}{8 * h['elbyte']}", f"size: {h['size']}", f"dimension: {len(h['dims'])}"]
+        lines += ["shape:", *(f"  - {n}" for n in h["dims"]), "..."]
+    return "\n".join(lines)
