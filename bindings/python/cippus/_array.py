@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Optional, SupportsIndex
 import numpy as np
 
 from . import _cippus, _index
+from ._attrs import Attrs
 from ._progress import Progress, telling
 
 
@@ -86,7 +87,18 @@ class Array(_cippus.Array):
         return self._storage[3]
 
     @property
+    def blocks(self) -> Optional[tuple[int, ...]]:
+        """The shape of the blocks in its chunks that are decoded alone (Blosc2's n-d arrays), or None."""
+        return self.chunk(0).block if self.chunks is not None and self._field_name is None and self.nchunks else None
+
+    @property
+    def attrs(self) -> Attrs:
+        """What the file says of it besides: see Attrs."""
+        return Attrs(self)
+
+    @property
     def codec(self) -> str:
+        """What its chunks are encoded with, filters included, as far as the file says it for all of them."""
         return self._storage[1]
 
     @property

@@ -16,7 +16,8 @@ class Error(Exception):
     part: str = ""
 
     def __str__(self) -> str:
-        place = [str(self.path)] if self.path not in (None, "") else []
+        known = self.path in (None, "") or f"'{self.path}'" in self.text
+        place = [] if known else [str(self.path)]
         place += [self.part] if self.part and self.part != str(self.path) else []
         place += [f"offset {self.offset}"] if self.offset is not None else []
         return ": ".join([", ".join(place), self.text] if place else [self.text])

@@ -197,27 +197,38 @@ static PyObject *array_storage(PyObject *self, void *unused)
     return storage;
 }
 
-/* Its description in the tree, as a node: without the look that sees an array in it. */
+/* A mapping of the tree (None for anything else) without the look that sees an array in it. */
+static PyObject *mapping(cippy_array *a, const cip_node *node)
+{
+    if (cip_node_kind(node) != CIP_NODE_MAP)
+        return Py_NewRef(Py_None);
+    cippy_node *n = (cippy_node *)PyType_GenericAlloc((PyTypeObject *)a->file->state->map_class, 0);
+    if (n != NULL) {
+        n->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
+        n->node = node;
+        n->generation = a->generation;
+    }
+    return (PyObject *)n;
+}
+
 static PyObject *array_node(PyObject *self, void *unused)
 {
     (void)unused;
     cippy_array *a = (cippy_array *)self;
     if (!cippy_array_enter(a))
         return NULL;
-    const cip_node *node = cip_array_node(a->array);
-    PyObject *found = NULL;
-    if (cip_node_kind(node) != CIP_NODE_MAP) {
-        found = Py_NewRef(Py_None);
-    } else {
-        cippy_node *n =
-            (cippy_node *)PyType_GenericAlloc((PyTypeObject *)a->file->state->map_class, 0);
-        if (n != NULL) {
-            n->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
-            n->node = node;
-            n->generation = a->generation;
-        }
-        found = (PyObject *)n;
-    }
+    PyObject *found = mapping(a, cip_array_node(a->array));
+    cippy_leave(a->file);
+    return found;
+}
+
+static PyObject *array_parent(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_array *a = (cippy_array *)self;
+    if (!cippy_array_enter(a))
+        return NULL;
+    PyObject *found = mapping(a, cip_array_parent(a->file->file, a->array));
     cippy_leave(a->file);
     return found;
 }
@@ -284,6 +295,8 @@ static PyGetSetDef getset[] = {
     { "file", array_file, NULL, "Its file.", NULL },
     { "path", array_path, NULL, "Its path in the tree.", NULL },
     { "node", array_node, NULL, "Its description in the tree, or None.", NULL },
+    { "parent", array_parent, NULL,
+      "The mapping that holds it in the tree, or None; of a quantity the quantity.", NULL },
     { "_storage", array_storage, NULL, NULL, NULL },
     { "_field_name", array_field_name, NULL, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL },

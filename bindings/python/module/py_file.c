@@ -141,8 +141,15 @@ static PyObject *look_up(cippy_file *f, const char *path)
     if (node != NULL)
         return cippy_value(f, node);
     const cip_array *a = cip_find_field(f->file, path, &field, &err);
+    if (a != NULL && field != NULL && *field != '\0') {
+        PyObject *of_field = cippy_array_new(f, a, field);
+        if (of_field != NULL || !PyErr_ExceptionMatches(PyExc_KeyError))
+            return of_field;
+        PyErr_Clear(); /* there is no such field */
+        Py_RETURN_NONE;
+    }
     if (a != NULL)
-        return cippy_array_new(f, a, field != NULL && *field != '\0' ? field : NULL);
+        return cippy_array_new(f, a, NULL);
     if (err.code == CIP_ERR_NOT_FOUND || err.code == CIP_ERR_ARG)
         Py_RETURN_NONE;
     return cippy_file_fail(f, (cip_status)err.code, &err);

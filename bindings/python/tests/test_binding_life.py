@@ -121,7 +121,7 @@ def test_a_child_reads_on_after_a_fork(sample):
 def use_everything(path, data):
     with cippus.open(path) as f:
         for array in f.arrays.values():
-            array[...], array[0], array.dtype, array.stored_dtype, array.shape, array._storage, repr(array), array.node
+            array[...], array[0], array.dtype, array.stored_dtype, array.shape, array._storage, repr(array), array.node, array.parent, dict(array.attrs), array.blocks
             if array.ndim:
                 array[[0, 1]], array[np.ones(array.shape, bool)], array.oindex[[1, 0]]
             if array.fields:
@@ -214,7 +214,7 @@ def look(path):
     with cippus.open(path) as f:
         repr(f), repr(f.tree), f.facts, f.findings, list(f)[:1000]
         for array in list(f.arrays.values())[:50]:
-            repr(array), array._repr_html_()
+            repr(array), array._repr_html_(), dict(array.attrs), array.blocks, array.parent
             if 0 <= array.nbytes <= 1 << 25:
                 array[...], array.read(mask=True)
                 if array.ndim and len(array):
