@@ -59,8 +59,9 @@ class File(_cippus.File, Mapping[str, Any]):
     tree describes by their own paths ("" of a file that is one array). Opened as "r+" it can be changed: what is
     assigned comes into the file by commit(), which close() and the end of a `with` do; an exception there drops it."""
 
-    __slots__ = ("__weakref__", "_edit")
+    __slots__ = ("__weakref__", "_edit", "_state")
     _edit: Optional[_write.Edit]
+    _state: tuple[Any, ...]  # of a remote file
 
     # --- reading
 
@@ -270,6 +271,8 @@ def open(
     opened = _cippus.open(
         kind, source, name, format, threads, checked, allow_external, force, sidecar, offset
     )
+    if isinstance(source, _fs.Remote):
+        opened._state = source.state
     if mode == "r+":
         opened._edit = _write.Edit(opened)
     return opened

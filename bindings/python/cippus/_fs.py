@@ -140,6 +140,10 @@ class Remote:
         if _is_archive(fs) and not self.is_folder:
             self._file = Reader(fs.open(path, "rb"))
 
+    @property
+    def state(self) -> tuple[Any, ...]:
+        return tuple(sorted((k, str(v)) for k, v in self._known.items()))
+
     def _size_of(self, info: dict[str, Any]) -> int:
         if self.is_folder:
             return 0

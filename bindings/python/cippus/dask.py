@@ -10,9 +10,7 @@ import math
 import os
 import shutil
 import socket
-import threading
 import uuid
-import weakref
 from collections.abc import Mapping
 from typing import Any, Optional
 
@@ -20,6 +18,7 @@ import numpy as np
 
 from . import _errors, _file
 from ._array import Array
+from ._reopen import opened, state_of
 from ._verbs import convert
 from ._write import create, packed
 
@@ -34,44 +33,7 @@ except ImportError as error:
 
 __all__ = ["from_file", "to_file"]
 
-# --- what a file is by now --------------------------------------------------------------------------------------
-
-
-def _stat(path: str) -> tuple[int, int, int]:
-    s = os.stat(path)
-    return s.st_ino, s.st_size, s.st_mtime_ns
-
-
-def _state(path: str) -> tuple[Any, ...]:
-    """Tells one content of a file, or of a folder with all that is in it, from another one."""
-    if not os.path.isdir(path):
-        return _stat(path)
-    return (_stat(path)[0], *sorted((entry.path[len(path) :], *_stat(entry.path)) for entry in _walk(path)))
-
-
-def _walk(path: str) -> Any:
-    with os.scandir(path) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _walk(entry.path)
-            elif not entry.name.startswith("."):
-                yield entry
-
-
 # --- reading ----------------------------------------------------------------------------------------------------
-
-_open_files: weakref.WeakValueDictionary[Any, Any] = weakref.WeakValueDictionary()
-_open_lock = threading.Lock()
-
-
-def _opened(path: str, state: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
-    """The file, which is open as long as anybody reads it: tasks that run at a time share it, and afterwards it is in nobody's way."""
-    key = (os.getpid(), path, state, options)
-    with _open_lock:
-        file = _open_files.get(key)
-        if file is None:
-            file = _open_files[key] = _file.open(path, **dict(options))
-        return file
 
 
 class Source:
@@ -81,21 +43,21 @@ class Source:
     def __init__(self, path: str, name: str, mask: bool, options: Mapping[str, Any]):
         self.path, self.name, self.mask = path, name, mask
         self.options = tuple(sorted(options.items()))
-        self.state = _state(path)
+        self.state = state_of(path)
         array = self._array()
         self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
         self.mask = mask and array.is_masked
 
     def _array(self) -> Array:
         self._check()
-        file = _opened(self.path, self.state, self.options)
+        file = opened(self.path, self.state, self.options)
         array = file.array if self.name == "" else file[self.name]
         if not isinstance(array, Array):
             raise TypeError(f"{self.path}: {self.name!r} is no array but a {type(array).__name__}")
         return array
 
     def _check(self) -> None:
-        if _state(self.path) != self.state:
+        if state_of(self.path) != self.state:
             text = "the file has changed since its dask array was made; call from_file() again"
             raise _errors._again(_errors.BusyError, text, "", None, self.path)
 
