@@ -35,8 +35,9 @@ test: setup
 quick: setup
 	@ALL=$(ALL) python3 scripts/test.py quick
 
-# ARGS goes to the benchmark's own command line.
+# ARGS goes to the benchmark's own command line. The rows of Python measure the package of this tree.
 bench: all setup-bench
+	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . -C build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
 
 # Every way to change a file, cut off at every point: crash points and images tried.

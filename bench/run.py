@@ -7,6 +7,7 @@ usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...]
 With --before, the contenders are this build and that of an earlier commit, in the folder DIR.
 """
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -268,15 +269,44 @@ def run_bloscpack(o, files, ours):
     return out
 
 
+PYTHON = {
+    "python-open": ("a leaf of a tree of 222,000 nodes, and files of 8 x 8 float32: open, read, close", 512),
+    "python-read": ("64 MiB of float32 opened and read whole", 4096),
+    "python-slices": ("16 MiB opened, then 200 windows of 100 x 100, 1000 elements one by one, 1000 in one call, 50 lines", 2048),
+    "python-write": ("64 MiB into a new file, not synced", 4096),
+}
+
+
+def run_python(row, o, files):
+    """Our Python package against others, in one process for each number of threads."""
+    text, side = PYTHON[row]
+    side = max(512, int(side * o.scale))
+    print(f"\n{row}: {text}; ms: ours, theirs, theirs / ours")
+    out = {}
+    for threads in ((1,) if row == "python-open" else (1, 2)):
+        argv = [HERE / "bench_python.py", row, o.build.resolve() / "bench-data/python", files["tree"].resolve(), o.rounds, threads, side]
+        env = {**os.environ, "BLOSC_NTHREADS": str(threads)}  # HDF5's filter of Blosc asks for it
+        with subprocess.Popen([sys.executable, *map(str, argv)], stdout=subprocess.PIPE, text=True, env=env) as process:
+            for line in process.stdout:
+                name, best = json.loads(line)
+                ours = best.pop("cippus")
+                pairs = "".join(f"  {who} {ns / 1e6:9.3f} {ns / ours:6.2f}" for who, ns in best.items())
+                print(f"  {threads}t {name:21} {ours / 1e6:9.3f}{pairs}", flush=True)
+                out[f"{name} {threads}t"] = {"cippus": ours, **best}
+        if process.returncode != 0:
+            sys.exit(f"bench: {row} failed")
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
     ap.add_argument("--before", type=pathlib.Path)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "b2nd-update", "bloscpack"]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "b2nd-update", "bloscpack", *PYTHON]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
-    ap.add_argument("--cpu", action="store_true", help="rows blosc and b2nd*: processor time in place of the clock's")
+    ap.add_argument("--cpu", action="store_true", help="rows blosc, b2nd* and python-*: processor time in place of the clock's")
     o = ap.parse_args()
     if o.cpu:
         os.environ["BENCH_CPU"] = "1"
@@ -292,6 +322,7 @@ def main():
     print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
     runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write, "b2nd-update": run_b2nd_update}
     runs["bloscpack"] = lambda o, files: run_bloscpack(o, files, c)
+    runs |= {row: functools.partial(run_python, row) for row in PYTHON}
     out = {}
     for row in o.rows.split(","):
         if row in runs:
