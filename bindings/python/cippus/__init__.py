@@ -33,7 +33,7 @@ from ._errors import (
 )
 from ._file import File, Finding, open
 from ._tree import Map, Seq, TaggedStr
-from ._verbs import convert, repair, verify
+from ._verbs import Difference, convert, diff, repair, verify
 from ._write import Slab, Writer, create
 
 _cippus.bind(File, Map, Seq, Array, _errors.make_error, _tree.scalar, _numpy)
@@ -62,8 +62,8 @@ def zarr_store(file: _Any, array_path: str | None = None, *, dims: bool = True, 
 
 __all__ = [
     "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "Chunk", "CorruptError", "Error", "ExistsError",
-    "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
+    "Difference", "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
     "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "Slab", "TaggedStr", "TruncatedError",
-    "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "formats", "open", "repair", "verify",
+    "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "diff", "formats", "open", "repair", "verify",
     "zarr_store",
 ]  # fmt: skip

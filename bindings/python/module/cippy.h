@@ -139,6 +139,8 @@ PyObject *cippy_finding_tuple(const cip_finding *finding);
 /* Whether there was an exception of a callback, which is set instead of any other. */
 bool cippy_calls_raised(cippy_calls *calls);
 void cippy_calls_clear(cippy_calls *calls);
+/* What a call came to: 0 to go on. `result` is taken over. */
+int cippy_call_end(cippy_call *call, PyObject *result);
 bool cippy_call_raised(cippy_call *call);
 void cippy_call_clear(cippy_call *call);
 
@@ -197,6 +199,7 @@ PyObject *cippy_declare(PyObject *change, PyObject *args);
 PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_verify(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *cippy_diff(PyObject *module, PyObject *args, PyObject *kwargs);
 /* A tuple of bytes as texts with NULL behind them, to be freed by PyMem_Free; NULL for None, or
  * with an exception. */
 const char **cippy_texts(PyObject *tuple);

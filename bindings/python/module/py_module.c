@@ -253,6 +253,7 @@ static PyMethodDef methods[] = {
     { "convert", WITH_KEYWORDS(cippy_convert), METH_VARARGS | METH_KEYWORDS, NULL },
     { "verify", WITH_KEYWORDS(cippy_verify), METH_VARARGS | METH_KEYWORDS, NULL },
     { "repair", WITH_KEYWORDS(cippy_repair), METH_VARARGS | METH_KEYWORDS, NULL },
+    { "diff", WITH_KEYWORDS(cippy_diff), METH_VARARGS | METH_KEYWORDS, NULL },
     { "blosc_decode", cippy_blosc_decode, METH_VARARGS, NULL },
     { "blosc_encode", cippy_blosc_encode, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

@@ -224,8 +224,7 @@ void cippy_calls_clear(cippy_calls *calls)
     cippy_call_clear(&calls->progress);
 }
 
-/* What a call came to: 0 to go on. `result` is taken over. */
-static int ended(cippy_call *call, PyObject *result)
+int cippy_call_end(cippy_call *call, PyObject *result)
 {
     if (result == NULL)
         keep_exception(call);
@@ -237,8 +236,9 @@ int cippy_on_progress(void *user, uint64_t done, uint64_t total)
 {
     cippy_call *call = &((cippy_calls *)user)->progress;
     PyGILState_STATE gil = PyGILState_Ensure();
-    const int stop = ended(call, PyObject_CallFunction(call->fn, "KK", (unsigned long long)done,
-                                                       (unsigned long long)total));
+    const int stop =
+        cippy_call_end(call, PyObject_CallFunction(call->fn, "KK", (unsigned long long)done,
+                                                   (unsigned long long)total));
     PyGILState_Release(gil);
     return stop;
 }
@@ -257,7 +257,8 @@ int cippy_on_finding(void *user, const cip_finding *finding)
     cippy_call *call = &((cippy_calls *)user)->finding;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *args = cippy_finding_tuple(finding);
-    const int stop = ended(call, args != NULL ? PyObject_CallObject(call->fn, args) : NULL);
+    const int stop =
+        cippy_call_end(call, args != NULL ? PyObject_CallObject(call->fn, args) : NULL);
     Py_XDECREF(args);
     PyGILState_Release(gil);
     return stop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whole files by name: convert, verify, repair. */
+ * Whole files: convert, verify and repair by name, diff of two that are open. */
 #include "cippy.h"
 
 const char **cippy_texts(PyObject *tuple)
@@ -127,5 +127,75 @@ PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     Py_DECREF(in);
     Py_DECREF(out);
+    return result;
+}
+
+static int on_difference(void *user, const cip_difference *x)
+{
+    cippy_calls *calls = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *first = x->first != NULL ? cippy_shape_tuple(x->ndim, x->first) : Py_NewRef(Py_None);
+    PyObject *args = Py_BuildValue(
+        "(iNNiKKNdd)", (int)x->kind, cippy_text(x->path, strlen(x->path)),
+        cippy_text(x->text, strlen(x->text)), (int)x->code, (unsigned long long)x->nelem,
+        (unsigned long long)x->ndiffer, first, x->max_abs, x->max_rel);
+    const int stop = cippy_call_end(
+        &calls->finding, args != NULL ? PyObject_CallObject(calls->finding.fn, args) : NULL);
+    Py_XDECREF(args);
+    PyGILState_Release(gil);
+    return stop;
+}
+
+/* Both files are entered. */
+static PyObject *diff_files(cippy_file *a, cippy_file *b, cip_diff_options *o, cippy_calls *calls)
+{
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    o->on_difference = on_difference;
+    o->progress = calls->progress.fn != NULL ? cippy_on_progress : NULL;
+    o->user = calls;
+    Py_BEGIN_ALLOW_THREADS status = cip_diff(a->file, b->file, o, NULL, &err);
+    Py_END_ALLOW_THREADS if (status == CIP_ERR_IO && cippy_call_raised(&b->source))
+    {
+        cippy_calls_clear(calls);
+        return NULL;
+    }
+    if (status == CIP_ERR_IO && cippy_call_raised(&a->source)) {
+        cippy_calls_clear(calls);
+        return NULL;
+    }
+    return result_of(a->module, status, &err, calls, a->path);
+}
+
+PyObject *cippy_diff(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {
+        "a",          "b",           "rtol",        "atol",          "ignore",   "path",
+        "other_path", "ignore_tags", "bookkeeping", "on_difference", "progress", NULL
+    };
+    PyTypeObject *type = cippy_state_of(module)->file;
+    PyObject *a, *b, *texts = Py_None, *tell = Py_None, *progress = Py_None, *result = NULL;
+    cip_diff_options o = { .size = sizeof o, .max_told = UINT64_MAX };
+    int ignore_tags = 0, bookkeeping = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$ddOzzppOO", names, type, &a, type, &b,
+                                     &o.rtol, &o.atol, &texts, &o.path_a, &o.path_b, &ignore_tags,
+                                     &bookkeeping, &tell, &progress))
+        return NULL;
+    const char **ignore = cippy_texts(texts);
+    if (PyErr_Occurred())
+        return NULL;
+    o.ignore = ignore;
+    o.nignore = ignore != NULL ? (size_t)PyTuple_Size(texts) : 0;
+    o.ignore_tags = ignore_tags != 0;
+    o.bookkeeping = bookkeeping != 0;
+    if (cippy_enter((cippy_file *)a)) {
+        if (cippy_enter((cippy_file *)b)) {
+            cippy_calls calls = cippy_calls_of(tell, progress);
+            result = diff_files((cippy_file *)a, (cippy_file *)b, &o, &calls);
+            cippy_leave((cippy_file *)b);
+        }
+        cippy_leave((cippy_file *)a);
+    }
+    PyMem_Free((void *)ignore);
     return result;
 }
