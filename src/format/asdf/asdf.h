@@ -500,6 +500,12 @@ typedef struct asdf_pieces {
 cip_status cip_asdf_align_check(uint64_t align, cip_err *err);
 /* Room that is kept behind a tree of n bytes: `slack` as above. */
 uint64_t cip_asdf_slack(int64_t slack, uint64_t n);
+/* The same of files beside, whose trees never change: what was asked for is room in the file
+ * itself. */
+static inline int64_t cip_asdf_slack_beside(int64_t slack)
+{
+    return slack < 0 ? slack : 0;
+}
 /* Bytes that a block really has room for: `allocated`, where the file does not end before. */
 uint64_t cip_asdf_room(const asdf_file *f, const asdf_block *b);
 /* The block of an open file as it is stored, header bytes and free space included. */

@@ -68,7 +68,7 @@ static cip_status write_member(exploding *x, const asdf_standard *s, size_t bloc
     cip_status st;
     asdf_piece p;
     cip_buf head = { .mem = &x->env->mem }, tree = { .mem = &x->env->mem };
-    asdf_pieces all = { .slack = x->spec->tree_slack,
+    asdf_pieces all = { .slack = cip_asdf_slack_beside(x->spec->tree_slack),
                         .align = x->spec->align,
                         .early = s->early,
                         .n = 1,

@@ -14,9 +14,10 @@ static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *er
     cip_buf text = { .mem = &w->env->mem };
     CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, false, &name, err));
     cip_out *main = w->main.out;
-    w->beside = (asdf_part){
-        .env = w->env, .form = w->main.form, .align = w->main.align, .slack = w->main.slack
-    };
+    w->beside = (asdf_part){ .env = w->env,
+                             .form = w->main.form,
+                             .align = w->main.align,
+                             .slack = cip_asdf_slack_beside(w->main.slack) };
     CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));
     if (w->standard->early) /* no tree, then no room either */
         w->beside.slack = -1;

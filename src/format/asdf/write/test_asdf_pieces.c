@@ -404,12 +404,42 @@ static void a_source_with_an_anchor_is_refused(void **state)
 /* --- apart ---------------------------------------------------------------------------------------
  */
 
-static cip_status explode(made *m, one_file *f, const cip_explosion *how)
+static cip_status explode_with(made *m, one_file *f, const cip_explosion *how, int64_t slack)
 {
-    const cip_spec spec = { .big = -1 };
+    const cip_spec spec = { .big = -1, .tree_slack = slack };
     made_start(m, NULL);
     CIP_TRY(made_open(m));
     return cip_format_asdf.explode(f->layout, how, &spec, &m->out[0], &m->err);
+}
+
+static cip_status explode(made *m, one_file *f, const cip_explosion *how)
+{
+    return explode_with(m, f, how, 0);
+}
+
+static void room_is_made_in_the_file_alone(void **state)
+{
+    (void)state;
+    asdf_make in = { 0 };
+    made m;
+    one_file f;
+    size_t at[3], n;
+    make_two(&in, at);
+    assert_int_equal(make_open(&f, &in, 0), CIP_OK);
+    const cip_array *only[] = { make_find(&f, "a") };
+    const cip_explosion how = { .narray = 1, .array = only };
+    assert_int_equal(explode_with(&m, &f, &how, 1 << 20), CIP_OK);
+    made_bytes(&m, 0, &n);
+    assert_true(n > 1 << 20);
+    made_bytes(&m, 1, &n);
+    assert_true(n > 1 << 12 && n < 1 << 14);
+    made_end(&m);
+    assert_int_equal(explode_with(&m, &f, &how, -1), CIP_OK);
+    made_bytes(&m, 1, &n);
+    assert_true(n < 1 << 12);
+    made_end(&m);
+    one_close(&f);
+    make_clear(&in);
 }
 
 static void chosen_blocks_leave_and_the_others_are_renumbered(void **state)
@@ -526,6 +556,7 @@ int main(void)
         cmocka_unit_test(sources_change_where_they_stand),
         cmocka_unit_test(an_aliased_ndarray_is_changed_once),
         cmocka_unit_test(a_source_with_an_anchor_is_refused),
+        cmocka_unit_test(room_is_made_in_the_file_alone),
         cmocka_unit_test(chosen_blocks_leave_and_the_others_are_renumbered),
         cmocka_unit_test(arrays_without_a_block_cannot_leave),
         cmocka_unit_test(what_nothing_names_stays_in_the_file),
