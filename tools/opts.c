@@ -303,6 +303,21 @@ static int add_shards(const char *text, opts *o)
     return 0;
 }
 
+/* One that --version lists, or 2 after a complaint with the nearest. */
+static int check_format(const command *c, const opt_row *row, const char *text)
+{
+    suggestion s = { .wanted = text };
+    const char *name;
+    for (size_t i = 0; (name = cip_format_at(i, NULL, NULL)) != NULL; i++) {
+        if (strcmp(name, text) == 0)
+            return 0;
+        suggest_offer(&s, name);
+    }
+    fprintf(stderr, "cippus: --%s: expected a format, found ", row->name);
+    print_escaped(stderr, text);
+    return suggest_print(&s, "") ? EXIT_USAGE : end_wrong(c);
+}
+
 /* A number that is not negative, as `1e-6`. */
 static bool parse_tolerance(const char *text, double *out)
 {
@@ -323,6 +338,8 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
         return add_shards(text, o);
     if (row->words != NULL && (strchr(text, ' ') != NULL || !has_word(row->words, text)))
         return wrong_word(c, row, text);
+    if (row->at == offsetof(opts, format) && check_format(c, row, text) != 0)
+        return EXIT_USAGE;
     if (row->kind == OPT_TEXT) {
         memcpy(at, &text, sizeof text);
         if (row->at == offsetof(opts, path))

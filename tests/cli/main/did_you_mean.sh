@@ -13,6 +13,8 @@ try ls -json x.asdf
 try convert --over x.asdf y.asdf
 try convert --chunk=3 x.asdf y.asdf
 try ls --nothing x.asdf
+try convert --format blsoc2 x.asdf y
+try repair --format foo x.asdf y
 echo '# paths'
 try cat "$SAMPLES/roman.asdf" data
 try cat "$SAMPLES/roman.asdf" ROMAN/DATA
