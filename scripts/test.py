@@ -233,13 +233,11 @@ def step_binding():
     """The wheel of the Python package in an environment that has nothing else of this project."""
     folder = ROOT / "build" / "binding"
     wheels, room = folder / "wheels", folder / "env"
-    for old in (wheels, room):
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(room, ignore_errors=True)
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check"]
-    wheel = [*pip, "wheel", ".", "--no-build-isolation", "--no-deps", "-w", wheels, "-C", f"build-dir={folder / 'cmake'}"]
     tally = Tally()
     for name, command in (
-        ("wheel", wheel),
+        ("wheel", [ROOT / "scripts/wheel.sh", wheels]),
         ("env", [PYTHON, "-m", "venv", "--without-pip", room]),
         ("install", [*pip, "--python", room / "bin/python", "install", "--no-deps", "--no-index", "-f", wheels, "cippus"]),
     ):
