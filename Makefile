@@ -9,7 +9,7 @@ SEED ?= 1
 ALL ?=
 ARGS ?=
 
-.PHONY: all setup demo test quick bench fault fuzz big-endian check coverage install clean
+.PHONY: all setup demo test quick bench docs fault fuzz big-endian check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -39,6 +39,12 @@ quick: setup
 bench: all setup-bench
 	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . -C build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
+
+# Guides and reference as pages, build/docs/index.html; the Python package's wheel is made for it.
+docs: setup setup-docs
+	./scripts/wheel.sh build/wheels
+	.venv-docs/bin/pip --disable-pip-version-check install -q --no-deps --force-reinstall build/wheels/*.whl
+	.venv-docs/bin/sphinx-build -q -W --keep-going docs build/docs
 
 # Every way to change a file, cut off at every point: crash points and images tried.
 fault: setup-build

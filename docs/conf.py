@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sphinx: the guides, the package's and the library's reference. `make docs`; warnings are errors."""
+import importlib
+import pathlib
+
+from sphinx.ext import autodoc
+from sphinx.util import logging
+
+import cippus
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PARTS = sorted(p.stem for p in pathlib.Path(cippus.__file__).parent.glob("[!_]*.py"))
+
+project, author, copyright = "cippus", "the cippus authors", "the cippus authors"
+version = release = cippus.__version__
+extensions = ["sphinx.ext.autodoc", "myst_parser"]
+html_theme = "alabaster"
+html_show_sphinx = html_show_copyright = False
+myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing"]  # links to files of the tree that are no pages
+exclude_patterns = ["requirements.txt", "man", "json"]
+highlight_language = "none"
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+# what only parts of the package need
+autodoc_mock_imports = ["asdf", "dask", "fsspec", "numcodecs", "xarray", "zarr"]
+
+
+def public(module):
+    """The names that a module offers."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")]
+
+
+def check_complete(app, env):
+    """Warns of public names and headers that the reference lacks. (A name whose docstring is missing is not in it.)"""
+    there = env.domaindata["py"]["objects"]
+    with autodoc.mock(autodoc_mock_imports):
+        modules = [importlib.import_module(name) for name in ["cippus", *(f"cippus.{part}" for part in PARTS)]]
+    for module in modules:
+        for name in public(module):
+            if f"{module.__name__}.{name}" not in there:
+                logging.getLogger(__name__).warning("the reference lacks %s.%s", module.__name__, name)
+    page = (ROOT / "docs/reference/c.md").read_text()
+    for header in sorted((ROOT / "include/cippus").rglob("*.h*")):
+        if f"/{header.name}\n" not in page:
+            logging.getLogger(__name__).warning("the reference lacks %s", header.name)
+
+
+def setup(app):
+    app.connect("env-check-consistency", check_complete)
