@@ -153,15 +153,13 @@ class Remote:
         return int(info["size"])
 
     def _conditions(self, info: dict[str, Any]) -> Optional[dict[str, str]]:
-        """Headers by which a server of HTTP itself refuses ranges of another file."""
-        if not self._is_http:
-            return None
-        headers = dict(self._fs.kwargs.get("headers") or {})
-        if info.get("ETag", "W/").startswith('"'):
-            headers["If-Match"] = info["ETag"]
-        elif "Last-Modified" in info:
-            headers["If-Unmodified-Since"] = info["Last-Modified"]
-        return headers
+        """Headers by which a server of HTTP itself refuses ranges of another file; None where it cannot."""
+        condition = {}
+        if self._is_http and info.get("ETag", "").startswith('"'):  # not a weak one
+            condition = {"If-Match": info["ETag"]}
+        elif self._is_http and "Last-Modified" in info:
+            condition = {"If-Unmodified-Since": info["Last-Modified"]}
+        return {**(self._fs.kwargs.get("headers") or {}), **condition} if condition else None
 
     # --- what the extension calls
 

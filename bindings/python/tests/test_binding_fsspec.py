@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -206,6 +207,8 @@ def test_what_cannot_be_opened(store):
         cippus.open("nobody://x")
     with pytest.raises(ValueError, match="'r\\+' needs a path"):
         cippus.open(f"{url}/a.asdf", "r+")
+    with pytest.raises(ValueError, match="for reading"):
+        cippus.create(f"{url}/new.asdf")
     with pytest.raises(ValueError, match="storage_options"):
         cippus.open("a.asdf", storage_options={"x": 1})
     with pytest.raises(FileNotFoundError):
@@ -236,6 +239,9 @@ def test_damaged_files_end_in_exceptions(store, chunked):
 def test_other_ways_to_name_a_file(store, chunked, tmp_path):
     path = tmp_path / "a.asdf"
     path.write_bytes(chunked)
+    with cippus.create(f"file://{tmp_path}/b.asdf") as w:
+        w["n"] = 1
+    assert (tmp_path / "b.asdf").exists()
     with cippus.open(f"file://{path}", "r+") as f:
         assert f.path == str(path)
         f["n"] = 4
@@ -299,7 +305,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         data = server.files.get(self.path)
         if data is None:
             return self.send(404, b"", with_body)
-        tag = '"%s"' % hashlib.sha256(data).hexdigest()[:16]
+        tag = server.tag % hashlib.sha256(data).hexdigest()[:16]
+        assert "If-Match" not in self.headers or not tag.startswith("W/")  # which never match
         if self.headers.get("If-Match", tag) != tag:
             return self.send(412, b"", with_body)
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
@@ -326,7 +333,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server():
     pytest.importorskip("aiohttp")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as made:
-        made.files, made.seen, made.ranges = {}, [], True
+        made.files, made.seen, made.ranges, made.tag = {}, [], True, '"%s"'
         made.daemon_threads = True
         made.url = f"http://127.0.0.1:{made.server_address[1]}"
         thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
@@ -352,6 +359,15 @@ def test_http(server, chunked):
             f["image"][...]
     with pytest.raises(cippus.FileMissingError):
         cippus.open(f"{server.url}/b.asdf")
+
+
+def test_http_with_weak_tags(server, chunked):
+    server.files["/a.asdf"], server.tag = chunked, 'W/"%s"'
+    with cippus.open(f"{server.url}/a.asdf") as f:
+        np.testing.assert_array_equal(f["image"][0], IMAGE[0])
+        server.files["/a.asdf"] = chunked[:-1] + b"x"
+        with pytest.raises(cippus.BusyError, match="changed since open"):
+            f["image"][...]
 
 
 def test_http_of_a_server_without_ranges(server, chunked):
@@ -391,7 +407,12 @@ def test_http_by_many_threads(server, chunked):
             t.start()
         for t in threads:
             t.join()
-    assert not failed
+        assert not failed
+        pid = os.fork()
+        if pid == 0:  # where fsspec's loop does not run on
+            signal.alarm(20)
+            os._exit(0 if np.array_equal(f["image"][900], IMAGE[900]) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def test_file_likes_that_raise():

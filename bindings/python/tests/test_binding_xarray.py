@@ -3,6 +3,8 @@
 import io
 import pathlib
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -111,6 +113,9 @@ def test_pickles_and_threads(cube, tmp_path):
     with opened(path) as ds:
         again = pickle.loads(pickle.dumps(ds))
     np.testing.assert_array_equal(again["data"][1].values, data[1])
+    code = "import pickle, sys; print(int(pickle.load(sys.stdin.buffer)['data'][1].sum()))"
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(ds), capture_output=True)
+    assert int(done.stdout) == data[1].sum()  # another process
     np.testing.assert_array_equal(ds["data"].values, data)  # closed, but nothing keeps it from being read
     with opened(path, cache=False) as ds:
         failed = []
