@@ -114,6 +114,14 @@ static bool leads_to_folder(DIR *d, const char *name)
     return fstatat(dirfd(d), name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool is_link(DIR *d, const struct dirent *e)
+{
+    struct stat st;
+    if (e->d_type != DT_UNKNOWN)
+        return e->d_type == DT_LNK;
+    return fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
 static cip_status open_listed(const folder_io *f, const char *path, uint32_t flags, DIR **out,
                               cip_err *err)
 {
@@ -147,6 +155,8 @@ static cip_status folder_list(cip_io *io, const char *path, uint32_t flags, cip_
     while ((e = readdir(d)) != NULL) {
         bool ours = path[0] == '\0' && strncmp(e->d_name, ".cip-", 5) == 0; /* of an update */
         if (ours || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if ((flags & CIP_IO_LINKS) != 0 && !is_link(d, e))
             continue;
         bool folder = e->d_type == DT_DIR || (e->d_type != DT_REG && leads_to_folder(d, e->d_name));
         if (fn(user, e->d_name, folder) != 0)

@@ -52,7 +52,8 @@ struct cip_io {
 
 enum {
     CIP_IO_EXTERNAL =
-        1 /* the member may lie outside the file's folder (cip_open_options.allow_external) */
+        1, /* the member may lie outside the file's folder (cip_open_options.allow_external) */
+    CIP_IO_LINKS = 2 /* of cip_io_list: the symbolic links alone, which only a folder has */
 };
 
 /* A regular file by path (opened O_NONBLOCK | O_CLOEXEC | O_NOCTTY and then checked to be one; a

@@ -102,7 +102,8 @@ cip_status cip_io_list_changed(const cip_changed_names *c, const char *path, uin
                         c->under->name);
     m.arena.mem = m.seen.mem = &c->view->env->mem;
     cip_status listed = c->under->ops->list(c->under, path, flags, see_old, &m, &own);
-    for (size_t i = 0; m.st == CIP_OK && !m.stopped && i < c->n; i++)
+    const size_t nnew = (flags & CIP_IO_LINKS) == 0 ? c->n : 0; /* none of them is a link */
+    for (size_t i = 0; m.st == CIP_OK && !m.stopped && i < nnew; i++)
         m.st = see_new(&m, c->name[i]);
     bool is_new = listed == CIP_ERR_NOT_FOUND && m.seen.len != 0;
     if (m.st == CIP_OK && !is_new && listed != CIP_OK) {

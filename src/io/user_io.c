@@ -65,7 +65,8 @@ static cip_status user_list(cip_io *io, const char *path, uint32_t flags, cip_io
 {
     const user_io *u = (const user_io *)io;
     cip_err own = CIP_ERR_INIT;
-    (void)flags;
+    if ((flags & CIP_IO_LINKS) != 0)
+        return CIP_OK;
     if (u->methods.list == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' cannot be listed: the caller's methods have no list", path);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/endian.h"
 #include "base/err.h"
@@ -103,6 +104,34 @@ static uint64_t stated(void)
     assert_int_equal(fread(at, 1, sizeof at, f), sizeof at);
     fclose(f);
     return cip_load_u64(at, true);
+}
+
+/* Chunk 1 is read from chunk 2's file, which an update of chunk 2 would remove. */
+static void chunk_files_that_are_links_keep_frames_from_updates(void **state)
+{
+    (void)state;
+    char link[360];
+    int32_t value = 1, kept[2];
+    cip_err err = CIP_ERR_INIT;
+    make("links");
+    snprintf(link, sizeof link, "%s/00000001.chunk", path);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("00000002.chunk", link), 0);
+    cip_edit *e = begin();
+    ok(cip_edit_write(e, "", "[4]", &value, sizeof value, &err), &err);
+    assert_int_equal(cip_edit_commit(e, &err), CIP_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "'00000001.chunk' is a symbolic link"));
+    e = begin();
+    cip_err_clear(&err);
+    assert_int_equal(cip_edit_defrag(e, NULL, NULL, &err), CIP_ERR_UNSUPPORTED);
+    cip_edit_abort(e);
+    cip_err_clear(&err);
+    cip_file *f;
+    ok(cip_open(path, NULL, &f, &err), &err);
+    ok(cip_read(cip_file_array(f, 0), "[2:4]", cip_dtype_of(CIP_I32), kept, sizeof kept, &err),
+       &err);
+    assert_int_equal(kept[0], 7 + 4 * 1000003);
+    cip_file_close(f);
 }
 
 /* libblosc2 opens no frame with a number that is not 32 below what the header says. */
@@ -215,6 +244,7 @@ static void a_defrag_drops_all_files_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chunk_files_that_are_links_keep_frames_from_updates),
         cmocka_unit_test(chunk_files_are_counted_when_large_numbers_go),
         cmocka_unit_test(a_chunk_file_that_is_named_twice_counts_once),
         cmocka_unit_test(a_defrag_drops_all_files_or_none),

@@ -122,6 +122,8 @@ void cip_b2_places_clear(cip_b2_places *p);
 cip_status cip_b2_sparse_numbers(const cip_b2_update *u, cip_b2_places *p, cip_err *err);
 /* The lowest one that is free. */
 uint64_t cip_b2_sparse_next(cip_b2_places *p);
+/* UNSUPPORTED where a chunk file of the frame as it is is a symbolic link. */
+cip_status cip_b2_sparse_check_links(const cip_b2_update *u, cip_err *err);
 /* New chunk files, and removals of those that nothing names any more. *cbytes: of all by then. */
 cip_status cip_b2_sparse_files(const cip_b2_update *u, const cip_b2_places *p, cip_revision *r,
                                uint64_t *cbytes, cip_err *err);

@@ -184,5 +184,8 @@ cip_status cip_b2_update_defrag(void *state, cip_report *report, cip_err *err)
     cip_b2_update *u = state;
     CIP_TRY(cip_b2_update_check(u->f, err));
     CIP_TRY(cip_b2_index_ready((cip_b2_index *)&u->f->index, err));
-    return u->f->h.sparse ? find_files(u, report, err) : find_holes(u, report, err);
+    if (!u->f->h.sparse)
+        return find_holes(u, report, err);
+    CIP_TRY(cip_b2_sparse_check_links(u, err));
+    return find_files(u, report, err);
 }

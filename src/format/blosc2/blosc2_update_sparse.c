@@ -3,6 +3,7 @@
  * index nor the folder has; a new file with header, index and trailer takes the place of the old
  * one and is the switch; files that only the old one named go last. What else lies in the folder is
  * nobody's but its owner's. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,47 @@ static uint64_t last_of(const cip_buf *numbers)
     return ((const uint64_t *)(const void *)numbers->ptr)[numbers->len / sizeof(uint64_t) - 1];
 }
 
+typedef struct links {
+    const cip_buf *numbers;
+    char name[CIP_IO_NUMBER_NAME];
+    bool found;
+} links;
+
+static int see_link(void *user, const char *name, bool is_folder)
+{
+    links *x = user;
+    uint64_t n;
+    (void)is_folder;
+    x->found = number_of(name, &n) && x->numbers->len != 0 &&
+               bsearch(&n, x->numbers->ptr, x->numbers->len / sizeof n, sizeof n, by_number);
+    if (x->found)
+        snprintf(x->name, sizeof x->name, "%s", name);
+    return x->found;
+}
+
+/* A chunk file that is a link leads to another file of the folder, which an update might remove as
+ * its own chunk's. */
+cip_status cip_b2_sparse_check_links(const cip_b2_update *u, cip_err *err)
+{
+    cip_buf numbers = { .mem = &u->l->env->mem };
+    links x = { .numbers = &numbers };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = old_numbers(u, &numbers, err);
+    if (st == CIP_OK)
+        st = cip_io_list(u->l->io, "", CIP_IO_LINKS, see_link, &x, &why);
+    if (x.found)
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "'%.80s' is a symbolic link: chunks change only where each is a file of its "
+                      "own; a copy (convert) has such",
+                      x.name);
+    else if (st == CIP_ERR_UNSUPPORTED) /* not every store can list */
+        st = CIP_OK;
+    else if (st != CIP_OK && why.code != CIP_OK)
+        cip_err_pass(err, &why);
+    cip_buf_clear(&numbers);
+    return st;
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 static cip_status make_files(const cip_b2_places *p, cip_revision *r, uint64_t *cbytes,
@@ -178,6 +220,7 @@ cip_status cip_b2_sparse_files(const cip_b2_update *u, const cip_b2_places *p, c
     *cbytes = u->f->h.nbytes != 0 ? u->f->h.cbytes : 0;
     if (u->c == NULL)
         return CIP_OK;
+    CIP_GO(cip_b2_sparse_check_links(u, err));
     CIP_GO(old_numbers(u, &was, err));
     *cbytes = old_bytes(u, &was);
     CIP_GO(new_numbers(p, &now, err));
