@@ -27,19 +27,23 @@ typedef struct pair {
     char first_a[64], first_b[64]; /* the first elements that differ, as text */
 } pair;
 
+/* What a failure is of. */
+typedef enum whose { OF_NEITHER, OF_FIRST, OF_SECOND } whose;
+
 /* What a failure of one file's array means: a fault of its content is a difference, as it cannot be
  * shown to be equal. */
-static cip_status unreadable(cip_differ *d, const char *path, bool second, cip_status st,
+static cip_status unreadable(cip_differ *d, const char *path, whose of, cip_status st,
                              const cip_err *why, cip_err *err)
 {
-    if (!cip_is_about_content(st) && st != CIP_ERR_LIMIT && st != CIP_ERR_NOT_FOUND &&
-        st != CIP_ERR_RANGE && st != CIP_ERR_TYPE) {
+    const bool content = cip_is_about_content(st) || st == CIP_ERR_LIMIT ||
+                         st == CIP_ERR_NOT_FOUND || st == CIP_ERR_RANGE || st == CIP_ERR_TYPE;
+    if (of == OF_NEITHER || !content) {
         cip_err_pass(err, why);
         return st;
     }
     const cip_difference what = { .kind = CIP_DIFF_UNREADABLE, .code = st, .path = path };
     return cip_differ_tell(d, &what, err, "not readable in %s file: %s",
-                           second ? "the second" : "the first", why->text);
+                           of == OF_SECOND ? "the second" : "the first", why->text);
 }
 
 static cip_status sum_block(void *arg, size_t b, cip_err *err)
@@ -112,27 +116,28 @@ static void drop_room(pair *p)
 }
 
 /* All elements into p->all; where `all` is false no further than the first part that differs.
- * *second: which of the files a failure is of. */
-static cip_status compare(pair *p, bool all, bool *second, cip_err *err)
+ * *of: whose a failure is. */
+static cip_status compare(pair *p, bool all, whose *of, cip_err *err)
 {
     cip_status st;
     cip_parts it_a, it_b;
     cip_part part_a, part_b;
     const uint64_t each = cip_max_u64(p->a.to->itemsize, p->b.to->itemsize);
     uint64_t most = cip_piece_elems(cip_max_u64(each, 1)), done = 0;
-    *second = false;
+    *of = OF_FIRST;
     p->all = (cip_elem_tally){ 0, 0, (double)NAN, (double)NAN };
     CIP_GO(cip_read_plan_check_amount(&p->a, err));
-    *second = true;
+    *of = OF_SECOND;
     CIP_GO(cip_read_plan_check_amount(&p->b, err));
+    *of = OF_NEITHER;
     cip_parts_start(&it_a, &p->a, most);
     cip_parts_start(&it_b, &p->b, most); /* shapes are equal, and so are the parts */
     CIP_GO(make_room(p, (size_t)cip_min_u64(most, p->a.nelem), err));
     while ((all || p->all.n == 0) && cip_parts_next(&it_a, &part_a) &&
            cip_parts_next(&it_b, &part_b)) {
-        *second = false;
+        *of = OF_FIRST;
         CIP_GO(fetch(&p->a, &part_a, p->elem_a, p->mask_a, err));
-        *second = true;
+        *of = OF_SECOND;
         CIP_GO(fetch(&p->b, &part_b, p->elem_b, p->mask_b, err));
         p->n = (size_t)part_a.nelem;
         compare_part(p, &part_a);
@@ -178,13 +183,13 @@ static cip_status tell_data(const pair *p, cip_err *err)
 }
 
 /* Plans for all of both sides' elements. On failure nothing needs clearing. */
-static cip_status plan(pair *p, cip_diff_side a, cip_diff_side b, bool *second, cip_err *err)
+static cip_status plan(pair *p, cip_diff_side a, cip_diff_side b, whose *of, cip_err *err)
 {
     const cip_read_args of_a = { .size = sizeof of_a, .field = a.field };
     const cip_read_args of_b = { .size = sizeof of_b, .field = b.field };
-    *second = false;
+    *of = OF_FIRST;
     CIP_TRY(cip_read_plan_make(a.array, &of_a, CIP_AS_NATIVE, &p->a, err));
-    *second = true;
+    *of = OF_SECOND;
     cip_status st = cip_read_plan_make(b.array, &of_b, CIP_AS_NATIVE, &p->b, err);
     if (st != CIP_OK)
         cip_read_plan_clear(&p->a);
@@ -203,18 +208,18 @@ static cip_status compare_leaf(cip_differ *d, const char *path, cip_diff_side a,
 {
     pair p = { .d = d, .path = path };
     cip_err why = CIP_ERR_INIT;
-    bool second;
-    cip_status st = plan(&p, a, b, &second, &why);
+    whose of = OF_NEITHER;
+    cip_status st = plan(&p, a, b, &of, &why);
     if (st != CIP_OK)
-        return unreadable(d, path, second, st, &why, err);
+        return unreadable(d, path, of, st, &why, err);
     if (same_shape(&p.a.from, &p.b.from)) {
         st = cip_elem_diff_make(p.a.to, p.b.to, d->o.rtol, d->o.atol, &p.elem, &why);
         if (st == CIP_OK && p.elem.how != CIP_UNLIKE)
-            st = compare(&p, true, &second, &why);
+            st = compare(&p, true, &of, &why);
         if (st == CIP_OK)
             st = tell_data(&p, err);
         else
-            st = unreadable(d, path, second, st, &why, err);
+            st = unreadable(d, path, of, st, &why, err);
     }
     cip_read_plan_clear(&p.a);
     cip_read_plan_clear(&p.b);
@@ -227,15 +232,15 @@ static cip_status same_records(cip_differ *d, cip_diff_side a, cip_diff_side b, 
                                cip_err *err)
 {
     pair p = { .d = d };
-    bool second;
+    whose of = OF_NEITHER;
     cip_err why = CIP_ERR_INIT;
     *same = false;
-    cip_status st = plan(&p, a, b, &second, &why);
+    cip_status st = plan(&p, a, b, &of, &why);
     if (st != CIP_OK)
         return CIP_OK;
     st = cip_elem_diff_make(p.a.to, p.b.to, 0, 0, &p.elem, &why);
     if (st == CIP_OK && p.elem.same && !p.a.as_nan && !p.b.as_nan) {
-        st = compare(&p, false, &second, &why);
+        st = compare(&p, false, &of, &why);
         *same = st == CIP_OK && p.all.n == 0;
     }
     cip_read_plan_clear(&p.a);
@@ -361,10 +366,10 @@ cip_status cip_differ_arrays(cip_differ *d, const char *path, cip_diff_side a, c
     cip_err why = CIP_ERR_INIT;
     cip_status st = outline_of(a, &of_a, &why);
     if (st != CIP_OK)
-        return unreadable(d, path, false, st, &why, err);
+        return unreadable(d, path, OF_FIRST, st, &why, err);
     st = outline_of(b, &of_b, &why);
     if (st != CIP_OK)
-        return unreadable(d, path, true, st, &why, err);
+        return unreadable(d, path, OF_SECOND, st, &why, err);
     d->array = of_a.nbytes;
     CIP_TRY(compare_outlines(d, path, &of_a, &of_b, err));
     const cip_dtype *const types[2] = { of_a.dtype, of_b.dtype };

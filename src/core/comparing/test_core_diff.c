@@ -340,6 +340,24 @@ static void wrong_options_are_refused(void **state)
     free(mem);
 }
 
+static void too_little_memory_is_no_difference(void **state)
+{
+    (void)state;
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 1 << 16 };
+    size_t n;
+    void *zeros = calloc(1, 1 << 16);
+    char *mem = test_npy("'<f8'", "(8192,)", 0, zeros, 1 << 16, &n);
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.limits = &limits), &f, &err),
+                     CIP_OK);
+    assert_int_equal(cip_diff(f, f, NULL, NULL, &err), CIP_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "over the memory limit"));
+    cip_file_close(f);
+    free(mem);
+    free(zeros);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +380,7 @@ int main(void)
         cmocka_unit_test(records_by_the_names_of_fields),
         cmocka_unit_test(texts_without_their_padding),
         cmocka_unit_test(callers_can_stop),
+        cmocka_unit_test(too_little_memory_is_no_difference),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
