@@ -201,7 +201,7 @@ class _Contents:
 
 
 def _variable(
-    source: Union[Lazy, Given], contents: _Contents, path: str, masked: bool, dims: Optional[tuple[str, ...]]
+    source: Union[Lazy, Given], contents: _Contents, path: str, masked: bool, times: bool, dims: Optional[tuple[str, ...]]
 ) -> xr.Variable:
     array = contents.paths[path]
     lazy = LazyArray(source, array, path, masked)
@@ -210,7 +210,16 @@ def _variable(
     if array.chunks and not array._field_name:
         encoding["chunks"] = array.chunks
         encoding["preferred_chunks"] = dict(zip(names, (max(1, c) for c in array.chunks)))
-    return xr.Variable(names, indexing.LazilyIndexedArray(lazy), contents.array_attrs(path), encoding, fastpath=True)
+    made = xr.Variable(names, indexing.LazilyIndexedArray(lazy), contents.array_attrs(path), encoding, fastpath=True)
+    return _with_times(path, made) if times else made
+
+
+def _with_times(name: str, variable: xr.Variable) -> xr.Variable:
+    """Decodes what CF writes of times, lazily. Nothing else is taken for one."""
+    units, dtype = str(variable.attrs.get("units")), str(variable.attrs.get("dtype"))
+    if variable.dtype.kind not in "iuf" or not (" since " in units or dtype.startswith("timedelta64")):
+        return variable
+    return xr.conventions.decode_cf_variable(name, variable, concat_characters=False, decode_timedelta=" since " not in units)
 
 
 def _dataset(
@@ -219,12 +228,13 @@ def _dataset(
     named: Mapping[str, str],
     group: str,
     masked: bool,
+    times: bool,
     dims: Mapping[str, Iterable[str]],
 ) -> xr.Dataset:
     variables = {}
     for name, path in named.items():
         given = tuple(dims[name]) if name in dims else None
-        variables[name] = _variable(source, contents, path, masked, given)
+        variables[name] = _variable(source, contents, path, masked, times, given)
     found = xr.Dataset(variables, attrs=contents.group_attrs(group))
     found.set_close(source.release)
     return found
@@ -249,7 +259,7 @@ class Backend(BackendEntrypoint):
 
     description = "ASDF, Blosc2, bloscpack, BLZ, bcolz, RawArray and npy files, by cippus"
     open_dataset_parameters = (
-        "filename_or_obj", "drop_variables", "mask_and_scale", "group", "dims", "format", "check", "storage_options",
+        "filename_or_obj", "drop_variables", "mask_and_scale", "decode_times", "group", "dims", "format", "check", "storage_options",
     )  # fmt: skip
     supports_groups = True
 
@@ -276,6 +286,7 @@ class Backend(BackendEntrypoint):
         *,
         drop_variables: Union[None, str, Iterable[str]] = None,
         mask_and_scale: bool = True,
+        decode_times: bool = True,
         group: Optional[str] = None,
         dims: Optional[Mapping[str, Iterable[str]]] = None,
         format: Optional[str] = None,
@@ -291,7 +302,7 @@ class Backend(BackendEntrypoint):
         if contents.alone():
             named = {"data": ""}
         named = {name: path for name, path in named.items() if name not in _dropped(drop_variables)}
-        return _dataset(source, contents, named, group, bool(mask_and_scale), dims or {})
+        return _dataset(source, contents, named, group, bool(mask_and_scale), bool(decode_times), dims or {})
 
     def open_groups_as_dict(
         self,
@@ -299,6 +310,7 @@ class Backend(BackendEntrypoint):
         *,
         drop_variables: Union[None, str, Iterable[str]] = None,
         mask_and_scale: bool = True,
+        decode_times: bool = True,
         dims: Optional[Mapping[str, Iterable[str]]] = None,
         format: Optional[str] = None,
         check: Optional[bool] = None,
@@ -310,10 +322,10 @@ class Backend(BackendEntrypoint):
         for path in contents.paths:
             group, _, name = path.rpartition("/")
             groups.setdefault(group, {})[name or "data"] = path
-        drop, masked = _dropped(drop_variables), bool(mask_and_scale)
+        drop, masked, times = _dropped(drop_variables), bool(mask_and_scale), bool(decode_times)
         return {
             f"/{group}": _dataset(
-                source, contents, {n: p for n, p in named.items() if n not in drop}, group, masked,
+                source, contents, {n: p for n, p in named.items() if n not in drop}, group, masked, times,
                 {n: dims[p] for n, p in named.items() if dims and p in dims},
             )
             for group, named in groups.items()
@@ -333,20 +345,29 @@ class Backend(BackendEntrypoint):
 def to_file(dataset: xr.Dataset, path: Any, *, codec: Optional[str] = None, **options: Any) -> None:
     """Writes a dataset into a new ASDF file (other formats have no place for it): its variables and, beside them, `dims` and `attrs`,
     mappings of a variable's name to the names of its axes and its attributes; the dataset's own attributes stand by
-    themselves. open_dataset() has all of it again. Keywords are those of cippus.create()."""
+    themselves; times are numbers with CF's units. open_dataset() has all of it again. Keywords are those of cippus.create()."""
     taken = {*map(str, dataset.variables), "dims", "attrs"}
     clash = sorted(taken & set(map(str, dataset.attrs))) + sorted({"dims", "attrs"} & set(map(str, dataset.variables)))
     if clash:
         raise ValueError(f"variables and attributes share a name, or have one of the convention's: {', '.join(clash)}")
+    variables = {name: _encoded(variable) for name, variable in dataset.variables.items()}
     with create(path, codec=codec, **options) as file:
-        for name, variable in dataset.variables.items():
+        for name, variable in variables.items():
             file[escape(str(name))] = np.ascontiguousarray(variable.values).reshape(variable.shape)
         for name, value in dataset.attrs.items():
             file[escape(str(name))] = _plain(value)
-        file["dims"] = {str(name): [str(d) for d in v.dims] for name, v in dataset.variables.items() if v.dims}
-        attrs = {str(n): {str(k): _plain(x) for k, x in v.attrs.items()} for n, v in dataset.variables.items() if v.attrs}
+        file["dims"] = {str(name): [str(d) for d in v.dims] for name, v in variables.items() if v.dims}
+        attrs = {str(n): {str(k): _plain(x) for k, x in v.attrs.items()} for n, v in variables.items() if v.attrs}
         if attrs:
             file["attrs"] = attrs
+
+
+def _encoded(variable: xr.Variable) -> xr.Variable:
+    if variable.dtype.kind in "mM":
+        return xr.conventions.encode_cf_variable(variable)
+    if variable.dtype.kind == "O" and all(isinstance(x, str) for x in variable.values.flat):
+        return variable.astype(str)
+    return variable
 
 
 def _plain(value: Any) -> Any:
