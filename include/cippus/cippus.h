@@ -18,6 +18,7 @@
 #include "cippus/finding.h"
 #include "cippus/limits.h"
 #include "cippus/options.h"
+#include "cippus/refs.h"
 #include "cippus/repair.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"

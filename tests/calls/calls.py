@@ -83,14 +83,16 @@ OPTIONAL_OF = {
     ("cip_selection_parse", "text"), ("cip_tree_find", "path"), ("cip_tree_find", "tag"),
     ("cip_file_next_array", "pattern"), ("cip_diff", "ndifferences"),
 }
-REQUIRED_OF = {("cip_edit_range", "selection")}
+REQUIRED_OF = {("cip_edit_range", "selection"), ("cip_refs_write", "opts")}
 # The only array of the file: changes of data, which know it by NULL too.
 DATA = re.compile(r"cip_edit_(write|read|append|insert|delete|range|resize)")
 # How a good call ends that the fixture's file is not made for.
 FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_edit_freeze": "CIP_ERR_ARG",
            "cip_view": "CIP_ERR_UNSUPPORTED"}
 # What a good struct has besides its size.
-FILLED = dict.fromkeys([("cip_read_into", "args"), ("cip_edit_read", "args")], "dst = x->dst; o{i}.s.dst_nbytes = 48")
+FILLED = dict.fromkeys([("cip_read_into", "args"), ("cip_edit_read", "args")], "dst = x->dst; o{i}.s.dst_nbytes = 48") | {
+    ("cip_refs_write", "opts"): 'url = "file.asdf"'
+}
 INTEGERS = {"size_t": ("0", "SIZE_MAX"), "uint64_t": ("0", "UINT64_MAX"),
             "int64_t": ("0", "-1", "INT64_MIN", "INT64_MAX"), "int": ("0", "-1", "INT_MIN", "INT_MAX"),
             "uint32_t": ("0", "UINT32_MAX")}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * References into a file for readers of Zarr: where the chunks of its arrays lie. */
+#ifndef CIPPUS_REFS_H
+#define CIPPUS_REFS_H
+
+#include "cippus/file.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cip_refs_options {
+    size_t size;         /* sizeof(cip_refs_options) */
+    const char *path;    /* one array, or all below a mapping of the tree: names are what is behind
+                            the path, or its last step. NULL: all of the file */
+    const char *url;     /* of the file, for those who read the references; not NULL */
+    const char *members; /* what goes before the names of files beside it (cip_chunk_info.member):
+                            "URL/" of a folder, else its folder; NULL: such arrays are left out */
+    uint64_t inline_nbytes;     /* arrays without bytes of their own to refer to (values in a tree's
+                                   text, data in chains of codecs) are written out up to this size */
+    cip_finding_fn *on_finding; /* told arrays that are left out, or written out, and why */
+    void *user;                 /* of on_finding */
+} cip_refs_options;
+
+#define CIP_REFS_OPTIONS(...) CIP_OPTIONS(cip_refs_options, __VA_ARGS__)
+
+/** References as kerchunk has them (JSON, version 1), given to fn piece by piece: metadata of a
+ * Zarr v2 hierarchy, made of the tree (the only array of a file without a path is "data"), and for
+ * each chunk the bytes of the file that it is. What they read is what cip_read gives. numcodecs
+ * decodes raw, zlib, bzip2, zstd, lz4 and Blosc1 chunks; for Blosc2 and inner orders of blocks a
+ * reader needs the codecs of the Python package. Data in one raw piece are cut into chunks along
+ * the first axis. An array that cannot be referred to soundly (masks, other codecs, strides, chunks
+ * that end within rows, ...) is left out and told. UNSUPPORTED where nothing is left, or an array
+ * that `path` names cannot be; BUSY for a file whose last update was cut off (cip_recover); ARG;
+ * what reading the tables fails with is told of its array. `user` is handed to fn; what it got
+ * before a failure is no whole document. */
+CIP_API cip_status cip_refs_write(const cip_file *file, const cip_refs_options *opts,
+                                  cip_write_fn *fn, void *user, cip_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
