@@ -20,6 +20,7 @@ int cmd_ls(const opts *o);
 int cmd_mv(const opts *o);
 int cmd_put(const opts *o);
 int cmd_recover(const opts *o);
+int cmd_refs(const opts *o);
 int cmd_repair(const opts *o);
 int cmd_resize(const opts *o);
 int cmd_rm(const opts *o);

@@ -132,6 +132,11 @@ const opt_row opt_rows[] = {
     FLAG("bare", bare, "the files beside hold nothing but their data"),
     TEXT("name", "NAME", name, "of several inputs: what an array is called; once for each"),
     FLAG("inline", inlined, "arrays as values in the tree"),
+    { "inline=", "SIZE",
+      "values that no bytes of the file are (in a tree's text, of other codecs) are written out up "
+      "to this size (64K)",
+      OPT_SIZE, offsetof(opts, inline_nbytes), NULL },
+    TEXT("url", "URL", url, "where FILE is found by those who read OUT (default: its full path)"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),
     WORD("from", "KIND", from, "raw csv",
@@ -443,7 +448,7 @@ static bool make_room(int argc, char **argv, opts *o)
 int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
-    o->block = o->chunk = o->tree_slack = -1;
+    o->block = o->chunk = o->tree_slack = o->inline_nbytes = -1;
     if (!make_room(argc, argv, o))
         return EXIT_FAILED;
     bool only_pos = false;
