@@ -32,6 +32,7 @@ from ._errors import (
     WrongTypeError,
 )
 from ._file import File, Finding, open
+from ._refs import refs
 from ._tree import Map, Seq, TaggedStr
 from ._verbs import Difference, convert, diff, repair, verify
 from ._write import Slab, Writer, create
@@ -65,5 +66,5 @@ __all__ = [
     "Difference", "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
     "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "Slab", "TaggedStr", "TruncatedError",
     "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "diff", "formats", "open", "repair", "verify",
-    "zarr_store",
+    "refs", "zarr_store",
 ]  # fmt: skip

@@ -178,6 +178,7 @@ PyObject *cippy_array_view(PyObject *self, PyObject *unused);
 PyObject *cippy_array_nchunk(PyObject *self, PyObject *unused);
 PyObject *cippy_array_chunk(PyObject *self, PyObject *index);
 PyObject *cippy_array_read_chunk(PyObject *self, PyObject *args);
+PyObject *cippy_file_refs(PyObject *self, PyObject *args);
 PyObject *cippy_blosc_decode(PyObject *module, PyObject *args);
 PyObject *cippy_blosc_encode(PyObject *module, PyObject *args);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The chunks of an array as they are stored, and Blosc chunks from buffer to buffer. */
+ * The chunks of an array as they are stored, references to them, and Blosc chunks from buffer to
+ * buffer. */
 #include "cippy.h"
+
+#include <stdlib.h>
 
 static const char *const state_names[] = { "data", "zero", "nan", "uninit", "value", "missing" };
 static const char *const place_names[] = { "none", "file", "memory", "decoded" };
@@ -95,6 +98,60 @@ PyObject *cippy_array_read_chunk(PyObject *self, PyObject *args)
     PyObject *bytes = read_chunk(a, i, stored != 0);
     cippy_leave(a->file);
     return bytes;
+}
+
+/* --- references ----------------------------------------------------------------------------- */
+
+/* The document as it grows, without the interpreter's lock; and the callbacks of the call. */
+typedef struct text {
+    cippy_calls calls; /* first: it is the `user` of cippy_on_finding */
+    char *bytes;
+    size_t n, cap;
+} text;
+
+/* A cip_write_fn. */
+static int add_text(void *user, const void *bytes, size_t n)
+{
+    text *t = user;
+    if (n > t->cap - t->n) {
+        const size_t cap = 2 * t->cap + n + 4096;
+        char *larger = cap > n ? realloc(t->bytes, cap) : NULL;
+        if (larger == NULL)
+            return 1;
+        t->bytes = larger;
+        t->cap = cap;
+    }
+    if (n != 0)
+        memcpy(t->bytes + t->n, bytes, n);
+    t->n += n;
+    return 0;
+}
+
+/* refs(url, members, path, inline, on_finding): JSON as bytes. `self` is a file. */
+PyObject *cippy_file_refs(PyObject *self, PyObject *args)
+{
+    cippy_file *f = (cippy_file *)self;
+    cip_refs_options o = { .size = sizeof o };
+    unsigned long long inline_nbytes;
+    PyObject *on_finding, *found = NULL;
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "szzKO", &o.url, &o.members, &o.path, &inline_nbytes,
+                          &on_finding) ||
+        !cippy_enter(f))
+        return NULL;
+    text t = { .calls = cippy_calls_of(on_finding, Py_None) };
+    o.inline_nbytes = inline_nbytes;
+    o.on_finding = t.calls.finding.fn != NULL ? cippy_on_finding : NULL;
+    o.user = &t.calls;
+    Py_BEGIN_ALLOW_THREADS status = cip_refs_write(f->file, &o, add_text, &t, &err);
+    Py_END_ALLOW_THREADS if (!cippy_calls_raised(&t.calls)) found =
+        status == CIP_OK ? PyBytes_FromStringAndSize(t.bytes, (Py_ssize_t)t.n)
+                         : cippy_file_fail(f, status, &err);
+    free(t.bytes);
+    cippy_calls_clear(&t.calls);
+    cippy_leave(f);
+    return found;
 }
 
 /* --- Blosc ---------------------------------------------------------------------------------- */

@@ -288,6 +288,7 @@ static PyMethodDef methods[] = {
     { "_tree", file_tree, METH_NOARGS, NULL },
     { "_paths", file_paths, METH_VARARGS, NULL },
     { "_array_at", file_array_at, METH_O, NULL },
+    { "_refs", cippy_file_refs, METH_VARARGS, NULL },
     { "_info", file_info, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
