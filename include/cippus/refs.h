@@ -9,6 +9,21 @@
 extern "C" {
 #endif
 
+/** An entry: text of metadata, or a chunk, at a place or as its bytes. Borrowed until the callback
+ * returns. */
+typedef struct cip_refs_entry {
+    const char *node; /* the array or group that it is of; "": the root */
+    const char *key;  /* ".zgroup", ".zattrs", ".zarray", or a chunk's indices: "0.1" */
+    const char *text; /* of metadata, JSON; NULL: it is a chunk */
+    uint64_t number;  /* of a chunk: in C order of all of its array */
+    const char *url;  /* where it lies, nbytes from offset on; NULL: nbytes at `bytes` */
+    uint64_t offset, nbytes;
+    const void *bytes;
+} cip_refs_entry;
+
+/** A nonzero result stops with CANCELLED. */
+typedef int cip_refs_entry_fn(void *user, const cip_refs_entry *entry);
+
 typedef struct cip_refs_options {
     size_t size;         /* sizeof(cip_refs_options) */
     const char *path;    /* one array, or all below a mapping of the tree: names are what is behind
@@ -19,7 +34,8 @@ typedef struct cip_refs_options {
     uint64_t inline_nbytes;     /* arrays without bytes of their own to refer to (values in a tree's
                                    text, data in chains of codecs) are written out up to this size */
     cip_finding_fn *on_finding; /* told arrays that are left out, or written out, and why */
-    void *user;                 /* of on_finding */
+    cip_refs_entry_fn *on_entry; /* told each entry, too, for other forms than JSON */
+    void *user;                  /* of on_finding and on_entry */
 } cip_refs_options;
 
 #define CIP_REFS_OPTIONS(...) CIP_OPTIONS(cip_refs_options, __VA_ARGS__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * References into a file, as JSON: groups and attributes from the tree, arrays by refs_array.c. The
- * entries of an array are put together before any is given out, so that one that turns out not to
- * be referable leaves nothing behind. */
+ * References into a file, as JSON: groups and attributes from the tree, arrays by refs_array.c. All
+ * chunks of an array are looked at before any of its entries is given out, so that one that turns
+ * out not to be referable leaves nothing behind. */
 #include "cippus/refs.h"
 
 #include <inttypes.h>
@@ -14,41 +14,89 @@
 #include "tree/base64.h"
 #include "tree/yaml.h"
 
-enum { MOST_ATTRIBUTE = 64 << 10 }; /* bytes of one as JSON */
+enum {
+    MOST_ATTRIBUTE = 64 << 10, /* bytes of one as JSON */
+    PIECE = 64 << 10           /* of JSON, given out at once */
+};
 
 typedef struct refs {
     const cip_file *file;
     cip_env *env;
     cip_refs_options opt;
-    cip_buf out;          /* entries that are not given out yet */
+    cip_write_fn *fn;
+    void *user;
+    cip_buf out;          /* JSON that is not given out yet */
     cip_buf text;         /* the value of one, before it becomes a string */
     cip_strmap groups;    /* those given out, by paths of `arrays` */
     const cip_node *base; /* of the tree: what Zarr's root is */
     size_t base_len;      /* of the paths of arrays below it, what is not in their names */
     char name[1024];      /* the node's path below the base, as keys begin with it */
+    bool any;             /* an entry is in the JSON, so that a comma goes before the next one */
     size_t narray;
     cip_refs_form form;
 } refs;
 
 /* --- entries --------------------------------------------------------------------------------- */
 
+static cip_status stopped(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+}
+
+/* The JSON so far, once it has `least` bytes. */
+static cip_status give(refs *r, size_t least, cip_err *err)
+{
+    if (r->out.len < least || r->out.len == 0)
+        return CIP_OK;
+    if (r->fn(r->user, r->out.ptr, r->out.len) != 0)
+        return stopped(err);
+    r->out.len = 0;
+    return CIP_OK;
+}
+
 static cip_status add_key(refs *r, const char *node, const char *key, cip_err *err)
 {
     cip_buf name = { .mem = &r->env->mem };
     cip_status st = cip_buf_addf(&name, err, "%s%s%s", node, node[0] != '\0' ? "/" : "", key);
     if (st == CIP_OK)
-        st = cip_buf_puts(&r->out, ",\n", err);
+        st = cip_buf_puts(&r->out, r->any ? ",\n" : "{\"version\": 1, \"refs\": {\n", err);
+    r->any = true;
     if (st == CIP_OK)
         st = cip_json_string(&r->out, (const char *)name.ptr, name.len, err);
     cip_buf_clear(&name);
     return st == CIP_OK ? cip_buf_puts(&r->out, ": ", err) : st;
 }
 
-/* What is in r->text as the string of an entry. */
+static cip_status add_place(refs *r, const cip_refs_entry *e, cip_err *err)
+{
+    if (e->url == NULL) {
+        CIP_TRY(cip_buf_puts(&r->out, "\"base64:", err));
+        CIP_TRY(cip_base64_encode((cip_bytes){ e->bytes, (size_t)e->nbytes }, &r->out, err));
+        return cip_buf_puts(&r->out, "\"", err);
+    }
+    CIP_TRY(cip_buf_puts(&r->out, "[", err));
+    CIP_TRY(cip_json_string(&r->out, e->url, strlen(e->url), err));
+    return cip_buf_addf(&r->out, err, ", %" PRIu64 ", %" PRIu64 "]", e->offset, e->nbytes);
+}
+
+static cip_status add_entry(refs *r, const cip_refs_entry *e, cip_err *err)
+{
+    if (r->opt.on_entry != NULL && r->opt.on_entry(r->opt.user, e) != 0)
+        return stopped(err);
+    CIP_TRY(add_key(r, e->node, e->key, err));
+    if (e->text != NULL)
+        CIP_TRY(cip_json_string(&r->out, e->text, strlen(e->text), err));
+    else
+        CIP_TRY(add_place(r, e, err));
+    return give(r, PIECE, err);
+}
+
+/* What is in r->text as an entry. */
 static cip_status add_text(refs *r, const char *node, const char *key, cip_err *err)
 {
-    CIP_TRY(add_key(r, node, key, err));
-    return cip_json_string(&r->out, (const char *)r->text.ptr, r->text.len, err);
+    CIP_TRY(cip_buf_nul(&r->text, err));
+    const cip_refs_entry e = { .node = node, .key = key, .text = (const char *)r->text.ptr };
+    return add_entry(r, &e, err);
 }
 
 /* --- attributes ------------------------------------------------------------------------------ */
@@ -127,12 +175,11 @@ static cip_status add_groups(refs *r, const char *path, cip_err *err)
 
 /* --- arrays ---------------------------------------------------------------------------------- */
 
-/* xarray wants a name for each axis: its place and length, so that axes of one name fit. */
+/* .zarray is in r->text. xarray wants a name for each axis: its place and length, so that axes of
+ * one name fit. */
 static cip_status add_array_head(refs *r, const char *name, cip_err *err)
 {
     const cip_refs_form *f = &r->form;
-    r->text.len = 0;
-    CIP_TRY(cip_refs_zarray(f, &r->text, err));
     CIP_TRY(add_text(r, name, ".zarray", err));
     r->text.len = 0;
     CIP_TRY(cip_buf_puts(&r->text, "{\"_ARRAY_DIMENSIONS\": [", err));
@@ -143,55 +190,63 @@ static cip_status add_array_head(refs *r, const char *name, cip_err *err)
     return add_text(r, name, ".zattrs", err);
 }
 
-/* `NAME/0.1.2`, or `NAME/0` of an array without axes. */
-static cip_status add_chunk_key(refs *r, const int64_t *index, cip_err *err)
+/* A cip_refs_chunk_fn: whether it can be read. What a table says lies within the file, or it is
+ * not told. */
+static cip_status check_chunk(void *arg, const cip_refs_chunk *c, cip_err *err)
 {
-    char key[24 * 32], *at = key;
-    key[0] = '0';
-    key[1] = '\0';
-    for (int k = 0; k < r->form.ndim; k++)
-        at += sprintf(at, "%s%" PRId64, k == 0 ? "" : ".", index[k]);
-    return add_key(r, r->name, key, err);
-}
-
-static cip_status add_bytes(refs *r, cip_bytes bytes, cip_err *err)
-{
-    CIP_TRY(cip_buf_puts(&r->out, "\"base64:", err));
-    CIP_TRY(cip_base64_encode(bytes, &r->out, err));
-    return cip_buf_puts(&r->out, "\"", err);
-}
-
-/* A cip_refs_chunk_fn. What the table says lies within the file, or it is not told. */
-static cip_status add_chunk(void *arg, const cip_refs_chunk *c, cip_err *err)
-{
-    refs *r = arg;
-    const bool here = c->bytes.ptr == NULL && c->member[0] == '\0';
+    const refs *r = arg;
     uint64_t end;
-    if (c->bytes.ptr == NULL && c->member[0] != '\0' && r->opt.members == NULL)
+    if (c->bytes.ptr != NULL)
+        return CIP_OK;
+    if (c->member[0] != '\0' && r->opt.members == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "its data are in other files");
-    if (here && (cip_add_overflow(c->offset, c->nbytes, &end) || end > r->file->io->size))
+    if (c->member[0] == '\0' &&
+        (cip_add_overflow(c->offset, c->nbytes, &end) || end > r->file->io->size))
         return cip_fail(err, CIP_ERR_TRUNCATED, c->offset,
                         "expected a chunk of %" PRIu64 " bytes, found the end of the file",
                         c->nbytes);
-    CIP_TRY(add_chunk_key(r, c->index, err));
-    if (c->bytes.ptr != NULL)
-        return add_bytes(r, c->bytes, err);
-    r->text.len = 0;
-    CIP_TRY(cip_buf_addf(&r->text, err, "%s%s", here ? r->opt.url : r->opt.members, c->member));
-    CIP_TRY(cip_buf_puts(&r->out, "[", err));
-    CIP_TRY(cip_json_string(&r->out, (const char *)r->text.ptr, r->text.len, err));
-    return cip_buf_addf(&r->out, err, ", %" PRIu64 ", %" PRIu64 "]", c->offset, c->nbytes);
+    return CIP_OK;
 }
 
-static cip_status add_referred(refs *r, const cip_array *a, cip_err *err)
+/* The same: its entry, "0.1.2", or "0" of an array without axes. */
+static cip_status add_chunk(void *arg, const cip_refs_chunk *c, cip_err *err)
+{
+    refs *r = arg;
+    const cip_refs_form *f = &r->form;
+    char key[24 * 32] = "0", *at = key;
+    cip_refs_entry e = { .node = r->name, .key = key, .offset = c->offset, .nbytes = c->nbytes };
+    for (int k = 0; k < f->ndim; k++) {
+        at += sprintf(at, "%s%" PRId64, k == 0 ? "" : ".", c->index[k]);
+        e.number =
+            e.number * (uint64_t)((f->shape[k] - 1) / f->chunk[k] + 1) + (uint64_t)c->index[k];
+    }
+    r->text.len = 0;
+    if (c->bytes.ptr != NULL) {
+        e.bytes = c->bytes.ptr;
+        e.nbytes = c->bytes.len;
+    } else {
+        const char *url = c->member[0] == '\0' ? r->opt.url : r->opt.members;
+        CIP_TRY(cip_buf_addf(&r->text, err, "%s%s", url, c->member));
+        CIP_TRY(cip_buf_nul(&r->text, err));
+        e.url = (const char *)r->text.ptr;
+    }
+    return add_entry(r, &e, err);
+}
+
+/* *head: entries of it are given out, so that it can no longer be left out. */
+static cip_status add_referred(refs *r, const cip_array *a, bool *head, cip_err *err)
 {
     CIP_TRY(cip_refs_form_make(a, &r->form, err));
+    CIP_TRY(cip_refs_chunks(&r->form, check_chunk, r, err));
+    r->text.len = 0;
+    CIP_TRY(cip_refs_zarray(&r->form, &r->text, err));
+    *head = true;
     CIP_TRY(add_array_head(r, r->name, err));
     return cip_refs_chunks(&r->form, add_chunk, r, err);
 }
 
 /* All values, which are few. */
-static cip_status add_inline(refs *r, const cip_array *a, cip_err *err)
+static cip_status add_inline(refs *r, const cip_array *a, bool *head, cip_err *err)
 {
     static const int64_t first[CIP_MAX_NDIM];
     cip_buf b = { .mem = &r->env->mem };
@@ -199,16 +254,19 @@ static cip_status add_inline(refs *r, const cip_array *a, cip_err *err)
     CIP_TRY(cip_refs_form_inline(a, &r->form, err));
     if (r->form.nbytes > r->opt.inline_nbytes)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "it is too long to be written out");
-    CIP_TRY(add_array_head(r, r->name, err));
-    if (r->form.nbytes == 0)
-        return CIP_OK;
-    cip_status st = cip_buf_reserve(&b, (size_t)r->form.nbytes, &at, err);
-    if (st == CIP_OK)
+    r->text.len = 0;
+    CIP_TRY(cip_refs_zarray(&r->form, &r->text, err));
+    cip_status st = cip_buf_reserve(&b, (size_t)r->form.nbytes + 1, &at, err);
+    if (st == CIP_OK && r->form.nbytes != 0)
         st = cip_read(a, NULL, r->form.dtype, at, (size_t)r->form.nbytes, err);
-    if (st == CIP_OK)
-        st = add_chunk_key(r, first, err);
-    if (st == CIP_OK)
-        st = add_bytes(r, (cip_bytes){ at, (size_t)r->form.nbytes }, err);
+    if (st == CIP_OK) {
+        *head = true;
+        st = add_array_head(r, r->name, err);
+    }
+    if (st == CIP_OK && r->form.nbytes != 0) {
+        const cip_refs_chunk all = { .index = first, .bytes = { at, (size_t)r->form.nbytes } };
+        st = add_chunk(r, &all, err);
+    }
     cip_buf_clear(&b);
     return st;
 }
@@ -227,7 +285,7 @@ static cip_status told(const refs *r, cip_status code, const char *path, const c
                             .text = text };
     if (r->opt.on_finding == NULL || r->opt.on_finding(r->opt.user, &f) == 0)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+    return stopped(err);
 }
 
 /* Each step as a name that Zarr's stores take; the only array of a file is "data". */
@@ -257,16 +315,19 @@ static bool is_below(const cip_file *f, const char *path)
 
 /* The array's entries, or all of its values; *why is what stands in the way of the first, or of
  * both. */
-static cip_status add_either(refs *r, const cip_array *a, bool *written_out, cip_err *why)
+static cip_status add_either(refs *r, const cip_array *a, bool *head, bool *written_out,
+                             cip_err *why)
 {
     cip_err why_not = CIP_ERR_INIT;
     CIP_TRY(name_array(r, a, why));
-    cip_status st = add_referred(r, a, why);
-    if (st != CIP_ERR_UNSUPPORTED || r->opt.inline_nbytes == 0)
+    cip_status st = add_referred(r, a, head, why);
+    if (st != CIP_ERR_UNSUPPORTED || r->opt.inline_nbytes == 0 || *head)
         return st;
-    r->out.len = 0;
-    *written_out = add_inline(r, a, &why_not) == CIP_OK;
-    return *written_out ? CIP_OK : st;
+    const cip_status inl = add_inline(r, a, head, &why_not);
+    *written_out = inl == CIP_OK;
+    if (*head && inl != CIP_OK)
+        cip_err_pass(why, &why_not);
+    return *head ? inl : st;
 }
 
 /* One array with the groups around it. What is wrong with it, not with the system, is told, unless
@@ -274,26 +335,17 @@ static cip_status add_either(refs *r, const cip_array *a, bool *written_out, cip
 static cip_status add_array(refs *r, const cip_array *a, bool only, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    bool written_out = false;
-    r->out.len = 0;
-    const cip_status st = add_either(r, a, &written_out, &why);
+    bool written_out = false, head = false;
+    const cip_status st = add_either(r, a, &head, &written_out, &why);
     if (st == CIP_OK) {
         r->narray++;
         CIP_TRY(add_groups(r, a->path + r->base_len, err));
         return written_out ? told(r, CIP_OK, a->path, "written out", &why, err) : CIP_OK;
     }
-    r->out.len = 0;
-    if (!only && st != CIP_ERR_NOMEM && st != CIP_ERR_IO && st != CIP_ERR_CANCELLED)
+    if (!only && !head && st != CIP_ERR_NOMEM && st != CIP_ERR_IO && st != CIP_ERR_CANCELLED)
         return told(r, st, a->path, "left out", &why, err);
     cip_err_pass(err, &why);
     return cip_fail_in(err, st, "%s", a->path);
-}
-
-static cip_status give(refs *r, cip_write_fn *fn, void *user, cip_err *err)
-{
-    if (r->out.len == 0 || fn(user, r->out.ptr, r->out.len) == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
 }
 
 /* What opts.path names: an array, or a mapping with arrays below it. NULL in *only: the latter. */
@@ -333,31 +385,24 @@ static bool is_wanted(const refs *r, const cip_array *a)
            !is_below(r->file, a->path);
 }
 
-static cip_status write_all(refs *r, cip_write_fn *fn, void *user, cip_err *err)
+static cip_status write_all(refs *r, cip_err *err)
 {
-    static const char head[] = "{\"version\": 1, \"refs\": {\n"
-                               "\".zgroup\": \"{\\\"zarr_format\\\": 2}\"";
     const cip_array *only, *a;
     size_t at = 0;
     CIP_TRY(take_path(r, &only, err));
-    CIP_TRY(cip_buf_puts(&r->out, head, err));
+    CIP_TRY(cip_buf_puts(&r->text, "{\"zarr_format\": 2}", err));
+    CIP_TRY(add_text(r, "", ".zgroup", err));
     CIP_TRY(add_attributes(r, "", err));
-    CIP_TRY(give(r, fn, user, err));
-    if (only != NULL) {
+    if (only != NULL)
         CIP_TRY(add_array(r, only, true, err));
-        CIP_TRY(give(r, fn, user, err));
-    }
     while (only == NULL && (a = cip_file_next_array(r->file, NULL, &at)) != NULL)
-        if (is_wanted(r, a)) {
+        if (is_wanted(r, a))
             CIP_TRY(add_array(r, a, false, err));
-            CIP_TRY(give(r, fn, user, err));
-        }
     if (r->narray == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "there is no array that can be referred to");
-    r->out.len = 0;
     CIP_TRY(cip_buf_puts(&r->out, "\n}}\n", err));
-    return give(r, fn, user, err);
+    return give(r, 1, err);
 }
 
 cip_status cip_refs_write(const cip_file *f, const cip_refs_options *opts, cip_write_fn *fn,
@@ -366,14 +411,14 @@ cip_status cip_refs_write(const cip_file *f, const cip_refs_options *opts, cip_w
     err = cip_err_enter(err);
     CIP_TRY(cip_arg_given(f, "a file", err));
     CIP_TRY(cip_arg_given((const void *)(uintptr_t)fn, "a function", err));
-    refs r = { .file = f, .env = f->layout->env };
+    refs r = { .file = f, .env = f->layout->env, .fn = fn, .user = user };
     CIP_TRY(CIP_SIZED_TAKE(cip_refs_options, opts, &r.opt, err));
     CIP_TRY(cip_arg_given(r.opt.url, "the file's url", err));
     if (f->overlay != NULL)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "an update was cut off: what it changed is not in the file itself");
     r.out.mem = r.text.mem = r.groups.mem = &r.env->mem;
-    cip_status st = write_all(&r, fn, user, err);
+    cip_status st = write_all(&r, err);
     cip_buf_clear(&r.out);
     cip_buf_clear(&r.text);
     cip_strmap_clear(&r.groups);

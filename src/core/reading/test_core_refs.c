@@ -115,6 +115,32 @@ static void what_zarr_cannot_say_is_refused(void **state)
     assert_non_null(strstr(t.bytes, "[[\\\"a\\\", \\\"<i2\\\"], [\\\"b\\\", \\\">i4\\\"]]"));
 }
 
+/* The last entry, in words. */
+static int on_entry(void *user, const cip_refs_entry *e)
+{
+    text *t = user;
+    snprintf(t->told, sizeof t->told, "%s %s %d %d %s %d", e->node, e->key, e->text != NULL,
+             (int)e->number, e->url != NULL ? e->url : "-", (int)e->nbytes);
+    return (int)e->number; /* stops at the second chunk */
+}
+
+static void entries_are_told_with_the_number_of_their_chunk(void **state)
+{
+    static char data[5 << 20];
+    size_t total;
+    cip_file *f;
+    cip_err err = CIP_ERR_INIT;
+    (void)state;
+    char *mem = test_npy("'|u1'", "(5242880,)", 0, data, sizeof data, &total);
+    text t = { .most = sizeof t.bytes - 1 };
+    assert_int_equal(cip_open_memory(mem, total, NULL, &f, &err), CIP_OK);
+    const cip_refs_options *how = CIP_REFS_OPTIONS(.url = "u", .on_entry = on_entry, .user = &t);
+    assert_int_equal(cip_refs_write(f, how, add, &t, &err), CIP_ERR_CANCELLED);
+    assert_string_equal(t.told, "data 1 0 1 u 2621440");
+    cip_file_close(f);
+    free(mem);
+}
+
 static void wrong_calls_and_a_receiver_that_stops(void **state)
 {
     static const int32_t data[3];
@@ -143,6 +169,7 @@ int main(void)
         cmocka_unit_test(raw_data_are_their_bytes_in_the_file),
         cmocka_unit_test(long_raw_data_are_cut_into_equal_parts),
         cmocka_unit_test(what_zarr_cannot_say_is_refused),
+        cmocka_unit_test(entries_are_told_with_the_number_of_their_chunk),
         cmocka_unit_test(wrong_calls_and_a_receiver_that_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
