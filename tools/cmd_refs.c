@@ -9,12 +9,15 @@
 
 #include "commands.h"
 #include "print.h"
+#include "refs_parquet.h"
 
 enum { INLINE_NBYTES = 64 << 10 };
 
 typedef struct telling {
     const char *file;
     size_t nleft_out;
+    refs_parquet *parquet; /* NULL: JSON */
+    int why;               /* errno of a write that failed */
 } telling;
 
 static int on_finding(void *user, const cip_finding *f)
@@ -82,26 +85,48 @@ static int write_whole(const char *path, const char *bytes, size_t n)
     return rc;
 }
 
-static int write_refs(const opts *o, const cip_file *f, const char *url, telling *t)
+/* A cip_refs_entry_fn of Parquet. */
+static int on_entry(void *user, const cip_refs_entry *e)
 {
-    char *text = NULL, *members = members_of(o->pos[0], url);
+    telling *t = user;
+    if (refs_parquet_add(t->parquet, e) == 0)
+        return 0;
+    t->why = errno;
+    return 1;
+}
+
+static int drop(void *user, const void *bytes, size_t n)
+{
+    (void)user;
+    (void)bytes;
+    (void)n;
+    return 0;
+}
+
+static cip_refs_options options_of(const opts *o, const char *url, const char *members, telling *t)
+{
+    return (cip_refs_options){
+        .size = sizeof(cip_refs_options),
+        .path = o->path,
+        .url = url,
+        .members = members,
+        .inline_nbytes = o->inline_nbytes >= 0 ? (uint64_t)o->inline_nbytes : INLINE_NBYTES,
+        .on_finding = on_finding,
+        .on_entry = t->parquet != NULL ? on_entry : NULL,
+        .user = t,
+    };
+}
+
+static int write_json(const opts *o, const cip_file *f, const cip_refs_options *how)
+{
+    char *text = NULL;
     size_t n = 0;
     cip_err err = CIP_ERR_INIT;
-    int rc = EXIT_FINE;
     FILE *memory = open_memstream(&text, &n);
-    if (memory == NULL || members == NULL) {
-        if (memory != NULL)
-            fclose(memory);
-        free(members);
+    if (memory == NULL)
         return failed(o->pos[0], "references");
-    }
-    const cip_status st = cip_refs_write(
-        f,
-        CIP_REFS_OPTIONS(.path = o->path, .url = url, .members = members,
-                         .inline_nbytes =
-                             o->inline_nbytes >= 0 ? (uint64_t)o->inline_nbytes : INLINE_NBYTES,
-                         .on_finding = on_finding, .user = t),
-        write_memory, memory, &err);
+    int rc = EXIT_FINE;
+    const cip_status st = cip_refs_write(f, how, write_memory, memory, &err);
     if (fclose(memory) != 0)
         rc = failed(o->pos[0], "references");
     else if (st != CIP_OK)
@@ -111,6 +136,31 @@ static int write_refs(const opts *o, const cip_file *f, const char *url, telling
     else
         rc = write_whole(o->pos[1], text, n);
     free(text);
+    return rc;
+}
+
+static int write_parquet(const opts *o, const cip_file *f, const cip_refs_options *how, telling *t)
+{
+    cip_err err = CIP_ERR_INIT;
+    int rc = EXIT_FINE;
+    if (refs_parquet_open(t->parquet, o->pos[1]) != 0)
+        rc = failed(o->pos[1], "cannot be written");
+    else if (cip_refs_write(f, how, drop, NULL, &err) != CIP_OK) {
+        errno = t->why;
+        rc = t->why != 0 ? failed(o->pos[1], "cannot be written") : complain(o->pos[0], &err);
+    } else if (refs_parquet_finish(t->parquet, o->pos[1], o->overwrite) != 0)
+        rc = failed(o->pos[1], "cannot be written");
+    refs_parquet_close(t->parquet);
+    return rc;
+}
+
+static int write_refs(const opts *o, const cip_file *f, const char *url, telling *t)
+{
+    char *members = members_of(o->pos[0], url);
+    if (members == NULL)
+        return failed(o->pos[0], "references");
+    const cip_refs_options how = options_of(o, url, members, t);
+    const int rc = t->parquet != NULL ? write_parquet(o, f, &how, t) : write_json(o, f, &how);
     free(members);
     return rc;
 }
@@ -118,8 +168,15 @@ static int write_refs(const opts *o, const cip_file *f, const char *url, telling
 /* 0, 1 where arrays are left out, or another exit status. */
 int cmd_refs(const opts *o)
 {
-    telling t = { .file = o->pos[0] };
+    refs_parquet p;
+    const bool parquet = o->refs_format != NULL && strcmp(o->refs_format, "parquet") == 0;
+    telling t = { .file = o->pos[0], .parquet = parquet ? &p : NULL };
     struct stat st;
+    if (parquet && (o->npos == 1 || strcmp(o->pos[1], "-") == 0)) {
+        fputs("cippus: refs: Parquet is a folder: OUT is missing; see 'cippus refs --help'\n",
+              stderr);
+        return EXIT_USAGE;
+    }
     if (o->npos > 1 && !o->overwrite && strcmp(o->pos[1], "-") != 0 && stat(o->pos[1], &st) == 0) {
         errno = EEXIST;
         return failed(o->pos[1], "--overwrite replaces it");

@@ -90,7 +90,7 @@ static const command commands[] = {
       "accept-loss overwrite tree-slack align level" },
     { "refs", "FILE [OUT]",
       "References to the chunks in a file, as kerchunk has them, for readers of Zarr.", cmd_refs, 1,
-      2, "path url inline= overwrite" },
+      2, "path url format= inline= overwrite" },
     { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
       cmd_recover, 1, 1, "json apply discard" },
     { "repair", "IN OUT", "What can be read of a damaged file, with a report of what was lost.",

@@ -136,6 +136,8 @@ const opt_row opt_rows[] = {
       "values that no bytes of the file are (in a tree's text, of other codecs) are written out up "
       "to this size (64K)",
       OPT_SIZE, offsetof(opts, inline_nbytes), NULL },
+    WORD("format=", "KIND", refs_format, "json parquet",
+         "json (default), or parquet: OUT is a folder of tables that are read as they are needed"),
     TEXT("url", "URL", url, "where FILE is found by those who read OUT (default: its full path)"),
     FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
     TEXT("history", "TEXT", history, "a history entry that says what was done"),

@@ -38,7 +38,7 @@ typedef struct opts {
     int64_t tree_slack;                            /* writing; -1: not given */
     uint64_t align;                                /* writing */
     bool apply, discard;                           /* recover */
-    const char *url;                               /* refs */
+    const char *url, *refs_format;                 /* refs */
     int64_t inline_nbytes;                         /* refs; -1: not given */
     const char *fill;                              /* convert, repair */
     uint64_t offset;                               /* reading */
