@@ -2,12 +2,13 @@
 """Opening files, and what is in them."""
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
-from . import _cippus, _fs, _write
+from . import _cippus, _fs, _sink, _write
 from ._array import Array
 from ._tree import Map
 
@@ -59,9 +60,10 @@ class File(_cippus.File, Mapping[str, Any]):
     tree describes by their own paths ("" of a file that is one array). Opened as "r+" it can be changed: what is
     assigned comes into the file by commit(), which close() and the end of a `with` do; an exception there drops it."""
 
-    __slots__ = ("__weakref__", "_edit", "_state")
+    __slots__ = ("__weakref__", "_edit", "_state", "_store")
     _edit: Optional[_write.Edit]
     _state: tuple[Any, ...]  # of a remote file
+    _store: Optional[_sink.Store]
 
     # --- reading
 
@@ -193,6 +195,13 @@ class File(_cippus.File, Mapping[str, Any]):
         """Makes the changes so far, all or none, and shows the file as it is then."""
         self._changes().commit()
 
+    def getvalue(self) -> bytes:
+        """The bytes of a file that was opened as "r+" from bytes or a file-like, as they are after the last commit."""
+        store: Optional[_sink.Store] = getattr(self, "_store", None)
+        if store is None:
+            raise ValueError("the file lies at a path, or is open as 'r'")
+        return store.getvalue()
+
     def rollback(self) -> None:
         """Drops the changes since the last commit."""
         self._changes().abort()
@@ -242,6 +251,13 @@ def _source(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, 
         raise TypeError(f"expected a path, bytes or a file-like, not {type(file).__name__}") from None
 
 
+def _store_of(kind: int, source: Any) -> _sink.Store:
+    """What "r+" changes: a file-like in place, of bytes a copy of them."""
+    if kind == 2 and not isinstance(source, _fs.Reader):
+        raise ValueError("'r+' needs a path, bytes or a file-like that writes")
+    return _sink.Store(io.BytesIO(source) if kind == 1 else source._file)
+
+
 def open(
     file: Any,
     mode: str = "r",
@@ -257,7 +273,7 @@ def open(
     **create: Any,
 ) -> Any:
     """Opens a path, a URL that fsspec knows (with its `storage_options`), the bytes of a file, or a file-like that seeks.
-    Modes: "r"; "r+" to change it; "w" and "x" write a new one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
+    Modes: "r"; "r+" to change it (of bytes a copy, see getvalue()); "w" and "x" write a new one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
     if mode in ("w", "x"):
         return _write.create(file, format=format, overwrite=mode == "w", threads=threads, **create)
     if mode not in ("r", "r+"):
@@ -266,7 +282,8 @@ def open(
         raise TypeError(f"open() got an unexpected keyword argument {next(iter(create))!r}")
     kind, source, name = _source(file, storage_options)
     if mode == "r+" and kind != 0:
-        raise ValueError("'r+' needs a path")
+        source = _store_of(kind, source)
+        kind = 2
     checked = 0 if check is None else 1 if check else 2
     opened = _cippus.open(
         kind, source, name, format, threads, checked, allow_external, force, sidecar, offset
@@ -275,4 +292,5 @@ def open(
         opened._state = source.state
     if mode == "r+":
         opened._edit = _write.Edit(opened)
+        opened._store = source if kind == 2 else None
     return opened

@@ -2,6 +2,7 @@
 """New files, and changes of files that are there."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Optional, SupportsIndex
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from . import _assign, _cippus, _fs
 from ._array import Array
+from ._sink import Sink
 from ._tree import Seq, escape
 from ._yaml import flow
 
@@ -331,11 +333,13 @@ class Edit(_Target):
 
 
 def create(path: Any = None, *, format: Optional[str] = None, options: Optional[Mapping[str, Any]] = None, **more: Any) -> Writer:
-    """A new file at `path`, or in memory (None; `format` is needed then). Keywords: `overwrite`, `codec`, `byteorder`,
+    """A new file at `path`, in a file-like that writes, or in memory (None; `format` is needed then). Keywords: `overwrite`, `codec`, `byteorder`,
     `checksum`, `version` of the format, `accept_loss`, `sync` (False: no wait for the disk), `threads`, and `options` of the format."""
     if path is None and format is None:
         raise TypeError("create() in memory needs a format")
     found = _fs.locate(path, None) if _fs.is_url(path) else None
     if found is not None and (path := _fs.local_path(*found)) is None:
-        raise ValueError("URLs are opened for reading; put a file in memory there (create(format=...), getvalue())")
+        raise ValueError("URLs are opened for reading; open it for writing by fsspec, and create the file in what that gives")
+    if hasattr(path, "write") and not isinstance(path, (str, os.PathLike)):
+        path = Sink(path)
     return Writer(path, format=format, options=options_of(options), **more)

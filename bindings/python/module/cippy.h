@@ -55,6 +55,7 @@ typedef struct cippy_change {
     cip_edit *e;
     cip_memory *memory;
     cippy_file *file;
+    cippy_call raised;   /* by what a new file is written to */
     atomic_flag used;    /* a call is going on: one thread at a time */
     atomic_uint writing; /* slabs that are being written, by any threads */
     atomic_bool ending;  /* no slab may be written any more */
@@ -141,8 +142,15 @@ bool cippy_calls_raised(cippy_calls *calls);
 void cippy_calls_clear(cippy_calls *calls);
 /* What a call came to: 0 to go on. `result` is taken over. */
 int cippy_call_end(cippy_call *call, PyObject *result);
+/* The exception that is set is kept, its words go to err. One that was kept is of a call that the
+ * library made again. */
+cip_status cippy_call_failed(cippy_call *kept, const char *doing, cip_err *err);
 bool cippy_call_raised(cippy_call *call);
 void cippy_call_clear(cippy_call *call);
+
+/* --- py_sink.c --- */
+/* A user for the methods, which give it back; NULL with an exception. */
+void *cippy_sink_new(PyObject *to, cippy_call *raised, cip_io_write_methods *methods);
 
 /* --- py_node.c --- */
 extern PyType_Spec cippy_node_spec;
@@ -187,6 +195,7 @@ extern PyType_Spec cippy_change_spec;
 PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_edit(PyObject *module, PyObject *file);
 /* A call begins, and ends with the exception of a status or None: one thread at a time. */
+cippy_change *cippy_change_new(PyObject *module, PyObject *path);
 bool cippy_change_begin(cippy_change *c);
 PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err);
 /* How many lengths a tuple has, at `length`; -1 with an exception. */

@@ -33,10 +33,12 @@ PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *er
     atomic_flag_clear(&c->used);
     if (status == CIP_OK)
         Py_RETURN_NONE;
+    if (status == CIP_ERR_IO && cippy_call_raised(c->file != NULL ? &c->file->source : &c->raised))
+        return NULL;
     return cippy_fail(c->state, status, err, c->path, false);
 }
 
-static cippy_change *change_new(PyObject *module, PyObject *path)
+cippy_change *cippy_change_new(PyObject *module, PyObject *path)
 {
     cippy_state *st = cippy_state_of(module);
     cippy_change *c = (cippy_change *)PyType_GenericAlloc(st->change, 0);
@@ -82,72 +84,10 @@ static void change_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     change_clear(self);
     cip_memory_free(c->memory);
+    cippy_call_clear(&c->raised);
     Py_XDECREF(c->path);
     Py_XDECREF(c->module);
     cippy_free(self);
-}
-
-/* create(path or None, ...) */
-PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = { "path",      "format",   "version",   "codec",
-                             "byteorder", "checksum", "overwrite", "accept_loss",
-                             "sync",      "threads",  "options",   NULL };
-    PyObject *path, *texts = Py_None, *name = NULL;
-    cip_write_options o = { .size = sizeof o };
-    int overwrite = 0, accept_loss = 0, sync = 1;
-    cip_err err = CIP_ERR_INIT;
-    cip_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$zzzzzpppIO", names, &path, &o.format,
-                                     &o.version, &o.codec, &o.byteorder, &o.checksum, &overwrite,
-                                     &accept_loss, &sync, &o.threads, &texts))
-        return NULL;
-    if (path != Py_None && !PyUnicode_FSConverter(path, &name))
-        return NULL;
-    const char **options = cippy_texts(texts);
-    cippy_change *c = PyErr_Occurred() ? NULL : change_new(module, path);
-    if (c != NULL) {
-        const char *file = name != NULL ? PyBytes_AsString(name) : NULL;
-        o.overwrite = overwrite != 0;
-        o.accept_loss = accept_loss != 0;
-        o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
-        o.format_options = options;
-        Py_BEGIN_ALLOW_THREADS status =
-            file != NULL ? cip_create(file, &o, &c->w, &err)
-                         : cip_create_memory(o.format, &o, &c->memory, &c->w, &err);
-        Py_END_ALLOW_THREADS if (status != CIP_OK)
-        {
-            cippy_fail(c->state, status, &err, path, true);
-            Py_CLEAR(c);
-        }
-    }
-    PyMem_Free((void *)options);
-    Py_XDECREF(name);
-    return (PyObject *)c;
-}
-
-/* edit(file): an update of an open file, which keeps it alive. */
-PyObject *cippy_edit(PyObject *module, PyObject *file)
-{
-    cippy_state *st = cippy_state_of(module);
-    cip_err err = CIP_ERR_INIT;
-    cip_status status;
-    if (!PyObject_TypeCheck(file, st->file)) {
-        PyErr_SetString(PyExc_TypeError, "expected a file of cippus");
-        return NULL;
-    }
-    cippy_file *f = (cippy_file *)file;
-    cippy_change *c = cippy_enter(f) ? change_new(module, f->path) : NULL;
-    if (c == NULL)
-        return NULL;
-    c->file = (cippy_file *)Py_NewRef(file);
-    Py_BEGIN_ALLOW_THREADS status = cip_edit_begin(f->file, &c->e, &err);
-    Py_END_ALLOW_THREADS cippy_leave(f);
-    if (status != CIP_OK) {
-        cippy_fail(st, status, &err, f->path, false);
-        Py_CLEAR(c);
-    }
-    return (PyObject *)c;
 }
 
 /* --- the tree ------------------------------------------------------------------------------- */

@@ -29,19 +29,7 @@ void cippy_call_clear(cippy_call *call)
     Py_CLEAR(call->trace);
 }
 
-/* --- sources: Python objects that are read through cip_io_methods ----------------------------
- * .nbytes; .read_ranges([(offset, memoryview), ...]) fills all of them or raises; if .has_members:
- * .member(name), another source, and .names(path), [(name, whether a folder), ...]. */
-
-/* The user of the methods. The file outlives it: what it raises is kept there. */
-typedef struct source {
-    cippy_file *file;
-    PyObject *from;
-} source;
-
-/* The exception that is set goes to the file, its words to err. One that is there was of a call
- * that the library made again. */
-static cip_status failed(const source *s, cip_err *err)
+cip_status cippy_call_failed(cippy_call *kept, const char *doing, cip_err *err)
 {
     cippy_call now = { .fn = NULL };
     PyErr_Fetch(&now.type, &now.value, &now.trace);
@@ -49,14 +37,30 @@ static cip_status failed(const source *s, cip_err *err)
     PyObject *text = now.value != NULL ? PyObject_Str(now.value) : NULL;
     const char *words = text != NULL ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     err->code = CIP_ERR_IO;
-    snprintf(err->text, sizeof err->text, "reading raised an exception: %.200s",
+    snprintf(err->text, sizeof err->text, "%s raised an exception: %.200s", doing,
              words != NULL ? words : "");
     PyErr_Clear();
     Py_XDECREF(text);
-    cippy_call older = s->file->source;
-    s->file->source = now;
+    cippy_call older = *kept;
+    *kept = now;
     cippy_call_clear(&older);
     return CIP_ERR_IO;
+}
+
+/* --- sources: Python objects that are read through cip_io_methods ----------------------------
+ * .nbytes; .read_ranges([(offset, memoryview), ...]) fills all of them or raises; if .has_members:
+ * .member(name), another source, and .names(path), [(name, whether a folder), ...]; if .writable:
+ * .version, and what py_sink.c writes to. */
+
+/* The user of the methods. The file outlives it: what it raises is kept there. */
+typedef struct source {
+    cippy_file *file;
+    PyObject *from;
+} source;
+
+static cip_status failed(const source *s, cip_err *err)
+{
+    return cippy_call_failed(&s->file->source, "reading", err);
 }
 
 static bool add_range(PyObject *list, const cip_range *range)
@@ -168,6 +172,30 @@ static cip_status list_names(void *user, const char *path, cip_io_list_fn *fn, v
     return status;
 }
 
+static cip_status version_of(void *user, uint64_t *version, cip_err *err)
+{
+    const source *s = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *found = PyObject_GetAttrString(s->from, "version");
+    const unsigned long long n = found != NULL ? PyLong_AsUnsignedLongLong(found) : 0;
+    const cip_status status = PyErr_Occurred() ? failed(s, err) : CIP_OK;
+    *version = n;
+    Py_XDECREF(found);
+    PyGILState_Release(gil);
+    return status;
+}
+
+static cip_status open_write(void *user, cip_io_write_methods *methods, void **write_user,
+                             cip_err *err)
+{
+    const source *s = user;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    *write_user = cippy_sink_new(s->from, &s->file->source, methods);
+    const cip_status status = *write_user == NULL ? failed(s, err) : CIP_OK;
+    PyGILState_Release(gil);
+    return status;
+}
+
 static void give_back(void *user)
 {
     source *s = user;
@@ -175,6 +203,16 @@ static void give_back(void *user)
     Py_DECREF(s->from);
     PyMem_Free(s);
     PyGILState_Release(gil);
+}
+
+/* Whether the attribute is there, and True. */
+static bool says(PyObject *from, const char *name)
+{
+    PyObject *found = PyObject_GetAttrString(from, name);
+    if (found == NULL)
+        PyErr_Clear();
+    Py_XDECREF(found);
+    return found == Py_True;
 }
 
 void *cippy_source_new(cippy_file *file, PyObject *from, cip_io_methods *methods)
@@ -191,14 +229,14 @@ void *cippy_source_new(cippy_file *file, PyObject *from, cip_io_methods *methods
         .size = size_of,
         .close = give_back,
     };
-    PyObject *members = PyObject_GetAttrString(from, "has_members");
-    if (members == NULL)
-        PyErr_Clear();
-    if (members == Py_True) {
+    if (says(from, "has_members")) {
         methods->open_member = open_member;
         methods->list = list_names;
     }
-    Py_XDECREF(members);
+    if (says(from, "writable")) {
+        methods->open_write = open_write;
+        methods->version = version_of;
+    }
     return s;
 }
 

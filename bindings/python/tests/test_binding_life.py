@@ -156,6 +156,34 @@ def use_everything(path, data):
     w = cippus.create(format="asdf")
     w["a"] = {"b": np.arange(5), "c": [1, "x"]}
     w.abort()
+    change_everything(cippus.create(like := io.BytesIO(), format="asdf"), like)
+
+
+def change_everything(w, like):
+    with w:
+        w["a"] = np.arange(40).reshape(5, 8)
+        w["r"] = np.zeros(9, [("x", "f4"), ("y", "i2")])
+    for source in (like, like.getvalue()):
+        with cippus.open(source, "r+") as f:
+            f["a"][[0, 2, 0]], f["a"][f["a"][...] > 30], f["a"].oindex[[1, 4], [2, 3]] = 1, 2, 3
+            f["r"]["x"][::2], f["r"][["x", "y"]] = 5, (1, 2)
+            for wrong in (([9], 1), ([0], [1, 2]), (np.ones(3, bool), 1)):
+                try:
+                    f["a"][wrong[0]] = wrong[1]
+                except (IndexError, ValueError):
+                    pass
+            f["n"] = 1
+            f.commit()
+            f.getvalue(), f["a"].attrs, f.rollback()
+    try:
+        with cippus.open(io.BufferedReader(io.BytesIO(like.getvalue())), "r+") as f:
+            f["a"][0] = 1
+    except (OSError, cippus.Error):
+        pass
+    try:
+        cippus.create(io.BytesIO(), format="nope")
+    except cippus.Error:
+        pass
 
 
 def test_nothing_leaks(sample):
@@ -191,6 +219,28 @@ def test_references_are_given_back(sample):
     for _ in range(50):
         f["counts"][3:5]
     assert abs(sys.getrefcount(dtype) - count) < 10
+
+
+def test_many_threads_change_one_file_in_memory():
+    """Each its own part: what is assigned is all there in the end, or the call was told that another one was writing."""
+    with cippus.create(format="blosc2") as w:
+        w.put("", np.zeros((16, 1000)), chunks=(4, 250))
+    f = cippus.open(w.getvalue(), "r+")
+    f.array[0, 0] = 0  # the update has begun
+
+    def work(i):
+        for j in range(20):
+            while True:
+                try:
+                    f.array[i, np.arange(j, 1000, 20)] = i + 1
+                    break
+                except cippus.BusyError:
+                    pass
+
+    run_threads(work, 8)
+    f.commit()
+    assert (f.array[:8] == np.arange(1, 9)[:, None]).all() and not f.array[8:].any()
+    f.close()
 
 
 def test_classes_of_the_library_are_not_made_by_hand(sample):

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How changes begin: new files (at a path, in memory, in an object of Python), updates of open
+ * ones. */
+#include "cippy.h"
+
+/* Where a new file goes: a path, `sink` with its name, or (both NULL) memory. */
+typedef struct place {
+    PyObject *path, *name; /* bytes; what they are made of */
+    PyObject *sink;
+} place;
+
+static bool take_place(PyObject *from, place *out)
+{
+    *out = (place){ .path = NULL };
+    if (from == Py_None)
+        return true;
+    if (!PyObject_HasAttrString(from, "write_at"))
+        return PyUnicode_FSConverter(from, &out->path) != 0;
+    PyObject *name = PyObject_GetAttrString(from, "name");
+    out->sink = from;
+    if (name != NULL && name != Py_None)
+        out->name = PyUnicode_AsUTF8String(name);
+    Py_XDECREF(name);
+    return PyErr_Occurred() == NULL;
+}
+
+static void clear_place(place *p)
+{
+    Py_XDECREF(p->path);
+    Py_XDECREF(p->name);
+}
+
+static cip_status create_at(cippy_change *c, const place *at, const cip_write_options *o,
+                            cip_err *err)
+{
+    cip_status status = CIP_ERR_NOMEM;
+    cip_io_write_methods methods = { .struct_size = 0 };
+    const char *path = at->path != NULL ? PyBytes_AsString(at->path) : NULL;
+    void *user = at->sink != NULL ? cippy_sink_new(at->sink, &c->raised, &methods) : NULL;
+    if (at->sink != NULL && user == NULL)
+        return status;
+    if (user != NULL)
+        methods.name = at->name != NULL ? PyBytes_AsString(at->name) : NULL;
+    Py_BEGIN_ALLOW_THREADS status = path != NULL ? cip_create(path, o, &c->w, err)
+                                    : user != NULL
+                                        ? cip_create_io(&methods, user, o, &c->w, err)
+                                        : cip_create_memory(o->format, o, &c->memory, &c->w, err);
+    Py_END_ALLOW_THREADS return status;
+}
+
+/* create(path, None or an object that is written to, ...) */
+PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = { "path",      "format",   "version",   "codec",
+                             "byteorder", "checksum", "overwrite", "accept_loss",
+                             "sync",      "threads",  "options",   NULL };
+    PyObject *path, *texts = Py_None;
+    place at;
+    cip_write_options o = { .size = sizeof o };
+    int overwrite = 0, accept_loss = 0, sync = 1;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$zzzzzpppIO", names, &path, &o.format,
+                                     &o.version, &o.codec, &o.byteorder, &o.checksum, &overwrite,
+                                     &accept_loss, &sync, &o.threads, &texts))
+        return NULL;
+    const char **options = take_place(path, &at) ? cippy_texts(texts) : NULL;
+    cippy_change *c = PyErr_Occurred() ? NULL : cippy_change_new(module, path);
+    if (c != NULL) {
+        o.overwrite = overwrite != 0;
+        o.accept_loss = accept_loss != 0;
+        o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
+        o.format_options = options;
+        const cip_status status = create_at(c, &at, &o, &err);
+        if (status != CIP_OK) {
+            if (!PyErr_Occurred())
+                cippy_fail(c->state, status, &err, path, true);
+            Py_CLEAR(c);
+        }
+    }
+    PyMem_Free((void *)options);
+    clear_place(&at);
+    return (PyObject *)c;
+}
+
+/* edit(file): an update of an open file, which keeps it alive. */
+PyObject *cippy_edit(PyObject *module, PyObject *file)
+{
+    cippy_state *st = cippy_state_of(module);
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyObject_TypeCheck(file, st->file)) {
+        PyErr_SetString(PyExc_TypeError, "expected a file of cippus");
+        return NULL;
+    }
+    cippy_file *f = (cippy_file *)file;
+    cippy_change *c = cippy_enter(f) ? cippy_change_new(module, f->path) : NULL;
+    if (c == NULL)
+        return NULL;
+    c->file = (cippy_file *)Py_NewRef(file);
+    Py_BEGIN_ALLOW_THREADS status = cip_edit_begin(f->file, &c->e, &err);
+    Py_END_ALLOW_THREADS cippy_leave(f);
+    if (status != CIP_OK) {
+        cippy_fail(st, status, &err, f->path, false);
+        Py_CLEAR(c);
+    }
+    return (PyObject *)c;
+}
