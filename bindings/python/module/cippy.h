@@ -13,6 +13,22 @@
 
 #include "cippus/cippus.h"
 
+/* Around what an object keeps for later calls, in builds of Python without the interpreter's lock
+ * (never with the limited API). What is between may not return. */
+#ifdef Py_GIL_DISABLED
+#define CIPPY_BEGIN_ALONE(object) Py_BEGIN_CRITICAL_SECTION(object);
+#define CIPPY_END_ALONE Py_END_CRITICAL_SECTION();
+#define CIPPY_MUTEX PyMutex mutex;
+#define CIPPY_LOCK(call) PyMutex_Lock(&(call)->mutex)
+#define CIPPY_UNLOCK(call) PyMutex_Unlock(&(call)->mutex)
+#else
+#define CIPPY_BEGIN_ALONE(object) {
+#define CIPPY_END_ALONE }
+#define CIPPY_MUTEX
+#define CIPPY_LOCK(call) ((void)0)
+#define CIPPY_UNLOCK(call) ((void)0)
+#endif
+
 /* Of the module: the types made in C, and what the Python layer gives it by `_bind`. */
 typedef struct cippy_state {
     PyTypeObject *file, *node, *array, *view, *change, *slab;
@@ -28,6 +44,7 @@ typedef struct cippy_state {
 typedef struct cippy_call {
     PyObject *fn;
     PyObject *type, *value, *trace;
+    CIPPY_MUTEX
 } cippy_call;
 
 /* The callbacks of one call of the library: its `user`. */

@@ -42,14 +42,17 @@ bool cippy_array_enter(cippy_array *a)
 {
     if (!cippy_enter(a->file))
         return false;
-    if (a->generation == a->file->generation)
-        return true;
-    if (find_again(a) && take_shape(a)) {
+    bool is = false;
+    CIPPY_BEGIN_ALONE(a)
+    is = a->generation == a->file->generation;
+    if (!is && find_again(a) && take_shape(a)) {
         a->generation = a->file->generation;
-        return true;
+        is = true;
     }
-    cippy_leave(a->file);
-    return false;
+    CIPPY_END_ALONE
+    if (!is)
+        cippy_leave(a->file);
+    return is;
 }
 
 PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field)
@@ -106,8 +109,12 @@ PyObject *cippy_array_dtype_of(cippy_array *a)
 {
     cip_err err = CIP_ERR_INIT;
     const cip_dtype *d;
-    if (a->dtype != NULL)
-        return a->dtype;
+    PyObject *kept = NULL;
+    CIPPY_BEGIN_ALONE(a)
+    kept = a->dtype;
+    CIPPY_END_ALONE
+    if (kept != NULL)
+        return kept;
     Py_BEGIN_ALLOW_THREADS /* it waits for a lock of the library */
         d = cip_array_native_dtype(a->array, &err);
     Py_END_ALLOW_THREADS if (d != NULL && a->field != NULL) d =
@@ -118,11 +125,15 @@ PyObject *cippy_array_dtype_of(cippy_array *a)
         return NULL;
     }
     PyObject *dtype = cippy_dtype_numpy(a->file->state, d);
-    if (a->dtype == NULL) /* another thread may have made it, and lent it, meanwhile */
+    CIPPY_BEGIN_ALONE(a)
+    if (a->dtype == NULL) { /* another thread may have made it, and lent it, meanwhile */
         a->dtype = dtype;
-    else
-        Py_XDECREF(dtype);
-    return a->dtype;
+        dtype = NULL;
+    }
+    kept = a->dtype;
+    CIPPY_END_ALONE
+    Py_XDECREF(dtype);
+    return kept;
 }
 
 static PyObject *array_shape(PyObject *self, void *unused)

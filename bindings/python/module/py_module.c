@@ -182,6 +182,10 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     cippy_state *st = cippy_state_of(module);
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { /* callbacks could not tell */
+        PyErr_SetString(PyExc_ImportError, "cippus runs in the main interpreter only");
+        return -1;
+    }
     st->file = add_type(module, &cippy_file_spec);
     st->node = add_type(module, &cippy_node_spec);
     st->array = add_type(module, &cippy_array_spec);
@@ -261,6 +265,9 @@ static PyMethodDef methods[] = {
 
 static PyModuleDef_Slot module_slots[] = {
     { Py_mod_exec, module_exec },
+#ifdef Py_GIL_DISABLED
+    { Py_mod_gil, Py_MOD_GIL_NOT_USED },
+#endif
     { 0, NULL },
 };
 

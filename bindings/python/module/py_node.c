@@ -187,12 +187,16 @@ static PyObject *node_find(PyObject *self, PyObject *key)
         Py_XDECREF(bytes);
         return NULL;
     }
-    const Py_ssize_t i = position(n, bytes);
+    Py_ssize_t i = 0;
+    CIPPY_BEGIN_ALONE(self)
+    i = position(n, bytes);
+    if (i >= 0)
+        n->next = (size_t)i + 1;
+    CIPPY_END_ALONE
     if (i >= 0 && (size_t)i < cip_node_len(n->node)) {
         PyObject *value = cippy_value(n->file, cip_node_at(n->node, (size_t)i));
         found = value != NULL ? PyTuple_Pack(1, value) : NULL;
         Py_XDECREF(value);
-        n->next = (size_t)i + 1;
     } else if (i >= 0) {
         found = Py_NewRef(Py_None);
     }

@@ -6,19 +6,33 @@
 
 static void keep_exception(cippy_call *call)
 {
+    CIPPY_LOCK(call);
     if (call->type == NULL)
         PyErr_Fetch(&call->type, &call->value, &call->trace);
     else
         PyErr_Clear();
+    CIPPY_UNLOCK(call);
+}
+
+/* What was kept, which is nothing from then on. */
+static cippy_call taken(cippy_call *call)
+{
+    cippy_call was = { .fn = NULL };
+    CIPPY_LOCK(call);
+    was.type = call->type;
+    was.value = call->value;
+    was.trace = call->trace;
+    call->type = call->value = call->trace = NULL;
+    CIPPY_UNLOCK(call);
+    return was;
 }
 
 bool cippy_call_raised(cippy_call *call)
 {
-    if (call->type == NULL)
-        return false;
-    PyErr_Restore(call->type, call->value, call->trace);
-    call->type = call->value = call->trace = NULL;
-    return true;
+    const cippy_call was = taken(call);
+    if (was.type != NULL)
+        PyErr_Restore(was.type, was.value, was.trace);
+    return was.type != NULL;
 }
 
 void cippy_call_clear(cippy_call *call)
@@ -41,9 +55,10 @@ cip_status cippy_call_failed(cippy_call *kept, const char *doing, cip_err *err)
              words != NULL ? words : "");
     PyErr_Clear();
     Py_XDECREF(text);
-    cippy_call older = *kept;
-    *kept = now;
+    cippy_call older = taken(kept);
     cippy_call_clear(&older);
+    PyErr_Restore(now.type, now.value, now.trace);
+    keep_exception(kept);
     return CIP_ERR_IO;
 }
 

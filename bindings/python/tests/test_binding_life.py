@@ -255,6 +255,26 @@ def test_classes_of_the_library_are_not_made_by_hand(sample):
         cippus._cippus.bind(*[None] * 7)
 
 
+SECOND = r"""
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+load = (
+    "import importlib.util as u\n"
+    f"s = u.spec_from_file_location('cippus._cippus', {sys.argv[1]!r})\n"
+    "try:\n    s.loader.exec_module(u.module_from_spec(s))\nexcept ImportError as error:\n    print(error, flush=True)\n"
+)
+interpreters.run_string(interpreters.create(), load)
+"""
+
+
+def test_a_second_interpreter_is_refused():
+    done = subprocess.run([sys.executable, "-c", SECOND, cippus._cippus.__file__], capture_output=True, text=True, timeout=60)
+    assert "main interpreter" in done.stdout, done.stdout + done.stderr
+
+
 CHECK = r"""
 import faulthandler, json, resource, sys
 faulthandler.enable()
