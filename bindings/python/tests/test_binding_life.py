@@ -276,7 +276,7 @@ def test_a_second_interpreter_is_refused():
 
 
 CHECK = r"""
-import faulthandler, json, resource, sys
+import faulthandler, json, os, resource, sys
 faulthandler.enable()
 import numpy as np, cippus
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2)
@@ -290,11 +290,32 @@ def look(path):
                 if array.ndim and len(array):
                     array[-1:], array[[0, -1]], array[0]
                 np.asarray(array.view()).tobytes() if array.storage == "contiguous" else None
+def change(path):
+    with cippus.open(open(path, "rb").read(), "r+") as f:
+        for array in [a for a in list(f.arrays.values())[:10] if 0 <= a.nbytes <= 1 << 22]:
+            for key in (..., [0], array[...] == array[...]) if array.ndim else ():
+                try:
+                    array[key] = 1
+                except errors:
+                    pass
+            try:
+                array.append(array[:1])
+            except errors:
+                pass
+        try:
+            f.commit(), f.getvalue()
+        except errors:
+            f.rollback()
+errors = (cippus.Error, ValueError, TypeError, KeyError, IndexError, MemoryError, OverflowError)
 for path in json.load(sys.stdin):
+    try:
+        change(path) if not os.path.isdir(path) else None
+    except errors:
+        pass
     try:
         look(path)
         print("ok")
-    except (cippus.Error, ValueError, TypeError, KeyError, IndexError, MemoryError, OverflowError) as error:
+    except errors as error:
         print(type(error).__name__)
 """
 
