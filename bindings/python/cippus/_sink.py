@@ -2,6 +2,7 @@
 """File-likes that files are written to. There are no journals here: what ends the process amid a commit leaves a mixture."""
 from __future__ import annotations
 
+import io
 import os
 from typing import Any, Optional
 
@@ -33,12 +34,25 @@ class Sink:
     def resize(self, nbytes: int) -> None:
         if not self._seeks:
             return
-        self._at = None
-        self._file.truncate(nbytes)
-        end = self._file.seek(0, os.SEEK_END)
-        end = self._file.tell() if end is None else end
+        at, self._at = self._at, None
+        try:
+            self._file.truncate(nbytes)
+        except io.UnsupportedOperation:  # gzip's files, members of a zip: as long as what was written
+            if at != nbytes or self._end(at) != nbytes:
+                raise
+            return
+        end = self._end(None)
         if end < nbytes:
             self.write_at(end, bytes(nbytes - end))
+
+    def _end(self, unknown: Optional[int]) -> int:
+        try:
+            end = self._file.seek(0, os.SEEK_END)
+        except (OSError, ValueError):
+            if unknown is None:
+                raise
+            return unknown
+        return int(self._file.tell() if end is None else end)
 
     def sync(self) -> None:
         if hasattr(self._file, "flush"):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """New files in file-likes, and updates of file-likes and of bytes."""
+import gzip
 import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -37,6 +39,15 @@ def test_what_does_not_seek_gets_them_in_order(made):
     with cippus.create(pipe) as w:
         w["a"] = np.arange(5000)
     assert pipe.got == made({"a": np.arange(5000)})
+
+
+def test_compressed_streams_and_members_are_file_likes(tmp_path, made):
+    with gzip.open(tmp_path / "x.gz", "wb") as out, cippus.create(out, format="asdf") as w:
+        w["a"] = np.arange(1000)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as z, z.open("x.asdf", "w") as out, cippus.create(out, format="asdf") as w:
+        w["a"] = np.arange(1000)
+    expected = made({"a": np.arange(1000)})
+    assert gzip.open(tmp_path / "x.gz").read() == expected == zipfile.ZipFile(tmp_path / "x.zip").read("x.asdf")
 
 
 @pytest.mark.parametrize("format, path", FORMATS[:3])
