@@ -273,7 +273,7 @@ PYTHON = {
     "python-open": ("a leaf of a tree of 222,000 nodes, and files of 8 x 8 float32: open, read, close", 512),
     "python-read": ("64 MiB of float32 opened and read whole", 4096),
     "python-slices": ("16 MiB opened, then 200 windows of 100 x 100, 1000 elements one by one, 1000 in one call, 50 lines", 2048),
-    "python-write": ("64 MiB into a new file, not synced", 4096),
+    "python-write": ("16 MiB into a new file, not synced", 2048),
 }
 
 
