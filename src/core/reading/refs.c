@@ -16,6 +16,7 @@
 
 enum {
     MOST_ATTRIBUTE = 64 << 10, /* bytes of one as JSON */
+    MOST_NODES = 10000,        /* of the tree in one */
     PIECE = 64 << 10           /* of JSON, given out at once */
 };
 
@@ -103,15 +104,18 @@ static cip_status add_text(refs *r, const char *node, const char *key, cip_err *
 
 typedef struct finder {
     const refs *r;
+    size_t nnode; /* looked at: aliases can make few bytes of YAML very many */
     bool found;
 } finder;
 
-/* cip_json_write.special: an array below makes the whole value no attribute. */
+/* cip_json_write.special: an array below makes the whole value no attribute, and so do too many
+ * nodes. */
 static bool is_array(void *user, const cip_node *node, const char **text)
 {
     finder *x = user;
     *text = "";
-    x->found |= cip_file_array_of_node(x->r->file, node) != NULL;
+    x->found =
+        x->found || ++x->nnode > MOST_NODES || cip_file_array_of_node(x->r->file, node) != NULL;
     return x->found;
 }
 
