@@ -29,6 +29,7 @@ from ._tree import Map, Seq
 META = "zarr.json"
 LARGEST_STORED = 256 << 20  # bytes of a stored chunk that is one of Zarr's as well
 TARGET = 4 << 20  # bytes of the chunks that others are cut into
+MOST_NODES = 10_000  # of the tree in one attribute: aliases can make few bytes of YAML very many
 
 
 class Grid(NamedTuple):
@@ -87,28 +88,28 @@ def refusal(array: Array) -> Optional[str]:
     return None
 
 
-def _plain(value: Any, depth: int) -> Any:
-    """A value of the tree as JSON has it; ValueError for what is none, or has arrays in it."""
+def _plain(value: Any, left: list[int], depth: int = 0) -> Any:
+    """A value of the tree as JSON has it; ValueError for what is none, has arrays in it, or more nodes than are left."""
+    left[0] -= 1
+    if left[0] < 0 or depth > 16:
+        raise ValueError("too many nodes")
     if value is None or isinstance(value, (bool, int, str)):
         return str(value) if isinstance(value, str) else value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    if depth > 16:
-        raise ValueError("too deep")
     if isinstance(value, Map):
-        return {str(k): _plain(v, depth + 1) for k, v in value.items()}
+        return {str(k): _plain(v, left, depth + 1) for k, v in value.items()}
     if isinstance(value, Seq):
-        return [_plain(v, depth + 1) for v in value]
+        return [_plain(v, left, depth + 1) for v in value]
     raise ValueError(f"{type(value).__name__} is nothing of JSON")
 
 
 def attributes_of(node: Any) -> dict[str, Any]:
-    """What a mapping of the tree has beside its arrays: scalars, and collections of them."""
+    """What a mapping of the tree has beside its arrays: scalars, and collections of up to MOST_NODES of them."""
     found: dict[str, Any] = {}
     for key, value in node.items() if isinstance(node, Map) else ():
         try:
-            if not isinstance(value, (Map, Seq)) or len(value._text(0, True)) < 1 << 16:
-                found[str(key)] = _plain(value, 0)
+            found[str(key)] = _plain(value, [MOST_NODES])
         except (ValueError, _errors.Error):
             continue
     return found
