@@ -32,15 +32,23 @@ def public(module):
     return getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")]
 
 
+def add_parts(app, page, source):
+    """A section for each part of the package, at the end of its page."""
+    if page == "reference/python":
+        parts = [f"cippus.{part}\n{'-' * 20}\n.. automodule:: cippus.{part}\n   :members:\n   :undoc-members:\n" for part in PARTS]
+        source[0] += "\n```{eval-rst}\n" + "\n".join(parts) + "```\n"
+
+
 def check_complete(app, env):
-    """Warns of public names and headers that the reference lacks. (A name whose docstring is missing is not in it.)"""
+    """Warns of public names that have no words, and of names and headers that the reference lacks."""
     there = env.domaindata["py"]["objects"]
     with autodoc.mock(autodoc_mock_imports):
         modules = [importlib.import_module(name) for name in ["cippus", *(f"cippus.{part}" for part in PARTS)]]
     for module in modules:
         for name in public(module):
-            if f"{module.__name__}.{name}" not in there:
-                logging.getLogger(__name__).warning("the reference lacks %s.%s", module.__name__, name)
+            value = getattr(module, name)
+            if f"{module.__name__}.{name}" not in there or callable(value) and not value.__doc__:
+                logging.getLogger(__name__).warning("the reference has no words for %s.%s", module.__name__, name)
     page = (ROOT / "docs/reference/c.md").read_text()
     for header in sorted((ROOT / "include/cippus").rglob("*.h*")):
         if f"/{header.name}\n" not in page:
@@ -48,4 +56,5 @@ def check_complete(app, env):
 
 
 def setup(app):
+    app.connect("source-read", add_parts)
     app.connect("env-check-consistency", check_complete)

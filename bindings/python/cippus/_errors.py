@@ -27,14 +27,20 @@ class Error(Exception):
 
 
 class OutOfMemoryError(Error, MemoryError):
+    """The memory did not suffice."""
+
     status = "out of memory"
 
 
 class ReadError(Error, OSError):
+    """The system could not read or write."""
+
     status = "i/o error"
 
 
 class NotFoundError(Error, LookupError):
+    """There is no such file, or nothing at a path in it."""
+
     status = "not found"
 
 
@@ -47,54 +53,80 @@ class PathMissingError(NotFoundError, KeyError):
 
 
 class FormatError(Error, ValueError):
+    """None of the formats: not a file that is known."""
+
     status = "unknown format"
 
 
 class UnsupportedError(Error, NotImplementedError):
+    """The format, or this build, has nothing of the kind."""
+
     status = "unsupported"
 
 
 class CorruptError(Error, ValueError):
+    """The file says what cannot be."""
+
     status = "corrupt"
 
 
 class TruncatedError(Error, EOFError):
+    """The file ends too early."""
+
     status = "truncated"
 
 
 class ChecksumError(Error, ValueError):
+    """Data that differ from the checksum stored with them."""
+
     status = "checksum mismatch"
 
 
 class LimitError(Error, RuntimeError):
+    """More than a limit of the caller's, or of the library, allows."""
+
     status = "limit reached"
 
 
 class RangeError(Error, IndexError):
+    """An index, or a value, that is out of range."""
+
     status = "out of range"
 
 
 class WrongTypeError(Error, TypeError):
+    """A dtype that does not fit."""
+
     status = "wrong type"
 
 
 class ArgumentError(Error, ValueError):
+    """A call that means nothing."""
+
     status = "wrong argument"
 
 
 class ReadOnlyError(Error, PermissionError):
+    """What cannot be written."""
+
     status = "read-only"
 
 
 class BusyError(Error, BlockingIOError):
+    """Somebody else has the file; it can be tried again."""
+
     status = "busy"
 
 
 class CancelledError(Error, RuntimeError):
+    """A callback stopped the call."""
+
     status = "cancelled"
 
 
 class ExistsError(Error, FileExistsError):
+    """The file that was to be made is there already."""
+
     status = "exists"
 
 

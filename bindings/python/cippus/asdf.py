@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """For the asdf package: compressed blocks decoded and encoded by cippus, cippus arrays in trees that it writes, and, where
-it is asked for, windows of arrays without decoding all of them.
+it is asked for, windows of arrays without decoding all of them::
 
     asdf.get_config().add_extension(cippus.asdf.Compression("lz4"))     # in place of asdf's own
     with asdf.config_context() as config:
@@ -35,6 +35,7 @@ __all__ = ["Compression", "LABELS", "Windows", "get_extensions"]
 # What files say that they need: of compressors that asdf has itself, nothing but the standard.
 _CORE = "asdf://asdf-format.org/core/extensions/core-1.6.0"
 _SHARED = "asdf://asdf-format.org/compression/extensions/{}-1.0.0"
+#: The compressions by asdf's names, and the URI of the extension for each.
 LABELS = {
     "lz4": _CORE, "zlib": _CORE, "bzp2": _CORE, "bls2": "asdf://cippus/compression/extensions/bls2-1.0.0",
     "lz4f": _SHARED.format("lz4f"), "zstd": _SHARED.format("zstd"), "blsc": _SHARED.format("blsc"),
