@@ -32,15 +32,19 @@ def public(module):
     return getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")]
 
 
-def add_parts(app, page, source):
-    """A section for each part of the package, at the end of its page."""
+def add_sections(app, page, source):
+    """A section for each part of the package, and for each header, at the end of its page."""
     if page == "reference/python":
         parts = [f"cippus.{part}\n{'-' * 20}\n.. automodule:: cippus.{part}\n   :members:\n   :undoc-members:\n" for part in PARTS]
         source[0] += "\n```{eval-rst}\n" + "\n".join(parts) + "```\n"
+    if page == "reference/c":
+        for header in sorted((ROOT / "include").rglob("*.h*")):
+            name = header.relative_to(ROOT / "include")
+            source[0] += f"\n## {name}\n```{{literalinclude}} ../../include/{name}\n:language: c++\n```\n"
 
 
 def check_complete(app, env):
-    """Warns of public names that have no words, and of names and headers that the reference lacks."""
+    """Warns of public names that have no words, or that the reference lacks."""
     there = env.domaindata["py"]["objects"]
     with autodoc.mock(autodoc_mock_imports):
         modules = [importlib.import_module(name) for name in ["cippus", *(f"cippus.{part}" for part in PARTS)]]
@@ -49,12 +53,8 @@ def check_complete(app, env):
             value = getattr(module, name)
             if f"{module.__name__}.{name}" not in there or callable(value) and not value.__doc__:
                 logging.getLogger(__name__).warning("the reference has no words for %s.%s", module.__name__, name)
-    page = (ROOT / "docs/reference/c.md").read_text()
-    for header in sorted((ROOT / "include/cippus").rglob("*.h*")):
-        if f"/{header.name}\n" not in page:
-            logging.getLogger(__name__).warning("the reference lacks %s", header.name)
 
 
 def setup(app):
-    app.connect("source-read", add_parts)
+    app.connect("source-read", add_sections)
     app.connect("env-check-consistency", check_complete)
