@@ -50,7 +50,7 @@ def built_from():
     deps = subprocess.run(["ninja", "-C", CMAKE, "-t", "deps"], stdout=subprocess.PIPE, text=True, check=True).stdout
     for file in {*inputs, *(line.strip() for line in deps.splitlines() if line.startswith("    "))}:
         path = pathlib.Path(os.path.normpath(CMAKE / file))
-        if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] not in ("build", ".venv"):
             yield str(path.relative_to(ROOT))
 
 
