@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of docs/guide/from-others.md: what the two sides of a row give is equal."""
 import ast
+import contextlib
+import io
 import pathlib
 import re
 import shutil
@@ -84,3 +86,35 @@ def test_rows_of_bcolz(tmp_path):
     assert found[1].tolist() == [12.0, 12.25, 12.5, 12.75] and found[2] == ["share", "close"]
     assert found[3] == 40 and len(found[4]) == 1
     assert np.array_equal(found[7], X[:2].reshape(-1))
+
+
+def blocks(document, kinds):
+    return re.findall(rf"^```({'|'.join(kinds)})\n(.*?)^```", (ROOT / document).read_text(), re.S | re.M)
+
+
+def test_the_readme_does_what_it_says(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    monkeypatch.chdir(tmp_path)
+    printed, nblock = None, 0
+    for kind, text in blocks("README.md", ["python", "text", "c"]):
+        if kind == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(text, "README.md", "exec"), {})
+            printed, nblock = out.getvalue(), nblock + 1
+        elif kind == "text" and printed is not None:
+            assert printed == text
+            printed = None
+    assert nblock == 1 and printed is None
+    assert cippus.open("window.b2nd").array.shape == (10, 10)
+
+
+def test_the_guide_runs(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    found = blocks("docs/guide/python.md", ["python"])
+    for _, text in found:
+        if "://" not in text:  # those want a server
+            exec(compile(text.replace("/tmp/", f"{tmp_path}/"), "python.md", "exec"), names)
+    assert len(found) >= 5
