@@ -74,7 +74,7 @@ static void show(const cip_file *f, const cip_node *n, char text[SHOWN + 32])
     else if (is == NULL && n->type == CIP_NODE_MAP)
         snprintf(text, SHOWN + 32, "a mapping of %u", n->len);
     else if (is == NULL)
-        snprintf(text, SHOWN + 32, "%s", n->type == CIP_NODE_SEQ ? "a list" : names[n->type]);
+        snprintf(text, SHOWN + 32, "%s", names[n->type]);
     else if (n->type == CIP_NODE_STRING)
         snprintf(text, SHOWN + 32, "'%.*s%s'", SHOWN, is, len > SHOWN ? "..." : "");
     else

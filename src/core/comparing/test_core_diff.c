@@ -58,6 +58,7 @@ static void scalars_by_type_and_value(void **state)
                  plain, "3 a: 1 and 1.0\n4 b: 1.5 and 1.25\n3 c: '1' and 1\n4 d: 'x' and 'y'\n");
     trees_differ("{a: .nan, b: -0.0, c: !!binary 'aG\n  k='}\n",
                  "{a: .NaN, b: 0.0, c: !!binary aGk=}\n", plain, "");
+    trees_differ("{c: !!binary aGk=}\n", "{c: !!binary aGl=}\n", plain, "4 c: aGk= and aGl=\n");
     trees_differ("{a: [1, 2], b: {}}\n", "{a: {x: 1}, b: 5}\n", plain,
                  "3 a: a list and a mapping of 1\n3 b: a mapping of 0 and 5\n");
 }
@@ -68,6 +69,7 @@ static void tolerance_makes_numbers_of_the_tree_equal(void **state)
     const cip_diff_options o = { .rtol = 1e-2 };
     trees_differ("{a: 1, b: 1.5, c: 100, d: -.inf}\n", "{a: 1.0, b: 1.6, c: 101, d: 1.0e+300}\n", o,
                  "4 b: 1.5 and 1.6\n4 d: -.inf and 1.0e+300\n");
+    trees_differ("{a: .nan, b: .nan}\n", "{a: .NaN, b: 1.0}\n", o, "4 b: .nan and 1.0\n");
 }
 
 static void what_one_file_alone_has(void **state)
@@ -158,8 +160,10 @@ static void trees_that_contain_themselves(void **state)
 {
     (void)state;
     trees_differ("&a {x: 1, me: *a}\n", "&b {x: 2, me: *b}\n", plain, "4 x: 1 and 2\n");
-    trees_differ("&a {x: 1, me: *a}\n", "{x: 1, me: &b {x: 1, me: *b}}\n",
-                 (cip_diff_options){ .ignore_tags = true }, "");
+    const cip_diff_options o = { .ignore_tags = true };
+    trees_differ("&a {x: 1, me: *a}\n", "{x: 1, me: &b {x: 1, me: *b}}\n", o, "");
+    trees_differ("&a {x: 1, me: *a}\n", "{x: 1, me: {x: 2, me: &b {x: 1, me: *b}}}\n", o,
+                 "4 me/x: 1 and 2\n");
 }
 
 /* 10^12 nodes through aliases. */
@@ -203,6 +207,8 @@ static void arrays_in_trees(void **state)
                  "relative 0.5\n");
     trees_differ("{a: " ARRAY("[1, null, 3]", "") "}\n", "{a: " ARRAY("[1, 2, null]", "") "}\n",
                  plain, "8 a: 2 of 3 elements differ, first at [1]: missing and 2\n");
+    trees_differ("{a: " ARRAY("[1, null]", "") "}\n", "{a: " ARRAY("[1, 2]", "") "}\n", plain,
+                 "8 a: 1 of 2 elements differ, first at [1]: missing and 2\n");
 }
 
 static void quantities_by_value_and_unit(void **state)
@@ -259,7 +265,7 @@ static void integers_and_floats_without_rounding(void **state)
 static void nan_equals_nan_and_infinity_itself(void **state)
 {
     (void)state;
-    const cip_diff_options o = { .atol = 1 };
+    const cip_diff_options o = { .atol = 0.5 };
     const double a[] = { NAN, INFINITY, INFINITY, 0.0, 1, NAN },
                  b[] = { -NAN, INFINITY, -INFINITY, -0.0, 1.5, 1 };
     npy_differ("'<f8'", a, sizeof a, "'<f8'", b, sizeof b, "(2, 3)", plain,
@@ -287,6 +293,54 @@ static void texts_without_their_padding(void **state)
     npy_differ("'|S2'", "ab\0\0", 4, "'|S3'", "abc\0\0\0", 6, "(2,)", plain,
                "6 : ascii2 and ascii3\n"
                "8 : 1 of 2 elements differ, first at [0]: 'ab' and 'abc'\n");
+    npy_differ("'|S1'", "ab", 2, "'|S2'", "ab\0\0", 4, "(2,)", plain,
+               "6 : ascii1 and ascii2\n"
+               "8 : 2 of 2 elements differ, first at [0]: 'a' and 'ab'\n");
+}
+
+static void records_of_one_type(void **state)
+{
+    (void)state;
+    const char *type = "[('x', '<u2'), ('y', '|u1')]";
+    const uint8_t a[] = { 1, 0, 5, 2, 0, 6 }, b[] = { 1, 0, 5, 2, 0, 7 };
+    npy_differ(type, a, sizeof a, type, a, sizeof a, "(2,)", plain, "");
+    npy_differ(type, a, sizeof a, type, b, sizeof b, "(2,)", plain,
+               "8 y: 1 of 2 elements differ, first at [1]: 6 and 7; largest difference 1, relative "
+               "0.142857\n");
+    npy_differ(type, a, sizeof a, type, b, sizeof b, "(2,)",
+               (cip_diff_options){ .ignore = (const char *const[]){ "y" }, .nignore = 1 }, "");
+    npy_differ(type, a, sizeof a, "[('x', '<u2'), ('z', '|u1')]", b, sizeof b, "(2,)", plain,
+               "6 : {x: uint16, y: uint8} and {x: uint16, z: uint8}\n");
+}
+
+static void types_that_are_not_compared(void **state)
+{
+    (void)state;
+    npy_differ("'<i4'", "abcdefgh", 8, "'|S4'", "efghabcd", 8, "(2,)", plain,
+               "6 : int32 and ascii4\n");
+    npy_differ("'|V2'", "abcd", 4, "'|V2'", "abce", 4, "(2,)", plain,
+               "8 : 1 of 2 elements differ, first at [1]: '\\x63\\x64' and '\\x63\\x65'\n");
+    npy_differ("'|V2'", "abcd", 4, "'|V1'", "ac", 2, "(2,)", plain, "6 : bytes2 and bytes1\n");
+}
+
+static void truths_are_compared_without_tolerance(void **state)
+{
+    (void)state;
+    const cip_diff_options o = { .atol = 1 };
+    npy_differ("'|b1'", "\1\0", 2, "'|b1'", "\1\1", 2, "(2,)", o,
+               "8 : 1 of 2 elements differ, first at [1]: False and True; largest difference 1, "
+               "relative 1\n");
+    npy_differ("'|u1'", "\1\0", 2, "'|b1'", "\1\1", 2, "(2,)", o, "6 : uint8 and bool\n");
+}
+
+static void every_batch_is_compared(void **state)
+{
+    (void)state;
+    uint8_t a[600] = { 0 }, b[600] = { 0 };
+    b[599] = 1;
+    npy_differ("'|u1'", a, sizeof a, "'|i1'", b, sizeof b, "(600,)", plain,
+               "6 : uint8 and int8\n8 : 1 of 600 elements differ, first at [599]: 0 and 1; largest "
+               "difference 1, relative 1\n");
 }
 
 static int stop(void *user, const cip_difference *x)
@@ -320,6 +374,58 @@ static void callers_can_stop(void **state)
     cip_file_close(g);
     free(mem);
     free(other);
+}
+
+typedef struct heard {
+    uint64_t done, total;
+} heard;
+
+static int hear(void *user, uint64_t done, uint64_t total)
+{
+    *(heard *)user = (heard){ done, total };
+    return 0;
+}
+
+static void an_array_and_something_else(void **state)
+{
+    (void)state;
+    char *mem_a, *mem_b, *mem_c;
+    heard h = { 0 };
+    cip_file *f = test_open_asdf("{a: " ARRAY("[1, 2]", "") ", b: 1}\n", &mem_a);
+    cip_file *one = test_open_asdf("{x: {y: " ARRAY("[1, 3]", "") "}}\n", &mem_b);
+    cip_file *npy = test_open_npy("'<i8'", "(2,)", "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0", 16, &mem_c);
+    differ(f, f, (cip_diff_options){ .path_a = "a", .path_b = "b" },
+           "3 a: an array and no array\n");
+    differ(f, f, (cip_diff_options){ .path_a = "b", .path_b = "a" },
+           "3 b: no array and an array\n");
+    /* the only array of each, in files of two formats */
+    differ(npy, one, plain,
+           "8 : 1 of 2 elements differ, first at [1]: 2 and 3; largest difference 1, relative "
+           "0.333333\n");
+    assert_int_equal(cip_diff(npy, one, CIP_DIFF_OPTIONS(.progress = hear, .user = &h), NULL, NULL),
+                     CIP_OK);
+    assert_true(h.done == 16 && h.total == 16);
+    cip_file_close(f);
+    cip_file_close(one);
+    cip_file_close(npy);
+    free(mem_a);
+    free(mem_b);
+    free(mem_c);
+}
+
+static void files_without_a_tree(void **state)
+{
+    (void)state;
+    char *mem;
+    static const char none[] = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n";
+    cip_file *f = test_open_asdf("{a: 1}\n", &mem), *g;
+    assert_int_equal(cip_open_memory(none, sizeof none - 1, NULL, &g, NULL), CIP_OK);
+    differ(f, g, plain, "1 : only in the first file: a mapping of 1\n");
+    differ(g, f, plain, "2 : only in the second file: a mapping of 1\n");
+    differ(g, g, plain, "");
+    cip_file_close(f);
+    cip_file_close(g);
+    free(mem);
 }
 
 static void wrong_options_are_refused(void **state)
@@ -378,7 +484,13 @@ int main(void)
         cmocka_unit_test(integers_and_floats_without_rounding),
         cmocka_unit_test(nan_equals_nan_and_infinity_itself),
         cmocka_unit_test(records_by_the_names_of_fields),
+        cmocka_unit_test(records_of_one_type),
         cmocka_unit_test(texts_without_their_padding),
+        cmocka_unit_test(types_that_are_not_compared),
+        cmocka_unit_test(truths_are_compared_without_tolerance),
+        cmocka_unit_test(every_batch_is_compared),
+        cmocka_unit_test(an_array_and_something_else),
+        cmocka_unit_test(files_without_a_tree),
         cmocka_unit_test(callers_can_stop),
         cmocka_unit_test(too_little_memory_is_no_difference),
         cmocka_unit_test(wrong_options_are_refused),
