@@ -157,7 +157,9 @@ typedef struct cip_array_store {
     /* With CIP_STORE_LATE and spec.late, and in updates with CIP_STORE_ADDS: the next array, before
      * its first chunk; fills *form (zeroed before). It lives as long as the writing. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
-    /* ... and the tree, before `finish`. */
+    /* ... and the tree, before `finish`. With CIP_STORE_ONE_ARRAY: the array came before the tree
+     * was whole, which is this one and not that of the spec. Its output can be moved; what it holds
+     * then is what it would hold had the spec had this tree. */
     cip_status (*tree)(void *w, const cip_node *root, cip_err *err);
 
     /* Updates. */
@@ -208,7 +210,7 @@ typedef struct cip_array_store {
 } cip_array_store;
 
 enum {
-    CIP_STORE_ONE_ARRAY = 1, /* holds exactly one array */
+    CIP_STORE_ONE_ARRAY = 1, /* holds exactly one array; not with LATE */
     CIP_STORE_PATCHES = 2,   /* changes what was written: a pipe gets it through a temporary file */
     CIP_STORE_LATE = 4,      /* arrays and tree may come one by one */
     CIP_STORE_TREE = 8,      /* holds any tree */

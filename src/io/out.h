@@ -77,4 +77,13 @@ static inline cip_status cip_out_move(cip_out *o, uint64_t from, uint64_t to, ci
     return CIP_OK;
 }
 
+/* The first `was` bytes become these n; what lies behind them stays behind them. */
+static inline cip_status cip_out_front(cip_out *o, uint64_t was, const void *p, size_t n,
+                                       cip_err *err)
+{
+    if (n != was)
+        CIP_TRY(cip_out_move(o, was, n, err));
+    return cip_out_rewrite(o, 0, p, n, err);
+}
+
 #endif

@@ -23,7 +23,10 @@ static const int32_t twelve[] = { 0, 1, -2, 3, 4, 5, 6, 70000, 8, 9, 10, 11 };
 static cip_writer *create(const char *name, cip_memory **m)
 {
     cip_writer *w = NULL;
-    OK(cip_create_memory(name, NULL, m, &w, &err));
+    const bool folder = strcmp(name, "folder.b2nd") == 0;
+    OK(cip_create_memory(
+        name, CIP_WRITE_OPTIONS(.format_options = folder ? CIP_TEXTS("sparse=yes") : NULL), m, &w,
+        &err));
     return w;
 }
 
@@ -71,6 +74,82 @@ static void metadata_go_where_the_format_has_a_place(void **state)
     }
 }
 
+typedef struct step {
+    const char *path, *text; /* text NULL: the array */
+} step;
+
+static cip_memory *written(const char *name, const step *s)
+{
+    cip_memory *m;
+    cip_writer *w = create(name, &m);
+    for (; s->path != NULL; s++)
+        if (s->text != NULL)
+            OK(cip_writer_set_string(w, s->path, s->text, &err));
+        else
+            OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+    OK(cip_writer_commit(w, &err));
+    return m;
+}
+
+static void assert_same(const cip_memory *a, const cip_memory *b)
+{
+    size_t n, m;
+    const void *x = cip_memory_bytes(a, &n), *y = cip_memory_bytes(b, &m);
+    const char *of = "", *as = "";
+    for (size_t i = 0; of != NULL && as != NULL; i++) {
+        assert_int_equal(n, m);
+        if (n != 0)
+            assert_memory_equal(x, y, n);
+        of = cip_memory_member(a, i, &x, &n);
+        as = cip_memory_member(b, i, &y, &m);
+    }
+    assert_true(of == as);
+}
+
+static void metadata_may_come_behind_the_array(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *path[2];
+    } file[] = { { "one.b2nd", { "meta/a", "vlmeta/b" } },
+                 { "folder.b2nd", { "meta/a", "meta/b" } },
+                 { "one.b2nd", { "a", "b" } },
+                 { "one.ra", { "metadata", "metadata" } },
+                 { "one.blp", { "metadata/a", "metadata/b" } } };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *const *at = file[i].path;
+        const step a = { at[0], "K" }, b = { at[1], "a longer text" }, array = { "", NULL };
+        const step want[] = { a, b, array, { NULL, NULL } };
+        const step other[][4] = { { a, array, b }, { array, a, b } };
+        cip_memory *m = written(file[i].name, want);
+        for (int k = 0; k < 2; k++) {
+            cip_memory *n = written(file[i].name, other[k]);
+            assert_same(n, m);
+            cip_memory_free(n);
+        }
+        cip_file *f = open_it(m);
+        assert_twelve(f);
+        cip_file_close(f);
+        cip_memory_free(m);
+    }
+}
+
+static void metadata_behind_the_array_are_checked(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "one.npy", "one.ra", "one.blp" };
+    for (int i = 0; i < 3; i++) {
+        cip_memory *m;
+        cip_err why = CIP_ERR_INIT;
+        cip_writer *w = create(name[i], &m);
+        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+        OK(cip_writer_set_string(w, "unit", "K", &err));
+        assert_int_equal(cip_writer_commit(w, &why), CIP_ERR_UNSUPPORTED);
+        assert_non_null(strstr(why.text, "cannot hold all of it"));
+        cip_memory_free(m);
+    }
+}
+
 static void an_array_has_chunks_of_the_shape_asked_for(void **state)
 {
     (void)state;
@@ -114,9 +193,11 @@ static void a_shape_that_is_none_is_refused(void **state)
     for (int i = 0; i < 2; i++) {
         cip_memory *m;
         cip_writer *w = create(names[i], &m);
-        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-                   CIP_ARRAY_OPTIONS(.chunk = { 2 }), &err));
-        assert_int_equal(cip_writer_commit(w, NULL), i == 0 ? CIP_ERR_ARG : CIP_OK);
+        const cip_status want = i == 0 ? CIP_ERR_ARG : CIP_OK;
+        assert_int_equal(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                                 CIP_ARRAY_OPTIONS(.chunk = { 2 }), NULL),
+                         want);
+        assert_int_equal(cip_writer_commit(w, NULL), want);
         cip_memory_free(m);
     }
 }
@@ -184,6 +265,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_go_where_the_format_has_a_place),
+        cmocka_unit_test(metadata_may_come_behind_the_array),
+        cmocka_unit_test(metadata_behind_the_array_are_checked),
         cmocka_unit_test(an_array_has_chunks_of_the_shape_asked_for),
         cmocka_unit_test(a_chunk_shape_is_given_once),
         cmocka_unit_test(a_shape_that_is_none_is_refused),

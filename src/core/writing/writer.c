@@ -151,7 +151,7 @@ static cip_status make_pool(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status begin_store(cip_writer *w, cip_array_form *form, cip_err *err)
+cip_status cip_writer_begin(cip_writer *w, cip_array_form *form, cip_err *err)
 {
     const cip_store_begin b = { .env = &w->env,
                                 .arena = &w->arena,
@@ -178,6 +178,7 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     const uint32_t caps = cip_store_caps(w->format->store, &w->spec);
     bool folder = (caps & CIP_STORE_FOLDER) != 0;
     bool changes = folder || (caps & (CIP_STORE_PATCHES | CIP_STORE_COMPLETES)) != 0;
+    w->early = (caps & CIP_STORE_ONE_ARRAY) != 0 && (to->target == NULL || changes);
     if (folder && to->temporary != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s is a folder of files, which one run of bytes cannot hold",
@@ -215,7 +216,7 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
     cip_status st = begin_output(w, to, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
-    return w->spec.late ? begin_store(w, NULL, err) : CIP_OK;
+    return w->spec.late ? cip_writer_begin(w, NULL, err) : CIP_OK;
 }
 
 /* The target is the writer's, on failure too. */
@@ -353,7 +354,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     w->spec.narray = w->nentry;
     w->spec.tree = w->tree.root;
     CIP_TRY(cip_writer_check(w, &w->spec, err));
-    CIP_TRY(begin_store(w, form, err));
+    CIP_TRY(cip_writer_begin(w, form, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
         const cip_source from = cip_writer_waited(e);
@@ -364,13 +365,17 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
 
 static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
 {
+    const bool tree_last = w->begun;
     if (w->spec.late) {
         CIP_TRY(give_waiting(w, false, err));
         CIP_TRY(give_waiting(w, true, err));
+    } else if (w->begun) {
+        w->spec.tree = w->tree.root;
+        CIP_TRY(cip_writer_check(w, &w->spec, err));
     } else {
         CIP_TRY(all_at_once(w, err));
     }
-    if (w->spec.late && w->format->store->tree != NULL)
+    if (tree_last && w->format->store->tree != NULL)
         CIP_TRY(w->format->store->tree(w->engine.state, w->tree.root, err));
     CIP_TRY(w->format->store->finish(w->engine.state, r, err));
     cip_status st = cip_output_commit(w->file, &r->patch, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The inside of a file being written. A store that takes arrays as they come gets them at once; for
- * others, and for what must come last or is filled bit by bit, data wait in temporary files. */
+ * The inside of a file being written. A store gets arrays at once, if it takes them as they come or
+ * holds but one; what must come last or is filled bit by bit waits in temporary files. */
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
@@ -50,6 +50,7 @@ struct cip_writer {
     cip_output *file;
     cip_engine engine; /* its state once begun; counts what is put from the first call on */
     bool begun;
+    bool early;    /* the only array goes to the store before the tree is whole */
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
@@ -92,6 +93,8 @@ void cip_writer_link(cip_writer *w, cip_entry *e);
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* Whether its data wait until the commit. */
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e);
+/* The store begins: with all arrays of the spec, or, where they come later, with none. */
+cip_status cip_writer_begin(cip_writer *w, cip_array_form *form, cip_err *err);
 /* A temporary file for data that wait. */
 cip_status cip_writer_room(cip_writer *w, cip_entry *e, cip_err *err);
 /* Data that wait: into a temporary file as elements of the entry's dtype. */

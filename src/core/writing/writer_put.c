@@ -149,7 +149,8 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
 
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e)
 {
-    return !w->spec.late || e->spec.where == CIP_WHERE_STREAMED || (e->of != NULL && !e->of->given);
+    return !(w->spec.late || w->early) || e->spec.where == CIP_WHERE_STREAMED ||
+           (e->of != NULL && !e->of->given);
 }
 
 typedef struct keep {
@@ -205,9 +206,16 @@ cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, ci
         e->spec.of = (int32_t)e->of->index;
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
-    CIP_TRY(cip_engine_add(&w->engine, &e->spec, form, err));
+    if (w->spec.late) {
+        CIP_TRY(cip_engine_add(&w->engine, &e->spec, form, err));
+        e->index = w->spec.narray++;
+    } else {
+        w->spec.array = &e->spec;
+        w->spec.narray = 1;
+        w->spec.tree = w->tree.root;
+        CIP_TRY(cip_writer_begin(w, form, err));
+    }
     e->given = true;
-    e->index = w->spec.narray++;
     return CIP_OK;
 }
 

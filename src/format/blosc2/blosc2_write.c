@@ -14,7 +14,9 @@ enum { LENGTHS_AT = 0x10, LENGTHS_END = 0x2F /* of the header: frame_len to cbyt
 typedef struct writer {
     bool is_update; /* false */
     cip_env *env;
+    cip_arena *arena;
     cip_out *out;
+    const cip_spec *spec;
     cip_b2_how how;
     cip_grid grid; /* of how.nd */
     cip_b2_header h;
@@ -89,7 +91,7 @@ static void fill_header(const cip_b2_how *how, cip_b2_header *h)
 }
 
 /* `kept`: the metalayers beside b2nd. */
-static cip_status make_header(writer *w, const cip_b2_metas *kept, cip_err *err)
+static cip_status add_header(writer *w, const cip_b2_metas *kept, cip_err *err)
 {
     uint8_t fixed[CIP_B2_HEADER_MIN];
     cip_buf nd = { .mem = &w->env->mem };
@@ -112,6 +114,17 @@ static cip_status make_header(writer *w, const cip_b2_metas *kept, cip_err *err)
 done:
     cip_buf_clear(&nd);
     return st;
+}
+
+/* With what is kept of the tree; the trailer's part of it, too. */
+static cip_status make_header(writer *w, const cip_node *root, cip_err *err)
+{
+    cip_spec spec = *w->spec;
+    cip_b2_metas meta;
+    spec.tree = root;
+    w->header.len = 0;
+    CIP_TRY(cip_b2_keep_tree(&spec, w->arena, &meta, &w->vlmeta, NULL, err));
+    return add_header(w, &meta, err);
 }
 
 /* --- the beginning ---------------------------------------------------------------------------- */
@@ -153,7 +166,6 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
     const cip_dtype *stored;
-    cip_b2_metas meta;
     writer *w;
     if (b->old != NULL)
         return cip_b2_update_begin(b, state, err);
@@ -162,7 +174,9 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                         "expected a new Blosc2 frame of one array");
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
     w->env = b->env;
+    w->arena = b->arena;
     w->out = b->out;
+    w->spec = spec;
     w->offsets.mem = w->part.mem = w->header.mem = &b->env->mem;
     CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
     CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
@@ -173,12 +187,10 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         *state = w;
         return CIP_OK;
     }
-    CIP_TRY(cip_b2_keep_tree(spec, b->arena, &meta, &w->vlmeta, NULL, err));
-    cip_b2_tell_many(spec->notes, w->vlmeta.n);
     if (w->how.sparse && b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
-    cip_status st = make_header(w, &meta, err);
+    cip_status st = make_header(w, spec->tree, err);
     if (st == CIP_OK && !w->how.sparse)
         st = cip_out_write(w->out, w->header.ptr, w->header.len, err);
     if (st != CIP_OK)
@@ -270,6 +282,17 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Chunks count from the end of the header. */
+static cip_status tree(void *state, const cip_node *root, cip_err *err)
+{
+    writer *w = state;
+    const size_t was = w->header.len;
+    if (w->how.bare)
+        return CIP_OK;
+    CIP_TRY(make_header(w, root, err));
+    return w->how.sparse ? CIP_OK : cip_out_front(w->out, was, w->header.ptr, w->header.len, err);
+}
+
 /* Behind the chunks, or of a folder as a file. */
 static cip_status write_index(writer *w, cip_err *err)
 {
@@ -306,6 +329,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
                         "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
     if (w->how.bare)
         return w->next != 0 ? CIP_OK : put_empty(w, err);
+    cip_b2_tell_many(w->spec->notes, w->vlmeta.n);
     CIP_TRY(write_index(w, err));
     if (w->how.sparse)
         return CIP_OK;
@@ -338,6 +362,7 @@ const cip_array_store cip_b2_store = {
     .check = check,
     .begin = begin,
     .store = store,
+    .tree = tree,
     .set = cip_b2_update_set,
     .remove = cip_b2_update_remove,
     .move = cip_b2_update_move,

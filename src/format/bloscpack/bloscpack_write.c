@@ -13,6 +13,8 @@ typedef struct writer {
     bool is_update; /* false: not the state of an update, which begins so too */
     cip_env *env;
     cip_out *out;
+    const cip_spec *spec;
+    const cip_dtype *stored;
     cip_bp_how how;
     cip_bp_header h;
     uint64_t offsets_at;
@@ -24,11 +26,10 @@ typedef struct writer {
 
 /* The keys beside those of the array: "metadata" of any tree, if it is a mapping that JSON holds.
  * NULL: there are none. */
-static const cip_node *more_of(const cip_spec *spec)
+static const cip_node *more_of(cip_env *env, const cip_node *tree)
 {
-    const cip_node *m =
-        cip_node_kind(spec->tree) == CIP_NODE_MAP ? cip_map_get(spec->tree, "metadata") : NULL;
-    if (cip_node_kind(m) != CIP_NODE_MAP || !cip_json_holds(spec->env, m, false))
+    const cip_node *m = cip_node_kind(tree) == CIP_NODE_MAP ? cip_map_get(tree, "metadata") : NULL;
+    if (cip_node_kind(m) != CIP_NODE_MAP || !cip_json_holds(env, m, false))
         return NULL;
     for (uint32_t i = 0; i < m->len; i++)
         if (cip_bp_is_numpy_key(m->pair[i].key))
@@ -38,7 +39,7 @@ static const cip_node *more_of(const cip_spec *spec)
 
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    const char *taken = more_of(spec) != NULL ? "metadata" : NULL;
+    const char *taken = more_of(spec->env, spec->tree) != NULL ? "metadata" : NULL;
     CIP_TRY(cip_tell_rest(spec, taken, "bloscpack files", loss, err));
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
@@ -77,15 +78,19 @@ cip_status cip_bp_front(cip_env *env, const cip_bp_header *h, const cip_bp_descr
     return st;
 }
 
-static cip_status write_front(writer *w, const cip_spec *spec, const cip_dtype *stored,
-                              cip_err *err)
+static cip_status make_front(const writer *w, const cip_node *tree, cip_buf *front, cip_err *err)
 {
-    const cip_spec_array *a = spec->array;
+    const cip_spec_array *a = w->spec->array;
     const cip_bp_described d = {
-        .dtype = stored, .ndim = a->ndim, .shape = a->shape, .more = more_of(spec)
+        .dtype = w->stored, .ndim = a->ndim, .shape = a->shape, .more = more_of(w->env, tree)
     };
+    return cip_bp_front(w->env, &w->h, &d, front, err);
+}
+
+static cip_status write_front(writer *w, cip_err *err)
+{
     cip_buf front = { .mem = &w->env->mem };
-    cip_status st = cip_bp_front(w->env, &w->h, &d, &front, err);
+    cip_status st = make_front(w, w->spec->tree, &front, err);
     if (st == CIP_OK)
         st = cip_out_write(w->out, front.ptr, front.len, err);
     cip_buf_clear(&front);
@@ -109,7 +114,6 @@ void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
-    const cip_dtype *stored;
     writer *w;
     if (b->old != NULL)
         return cip_bp_update_begin(b, state, err);
@@ -120,12 +124,13 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     w->env = b->env;
     w->out = b->out;
     w->offsets.mem = &b->env->mem;
-    CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
-    CIP_TRY(cip_bp_choose(spec, stored, NULL, &w->how, err));
-    CIP_TRY(cip_spec_array_nbytes(&spec->array[0], stored, &w->left, err));
+    w->spec = spec;
+    CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &w->stored, err));
+    CIP_TRY(cip_bp_choose(spec, w->stored, NULL, &w->how, err));
+    CIP_TRY(cip_spec_array_nbytes(&spec->array[0], w->stored, &w->left, err));
     CIP_TRY(cip_bp_make_header(&w->how, w->left, &w->h, err));
-    CIP_TRY(write_front(w, spec, stored, err));
-    cip_bp_form(&w->how, stored, b->form);
+    CIP_TRY(write_front(w, err));
+    cip_bp_form(&w->how, w->stored, b->form);
     *state = w;
     return CIP_OK;
 }
@@ -170,6 +175,22 @@ cip_status cip_bp_empty_chunk(cip_env *env, const cip_bp_how *how, cip_chunk_in 
                                     : cip_sum_of(&env->mem, how->sum, out->bytes, out->sum, err);
 }
 
+/* The offsets count from the beginning of the file. */
+static cip_status tree(void *state, const cip_node *root, cip_err *err)
+{
+    writer *w = state;
+    cip_buf front = { .mem = &w->env->mem };
+    cip_status st = make_front(w, root, &front, err);
+    if (st == CIP_OK)
+        st = cip_out_front(w->out, w->offsets_at, front.ptr, front.len, err);
+    for (size_t i = 0; i < w->offsets.len; i += 8)
+        cip_store_u64(w->offsets.ptr + i,
+                      cip_load_u64(w->offsets.ptr + i, false) - w->offsets_at + front.len, false);
+    w->offsets_at = front.len;
+    cip_buf_clear(&front);
+    return st;
+}
+
 /* An array of nothing is one chunk of nothing. */
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
@@ -202,6 +223,7 @@ const cip_array_store cip_bp_store = {
     .check = check,
     .begin = begin,
     .store = store,
+    .tree = tree,
     .form = cip_bp_update_form,
     .chunks = cip_bp_update_chunks,
     .finish = finish,

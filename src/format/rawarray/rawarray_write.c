@@ -25,10 +25,9 @@ static void lost(cip_report *r, cip_severity severity, const char *part, const c
 }
 
 /* The trailing metadata: a text or bytes of this name, from any tree. */
-static const cip_node *metadata_of(const cip_spec *spec)
+static const cip_node *metadata_of(const cip_node *tree)
 {
-    const cip_node *m =
-        cip_node_kind(spec->tree) == CIP_NODE_MAP ? cip_map_get(spec->tree, "metadata") : NULL;
+    const cip_node *m = cip_node_kind(tree) == CIP_NODE_MAP ? cip_map_get(tree, "metadata") : NULL;
     cip_node_type type = cip_node_kind(m);
     return type == CIP_NODE_STRING || type == CIP_NODE_BINARY ? m : NULL;
 }
@@ -36,7 +35,7 @@ static const cip_node *metadata_of(const cip_spec *spec)
 /* What of the source's tree RawArray holds: nothing but its own, and such metadata. */
 static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    const char *taken = metadata_of(spec) != NULL ? "metadata" : NULL;
+    const char *taken = metadata_of(spec->tree) != NULL ? "metadata" : NULL;
     if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
         return cip_tell_rest(spec, taken, "RawArray files", loss, err);
     if (spec->tree != NULL && taken == NULL && cip_map_get(spec->tree, "metadata") != NULL)
@@ -155,7 +154,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     w->left = w->header.raw_len;
     if (w->left == 0)
         w->codec = NULL;
-    w->metadata = metadata_of(spec);
+    w->metadata = metadata_of(spec->tree);
     CIP_TRY(start(w, spec->level, form, err));
     *state = w;
     return CIP_OK;
@@ -189,6 +188,13 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     (void)i;
     for (size_t k = 0; k < n; k++)
         CIP_TRY(store_chunk(state, &chunk[k], err));
+    return CIP_OK;
+}
+
+static cip_status tree(void *state, const cip_node *root, cip_err *err)
+{
+    (void)err;
+    ((writer *)state)->metadata = metadata_of(root);
     return CIP_OK;
 }
 
@@ -227,6 +233,7 @@ const cip_array_store cip_ra_store = {
     .check = check,
     .begin = begin,
     .store = store,
+    .tree = tree,
     .form = cip_ra_update_form,
     .reshaped = cip_ra_update_reshaped,
     .finish = finish,
