@@ -141,7 +141,7 @@ class Array(_cippus.Array):
             return self[...][key]
         if isinstance(key, tuple):  # arrays without axes are integers in numpy
             plain = tuple(int(i) if _is_zero_d(i) else i for i in key)
-            if plain != key if all(map(_is_zero_d, key)) else any(map(_is_zero_d, key)):
+            if any(map(_is_zero_d, key)):
                 found = self._read(plain, None, False, None)
                 if found is not NotImplemented:
                     return found if any(i is Ellipsis for i in key) else found[()]

@@ -64,18 +64,12 @@ def _check_bool(item: Any, axis: int, shape: tuple[int, ...]) -> None:
 
 
 def _wrapped(index: Any, axis: int, n: int) -> Any:
-    index = index.astype(np.int64, casting="same_kind") if index.dtype.kind == "i" else _unsigned(index, axis, n)
     bad = (index < -n) | (index >= n)
     if bad.any():
         found = int(index[bad].flat[0] if index.ndim else index)
         raise IndexError(f"index {found} is out of bounds for axis {axis} with size {n}")
+    index = index.astype(np.int64)
     return np.where(index < 0, index + n, index)
-
-
-def _unsigned(index: Any, axis: int, n: int) -> Any:
-    if index.size and index.max() >= n:
-        raise IndexError(f"index {int(index.max())} is out of bounds for axis {axis} with size {n}")
-    return index.astype(np.int64)
 
 
 def runs(rows: Any) -> Iterator[tuple[int, slice]]:
@@ -124,31 +118,23 @@ def orthogonal(array: Any, key: Any) -> Any:
     items = rows_of(key, array.shape)
     rows: list[Any] = []
     back: list[Any] = []
-    for item in items:
-        if isinstance(item, slice):
-            rows.append(slice(None) if item.step not in (None, 1) else item)
-            back.append(item if item.step not in (None, 1) else slice(None))
-            continue
-        found, inverse = np.unique(item, return_inverse=True)
-        rows.append(found)
-        back.append(inverse.reshape(item.shape) if item.ndim else 0)
-    if any(isinstance(r, slice) and b != slice(None) for r, b in zip(rows, back)):
-        rows, back = _steps_first(array, items, rows, back)
+    for axis, item in enumerate(items):
+        if isinstance(item, slice) and item.step not in (None, 1):  # rows, turned where they fall
+            index = np.arange(*item.indices(array.shape[axis]), dtype=np.int64)
+            rows.append(index if item.step > 0 else index[::-1])
+            back.append(slice(None) if item.step > 0 else slice(None, None, -1))
+        elif isinstance(item, slice):
+            rows.append(item)
+            back.append(slice(None))
+        else:
+            found, inverse = np.unique(item, return_inverse=True)
+            rows.append(found)
+            back.append(inverse.reshape(item.shape) if item.ndim else 0)
     box = _read_rows(array, rows)
     for axis in reversed(range(len(back))):
         if not isinstance(back[axis], slice) or back[axis] != slice(None):
             box = box[(slice(None),) * axis + (back[axis],)]
     return box
-
-
-def _steps_first(array: Any, items: list[Any], rows: list[Any], back: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Slices with steps as rows, turned where they fall."""
-    for axis, item in enumerate(items):
-        if isinstance(item, slice) and item.step not in (None, 1):
-            index = np.arange(*item.indices(array.shape[axis]), dtype=np.int64)
-            rows[axis] = index if item.step > 0 else index[::-1]
-            back[axis] = slice(None) if item.step > 0 else slice(None, None, -1)
-    return rows, back
 
 
 class _Key:
@@ -214,8 +200,7 @@ def advanced(array: Any, key: Any) -> Any:
         rest = array._read(tuple(k.slices[a] for a in sorted(k.slices)), None, False, None)
         n = int(np.prod(k.shape))
         return k.place(np.repeat(rest[None], n, axis=0))
-    out = k.place(_gather(array, k))
-    return out[()] if out.ndim == 0 else out
+    return k.place(_gather(array, k))
 
 
 def _gather(array: Any, k: _Key) -> Any:

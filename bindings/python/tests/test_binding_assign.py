@@ -89,12 +89,12 @@ pairs = st.tuples(st.sampled_from(SHAPES), st.sampled_from(KINDS)).filter(lambda
 @st.composite
 def values(draw, shape):
     """Something for a selection of that shape: a number, a row, all of it, or what does not fit."""
-    what = draw(st.sampled_from("nnrawl"))
+    what = draw(st.sampled_from("nnraowl"))
     if what == "n":
         return draw(st.integers(-100, 100))
     if what == "l":
         return draw(st.lists(st.integers(-9, 9), min_size=1, max_size=3))
-    shape = tuple(draw(st.sampled_from([1, n])) for n in shape) if what == "r" else shape if what == "a" else (*shape, 2)
+    shape = tuple(draw(st.sampled_from([1, n])) for n in shape) if what == "r" else shape if what == "a" else (1, *shape) if what == "o" else (*shape, 2)
     return draw(hnp.arrays(np.int16, shape, elements=st.integers(-100, 100)))
 
 

@@ -65,9 +65,10 @@ def test_attributes_are_set_and_deleted(tmp_path, name, path):
 def test_blocks_are_the_shape_of_what_is_decoded_alone(sample):
     assert sample("cube.b2nd").array.blocks == (2, 8, 8)
     assert sample("night.asdf")["image"].blocks is None and sample("night.asdf")["stars"]["flux"].blocks is None
-    with cippus.create(format="blosc2") as w:
-        w.put("", np.zeros((0, 4)))
-    assert cippus.open(w.getvalue()).array.blocks is None
+    for shape, blocks in (((0, 4), None), ((4, 4), (2, 4))):
+        with cippus.create(format="blosc2", options={"blocks": "2,4"}) as w:
+            w.put("", np.zeros(shape))
+        assert cippus.open(w.getvalue()).array.blocks == blocks
 
 
 def test_a_message_names_the_file_once():

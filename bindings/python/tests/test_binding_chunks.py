@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The chunks of an array as they are stored."""
+import hashlib
 import math
 import zlib
 
@@ -30,6 +31,30 @@ def test_stored_bytes_lie_where_the_table_says(sample):
     assert stored == file["counts"].read_chunk(0, stored=True)
     assert zlib.decompress(stored) == file["counts"][...].tobytes()
     assert (chunk.codec, chunk.place, chunk.member, chunk.checksum_kind) == ("zlib", "file", "", "md5")
+
+
+def test_each_chunk_has_its_own_place_and_checksum(tmp_path):
+    asdf = pytest.importorskip("asdf")
+    tree = {"x": np.arange(8.0), "y": np.ones(8), "z": np.zeros(8)}  # blocks of one length
+    asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
+    asdf.AsdfFile(tree).write_to(tmp_path / "e.asdf", all_array_storage="external")
+    with cippus.create(tmp_path / "s.b2nd", options={"sparse": "yes"}) as w:
+        w.put("", np.random.default_rng(1).random((8, 8)), chunks=(4, 4))
+    with cippus.create(tmp_path / "t.bcolz", format="bcolz") as w:
+        w["x"] = np.arange(9.0)
+    with cippus.create(tmp_path / "c.blp", options={"chunk_size": "64"}) as w:
+        w.put("", np.arange(30.0), codec="lz4")
+    sums = {"md5": lambda b: hashlib.md5(b).digest(), "crc32": lambda b: zlib.crc32(b).to_bytes(4, "big"), "": lambda b: b""}
+    places = set()
+    for name in ("a.asdf", "e.asdf", "s.b2nd", "t.bcolz", "c.blp"):
+        for array in cippus.open(tmp_path / name).arrays.values():
+            for chunk in array.chunk_table():
+                holder = tmp_path / name / chunk.member if name[0] in "st" else tmp_path / (chunk.member or name)
+                stored = array.read_chunk(chunk.number, stored=True)
+                assert holder.read_bytes()[chunk.offset :][: chunk.stored_nbytes] == stored
+                assert sums[chunk.checksum_kind](stored) == chunk.checksum
+                places.add((holder, chunk.offset, chunk.checksum_kind))
+    assert len(places) == 3 + 3 + 4 + 1 + 4 and {p[2] for p in places} == set(sums)
 
 
 def test_boxes_of_a_grid_are_what_reading_them_gives(sample):

@@ -5,6 +5,7 @@ import itertools
 import os
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -154,6 +155,28 @@ def test_points_are_elements():
     theirs, ours = pair((3, 4, 5, 2), "b2nd")
     coords = [np.array([0, -1, 2]), np.array([3, 0, -4]), np.array([4, 4, 0]), np.array([0, 1, 1])]
     np.testing.assert_array_equal(ours.points(*coords), theirs[tuple(coords)])
+
+
+@pytest.mark.parametrize("kind", ["asdf", "record"])
+def test_arrays_without_axes_are_integers(kind):
+    theirs, ours = pair((5, 7), kind)
+    zero, three = np.array(0), np.array(3, "u1")
+    for key in (zero, (zero,), (zero, three), (..., three), (zero, ..., three), (zero, None), (three, [1, 2]), (slice(None), three)):
+        both(theirs, ours, key)
+    same(theirs[[1, 2]], ours.read([1, 2]))
+
+
+def test_wrong_indices_are_told_in_numpys_words():
+    theirs, ours = pair((17,), "asdf")
+    for key in (np.array([3, 17], "u1"), np.array([17, 99], "u8"), np.array(17, "u2"), [17], [-18], [1.5], np.ones(16, bool)):
+        with pytest.raises(IndexError) as numpys:
+            theirs[key]
+        with pytest.raises(IndexError) as cippus_:
+            ours[key]
+        assert str(numpys.value).split(";")[0] == str(cippus_.value).split(";")[0]
+    for key in (None, True, [[0]], np.True_):
+        with pytest.raises(IndexError, match="oindex|only integers"):
+            ours.oindex[key]
 
 
 def test_rows_are_read_alone():
