@@ -5,6 +5,7 @@ import shutil
 
 import fsspec
 import numpy as np
+import pyarrow.parquet
 import pytest
 import zarr
 from conftest import ROOT
@@ -48,6 +49,18 @@ def test_references_of_several_records(cippus, tmp_path):
     group = group_of(LazyReferenceMapper(str(tmp_path / "out"), engine="pyarrow"))
     assert np.array_equal(group["data"][9990:10010], values[9990:10010])
     assert np.array_equal(group["data"][24990:], values[24990:])
+
+
+@pytest.mark.parametrize("n", [1, 8, 63, 64, 129])
+def test_tables_of_any_length(cippus, tmp_path, n):
+    np.save(tmp_path / "a.npy", np.arange(n))
+    cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.blp", "--option", "chunk_size=8", "--codec", "lz4")
+    cippus.run("refs", "--format", "parquet", "--url", "u", tmp_path / "a.blp", tmp_path / "out")
+    found = pyarrow.parquet.ParquetFile(tmp_path / "out" / "data" / "refs.0.parq")
+    columns = [found.metadata.row_group(0).column(k) for k in range(4)]
+    assert all(set(c.encodings) == {"PLAIN", "RLE"} and c.num_values == n for c in columns)
+    rows = found.read().to_pydict()
+    assert rows["path"] == ["u"] * n and rows["raw"] == [None] * n and len(set(rows["offset"])) == n
 
 
 def test_a_folder_of_references_is_there_as_a_whole_or_not(cippus, tmp_path):
