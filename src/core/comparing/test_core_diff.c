@@ -187,6 +187,20 @@ static void equal_aliases_are_compared_once(void **state)
     trees_differ(LAUGHS "}\n", LAUGHS "}\n", o, "");
 }
 
+static void nodes_are_counted_with_their_aliases(void **state)
+{
+    (void)state;
+    static const char text[] = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n--- [1, 2, 3, 4]\n...\n";
+    for (uint64_t most = 5; most >= 4; most--) {
+        const cip_limits limits = { .size = sizeof limits, .max_expansion = most };
+        const cip_open_options *how = CIP_OPEN_OPTIONS(.limits = &limits);
+        cip_file *f;
+        assert_int_equal(cip_open_memory(text, sizeof text - 1, how, &f, NULL), CIP_OK);
+        assert_int_equal(cip_diff(f, f, NULL, NULL, NULL), most < 5 ? CIP_ERR_LIMIT : CIP_OK);
+        cip_file_close(f);
+    }
+}
+
 #define ARRAY(data, more) "!core/ndarray-1.1.0 {data: " data more "}"
 
 static void arrays_in_trees(void **state)
@@ -478,6 +492,7 @@ int main(void)
         cmocka_unit_test(so_many_are_told_and_all_counted),
         cmocka_unit_test(trees_that_contain_themselves),
         cmocka_unit_test(equal_aliases_are_compared_once),
+        cmocka_unit_test(nodes_are_counted_with_their_aliases),
         cmocka_unit_test(arrays_in_trees),
         cmocka_unit_test(quantities_by_value_and_unit),
         cmocka_unit_test(arrays_that_cannot_be_read_are_no_equals),
