@@ -6,12 +6,17 @@ import base64
 import binascii
 import datetime
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
-from typing import Any, Optional
+from typing import Any, Optional, Union
+
+import numpy as np
 
 from . import _cippus
+from ._errors import Error
 
 _CORE = "tag:yaml.org,2002:"
+_COMPLEX = "tag:stsci.edu:asdf/core/complex-1."
 _INT, _BIGINT, _FLOAT, _TIMESTAMP, _BINARY = 3, 4, 5, 7, 8  # cip_node_type
+_LONGEST = 1 << 14  # words of a core/integer that becomes an int
 
 
 class TaggedStr(str):
@@ -44,8 +49,44 @@ def _binary(text: str) -> Any:
         return TaggedStr(text, _CORE + "binary")
 
 
-def scalar(kind: int, text: str, tag: Optional[str]) -> Any:
-    """Called by the extension for scalars that are not plain: tagged ones, dates, long integers."""
+def _complex(text: str, tag: str) -> Any:
+    """ASDF writes the imaginary unit as i, I, j or J."""
+    try:
+        return complex(text.lower().replace("inf", "\0").replace("i", "j").replace("\0", "inf"))
+    except ValueError:
+        return TaggedStr(text, tag)
+
+
+def _words(words: Any) -> Optional[list[Any]]:
+    """The items of a list or an array; None where they are more than a number in a tree should have."""
+    if isinstance(words, _cippus.Array):
+        if len(words.shape) != 1 or words.dtype.kind not in "ui" or words.shape[0] > _LONGEST:
+            return None
+        return np.asarray(words).tolist()  # type: ignore[no-any-return]
+    return list(words) if isinstance(words, Seq) and len(words) <= _LONGEST else None
+
+
+def _integer(node: Map) -> Any:
+    """The number that `words` (32 bits each, the least significant first) and `sign` say, and `string`
+    does not deny; else the mapping."""
+    try:
+        words, sign, text = _words(node.get("words")), node.get("sign"), node.get("string")
+        if words is None or sign not in ("+", "-") or any(type(w) is not int for w in words):
+            return node
+        number = int.from_bytes(b"".join(w.to_bytes(4, "little") for w in words), "little")
+        number = -number if sign == "-" else number
+        return number if text is None or int(text) == number else node
+    except (Error, TypeError, ValueError, OverflowError):
+        return node
+
+
+def scalar(kind: int, text: Union[str, Map], tag: Optional[str]) -> Any:
+    """Called by the extension for scalars that are not plain (tagged ones, dates, long integers) and
+    for ASDF's mappings that are an integer."""
+    if isinstance(text, Map):
+        return _integer(text)
+    if tag is not None and tag.startswith(_COMPLEX):
+        return _complex(text, tag)
     if tag is not None and not tag.startswith(_CORE):
         return TaggedStr(text, tag)
     if kind == _TIMESTAMP:

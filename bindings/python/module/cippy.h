@@ -34,7 +34,7 @@ typedef struct cippy_state {
     PyTypeObject *file, *node, *array, *view, *change, *slab;
     PyObject *file_class, *map_class, *seq_class, *array_class;
     PyObject *make_error; /* (status, errno, text, part, offset, path, of a file) -> an exception */
-    PyObject *scalar;     /* (kind, text, tag) -> the value of a scalar that is not plain */
+    PyObject *scalar;     /* (kind, text or mapping, tag) -> the value of what is not plain */
     PyObject *empty;      /* numpy.empty */
     PyObject *dtype;      /* numpy.dtype */
     PyObject *ndarray;    /* numpy.ndarray */

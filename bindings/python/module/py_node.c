@@ -7,6 +7,9 @@
 
 enum { INDEXED_FROM = 16 }; /* keys that are looked through one by one below */
 
+/* ASDF's integers that fit in no YAML integer: mappings that are one value. */
+#define CORE_INTEGER "tag:stsci.edu:asdf/core/integer-1."
+
 static PyObject *with_tag(cippy_file *f, const cip_node *node)
 {
     size_t len = 0;
@@ -59,6 +62,19 @@ static PyObject *scalar(cippy_file *f, const cip_node *node)
     return value != NULL || PyErr_Occurred() ? value : with_tag(f, node);
 }
 
+static PyObject *collection(cippy_file *f, const cip_node *node)
+{
+    PyObject *class =
+        cip_node_kind(node) == CIP_NODE_MAP ? f->state->map_class : f->state->seq_class;
+    cippy_node *n = (cippy_node *)PyType_GenericAlloc((PyTypeObject *)class, 0);
+    if (n != NULL) {
+        n->file = (cippy_file *)Py_NewRef((PyObject *)f);
+        n->node = node;
+        n->generation = f->generation;
+    }
+    return (PyObject *)n;
+}
+
 PyObject *cippy_value(cippy_file *f, const cip_node *node)
 {
     const cip_node_type kind = cip_node_kind(node);
@@ -67,14 +83,11 @@ PyObject *cippy_value(cippy_file *f, const cip_node *node)
         return cippy_array_new(f, a, NULL);
     if (kind != CIP_NODE_MAP && kind != CIP_NODE_SEQ)
         return scalar(f, node);
-    PyObject *class = kind == CIP_NODE_MAP ? f->state->map_class : f->state->seq_class;
-    cippy_node *n = (cippy_node *)PyType_GenericAlloc((PyTypeObject *)class, 0);
-    if (n != NULL) {
-        n->file = (cippy_file *)Py_NewRef((PyObject *)f);
-        n->node = node;
-        n->generation = f->generation;
-    }
-    return (PyObject *)n;
+    PyObject *value = collection(f, node);
+    const char *tag = cip_node_tag(node);
+    if (value == NULL || tag == NULL || strncmp(tag, CORE_INTEGER, sizeof CORE_INTEGER - 1) != 0)
+        return value;
+    return PyObject_CallFunction(f->state->scalar, "iNz", (int)kind, value, tag);
 }
 
 static void node_dealloc(PyObject *self)

@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 
+import asdf
 import numpy as np
 import pytest
 
@@ -24,9 +25,77 @@ def test_a_file_is_the_mapping_of_its_tree(sample):
 
 
 def test_tagged_nodes_keep_their_tags(made):
-    with cippus.open(made({"x": cippus.TaggedStr("1+2j", "!core/complex-1.0.0")})) as f:
+    with cippus.open(made({"x": cippus.TaggedStr("12", "!other/thing-1.0.0")})) as f:
         assert f["asdf_library"].tag == "tag:stsci.edu:asdf/core/software-1.0.0"
-        assert isinstance(f["x"], cippus.TaggedStr) and f["x"] == "1+2j"
+        assert isinstance(f["x"], cippus.TaggedStr) and f["x"] == "12"
+
+
+COMPLEX = ["1+2j", "(1-2i)", "3.5", "2I", "-1e-3+4E5J", "inf-2j", "-INF+nanJ", "nan+infi", "1+INFI", "0"]
+
+
+def test_complex_numbers_of_asdf_are_pythons():
+    def file(text):
+        return f"#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\nx: !core/complex-1.0.0 {text}\n...\n".encode()
+
+    for text in COMPLEX:
+        with cippus.open(file(text)) as f, asdf.open(io.BytesIO(file(text))) as theirs:
+            assert type(f["x"]) is complex and repr(f["x"]) == repr(theirs["x"]), text
+    for text in ("1+2", "j+1", "1 + 2j", "ij", "'1+2jj'"):
+        with cippus.open(file(text)) as f:
+            assert f["x"] == text.strip("'") and f["x"].tag == "tag:stsci.edu:asdf/core/complex-1.0.0"
+
+
+def test_long_integers_of_asdf_are_pythons(made):
+    numbers = [2**63, -(2**63) - 1, 2**64, -(10**40), 10**3000, 7 << 320]
+    blob = made({"n": {str(i): n for i, n in enumerate(numbers)}, "z": 1 - 2j})
+    with cippus.open(blob) as f:
+        assert list(f["n"].values()) == numbers and f["n/3"] == numbers[3] and f["z"] == 1 - 2j
+    with asdf.open(io.BytesIO(blob)) as theirs:
+        assert [int(n) for n in theirs["n"].values()] == numbers and theirs["z"] == 1 - 2j
+    theirs = io.BytesIO()
+    asdf.AsdfFile({"n": [asdf.IntegerType(n) for n in numbers[:5]]}).write_to(theirs)
+    with cippus.open(theirs.getvalue()) as f:
+        assert f["n"] == numbers[:5]
+
+
+@pytest.mark.parametrize("node", [
+    "{words: [5, 1], sign: '-', string: '-4294967302'}", "{words: [5, 4294967296], sign: '+'}", "{words: [5, -1], sign: '+'}",
+    "{words: [5], sign: x}", "{words: [5]}", "{sign: '+'}", "{words: [[5]], sign: '+'}", "{words: 5, sign: '+'}", "{words: [1.5], sign: '+'}",
+    "{words: [a], sign: '+'}", "{words: [5], sign: '+', string: five}", "{words: [true], sign: '+'}",
+    "{words: !core/ndarray-1.0.0 {data: [1.5], datatype: float32, shape: [1]}, sign: '+'}",
+    "{words: !core/ndarray-1.0.0 {data: [-5], datatype: int32, shape: [1]}, sign: '+'}",
+    "{words: !core/ndarray-1.0.0 {data: [[5]], datatype: uint32, shape: [1, 1]}, sign: '+'}",
+])  # fmt: skip
+def test_a_long_integer_that_is_not_sure_stays_a_mapping(node):
+    text = "#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{a: [1], x: !core/integer-1.0.0 " + node + "}\n...\n"
+    with cippus.open(text.encode()) as f:
+        assert isinstance(f["x"], cippus.Map) and f["x"].tag == "tag:stsci.edu:asdf/core/integer-1.0.0"
+        assert f["x"].get("sign", "+") in ("+", "-", "x")
+
+
+def test_a_long_integer_whose_words_are_damaged_stays_a_mapping():
+    made = io.BytesIO()
+    asdf.AsdfFile({"x": asdf.IntegerType(10**500, storage_type="internal")}).write_to(made, all_array_compression="zlib")
+    blob = bytearray(made.getvalue())
+    with cippus.open(bytes(blob)) as f:
+        assert f["x"] == 10**500
+    at = blob.index(b"\xd3BLK") + 54 + 20
+    blob[at : at + 8] = bytes(8)
+    with cippus.open(bytes(blob)) as f:
+        assert isinstance(f["x"], cippus.Map) and f["x/words"].shape == (52,)
+
+
+@pytest.mark.parametrize("form", ["{data: [%s], datatype: uint32, shape: [%d]}", "[%s]"])
+def test_integers_of_more_than_64_kib_stay_mappings(form):
+    def file(n):
+        words = form.replace("%s", ", ".join(["1"] * n)).replace("%d", str(n))
+        words = words if form[0] == "[" else "!core/ndarray-1.0.0 " + words
+        return f"#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\nx: !core/integer-1.1.0 {{sign: '-', words: {words}}}\n...\n".encode()
+
+    with cippus.open(file(16384)) as f:
+        assert f["x"] == -sum(1 << 32 * i for i in range(16384))
+    with cippus.open(file(16385)) as f:
+        assert isinstance(f["x"], cippus.Map) and len(f["x"]["words"]) == 16385
 
 
 def test_values_come_back_as_they_went_in(made):
