@@ -163,6 +163,8 @@ def make_error(
     kind = BY_STATUS.get(status, Error)
     if kind is NotFoundError:
         kind = FileMissingError if of_file else PathMissingError
+    if text == "the output exists":
+        text += "; overwrite=True, or mode 'w', replaces it"
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     error = _again(kind, text or kind.status, part, offset, path)

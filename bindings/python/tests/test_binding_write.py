@@ -38,7 +38,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     path = tmp_path / "x.npy"
     with cippus.open(path, "x") as w:
         w[""] = np.arange(3)
-    with pytest.raises(FileExistsError) as there:
+    with pytest.raises(FileExistsError, match="overwrite=True, or mode 'w', replaces it") as there:
         cippus.open(path, "x")
     assert isinstance(there.value, cippus.ExistsError)
     with cippus.open(path, "w") as w:
