@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus append: rows added along the first axis. Raw rows go straight to the file's end where the
- * array grows there, in pieces, so that a pipe may run for ever; all else is an update. */
+ * cippus append: rows added along the first axis. Raw rows of a streamed array go straight to the
+ * file's end, in pieces, so that a pipe may run for ever; all else is one update. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,6 +20,7 @@ typedef struct stream {
     const char *path, *input;
     cip_file *file;
     const cip_dtype *dtype;
+    bool grows;    /* the array is streamed: its rows end the file */
     uint64_t row;  /* bytes */
     uint64_t kept; /* rows that were written */
     uint8_t *buffer;
@@ -67,18 +68,18 @@ static int stream_start(stream *s)
     if (s->file == NULL)
         return EXIT_FAILED;
     const cip_array *a = cip_find(s->file, s->path, &err);
+    cip_array_storage storage = { .size = sizeof storage };
     s->dtype = cip_array_raw_dtype(a, &err);
-    if (s->dtype == NULL)
+    if (s->dtype == NULL || cip_array_get_storage(a, &storage, &err) != CIP_OK)
         return complain(s->o->pos[0], &err);
+    s->grows = strcmp(storage.kind, "streamed") == 0;
     s->row = cip_dtype_itemsize(s->dtype);
     for (int i = 1; i < cip_array_ndim(a); i++)
         if (__builtin_mul_overflow(s->row, (uint64_t)cip_array_shape(a)[i], &s->row))
             s->row = UINT64_MAX;
     if (cip_array_ndim(a) == 0 || s->row == 0 || s->row > (uint64_t)1 << 40)
         return failed(s->o->pos[0], "expected an array whose rows have bytes");
-    s->cap = s->row > PIECE ? (size_t)s->row : PIECE - PIECE % (size_t)s->row;
-    s->buffer = malloc(s->cap);
-    return s->buffer != NULL ? check_length(s) : failed(s->input, "out of memory");
+    return EXIT_FINE;
 }
 
 /* Waits for at least one whole row, or the end, and takes what there is. */
@@ -121,53 +122,37 @@ static int stream_end(stream *s)
     return EXIT_FINE;
 }
 
-/* *refused: the array does not grow at the end of its file; nothing but the buffer was read. */
-static int stream_rows(stream *s, bool *refused)
+static int stream_rows(stream *s)
 {
     cip_err err = CIP_ERR_INIT;
-    bool first = true;
-    int rc = EXIT_FINE;
-    while (rc == EXIT_FINE && !*refused) {
+    s->fd = strcmp(s->input, "-") == 0 ? dup(STDIN_FILENO) : open(s->input, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0)
+        return failed(s->input, strerror(errno));
+    s->cap = s->row > PIECE ? (size_t)s->row : PIECE - PIECE % (size_t)s->row;
+    s->buffer = malloc(s->cap);
+    int rc = s->buffer != NULL ? check_length(s) : failed(s->input, "out of memory");
+    while (rc == EXIT_FINE && !s->end) {
         rc = fill(s);
-        if (rc != EXIT_FINE)
-            break;
-        cip_status st = flush_rows(s, &err);
-        *refused = st == CIP_ERR_UNSUPPORTED && first;
-        if (st != CIP_OK && !*refused)
+        if (rc == EXIT_FINE && flush_rows(s, &err) != CIP_OK)
             rc = complain(s->o->pos[0], &err);
-        first = false;
-        if (s->end && !*refused && rc == EXIT_FINE)
-            return stream_end(s);
     }
-    return rc;
+    return rc == EXIT_FINE ? stream_end(s) : rc;
 }
 
-/* The rest of the rows, after those in the buffer, by an update. */
-static int update_rows(stream *s)
+/* All rows by one update: a torn one at their end keeps none. */
+static int update_rows(const opts *o, const char *path, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
-    strbuf all = { 0 };
     cip_edit *edit;
-    const uint64_t most = s->o->max_memory != 0 ? s->o->max_memory : (uint64_t)2 << 30;
-    int rc = EXIT_FINE;
-    while (rc == EXIT_FINE && !(s->end && s->n == 0)) {
-        text_add(&all, s->buffer, s->n);
-        s->n = 0;
-        if (all.failed || all.len > most)
-            rc = failed(s->input, "expected rows that fit into memory; see --max-memory");
-        else
-            rc = fill(s);
-    }
-    cip_file_close(s->file); /* it may hold a lock */
-    s->file = NULL;
+    loaded b;
+    int rc = bytes_map(input, &b);
     if (rc == EXIT_FINE)
-        rc = update_start(s->o, &edit);
+        rc = update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st =
-            cip_edit_append(edit, s->path, all.ptr != NULL ? all.ptr : "", all.len, &err);
-        rc = update_finish(s->o, edit, st, &err);
+        cip_status st = cip_edit_append(edit, path, b.n != 0 ? b.ptr : "", b.n, &err);
+        rc = update_finish(o, edit, st, &err);
     }
-    free(all.ptr);
+    bytes_free(&b);
     return rc;
 }
 
@@ -180,19 +165,16 @@ static bool needs_update(const opts *o)
 
 static int append_rows(const opts *o, const char *path, const char *input)
 {
-    stream s = { .o = o, .path = path, .input = input };
-    bool refused = needs_update(o);
-    s.fd = strcmp(input, "-") == 0 ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
-    int rc = s.fd < 0 ? failed(input, strerror(errno)) : stream_start(&s);
-    if (rc == EXIT_FINE)
-        rc = tell_kept(&s, stream_rows(&s, &refused));
-    if (rc == EXIT_FINE && refused)
-        rc = update_rows(&s);
+    stream s = { .o = o, .path = path, .input = input, .fd = -1 };
+    int rc = stream_start(&s);
+    const bool by_update = rc == EXIT_FINE && (!s.grows || needs_update(o));
+    if (rc == EXIT_FINE && !by_update)
+        rc = tell_kept(&s, stream_rows(&s));
     if (s.fd >= 0)
         close(s.fd);
     free(s.buffer);
-    cip_file_close(s.file);
-    return rc;
+    cip_file_close(s.file); /* it may hold a lock */
+    return by_update ? update_rows(o, path, input) : rc;
 }
 
 static int append_array(const opts *o, const char *path, const char *input)
@@ -221,8 +203,6 @@ int cmd_append(const opts *o)
     const int kind = input_of_update(o, input);
     if (kind < 0)
         return EXIT_USAGE;
-    bool pipe = kind == INPUT_KNOWN && strcmp(input, "-") == 0;
-    bool plain = o->dtype == NULL && o->shape == NULL;
-    return (kind == INPUT_RAW || pipe) && plain ? append_rows(o, path, input)
-                                                : append_array(o, path, input);
+    bool plain = kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL;
+    return plain ? append_rows(o, path, input) : append_array(o, path, input);
 }

@@ -194,7 +194,7 @@ int cmd_convert(const opts *o)
         say_place(&t, o->pos[1]);
     if (st == CIP_OK)
         return EXIT_FINE;
-    rc = complain(o->pos[0], &err);
+    rc = input_complain(o->pos[0], &err);
     if (st == CIP_ERR_CHECKSUM)
         fputs("cippus: hint: --no-check converts data that do not match their checksum\n", stderr);
     return rc;

@@ -89,7 +89,21 @@ cip_file *input_open(const char *path, const opts *o, int *rc)
         return raw_open(path, o, rc);
     if (kind == INPUT_CSV)
         return csv_open(path, o, rc);
-    return open_file(path, o);
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f;
+    if (cip_open(path, &open, &f, &err) != CIP_OK)
+        *rc = input_complain(path, &err);
+    return f;
+}
+
+int input_complain(const char *path, const cip_err *err)
+{
+    const int rc = complain(path, err);
+    if (err->code == CIP_ERR_FORMAT && strstr(err->text, "known format") != NULL)
+        fputs("cippus: hint: --from raw takes plain bytes, --from csv lines of values\n", stderr);
+    return rc;
 }
 
 bool input_is_literal(const opts *o, const char *text)
@@ -208,28 +222,32 @@ static int read_all(int fd, const char *path, const opts *o, loaded *b)
     }
 }
 
+int bytes_map(const char *path, loaded *b)
+{
+    uint64_t nbytes;
+    *b = (loaded){ 0 };
+    const int fd = bytes_open(path, &nbytes);
+    if (fd < 0)
+        return failed(path);
+    void *p = nbytes > 0 ? mmap(NULL, (size_t)nbytes, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    const int rc = p != MAP_FAILED ? EXIT_FINE : failed(path);
+    close(fd);
+    if (rc == EXIT_FINE)
+        *b = (loaded){ .ptr = p, .n = (size_t)nbytes, .mapped = p != NULL };
+    return rc;
+}
+
 int bytes_load(const char *path, const opts *o, loaded *b)
 {
     struct stat st;
+    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        return bytes_map(path, b);
     *b = (loaded){ 0 };
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int rc = failed(path);
-        if (fd >= 0)
-            close(fd);
-        return rc;
-    }
-    int rc = EXIT_FINE;
-    if (!standard && S_ISREG(st.st_mode) && st.st_size > 0) {
-        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        b->mapped = p != MAP_FAILED;
-        b->ptr = b->mapped ? p : NULL;
-        b->n = (size_t)st.st_size;
-        rc = b->mapped ? EXIT_FINE : failed(path);
-    } else {
-        rc = read_all(fd, path, o, b);
-    }
+    int fd =
+        strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return failed(path);
+    const int rc = read_all(fd, path, o, b);
     close(fd);
     if (rc != EXIT_FINE)
         bytes_free(b);

@@ -22,6 +22,8 @@ int input_of_update(const opts *o, const char *path);
  * uint8), --shape and --byteorder (little without it), or csv. Complains and returns NULL with the
  * exit status in *rc on failure. Close with cip_file_close. */
 cip_file *input_open(const char *path, const opts *o, int *rc);
+/* complain(), and where the bytes are of no known format how to say what they are. */
+int input_complain(const char *path, const cip_err *err);
 
 /* A growing text; `failed` once memory was short. */
 typedef struct strbuf {
@@ -46,6 +48,8 @@ typedef struct loaded {
 } loaded;
 /* EXIT_FINE, or the exit status after a complaint. */
 int bytes_load(const char *path, const opts *o, loaded *b);
+/* The same however many they are: those of a pipe lie in a temporary file. */
+int bytes_map(const char *path, loaded *b);
 void bytes_free(loaded *b);
 
 /* The indices of single elements: for each as many as the array has axes. */

@@ -66,8 +66,8 @@ static const command commands[] = {
       "dry-run wait level "
       "tree-slack md5 "
       "break-links json" },
-    { "append", "FILE [PATH] INPUT", "Rows added in place; '-' takes raw rows from a pipe.",
-      cmd_append, 2, 3,
+    { "append", "FILE [PATH] INPUT",
+      "Rows added in place; '-' with --from raw takes rows from a pipe.", cmd_append, 2, 3,
       "encode option accept-loss by-position from dtype shape header no-header unescape sep "
       "byteorder "
       "path "

@@ -7,7 +7,7 @@ cippus append x.asdf events rows.raw --md5 current || echo $?
 cippus ls x.asdf
 cippus append x.asdf events rows.raw --tree-slack 8K || echo $?
 cippus ls x.asdf && cippus verify --deep x.asdf
-cippus append x.asdf events - --tree-slack 8K --dry-run <rows.raw
+cippus append x.asdf events - --from raw --tree-slack 8K --dry-run <rows.raw
 ln x.asdf y.asdf
 cippus append x.asdf events rows.raw --break-links || echo $?
 cippus ls x.asdf

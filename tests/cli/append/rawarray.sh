@@ -2,7 +2,7 @@ cp "$SAMPLES/complex.ra" x.ra
 cippus cat x.ra '[1:2]' --to npy >row.npy
 cippus cat x.ra '[1:2]' --to raw >row.raw
 cippus append x.ra row.npy
-cat row.raw row.raw | cippus append x.ra -
+cat row.raw row.raw | cippus append x.ra - --from raw
 cippus ls x.ra
 cippus cat x.ra '[4:]'
 cippus cat x.ra '[:4]' --to raw >a

@@ -14,7 +14,7 @@ cippus convert "$SAMPLES/stream.asdf" x.asdf
 cippus cat x.asdf '[0:3]' --to raw >rows.raw
 mkfifo rows
 size=$(wc -c <x.asdf)
-cippus append x.asdf events - <rows &
+cippus append x.asdf events - --from raw <rows &
 exec 3>rows
 cat rows.raw >&3
 i=0

@@ -15,7 +15,7 @@ cippus ls s.asdf
 cippus cat s.asdf '[:1]' --to npy >row.npy
 cippus cat s.asdf '[:1]' --to raw >row.raw
 cippus append s.asdf row.raw
-cat row.raw | cippus append s.asdf -
+cat row.raw | cippus append s.asdf - --from raw
 cippus append s.asdf row.npy
 cippus cat s.asdf '[0]' >first
 for i in -1 -2 -3; do cippus cat s.asdf "[$i]" | cmp - first && echo the same; done

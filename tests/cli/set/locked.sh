@@ -1,7 +1,7 @@
 # another process has the file: it appends rows and waits for more
 cp "$SAMPLES/stream.asdf" x.asdf
 mkfifo rows
-cippus append x.asdf - <rows &
+cippus append x.asdf - --from raw <rows &
 exec 3>rows
 cippus cat "$SAMPLES/stream.asdf" '[0]' --to raw >&3
 n=0
