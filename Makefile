@@ -37,13 +37,12 @@ quick: setup
 
 # ARGS goes to the benchmark's own command line. The rows of Python measure the package of this tree.
 bench: all setup-bench
-	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . -C build-dir=build/bench-python
+	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
 
-# Guides and reference as pages, build/docs/index.html; the Python package's wheel is made for it.
-docs: setup setup-docs
-	./scripts/wheel.sh build/wheels
-	.venv-docs/bin/pip --disable-pip-version-check install -q --no-deps --force-reinstall build/wheels/*.whl
+# Guides and reference as pages, build/docs/index.html; the Python package of this tree is installed for them.
+docs: setup-build setup-docs
+	.venv-docs/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/docs-python
 	.venv-docs/bin/sphinx-build -q -W --keep-going docs build/docs
 
 # Every way to change a file, cut off at every point: crash points and images tried.

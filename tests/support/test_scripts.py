@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scripts that judge the tree notice what they are there to notice."""
 import importlib.util
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -196,3 +198,22 @@ def test_quick_knows_what_a_change_may_break(files, folders, verbs):
 def test_quick_runs_the_users_of_a_changed_header():
     folders, verbs = load("scripts/test.py").affected(["src/space/encode.h"])
     assert {"src/space", "src/format/asdf"} <= set(folders) and "src/tree" not in folders and not verbs
+
+
+def test_libraries_that_are_missing_are_named_at_once(tmp_path):
+    """With Debian's packages, which are those of the project's own list."""
+    env = {**os.environ, "PKG_CONFIG_LIBDIR": str(tmp_path)}
+    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path / "build"], env=env, capture_output=True, text=True)
+    (line,) = [line.strip() for line in done.stderr.splitlines() if "apt-get install" in line]
+    named = set(line.split()[2:])
+    assert done.returncode != 0 and {"libyaml-dev", "zlib1g-dev", "libssl-dev", "liblz4-dev"} <= named
+    listed = (ROOT / "scripts/debian-packages.txt").read_text().split()
+    assert named <= set(listed)
+
+
+def test_pip_is_asked_what_that_of_debian_12_knows():
+    """pip 23.0.1 knows --config-settings, not yet -C."""
+    files = [ROOT / "Makefile", *(ROOT / "scripts").iterdir(), *ROOT.glob("*.md"), *ROOT.glob("docs/guide/*.md"),
+             *ROOT.glob("bindings/python/**/*.md"), *ROOT.glob("bindings/python/**/*.py")]
+    lines = [line for file in files for line in file.read_text().splitlines() if re.search(r"\bpip\b.* -C\b", line)]
+    assert lines == []
