@@ -77,10 +77,11 @@ step_root() {
     touch "$stamp"
 }
 
+# Without -Werror: the warnings of this compiler are not the ones that the sources are kept free of.
 step_build() {
     cmake -S . -B "$here/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/cross.cmake" \
         -DCIP_CROSS_ARCH="$arch" -DCIP_CROSS_ROOT="$root" -DCMAKE_BUILD_TYPE=Debug \
-        -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" -DCIP_WERROR=ON -DCIP_EXAMPLES=OFF >"$here/cmake.log" || {
+        -DCMAKE_C_FLAGS_DEBUG="-O1 -g1 -Wall -Wextra" -DCIP_EXAMPLES=OFF >"$here/cmake.log" || {
         tail -n 20 "$here/cmake.log" >&2
         exit 1
     }

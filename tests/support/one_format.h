@@ -92,6 +92,7 @@ static inline uint8_t *one_read(one_file *f, size_t i, size_t *len)
     const cip_array *a = f->layout->array[i];
     const cip_dtype *to;
     uint64_t n;
+    *len = 0;
     if (a->st != CIP_OK) {
         f->err = *a->why;
         return NULL;

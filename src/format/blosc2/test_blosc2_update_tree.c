@@ -106,6 +106,7 @@ static void look(job *j, after *a)
     a->frame = ((const cip_b2_file *)a->f.layout->own)->frame;
     size_t len;
     uint8_t *raw = one_read(&a->f, 0, &len), want[256];
+    assert_non_null(raw);
     b2_pattern(0, want, len);
     assert_memory_equal(raw, want, len);
     free(raw);
