@@ -12,6 +12,7 @@ import numpy as np
 from . import _cippus, _index
 from ._attrs import Attrs
 from ._progress import Progress, telling
+from ._tree import escape
 
 
 class Chunk(NamedTuple):
@@ -58,7 +59,7 @@ class OrthogonalIndex:
 
 class Array(_cippus.Array):
     """An array in a file. `a[...]` reads into numpy arrays, and only what is asked for; `a["x"]` is the array of a
-    record's field. It keeps its file alive, but not open."""
+    record's field, by its name as it is ("a/b" too); one of its own fields is `a["x"]["y"]`. It keeps its file alive, but not open."""
 
     __slots__ = ()
 
@@ -136,7 +137,9 @@ class Array(_cippus.Array):
     def _fancy(self, key: Any) -> Any:
         """Called by the extension for keys that are not basic."""
         if isinstance(key, str):
-            return self._field(key)
+            if key == "":  # the path of all of it
+                raise KeyError(key)
+            return self._field(escape(key))
         if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             return self[...][key]
         if isinstance(key, tuple):  # arrays without axes are integers in numpy

@@ -25,7 +25,7 @@ class Target:
 
     def __init__(self, array: Any, begin: Callable[[], _cippus.Change]):
         field = array._field_name
-        self.path = array.path if field is None else f"{array.path}/{field}" if array.path else field
+        self.path = array.path if field is None else f"{array.path}/{field}"
         self.shape: tuple[int, ...] = array.shape
         self.dtype = array.dtype
         chunks = array.chunks

@@ -2,6 +2,7 @@
 """New files, and changes of files that are there."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any, Optional, SupportsIndex
@@ -279,12 +280,15 @@ class Edit(_Target):
             raise TypeError("masked elements are assigned by integers and slices only")
         chosen = np.ma.empty(_assign.dummy(to.shape)[key].shape, to.dtype)
         chosen[...] = value
+        self._write_missing(to.path, _assign.selection(_assign.items_of(key), to.shape), chosen)
+
+    def _write_missing(self, path: str, selection: Optional[str], value: Any) -> None:
         with create(format="asdf") as w:
-            w["x"] = chosen
+            w["x"] = value
         from ._file import open
 
         with open(w.getvalue()) as file:
-            self._begin().write_array(to.path, _assign.selection(_assign.items_of(key), to.shape), file["x"])
+            self._begin().write_array(path, selection, file["x"])
 
     def _comes_as_stored(self, value: Any, dtype: Any) -> bool:
         """Whether it is an array of another file whose chunks may go over as they are."""
@@ -300,11 +304,20 @@ class Edit(_Target):
         if self._comes_as_stored(rows, array.dtype) and rows.shape[1:] == array.shape[1:] and rows.ndim == array.ndim:
             self._begin().write_array(array.path, None, rows)
             return
-        rows = np.asarray(rows)
-        shape = (1, *rows.shape) if rows.ndim == array.ndim - 1 else rows.shape
+        if isinstance(rows, Array):
+            rows = rows.read(mask=True) if rows.is_masked else rows.read()
+        elif isinstance(rows, (list, tuple)):
+            rows = np.array(rows, array.dtype)  # which refuses what it does not hold, as an assignment does
+        found = np.shape(rows)
+        shape = (1, *found) if len(found) == array.ndim - 1 else found
         if len(shape) != array.ndim or shape[1:] != array.shape[1:]:
-            raise ValueError(f"could not append rows of shape {rows.shape} to an array of shape {array.shape}")
-        self._begin().write(array.path, None, _assign.as_bytes(_assign.filled(shape, array.dtype, rows)))
+            raise ValueError(f"could not append rows of shape {found} to an array of shape {array.shape}")
+        if np.ma.is_masked(rows):
+            self._write_missing(array.path, None, rows.reshape(shape).astype(array.dtype))
+        elif math.prod(shape[1:]) * array.itemsize == 0:  # bytes do not tell how many rows these are
+            self.resize(array, (array.shape[0] + shape[0], *shape[1:]))
+        else:
+            self._begin().write(array.path, None, _assign.as_bytes(_assign.filled(shape, array.dtype, rows)))
 
     def resize(self, array: Array, shape: Any) -> None:
         self._begin().resize(array.path, _lengths(shape))

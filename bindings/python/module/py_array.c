@@ -81,25 +81,31 @@ static void array_dealloc(PyObject *self)
     cippy_free(self);
 }
 
-/* The dtype of the field at `path` ("site/x") of a record. */
+/* Whether the first len bytes of `step`, in which "~1" is a slash and "~0" a tilde, are that name.
+ */
+static bool is_step(const char *step, size_t len, const char *name)
+{
+    for (size_t i = 0; i < len; i++, name++) {
+        char c = step[i];
+        if (c == '~' && i + 1 < len && (step[i + 1] == '0' || step[i + 1] == '1'))
+            c = step[++i] == '0' ? '~' : '/';
+        if (c != *name)
+            return false;
+    }
+    return *name == '\0';
+}
+
+/* The dtype of the field at `path` ("site/x") of a record; NULL: there is none. */
 static const cip_dtype *dtype_of_field(const cip_dtype *d, const char *path)
 {
-    while (*path != '\0' && cip_dtype_kind(d) == CIP_RECORD) {
-        const size_t n = cip_dtype_nfield(d);
-        const cip_field *found = NULL;
-        size_t len = 0;
-        for (size_t i = 0; i < n; i++) { /* the longest name that fits: names may have slashes */
-            const cip_field *x = cip_dtype_field(d, i);
-            const size_t l = strlen(x->name);
-            if (strncmp(path, x->name, l) == 0 && (path[l] == '/' || path[l] == '\0') &&
-                (found == NULL || l > len)) {
-                found = x;
-                len = l;
-            }
+    while (d != NULL && *path != '\0') {
+        const size_t len = strcspn(path, "/"), n = cip_dtype_nfield(d);
+        const cip_dtype *found = NULL;
+        for (size_t i = 0; i < n && found == NULL; i++) {
+            const cip_field *f = cip_dtype_field(d, i);
+            found = is_step(path, len, f->name) ? f->dtype : NULL;
         }
-        if (found == NULL)
-            return NULL;
-        d = found->dtype;
+        d = found;
         path += len + (path[len] == '/');
     }
     return d;
@@ -264,7 +270,7 @@ static PyObject *array_field_name(PyObject *self, void *unused)
                          : cippy_text(PyBytes_AsString(field), (size_t)PyBytes_Size(field));
 }
 
-/* field(name): the array of a field, of a field of fields "a/b". */
+/* field(step): the array of a field, whose name is escaped as a step of a path. */
 static PyObject *array_field(PyObject *self, PyObject *name)
 {
     cippy_array *a = (cippy_array *)self;

@@ -144,7 +144,7 @@ def test_records_have_fields(sample):
     np.testing.assert_array_equal(stars["position"][[0, 2], ::-1], whole["position"][[0, 2], ::-1])
     assert stars["flux"].dtype == np.float32 and stars["flux"].shape == (5,)
     np.testing.assert_array_equal(stars[["star", "flux"]], whole[["star", "flux"]])
-    assert sample("wells.blz")[""]["site/x"].dtype == np.int16
+    assert sample("wells.blz")[""]["site"]["x"].dtype == np.int16
     with pytest.raises(cippus.Error):
         stars["nope"]
 

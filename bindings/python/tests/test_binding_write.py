@@ -76,7 +76,7 @@ def test_arrays_of_every_dtype_and_layout_go_in():
             np.testing.assert_array_equal(found, value, err_msg=path)
             assert found.shape == value.shape
         assert f["masked"].read(mask=True).mask.tolist() == [False, True, False]
-        assert f["record"]["c/e"][...].tolist() == [True]
+        assert f["record"]["c"]["e"][...].tolist() == [True]
 
 
 def test_chunks_and_options_are_keywords():
@@ -301,3 +301,54 @@ def test_an_exception_of_a_callback_stops_a_conversion(sample, tmp_path):
     with pytest.raises(ZeroDivisionError):
         cippus.convert(sample("night.asdf").path, tmp_path / "x.asdf", codec="zlib", progress=lambda done, total: 1 // 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["x.asdf", "x.b2nd", "x.blp", "x.bcolz"])
+def test_append_takes_what_an_assignment_takes(tmp_path, name):
+    with cippus.create(tmp_path / name, sync=False, format="bcolz" if name == "x.bcolz" else None) as w:
+        w["" if name in ("x.b2nd", "x.blp") else "x"] = np.arange(3, dtype="u1")
+    for rows in ([300], [1, -1], 300, [1e400], ["a"], [[1, 2]]):
+        with cippus.open(tmp_path / name, "r+") as f:
+            with pytest.raises((OverflowError, ValueError)):
+                f.array.append(rows)
+            f.rollback()
+            assert f.array[...].tolist() == [0, 1, 2]
+    with cippus.open(tmp_path / name, "r+") as f:
+        f.array.append([7])
+        f.commit()
+        f.array.append(8)
+        f.commit()
+        f.array.append(np.array([9, 10], "i8"))
+    assert cippus.open(tmp_path / name).array[...].tolist() == [0, 1, 2, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize("shape, dtype", [((2, 0), "f4"), ((0, 0, 3), "i2")])
+def test_rows_of_no_bytes_are_appended(tmp_path, shape, dtype):
+    x = np.zeros(shape, dtype)
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w["x"], w["y"] = x, np.arange(3)
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["x"].append(np.zeros((3, *shape[1:]), dtype))
+        f.commit()
+        assert f["x"].shape == (shape[0] + 3, *shape[1:])
+        with pytest.raises(ValueError):
+            f["x"].append(np.zeros((1, 2, 3, 4)))
+
+
+def test_records_are_appended_as_tuples_and_missing_ones_stay_missing(tmp_path):
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w["r"] = np.array([(1, 2.5)], [("a", "i2"), ("b", "f8")])
+        w["m"] = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["r"].append([(2, 3.5), (3, 4.5)])
+        f.commit()
+        f["r"].append((4, 5.5))
+        with pytest.raises(OverflowError):
+            f["r"].append([(1 << 20, 0)])
+        f.rollback()
+        f["r"].append((4, 5.5))
+        f.commit()
+        assert f["r"][...].tolist() == [(1, 2.5), (2, 3.5), (3, 4.5), (4, 5.5)]
+        with pytest.raises(cippus.UnsupportedError):
+            f["m"].append(np.ma.array([4, 5], mask=[1, 0]))
+        f.rollback()
