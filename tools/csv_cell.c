@@ -120,17 +120,58 @@ static unsigned int_kind(span s, bool minus)
     return kind | (float_holds(digits) ? 0 : CELL_ROUNDED);
 }
 
+static bool is_int(span number)
+{
+    return number.n > 0 && count_digits(number) == number.n;
+}
+
+/* Splits what may be a complex number, as Python and numpy write them: (1+2j), 1+2j, 2j. The real
+ * part is empty where there is none. */
+static bool split_complex(span s, span *re, span *im)
+{
+    if (s.n > 2 && s.p[0] == '(' && s.p[s.n - 1] == ')')
+        s = (span){ s.p + 1, s.n - 2 };
+    if (s.n < 2 || (s.p[s.n - 1] != 'j' && s.p[s.n - 1] != 'J'))
+        return false;
+    s.n--;
+    size_t at = s.n - 1; /* the sign between the parts, which is none of an exponent */
+    while (at > 0 &&
+           ((s.p[at] != '+' && s.p[at] != '-') || s.p[at - 1] == 'e' || s.p[at - 1] == 'E'))
+        at--;
+    *re = (span){ s.p, at };
+    *im = skip(s, at);
+    return true;
+}
+
+/* CELL_COMPLEX, and whether a part would be rounded; 0: it is none. */
+static unsigned complex_kind(span s)
+{
+    span part[2];
+    unsigned kind = CELL_COMPLEX;
+    if (!split_complex(s, &part[0], &part[1]))
+        return 0;
+    for (int i = part[0].n == 0; i < 2; i++) {
+        const span number = without_sign(part[i]);
+        if (is_int(number))
+            kind |= float_holds(without_zeros(number)) ? 0 : CELL_ROUNDED;
+        else if (!is_float(number))
+            return 0;
+    }
+    return kind;
+}
+
 unsigned cell_kind(const char *text, size_t n)
 {
     span s = trim(text, n);
     if (s.n == 0)
         return CELL_EMPTY;
     span number = without_sign(s);
-    if (number.n > 0 && count_digits(number) == number.n)
+    if (is_int(number))
         return int_kind(number, *s.p == '-');
     if (is_float(number))
         return CELL_FLOAT;
-    return is_bool(s) ? CELL_BOOL : CELL_TEXT;
+    const unsigned kind = complex_kind(s);
+    return kind != 0 ? kind : is_bool(s) ? CELL_BOOL : CELL_TEXT;
 }
 
 bool column_type_of(unsigned kinds, column_type *type, const char **why)
@@ -141,11 +182,14 @@ bool column_type_of(unsigned kinds, column_type *type, const char **why)
         *type = COL_TEXT;
     } else if (!others) {
         *type = COL_BOOL;
-    } else if ((kinds & (CELL_FLOAT | CELL_EMPTY)) != 0) {
-        *type = COL_FLOAT;
+    } else if ((kinds & (CELL_COMPLEX | CELL_FLOAT | CELL_EMPTY)) != 0) {
+        *type = (kinds & CELL_COMPLEX) != 0 ? COL_COMPLEX : COL_FLOAT;
         if ((kinds & CELL_ROUNDED) != 0)
-            *why = "expected an integer that float64 holds exactly, as its column has floats or "
-                   "empty cells";
+            *why = *type == COL_COMPLEX
+                       ? "expected an integer that float64 holds exactly, as its column has "
+                         "complex numbers"
+                       : "expected an integer that float64 holds exactly, as its column has floats "
+                         "or empty cells";
     } else {
         *type = (kinds & CELL_BIG) != 0 ? COL_UINT : COL_INT;
         if ((kinds & CELL_HUGE) != 0)
@@ -208,7 +252,28 @@ static bool parse_float(span s, double *v)
     return true;
 }
 
-bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits)
+unsigned column_itemsize(column_type type)
+{
+    return type == COL_BOOL ? 1 : type == COL_COMPLEX ? 16 : 8;
+}
+
+/* What was found to be a complex number, or with `real` another. */
+static bool complex_bits(span s, bool real, uint64_t bits[2])
+{
+    double v[2] = { 0, 0 };
+    span part[2] = { s, { s.p, 0 } };
+    if (s.n == 0)
+        v[0] = (double)NAN;
+    else if (!real && !split_complex(s, &part[0], &part[1]))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (part[i].n != 0 && !parse_float(part[i], &v[i]))
+            return false;
+    memcpy(bits, v, sizeof v);
+    return true;
+}
+
+bool cell_bits(const char *text, size_t n, column_type type, uint64_t bits[2])
 {
     span s = trim(text, n);
     const unsigned kind = cell_kind(text, n);
@@ -224,8 +289,11 @@ bool cell_bits(const char *text, size_t n, column_type type, uint64_t *bits)
         (void)parse_digits(without_zeros(without_sign(s)), bits);
         *bits = (kind & CELL_NEGATIVE) != 0 ? 0 - *bits : *bits;
         return true;
+    case COL_COMPLEX:
+        return (kind & (CELL_TEXT | CELL_BOOL | CELL_ROUNDED)) == 0 &&
+               complex_bits(s, (kind & CELL_COMPLEX) == 0, bits);
     default:
-        if ((kind & (CELL_TEXT | CELL_BOOL | CELL_ROUNDED)) != 0 ||
+        if ((kind & (CELL_TEXT | CELL_BOOL | CELL_COMPLEX | CELL_ROUNDED)) != 0 ||
             (kind != CELL_EMPTY && !parse_float(s, &v)))
             return false;
         memcpy(bits, &v, sizeof v);

@@ -60,17 +60,42 @@ static size_t cells_by(const char *text, size_t n, bool whole, char sep)
     return d.row == 0 ? d.cells : 1;
 }
 
-/* Whether the first line is words apart by blanks, and the last of them a number. */
+/* The words of a line, apart by blanks: how many, how many numbers, and whether the last is one. */
+typedef struct line_words {
+    size_t n, nnumber;
+    bool last;
+} line_words;
+
+static line_words count_words(const char *line, size_t n)
+{
+    line_words w = { 0 };
+    for (size_t at = 0, from; at < n;) {
+        while (at < n && (line[at] == ' ' || line[at] == '\t'))
+            at++;
+        for (from = at; at < n && line[at] != ' ' && line[at] != '\t';)
+            at++;
+        if (at == from)
+            break;
+        w.last = (cell_kind(line + from, at - from) & CELL_TEXT) == 0;
+        w.n++;
+        w.nnumber += w.last;
+    }
+    return w;
+}
+
+/* Whether blanks may separate cells: the first line is words of which the last is a number, or one
+ * of the first lines is several numbers. */
 static bool has_blanks(const char *text, size_t n)
 {
-    const size_t line = strcspn(text, "\r\n") < n ? strcspn(text, "\r\n") : n;
-    size_t last = line;
-    while (last > 0 && text[last - 1] != ' ')
-        last--;
-    const unsigned kind = cell_kind(text + last, line - last);
-    return last > 1 && text[last - 2] != ' ' && line > last &&
-           (kind & (CELL_TEXT | CELL_EMPTY)) == 0 && cells_by(text, line, true, ' ') > 1 &&
-           strcspn(text, " ") > 0;
+    for (size_t at = 0, row = 0; at < n && row < MOST_LINES; row++) {
+        const size_t len = strcspn(text + at, "\r\n");
+        const line_words w = count_words(text + at, len < n - at ? len : n - at);
+        if (w.n > 1 && (w.nnumber == w.n || (row == 0 && w.last)))
+            return true;
+        at += len;
+        at += strspn(text + at, "\r\n");
+    }
+    return false;
 }
 
 /* Whether lines are divided by a separator of others, but not alike: no column of texts. */
@@ -110,7 +135,7 @@ bool csv_separator(const char *text, size_t n, bool whole, char *sep, char why[C
         return false;
     else if (has_blanks(text, n))
         doubt = "expected cells separated by commas, semicolons, tabs or bars, found blanks; --sep "
-                "' ' takes them, --sep ',' a single column";
+                "blanks takes them, --sep ',' a single column";
     if (doubt != NULL)
         snprintf(why, CSV_WHY, "%s", doubt);
     return doubt == NULL;
@@ -120,6 +145,8 @@ bool csv_parse_separator(const char *text, char *sep)
 {
     if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0)
         *sep = '\t';
+    else if (strcmp(text, "blanks") == 0)
+        *sep = CSV_BLANKS;
     else if (text[0] != '\0' && text[1] == '\0' && strchr("\"\r\n", text[0]) == NULL &&
              (text[0] & 0x80) == 0)
         *sep = text[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files that do not say what they hold, as the command reads them. The first byte says which kind:
- * csv, with or without its line of names, or with escapes; the points of --points; raw bytes behind
- * two lines that are --dtype and --shape. What opens reads whole, and --to csv of a table reads
- * back as the same table. */
+ * csv, with or without its line of names, with escapes, or divided by blanks; the points of
+ * --points; raw bytes behind two lines that are --dtype and --shape. What opens reads whole, and
+ * --to csv of a table reads back as the same table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         o.header = data[0] == 'h';
         o.unescape = data[0] == 'e';
         o.no_header = data[0] == 'n';
+        o.sep = data[0] == 'b' ? "blanks" : NULL;
         check_csv(data + 1, size - 1, &o);
     }
     return 0;

@@ -59,7 +59,7 @@ int input_kind_of(const opts *o, const char *path)
     else if (kind != INPUT_CSV && o->sep != NULL)
         fputs("cippus: --sep goes with csv input\n", stderr);
     else if (o->sep != NULL && !csv_parse_separator(o->sep, &sep))
-        fputs("cippus: --sep: expected one character such as ';', or tab\n", stderr);
+        fputs("cippus: --sep: expected one character such as ';', tab or blanks\n", stderr);
     else if (kind != INPUT_KNOWN && o->offset != 0)
         fputs("cippus: --offset goes with files of a known format\n", stderr);
     else if (o->header && o->no_header)
@@ -115,16 +115,16 @@ bool input_is_literal(const opts *o, const char *text)
 
 cip_file *literal_open(const char *what, const char *text, strbuf *bytes, int *rc)
 {
-    static const char *const descr[] = { "'|b1'", "'<i8'", "'<u8'", "'<f8'" };
+    static const char *const descr[] = { "'|b1'", "'<i8'", "'<u8'", "'<f8'", "'<c16'" };
     const size_t n = strlen(text);
     column_type type;
     const char *why = "a number";
-    uint64_t bits = 0;
+    uint64_t bits[2] = { 0 };
     cip_err err = CIP_ERR_INIT;
     cip_file *f = NULL;
     *rc = EXIT_USAGE;
     if (n == 0 || !column_type_of(cell_kind(text, n), &type, &why) || type == COL_TEXT ||
-        !cell_bits(text, n, type, &bits)) {
+        !cell_bits(text, n, type, bits)) {
         const bool told = why != NULL && strncmp(why, "expected ", 9) == 0;
         fprintf(stderr, "cippus: %s%s%s, found '", what, told ? "" : "expected ",
                 why != NULL ? why : "a number");
@@ -133,8 +133,8 @@ cip_file *literal_open(const char *what, const char *text, strbuf *bytes, int *r
         return NULL;
     }
     npy_header(bytes, descr[type], 0, NULL);
-    for (int i = 0; i < (type == COL_BOOL ? 1 : 8); i++)
-        text_add(bytes, (const uint8_t[]){ (uint8_t)(bits >> (8 * i)) }, 1);
+    for (unsigned i = 0; i < column_itemsize(type); i++)
+        text_add(bytes, (const uint8_t[]){ (uint8_t)(bits[i / 8] >> (8 * (i % 8))) }, 1);
     *rc = EXIT_FAILED;
     if (bytes->failed)
         fputs("cippus: no memory\n", stderr);

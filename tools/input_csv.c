@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Csv as an array (RFC 4180, parsed by libcsv): a first line without a number names the columns of
- * a table, otherwise all cells are one 1-d or 2-d array. A column is of booleans, integers, floats
- * or texts, whichever holds all its cells unchanged; an empty cell among numbers is NaN. Escapes in
- * texts are what they look like: a file of another writer may mean C:\x41. --unescape undoes those
- * of our own.
+ * a table, as does one that begins with "# " (numpy.savetxt); otherwise all cells are one 1-d or
+ * 2-d array. A column is of booleans, integers, floats, complex numbers or texts, whichever holds
+ * all its cells unchanged; an empty cell among numbers is NaN. Escapes in texts are what they look
+ * like: a file of another writer may mean C:\x41. --unescape undoes those of our own.
  *
  * The file is walked twice: first for the types, widths and number of rows, then for the values,
  * which go to a temporary file behind an npy header. So memory holds one cell and one row of column
@@ -38,12 +38,15 @@ typedef struct csv {
     int fd;
     uint64_t nbytes;
     char sep;
+    bool blanks; /* runs of blanks and tabs separate cells */
+    bool hash;   /* the first line begins with "# ", which is no part of its names */
     int rc;
     void (*take)(struct csv *c, const char *text, size_t n);
     /* Where the walk is: the line, the line breaks in cells of this row, rows and cells before. */
     uint64_t line, inside, nrow, empty_line;
     size_t col, extra; /* cells of this row, and those that are too many */
     int last_end;
+    bool in_quotes, in_line, gap; /* of --sep blanks: what the byte before left open */
     bool some; /* anything but lines of blanks, which nobody can tell from missing numbers */
     /* What the first walk found. */
     size_t ncol, cap;
@@ -152,10 +155,41 @@ static void bad_quotes(csv *c, const struct csv_parser *p)
                      : "expected quotes around a whole cell, found one within");
 }
 
+static int is_blank(unsigned char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static size_t bom_of(const char *start, size_t n)
+{
+    return n >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Makes one blank of each run of blanks and tabs within a line, and none of those at its ends.
+ * `out` has room for a byte more than there are. */
+static size_t squeeze(csv *c, const char *in, size_t n, char *out)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool line_end = in[i] == '\n' || in[i] == '\r';
+        if (!c->in_quotes && is_blank((unsigned char)in[i])) {
+            c->gap = c->in_line;
+            continue;
+        }
+        if (c->gap && !line_end)
+            out[k++] = ' ';
+        c->gap = false;
+        c->in_quotes ^= in[i] == '"';
+        c->in_line = c->in_quotes || !line_end;
+        out[k++] = in[i];
+    }
+    return k;
+}
+
 /* Gives the next piece at *at to the parser; false at the end or after a complaint. */
 static bool walk_piece(csv *c, struct csv_parser *p, uint64_t *at)
 {
-    static char piece[PIECE];
+    static char piece[PIECE], squeezed[PIECE + 1];
     ssize_t got = pread(c->fd, piece, sizeof piece, (off_t)*at);
     if (got < 0 && errno == EINTR)
         return true;
@@ -163,10 +197,15 @@ static bool walk_piece(csv *c, struct csv_parser *p, uint64_t *at)
         failed(c, 0, strerror(errno));
     if (got <= 0)
         return false;
-    size_t n = (size_t)got, bom = *at == 0 && n >= 3 && memcmp(piece, "\xef\xbb\xbf", 3) == 0;
+    size_t n = (size_t)got, front = *at == 0 ? bom_of(piece, n) + c->hash : 0;
+    const char *text = piece + front;
     *at += n;
-    bom *= 3;
-    if (csv_parse(p, piece + bom, n - bom, on_cell, on_end, c) != n - bom && c->rc == EXIT_FINE) {
+    n -= front;
+    if (c->blanks) {
+        n = squeeze(c, text, n, squeezed);
+        text = squeezed;
+    }
+    if (csv_parse(p, text, n, on_cell, on_end, c) != n && c->rc == EXIT_FINE) {
         if (csv_error(p) == CSV_EPARSE)
             bad_quotes(c, p);
         else
@@ -177,7 +216,14 @@ static bool walk_piece(csv *c, struct csv_parser *p, uint64_t *at)
     return c->rc == EXIT_FINE;
 }
 
-/* Shows all cells to `take`. */
+static void take_name(csv *c, const char *text, size_t n)
+{
+    if (c->nrow == 0)
+        text_add(&c->first, text, n + 1);
+}
+
+/* Shows all cells to `take`, or those of the first row to take_name, without blanks around what is
+ * not in quotes. */
 static void walk(csv *c, void (*take)(csv *, const char *, size_t))
 {
     struct csv_parser p;
@@ -185,17 +231,19 @@ static void walk(csv *c, void (*take)(csv *, const char *, size_t))
     c->take = take;
     c->line = 1;
     c->inside = c->nrow = c->empty_line = c->col = 0;
+    c->in_quotes = c->in_line = c->gap = false;
     c->last_end = 0;
     if (csv_init(&p, CSV_FLAGS) != 0) {
         failed(c, 0, "out of memory");
         return;
     }
     csv_set_delim(&p, (unsigned char)c->sep);
-    csv_set_space_func(&p, no_blank);
+    csv_set_space_func(&p, take == take_name ? is_blank : no_blank);
     csv_set_blk_size(&p, PIECE);
-    while (walk_piece(c, &p, &at)) {
+    while (walk_piece(c, &p, &at) && !(take == take_name && c->nrow != 0)) {
     }
-    if (c->rc == EXIT_FINE && csv_fini(&p, on_cell, on_end, c) != 0)
+    if (c->rc == EXIT_FINE && !(take == take_name && c->nrow != 0) &&
+        csv_fini(&p, on_cell, on_end, c) != 0)
         failed(c, c->line, "expected a quote behind a quoted text, found the file's end");
     csv_free(&p);
 }
@@ -266,13 +314,14 @@ static void learn_cell(csv *c, const char *text, size_t n)
         col->zeros = c->line;
 }
 
-/* Names are texts alone; --header and --no-header know better. */
+/* Names are texts alone, or come behind "# "; --header and --no-header know better. */
 static bool find_header(const csv *c)
 {
     unsigned all = 0;
     for (size_t k = 0; k < c->ncol; k++)
         all |= c->cols[k].kinds;
-    return c->o->header || (!c->o->no_header && (all & ~(unsigned)CELL_EMPTY) == CELL_TEXT);
+    return c->o->header || c->hash ||
+           (!c->o->no_header && (all & ~(unsigned)CELL_EMPTY) == CELL_TEXT);
 }
 
 static void first_row_done(csv *c)
@@ -333,25 +382,26 @@ static void find_types(csv *c)
                        : "the first line is data (--header: it names the columns)");
 }
 
-/* As --sep says, else as the first lines do. */
-static void find_separator(csv *c)
+/* As --sep says, else as the first lines do; and whether those begin with "# ". */
+static void look_at_start(csv *c)
 {
     static char start[PIECE + 1];
-    if (c->o->sep != NULL) {
-        csv_parse_separator(c->o->sep, &c->sep);
-        return;
-    }
-    const ssize_t got = pread(c->fd, start, PIECE, 0);
-    const size_t n = got > 0 ? (size_t)got : 0;
-    start[n] = '\0';
     char why[CSV_WHY];
-    if (!csv_separator(start, n, n == c->nbytes, &c->sep, why))
+    const ssize_t got = pread(c->fd, start, PIECE, 0);
+    const size_t n = got > 0 ? (size_t)got : 0, bom = bom_of(start, n);
+    start[n] = '\0';
+    c->hash = !c->o->no_header && start[bom] == '#' && is_blank((unsigned char)start[bom + 1]);
+    if (c->o->sep != NULL)
+        csv_parse_separator(c->o->sep, &c->sep);
+    else if (!csv_separator(start + bom + c->hash, n - bom - c->hash, n == c->nbytes, &c->sep, why))
         failed(c, 0, why);
+    c->blanks = c->sep == CSV_BLANKS;
+    c->sep = c->blanks ? ' ' : c->sep;
 }
 
 static void learn(csv *c)
 {
-    find_separator(c);
+    look_at_start(c);
     if (c->rc != EXIT_FINE)
         return;
     walk(c, learn_cell);
@@ -366,6 +416,10 @@ static void learn(csv *c)
         failed(c, 0, "expected rows below the line of names, which give the columns their types");
     else
         find_types(c);
+    if (c->rc == EXIT_FINE && c->header) {
+        c->first.len = 0;
+        walk(c, take_name);
+    }
 }
 
 /* --- the header of the array ------------------------------------------------------------------ */
@@ -373,7 +427,8 @@ static void learn(csv *c)
 static void put_code(strbuf *out, const column *col)
 {
     static const char *const codes[] = {
-        [COL_BOOL] = "'|b1'", [COL_INT] = "'<i8'", [COL_UINT] = "'<u8'", [COL_FLOAT] = "'<f8'"
+        [COL_BOOL] = "'|b1'",  [COL_INT] = "'<i8'",      [COL_UINT] = "'<u8'",
+        [COL_FLOAT] = "'<f8'", [COL_COMPLEX] = "'<c16'",
     };
     if (col->type == COL_TEXT)
         text_addf(out, "'<U%" PRIu64 "'", col->width);
@@ -408,18 +463,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const named *)a)->name, ((const named *)b)->name);
 }
 
-/* The columns' names without the blanks around them, in order. */
-static void trim_names(csv *c, named *names)
+/* The columns' names, in order. */
+static void list_names(const csv *c, named *names)
 {
-    char *at = c->first.ptr;
-    for (size_t k = 0; k < c->ncol; k++) {
-        char *end = at + strlen(at), *next = end + 1;
-        at += strspn(at, " \t");
-        while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
-            *--end = '\0';
+    const char *at = c->first.ptr;
+    for (size_t k = 0; k < c->ncol; k++, at += strlen(at) + 1)
         names[k] = (named){ at, k };
-        at = next;
-    }
 }
 
 /* No column without a name, and no two of one. Puts the names in the order of the alphabet. */
@@ -447,7 +496,7 @@ static void put_columns(csv *c, strbuf *descr)
         failed(c, 0, "out of memory");
         return;
     }
-    trim_names(c, names);
+    list_names(c, names);
     memcpy(names + c->ncol, names, c->ncol * sizeof *names);
     check_names(c, names + c->ncol);
     text_addf(descr, "[");
@@ -487,7 +536,7 @@ static void find_size(csv *c)
     bool fits = true;
     for (size_t k = 0; k < c->ncol; k++) {
         const column *col = &c->cols[c->header ? k : 0];
-        uint64_t each = col->type == COL_TEXT ? 4 * col->width : col->type == COL_BOOL ? 1 : 8;
+        uint64_t each = col->type == COL_TEXT ? 4 * col->width : column_itemsize(col->type);
         fits = fits && !__builtin_add_overflow(row, each, &row);
     }
     fits = fits && !__builtin_mul_overflow(row, c->rows, &all);
@@ -541,7 +590,7 @@ static bool put_text(csv *c, const char *text, size_t n, uint64_t width)
 
 static void store_cell(csv *c, const char *text, size_t n)
 {
-    uint64_t bits = 0;
+    uint64_t bits[2] = { 0 };
     if (c->nrow == 0 && c->header)
         return;
     const column *col = &c->cols[c->header ? c->col : 0];
@@ -549,12 +598,15 @@ static void store_cell(csv *c, const char *text, size_t n)
         failed(c, c->line, "the file changed while it was read");
     else if (col->type == COL_TEXT && !put_text(c, text, n, col->width))
         failed(c, c->line, "the file changed while it was read");
-    else if (col->type != COL_TEXT && !cell_bits(text, n, col->type, &bits))
+    else if (col->type != COL_TEXT && !cell_bits(text, n, col->type, bits))
         failed(c, c->line,
-               cell_kind(text, n) == CELL_FLOAT ? "expected a number in the range of float64"
-                                                : "the file changed while it was read");
+               (cell_kind(text, n) & (CELL_FLOAT | CELL_COMPLEX)) != 0
+                   ? "expected a number in the range of float64"
+                   : "the file changed while it was read");
     else if (col->type != COL_TEXT)
-        put_le(c, bits, col->type == COL_BOOL ? 1 : 8);
+        for (unsigned left = column_itemsize(col->type), i = 0; left > 0;
+             left -= left < 8 ? left : 8)
+            put_le(c, bits[i++], left < 8 ? left : 8);
 }
 
 static void store(csv *c)

@@ -147,7 +147,8 @@ const opt_row opt_rows[] = {
     FLAG("header", header, "csv: the first line names the columns, even where it has numbers"),
     FLAG("no-header", no_header, "csv: the first line is data, even without numbers"),
     TEXT("sep", "C", sep,
-         "csv: what separates cells, such as ';' or tab (default: as the lines show)"),
+         "csv: what separates cells, such as ';', tab, or blanks (runs of them); default: as the "
+         "lines show"),
     FLAG("unescape", unescape, "csv: \\xNN, \\uNNNN, \\UNNNNNNNN as `cat --to csv` writes them"),
     { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };

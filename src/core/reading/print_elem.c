@@ -183,9 +183,10 @@ static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, 
 
 /* --- csv ------------------------------------------------------------------------------------ */
 
-static cip_status csv_quoted(const uint8_t *text, size_t len, cip_buf *out, cip_err *err)
+/* `plain`: quotes only where the text itself needs them. */
+static cip_status csv_quoted(const uint8_t *text, size_t len, bool plain, cip_buf *out,
+                             cip_err *err)
 {
-    bool plain = true;
     for (size_t i = 0; i < len; i++)
         plain = plain && strchr(",\"\r\n", text[i]) == NULL;
     if (plain && len != 0)
@@ -235,18 +236,29 @@ static cip_status csv_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, c
     cip_status st =
         is_text(d) ? csv_escaped(text_of(d, e), &found, err) : cip_elem_format(d, e, &found, err);
     if (st == CIP_OK)
-        st = csv_quoted(found.ptr, found.len, out, err);
+        st = csv_quoted(found.ptr, found.len, true, out, err);
     cip_buf_clear(&found);
     return st;
 }
 
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Readers drop blanks around a name, and "# " in front, where it is not in quotes. */
 static cip_status csv_name(const char *name, cip_buf *out, cip_err *err)
 {
     cip_buf found = { .mem = out->mem };
     cip_status st =
         csv_escaped((text_elem){ (const uint8_t *)name, strlen(name), false, false }, &found, err);
-    if (st == CIP_OK)
-        st = csv_quoted(found.ptr, found.len, out, err);
+    if (st == CIP_OK) {
+        const uint8_t *text = found.ptr;
+        const size_t n = found.len;
+        const bool plain =
+            n == 0 || (!is_blank(text[0]) && !is_blank(text[n - 1]) && text[0] != '#');
+        st = csv_quoted(text, n, plain, out, err);
+    }
     cip_buf_clear(&found);
     return st;
 }
@@ -265,7 +277,7 @@ static cip_status csv_columns(const cip_dtype *d, const uint8_t *e, cip_buf *out
         cip_buf cell = { .mem = out->mem };
         cip_status st = json_axis(f, 0, &at, &cell, err);
         if (st == CIP_OK)
-            st = csv_quoted(cell.ptr, cell.len, out, err);
+            st = csv_quoted(cell.ptr, cell.len, true, out, err);
         cip_buf_clear(&cell);
         CIP_TRY(st);
     }
