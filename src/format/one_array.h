@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "format/format.h"
+#include "tree/json_read.h"
 
 typedef struct cip_tree_rest {
     const cip_spec *spec;
@@ -103,7 +104,16 @@ static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, 
 
 typedef struct cip_json_fit {
     bool nan, fits;
+    size_t around;
 } cip_json_fit;
+
+/* Python's json reads integers of so many digits. Other spellings than decimal are converted. */
+static inline bool cip_json_holds_int(const cip_node *n)
+{
+    const char *digits = n->text + (n->text[0] == '-' || n->text[0] == '+');
+    const bool decimal = digits[0] != '0';
+    return n->len <= (decimal ? CIP_JSON_DIGITS : CIP_JSON_DIGITS * 4 / 5); /* log 10 / log 16 */
+}
 
 static inline int cip_visit_json(void *user, const cip_visit *v)
 {
@@ -114,14 +124,18 @@ static inline int cip_visit_json(void *user, const cip_visit *v)
         type != CIP_NODE_FLOAT || f->nan || (cip_node_as_double(v->node, &x) && isfinite(x));
     bool named = v->key == NULL || cip_node_kind(v->key) == CIP_NODE_STRING;
     bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
-    f->fits = f->fits && !v->again && !other && number && named && v->node->tag == NULL;
+    bool deep = v->depth + f->around + (type >= CIP_NODE_SEQ) > CIP_JSON_DEPTH;
+    bool big = type == CIP_NODE_BIGINT && !cip_json_holds_int(v->node);
+    f->fits =
+        f->fits && !v->again && !other && number && named && !deep && !big && v->node->tag == NULL;
     return f->fits ? 0 : 2;
 }
 
-/* Whether JSON gives the node back as it is. `nan`: JSON of Python, with NaN and infinities. */
-static inline bool cip_json_holds(cip_env *env, const cip_node *node, bool nan)
+/* Whether JSON gives the node back as it is. `nan`: JSON of Python, with NaN and infinities.
+ * `around`: collections that it comes to lie in. */
+static inline bool cip_json_holds(cip_env *env, const cip_node *node, bool nan, size_t around)
 {
-    cip_json_fit f = { nan, true };
+    cip_json_fit f = { nan, true, around };
     cip_status st = cip_tree_walk(node, env, cip_visit_json, &f, NULL);
     return st == CIP_OK && f.fits;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tree/json_read.h"
 #include "tree/node.h"
 #include "tree/scalar.h"
 #include "tree/scalar_write.h"
@@ -65,8 +66,8 @@ static cip_status put_double(const writer *w, const cip_node *node, cip_err *err
     cip_buf *out = w->out;
     if (!isfinite(node->f)) {
         const char *text = isnan(node->f) ? "NaN" : node->f < 0 ? "-Infinity" : "Infinity";
-        return w->opt->nan ? cip_buf_puts(out, text, err)
-                           : cip_json_string(out, text, strlen(text), err);
+        return w->opt->file ? cip_buf_puts(out, text, err)
+                            : cip_json_string(out, text, strlen(text), err);
     }
     if (is_json_number(node))
         return cip_buf_add(out, node->text, node->len, err);
@@ -82,9 +83,18 @@ static cip_status put_big(cip_buf *out, const cip_node *node, cip_err *err)
     return done ? CIP_OK : cip_json_string(out, node->text, node->len, err);
 }
 
+/* JSON text that was read as it is, and no string. */
+static bool is_raw(const writer *w, const cip_node *node)
+{
+    return w->opt->file && cip_node_kind(node) == CIP_NODE_STRING && node->tag != NULL &&
+           strcmp(node->tag, CIP_JSON_RAW) == 0;
+}
+
 static cip_status put_scalar(const writer *w, const cip_node *node, cip_err *err)
 {
     cip_buf *out = w->out;
+    if (is_raw(w, node))
+        return cip_buf_add(out, node->text, node->len, err);
     switch (cip_node_kind(node)) {
     case CIP_NODE_NONE:
     case CIP_NODE_NULL:
@@ -119,6 +129,8 @@ static cip_status put_key(writer *w, const cip_node *key, bool quoted, cip_err *
 {
     size_t len = 0;
     const char *text = cip_node_text(key, &len);
+    if (is_raw(w, key))
+        return put_scalar(w, key, err);
     if (key == NULL || (text != NULL && !quoted))
         return cip_json_string(w->out, text, len, err);
     cip_buf inner = { .mem = &w->env->mem }, *outer = w->out;
@@ -142,7 +154,8 @@ static cip_status put_items(writer *w, const cip_node *node, cip_err *err)
             CIP_TRY(cip_buf_puts(w->out, ", ", err));
         CIP_TRY(cip_buf_puts(&w->path, "/", err));
         if (map) {
-            CIP_TRY(put_key(w, node->pair[i].key, cip_pair_is_quoted(node, i, plain), err));
+            const bool quoted = !w->opt->file && cip_pair_is_quoted(node, i, plain);
+            CIP_TRY(put_key(w, node->pair[i].key, quoted, err));
             CIP_TRY(cip_buf_puts(w->out, ": ", err));
             CIP_TRY(cip_pair_escape(&w->path, node, i, plain, err));
         } else {
@@ -179,7 +192,7 @@ done:
 
 static cip_status put_collection(writer *w, const cip_node *node, cip_err *err)
 {
-    const uint32_t most = w->env->limits.max_depth;
+    const uint32_t most = w->opt->file ? CIP_JSON_DEPTH : w->env->limits.max_depth;
     const size_t depth = w->levels.len / sizeof(level);
     bool done;
     CIP_TRY(put_cycle(w, node, &done, err));

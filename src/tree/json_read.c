@@ -1,192 +1,440 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * JSON to nodes: the library parses, after a walk over the text has counted what it will hold. The
- * library's memory is a few hundred bytes for each list and mapping, so short texts could take
- * gigabytes; and it drops equal keys silently, which the number of colons tells. */
+ * JSON to nodes. The text is gone through once; items wait on one stack until their collection
+ * ends, so that memory stays in proportion to the nodes. What a node cannot hold is kept as text,
+ * so that one odd value does not cost all others. */
 #include "tree/json_read.h"
 
-#include <json-c/json.h>
-#include <limits.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/num.h"
 #include "tree/node.h"
+#include "tree/scalar.h"
+#include "tree/utf8.h"
 
-enum { MAX_DEPTH = 64, MAX_VALUES = 1 << 20, MAX_COLLECTIONS = 1 << 16 };
+enum { MOST_WARNINGS = 8 /* that a text gives one by one */ };
 
-/* --- before the library ----------------------------------------------------------------------- */
+typedef struct reader {
+    const cip_json_source *from;
+    cip_bytes t;
+    size_t at;
+    uint32_t most; /* collections inside each other */
+    uint64_t nodes, nraw, nrepeated;
+    cip_buf items; /* of cip_pair: the items of all collections around; of lists without keys */
+    cip_buf text;  /* of the string that is read, without escapes */
+} reader;
 
-typedef struct census {
-    size_t depth, values, collections, pairs;
-    bool nul; /* the last string has an escaped NUL */
-} census;
+/* A collection around what is read, for the path in warnings. */
+typedef struct around {
+    const struct around *up;
+    const cip_node *key; /* of the item that is read; NULL in lists */
+    size_t item;
+    uint32_t depth;
+} around;
 
-/* From the opening quote to one past the closing one; to the end without one. */
-static size_t pass_string(cip_bytes t, size_t i, census *c)
+static cip_status read_value(reader *r, const around *in, cip_node **out, cip_err *err);
+
+/* --- the text --------------------------------------------------------------------------------- */
+
+static int peek(const reader *r)
 {
-    uint8_t quote = t.ptr[i++];
-    c->nul = false;
-    for (; i < t.len && t.ptr[i] != quote; i++) {
-        if (t.ptr[i] != '\\')
-            continue;
-        c->nul = c->nul || (t.len - i > 5 && memcmp(t.ptr + i, "\\u0000", 6) == 0);
-        i++;
-    }
-    return i < t.len ? i + 1 : t.len;
+    return r->at < r->t.len ? r->t.ptr[r->at] : -1;
 }
 
-static cip_status take_mark(census *c, uint8_t mark, size_t at, cip_err *err)
+static void pass_blanks(reader *r)
 {
-    switch (mark) {
-    case '[':
-    case '{':
-        c->depth++;
-        c->collections++;
-        c->values++;
-        break;
-    case ']':
-    case '}':
-        c->depth -= c->depth != 0;
-        break;
-    case ',':
-        c->values++;
-        break;
-    case ':':
-        c->pairs++;
-        if (c->nul) /* keys are C strings to the library */
-            return cip_fail(err, CIP_ERR_CORRUPT, at, "expected a key without a NUL, found one");
-        break;
-    case '\0':
-        return cip_fail(err, CIP_ERR_CORRUPT, at, "expected JSON, found a NUL");
-    default:
-        break;
+    while (peek(r) == ' ' || peek(r) == '\t' || peek(r) == '\n' || peek(r) == '\r')
+        r->at++;
+}
+
+static cip_status expected(const reader *r, const char *what, cip_err *err)
+{
+    if (r->at >= r->t.len)
+        return cip_fail(err, CIP_ERR_CORRUPT, r->at, "expected %s, found the end of the JSON text",
+                        what);
+    const uint8_t c = r->t.ptr[r->at];
+    if (c > 0x20 && c < 0x7f)
+        return cip_fail(err, CIP_ERR_CORRUPT, r->at, "expected %s in JSON, found '%c'", what, c);
+    return cip_fail(err, CIP_ERR_CORRUPT, r->at, "expected %s in JSON, found the byte 0x%02x", what,
+                    c);
+}
+
+static bool take_word(reader *r, const char *word)
+{
+    const size_t n = strlen(word);
+    if (r->t.len - r->at < n || memcmp(r->t.ptr + r->at, word, n) != 0)
+        return false;
+    r->at += n;
+    return true;
+}
+
+static bool is_quote(const reader *r, int c)
+{
+    return c == '"' || (c == '\'' && (r->from->flags & CIP_JSON_PRINTED) != 0);
+}
+
+/* --- warnings --------------------------------------------------------------------------------- */
+
+static cip_status add_steps(const around *in, cip_buf *path, cip_err *err)
+{
+    if (in == NULL)
+        return CIP_OK;
+    CIP_TRY(add_steps(in->up, path, err)); /* no deeper than collections are read */
+    const bool named = in->key != NULL && memchr(in->key->text, '\0', in->key->len) == NULL;
+    if (!named)
+        return cip_buf_addf(path, err, "%s%s%zu", path->len != 0 ? "/" : "",
+                            in->key != NULL ? "?" : "", in->item);
+    return cip_path_add(path, (cip_bytes){ (const uint8_t *)in->key->text, in->key->len }, err);
+}
+
+static cip_status warn_of(const reader *r, const around *in, size_t at, uint64_t *n,
+                          const char *what, cip_err *err)
+{
+    cip_buf path = { .mem = &r->from->env->mem };
+    if (r->from->part == NULL || (*n)++ > MOST_WARNINGS)
+        return CIP_OK;
+    cip_status st = add_steps(in, &path, err);
+    if (st == CIP_OK)
+        st = cip_buf_nul(&path, err);
+    if (st == CIP_OK)
+        cip_warn(r->from->env, CIP_ERR_UNSUPPORTED, r->from->offset + at, r->from->part,
+                 *n > MOST_WARNINGS ? "'%.200s' and maybe more: %s" : "'%.200s': %s",
+                 (const char *)path.ptr, what);
+    cip_buf_clear(&path);
+    return st;
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+static int hex_digit(int c)
+{
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : -1;
+}
+
+/* The four digits of \uXXXX. */
+static cip_status take_unit(reader *r, uint32_t *unit, cip_err *err)
+{
+    *unit = 0;
+    for (int i = 0; i < 4; i++, r->at++) {
+        const int digit = hex_digit(peek(r));
+        if (digit < 0)
+            return expected(r, "four hexadecimal digits", err);
+        *unit = *unit << 4 | (uint32_t)digit;
     }
     return CIP_OK;
 }
 
-static cip_status count(cip_bytes t, bool printed, census *c, cip_err *err)
+static cip_status add_code_point(cip_buf *b, uint32_t c, cip_err *err)
 {
-    *c = (census){ .values = 1 };
-    for (size_t i = 0; i < t.len;) {
-        bool quote = t.ptr[i] == '"' || (printed && t.ptr[i] == '\'');
-        if (quote) {
-            i = pass_string(t, i, c);
+    const uint8_t tail = (uint8_t)(0x80 | (c & 0x3f)), mid = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+    if (c < 0x80)
+        return cip_buf_add(b, &(uint8_t){ (uint8_t)c }, 1, err);
+    if (c < 0x800)
+        return cip_buf_add(b, (uint8_t[]){ (uint8_t)(0xc0 | c >> 6), tail }, 2, err);
+    if (c < 0x10000)
+        return cip_buf_add(b, (uint8_t[]){ (uint8_t)(0xe0 | c >> 12), mid, tail }, 3, err);
+    const uint8_t four[] = { (uint8_t)(0xf0 | c >> 18), (uint8_t)(0x80 | (c >> 12 & 0x3f)), mid,
+                             tail };
+    return cip_buf_add(b, four, sizeof four, err);
+}
+
+/* *half: it is half a surrogate pair without the other, which UTF-8 has nothing for. */
+static cip_status take_code_point(reader *r, bool *half, cip_err *err)
+{
+    uint32_t c, low;
+    CIP_TRY(take_unit(r, &c, err));
+    if (c < 0xd800 || c > 0xdfff)
+        return add_code_point(&r->text, c, err);
+    const size_t behind = r->at;
+    if (c < 0xdc00 && take_word(r, "\\u")) {
+        CIP_TRY(take_unit(r, &low, err));
+        if (low >= 0xdc00 && low <= 0xdfff)
+            return add_code_point(&r->text, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00), err);
+    }
+    r->at = behind;
+    *half = true;
+    return CIP_OK;
+}
+
+static cip_status take_escape(reader *r, bool *half, cip_err *err)
+{
+    static const char from[] = "\"\\/bfnrt'", to[] = "\"\\/\b\f\n\r\t'";
+    const int c = peek(r);
+    const char *found = c > 0 ? strchr(from, c) : NULL;
+    if (c == 'u') {
+        r->at++;
+        return take_code_point(r, half, err);
+    }
+    if (found == NULL || (c == '\'' && !is_quote(r, c)))
+        return expected(r, "an escape as \\n", err);
+    r->at++;
+    return cip_buf_add(&r->text, to + (found - from), 1, err);
+}
+
+/* Into r->text, from the opening quote to behind the closing one. */
+static cip_status take_text(reader *r, bool *half, cip_err *err)
+{
+    const uint8_t quote = r->t.ptr[r->at++];
+    *half = false;
+    r->text.len = 0;
+    for (;;) {
+        const size_t from = r->at;
+        while (r->at < r->t.len && r->t.ptr[r->at] != quote && r->t.ptr[r->at] != '\\' &&
+               r->t.ptr[r->at] != '\0')
+            r->at++;
+        CIP_TRY(cip_buf_add(&r->text, r->t.ptr + from, r->at - from, err));
+        if (peek(r) == quote) {
+            r->at++;
+            return CIP_OK;
+        }
+        if (peek(r) != '\\')
+            return expected(r, "the end of a string", err);
+        r->at++;
+        CIP_TRY(take_escape(r, half, err));
+    }
+}
+
+static cip_status make_raw(reader *r, size_t from, cip_node **out, cip_err *err)
+{
+    CIP_TRY(
+        cip_node_new_string(r->from->arena, (const char *)r->t.ptr + from, r->at - from, out, err));
+    (*out)->tag = CIP_JSON_RAW;
+    return CIP_OK;
+}
+
+static cip_status read_string(reader *r, const around *in, cip_node **out, cip_err *err)
+{
+    const size_t from = r->at;
+    bool half;
+    CIP_TRY(take_text(r, &half, err));
+    if (!half)
+        return cip_node_new_string(r->from->arena, (const char *)r->text.ptr, r->text.len, out,
+                                   err);
+    CIP_TRY(warn_of(r, in, from, &r->nraw,
+                    "half a surrogate pair is no text: it is shown as it stands in JSON", err));
+    return make_raw(r, from, out, err);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static cip_status take_digits(reader *r, cip_err *err)
+{
+    const size_t from = r->at;
+    while (peek(r) >= '0' && peek(r) <= '9')
+        r->at++;
+    return r->at > from ? CIP_OK : expected(r, "a digit", err);
+}
+
+static cip_status make_int(reader *r, size_t from, cip_node **out, cip_err *err)
+{
+    cip_arena *a = r->from->arena;
+    const bool negative = r->t.ptr[from] == '-';
+    uint64_t v = 0;
+    bool fits = true;
+    for (size_t i = from + negative; i < r->at; i++)
+        fits = fits && !cip_mul_overflow(v, 10, &v) &&
+               !cip_add_overflow(v, (uint64_t)(r->t.ptr[i] - '0'), &v);
+    if (fits && !negative)
+        return cip_node_new_uint(a, v, out, err);
+    if (fits && v <= (uint64_t)INT64_MAX + 1)
+        return cip_node_new_int(a, v == 0 ? 0 : -(int64_t)(v - 1) - 1, out, err);
+    CIP_TRY(cip_node_make_scalar(a, (const char *)r->t.ptr + from, r->at - from, out, err));
+    (*out)->type = CIP_NODE_BIGINT;
+    return CIP_OK;
+}
+
+static cip_status read_number(reader *r, cip_node **out, cip_err *err)
+{
+    const size_t from = r->at;
+    bool whole = true;
+    r->at += peek(r) == '-';
+    if (take_word(r, "Infinity"))
+        return cip_node_new_double(r->from->arena, r->t.ptr[from] == '-' ? -INFINITY : INFINITY,
+                                   out, err);
+    if (peek(r) == '0')
+        r->at++;
+    else
+        CIP_TRY(take_digits(r, err));
+    if (peek(r) == '.') {
+        whole = false;
+        r->at++;
+        CIP_TRY(take_digits(r, err));
+    }
+    if (peek(r) == 'e' || peek(r) == 'E') {
+        whole = false;
+        r->at++;
+        r->at += peek(r) == '+' || peek(r) == '-';
+        CIP_TRY(take_digits(r, err));
+    }
+    if (whole)
+        return make_int(r, from, out, err);
+    return cip_node_new_double(
+        r->from->arena, cip_decimal_parse((const char *)r->t.ptr + from, r->at - from), out, err);
+}
+
+/* --- collections ------------------------------------------------------------------------------ */
+
+/* To behind the end of the collection that begins here, whatever is in it. */
+static cip_status pass_collection(reader *r, cip_err *err)
+{
+    size_t depth = 0;
+    do {
+        const int c = peek(r);
+        bool half;
+        if (is_quote(r, c)) {
+            CIP_TRY(take_text(r, &half, err));
             continue;
         }
-        CIP_TRY(take_mark(c, t.ptr[i], i, err));
-        if (c->depth > MAX_DEPTH || c->values > MAX_VALUES || c->collections > MAX_COLLECTIONS)
-            return cip_fail(err, CIP_ERR_LIMIT, i,
-                            "JSON nested over %d deep, or of over %d values or %d collections",
-                            MAX_DEPTH, MAX_VALUES, MAX_COLLECTIONS);
-        i++;
-    }
+        if (c <= 0)
+            return expected(r, "the end of a list or an object", err);
+        depth += c == '[' || c == '{';
+        depth -= c == ']' || c == '}';
+        r->at++;
+    } while (depth != 0);
     return CIP_OK;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------ */
-
-static cip_status make(cip_arena *a, json_object *v, cip_node **out, size_t *pairs, cip_err *err);
-
-static cip_status make_list(cip_arena *a, json_object *v, cip_node **out, size_t *pairs,
-                            cip_err *err)
+static cip_status read_deep(reader *r, const around *in, cip_node **out, cip_err *err)
 {
-    size_t n = json_object_array_length(v);
-    CIP_TRY(cip_node_new_seq(a, n, out, err));
-    for (size_t i = 0; i < n; i++) {
-        cip_node *item;
-        CIP_TRY(make(a, json_object_array_get_idx(v, i), &item, pairs, err));
-        cip_node_set_item(*out, i, item);
-    }
+    const size_t from = r->at;
+    CIP_TRY(warn_of(r, in, from, &r->nraw,
+                    "it is nested too deep to be read: it is shown as it stands in JSON", err));
+    CIP_TRY(pass_collection(r, err));
+    return make_raw(r, from, out, err);
+}
+
+static cip_status read_key(reader *r, const around *in, cip_node **key, cip_err *err)
+{
+    if (!is_quote(r, peek(r)))
+        return expected(r, "a key in double quotes", err);
+    CIP_TRY(read_string(r, in->up, key, err));
+    pass_blanks(r);
+    if (!take_word(r, ":"))
+        return expected(r, "':'", err);
+    pass_blanks(r);
     return CIP_OK;
 }
 
-static cip_status make_map(cip_arena *a, json_object *v, cip_node **out, size_t *pairs,
-                           cip_err *err)
+/* The items up to the closing mark, onto the stack. */
+static cip_status read_items(reader *r, around *in, bool map, cip_err *err)
 {
-    cip_pairs p = { .n = 0 };
-    size_t n = (size_t)json_object_object_length(v);
-    CIP_TRY(CIP_ARENA_NEW(a, &p.pair, n, err));
-    CIP_TRY(cip_node_make_container(a, CIP_NODE_MAP, out, err));
-    struct json_object_iterator i = json_object_iter_begin(v), end = json_object_iter_end(v);
-    for (; p.n < n && !json_object_iter_equal(&i, &end); json_object_iter_next(&i)) {
-        const char *name = json_object_iter_peek_name(&i);
-        cip_node *key, *value;
-        CIP_TRY(cip_node_new_string(a, name, strlen(name), &key, err));
-        CIP_TRY(make(a, json_object_iter_peek_value(&i), &value, pairs, err));
-        p.pair[p.n++] = (cip_pair){ key, value };
-    }
-    *pairs += p.n;
-    return cip_map_fill(a, *out, p, NULL, NULL, err);
-}
-
-/* Where it is lenient, the library takes the nearest 64-bit integer for a larger one. */
-static cip_status make_int(cip_arena *a, json_object *v, cip_node **out, cip_err *err)
-{
-    int64_t i = json_object_get_int64(v);
-    uint64_t u = json_object_get_uint64(v);
-    if (i == INT64_MIN || u == UINT64_MAX)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected an integer of 64 bits, found one at their end or beyond");
-    return i < 0 ? cip_node_new_int(a, i, out, err) : cip_node_new_uint(a, u, out, err);
-}
-
-static cip_status make(cip_arena *a, json_object *v, cip_node **out, size_t *pairs, cip_err *err)
-{
-    switch (json_object_get_type(v)) {
-    case json_type_boolean:
-        return cip_node_new_bool(a, json_object_get_boolean(v), out, err);
-    case json_type_double:
-        return cip_node_new_double(a, json_object_get_double(v), out, err);
-    case json_type_int:
-        return make_int(a, v, out, err);
-    case json_type_string:
-        return cip_node_new_string(a, json_object_get_string(v),
-                                   (size_t)json_object_get_string_len(v), out, err);
-    case json_type_array:
-        return make_list(a, v, out, pairs, err);
-    case json_type_object:
-        return make_map(a, v, out, pairs, err);
-    case json_type_null:
-        break;
-    }
-    return cip_node_new_null(a, out, err);
-}
-
-/* --- the library ------------------------------------------------------------------------------ */
-
-static cip_status parse(json_tokener *t, cip_bytes text, json_object **out, cip_err *err)
-{
-    *out = json_tokener_parse_ex(t, (const char *)text.ptr, (int)text.len);
-    if (json_tokener_get_error(t) == json_tokener_continue) /* the end ends a number */
-        *out = json_tokener_parse_ex(t, "", 1);
-    enum json_tokener_error e = json_tokener_get_error(t);
-    if (e == json_tokener_success)
+    const char *end = map ? "}" : "]";
+    r->at++;
+    pass_blanks(r);
+    if (take_word(r, end))
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, json_tokener_get_parse_end(t), "expected JSON: %s",
-                    e == json_tokener_continue ? "it ends early" : json_tokener_error_desc(e));
+    for (;; in->item++) {
+        cip_node *key = NULL, *value;
+        if (map)
+            CIP_TRY(read_key(r, in, &key, err));
+        in->key = key;
+        CIP_TRY(read_value(r, in, &value, err));
+        CIP_TRY(cip_buf_add(&r->items, &(cip_pair){ key, value }, sizeof(cip_pair), err));
+        pass_blanks(r);
+        if (take_word(r, end))
+            return CIP_OK;
+        if (!take_word(r, ","))
+            return expected(r, map ? "',' or '}'" : "',' or ']'", err);
+        pass_blanks(r);
+    }
 }
 
-cip_status cip_json_read(cip_arena *a, cip_bytes text, uint32_t flags, cip_node **out,
-                         bool *repeated, cip_err *err)
+static void see_repeated(void *user, const cip_pair *earlier, const cip_pair *later)
 {
-    bool printed = (flags & CIP_JSON_PRINTED) != 0;
-    json_object *v = NULL;
-    size_t pairs = 0;
-    census c;
-    *out = NULL;
-    if (text.len >= INT_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu bytes of JSON", text.len);
-    CIP_TRY(count(text, printed, &c, err));
-    json_tokener *t = json_tokener_new_ex(MAX_DEPTH + 1);
-    if (t == NULL)
-        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for JSON");
-    json_tokener_set_flags(t, JSON_TOKENER_VALIDATE_UTF8 | (printed ? 0 : JSON_TOKENER_STRICT));
-    cip_status st = parse(t, text, &v, err);
-    if (st == CIP_OK)
-        st = make(a, v, out, &pairs, err);
-    json_object_put(v);
-    json_tokener_free(t);
-    if (st != CIP_OK)
-        *out = NULL;
-    else if (repeated != NULL)
-        *repeated = pairs < c.pairs;
+    (void)earlier;
+    *(const cip_node **)user = later->key;
+}
+
+static cip_status make_map(reader *r, const around *in, cip_pairs p, cip_node **out, cip_err *err)
+{
+    const cip_node *repeated = NULL;
+    around place = *in;
+    CIP_TRY(cip_node_make_container(r->from->arena, CIP_NODE_MAP, out, err));
+    CIP_TRY(cip_map_fill(r->from->arena, *out, p, see_repeated, &repeated, err));
+    place.key = repeated;
+    return repeated == NULL ? CIP_OK
+                            : warn_of(r, &place, r->at - 1, &r->nrepeated,
+                                      "the key comes more than once: the last counts", err);
+}
+
+static cip_status read_collection(reader *r, const around *up, cip_node **out, cip_err *err)
+{
+    around in = { .up = up, .depth = up != NULL ? up->depth + 1 : 1 };
+    const size_t base = r->items.len;
+    const bool map = peek(r) == '{';
+    if (in.depth > r->most)
+        return read_deep(r, up, out, err);
+    CIP_TRY(read_items(r, &in, map, err));
+    const size_t n = (r->items.len - base) / sizeof(cip_pair);
+    cip_pair *p = n != 0 ? (cip_pair *)(void *)(r->items.ptr + base) : NULL;
+    r->items.len = base;
+    if (map)
+        return make_map(r, &in, (cip_pairs){ p, n }, out, err);
+    CIP_TRY(cip_node_new_seq(r->from->arena, n, out, err));
+    for (size_t i = 0; i < n; i++)
+        cip_node_set_item(*out, i, p[i].value);
+    return CIP_OK;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static cip_status read_word(reader *r, cip_node **out, cip_err *err)
+{
+    const bool printed = (r->from->flags & CIP_JSON_PRINTED) != 0;
+    cip_arena *a = r->from->arena;
+    if (take_word(r, "null") || (printed && take_word(r, "None")))
+        return cip_node_new_null(a, out, err);
+    if (take_word(r, "true") || (printed && take_word(r, "True")))
+        return cip_node_new_bool(a, true, out, err);
+    if (take_word(r, "false") || (printed && take_word(r, "False")))
+        return cip_node_new_bool(a, false, out, err);
+    if (take_word(r, "NaN"))
+        return cip_node_new_double(a, NAN, out, err);
+    return expected(r, "a value", err);
+}
+
+static cip_status read_value(reader *r, const around *in, cip_node **out, cip_err *err)
+{
+    const int c = peek(r);
+    if (r->nodes++ >= r->from->env->limits.max_nodes)
+        return cip_fail(err, CIP_ERR_LIMIT, r->at,
+                        "expected JSON of at most %" PRIu64 " values, found more",
+                        r->from->env->limits.max_nodes);
+    if (c == '[' || c == '{')
+        return read_collection(r, in, out, err);
+    if (is_quote(r, c))
+        return read_string(r, in, out, err);
+    if (c == '-' || c == 'I' || (c >= '0' && c <= '9'))
+        return read_number(r, out, err);
+    return read_word(r, out, err);
+}
+
+static cip_status read_all(reader *r, cip_node **out, cip_err *err)
+{
+    if (!cip_utf8_is(r->t.ptr, r->t.len))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected JSON in UTF-8");
+    pass_blanks(r);
+    CIP_TRY(read_value(r, NULL, out, err));
+    pass_blanks(r);
+    return r->at == r->t.len ? CIP_OK : expected(r, "nothing behind the value", err);
+}
+
+cip_status cip_json_read(const cip_json_source *from, cip_bytes text, cip_node **out, cip_err *err)
+{
+    cip_mem *mem = &from->env->mem;
+    const uint32_t most = from->env->limits.max_depth;
+    cip_node *root = NULL;
+    reader r = { .from = from,
+                 .t = text,
+                 .most = most < CIP_JSON_DEPTH ? most : CIP_JSON_DEPTH,
+                 .items = { .mem = mem },
+                 .text = { .mem = mem } };
+    cip_status st = read_all(&r, &root, err);
+    *out = st == CIP_OK ? root : NULL;
+    cip_buf_clear(&r.items);
+    cip_buf_clear(&r.text);
     return st;
 }

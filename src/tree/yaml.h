@@ -54,7 +54,10 @@ cip_status cip_json_emit(cip_env *env, const cip_node *root, bool tags, cip_buf 
 
 typedef struct cip_json_write {
     bool tags;
-    bool nan;           /* NaN, Infinity and -Infinity are numbers, as Python's json has them */
+    /* What a file holds, to be read by cip_json_read: NaN, Infinity and -Infinity are numbers, as
+     * Python's json has them; what stayed JSON text (CIP_JSON_RAW) is that again; LIMIT over
+     * CIP_JSON_DEPTH collections inside each other. */
+    bool file;
     uint32_t max_depth; /* deeper collections are shown as "..."; 0: no bound */
     /* May take over a node: returns true and the text to write as a string in its place. */
     bool (*special)(void *user, const cip_node *node, const char **text);

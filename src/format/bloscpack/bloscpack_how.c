@@ -180,11 +180,12 @@ static cip_status add_shape(cip_buf *b, int32_t ndim, const int64_t *shape, cip_
 
 static cip_status add_more(cip_env *env, const cip_node *more, cip_buf *b, cip_err *err)
 {
+    const cip_json_write python = { .file = true };
     for (uint32_t i = 0; more != NULL && i < more->len; i++) {
         CIP_TRY(cip_buf_addf(b, err, ", "));
-        CIP_TRY(cip_json_emit(env, more->pair[i].key, false, b, err));
+        CIP_TRY(cip_json_emit_as(env, more->pair[i].key, &python, b, err));
         CIP_TRY(cip_buf_addf(b, err, ": "));
-        CIP_TRY(cip_json_emit(env, more->pair[i].value, false, b, err));
+        CIP_TRY(cip_json_emit_as(env, more->pair[i].value, &python, b, err));
     }
     return CIP_OK;
 }

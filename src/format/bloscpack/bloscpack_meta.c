@@ -76,18 +76,18 @@ static cip_status keep_fault(cip_bp_file *f, cip_status st, cip_err *why, cip_er
 cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
+    const cip_json_source from = { .env = f->layout->env,
+                                   .arena = &f->layout->arena,
+                                   .part = "metadata",
+                                   .offset = f->meta_at + CIP_BP_META_HEADER };
     cip_bytes bytes;
     cip_node *node = NULL;
-    bool repeated = false;
     cip_status st = cip_bp_meta_stored(f, &bytes, &why);
     if (st == CIP_OK)
         st = decode(f, bytes, &bytes, &why);
     if (st == CIP_OK)
-        st = cip_json_read(&f->layout->arena, bytes, 0, &node, &repeated, &why);
+        st = cip_json_read(&from, bytes, &node, &why);
     *out = st == CIP_OK ? node : NULL;
-    if (repeated)
-        cip_warn(f->layout->env, CIP_ERR_CORRUPT, f->meta_at, "metadata",
-                 "a key stands there twice: the last one counts");
     return keep_fault(f, st, &why, err);
 }
 

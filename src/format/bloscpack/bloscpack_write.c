@@ -29,7 +29,7 @@ typedef struct writer {
 static const cip_node *more_of(cip_env *env, const cip_node *tree)
 {
     const cip_node *m = cip_node_kind(tree) == CIP_NODE_MAP ? cip_map_get(tree, "metadata") : NULL;
-    if (cip_node_kind(m) != CIP_NODE_MAP || !cip_json_holds(env, m, false))
+    if (cip_node_kind(m) != CIP_NODE_MAP || !cip_json_holds(env, m, false, 0))
         return NULL;
     for (uint32_t i = 0; i < m->len; i++)
         if (cip_bp_is_numpy_key(m->pair[i].key))

@@ -85,7 +85,8 @@ static void metadata_that_cannot_be_read_refuse_the_data(void **state)
         cip_status st;
         const char *why;
     } row[] = {
-        { "bad-meta", 70, '1', CIP_ERR_CORRUPT, "expected JSON: unexpected end of data" },
+        { "bad-meta", 70, '1', CIP_ERR_CORRUPT,
+          "expected ',' or '}', found the end of the JSON text" },
         { "good-numpy", 42, 2, CIP_ERR_UNSUPPORTED,
           "expected codec 0 (none) or 1 (zlib), found 2" },
         { "good-numpy", 47, 1, CIP_ERR_CORRUPT,

@@ -159,22 +159,27 @@ static void metadata_go_along_if_json_holds_them(void **state)
         { "{\"metadata\": {\"shape\": [3]}}", 1 }, /* would be taken for the array's */
         { "{\"metadata\": [1, 2]}", 1 },
         { "{\"metadata\": {\"night\": 3}, \"more\": 1}", 1 },
+        { "{\"metadata\": {\"a\": [-9223372036854775808, 18446744073709551615, "
+          "123456789012345678901234567890],"
+          " \"a\\u0000b\": 2}}",
+          0 },
+        { "{\"metadata\": {\"a\": \"\\ud800\"}}", 1 },
     };
     uint8_t raw[1000];
     fill(raw, sizeof raw);
     const cip_spec_array a = array_20x25();
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        cip_mem mem;
-        cip_mem_init(&mem, NULL, 0);
-        cip_arena arena = { .mem = &mem };
+        cip_env env;
+        assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
+        cip_arena arena = { .mem = &env.mem };
+        const cip_json_source from = { .env = &env, .arena = &arena };
         cip_node *tree;
-        bool repeated;
         one_output o = { 0 };
         one_file f;
         cip_spec spec = spec_of(&a, NULL);
         assert_int_equal(
-            cip_json_read(&arena, (cip_bytes){ (const uint8_t *)row[i].json, strlen(row[i].json) },
-                          0, &tree, &repeated, NULL),
+            cip_json_read(&from, (cip_bytes){ (const uint8_t *)row[i].json, strlen(row[i].json) },
+                          &tree, NULL),
             CIP_OK);
         spec.tree = tree;
         assert_int_equal(one_write(&o, &cip_format_bloscpack, &spec, raw, 500), CIP_OK);
@@ -182,12 +187,19 @@ static void metadata_go_along_if_json_holds_them(void **state)
         assert_int_equal(one_open(&f, &cip_format_bloscpack, o.bytes.ptr, o.bytes.len, 0, NULL),
                          CIP_OK);
         const cip_node *kept = cip_map_get(f.layout->tree, "metadata");
-        assert_int_equal(kept != NULL, i == 0 || i == 4);
+        assert_int_equal(kept != NULL, i == 0 || i == 4 || i == 5);
         if (i == 0)
             assert_int_equal(cip_map_get(kept, "seeing")->len, 3);
+        if (i == 5) {
+            assert_string_equal(cip_tree_get(kept, "a/0", NULL)->text, "-9223372036854775808");
+            assert_string_equal(cip_tree_get(kept, "a/2", NULL)->text,
+                                "123456789012345678901234567890");
+            assert_int_equal(kept->pair[1].key->len, 3);
+        }
         one_close(&f);
         one_output_clear(&o);
         cip_arena_clear(&arena);
+        cip_env_clear(&env);
     }
 }
 

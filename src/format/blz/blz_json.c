@@ -30,7 +30,7 @@ static cip_status add_ascii(cip_buf *b, cip_bytes text, cip_err *err)
 
 cip_status cip_blz_node_json(cip_env *env, const cip_node *n, cip_buf *b, cip_err *err)
 {
-    const cip_json_write python = { .nan = true };
+    const cip_json_write python = { .file = true };
     cip_buf text = { .mem = &env->mem };
     cip_status st = cip_json_emit_as(env, n, &python, &text, err);
     if (st == CIP_OK)

@@ -9,21 +9,10 @@
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static cip_status parse(cip_layout *l, const char *path, cip_bytes text, const cip_node **out,
-                        cip_err *err)
-{
-    bool repeated = false;
-    cip_node *n;
-    CIP_TRY(cip_json_read(&l->arena, text, 0, &n, &repeated, err));
-    if (repeated)
-        cip_warn(l->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, path,
-                 "a key comes more than once: the last counts");
-    *out = n;
-    return CIP_OK;
-}
-
 static cip_status read_file(cip_layout *l, const char *path, const cip_node **out, cip_err *err)
 {
+    const cip_json_source from = { .env = l->env, .arena = &l->arena, .part = path };
+    cip_node *node;
     cip_io *io;
     void *text = NULL;
     cip_status st;
@@ -36,7 +25,8 @@ static cip_status read_file(cip_layout *l, const char *path, const cip_node **ou
                         io->size));
     CIP_GO(cip_mem_get(&l->env->mem, n, &text, err));
     CIP_GO(cip_io_read(io, 0, text, n, err));
-    st = parse(l, path, (cip_bytes){ text, n }, out, err);
+    CIP_GO(cip_json_read(&from, (cip_bytes){ text, n }, &node, err));
+    *out = node;
     l->beside += n;
 done:
     cip_mem_put(&l->env->mem, text);

@@ -56,8 +56,8 @@ static bool is_within(const char *path, const char *of)
     return strncmp(path, of, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* *whole: the path is that of all attributes of an array, not of one of them. */
-static cip_status expect_attribute(const cip_blz_update *u, const char *path, bool *whole,
+/* *depth: steps from the mapping of all attributes of an array; 0: the path is that mapping's. */
+static cip_status expect_attribute(const cip_blz_update *u, const char *path, size_t *depth,
                                    cip_err *err)
 {
     const cip_blz *b = u->b;
@@ -69,7 +69,9 @@ static cip_status expect_attribute(const cip_blz_update *u, const char *path, bo
                         "expected an attribute, as %s/NAME%s%s%s, found '%.120s'", b->key[0],
                         b->table ? " or " : "", b->table ? b->key[1] : "",
                         b->table ? "/COLUMN/NAME" : "", path);
-    *whole = strcmp(path, of) == 0;
+    *depth = 0;
+    for (const char *p = path + strlen(of); *p != '\0'; p++)
+        *depth += *p == '/';
     return CIP_OK;
 }
 
@@ -81,17 +83,25 @@ static cip_status expect_mapping(const cip_node *value, cip_err *err)
                           "expected a mapping as the attributes, found another value");
 }
 
+static cip_status expect_json(const cip_blz_update *u, const cip_node *value, size_t depth,
+                              cip_err *err)
+{
+    if (depth == 0)
+        CIP_TRY(expect_mapping(value, err));
+    if (cip_json_holds(u->env, value, true, depth))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a value that JSON can hold, found a tag, a time, bytes, keys that "
+                    "are no text, an integer of over %d digits, or collections nested over %d deep",
+                    CIP_JSON_DIGITS, CIP_JSON_DEPTH);
+}
+
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     cip_blz_update *u = state;
-    bool whole;
-    CIP_TRY(expect_attribute(u, path, &whole, err));
-    if (whole)
-        CIP_TRY(expect_mapping(value, err));
-    if (!cip_json_holds(u->env, value, true))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a value that JSON can hold, found a tag, a time, bytes, or keys "
-                        "that are no text");
+    size_t depth;
+    CIP_TRY(expect_attribute(u, path, &depth, err));
+    CIP_TRY(expect_json(u, value, depth, err));
     u->tree_changed = true;
     return cip_build_set(&u->tree, path, value, err);
 }
@@ -105,14 +115,14 @@ static bool is_field(const cip_blz_update *u, const char *path, cip_blz_found *o
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
 {
     cip_blz_update *u = state;
-    bool whole;
+    size_t depth;
     const size_t column = u->b->table ? cip_blz_find_column(u, path) : u->b->ncolumn;
     cip_blz_found field;
     if (column < u->b->ncolumn)
         return cip_blz_remove_column(u, column, err);
     if (is_field(u, path, &field))
         return cip_blz_remove_field(u, &field, err);
-    CIP_TRY(expect_attribute(u, path, &whole, err));
+    CIP_TRY(expect_attribute(u, path, &depth, err));
     u->tree_changed = true;
     return cip_build_remove(&u->tree, path, err);
 }
@@ -121,15 +131,15 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
                                cip_err *err)
 {
     cip_blz_update *u = state;
-    bool whole;
+    size_t depth;
     const size_t column = u->b->table ? cip_blz_find_column(u, from) : u->b->ncolumn;
     cip_blz_found field;
     if (column < u->b->ncolumn)
         return cip_blz_move_column(u, column, to, err);
     if (is_field(u, from, &field))
         return cip_blz_move_field(u, &field, from, to, err);
-    CIP_TRY(expect_attribute(u, from, &whole, err));
-    CIP_TRY(expect_attribute(u, to, &whole, err));
+    CIP_TRY(expect_attribute(u, from, &depth, err));
+    CIP_TRY(expect_attribute(u, to, &depth, err));
     const cip_node *node = cip_tree_get(u->tree.root, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
@@ -137,7 +147,7 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' lies in what is moved", to);
     if (!replace && cip_tree_get(u->tree.root, to, NULL) != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to);
-    if (whole)
+    if (depth == 0)
         CIP_TRY(expect_mapping(node, err));
     u->tree_changed = true;
     CIP_TRY(cip_build_remove(&u->tree, from, err));

@@ -319,13 +319,13 @@ static cip_status join(cip_arena *a, const cip_node *list, const cip_node *more,
 static cip_status as_json(cip_blz_update *u, const cip_dtype *d, bool zero, const cip_node **out,
                           cip_err *err)
 {
+    const cip_json_source from = { .env = u->env, .arena = u->arena };
     cip_buf text = { .mem = &u->env->mem };
-    bool repeated;
     cip_node *n = NULL;
     cip_status st = zero ? cip_blz_zero_json(&text, d, CIP_BLZ_DOCUMENT, err)
                          : cip_blz_descr_json(&text, d, err);
     if (st == CIP_OK)
-        st = cip_json_read(u->arena, (cip_bytes){ text.ptr, text.len }, 0, &n, &repeated, err);
+        st = cip_json_read(&from, (cip_bytes){ text.ptr, text.len }, &n, err);
     cip_buf_clear(&text);
     *out = n;
     return st;

@@ -40,6 +40,7 @@ static cip_status read_meta(const cip_bp_file *f, cip_err *err)
     const cip_read_how how = { f->layout, NULL };
     cip_mem *mem = &f->layout->env->mem;
     cip_arena a = { .mem = mem };
+    const cip_json_source from = { .env = f->layout->env, .arena = &a, .flags = CIP_JSON_PRINTED };
     void *text;
     size_t n;
     cip_node *node;
@@ -48,7 +49,7 @@ static cip_status read_meta(const cip_bp_file *f, cip_err *err)
     CIP_TRY(cip_mem_get(mem, n, &text, err));
     cip_status st = cip_space_read_at(&how, f->layout->file, f->meta_at, text, n, err);
     if (st == CIP_OK)
-        st = cip_json_read(&a, (cip_bytes){ text, n }, CIP_JSON_PRINTED, &node, NULL, err);
+        st = cip_json_read(&from, (cip_bytes){ text, n }, &node, err);
     cip_arena_clear(&a);
     cip_mem_put(mem, text);
     return st;

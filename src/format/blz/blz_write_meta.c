@@ -40,7 +40,7 @@ static cip_status find(const cip_spec *spec, const char *name, const cip_node **
     }
     if (cip_node_kind(spec->tree) == CIP_NODE_MAP)
         *out = cip_map_get(spec->tree, (const char *)key->ptr);
-    if (cip_node_kind(*out) != CIP_NODE_MAP || !cip_json_holds(spec->env, *out, true))
+    if (cip_node_kind(*out) != CIP_NODE_MAP || !cip_json_holds(spec->env, *out, true, 0))
         *out = NULL;
     return CIP_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "format/blz/blz_update_testing.h"
 #include "support/fail_alloc.h"
+#include "tree/json_read.h"
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -40,6 +41,73 @@ static void attributes_are_a_file_of_json(void **state)
     OK(&j, job_finish(&j));
     assert_string_equal(changes_of(&j), "replaced __attrs__\n");
     assert_member(&j, "__attrs__", "{\"a\": {\"b\": NaN, \"u\": \"mm\"}, \"z\": \"\\u00e4\"}\n");
+    job_close(&j);
+    blz_end(&f);
+}
+
+static const cip_node *big_node(job *j, size_t ndigit)
+{
+    cip_node *n;
+    char *text = malloc(ndigit + 1);
+    assert_non_null(text);
+    memset(text, '9', ndigit);
+    assert_int_equal(cip_node_new_string(&j->arena, text, ndigit, &n, NULL), CIP_OK);
+    n->type = CIP_NODE_BIGINT;
+    free(text);
+    return n;
+}
+
+static const cip_node *nested_node(job *j, size_t depth)
+{
+    const cip_node *n = text_node(j, "mm");
+    for (size_t i = 0; i < depth; i++) {
+        cip_node *list;
+        assert_int_equal(cip_node_new_seq(&j->arena, 1, &list, NULL), CIP_OK);
+        cip_node_set_item(list, 0, n);
+        n = list;
+    }
+    return n;
+}
+
+/* And by Python, too. */
+static void only_what_can_be_read_back_is_set(void **state)
+{
+    (void)state;
+    blz_folder f;
+    job j;
+    start(&f);
+    OK(&j, job_open(&j, &f));
+    assert_refused(&j, store->set(j.u, "attributes/n", big_node(&j, CIP_JSON_DIGITS + 1), &j.err),
+                   CIP_ERR_UNSUPPORTED, "4300 digits");
+    assert_refused(&j, store->set(j.u, "attributes/n", nested_node(&j, CIP_JSON_DEPTH), &j.err),
+                   CIP_ERR_UNSUPPORTED, "over 200 deep");
+    assert_refused(&j,
+                   store->set(j.u, "attributes/a/n", nested_node(&j, CIP_JSON_DEPTH - 1), &j.err),
+                   CIP_ERR_UNSUPPORTED, "over 200 deep");
+    OK(&j, store->set(j.u, "attributes/a/n", nested_node(&j, CIP_JSON_DEPTH - 2), &j.err));
+    OK(&j, store->set(j.u, "attributes/b", big_node(&j, CIP_JSON_DIGITS), &j.err));
+    OK(&j, job_finish(&j));
+    assert_int_equal(j.layout->env->warnings.count[CIP_WARN], 0);
+    assert_int_equal(cip_tree_get(j.layout->tree, "attributes/b", NULL)->type, CIP_NODE_BIGINT);
+    job_close(&j);
+    blz_end(&f);
+}
+
+/* Half a surrogate pair is no text of ours; what else the file holds is changed all the same. */
+static void what_cannot_be_read_stays_as_it_is(void **state)
+{
+    (void)state;
+    blz_folder f;
+    job j;
+    start(&f);
+    blz_text(&f, "__attrs__",
+             "{\"a\": [\"x\\ud800\"], \"\\udfff\": 2, \"n\": -9223372036854775808}\n");
+    OK(&j, job_open(&j, &f));
+    OK(&j, store->set(j.u, "attributes/unit", text_node(&j, "mm"), &j.err));
+    OK(&j, job_finish(&j));
+    assert_member(&j, "__attrs__",
+                  "{\"a\": [\"x\\ud800\"], \"\\udfff\": 2, \"n\": -9223372036854775808, "
+                  "\"unit\": \"mm\"}\n");
     job_close(&j);
     blz_end(&f);
 }
@@ -281,6 +349,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_are_a_file_of_json),
         cmocka_unit_test(attributes_come_and_go),
+        cmocka_unit_test(only_what_can_be_read_back_is_set),
+        cmocka_unit_test(what_cannot_be_read_stays_as_it_is),
         cmocka_unit_test(attributes_of_superchunks_lie_in_meta),
         cmocka_unit_test(damaged_attributes_are_not_written_over),
         cmocka_unit_test(columns_keep_one_length),

@@ -171,6 +171,8 @@ static void attributes_go_along_in_ascii(void **state)
         { "{\"attributes\": {\"\u00e9\U0001F600\": [1, null, NaN, -Infinity, 0.5, \"a\\nb\"]}}",
           "{\"\\u00e9\\ud83d\\ude00\": [1, null, NaN, -Infinity, 0.5, \"a\\nb\"]}\n", 0 },
         { "{\"attributes\": [1]}", "{}\n", 1 },
+        { "{\"attributes\": {\"a\\u0000b\": [-9223372036854775808, 18446744073709551616]}}",
+          "{\"a\\u0000b\": [-9223372036854775808, 18446744073709551616]}\n", 0 },
         { "{\"attributes\": {\"a\": 1}, \"other\": 2}", "{\"a\": 1}\n", 1 },
     };
     const cip_spec_array a = int64s();
@@ -178,19 +180,21 @@ static void attributes_go_along_in_ascii(void **state)
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         blz_folder f;
         blz_out o;
-        cip_mem mem;
-        cip_mem_init(&mem, NULL, 0);
-        cip_arena arena = { .mem = &mem };
+        cip_env env;
+        assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
+        cip_arena arena = { .mem = &env.mem };
+        const cip_json_source from = { .env = &env, .arena = &arena };
         cip_node *tree;
         cip_spec spec = spec_of(&a, "blz-dir", NULL);
         const cip_bytes text = { (const uint8_t *)row[k].tree, strlen(row[k].tree) };
-        assert_int_equal(cip_json_read(&arena, text, 0, &tree, NULL, NULL), CIP_OK);
+        assert_int_equal(cip_json_read(&from, text, &tree, NULL), CIP_OK);
         spec.tree = tree;
         assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
         assert_int_equal(o.lost.count[CIP_WARN], row[k].nlost);
         blz_has_text(&f, "__attrs__", row[k].attrs);
         blz_end(&f);
         cip_arena_clear(&arena);
+        cip_env_clear(&env);
     }
 }
 
