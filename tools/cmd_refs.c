@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus refs: where the chunks of a file's arrays lie, for readers of Zarr. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "print.h"
@@ -60,29 +58,16 @@ static int failed(const char *path, const char *what)
     return EXIT_FAILED;
 }
 
-/* A new file beside `path`, which takes its name when all of it is on the disk. */
-static int write_whole(const char *path, const char *bytes, size_t n)
+static int write_whole(const char *path, const char *bytes, size_t n, bool overwrite)
 {
-    char *beside = malloc(strlen(path) + 8);
-    int rc = EXIT_FINE, fd = -1;
-    if (beside != NULL)
-        fd = mkstemp(strcat(strcpy(beside, path), ".XXXXXX"));
-    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    if (f == NULL) {
-        rc = failed(path, "cannot be written");
-    } else {
-        const mode_t mask = umask(0);
-        umask(mask);
-        bool good = fchmod(fd, 0666 & ~mask) == 0 && write_memory(f, bytes, n) == 0 &&
-                    fflush(f) == 0 && fsync(fd) == 0;
-        good = fclose(f) == 0 && good;
-        if (!good || rename(beside, path) != 0) {
-            rc = failed(path, "cannot be written");
-            unlink(beside);
-        }
-    }
-    free(beside);
-    return rc;
+    const cip_write_options how = { .size = sizeof how, .overwrite = overwrite };
+    cip_memory *memory = NULL;
+    cip_err err = CIP_ERR_INIT;
+    cip_status st = cip_memory_new(bytes, n, &memory, &err);
+    if (st == CIP_OK)
+        st = cip_memory_save(memory, path, &how, &err);
+    cip_memory_free(memory);
+    return st == CIP_OK ? EXIT_FINE : complain(path, &err);
 }
 
 /* A cip_refs_entry_fn of Parquet. */
@@ -134,7 +119,7 @@ static int write_json(const opts *o, const cip_file *f, const cip_refs_options *
     else if (o->npos == 1 || strcmp(o->pos[1], "-") == 0)
         rc = write_stdout(NULL, text, n) == 0 ? EXIT_FINE : EXIT_FAILED;
     else
-        rc = write_whole(o->pos[1], text, n);
+        rc = write_whole(o->pos[1], text, n, o->overwrite);
     free(text);
     return rc;
 }

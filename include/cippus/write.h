@@ -135,6 +135,16 @@ CIP_API cip_status cip_memory_load(const char *path, const cip_open_options *opt
  * that is not complete, or has nothing in it. It stays as it is. */
 CIP_API cip_status cip_memory_save(const cip_memory *memory, const char *path,
                                    const cip_write_options *opts, cip_err *err);
+/** Gives the complete file, or folder of a format, at `from` the name `path` in the same file
+ * system, in one step and as cip_writer_commit does: for files that several processes put together
+ * beside their place. A file that is there is replaced under its writers' lock, after what an
+ * interrupted update left of it is completed, and gives its mode, owner and extended attributes on.
+ * Of the options count `overwrite`, `level`, `limits` and `allocator`; what is in a folder is as
+ * durable as it was written. EXISTS when `path` exists and is not to be overwritten; BUSY when
+ * somebody updates either of them; ARG for a folder of no format, or one that is to replace a file
+ * or the other way about; IO for another file system. After a failure `from` is where it was. */
+CIP_API cip_status cip_publish(const char *from, const char *path, const cip_write_options *opts,
+                               cip_err *err);
 /** After the writer has ended. NULL is fine. */
 CIP_API void cip_memory_free(cip_memory *memory);
 

@@ -45,6 +45,7 @@ GOOD = {
     ("cip_verify", "path"): "x->in", ("cip_recover", "path"): "x->in",
     ("cip_recover_folder", "path"): "x->folder", ("cip_create", "path"): "x->out",
     ("cip_memory_load", "path"): "x->in", ("cip_memory_save", "path"): "x->out",
+    ("cip_publish", "from"): "fx_complete(x)", ("cip_publish", "path"): "x->out",
     ("cip_open_memory", "nbytes"): "x->nbytes", ("cip_memory_new", "bytes"): "x->bytes",
     ("cip_memory_new", "nbytes"): "x->nbytes", ("cip_export", "to"): '"csv"',
     ("cip_dtype_parse", "text"): '"float32"', ("cip_selection_parse", "text"): '"[1:2]"',

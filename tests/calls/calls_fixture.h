@@ -163,6 +163,20 @@ static inline cip_status fx_resize(void *user, uint64_t n, cip_err *err)
     return CIP_OK;
 }
 
+/* A complete file each time, whose place is free. */
+static inline const char *fx_complete(fixture *x)
+{
+    static char made[512];
+    cip_memory *m = NULL;
+    const cip_write_options over = { .size = sizeof over, .overwrite = true };
+    snprintf(made, sizeof made, "%.400s/made.asdf", x->folder);
+    unlink(x->out);
+    cip_memory_new(x->bytes, x->nbytes, &m, NULL);
+    fx_need(cip_memory_save(m, made, &over, NULL) == CIP_OK ? m : NULL, "complete file");
+    cip_memory_free(m);
+    return made;
+}
+
 static const cip_io_methods fx_reads = { CIP_IO_METHODS_INIT, .read_ranges = fx_ranges,
                                          .size = fx_size };
 static const cip_io_write_methods fx_writes = { CIP_IO_WRITE_METHODS_INIT, .name = "out.asdf",

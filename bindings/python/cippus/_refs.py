@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import io
 import itertools
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
+from . import _cippus
 from ._file import File, Finding, open
 
 INLINE = 64 << 10
@@ -54,7 +57,8 @@ def refs(
             opened.close()
     found: dict[str, Any] = json.loads(text)
     if out is not None and format == "json":
-        _write_whole(os.fspath(out), text, overwrite)
+        _free(os.fspath(out), overwrite)
+        _cippus.save(out, text, overwrite)
     elif out is not None:
         _write_folder(os.fspath(out), found["refs"], record_size, overwrite)
     return found
@@ -65,23 +69,46 @@ def _free(out: str, overwrite: bool) -> None:
         raise FileExistsError(17, "there is one already; overwrite=True replaces it", out)
 
 
-def _write_whole(out: str, text: bytes, overwrite: bool) -> None:
-    _free(out, overwrite)
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(out) or ".", delete=False) as beside:
-        try:
-            beside.write(text)
-            beside.flush()
-            os.fsync(beside.fileno())
-            os.replace(beside.name, out)
-        except BaseException:
-            os.unlink(beside.name)
-            raise
-
-
 def _keys(array: str, meta: dict[str, Any]) -> Iterator[str]:
     """The chunks of an array in the order of kerchunk's records."""
     counts = [math.ceil(n / c) for n, c in zip(meta["shape"], meta["chunks"])] or [1]
     return (f"{array}/" + ".".join(map(str, index)) for index in itertools.product(*map(range, counts)))
+
+
+def _check_former(out: str) -> None:
+    """All of a folder that is replaced goes: it must be one of these."""
+    if not os.path.lexists(out):
+        return
+    try:
+        with io.open(os.path.join(out, ".zmetadata"), "rb") as file:
+            found = json.load(file)
+        known = isinstance(found, dict) and {"metadata", "record_size"} <= found.keys()
+        known = known and all(_is_former(*row) for row in os.walk(out))
+    except (OSError, ValueError):
+        known = False
+    if not known or os.path.islink(out):
+        raise FileExistsError(17, "it is no folder of references, and is not replaced", out)
+
+
+def _is_former(folder: str, folders: list[str], files: list[str]) -> bool:
+    links = any(os.path.islink(os.path.join(folder, name)) for name in folders)
+    return not links and all(name == ".zmetadata" or re.fullmatch(r"refs\.\d+\.parq", name) for name in files)
+
+
+def _take_name(folder: str, out: str) -> None:
+    """A former one goes aside first, and away when the new one has its name."""
+    if not os.path.lexists(out):
+        os.rename(folder, out)
+        return
+    _check_former(out)
+    aside = tempfile.mkdtemp(dir=os.path.dirname(folder), prefix=".refs-")
+    os.rename(out, aside)
+    try:
+        os.rename(folder, out)
+    except BaseException:
+        os.rename(aside, out)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _write_folder(out: str, found: dict[str, Any], record_size: int, overwrite: bool) -> None:
@@ -91,6 +118,7 @@ def _write_folder(out: str, found: dict[str, Any], record_size: int, overwrite: 
     except ImportError as error:
         raise ImportError("references as parquet need pyarrow: pip install pyarrow") from error
     _free(out, overwrite)
+    _check_former(out)
     meta = {key: json.loads(text) for key, text in found.items() if key.rpartition("/")[2].startswith(".z")}
     folder = tempfile.mkdtemp(dir=os.path.dirname(out.rstrip("/")) or ".", prefix=".refs-")
     types = [("path", pyarrow.string()), ("offset", "int64"), ("size", "int64"), ("raw", pyarrow.binary())]
@@ -112,9 +140,7 @@ def _write_folder(out: str, found: dict[str, Any], record_size: int, overwrite: 
         with os.fdopen(os.open(os.path.join(folder, ".zmetadata"), os.O_CREAT | os.O_WRONLY, 0o666), "w") as file:
             json.dump({"metadata": meta, "record_size": record_size}, file)
         os.chmod(folder, 0o755)
-        if overwrite and os.path.exists(out):
-            shutil.rmtree(out) if os.path.isdir(out) else os.unlink(out)
-        os.rename(folder, out)
+        _take_name(folder, out)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

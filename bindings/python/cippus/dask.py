@@ -10,16 +10,17 @@ import math
 import os
 import shutil
 import socket
+import time
 import uuid
+import zlib
 from collections.abc import Mapping
 from typing import Any, Optional
 
 import numpy as np
 
-from . import _errors, _file
+from . import _cippus, _errors, _file
 from ._array import Array
 from ._reopen import opened, state_of
-from ._verbs import convert
 from ._write import create, packed
 
 try:
@@ -144,9 +145,9 @@ def _write_part(plan: _Plan, index: tuple[int, ...], block: Any) -> tuple[int, t
             f"block {index} of {plan.name!r}: expected shape {want} and dtype {plan.dtype}, found {data.shape} and {data.dtype}"
         )
     data = np.asarray(data, packed(data.dtype), order="C")
-    store = dict(plan.store) or {"format": "npy"}
+    store = {**(plan.store or {"format": "npy"}), "sync": False, "threads": 1}
     chunks = store.pop("chunks", None)
-    with create(plan.part(index), overwrite=True, sync=False, threads=1, **store) as w:
+    with create(plan.part(index), overwrite=True, **store) as w:
         w.put("data", data, chunks=chunks)
     return plan.number, index
 
@@ -220,10 +221,20 @@ class _Job:
     def _publish(self) -> None:
         with open(self._seal(), "w") as f:
             f.write(str(os.stat(self.made).st_ino))
-        _take_name(self.made, self.target, self.overwrite)
+        _cippus.publish(self.made, self.target, self.overwrite, self.options.get("sync", True))
 
     def clean(self, result: str) -> str:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """The folder goes; of a job that failed other tasks may still be at it, and find it gone."""
+        gone = f"{self.folder}-gone"
+        try:
+            os.rename(self.folder, gone)
+        except OSError:
+            gone = self.folder
+        for _ in range(20):
+            shutil.rmtree(gone, ignore_errors=True)
+            if not os.path.lexists(gone):
+                break
+            time.sleep(0.05)
         return result
 
     # --- before all that
@@ -248,7 +259,7 @@ class _Job:
 
     def _make(self, name: str, shape: tuple[int, ...], dtype: Any, chunks: Any) -> Optional[tuple[int, ...]]:
         """The file with an array that has nothing yet; the shape of its chunks, or None where it has none."""
-        with create(self.made, overwrite=True, **{**self.options, "sync": False}) as w:
+        with create(self.made, overwrite=True, **self.options) as w:
             w.declare(name, shape, dtype, **{**self.arrays, "chunks": chunks})
         with _file.open(self.made) as f:
             found: Optional[tuple[int, ...]] = f.array.chunks
@@ -286,65 +297,35 @@ def _exists(target: str) -> _errors.Error:
     return _errors._again(_errors.ExistsError, "it exists; overwrite=True replaces it", "", None, target)
 
 
-def _link(made: str, target: str) -> None:
-    try:
-        os.link(made, target)
-        os.unlink(made)
-    except FileExistsError:
-        raise _exists(target) from None
-    except OSError:  # a file system without links
-        if os.path.lexists(target):
-            raise _exists(target) from None
-        os.rename(made, target)
+def _owner() -> str:
+    """This process, as a part of a file's name."""
+    return f"{os.getpid()}-{zlib.crc32(socket.gethostname().encode()):08x}"
 
 
-def _take_name(made: str, target: str, overwrite: bool) -> None:
-    """In one step, and never over what must not go."""
-    if os.path.isdir(made):
-        if not os.path.lexists(target):
-            os.rename(made, target)
-        elif overwrite:
-            convert(made, target, overwrite=True)  # it changes places with what is there
-        else:
-            raise _exists(target)
-    elif overwrite:
-        if os.path.exists(target):
-            shutil.copymode(target, made)
-        os.replace(made, target)
-    else:
-        _link(made, target)
-    folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _alive(folder: str) -> bool:
-    """Whether the process that made a folder of parts may still be there; of another machine nobody knows."""
-    try:
-        with open(os.path.join(folder, "owner")) as f:
-            host, pid = f.read().split()
-        if host != socket.gethostname():
-            return True
-        os.kill(int(pid), 0)
-    except (FileNotFoundError, ProcessLookupError):
+def _is_left(name: str) -> bool:
+    """Whether the process that a folder of parts is named after is gone; of another machine nobody knows."""
+    number, _, machine = name.removesuffix("-gone").partition("-")[2].partition("-")
+    if not number.isdecimal() or machine != _owner().partition("-")[2]:
         return False
-    except (ValueError, OSError):
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
         pass
-    return True
+    return False
 
 
-def _new_folder(target: str) -> str:
-    """For the parts, beside the target; those that killed processes left go."""
+def _new_folder(target: str, owned: bool) -> str:
+    """For the parts, beside the target, under a name that says from the first moment whose it is; those that killed processes
+    left go. `owned` false: it is computed nobody knows when and where, so that it stays until then."""
     where, name = os.path.split(target)
+    begin = f".{name}{_MARK}"
     for old in os.listdir(where):
-        if old.startswith(f".{name}{_MARK}") and not _alive(os.path.join(where, old)):
+        if old.startswith(begin) and _is_left(old[len(begin) :]):
             shutil.rmtree(os.path.join(where, old), ignore_errors=True)
-    folder = os.path.join(where, f".{name}{_MARK}{uuid.uuid4().hex[:12]}")
+    folder = os.path.join(where, f"{begin}{uuid.uuid4().hex[:12]}" + (f"-{_owner()}" if owned else ""))
     os.mkdir(folder)
-    with open(os.path.join(folder, "owner"), "w") as f:
-        f.write(f"{socket.gethostname()} {os.getpid()}")
     return folder
 
 
@@ -386,7 +367,7 @@ def to_file(
         raise ValueError("there are no arrays")
     if os.path.lexists(target) and not overwrite:
         raise _exists(target)
-    job = _Job(target, _new_folder(target), overwrite)
+    job = _Job(target, _new_folder(target, compute), overwrite)
     job.tree = dict(tree or {})
     job.options = {"format": format, "options": options, **more}
     job.arrays = {"codec": codec, "chunks": chunks}

@@ -223,6 +223,8 @@ extern PyType_Spec cippy_slab_spec;
 PyObject *cippy_declare(PyObject *change, PyObject *args);
 
 /* --- py_verbs.c --- */
+PyObject *cippy_publish(PyObject *module, PyObject *args);
+PyObject *cippy_save(PyObject *module, PyObject *args);
 PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_verify(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs);

@@ -82,6 +82,55 @@ PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
     return (PyObject *)c;
 }
 
+/* save(path, bytes, overwrite): any bytes under a name, by one commit of the library */
+PyObject *cippy_save(PyObject *module, PyObject *args)
+{
+    PyObject *path;
+    Py_buffer bytes;
+    int overwrite;
+    cip_memory *memory = NULL;
+    cip_write_options o = { .size = sizeof o };
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "O&y*p", PyUnicode_FSConverter, &path, &bytes, &overwrite))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    o.overwrite = overwrite != 0;
+    Py_BEGIN_ALLOW_THREADS status = cip_memory_new(bytes.buf, (size_t)bytes.len, &memory, &err);
+    if (status == CIP_OK)
+        status = cip_memory_save(memory, name, &o, &err);
+    cip_memory_free(memory);
+    Py_END_ALLOW_THREADS PyObject *result =
+        status == CIP_OK ? Py_NewRef(Py_None)
+                         : cippy_fail(cippy_state_of(module), status, &err, path, true);
+    PyBuffer_Release(&bytes);
+    Py_DECREF(path);
+    return result;
+}
+
+/* publish(from, path, overwrite, sync): a complete file takes another name */
+PyObject *cippy_publish(PyObject *module, PyObject *args)
+{
+    PyObject *from, *path;
+    int overwrite, sync;
+    cip_write_options o = { .size = sizeof o };
+    cip_err err = CIP_ERR_INIT;
+    cip_status status;
+    if (!PyArg_ParseTuple(args, "O&O&pp", PyUnicode_FSConverter, &from, PyUnicode_FSConverter,
+                          &path, &overwrite, &sync))
+        return NULL;
+    const char *made = PyBytes_AsString(from), *name = PyBytes_AsString(path);
+    o.overwrite = overwrite != 0;
+    o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
+    Py_BEGIN_ALLOW_THREADS status = cip_publish(made, name, &o, &err);
+    Py_END_ALLOW_THREADS PyObject *result =
+        status == CIP_OK ? Py_NewRef(Py_None)
+                         : cippy_fail(cippy_state_of(module), status, &err, path, true);
+    Py_DECREF(from);
+    Py_DECREF(path);
+    return result;
+}
+
 /* edit(file): an update of an open file, which keeps it alive. */
 PyObject *cippy_edit(PyObject *module, PyObject *file)
 {

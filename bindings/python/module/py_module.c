@@ -254,6 +254,8 @@ static PyMethodDef methods[] = {
     { "codecs", module_codecs, METH_NOARGS, NULL },
     { "create", WITH_KEYWORDS(cippy_create), METH_VARARGS | METH_KEYWORDS, NULL },
     { "edit", cippy_edit, METH_O, NULL },
+    { "publish", cippy_publish, METH_VARARGS, NULL },
+    { "save", cippy_save, METH_VARARGS, NULL },
     { "convert", WITH_KEYWORDS(cippy_convert), METH_VARARGS | METH_KEYWORDS, NULL },
     { "verify", WITH_KEYWORDS(cippy_verify), METH_VARARGS | METH_KEYWORDS, NULL },
     { "repair", WITH_KEYWORDS(cippy_repair), METH_VARARGS | METH_KEYWORDS, NULL },

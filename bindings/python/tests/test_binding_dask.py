@@ -190,18 +190,63 @@ def test_links_and_modes_stay(tmp_path):
     assert cd.from_file(real).sum().compute() == 100
 
 
-def test_without_links(tmp_path, monkeypatch):
-    def link(a, b):
-        raise PermissionError("no links here")
+@pytest.mark.parametrize("extension", ["b2nd", "asdf", "bcolz"])
+def test_a_file_that_is_being_updated_is_not_replaced(tmp_path, extension):
+    path = tmp_path / f"x.{extension}"
+    cd.to_file(da.ones((10, 10), chunks=5), path)
+    with cippus.open(path, "r+") as f:
+        array = f.arrays["data"] if "data" in f.arrays else f.array
+        array[0, 0] = 7
+        with pytest.raises(cippus.BusyError):
+            cd.to_file(da.zeros((10, 10), chunks=5), path, overwrite=True)
+    assert cd.from_file(path, "data" if extension == "asdf" else "").max().compute() == 7
+    cd.to_file(da.zeros((10, 10), chunks=5), path, overwrite=True)
+    assert cd.from_file(path, "data" if extension == "asdf" else "").max().compute() == 0
+    assert os.listdir(tmp_path) == [path.name]
 
-    monkeypatch.setattr(os, "link", link)
+
+@pytest.mark.parametrize("extension", ["b2nd", "asdf"])
+def test_the_journal_of_another_file_is_in_the_way(tmp_path, extension):
+    """A new file beside it could not be read."""
+    path = tmp_path / f"x.{extension}"
+    journal = tmp_path / f".x.{extension}.cip-journal"
+    journal.write_bytes(b"of a file that is gone")
+    with pytest.raises(cippus.Error, match="in the way"):
+        cd.to_file(da.ones((10, 10), chunks=5), path)
+    assert os.listdir(tmp_path) == [journal.name]
+
+
+@pytest.mark.parametrize("extension", ["b2nd", "asdf"])
+def test_attributes_of_the_file_stay(tmp_path, extension):
+    path = tmp_path / f"x.{extension}"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    try:
+        os.setxattr(path, "user.note", b"mine")
+    except OSError:
+        pytest.skip("no extended attributes here")
+    cd.to_file(da.ones((10, 10), chunks=5), path, overwrite=True)
+    assert os.getxattr(path, "user.note") == b"mine" and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_formats_that_the_name_does_not_tell(tmp_path):
+    cd.to_file(da.ones((10, 10), chunks=5), tmp_path / "x.dat", format="blosc2", sync=False)
+    with cippus.open(tmp_path / "x.dat") as f:
+        assert f.format == "blosc2" and f.array[...].sum() == 100
+
+
+def test_folders_of_parts_that_are_just_made_stay(tmp_path):
+    young = [tmp_path / f".x.b2nd.cip-parts-{'0' * 12}{end}" for end in ("", f"-{os.getppid()}-{'0' * 8}", "-x-y", f"-{os.getpid()}")]
+    for folder in young:
+        folder.mkdir()
     cd.to_file(da.ones((10, 10), chunks=5), tmp_path / "x.b2nd")
-    assert cd.from_file(tmp_path / "x.b2nd").sum().compute() == 100
-    later = cd.to_file(da.ones(3), tmp_path / "y.b2nd", compute=False)
-    (tmp_path / "y.b2nd").write_bytes(b"mine")
-    with pytest.raises(FileExistsError):
-        later.compute(scheduler="sync")
-    assert (tmp_path / "y.b2nd").read_bytes() == b"mine"
+    assert sorted(os.listdir(tmp_path)) == sorted(["x.b2nd", *(f.name for f in young)])
+    path = tmp_path / "y.b2nd"
+    later = cd.to_file(da.ones((10, 10), chunks=5), path, compute=False)
+    cd.to_file(da.zeros((10, 10), chunks=5), path)
+    os.unlink(path)
+    later.compute()
+    assert cd.from_file(path).sum().compute() == 100
 
 
 @pytest.mark.parametrize("extension", ["b2nd", "asdf", "bcolz"])
@@ -228,14 +273,14 @@ def test_what_fails_leaves_nothing(tmp_path, extension):
 
 def test_the_last_task_done_twice(tmp_path):
     """As when its worker dies after the target was there."""
-    for name in "x.asdf", "x.b2nd":
+    for name in "x.asdf", "x.b2nd", "x.bcolz":
         path = tmp_path / name
-        job = cd._Job(str(path), cd._new_folder(str(path)), False)
+        job = cd._Job(str(path), cd._new_folder(str(path), True), False)
         job.options, job.arrays = {"format": None, "options": None}, {"codec": None, "chunks": None}
         (x,) = job.plan({"data": da.from_array(values((20, 20)), chunks=10)}, None)
         done = [cd._write_part(p, i, x.blocks[i].compute()) for p in job.plans for i in p.indices()]
-        with pytest.raises(ValueError, match="expected 4 blocks, found 3"):
-            job.assemble(done[:3])
+        with pytest.raises(ValueError, match=f"expected {len(done)} blocks, found {len(done) - 1}"):
+            job.assemble(done[:-1])
         assert job.assemble(done) == str(path)
         assert job.assemble(done) == str(path)
         job.clean("")

@@ -133,6 +133,40 @@ def test_outputs_are_whole_and_kerchunk_reads_them(tmp_path):
     assert same(group_of(renamed)["data"][...], whole)
 
 
+def test_replaced_outputs_keep_their_modes_and_new_ones_get_the_usual(tmp_path):
+    out = tmp_path / "a.json"
+    mask = os.umask(0o022)
+    try:
+        cippus.refs(SAMPLES / "cube.b2nd", out)
+        assert out.stat().st_mode & 0o777 == 0o644
+        out.chmod(0o600)
+        link = tmp_path / "link.json"
+        link.symlink_to(out.name)
+        cippus.refs(SAMPLES / "cube.b2nd", link, overwrite=True)
+        assert link.is_symlink() and out.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(mask)
+
+
+def test_parquet_replaces_nothing_but_folders_of_references(tmp_path):
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years")
+    (tmp_path / "file").write_text("years")
+    for path in out, tmp_path / "file":
+        with pytest.raises(FileExistsError, match="no folder of references"):
+            cippus.refs(SAMPLES / "cube.b2nd", path, format="parquet", overwrite=True)
+    (out / ".zmetadata").write_text('{"metadata": {}, "record_size": 1}')
+    with pytest.raises(FileExistsError):  # another file is among them
+        cippus.refs(SAMPLES / "cube.b2nd", out, format="parquet", overwrite=True)
+    assert (out / "thesis.txt").read_text() == "years" and (tmp_path / "file").read_text() == "years"
+    assert sorted(os.listdir(tmp_path)) == ["file", "mine"]
+    (out / "thesis.txt").unlink()
+    cippus.refs(SAMPLES / "cube.b2nd", out, format="parquet", overwrite=True)
+    assert sorted(os.listdir(out)) == [".zmetadata", "data"]
+
+
 @pytest.mark.parametrize("record_size", [3, 100])
 def test_parquet_is_read_as_json_is(tmp_path, record_size):
     pytest.importorskip("pyarrow")

@@ -22,6 +22,9 @@ typedef struct cip_replace cip_replace;
 cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
                           bool break_links, cip_replace **out, cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);
+/* A complete file at `from` (borrowed until cip_replace_end), in the same file system, becomes the
+ * new one, in place of what was written. If it does not take the place it goes back. */
+cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err);
 /* Applies the patch (may be NULL), syncs, takes its place, syncs the folder. Without
  * `overwrite`, BUSY when the name exists. */
 cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err);

@@ -17,7 +17,8 @@ struct cip_replace {
     cip_file_out file;
     cip_level level;
     bool break_links;
-    struct stat old; /* of what is replaced */
+    const cip_place *from; /* where the new file was complete already; NULL: it is written here */
+    struct stat old;       /* of what is replaced */
     bool has_old, placed;
 };
 
@@ -88,6 +89,23 @@ cip_out *cip_replace_out(cip_replace *r)
     return &r->file.out;
 }
 
+cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)
+{
+    cip_fresh made = r->fresh; /* its temporary name */
+    made.named = false;
+    made.slot = -1;
+    CIP_TRY(cip_store_open(from, from->name, O_RDWR, 0, &made.fd, err));
+    cip_fresh_end(&r->place, &r->fresh);
+    r->fresh = made;
+    r->file.fd = made.fd;
+    CIP_TRY(take_after_old(r, err));
+    cip_store_lock(made.fd, CIP_LOCK_WRITERS, false); /* so that `recover` leaves it alone */
+    CIP_TRY(cip_store_rename_to(from, from->name, &r->place, made.name, false, err));
+    r->fresh.named = true;
+    r->from = from;
+    return CIP_OK;
+}
+
 int cip_replace_descriptor(const cip_replace *r)
 {
     return r->fresh.fd;
@@ -135,6 +153,10 @@ void cip_replace_end(cip_replace *r)
 {
     if (r == NULL)
         return;
+    if (r->from != NULL && r->fresh.named &&
+        cip_store_rename_to(&r->place, r->fresh.name, r->from, r->from->name, false, NULL) ==
+            CIP_OK)
+        r->fresh.named = false;
     cip_fresh_end(&r->place, &r->fresh);
     cip_place_close(&r->place);
     cip_file_out_clear(&r->file);

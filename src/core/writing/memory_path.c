@@ -229,3 +229,19 @@ cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_writ
     cip_env_clear(&env);
     return st;
 }
+
+cip_status cip_publish(const char *from, const char *path, const cip_write_options *opts,
+                       cip_err *err)
+{
+    err = cip_err_enter(err);
+    cip_write_options o;
+    cip_env env;
+    CIP_TRY(cip_arg_given(from, "a file", err));
+    CIP_TRY(cip_arg_given(path, "a name for it", err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
+    const cip_output_how how = { .level = o.level, .overwrite = o.overwrite };
+    cip_status st = cip_output_publish(&env, from, path, &how, err);
+    cip_env_clear(&env);
+    return st;
+}

@@ -223,6 +223,44 @@ done:
     return cip_fail_in(err, st, "output");
 }
 
+static cip_status publish_file(cip_env *env, const cip_place *at, const char *path,
+                               const cip_output_how *how, cip_err *err)
+{
+    cip_output *o;
+    CIP_TRY(cip_output_begin(env, path, how->level, how->overwrite, &o, err));
+    cip_status st = cip_replace_take(((file_output *)o)->file, at, err);
+    if (st == CIP_OK)
+        st = cip_output_commit(o, NULL, err);
+    cip_output_end(o);
+    return st;
+}
+
+/* Nobody updates what is published, and no journal of its own stays behind. */
+static cip_status settle_new(cip_env *env, const char *from, cip_level level, bool *is_folder,
+                             cip_err *err)
+{
+    const cip_edit_options how = { .size = sizeof how, .level = level };
+    cip_commit *c;
+    CIP_TRY(cip_commit_begin(env, from, &how, &c, err));
+    *is_folder = c->folder;
+    cip_commit_end(c);
+    return CIP_OK;
+}
+
+cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
+                              const cip_output_how *how, cip_err *err)
+{
+    cip_place at;
+    bool is_folder = false;
+    CIP_TRY(cip_sized_value("the output's level", how->level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(settle_new(env, from, how->level, &is_folder, err));
+    CIP_TRY(cip_place_open(&env->mem, from, &at, err));
+    cip_status st = is_folder ? cip_output_publish_folder(env, &at, path, how, err)
+                              : publish_file(env, &at, path, how, err);
+    cip_place_close(&at);
+    return st;
+}
+
 /* The folder of a file, or of what a link leads to; `there`: the file exists. */
 static bool folder_of(const char *path, bool there, struct stat *out)
 {

@@ -70,6 +70,13 @@ static inline cip_status cip_output_begin_for(uint32_t caps, cip_env *env, const
         return cip_output_begin(env, path, level, overwrite, out, err);
     return cip_output_begin_folder(env, path, level, overwrite, cip_output_is_known, out, err);
 }
+/* The complete file, or folder of a format, at `from`, in the same file system, takes the name
+ * `path` by the commit of the output that it would be. On failure it stays what it is. */
+cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
+                              const cip_output_how *how, cip_err *err);
+/* The same of a folder; `at`: its place. */
+cip_status cip_output_publish_folder(cip_env *env, const cip_place *at, const char *path,
+                                     const cip_output_how *how, cip_err *err);
 /* Into a file of the caller's store, which is called in the commit alone. `target` is borrowed.
  * `changes`: what was written is changed afterwards; else it goes there at once, and what begins
  * writing is the commit's business. */

@@ -32,11 +32,12 @@ struct folder_output {
     cip_env *env;
     cip_level level;
     cip_out out;
-    cip_place place, in; /* where it will be; itself */
-    char name[40];       /* until then */
-    struct stat like;    /* of what is new in it */
-    cip_commit *old;     /* the folder that is replaced, locked, or NULL */
-    cip_arena arena;     /* names and members */
+    cip_place place, in;   /* where it will be; itself */
+    char name[40];         /* until then */
+    struct stat like;      /* of what is new in it */
+    cip_commit *old;       /* the folder that is replaced, locked, or NULL */
+    const cip_place *from; /* where it was complete already; NULL: it is written here */
+    cip_arena arena;       /* names and members */
     member **member;
     size_t n, cap, next; /* next: of `open`, to be closed */
     member *open[OPEN];
@@ -234,6 +235,9 @@ static void folder_end(cip_output *output)
         cip_file_out_clear(&o->member[i]->file);
         close(o->member[i]->file.fd); /* -1 is fine */
     }
+    if (o->from != NULL && o->name[0] != '\0' &&
+        cip_store_rename_to(&o->place, o->name, o->from, o->from->name, false, NULL) == CIP_OK)
+        o->name[0] = '\0';
     if (o->name[0] != '\0')
         cip_store_remove_tree(&o->place, o->name, NULL);
     cip_place_close(&o->in); /* and with it the lock */
@@ -295,10 +299,19 @@ static cip_status look_at_old(folder_output *o, const char *path, bool overwrite
 }
 
 /* Locked from the start, so that `recover` leaves it alone. */
+static cip_status open_new(folder_output *o, cip_err *err)
+{
+    char inside[48];
+    snprintf(inside, sizeof inside, "%s/.", o->name);
+    CIP_TRY(cip_place_beneath(&o->place, inside, &o->in, err));
+    if (fstat(o->in.dir, &o->like) != 0)
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the new folder");
+    cip_store_lock(o->in.dir, CIP_LOCK_WRITERS, false);
+    return CIP_OK;
+}
+
 static cip_status make(folder_output *o, cip_err *err)
 {
-    cip_place at = { .dir = -1 };
-    char inside[48];
     snprintf(o->name, sizeof o->name, CIP_FRESH_PREFIX "%016" PRIx64, cip_unique_number());
     cip_status st =
         cip_store_make_folder(&o->place, o->name, o->old != NULL ? &o->like : NULL, err);
@@ -306,13 +319,7 @@ static cip_status make(folder_output *o, cip_err *err)
         o->name[0] = '\0';
         return st;
     }
-    snprintf(inside, sizeof inside, "%s/.", o->name);
-    CIP_TRY(cip_place_beneath(&o->place, inside, &at, err));
-    o->in = at;
-    if (fstat(at.dir, &o->like) != 0)
-        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the new folder");
-    cip_store_lock(o->in.dir, CIP_LOCK_WRITERS, false);
-    return CIP_OK;
+    return open_new(o, err);
 }
 
 static cip_status begin(folder_output *o, const char *path, bool overwrite, cip_output_known *known,
@@ -361,4 +368,29 @@ cip_status cip_output_begin_folder(cip_env *env, const char *path, cip_level lev
     else
         folder_end(&o->o);
     return cip_fail_in(err, st, "output");
+}
+
+/* It takes the place of the new folder, which has the attributes that it is to have. */
+static cip_status take(folder_output *o, const cip_place *from, cip_err *err)
+{
+    const struct stat like = o->like;
+    cip_place_close(&o->in);
+    CIP_TRY(cip_store_remove_folder(&o->place, o->name, err));
+    CIP_TRY(cip_store_rename_to(from, from->name, &o->place, o->name, false, err));
+    o->from = from;
+    CIP_TRY(open_new(o, err));
+    return o->old != NULL ? cip_store_take_after(&o->env->mem, o->in.dir, -1, &like, err) : CIP_OK;
+}
+
+cip_status cip_output_publish_folder(cip_env *env, const cip_place *at, const char *path,
+                                     const cip_output_how *how, cip_err *err)
+{
+    cip_output *o;
+    CIP_TRY(cip_output_begin_folder(env, path, how->level, how->overwrite, cip_output_is_known, &o,
+                                    err));
+    cip_status st = cip_fail_in(err, take((folder_output *)o, at, err), "output");
+    if (st == CIP_OK)
+        st = cip_output_commit(o, NULL, err);
+    cip_output_end(o);
+    return st;
 }

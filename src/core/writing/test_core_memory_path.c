@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Trees of files that are loaded into memory, changed there by the calls that change them on disk,
- * and saved. Crashes while they are saved are tests/fault's. */
+ * and saved; complete ones that take another name. Crashes while they are saved are tests/fault's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,17 @@
 static const char *at(const char *name)
 {
     return scratch_path(&s, name);
+}
+
+/* An array, of a format without options of its own. */
+static void make_any(const char *name, const char *format)
+{
+    const int32_t v[] = { 1, 2, 3 };
+    const int64_t shape[] = { 3 };
+    cip_writer *w;
+    OK(cip_create(at(name), CIP_WRITE_OPTIONS(.format = format), &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
+    OK(cip_writer_commit(w, err));
 }
 
 /* 60 rows of two columns, 10 a chunk: records in superchunks, or a table of the old programs. */
@@ -239,6 +251,58 @@ static void failing_allocations_leave_nothing(void **state)
     }
 }
 
+/* `to` has the bytes of `was`, which another folder keeps, and `from` is gone. */
+static void expect_taken(const char *from, const char *was, const char *to)
+{
+    expect_same(was, to);
+    assert_int_equal(access(at(from), F_OK), -1);
+}
+
+static void a_complete_one_takes_a_name(void **state)
+{
+    static const char *const format[] = { "bcolz", "asdf" };
+    (void)state;
+    assert_int_equal(mkdir(at("in"), 0777), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const cip_write_options over = { .size = sizeof over, .overwrite = true };
+        struct stat old, now;
+        cip_edit *e;
+        char to[16], in[16], kept[16];
+        snprintf(to, sizeof to, "x%zu", i);
+        snprintf(in, sizeof in, "in/x%zu", i);
+        snprintf(kept, sizeof kept, "kept%zu", i);
+        make_any(in, format[i]);
+        make_any(kept, format[i]);
+        OK(cip_publish(at(in), at(to), NULL, err));
+        expect_taken(in, kept, to);
+        make_any(in, format[i]);
+        FAILS(CIP_ERR_EXISTS, "exists", cip_publish(at(in), at(to), NULL, err));
+        FAILS(CIP_ERR_NOT_FOUND, "", cip_publish(at("none"), at(to), &over, err));
+        expect_same(kept, in);
+        OK(cip_edit_open(at(to), NULL, &e, err));
+        FAILS(CIP_ERR_BUSY, "another writer", cip_publish(at(in), at(to), &over, err));
+        cip_edit_abort(e);
+        OK(cip_edit_open(at(in), NULL, &e, err));
+        FAILS(CIP_ERR_BUSY, "another writer", cip_publish(at(in), at(to), &over, err));
+        cip_edit_abort(e);
+        expect_same(kept, in);
+        assert_int_equal(chmod(at(to), i == 0 ? 0750 : 0640), 0);
+        assert_int_equal(stat(at(to), &old), 0);
+        OK(cip_publish(at(in), at(to), &over, err));
+        expect_taken(in, kept, to);
+        assert_int_equal(stat(at(to), &now), 0);
+        assert_int_equal(now.st_mode, old.st_mode);
+        assert_int_not_equal(now.st_ino, old.st_ino);
+    }
+    /* a file and a folder do not replace each other, and are where they were */
+    const cip_write_options over = { .size = sizeof over, .overwrite = true };
+    FAILS(CIP_ERR_ARG, "no folder", cip_publish(at("x0"), at("x1"), &over, err));
+    FAILS(CIP_ERR_ARG, "no regular file", cip_publish(at("x1"), at("x0"), &over, err));
+    expect_same("kept0", "x0");
+    expect_same("kept1", "x1");
+    assert_int_equal(rmdir(at("in")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +311,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_all_within_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(a_place_that_is_taken_is_kept, start, stop),
         cmocka_unit_test_setup_teardown(failing_allocations_leave_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(a_complete_one_takes_a_name, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

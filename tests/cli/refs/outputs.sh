@@ -5,6 +5,8 @@ cippus refs cube.b2nd out.json && ls -l out.json | cut -c1-10
 cippus refs --url - cube.b2nd out.json || echo "exit $?"
 grep -c '"-"' out.json || true
 cippus refs --url - --overwrite cube.b2nd out.json && grep -c '"-", ' out.json
+chmod 600 out.json
+cippus refs --overwrite cube.b2nd out.json && ls -l out.json | cut -c1-10
 cippus refs cube.b2nd none/out.json || echo "exit $?"
 cippus refs cube.b2nd | grep -c "\"$(pwd -P)/cube.b2nd\", "
 cippus refs - < cube.b2nd || echo "exit $?"
