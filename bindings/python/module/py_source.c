@@ -78,48 +78,71 @@ static cip_status failed(const source *s, cip_err *err)
     return cippy_call_failed(&s->file->source, "reading", err);
 }
 
-static bool add_range(PyObject *list, const cip_range *range)
+enum { AT_ONCE = 64 << 20 }; /* bytes that one call of read_ranges() is asked for, at most */
+
+/* A view of n bytes of Python's own: whoever keeps it, or a slice of it, keeps no memory of the
+ * library's. */
+static bool add_range(PyObject *kept, PyObject *given, uint64_t offset, size_t n)
 {
-    PyObject *view = PyMemoryView_FromMemory(range->dst, (Py_ssize_t)range->nbytes, PyBUF_WRITE);
-    PyObject *pair =
-        view != NULL ? Py_BuildValue("KN", (unsigned long long)range->offset, view) : NULL;
-    const bool added = pair != NULL && PyList_Append(list, pair) == 0;
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)n);
+    PyObject *view = bytes != NULL ? PyMemoryView_FromObject(bytes) : NULL;
+    PyObject *pair = view != NULL ? Py_BuildValue("KN", (unsigned long long)offset, view) : NULL;
+    const bool added =
+        pair != NULL && PyList_Append(given, pair) == 0 && PyList_Append(kept, bytes) == 0;
     Py_XDECREF(pair);
+    Py_XDECREF(bytes);
     return added;
 }
 
-/* Whoever kept a memoryview must not reach the memory any more. An exception stays set. */
-static void release_views(PyObject *list)
+static bool copy_out(PyObject *bytes, uint8_t *dst, size_t n)
 {
-    PyObject *error[3];
-    PyErr_Fetch(&error[0], &error[1], &error[2]);
-    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
-        PyObject *view = PyTuple_GetItem(PyList_GetItem(list, i), 1);
-        PyObject *done = PyObject_CallMethod(view, "release", NULL);
-        if (done == NULL)
-            PyErr_Clear();
-        Py_XDECREF(done);
+    if ((size_t)PyByteArray_Size(bytes) != n) {
+        PyErr_SetString(PyExc_BufferError, "the source made the buffer another size");
+        return false;
     }
-    PyErr_Restore(error[0], error[1], error[2]);
+    if (n != 0)
+        memcpy(dst, PyByteArray_AsString(bytes), n);
+    return true;
+}
+
+/* As much as one call may ask for, from byte *at of range *i on, which move on. */
+static bool read_some(const source *s, const cip_range *range, size_t nrange, size_t *i, size_t *at)
+{
+    PyObject *kept = PyList_New(0), *given = PyList_New(0), *result = NULL;
+    size_t left = AT_ONCE, n = 0, first = *i, done = *at;
+    bool whole = kept != NULL && given != NULL;
+    for (; whole && *i < nrange && left != 0; left -= n) {
+        n = range[*i].nbytes - *at < left ? range[*i].nbytes - *at : left;
+        whole = add_range(kept, given, range[*i].offset + *at, n);
+        *at += n;
+        if (*at == range[*i].nbytes) {
+            ++*i;
+            *at = 0;
+        }
+    }
+    if (whole)
+        result = PyObject_CallMethod(s->from, "read_ranges", "O", given);
+    whole = result != NULL;
+    for (Py_ssize_t k = 0; whole && k < PyList_Size(kept); k++, first++, done = 0) {
+        const bool last = first == *i;
+        n = last ? *at - done : range[first].nbytes - done;
+        whole = copy_out(PyList_GetItem(kept, k), (uint8_t *)range[first].dst + done, n);
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(given);
+    Py_XDECREF(kept);
+    return whole;
 }
 
 static cip_status read_ranges(void *user, const cip_range *range, size_t nrange, cip_err *err)
 {
     const source *s = user;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = PyList_New(0), *result = NULL;
-    bool whole = list != NULL;
-    for (size_t i = 0; whole && i < nrange; i++)
-        whole = add_range(list, &range[i]);
-    /* the list is ours: what is given away is a copy of it */
-    PyObject *given = whole ? PyList_GetSlice(list, 0, PyList_Size(list)) : NULL;
-    if (given != NULL)
-        result = PyObject_CallMethod(s->from, "read_ranges", "N", given);
-    if (list != NULL)
-        release_views(list);
-    const cip_status status = result != NULL ? CIP_OK : failed(s, err);
-    Py_XDECREF(result);
-    Py_XDECREF(list);
+    size_t i = 0, at = 0;
+    bool whole = true;
+    while (whole && i < nrange)
+        whole = read_some(s, range, nrange, &i, &at);
+    const cip_status status = whole ? CIP_OK : failed(s, err);
     PyGILState_Release(gil);
     return status;
 }

@@ -255,6 +255,42 @@ def test_bytes_and_file_likes_are_read_as_paths_are(sample):
             np.testing.assert_array_equal(f["counts"][3:9, ::5], sample("night.asdf")["counts"][3:9, ::5])
 
 
+def test_what_a_source_keeps_of_its_buffers_is_its_own(sample, monkeypatch):
+    kept = []
+    read_ranges = cippus._fs.Reader.read_ranges
+
+    def keeping(self, ranges):
+        read_ranges(self, ranges)
+        kept.extend((at, np.frombuffer(into, "u1"), into[:]) for at, into in ranges)
+
+    monkeypatch.setattr(cippus._fs.Reader, "read_ranges", keeping)
+    with open(sample("night.asdf").path, "rb") as raw:
+        data = raw.read()
+    with cippus.open(io.BytesIO(data)) as f:
+        for name in ("image", "counts", "spectrum"):
+            np.testing.assert_array_equal(f[name][...], sample("night.asdf")[name][...])
+    assert len(kept) > 3
+    for at, numbers, view in kept:
+        assert numbers.tobytes() == bytes(view) == data[at : at + len(view)]
+
+
+def test_large_reads_are_asked_for_in_parts(monkeypatch):
+    asked = []
+    read_ranges = cippus._fs.Reader.read_ranges
+
+    def counting(self, ranges):
+        asked.append(sum(len(into) for _, into in ranges))
+        read_ranges(self, ranges)
+
+    data = io.BytesIO()
+    np.save(data, np.arange(20 << 20, dtype="i4"))
+    monkeypatch.setattr(cippus._fs.Reader, "read_ranges", counting)
+    with cippus.open(data) as f:
+        found = f.array[...]
+    np.testing.assert_array_equal(found, np.arange(20 << 20, dtype="i4"))
+    assert max(asked) <= 64 << 20 and sum(asked) >= 80 << 20
+
+
 def test_an_exception_of_a_file_like_comes_out(sample):
     class Broken(io.BytesIO):
         broken = False
