@@ -122,6 +122,17 @@ CIP_API cip_status cip_edit_write_array(cip_edit *e, const char *path, const cha
  * as the file stays as it is until the commit. Nothing changes; a failure is no failed change. */
 CIP_API cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *args,
                                  cip_err *err);
+/** The array at `path` as the changes so far have it, for cip_array_shape, cip_read_into and their
+ * like; also one that cip_edit_put added, in formats whose tree describes arrays. Borrowed until
+ * the edit ends; it has to be asked for again after each change. NOT_FOUND where this update
+ * removed or replaced it; UNSUPPORTED where it does not say what became of it before the commit
+ * (it was moved, columns of it came or went). Nothing changes; a failure is no failed change. */
+CIP_API cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array,
+                                  cip_err *err);
+/** The root of the tree with the changes so far, borrowed until the next one; NULL in a file
+ * without a tree. What it says of the shape and place of arrays may be of before (cip_edit_array
+ * knows). */
+CIP_API cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
 /** Adds an array where `path` names nothing, as cip_put does in a new file; parents are made.
  * Nothing else of the file moves: its data come behind the last block, or into new files of the
  * folder: in a table or in records of BLZ or bcolz it is a column, with as many rows as the others.

@@ -17,6 +17,7 @@
 struct cip_addition {
     struct cip_addition *next;
     char *path;
+    const char *place;  /* of what came, in one spelling */
     cip_io *data;       /* the temporary file; NULL: all goes to the update's own store */
     cip_writer *writer; /* NULL: it is complete */
     cip_file *file;     /* it, open for the format, which reads it until the commit */
@@ -103,6 +104,13 @@ static cip_status begin(cip_edit *e, const char *path, const cip_array_options *
     return adds(e) && e->added != NULL ? CIP_OK : new_addition(e, path, version, out, err);
 }
 
+static cip_status note_it(cip_edit *e, struct cip_addition *x, const char *path, cip_err *err)
+{
+    CIP_TRY(cip_edit_note(e, path, CIP_EDIT_PUT, err));
+    x->place = e->places->path;
+    return CIP_OK;
+}
+
 /* The array's name in what the addition writes. */
 static const char *name_in(const struct cip_addition *x, const char *path)
 {
@@ -137,9 +145,11 @@ static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int
                       cip_err *err)
 {
     struct cip_addition *x;
+    cip_edit_place *const before = e->places;
     CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err));
-    return complete(e, x, err);
+    CIP_TRY(note_it(e, x, path, err));
+    cip_status st = cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err);
+    return cip_edit_did(e, before, st == CIP_OK ? complete(e, x, err) : st);
 }
 
 cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -154,9 +164,11 @@ static cip_status put_array(cip_edit *e, const char *path, const cip_array *from
                             const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
     struct cip_addition *x;
+    cip_edit_place *const before = e->places;
     CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(cip_put_array(x->writer, name_in(x, path), from, args, opts, err));
-    return complete(e, x, err);
+    CIP_TRY(note_it(e, x, path, err));
+    cip_status st = cip_put_array(x->writer, name_in(x, path), from, args, opts, err);
+    return cip_edit_did(e, before, st == CIP_OK ? complete(e, x, err) : st);
 }
 
 cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
@@ -173,8 +185,11 @@ static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype,
                           cip_err *err)
 {
     struct cip_addition *x;
+    cip_edit_place *const before = e->places;
     CIP_TRY(begin(e, path, opts, &x, err));
-    return cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err);
+    CIP_TRY(note_it(e, x, path, err));
+    return cip_edit_did(
+        e, before, cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err));
 }
 
 cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -200,6 +215,15 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
             return CIP_OK;
         CIP_TRY(name_it(complete(e, first, err), first->path, err));
     }
+}
+
+cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **name)
+{
+    const struct cip_addition *x = e->added;
+    while (x != NULL && (x->file == NULL || strcmp(x->place, path) != 0))
+        x = x->next;
+    *name = NAME;
+    return x != NULL ? x->file : NULL;
 }
 
 void cip_edit_added_end(cip_edit *e)

@@ -54,6 +54,7 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array's fields lie in columns, and it has no chunks of its own");
     CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
+    e->linear = e->linear || f->bytes != NULL;
     if (f->bytes != NULL)
         return CIP_OK;
     x = chunks_of(e, a);

@@ -226,6 +226,7 @@ static cip_status plan_target(cip_edit *e, const char *path, const char *selecti
     const cip_array *a = cip_find_field(e->file, path, &args.field, &why);
     if (a == NULL)
         return cip_err_give(err, &why, (cip_status)why.code);
+    CIP_TRY(cip_edit_still(e, path, a, err));
     a = cip_edit_now(e, a);
     CIP_TRY(cip_array_state(a, err));
     return cip_read_plan_make(a, &args, as, out, err);
@@ -343,6 +344,7 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, c
     cip_err why = CIP_ERR_INIT;
     *out = cip_find(e->file, path, &why);
     if (*out != NULL) {
+        CIP_TRY(cip_edit_still(e, path, *out, err));
         *out = cip_edit_now(e, *out);
         return cip_array_state(*out, err);
     }

@@ -20,6 +20,28 @@ typedef struct cip_edit_shape_of {
     int64_t shape[CIP_MAX_NDIM];
 } cip_edit_shape_of;
 
+/* What an update did at a path: an array there is no longer what the file has. */
+typedef enum cip_edit_deed {
+    CIP_EDIT_SET,  /* a value in its place */
+    CIP_EDIT_PUT,  /* an array that comes */
+    CIP_EDIT_GONE, /* removed */
+    CIP_EDIT_LEFT, /* moved away */
+    CIP_EDIT_MOVED /* moved to it */
+} cip_edit_deed;
+
+typedef struct cip_edit_place {
+    struct cip_edit_place *next; /* the one before it */
+    const char *path;            /* with each step in one spelling */
+    cip_edit_deed deed;
+} cip_edit_place;
+
+/* An array as it was last looked at. */
+typedef struct cip_edit_seen {
+    struct cip_edit_seen *next;
+    const cip_array *of;
+    cip_array seen;
+} cip_edit_seen;
+
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
     cip_commit *commit;
@@ -35,10 +57,13 @@ struct cip_edit {
     cip_edit_shape_of *shapes;
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
-    int big;                          /* order of elements in memory, or -1: the machine's */
-    bool packed;                      /* defrag was asked for */
-    bool finished;                    /* rev is made */
-    cip_status st;                    /* of the first change that failed: no commit then */
+    cip_edit_place *places;           /* where something came or went, last one first */
+    cip_edit_seen *seen;
+    bool linear;   /* elements in linear bytes may have changed */
+    int big;       /* order of elements in memory, or -1: the machine's */
+    bool packed;   /* defrag was asked for */
+    bool finished; /* rev is made */
+    cip_status st; /* of the first change that failed: no commit then */
     cip_err why;
 };
 
@@ -119,6 +144,23 @@ cip_out *cip_edit_out(cip_edit *e);
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */
 void cip_edit_added_end(cip_edit *e);
+
+/* The file in which the array that came to `path` can be read, and its path there; NULL: none. */
+cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **name);
+
+/* --- edit_read.c */
+
+/* The array as it is by now; one in linear bytes in *seen. */
+cip_status cip_edit_array_now(cip_edit *e, const cip_array *a, cip_array *seen,
+                              const cip_array **out, cip_err *err);
+
+/* --- edit_look.c: what the update has made of arrays and the tree */
+
+/* Notes what is about to be done at a path; cip_edit_did takes it back where it failed. */
+cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_err *err);
+cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st);
+/* That the array, which was found at `path`, is still the file's: NOT_FOUND, UNSUPPORTED. */
+cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err);
 
 /* Rows of an axis of an array of v's shape in nbytes of elements of itemsize bytes each; ARG for an
  * axis that there is not, RANGE when they are not whole. */

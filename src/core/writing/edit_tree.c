@@ -11,7 +11,9 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(cip_given_make(value, &m, &n, err));
-    return e->ops->set(e->state, path, n, err);
+    cip_edit_place *const before = e->places;
+    CIP_TRY(cip_edit_note(e, path, CIP_EDIT_SET, err));
+    return cip_edit_did(e, before, e->ops->set(e->state, path, n, err));
 }
 
 static cip_status change(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
@@ -70,7 +72,9 @@ static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
     CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing a value", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    return e->ops->remove(e->state, path, err);
+    cip_edit_place *const before = e->places;
+    CIP_TRY(cip_edit_note(e, path, CIP_EDIT_GONE, err));
+    return cip_edit_did(e, before, e->ops->remove(e->state, path, err));
 }
 
 cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
@@ -84,7 +88,10 @@ static cip_status move_node(cip_edit *e, const char *from, const char *to, bool 
     CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving a value", err));
     if (from == NULL || to == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
-    return e->ops->move(e->state, from, to, replace, err);
+    cip_edit_place *const before = e->places;
+    CIP_TRY(cip_edit_note(e, from, CIP_EDIT_LEFT, err));
+    CIP_TRY(cip_edit_did(e, before, cip_edit_note(e, to, CIP_EDIT_MOVED, err)));
+    return cip_edit_did(e, before, e->ops->move(e->state, from, to, replace, err));
 }
 
 cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
@@ -115,7 +122,10 @@ static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip
     if (nbytes > PTRDIFF_MAX)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a text, found more bytes than there can be");
-    return e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err);
+    cip_edit_place *const before = e->places;
+    CIP_TRY(cip_edit_note(e, "", CIP_EDIT_MOVED, err));
+    return cip_edit_did(
+        e, before, e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err));
 }
 
 cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)

@@ -40,6 +40,7 @@ const cip_array_store cip_asdf_store = {
     .set = cip_asdf_update_set,
     .remove = cip_asdf_update_remove,
     .move = cip_asdf_update_move,
+    .tree_now = cip_asdf_update_tree_now,
     .text = cip_asdf_update_get_text,
     .set_text = cip_asdf_update_set_text,
     .history = cip_asdf_update_history,

@@ -82,6 +82,7 @@ cip_status cip_b2_update_drop_files(const cip_b2_update *u, cip_revision *r, cip
 
 cip_status cip_b2_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
                               cip_err *err);
 /* Values that became others as they are stored; before the metalayers are written. */

@@ -246,6 +246,14 @@ cip_status cip_b2_update_set(void *state, const char *path, const cip_node *valu
     return CIP_OK;
 }
 
+cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *err)
+{
+    const cip_b2_update *u = state;
+    (void)err;
+    *root = u->meta_changed || u->vlmeta_changed ? u->tree.root : u->l->tree;
+    return CIP_OK;
+}
+
 /* --- what goes -------------------------------------------------------------------------------- */
 
 /* All of a list. */

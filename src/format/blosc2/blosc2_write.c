@@ -366,6 +366,7 @@ const cip_array_store cip_b2_store = {
     .set = cip_b2_update_set,
     .remove = cip_b2_update_remove,
     .move = cip_b2_update_move,
+    .tree_now = cip_b2_update_tree_now,
     .defrag = cip_b2_update_defrag,
     .form = cip_b2_update_form,
     .chunks = cip_b2_update_chunks,

@@ -154,6 +154,14 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
     return cip_build_set(&u->tree, to, node, err);
 }
 
+cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err)
+{
+    const cip_blz_update *u = state;
+    (void)err;
+    *root = u->tree.root;
+    return CIP_OK;
+}
+
 static cip_status put_text(cip_blz_update *u, cip_revision *r, const char *path, cip_bytes text,
                            cip_err *err)
 {

@@ -67,6 +67,7 @@ typedef struct cip_blz_update {
 cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
                                cip_err *err);
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,

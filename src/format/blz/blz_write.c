@@ -179,6 +179,7 @@ const cip_array_store cip_blz_store = {
     .set = cip_blz_update_set,
     .remove = cip_blz_update_remove,
     .move = cip_blz_update_move,
+    .tree_now = cip_blz_update_tree_now,
     .form = cip_blz_update_form,
     .chunks = cip_blz_update_chunks,
     .finish = finish,

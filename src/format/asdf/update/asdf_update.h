@@ -122,6 +122,7 @@ cip_status cip_asdf_update_take(void *u, const char *path, const cip_layout *fro
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */
 
+cip_status cip_asdf_update_tree_now(void *u, const cip_node **root, cip_err *err);
 cip_status cip_asdf_update_get_text(void *u, cip_bytes *out, cip_err *err);
 cip_status cip_asdf_update_set_text(void *u, cip_bytes text, cip_err *err);
 

@@ -105,6 +105,18 @@ static bool is_untouched(const asdf_update *u)
     return u->inlines == NULL;
 }
 
+cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)
+{
+    asdf_update *u = state;
+    cip_yaml_edit *e;
+    *root = u->l->tree;
+    if (!u->tree_changed)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    *root = cip_yaml_edit_root(e);
+    return CIP_OK;
+}
+
 cip_status cip_asdf_update_get_text(void *state, cip_bytes *out, cip_err *err)
 {
     asdf_update *u = state;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays and the tree as an update has made them so far. An array is found by its path in the file
+ * as it was, so the paths are kept at which the update put, moved, removed or set something: what
+ * lies at one of them, or below, is no longer what the file has there. */
+#include "core/writing/edit_impl.h"
+
+#include <string.h>
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+/* The path with each step in one spelling: without double quotes and escapes that it does not need.
+ */
+static cip_status one_spelling(cip_env *env, cip_arena *a, const char *path, char **out,
+                               cip_err *err)
+{
+    cip_buf text = { .mem = &env->mem };
+    cip_bytes *step;
+    size_t n;
+    cip_status st = cip_path_split(a, strcmp(path, ".") == 0 ? "" : path, &step, &n, err);
+    for (size_t i = 0; i < n && st == CIP_OK; i++) {
+        cip_bytes s = step[i];
+        if (s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"')
+            s = (cip_bytes){ s.ptr + 1, s.len - 2 };
+        st = cip_path_add(&text, s, err);
+    }
+    if (st == CIP_OK)
+        st = cip_arena_copy(a, text.ptr, text.len, out, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* Whether `path` is that place or lies below it. */
+static bool is_within(const char *path, const char *place)
+{
+    const size_t n = strlen(place);
+    return n == 0 || (strncmp(path, place, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+/* What goes from a list moves the items behind it, so all of the list counts as changed. */
+static void take_list(cip_edit *e, char *path)
+{
+    const cip_node *root;
+    char *last = strrchr(path, '/');
+    if (last == NULL || cip_edit_tree(e, &root, NULL) != CIP_OK)
+        return;
+    *last = '\0';
+    if (cip_node_kind(cip_tree_get(root, path, NULL)) != CIP_NODE_SEQ)
+        *last = '/';
+}
+
+/* Whether a value set at `path` could take the place of an array: of one that the file has there or
+ * below, or of one that this update brought. */
+static bool may_cover(const cip_edit *e, const char *path)
+{
+    const cip_node *was = cip_tree_get(e->file->layout->tree, path, NULL);
+    return e->places != NULL || cip_node_kind(was) == CIP_NODE_MAP ||
+           cip_node_kind(was) == CIP_NODE_SEQ;
+}
+
+cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_err *err)
+{
+    cip_edit_place *x;
+    char *text;
+    if (path == NULL || (deed == CIP_EDIT_SET && !may_cover(e, path)))
+        return CIP_OK;
+    CIP_TRY(one_spelling(&e->file->env, &e->arena, path, &text, err));
+    CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+    if (deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT)
+        take_list(e, text);
+    *x = (cip_edit_place){ e->places, text, deed };
+    e->places = x;
+    return CIP_OK;
+}
+
+cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st)
+{
+    if (st != CIP_OK)
+        e->places = before;
+    return st;
+}
+
+/* The last deed that reached `path`, or NULL. */
+static const cip_edit_place *reached(const cip_edit *e, const char *path)
+{
+    const cip_edit_place *x = e->places;
+    while (x != NULL && !is_within(path, x->path))
+        x = x->next;
+    return x;
+}
+
+/* Whether columns of the records came, went or moved. */
+static bool fields_changed(const cip_edit *e, const cip_array *a, const char *path)
+{
+    if (a->dtype == NULL || a->dtype->nfield == 0)
+        return false;
+    for (const cip_edit_place *x = e->places; x != NULL; x = x->next) {
+        const bool below = is_within(x->path, path) && strcmp(x->path, path) != 0;
+        if (!below || x->deed == CIP_EDIT_SET)
+            continue;
+        if (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED ||
+            cip_tree_get(e->file->layout->tree, x->path, NULL) == NULL)
+            return true;
+    }
+    return false;
+}
+
+static cip_status not_the_files(const cip_edit_place *x, const char *path, cip_err *err)
+{
+    if (x->deed == CIP_EDIT_PUT)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the array at '%.100s' comes with this update; commit it first", path);
+    if (x->deed == CIP_EDIT_MOVED || x->deed == CIP_EDIT_LEFT)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "what is at '%.100s' was moved in this update; commit it first", path);
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                    "the array at '%.100s' was removed or replaced in this update", path);
+}
+
+/* An array that the tree does not describe is replaced by no value of it. */
+static bool counts(const cip_edit_place *x, const cip_array *a)
+{
+    return x != NULL && (x->deed != CIP_EDIT_SET || a->node != NULL || a->path[0] != '\0');
+}
+
+cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err)
+{
+    cip_arena mem = { .mem = &e->file->env.mem };
+    char *asked, *own;
+    cip_status st = CIP_OK;
+    if (e->places == NULL)
+        return CIP_OK;
+    CIP_GO(one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err));
+    CIP_GO(one_spelling(&e->file->env, &mem, a->path, &own, err));
+    const cip_edit_place *x = asked[0] != '\0' ? reached(e, asked) : NULL;
+    x = counts(x, a) ? x : reached(e, own);
+    if (counts(x, a))
+        st = not_the_files(x, a->path, err);
+    else if (fields_changed(e, a, own))
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "fields of the records came or went in this update; commit it first");
+done:
+    cip_arena_clear(&mem);
+    return st;
+}
+
+/* --- arrays and the tree ---------------------------------------------------------------------- */
+
+/* An array that this update brought, where it can be read. *out NULL: there is none. */
+static cip_status find_added(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+{
+    cip_arena mem = { .mem = &e->file->env.mem };
+    const char *name;
+    char *asked;
+    cip_status st;
+    *out = NULL;
+    if (e->added == NULL || path == NULL)
+        return CIP_OK;
+    CIP_GO(one_spelling(&e->file->env, &mem, path, &asked, err));
+    const cip_edit_place *x = reached(e, asked);
+    cip_file *f = x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, asked) == 0
+                      ? cip_edit_added_file(e, x->path, &name)
+                      : NULL;
+    *out = f != NULL ? cip_find(f, name, NULL) : NULL;
+done:
+    cip_arena_clear(&mem);
+    return st;
+}
+
+/* A place of its own for what is seen of it, so that others that are looked at leave it alone. */
+static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_seen **out, cip_err *err)
+{
+    cip_edit_seen *x = e->seen;
+    while (x != NULL && x->of != a)
+        x = x->next;
+    if (x == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
+        *x = (cip_edit_seen){ e->seen, a, *a };
+        e->seen = x;
+    }
+    *out = x;
+    return CIP_OK;
+}
+
+static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    cip_edit_seen *x;
+    const cip_array *now;
+    CIP_TRY(find_added(e, path, out, err));
+    if (*out != NULL)
+        return CIP_OK;
+    const cip_array *a = cip_find(e->file, path, &why);
+    if (a == NULL)
+        return cip_err_give(err, &why, (cip_status)why.code);
+    CIP_TRY(cip_edit_still(e, path, a, err));
+    CIP_TRY(place_for(e, a, &x, err));
+    CIP_TRY(cip_fail_in(err, cip_edit_array_now(e, a, &x->seen, &now, err), "%s", a->path));
+    if (now != &x->seen)
+        x->seen = *now;
+    *out = &x->seen;
+    return CIP_OK;
+}
+
+cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(array, "a place for the array", err));
+    *array = NULL;
+    return find(e, path, array, err);
+}
+
+cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
+    CIP_TRY(cip_arg_given(root, "a place for the root", err));
+    *root = e->file->layout->tree;
+    return e->ops->tree_now != NULL ? e->ops->tree_now(e->state, root, err) : CIP_OK;
+}

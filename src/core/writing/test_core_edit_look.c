@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Arrays and the tree as an update has made them so far. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/writing/edit_testing.h"
+#include "support/own_folder.h"
+
+static cip_edit *begin(const char *path)
+{
+    cip_edit *e = NULL;
+    OK(cip_edit_open(path, NULL, &e, err));
+    return e;
+}
+
+static const cip_node *at(cip_edit *e, const char *path)
+{
+    const cip_node *root = NULL;
+    OK(cip_edit_tree(e, &root, err));
+    return cip_tree_get(root, path, NULL);
+}
+
+static void the_tree_is_as_the_changes_have_it(void **state)
+{
+    (void)state;
+    int64_t i = 0;
+    cip_edit *e = begin(edit_file(&s, "a.asdf", false));
+    assert_non_null(at(e, "meta/name"));
+    OK(cip_edit_set_int(e, "meta/n", 7, err));
+    OK(cip_tree_get_int(at(e, ""), "meta/n", &i, err));
+    assert_int_equal(i, 7);
+    OK(cip_edit_remove(e, "meta/name", err));
+    assert_null(at(e, "meta/name"));
+    OK(cip_edit_move(e, "image", "deep/image", false, err));
+    assert_null(at(e, "image"));
+    assert_non_null(at(e, "deep/image"));
+    cip_edit_abort(e);
+
+    static const int64_t three[] = { 3 };
+    const int16_t h[] = { 1, 2, 3 };
+    const char *path = scratch_path(&s, "a.b2nd");
+    cip_writer *w;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_writer_commit(w, err));
+    e = begin(path);
+    assert_null(at(e, "vlmeta/k"));
+    OK(cip_edit_set_string(e, "vlmeta/k", "v", err));
+    assert_non_null(at(e, "vlmeta/k"));
+    OK(cip_edit_remove(e, "vlmeta/k", err));
+    assert_null(at(e, "vlmeta/k"));
+    cip_edit_abort(e);
+}
+
+static void arrays_are_as_the_changes_have_them(void **state)
+{
+    (void)state;
+    static const int64_t five[] = { 5 }, three[] = { 3 };
+    const int16_t h[] = { 1, 2, 3, 4 };
+    int16_t now[6] = { 0 };
+    const char *path = scratch_path(&s, "b.b2nd");
+    const cip_array *a, *again;
+    cip_writer *w;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_writer_commit(w, err));
+    cip_edit *e = begin(path);
+    OK(cip_edit_array(e, "", &a, err));
+    assert_int_equal(cip_array_shape(a)[0], 3);
+    OK(cip_edit_resize(e, "", 1, five, err));
+    OK(cip_edit_append(e, "", h + 3, sizeof *h, err));
+    OK(cip_edit_array(e, "", &again, err));
+    assert_ptr_equal(a, again);
+    assert_int_equal(cip_array_shape(a)[0], 6);
+    OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
+    assert_true(now[2] == 3 && now[3] == 0 && now[5] == 4);
+    cip_edit_abort(e);
+}
+
+static void an_array_that_came_is_read(void **state)
+{
+    (void)state;
+    static const int64_t three[] = { 3 };
+    const int16_t h[] = { 7, 8, 9 };
+    int16_t now[3] = { 0 };
+    const cip_array *a;
+    const char *path = edit_file(&s, "c.asdf", false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_put(e, "deep/new", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_edit_array(e, "/\"deep\"/new", &a, err));
+    OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
+    assert_memory_equal(now, h, sizeof h);
+    OK(cip_edit_remove(e, "deep", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "deep/new", &a, err));
+    OK(cip_edit_commit(e, err));
+}
+
+/* What is found by a path in the file as it was is not taken for what the update put there. */
+static void what_went_is_not_found(void **state)
+{
+    (void)state;
+    static const int64_t three[] = { 3 };
+    const int16_t h[] = { 7, 8, 9 };
+    const float f[24] = { 0 };
+    int16_t now[12];
+    const cip_array *a;
+    cip_edit *e = begin(edit_file(&s, "d.asdf", false));
+    OK(cip_edit_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "was removed", cip_edit_array(e, "packed", &a, err));
+    FAILS(CIP_ERR_NOT_FOUND, "was removed",
+          cip_edit_read(e, "packed", CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
+    OK(cip_edit_put(e, "packed", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_edit_array(e, "packed", &a, err));
+    assert_int_equal(cip_array_shape(a)[0], 3);
+    OK(cip_edit_set_int(e, "image", 1, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "image", &a, err));
+    OK(cip_edit_array(e, "few", &a, err));
+    OK(cip_edit_commit(e, err));
+
+    e = begin(edit_file(&s, "e.asdf", false));
+    OK(cip_edit_move(e, "packed", "other", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "packed", &a, err));
+    OK(cip_edit_move(e, "image", "packed", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "packed", &a, err));
+    OK(cip_edit_array(e, "few", &a, err));
+    cip_edit_abort(e);
+
+    e = begin(edit_file(&s, "f.asdf", false));
+    OK(cip_edit_remove(e, "image", err));
+    OK(cip_edit_put(e, "image", cip_dtype_of(CIP_F32), 1, (int64_t[]){ 24 }, f, NULL, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update",
+          cip_edit_write(e, "image", "[0]", f, 4, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_edit_commit(e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_tree_is_as_the_changes_have_it),
+        cmocka_unit_test(arrays_are_as_the_changes_have_them),
+        cmocka_unit_test(an_array_that_came_is_read),
+        cmocka_unit_test(what_went_is_not_found),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
