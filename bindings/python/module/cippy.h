@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cippus/cippus.h"
 
@@ -59,9 +60,13 @@ typedef struct cippy_file {
     cip_file *file;
     atomic_uint pins;
     unsigned generation; /* grows when the file is shown anew; changes only without other pins */
-    PyObject *path;      /* the path, or a description of the source */
-    Py_buffer bytes;     /* of a file in memory */
-    cippy_call source;   /* what reading through Python raised */
+    struct cippy_change *change; /* the update that is being put together, or NULL; borrowed */
+    unsigned serial;             /* grows with each call of it, and when it ends */
+    bool tree_changed;           /* by it, or arrays came or went */
+    atomic_uint views;           /* pins of views, which need nothing but the bytes */
+    PyObject *path;              /* the path, or a description of the source */
+    Py_buffer bytes;             /* of a file in memory */
+    cippy_call source;           /* what reading through Python raised */
 } cippy_file;
 
 /* What is being written: a new file (w), in memory too, or an update of one (e, file). */
@@ -72,8 +77,11 @@ typedef struct cippy_change {
     cip_edit *e;
     cip_memory *memory;
     cippy_file *file;
-    cippy_call raised;   /* by what a new file is written to */
-    atomic_flag used;    /* a call is going on: one thread at a time */
+    cippy_call raised;    /* by what a new file is written to */
+    atomic_flag used;     /* a call is going on: one thread at a time */
+    unsigned long looker; /* the thread that looks into the update (it has `used`), and how often */
+    unsigned depth;
+    bool reading;        /* elements: what looks into the update meanwhile would disturb that */
     atomic_uint writing; /* slabs that are being written, by any threads */
     atomic_bool ending;  /* no slab may be written any more */
     PyObject *path;
@@ -91,6 +99,8 @@ typedef struct cippy_node {
     PyObject_HEAD cippy_file *file;
     const cip_node *node;
     unsigned generation;
+    PyObject *at;    /* bytes: its path in the tree of an update; NULL: a node of the file's own */
+    unsigned serial; /* of an update's: it is gone after the next change */
     PyObject *index; /* of a mapping with many keys: string -> position; made at the first search */
     size_t next;     /* where the next key is looked for first: walks go from key to key */
 } cippy_node;
@@ -98,7 +108,7 @@ typedef struct cippy_node {
 typedef struct cippy_array {
     PyObject_HEAD cippy_file *file;
     const cip_array *array;
-    unsigned generation;
+    unsigned generation, serial;
     PyObject *path;  /* str */
     PyObject *field; /* bytes: a field of records; NULL: whole elements */
     PyObject *dtype; /* numpy's; made at the first use */
@@ -139,12 +149,12 @@ extern PyType_Spec cippy_file_spec;
 cippy_file *cippy_file_new(PyObject *module, PyObject *path);
 /* A use begins: false, with an exception, of a closed file. */
 bool cippy_enter(cippy_file *f);
-/* The same for what has pointers of a generation. */
-bool cippy_enter_at(cippy_file *f, unsigned generation);
 void cippy_leave(cippy_file *f);
 /* For a change of the file itself: false, with an exception, while there are other pins. */
 bool cippy_enter_alone(cippy_file *f);
 void cippy_leave_alone(cippy_file *f);
+/* Whether calls are going on in it; views do not count. */
+bool cippy_in_use(const cippy_file *f);
 PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err);
 
 /* --- py_source.c --- */
@@ -171,14 +181,21 @@ void *cippy_sink_new(PyObject *to, cippy_call *raised, cip_io_write_methods *met
 
 /* --- py_node.c --- */
 extern PyType_Spec cippy_node_spec;
-/* The value of a node: a scalar, an array, or a node. The file is entered. */
-PyObject *cippy_value(cippy_file *f, const cip_node *node);
+/* The value of a node: a scalar, an array, or a node. The file is entered. `at`: the path of the
+ * node in the tree of an update, which the thread looks into (c); NULL: a node of the file's own.
+ */
+PyObject *cippy_value(cippy_file *f, const cip_node *node, cippy_change *c, const char *at);
 
 /* --- py_array.c --- */
 extern PyType_Spec cippy_array_spec;
-PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field);
-/* A use of it begins: after a change of the file it is looked for again. */
+/* `path` NULL: the array's own. */
+PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field,
+                          const char *path);
+/* A use of it begins: after a change of the file, or a call of its update, it is looked for again.
+ */
 bool cippy_array_enter(cippy_array *a);
+/* The same to see how it is stored: false, with an exception, while an update is put together. */
+bool cippy_array_enter_stored(cippy_array *a);
 /* Its numpy dtype, borrowed; the array is entered. NULL with an exception. */
 PyObject *cippy_array_dtype_of(cippy_array *a);
 
@@ -214,6 +231,10 @@ PyObject *cippy_edit(PyObject *module, PyObject *file);
 /* A call begins, and ends with the exception of a status or None: one thread at a time. */
 cippy_change *cippy_change_new(PyObject *module, PyObject *path);
 bool cippy_change_begin(cippy_change *c);
+/* The calling thread looks into the file's update: what is read then is as the changes so far have
+ * it. *c NULL: there is none. False: an exception. */
+bool cippy_look_begin(cippy_file *f, cippy_change **c);
+void cippy_look_end(cippy_change *c);
 PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err);
 /* How many lengths a tuple has, at `length`; -1 with an exception. */
 int cippy_lengths(PyObject *tuple, int most, int64_t *length);

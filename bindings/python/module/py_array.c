@@ -2,25 +2,6 @@
  * An array: what it is and how it is stored. It keeps its file alive, not open. */
 #include "cippy.h"
 
-/* The C array at its path: after a change of the file, as what it was then no longer is. */
-static bool find_again(cippy_array *a)
-{
-    cippy_file *f = a->file;
-    cip_err err = CIP_ERR_INIT;
-    PyObject *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
-    if (path == NULL)
-        return false;
-    const cip_array *array = cip_find(f->file, PyBytes_AsString(path), &err);
-    Py_DECREF(path);
-    if (array == NULL) {
-        cippy_fail(f->state, (cip_status)err.code, &err, a->path, false);
-        return false;
-    }
-    a->array = array;
-    Py_CLEAR(a->dtype);
-    return true;
-}
-
 static bool take_shape(cippy_array *a)
 {
     uint64_t nbytes;
@@ -38,32 +19,83 @@ static bool take_shape(cippy_array *a)
     return false;
 }
 
+/* The C array at its path: after a change of the file, as what it was then no longer is. */
+static bool find_by(cippy_array *a, cippy_change *c)
+{
+    cippy_file *f = a->file;
+    cip_err err = CIP_ERR_INIT;
+    const cip_array *array = NULL;
+    PyObject *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
+    if (path == NULL)
+        return false;
+    if (c != NULL)
+        cip_edit_array(c->e, PyBytes_AsString(path), &array, &err);
+    else
+        array = cip_find(f->file, PyBytes_AsString(path), &err);
+    Py_DECREF(path);
+    if (array == NULL) {
+        cippy_fail(f->state, (cip_status)err.code, &err, a->path, false);
+        return false;
+    }
+    a->array = array;
+    Py_CLEAR(a->dtype);
+    return take_shape(a);
+}
+
+static bool find_again(cippy_array *a)
+{
+    cippy_change *c;
+    if (!cippy_look_begin(a->file, &c))
+        return false;
+    const unsigned serial = a->file->serial;
+    const bool found = find_by(a, c);
+    if (found) {
+        a->generation = a->file->generation;
+        a->serial = serial;
+    }
+    cippy_look_end(c);
+    return found;
+}
+
 bool cippy_array_enter(cippy_array *a)
 {
     if (!cippy_enter(a->file))
         return false;
     bool is = false;
     CIPPY_BEGIN_ALONE(a)
-    is = a->generation == a->file->generation;
-    if (!is && find_again(a) && take_shape(a)) {
-        a->generation = a->file->generation;
-        is = true;
-    }
+    is = a->generation == a->file->generation && a->serial == a->file->serial;
+    is = is || find_again(a);
     CIPPY_END_ALONE
     if (!is)
         cippy_leave(a->file);
     return is;
 }
 
-PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field)
+bool cippy_array_enter_stored(cippy_array *a)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (!cippy_array_enter(a))
+        return false;
+    if (a->file->change == NULL)
+        return true;
+    snprintf(err.text, sizeof err.text,
+             "the file has changes that are not committed, so what is stored may be of before");
+    cippy_fail(a->file->state, CIP_ERR_UNSUPPORTED, &err, a->path, false);
+    cippy_leave(a->file);
+    return false;
+}
+
+PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field,
+                          const char *path)
 {
     cippy_array *a = (cippy_array *)PyType_GenericAlloc((PyTypeObject *)f->state->array_class, 0);
     if (a == NULL)
         return NULL;
-    const char *path = cip_array_path(array);
+    path = path != NULL ? path : cip_array_path(array);
     a->file = (cippy_file *)Py_NewRef((PyObject *)f);
     a->array = array;
     a->generation = f->generation;
+    a->serial = f->serial - (f->change != NULL); /* it is to be looked for as the update has it */
     a->path = cippy_text(path, strlen(path));
     a->field = field != NULL ? PyBytes_FromString(field) : NULL;
     if (a->path == NULL || (field != NULL && a->field == NULL) || !take_shape(a))
@@ -214,40 +246,77 @@ static PyObject *array_storage(PyObject *self, void *unused)
     return storage;
 }
 
-/* A mapping of the tree (None for anything else) without the look that sees an array in it. */
-static PyObject *mapping(cippy_array *a, const cip_node *node)
+/* A mapping of the tree (None for anything else) without the look that sees an array in it. `at` as
+ * for cippy_value. */
+static PyObject *mapping(cippy_array *a, const cip_node *node, const char *at)
 {
     if (cip_node_kind(node) != CIP_NODE_MAP)
         return Py_NewRef(Py_None);
     cippy_node *n = (cippy_node *)PyType_GenericAlloc((PyTypeObject *)a->file->state->map_class, 0);
-    if (n != NULL) {
-        n->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
-        n->node = node;
-        n->generation = a->generation;
-    }
+    if (n == NULL)
+        return NULL;
+    n->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
+    n->node = node;
+    n->generation = a->generation;
+    n->serial = a->file->serial;
+    n->at = at != NULL ? PyBytes_FromString(at) : NULL;
+    if (at != NULL && n->at == NULL)
+        Py_CLEAR(n);
     return (PyObject *)n;
+}
+
+/* The array's description, or what holds it, in the tree as the update has it. */
+static PyObject *mapping_now(cippy_array *a, cippy_change *c, bool parent)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_node *root;
+    PyObject *found = NULL, *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
+    PyObject *at = path != NULL ? PyBytes_FromString(PyBytes_AsString(path)) : NULL;
+    if (at != NULL && cip_edit_tree(c->e, &root, &err) != CIP_OK) {
+        cippy_file_fail(a->file, (cip_status)err.code, &err);
+    } else if (at != NULL) {
+        char *text = PyBytes_AsString(at), *end = strrchr(text, '/');
+        const char *tag = cip_node_tag(cip_tree_get(root, text, NULL));
+        if (parent && (tag == NULL || strstr(tag, "/quantity-") == NULL))
+            *(end != NULL ? end : text) = '\0';
+        found = mapping(a, cip_tree_get(root, text, NULL), text);
+    }
+    Py_XDECREF(at);
+    Py_XDECREF(path);
+    return found;
+}
+
+static PyObject *look_at_tree(cippy_array *a, bool parent)
+{
+    PyObject *found = NULL;
+    cippy_change *c;
+    if (!cippy_array_enter(a))
+        return NULL;
+    if (cippy_look_begin(a->file, &c)) {
+        if (cip_array_node(a->array) == NULL && !parent)
+            found = Py_NewRef(Py_None);
+        else if (c != NULL)
+            found = mapping_now(a, c, parent);
+        else
+            found = mapping(
+                a, parent ? cip_array_parent(a->file->file, a->array) : cip_array_node(a->array),
+                NULL);
+        cippy_look_end(c);
+    }
+    cippy_leave(a->file);
+    return found;
 }
 
 static PyObject *array_node(PyObject *self, void *unused)
 {
     (void)unused;
-    cippy_array *a = (cippy_array *)self;
-    if (!cippy_array_enter(a))
-        return NULL;
-    PyObject *found = mapping(a, cip_array_node(a->array));
-    cippy_leave(a->file);
-    return found;
+    return look_at_tree((cippy_array *)self, false);
 }
 
 static PyObject *array_parent(PyObject *self, void *unused)
 {
     (void)unused;
-    cippy_array *a = (cippy_array *)self;
-    if (!cippy_array_enter(a))
-        return NULL;
-    PyObject *found = mapping(a, cip_array_parent(a->file->file, a->array));
-    cippy_leave(a->file);
-    return found;
+    return look_at_tree((cippy_array *)self, true);
 }
 
 static PyObject *array_file(PyObject *self, void *unused)
@@ -281,7 +350,11 @@ static PyObject *array_field(PyObject *self, PyObject *name)
                                  : PyBytes_FromFormat("%s/%s", PyBytes_AsString(a->field),
                                                       PyBytes_AsString(bytes));
     if (whole != NULL && cippy_array_enter(a)) {
-        found = cippy_array_new(a->file, a->array, PyBytes_AsString(whole));
+        PyObject *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
+        if (path != NULL)
+            found =
+                cippy_array_new(a->file, a->array, PyBytes_AsString(whole), PyBytes_AsString(path));
+        Py_XDECREF(path);
         cippy_leave(a->file);
     }
     Py_XDECREF(whole);

@@ -3,19 +3,71 @@
  * at a time, and ends with commit() or abort(). */
 #include "cippy.h"
 
-bool cippy_change_begin(cippy_change *c)
+static bool fail_busy(cippy_change *c, const char *why)
 {
     cip_err err = CIP_ERR_INIT;
-    if (atomic_flag_test_and_set(&c->used)) {
-        snprintf(err.text, sizeof err.text, "another thread is writing");
-        cippy_fail(c->state, CIP_ERR_BUSY, &err, c->path, false);
-        return false;
+    snprintf(err.text, sizeof err.text, "%s", why);
+    cippy_fail(c->state, CIP_ERR_BUSY, &err, c->path, false);
+    return false;
+}
+
+static void wait_a_little(void)
+{
+    const struct timespec some = { .tv_nsec = 50000 };
+    Py_BEGIN_ALLOW_THREADS nanosleep(&some, NULL);
+    Py_END_ALLOW_THREADS
+}
+
+/* Who looks into the update is waited for, who changes it is not. */
+bool cippy_change_begin(cippy_change *c)
+{
+    while (atomic_flag_test_and_set(&c->used)) {
+        if (c->depth == 0 || c->looker == PyThread_get_thread_ident())
+            return fail_busy(c, c->depth == 0 ? "another thread is writing"
+                                              : "the file is being read by this very call");
+        wait_a_little();
     }
     if (c->w != NULL || c->e != NULL)
         return true;
     atomic_flag_clear(&c->used);
     PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
     return false;
+}
+
+/* A thread may look again while it does: values of the tree are made in Python. */
+bool cippy_look_begin(cippy_file *f, cippy_change **out)
+{
+    const unsigned long me = PyThread_get_thread_ident();
+    for (*out = NULL; f->change != NULL; wait_a_little()) {
+        cippy_change *c = f->change;
+        if (c->depth != 0 && c->looker == me) {
+            if (c->reading)
+                return fail_busy(c, "the file is being read by this very call");
+        } else if (atomic_flag_test_and_set(&c->used)) {
+            continue;
+        }
+        c->looker = me;
+        c->depth++;
+        *out = c;
+        return true;
+    }
+    return true;
+}
+
+void cippy_look_end(cippy_change *c)
+{
+    if (c != NULL && --c->depth == 0)
+        atomic_flag_clear(&c->used);
+}
+
+/* What was seen of the file's update is to be looked for again; `tree`: of its tree and of which
+ * arrays there are, too. */
+static void note_change(cippy_change *c, bool tree)
+{
+    if (c->file == NULL)
+        return;
+    c->file->serial++;
+    c->file->tree_changed = c->file->tree_changed || tree;
 }
 
 /* The same for what only updates can do. */
@@ -51,12 +103,23 @@ cippy_change *cippy_change_new(PyObject *module, PyObject *path)
     return c;
 }
 
+/* The file shows itself again. */
+static void end_update(cippy_change *c)
+{
+    if (c->file == NULL || c->file->change != c)
+        return;
+    note_change(c, false);
+    c->file->change = NULL;
+    c->file->tree_changed = false;
+}
+
 static void give_up(cippy_change *c)
 {
     cip_writer *w = c->w;
     cip_edit *e = c->e;
     c->w = NULL;
     c->e = NULL;
+    end_update(c);
     Py_BEGIN_ALLOW_THREADS cip_writer_abort(w);
     cip_edit_abort(e);
     Py_END_ALLOW_THREADS
@@ -113,6 +176,7 @@ static PyObject *change_set(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "ssp", &path, &text, &yaml) || !cippy_change_begin(c))
         return NULL;
+    note_change(c, true);
     return cippy_change_end(c, (yaml ? set_yaml : set_string)(c, path, text, &err), &err);
 }
 
@@ -123,6 +187,7 @@ static PyObject *change_remove(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
         return NULL;
+    note_change(c, true);
     return cippy_change_end(c, cip_edit_remove(c->e, path, &err), &err);
 }
 
@@ -134,6 +199,7 @@ static PyObject *change_move(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "ssp", &from, &to, &replace) || !begin_edit(c))
         return NULL;
+    note_change(c, true);
     return cippy_change_end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
 }
 
@@ -210,6 +276,7 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
         return NULL;
     }
     p->options.format_options = options;
+    note_change(c, true);
     Py_BEGIN_ALLOW_THREADS status = put_now(c, p, &err);
     Py_END_ALLOW_THREADS PyMem_Free((void *)options);
     return cippy_change_end(c, status, &err);
@@ -254,6 +321,7 @@ static PyObject *change_write(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "szy*", &path, &selection, &data))
         return NULL;
     if (begin_edit(c)) {
+        note_change(c, false);
         Py_BEGIN_ALLOW_THREADS status = edit_data(c->e, path, selection, &data, &err);
         Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
     }
@@ -313,6 +381,7 @@ static PyObject *change_write_array(PyObject *self, PyObject *args)
         return NULL;
     if (begin_edit(c)) {
         const cip_array *a = ((cippy_array *)from)->array;
+        note_change(c, false);
         Py_BEGIN_ALLOW_THREADS status = edit_array(c->e, path, selection, a, &err);
         Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
     }
@@ -333,6 +402,7 @@ static PyObject *change_resize(PyObject *self, PyObject *args)
     const int ndim = cippy_lengths(tuple, CIP_MAX_NDIM, shape);
     if (ndim < 0 || !begin_edit(c))
         return NULL;
+    note_change(c, false);
     Py_BEGIN_ALLOW_THREADS status = cip_edit_resize(c->e, path, ndim, shape, &err);
     Py_END_ALLOW_THREADS return cippy_change_end(c, status, &err);
 }
@@ -345,6 +415,7 @@ static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
     if (status == CIP_ERR_BUSY) /* it is kept, to be tried again */
         return status;
     c->e = NULL;
+    end_update(c);
     if (status == CIP_OK)
         status = cip_file_refresh(c->file->file, changed, err);
     if (*changed)
@@ -395,6 +466,36 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     return cippy_change_end(c, status, &err);
 }
 
+/* Uses of the file that may have something of its update: other threads', which are soon over. */
+static bool wait_for_uses(cippy_change *c)
+{
+    for (int i = 0; c->file != NULL && i < 200000; i++) {
+        if (!cippy_in_use(c->file))
+            return true;
+        wait_a_little();
+    }
+    return c->file == NULL || fail_busy(c, "another thread is reading the file");
+}
+
+/* has(path): whether there is an array by now. */
+static PyObject *change_has(PyObject *self, PyObject *args)
+{
+    cippy_change *c = (cippy_change *)self;
+    const char *path;
+    const cip_array *a;
+    cip_err err = CIP_ERR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
+        return NULL;
+    const cip_status status = cip_edit_array(c->e, path, &a, &err);
+    const bool none =
+        status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE;
+    PyObject *done = cippy_change_end(c, none ? CIP_OK : status, &err);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return PyBool_FromLong(status == CIP_OK);
+}
+
 static PyObject *change_abort(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -403,6 +504,11 @@ static PyObject *change_abort(PyObject *self, PyObject *unused)
         Py_RETURN_NONE;
     if (!begin_last(c))
         return NULL;
+    if (!wait_for_uses(c)) {
+        atomic_store(&c->ending, false);
+        atomic_flag_clear(&c->used);
+        return NULL;
+    }
     give_up(c);
     return cippy_change_end(c, CIP_OK, NULL);
 }
@@ -437,6 +543,7 @@ static PyMethodDef methods[] = {
     { "declare", cippy_declare, METH_VARARGS, NULL },
     { "read", change_read, METH_VARARGS, NULL },
     { "resize", change_resize, METH_VARARGS, NULL },
+    { "has", change_has, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 

@@ -40,7 +40,7 @@ PyObject *cippy_array_nchunk(PyObject *self, PyObject *unused)
     uint64_t n = 0;
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (!cippy_array_enter(a))
+    if (!cippy_array_enter_stored(a))
         return NULL;
     Py_BEGIN_ALLOW_THREADS status = cip_chunk_count(a->array, &n, &err);
     Py_END_ALLOW_THREADS PyObject *count =
@@ -56,7 +56,7 @@ PyObject *cippy_array_chunk(PyObject *self, PyObject *index)
     cip_chunk_info c = { .size = sizeof c };
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (PyErr_Occurred() || !cippy_array_enter(a))
+    if (PyErr_Occurred() || !cippy_array_enter_stored(a))
         return NULL;
     Py_BEGIN_ALLOW_THREADS status = cip_chunk_at(a->array, i, &c, &err);
     Py_END_ALLOW_THREADS PyObject *found =
@@ -93,7 +93,7 @@ PyObject *cippy_array_read_chunk(PyObject *self, PyObject *args)
     cippy_array *a = (cippy_array *)self;
     unsigned long long i;
     int stored;
-    if (!PyArg_ParseTuple(args, "Kp", &i, &stored) || !cippy_array_enter(a))
+    if (!PyArg_ParseTuple(args, "Kp", &i, &stored) || !cippy_array_enter_stored(a))
         return NULL;
     PyObject *bytes = read_chunk(a, i, stored != 0);
     cippy_leave(a->file);

@@ -148,7 +148,10 @@ PyObject *cippy_edit(PyObject *module, PyObject *file)
     c->file = (cippy_file *)Py_NewRef(file);
     Py_BEGIN_ALLOW_THREADS status = cip_edit_begin(f->file, &c->e, &err);
     Py_END_ALLOW_THREADS cippy_leave(f);
-    if (status != CIP_OK) {
+    if (status == CIP_OK) {
+        f->change = c;
+        f->serial++;
+    } else {
         cippy_fail(st, status, &err, f->path, false);
         Py_CLEAR(c);
     }

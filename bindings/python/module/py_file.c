@@ -45,17 +45,6 @@ bool cippy_enter(cippy_file *f)
     return true;
 }
 
-bool cippy_enter_at(cippy_file *f, unsigned generation)
-{
-    if (!cippy_enter(f))
-        return false;
-    if (f->generation == generation)
-        return true;
-    cippy_leave(f);
-    PyErr_SetString(PyExc_ValueError, "the file has changed: get this part of its tree once more");
-    return false;
-}
-
 bool cippy_enter_alone(cippy_file *f)
 {
     unsigned pins = 1;
@@ -66,6 +55,12 @@ void cippy_leave_alone(cippy_file *f)
 {
     if (atomic_fetch_sub(&f->pins, ALONE | 1) == (CLOSED | ALONE | 1))
         close_now(f); /* close() came meanwhile */
+}
+
+bool cippy_in_use(const cippy_file *f)
+{
+    const unsigned pins = atomic_load(&((cippy_file *)f)->pins);
+    return (pins & ~(CLOSED | ALONE)) > atomic_load(&((cippy_file *)f)->views) + !(pins & CLOSED);
 }
 
 PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err)
@@ -131,28 +126,58 @@ none:
     return NULL;
 }
 
-/* What a path names: first a node of the tree (and the array that it describes), then an array that
- * no node describes, or a field of an array. None where there is nothing. */
-static PyObject *look_up(cippy_file *f, const char *path)
+/* An array that no node of the tree describes, or a field of an array. None where there is nothing.
+ */
+static PyObject *look_up_array(cippy_file *f, const char *path)
 {
     cip_err err = CIP_ERR_INIT;
     const char *field = NULL;
-    const cip_node *node = *path == '\0' ? NULL : cip_tree_get(cip_file_tree(f->file), path, NULL);
-    if (node != NULL)
-        return cippy_value(f, node);
     const cip_array *a = cip_find_field(f->file, path, &field, &err);
     if (a != NULL && field != NULL && *field != '\0') {
-        PyObject *of_field = cippy_array_new(f, a, field);
+        PyObject *of_field = cippy_array_new(f, a, field, NULL);
         if (of_field != NULL || !PyErr_ExceptionMatches(PyExc_KeyError))
             return of_field;
         PyErr_Clear(); /* there is no such field */
         Py_RETURN_NONE;
     }
     if (a != NULL)
-        return cippy_array_new(f, a, NULL);
+        return cippy_array_new(f, a, NULL, NULL);
     if (err.code == CIP_ERR_NOT_FOUND || err.code == CIP_ERR_ARG)
         Py_RETURN_NONE;
     return cippy_file_fail(f, (cip_status)err.code, &err);
+}
+
+/* The same in a file whose update changed the tree, or brought or took arrays. */
+static PyObject *look_up_changed(cippy_file *f, cippy_change *c, const cip_node *root,
+                                 const char *path)
+{
+    cip_err err = CIP_ERR_INIT;
+    const char *field;
+    const cip_array *now, *a = cip_find_field(f->file, path, &field, NULL);
+    const char *own = a != NULL ? cip_array_path(a) : path;
+    if (a != NULL && cip_array_node(a) != NULL && cip_tree_get(root, own, NULL) == NULL)
+        Py_RETURN_NONE;
+    const cip_status status = cip_edit_array(c->e, own, &now, &err);
+    if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE)
+        Py_RETURN_NONE;
+    if (status != CIP_OK)
+        return cippy_file_fail(f, status, &err);
+    return a != NULL ? look_up_array(f, path) : cippy_array_new(f, now, NULL, path);
+}
+
+/* What a path names: first a node of the tree (and the array that it describes). */
+static PyObject *look_up(cippy_file *f, cippy_change *c, const char *path)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_node *root = cip_file_tree(f->file);
+    const bool changed = c != NULL && f->tree_changed;
+    const cip_status status = changed ? cip_edit_tree(c->e, &root, &err) : CIP_OK;
+    if (status != CIP_OK)
+        return cippy_file_fail(f, status, &err);
+    const cip_node *node = *path == '\0' ? NULL : cip_tree_get(root, path, NULL);
+    if (node != NULL)
+        return cippy_value(f, node, c, changed ? path : NULL);
+    return changed ? look_up_changed(f, c, root, path) : look_up_array(f, path);
 }
 
 static PyObject *file_find(PyObject *self, PyObject *path)
@@ -163,7 +188,11 @@ static PyObject *file_find(PyObject *self, PyObject *path)
         return Py_NewRef(Py_None);
     const char *text = enter_with_text(f, path, &bytes);
     if (text != NULL) {
-        found = look_up(f, text);
+        cippy_change *c;
+        if (cippy_look_begin(f, &c)) {
+            found = look_up(f, c, text);
+            cippy_look_end(c);
+        }
         cippy_leave(f);
         Py_DECREF(bytes);
     }
@@ -174,10 +203,21 @@ static PyObject *file_tree(PyObject *self, PyObject *unused)
 {
     (void)unused;
     cippy_file *f = (cippy_file *)self;
+    cippy_change *c;
+    cip_err err = CIP_ERR_INIT;
+    PyObject *tree = NULL;
     if (!cippy_enter(f))
         return NULL;
-    const cip_node *root = cip_file_tree(f->file);
-    PyObject *tree = root != NULL ? cippy_value(f, root) : Py_NewRef(Py_None);
+    if (cippy_look_begin(f, &c)) {
+        const cip_node *root = cip_file_tree(f->file);
+        const bool changed = c != NULL && f->tree_changed;
+        const cip_status status = changed ? cip_edit_tree(c->e, &root, &err) : CIP_OK;
+        if (status != CIP_OK)
+            cippy_file_fail(f, status, &err);
+        else
+            tree = root != NULL ? cippy_value(f, root, c, changed ? "" : NULL) : Py_NewRef(Py_None);
+        cippy_look_end(c);
+    }
     cippy_leave(f);
     return tree;
 }
@@ -212,7 +252,7 @@ static PyObject *file_array_at(PyObject *self, PyObject *index)
     if ((i == (size_t)-1 && PyErr_Occurred()) || !cippy_enter(f))
         return NULL;
     const cip_array *a = cip_file_array(f->file, i);
-    PyObject *array = a != NULL ? cippy_array_new(f, a, NULL) : Py_NewRef(Py_None);
+    PyObject *array = a != NULL ? cippy_array_new(f, a, NULL, NULL) : Py_NewRef(Py_None);
     cippy_leave(f);
     return array;
 }

@@ -62,7 +62,7 @@ static PyObject *scalar(cippy_file *f, const cip_node *node)
     return value != NULL || PyErr_Occurred() ? value : with_tag(f, node);
 }
 
-static PyObject *collection(cippy_file *f, const cip_node *node)
+static PyObject *collection(cippy_file *f, const cip_node *node, const char *at)
 {
     PyObject *class =
         cip_node_kind(node) == CIP_NODE_MAP ? f->state->map_class : f->state->seq_class;
@@ -71,28 +71,110 @@ static PyObject *collection(cippy_file *f, const cip_node *node)
         n->file = (cippy_file *)Py_NewRef((PyObject *)f);
         n->node = node;
         n->generation = f->generation;
+        n->serial = f->serial;
+        n->at = at != NULL ? PyBytes_FromString(at) : NULL;
+        if (at != NULL && n->at == NULL)
+            Py_CLEAR(n);
     }
     return (PyObject *)n;
 }
 
-PyObject *cippy_value(cippy_file *f, const cip_node *node)
+/* The array that a node of an update's tree describes, or None: it describes none. What the update
+ * does not know before it is committed is told by its tag. */
+static PyObject *array_now(cippy_file *f, const cip_node *node, cippy_change *c, const char *at)
+{
+    const char *tag = cip_node_tag(node);
+    cip_err err = CIP_ERR_INIT;
+    const cip_array *a;
+    const cip_status status = cip_edit_array(c->e, at, &a, &err);
+    if (status == CIP_OK && cip_array_node(a) != NULL)
+        return cippy_array_new(f, a, NULL, at);
+    if (status != CIP_ERR_UNSUPPORTED || tag == NULL ||
+        (strstr(tag, "core/ndarray") == NULL && strstr(tag, "/quantity-") == NULL))
+        Py_RETURN_NONE;
+    return cippy_file_fail(f, status, &err);
+}
+
+PyObject *cippy_value(cippy_file *f, const cip_node *node, cippy_change *c, const char *at)
 {
     const cip_node_type kind = cip_node_kind(node);
-    const cip_array *a = cip_array_of_node(f->file, node);
+    if (at != NULL && *at != '\0' && (kind == CIP_NODE_MAP || kind == CIP_NODE_SEQ)) {
+        PyObject *found = array_now(f, node, c, at);
+        if (found != Py_None)
+            return found;
+        Py_DECREF(found);
+    }
+    const cip_array *a = at == NULL ? cip_array_of_node(f->file, node) : NULL;
     if (a != NULL)
-        return cippy_array_new(f, a, NULL);
+        return cippy_array_new(f, a, NULL, NULL);
     if (kind != CIP_NODE_MAP && kind != CIP_NODE_SEQ)
         return scalar(f, node);
-    PyObject *value = collection(f, node);
+    PyObject *value = collection(f, node, at);
     const char *tag = cip_node_tag(node);
     if (value == NULL || tag == NULL || strncmp(tag, CORE_INTEGER, sizeof CORE_INTEGER - 1) != 0)
         return value;
     return PyObject_CallFunction(f->state->scalar, "iNz", (int)kind, value, tag);
 }
 
+/* A use begins: false, with an exception, of a closed file and of a tree that has changed since.
+ * *c: the update that the thread looks into for a node of it. */
+static bool enter(cippy_node *n, cippy_change **c)
+{
+    cippy_file *f = n->file;
+    *c = NULL;
+    if (!cippy_enter(f))
+        return false;
+    if (n->at != NULL && !cippy_look_begin(f, c)) {
+        cippy_leave(f);
+        return false;
+    }
+    if (n->generation == f->generation &&
+        (n->at != NULL ? *c != NULL && n->serial == f->serial : !f->tree_changed))
+        return true;
+    cippy_look_end(*c);
+    cippy_leave(f);
+    PyErr_SetString(PyExc_ValueError, "the file has changed: get this part of its tree once more");
+    return false;
+}
+
+static void leave(cippy_node *n, cippy_change *c)
+{
+    cippy_look_end(c);
+    cippy_leave(n->file);
+}
+
+/* A part of a node: `step` is text of len bytes, one step of a path below it or (escaped) several.
+ */
+static PyObject *part(cippy_node *n, cippy_change *c, const cip_node *node, const char *step,
+                      size_t len, bool escaped)
+{
+    if (n->at == NULL)
+        return cippy_value(n->file, node, NULL, NULL);
+    const char *at = PyBytes_AsString(n->at);
+    const size_t room = strlen(at) + 2 * len + 2;
+    char *path = PyMem_Malloc(room), *p = path;
+    if (path == NULL)
+        return PyErr_NoMemory();
+    p += snprintf(p, room, "%s%s", at, *at != '\0' || len == 0 ? "/" : "");
+    for (size_t i = 0; i < len; i++) {
+        const char x = step[i];
+        if (!escaped && (x == '~' || x == '/')) {
+            *p++ = '~';
+            *p++ = x == '~' ? '0' : '1';
+        } else {
+            *p++ = x;
+        }
+    }
+    *p = '\0';
+    PyObject *value = cippy_value(n->file, node, c, path);
+    PyMem_Free(path);
+    return value;
+}
+
 static void node_dealloc(PyObject *self)
 {
     cippy_node *n = (cippy_node *)self;
+    Py_XDECREF(n->at);
     Py_XDECREF(n->index);
     Py_XDECREF((PyObject *)n->file);
     cippy_free(self);
@@ -101,30 +183,47 @@ static void node_dealloc(PyObject *self)
 static Py_ssize_t node_len(PyObject *self)
 {
     cippy_node *n = (cippy_node *)self;
-    if (!cippy_enter_at(n->file, n->generation))
+    cippy_change *c;
+    if (!enter(n, &c))
         return -1;
     const size_t len = cip_node_len(n->node);
-    cippy_leave(n->file);
+    leave(n, c);
     return (Py_ssize_t)len;
+}
+
+/* The i-th item of a sequence, or value of a mapping. */
+static PyObject *value_at(cippy_node *n, cippy_change *c, size_t i)
+{
+    char number[24];
+    size_t len = (size_t)snprintf(number, sizeof number, "%zu", i);
+    const char *step = number;
+    if (cip_node_kind(n->node) == CIP_NODE_MAP) {
+        step = cip_node_text(cip_node_key(n->node, i), &len);
+        len = step != NULL ? len : (size_t)snprintf(number, sizeof number, "?%zu", i);
+        step = step != NULL ? step : number;
+    }
+    return part(n, c, cip_node_at(n->node, i), step, len, false);
 }
 
 /* An item of a sequence, the value or the key of a mapping's pair; IndexError behind the last. */
 static PyObject *part_at(PyObject *self, PyObject *index, bool key)
 {
     cippy_node *n = (cippy_node *)self;
+    cippy_change *c;
     Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
-    if ((i == -1 && PyErr_Occurred()) || !cippy_enter_at(n->file, n->generation))
+    if ((i == -1 && PyErr_Occurred()) || !enter(n, &c))
         return NULL;
     const size_t len = cip_node_len(n->node);
     i += i < 0 ? (Py_ssize_t)len : 0;
-    PyObject *part = NULL;
+    PyObject *found = NULL;
     if (i < 0 || (size_t)i >= len)
         PyErr_SetString(PyExc_IndexError, "list index out of range");
     else
-        part = cippy_value(n->file, key ? cip_node_key(n->node, (size_t)i)
-                                        : cip_node_at(n->node, (size_t)i));
-    cippy_leave(n->file);
-    return part;
+        found = key ? cippy_value(n->file, cip_node_key(n->node, (size_t)i), c,
+                                  n->at != NULL ? "" : NULL)
+                    : value_at(n, c, (size_t)i);
+    leave(n, c);
+    return found;
 }
 
 static PyObject *node_at(PyObject *self, PyObject *index)
@@ -195,8 +294,9 @@ static Py_ssize_t position(cippy_node *n, PyObject *bytes)
 static PyObject *node_find(PyObject *self, PyObject *key)
 {
     cippy_node *n = (cippy_node *)self;
+    cippy_change *c;
     PyObject *bytes = PyUnicode_AsEncodedString(key, "utf-8", "surrogateescape"), *found = NULL;
-    if (bytes == NULL || !cippy_enter_at(n->file, n->generation)) {
+    if (bytes == NULL || !enter(n, &c)) {
         Py_XDECREF(bytes);
         return NULL;
     }
@@ -207,13 +307,13 @@ static PyObject *node_find(PyObject *self, PyObject *key)
         n->next = (size_t)i + 1;
     CIPPY_END_ALONE
     if (i >= 0 && (size_t)i < cip_node_len(n->node)) {
-        PyObject *value = cippy_value(n->file, cip_node_at(n->node, (size_t)i));
+        PyObject *value = value_at(n, c, (size_t)i);
         found = value != NULL ? PyTuple_Pack(1, value) : NULL;
         Py_XDECREF(value);
     } else if (i >= 0) {
         found = Py_NewRef(Py_None);
     }
-    cippy_leave(n->file);
+    leave(n, c);
     Py_DECREF(bytes);
     return found;
 }
@@ -222,21 +322,23 @@ static PyObject *node_find(PyObject *self, PyObject *key)
 static PyObject *node_step(PyObject *self, PyObject *path)
 {
     cippy_node *n = (cippy_node *)self;
+    cippy_change *c;
     PyObject *bytes = PyUnicode_AsEncodedString(path, "utf-8", "surrogateescape"), *found = NULL;
-    if (bytes == NULL || !cippy_enter_at(n->file, n->generation)) {
+    if (bytes == NULL || !enter(n, &c)) {
         Py_XDECREF(bytes);
         return NULL;
     }
     const char *text = PyBytes_AsString(bytes);
+    const size_t len = strlen(text);
     const cip_node *node =
-        strlen(text) == (size_t)PyBytes_Size(bytes) ? cip_tree_get(n->node, text, NULL) : NULL;
-    PyObject *value = node != NULL ? cippy_value(n->file, node) : NULL;
+        len == (size_t)PyBytes_Size(bytes) ? cip_tree_get(n->node, text, NULL) : NULL;
+    PyObject *value = node != NULL ? part(n, c, node, text, len, true) : NULL;
     if (value != NULL)
         found = PyTuple_Pack(1, value);
     else if (!PyErr_Occurred())
         found = Py_NewRef(Py_None);
     Py_XDECREF(value);
-    cippy_leave(n->file);
+    leave(n, c);
     Py_DECREF(bytes);
     return found;
 }
@@ -245,11 +347,12 @@ static PyObject *node_tag(PyObject *self, void *unused)
 {
     (void)unused;
     cippy_node *n = (cippy_node *)self;
-    if (!cippy_enter_at(n->file, n->generation))
+    cippy_change *c;
+    if (!enter(n, &c))
         return NULL;
     const char *tag = cip_node_tag(n->node);
     PyObject *text = tag != NULL ? cippy_text(tag, strlen(tag)) : Py_NewRef(Py_None);
-    cippy_leave(n->file);
+    leave(n, c);
     return text;
 }
 
@@ -290,12 +393,13 @@ static PyObject *node_print(PyObject *self, PyObject *args)
     printed p = { 0 };
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (!PyArg_ParseTuple(args, "Ip", &depth, &json) || !cippy_enter_at(n->file, n->generation))
+    cippy_change *c;
+    if (!PyArg_ParseTuple(args, "Ip", &depth, &json) || !enter(n, &c))
         return NULL;
     cip_tree_print_options options = { .size = sizeof options, .depth = depth, .json = json != 0 };
     Py_BEGIN_ALLOW_THREADS status =
         cip_tree_print(n->file->file, n->node, &options, take_text, &p, &err);
-    Py_END_ALLOW_THREADS cippy_leave(n->file);
+    Py_END_ALLOW_THREADS leave(n, c);
     PyObject *text = status == CIP_OK ? cippy_text(p.text != NULL ? p.text : "", p.n)
                                       : cippy_file_fail(n->file, status, &err);
     free(p.text);

@@ -65,6 +65,30 @@ static uint8_t *take_mask(cippy_array *a, const cippy_key *k, PyObject **mask, P
     return NULL;
 }
 
+/* Elements are read: of a file with an update by one thread at a time. False: an exception. */
+static bool read_begin(cippy_array *a, cippy_change **c)
+{
+    if (!cippy_look_begin(a->file, c))
+        return false;
+    if (*c == NULL || a->serial == a->file->serial) {
+        if (*c != NULL)
+            (*c)->reading = true;
+        return true;
+    }
+    cippy_look_end(*c);
+    cip_err err = CIP_ERR_INIT;
+    snprintf(err.text, sizeof err.text, "another thread is changing the file");
+    cippy_file_fail(a->file, CIP_ERR_BUSY, &err);
+    return false;
+}
+
+static void read_end(cippy_change *c)
+{
+    if (c != NULL)
+        c->reading = false;
+    cippy_look_end(c);
+}
+
 static cip_status read_into(cippy_array *a, const cippy_key *k, target *t, uint8_t *mask,
                             cippy_calls *calls, cip_err *err)
 {
@@ -81,8 +105,12 @@ static cip_status read_into(cippy_array *a, const cippy_key *k, target *t, uint8
         .user = calls,
     };
     args.dst_nbytes = t->packed ? (size_t)t->buffer.len : CIP_UNCHECKED; /* numpy's own strides */
+    cippy_change *c;
+    if (!read_begin(a, &c))
+        return CIP_ERR_BUSY;
     Py_BEGIN_ALLOW_THREADS status = cip_read_into(a->array, &args, err);
-    Py_END_ALLOW_THREADS return status;
+    Py_END_ALLOW_THREADS read_end(c);
+    return status;
 }
 
 /* The array, or (array, mask); entered. */
@@ -100,7 +128,7 @@ static PyObject *read_key(cippy_array *a, const cippy_key *k, PyObject *out, boo
     if (masked && (mask_bytes = take_mask(a, k, &mask, &mask_buffer)) == NULL)
         goto done;
     const cip_status status = read_into(a, k, &t, mask_bytes, &calls, &err);
-    if (cippy_calls_raised(&calls))
+    if (cippy_calls_raised(&calls) || PyErr_Occurred())
         goto done;
     if (status != CIP_OK)
         cippy_file_fail(a->file, status, &err);
@@ -171,10 +199,15 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
         const size_t each = sizeof(int64_t) * (size_t)a->ndim;
         const size_t n = each != 0 ? (size_t)coords.len / each : 0;
         const cip_dtype *native;
-        Py_BEGIN_ALLOW_THREADS native = cip_array_native_dtype(a->array, &err);
-        if (native != NULL && (uint64_t)out.len == n * cip_dtype_itemsize(native))
-            status = cip_read_points(a->array, n, coords.buf, cip_dtype_as_stored(), out.buf, &err);
-        Py_END_ALLOW_THREADS if (status != CIP_OK) cippy_file_fail(a->file, status, &err);
+        cippy_change *c;
+        if (read_begin(a, &c)) {
+            Py_BEGIN_ALLOW_THREADS native = cip_array_native_dtype(a->array, &err);
+            if (native != NULL && (uint64_t)out.len == n * cip_dtype_itemsize(native))
+                status =
+                    cip_read_points(a->array, n, coords.buf, cip_dtype_as_stored(), out.buf, &err);
+            Py_END_ALLOW_THREADS if (status != CIP_OK) cippy_file_fail(a->file, status, &err);
+            read_end(c);
+        }
         cippy_leave(a->file);
     }
     PyBuffer_Release(&coords);
@@ -187,8 +220,10 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
 static void view_dealloc(PyObject *self)
 {
     cippy_view *v = (cippy_view *)self;
-    if (v->bytes != NULL)
+    if (v->bytes != NULL) {
+        atomic_fetch_sub(&v->file->views, 1);
         cippy_leave(v->file);
+    }
     Py_XDECREF((PyObject *)v->file);
     cippy_free(self);
 }
@@ -207,10 +242,12 @@ static PyObject *view_new(cippy_array *a, const void *bytes, uint64_t nbytes)
         return NULL;
     v->file = (cippy_file *)Py_NewRef((PyObject *)a->file);
     v->nbytes = (Py_ssize_t)nbytes;
-    if (cippy_enter(a->file))
+    if (cippy_enter(a->file)) {
+        atomic_fetch_add(&a->file->views, 1);
         v->bytes = bytes;
-    else
+    } else {
         Py_CLEAR(v);
+    }
     return (PyObject *)v;
 }
 
@@ -239,7 +276,7 @@ PyObject *cippy_array_view(PyObject *self, PyObject *unused)
 {
     (void)unused;
     cippy_array *a = (cippy_array *)self;
-    if (!cippy_array_enter(a))
+    if (!cippy_array_enter_stored(a))
         return NULL;
     PyObject *array = NULL;
     cip_err err = CIP_ERR_INIT;

@@ -48,6 +48,10 @@ PyObject *cippy_declare(PyObject *self, PyObject *args)
     const char **options = cippy_texts(texts);
     if (!PyErr_Occurred() && cippy_change_begin(c)) {
         o.format_options = options;
+        if (c->file != NULL) {
+            c->file->serial++;
+            c->file->tree_changed = true;
+        }
         Py_BEGIN_ALLOW_THREADS status = declare_now(c, path, dtype, ndim, shape, &o, &slab, &err);
         Py_END_ALLOW_THREADS if (status == CIP_OK) made = slab_new(c, slab, ndim);
         PyObject *done = cippy_change_end(c, status, &err);

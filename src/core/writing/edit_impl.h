@@ -36,11 +36,11 @@ typedef struct cip_edit_place {
 } cip_edit_place;
 
 /* An array as it was last looked at. */
-typedef struct cip_edit_seen {
-    struct cip_edit_seen *next;
+typedef struct cip_edit_looked {
+    struct cip_edit_looked *next;
     const cip_array *of;
     cip_array seen;
-} cip_edit_seen;
+} cip_edit_looked;
 
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
@@ -58,7 +58,7 @@ struct cip_edit {
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_place *places;           /* where something came or went, last one first */
-    cip_edit_seen *seen;
+    cip_edit_looked *looked;
     bool linear;   /* elements in linear bytes may have changed */
     int big;       /* order of elements in memory, or -1: the machine's */
     bool packed;   /* defrag was asked for */

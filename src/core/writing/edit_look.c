@@ -167,31 +167,46 @@ done:
 }
 
 /* A place of its own for what is seen of it, so that others that are looked at leave it alone. */
-static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_seen **out, cip_err *err)
+static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_looked **out, cip_err *err)
 {
-    cip_edit_seen *x = e->seen;
+    cip_edit_looked *x = e->looked;
     while (x != NULL && x->of != a)
         x = x->next;
     if (x == NULL) {
         CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-        *x = (cip_edit_seen){ e->seen, a, *a };
-        e->seen = x;
+        *x = (cip_edit_looked){ e->looked, a, *a };
+        e->looked = x;
     }
     *out = x;
     return CIP_OK;
 }
 
+/* What is not in the file may have come or moved there. */
+static cip_status not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err)
+{
+    cip_arena mem = { .mem = &e->file->env.mem };
+    char *asked;
+    cip_status st = one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
+    const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
+    if (x != NULL && (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED))
+        st = not_the_files(x, asked, err);
+    else if (st == CIP_OK)
+        st = cip_err_give(err, why, (cip_status)why->code);
+    cip_arena_clear(&mem);
+    return st;
+}
+
 static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    cip_edit_seen *x;
+    cip_edit_looked *x;
     const cip_array *now;
     CIP_TRY(find_added(e, path, out, err));
     if (*out != NULL)
         return CIP_OK;
     const cip_array *a = cip_find(e->file, path, &why);
     if (a == NULL)
-        return cip_err_give(err, &why, (cip_status)why.code);
+        return not_found(e, path, &why, err);
     CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(place_for(e, a, &x, err));
     CIP_TRY(cip_fail_in(err, cip_edit_array_now(e, a, &x->seen, &now, err), "%s", a->path));
