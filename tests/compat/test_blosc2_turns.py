@@ -327,3 +327,21 @@ def test_bytes_that_an_item_does_not_divide(cippus, tmp_path):
     s = blosc2.open(str(path), mode="r")
     got = b"".join(s.decompress_chunk(i) for i in range(s.nchunks))
     assert got == b"0123456789abcdefghijxy" + bytes(24)
+
+
+@pytest.mark.parametrize("typesize", [3, 6, 12, 20])
+def test_chunks_that_cut_an_item_grow_within_one_chunk(cippus, tmp_path, typesize):
+    """As by default: 16 MiB are no multiple of these."""
+    path, chunksize = tmp_path / "x.b2frame", 1024
+    start, most = bytes(range(10 * typesize)), chunksize // typesize
+    blosc2.SChunk(chunksize=chunksize, data=start, urlpath=str(path), mode="w", cparams={"typesize": typesize})
+    cippus.run("resize", path, str(most))
+    before = path.read_bytes()
+    (tmp_path / "more.raw").write_bytes(bytes(typesize))
+    for words in (["resize", path, str(most + 1)], ["resize", path, str(3 * most)], ["append", path, tmp_path / "more.raw"]):
+        done = subprocess.run([cippus.path, *words], capture_output=True, text=True)
+        assert done.returncode == 3 and "expected chunks of whole items" in done.stderr
+    assert path.read_bytes() == before
+    s = blosc2.open(str(path), mode="r")
+    assert s.nchunks == 1 and s.decompress_chunk(0) == start + bytes((most - 10) * typesize)
+    cippus.run("verify", "--deep", path)

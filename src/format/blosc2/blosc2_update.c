@@ -105,6 +105,21 @@ static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_
     return CIP_OK;
 }
 
+/* Chunks that end within an item, as libblosc2 cuts a list whose chunksize is no multiple of its
+ * typesize, are read but not made: new ones would be of whole items, and the next would not begin
+ * where the header says. */
+static cip_status check_cut(const cip_b2_update *u, uint64_t nbytes, cip_err *err)
+{
+    const uint64_t item = u->array->view.itemsize, chunk = u->f->h.chunksize;
+    if (u->f->nd_meta != NULL || chunk == 0 || item == 0 || chunk % item == 0 || nbytes <= chunk)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected chunks of whole items, found chunks of %" PRIu64
+                    " bytes and items of %" PRIu64 ": such a frame is changed while one chunk "
+                    "holds all items (at most %" PRIu64 "); convert it to change it",
+                    chunk, item, chunk / item);
+}
+
 static cip_status choose(cip_b2_update *u, cip_err *err)
 {
     const cip_b2_nd *nd = &u->how.nd;
@@ -126,9 +141,11 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_b2_update *u = state;
-    (void)shape;
     CIP_TRY(check_frame(u->f, err));
     CIP_TRY(check_shape(u, kind, err));
+    CIP_TRY(check_cut(u, u->f->h.nbytes, err));
+    if (shape != NULL && u->f->nd_meta == NULL) /* shapes were checked: no overflow */
+        CIP_TRY(check_cut(u, (uint64_t)shape[0] * a->view.itemsize, err));
     CIP_TRY(choose(u, err));
     cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
@@ -144,8 +161,10 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
     const int64_t *shape = cip_chunk_changes_shape(c);
     u->c = c;
     u->reshaped = memcmp(shape, v->shape, (size_t)v->ndim * sizeof *shape) != 0;
-    if (u->reshaped)
-        return cip_b2_how_reshape(&u->how, shape, v->itemsize, err);
+    if (u->reshaped) {
+        CIP_TRY(cip_b2_how_reshape(&u->how, shape, v->itemsize, err));
+        return check_cut(u, u->how.nbytes, err);
+    }
     u->how.nchunk = cip_chunk_changes_count(c);
     return CIP_OK;
 }

@@ -288,6 +288,38 @@ static void frames_of_another_form_are_refused_by_name(void **state)
     }
 }
 
+/* 40 bytes are no whole items of 3: a second chunk would begin within one. */
+static void one_chunk_that_cuts_items_grows_no_further(void **state)
+{
+    (void)state;
+    const b2_make one = { .typesize = 3, .chunksize = 40, .nchunk = 1, .last = 12 },
+                  two = { .typesize = 3, .chunksize = 40, .nchunk = 2, .last = 20 };
+    uint8_t raw[RAW], back[39];
+    for (int64_t more = 9; more <= 10; more++) {
+        b2_bytes b = b2_build(&one);
+        job j;
+        b2_pattern(0, raw, 12);
+        memset(raw + 12, 0, 3 * 10);
+        assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
+        assert_int_equal(job_form(&j, CIP_CHANGE_ROWS), CIP_OK);
+        assert_int_equal(put_rows(&j, raw, 4, more), CIP_OK);
+        assert_int_equal(job_finish(&j), more == 9 ? CIP_OK : CIP_ERR_UNSUPPORTED);
+        if (more == 9) {
+            read_all(j.after, back, sizeof back);
+            assert_memory_equal(back, raw, sizeof back);
+        } else {
+            assert_non_null(strstr(j.err.text, "chunks of 40 bytes and items of 3"));
+        }
+        job_close(&j);
+        free(b.ptr);
+    }
+    b2_bytes b = b2_build(&two);
+    assert_int_equal(
+        try_rows((cip_bytes){ b.ptr, b.len }, "chunks of 40 bytes and items of 3", NULL),
+        CIP_ERR_UNSUPPORTED);
+    free(b.ptr);
+}
+
 /* They are somebody else's. */
 static void bytes_behind_the_frame_are_kept_by_refusing(void **state)
 {
@@ -340,6 +372,7 @@ int main(void)
         cmocka_unit_test(unused_bytes_are_used_when_nobody_reads),
         cmocka_unit_test(what_a_chunk_may_reach_is_not_unused),
         cmocka_unit_test(frames_of_another_form_are_refused_by_name),
+        cmocka_unit_test(one_chunk_that_cuts_items_grows_no_further),
         cmocka_unit_test(bytes_behind_the_frame_are_kept_by_refusing),
         cmocka_unit_test(entries_that_name_nothing_are_not_kept),
         cmocka_unit_test(lack_of_memory_at_any_point_is_told),
