@@ -171,6 +171,7 @@ cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip
     (*out)->dir = dir;
     (*out)->array->layout = b->layout;
     (*out)->array->path = path;
+    pthread_mutex_init(&(*out)->lock, NULL);
     b->column[b->ncolumn++] = *out;
     return CIP_OK;
 }
@@ -286,9 +287,10 @@ static void clear(cip_layout *l)
     cip_blz *b = l->own;
     if (b == NULL)
         return;
-    for (size_t i = 0; i < b->ncolumn; i++)
-        if (b->document)
-            pthread_mutex_destroy(&b->column[i]->lock);
+    for (size_t i = 0; i < b->ncolumn; i++) {
+        cip_buf_clear(&b->column[i]->numbers);
+        pthread_mutex_destroy(&b->column[i]->lock);
+    }
     for (size_t i = 0; i < b->nshard; i++)
         cip_io_close(b->shard[i].of);
     cip_io_close(b->numbered);

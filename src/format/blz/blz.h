@@ -118,6 +118,9 @@ typedef struct cip_blz_column {
     const cip_blz_step *step;
     cip_array *rows; /* all of it: the array itself, or of records what updates of them change */
     cip_record_column in_records;
+    /* One chunk a file, guarded by the lock: the numbers of the files, once a chunk is missing. */
+    bool listed;
+    cip_buf numbers;
     pthread_mutex_t lock; /* a leaf but for the layout's */
 } cip_blz_column;
 
@@ -134,7 +137,23 @@ cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err);
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
                               cip_extent *at, cip_err *err);
 
-/* Chunk i of those in files of their own, of the rows that it has; MISSING without a file. */
+/* --- blz_numbers.c: which chunk files there are -------------------------------------------------
+ */
+
+/* The numbers (uint64_t) of the column's chunk files, rising; none where it has no folder. `others`
+ * (may be NULL) is told of other names. *out is to be cleared, on failure too. */
+cip_status cip_blz_numbers_list(const cip_blz_column *c, cip_report *others, cip_buf *out,
+                                cip_err *err);
+size_t cip_blz_numbers_count(const cip_buf *numbers);
+uint64_t cip_blz_numbers_at(const cip_buf *numbers, size_t i);
+/* The first that is this number or a higher one. */
+size_t cip_blz_numbers_from(const cip_buf *numbers, uint64_t number);
+bool cip_blz_numbers_have(const cip_buf *numbers, uint64_t number);
+/* How many chunks from i on, which has no file, have none. */
+uint64_t cip_blz_missing_run(cip_blz_column *c, uint64_t i);
+
+/* Chunk i of those in files of their own, of the rows that it has; MISSING, in runs, without files.
+ */
 cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err);
 
 /* --- blz_super.c: superchunks ------------------------------------------------------------------

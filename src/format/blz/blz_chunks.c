@@ -96,6 +96,7 @@ cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip
         out->state = CIP_CHUNK_MISSING;
         out->why = st;
         out->raw_len = c->each;
+        out->run = cip_blz_missing_run(c, i);
     } else if (err != NULL) {
         cip_err_pass(err, &why);
     }

@@ -60,19 +60,24 @@ cip_status cip_blz_super_open(cip_blz_column *c, size_t j, cip_bp_file **out, ci
     return st;
 }
 
-size_t cip_blz_super_find(const cip_blz_column *c, uint64_t number)
+/* The first that has this number or a higher one. */
+static size_t super_from(const cip_blz_column *c, uint64_t number)
 {
     size_t lo = 0, hi = c->nsuper;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (c->super[mid].number == number)
-            return mid;
         if (c->super[mid].number < number)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return SIZE_MAX;
+    return lo;
+}
+
+size_t cip_blz_super_find(const cip_blz_column *c, uint64_t number)
+{
+    const size_t j = super_from(c, number);
+    return j < c->nsuper && c->super[j].number == number ? j : SIZE_MAX;
 }
 
 /* Its chunk k, with positions as in the superchunk. */
@@ -121,6 +126,16 @@ static cip_status lost(cip_chunk *out, uint64_t each, uint64_t run, const char *
     return CIP_OK;
 }
 
+/* Chunks from i on, of a superchunk that is missing, up to the next one that is there. */
+static uint64_t missing_run(const cip_blz_column *c, uint64_t i)
+{
+    const size_t j = super_from(c, i / c->per + 1);
+    uint64_t next;
+    if (j == c->nsuper || cip_mul_overflow(c->super[j].number - 1, c->per, &next))
+        next = c->nchunk;
+    return cip_min_u64(next, c->nchunk) - i;
+}
+
 cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
 {
     uint64_t k = i % c->per, nchunk, nbytes;
@@ -128,7 +143,7 @@ cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, ci
     size_t j = cip_blz_super_find(c, i / c->per + 1);
     cip_bp_file *f;
     if (j == SIZE_MAX)
-        return lost(out, c->each, run, missing);
+        return lost(out, c->each, missing_run(c, i), missing);
     CIP_TRY(cip_blz_super_open(c, j, &f, err));
     CIP_TRY(count_inner(f, &nchunk, &nbytes, err));
     if (k >= nchunk)

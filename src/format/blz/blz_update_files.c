@@ -6,77 +6,12 @@
  * added: they would lie over others, or behind a gap. Another shape of at most the rows that the
  * files hold mends that. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 
 enum { FOOTPRINT = 128 /* what BLZ adds to the bytes of a chunk */ };
-
-/* --- which files there are -------------------------------------------------------------------- */
-
-typedef struct files {
-    cip_buf number; /* uint64_t, rising */
-    cip_status st;
-    cip_err *err;
-} files;
-
-static int take_name(void *user, const char *name, bool is_folder)
-{
-    files *f = user;
-    uint64_t n;
-    if (!is_folder && cip_blz_number_of(name, ".blp", &n))
-        f->st = cip_buf_add(&f->number, &n, sizeof n, f->err);
-    return f->st != CIP_OK;
-}
-
-static size_t count_files(const files *f)
-{
-    return f->number.len / sizeof(uint64_t);
-}
-
-static uint64_t number_at(const files *f, size_t i)
-{
-    return ((const uint64_t *)(const void *)f->number.ptr)[i];
-}
-
-/* *f is to be cleared also when it fails. */
-static cip_status list_files(const cip_blz_column *c, files *f, cip_err *err)
-{
-    cip_layout *l = c->blz->layout;
-    char dir[CIP_IO_NUMBER_NAME];
-    cip_err why = CIP_ERR_INIT;
-    *f = (files){ .number = { .mem = &l->env->mem }, .err = err };
-    snprintf(dir, sizeof dir, "%sdata", c->dir);
-    cip_status st = cip_io_list(l->io, dir, cip_blz_flags(l), take_name, f, &why);
-    CIP_TRY(f->st);
-    if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
-        return cip_fail(err, st, why.offset, "%s", why.text);
-    if (count_files(f) > 1)
-        qsort(f->number.ptr, count_files(f), sizeof(uint64_t), cip_compare_u64);
-    return CIP_OK;
-}
-
-/* The first of them that has this number or a higher one. */
-static size_t find_file(const files *f, uint64_t number)
-{
-    size_t lo = 0, hi = count_files(f);
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (number_at(f, mid) < number)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static bool has_file(const files *f, uint64_t number)
-{
-    size_t i = find_file(f, number);
-    return i < count_files(f) && number_at(f, i) == number;
-}
 
 /* --- how many rows they hold ------------------------------------------------------------------ */
 
@@ -94,12 +29,12 @@ static cip_status rows_of(const cip_blz_column *c, uint64_t i, int64_t *rows, ci
 }
 
 /* Chunks in a row behind those that meta/sizes knows become the column's, to be looked at. */
-static cip_status add_behind(cip_blz_column *c, const files *f, cip_err *err)
+static cip_status add_behind(cip_blz_column *c, const cip_buf *f, cip_err *err)
 {
     cip_blz_files more = { .number = 0 };
     char *dir;
     uint64_t n = c->nchunk;
-    while (has_file(f, n))
+    while (cip_blz_numbers_have(f, n))
         n++;
     CIP_TRY(cip_arena_printf(&c->blz->layout->arena, &dir, err, "%sdata/", c->dir));
     more.dir = dir;
@@ -108,23 +43,23 @@ static cip_status add_behind(cip_blz_column *c, const files *f, cip_err *err)
 
 /* Up to the end of the last chunk that meta/sizes knows, and on as long as chunks are full. Where
  * the last one is damaged nothing is known better. */
-static cip_status count_rows(const cip_blz_column *c, const files *f, int64_t *rows, cip_err *err)
+static cip_status count_rows(const cip_blz_column *c, const cip_buf *f, int64_t *rows, cip_err *err)
 {
     const int64_t each = c->meta.chunklen;
-    const size_t behind = find_file(f, c->nchunk);
+    const size_t behind = cip_blz_numbers_from(f, c->nchunk);
     uint64_t i = c->nchunk != 0 ? c->nchunk - 1 : 0;
     int64_t last = 0;
-    if (c->nchunk != 0 && !has_file(f, i)) { /* up to the last one that is there */
+    if (c->nchunk != 0 && !cip_blz_numbers_have(f, i)) { /* up to the last one that is there */
         *rows = 0;
         if (behind == 0)
             return CIP_OK;
-        i = number_at(f, behind - 1);
+        i = cip_blz_numbers_at(f, behind - 1);
         CIP_TRY(rows_of(c, i, &last, err));
         *rows = last < 0 ? c->meta.shape[0] : (int64_t)i * each + last;
         return CIP_OK;
     }
     *rows = (int64_t)i * each;
-    for (; has_file(f, i) && *rows == (int64_t)i * each; i++) {
+    for (; cip_blz_numbers_have(f, i) && *rows == (int64_t)i * each; i++) {
         CIP_TRY(rows_of(c, i, &last, err));
         if (last < 0 && i < c->nchunk)
             *rows = c->meta.shape[0];
@@ -137,15 +72,15 @@ static cip_status count_rows(const cip_blz_column *c, const files *f, int64_t *r
 
 static cip_status find_rows(cip_blz_changed *x, cip_blz_column *c, cip_err *err)
 {
-    files f;
+    cip_buf f;
     if (x->found >= 0)
         return CIP_OK;
-    cip_status st = list_files(c, &f, err);
+    cip_status st = cip_blz_numbers_list(c, NULL, &f, err);
     if (st == CIP_OK)
         st = add_behind(c, &f, err);
     if (st == CIP_OK)
         st = count_rows(c, &f, &x->found, err);
-    cip_buf_clear(&f.number);
+    cip_buf_clear(&f);
     return st;
 }
 
@@ -175,6 +110,8 @@ static cip_status exact_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
                             ".blp as meta/sizes says, found %" PRIu64,
                             wanted, i, out[k].raw_len / c->meta.row);
         out[k].raw_len = wanted * c->meta.row;
+        if (out[k].run > 1) /* the last chunk may be shorter */
+            out[k].run = cip_max_u64(1, cip_min_u64(out[k].run, rows / each - i));
     }
     return CIP_OK;
 }
@@ -262,7 +199,7 @@ typedef struct rewrite {
     cip_blz_column *c;
     const cip_blz_changed *x;
     cip_revision *r;
-    files files;
+    cip_buf files;  /* numbers of those that are there */
     uint64_t n;     /* chunks, as it becomes */
     bool anew;      /* cbytes is counted from all chunks, not from those that change */
     int64_t cbytes; /* as the old programs count: those of full chunks, and room for one */
@@ -278,7 +215,7 @@ static cip_status put_chunk(rewrite *w, uint64_t i, const cip_extent *at, cip_er
     cip_revision *as;
     char *path;
     CIP_TRY(path_of(w, i, &path, err));
-    if (has_file(&w->files, i))
+    if (cip_blz_numbers_have(&w->files, i))
         CIP_TRY(cip_revision_replace(w->r, path, NULL, &as, err));
     else
         CIP_TRY(cip_revision_make(w->r, path, &as, err));
@@ -296,8 +233,8 @@ static int64_t old_cbytes(const rewrite *w, uint64_t i)
 {
     cip_blosc_head head;
     cip_extent at;
-    if (!has_file(&w->files, i) || cip_blz_chunk_head(w->c, i, &head, &at, NULL) != CIP_OK ||
-        head.nbytes != w->c->each)
+    if (!cip_blz_numbers_have(&w->files, i) ||
+        cip_blz_chunk_head(w->c, i, &head, &at, NULL) != CIP_OK || head.nbytes != w->c->each)
         return 0;
     return head.cbytes + footprint(w->c);
 }
@@ -354,8 +291,9 @@ static cip_status put_chunks(rewrite *w, cip_err *err)
 static cip_status remove_behind(rewrite *w, cip_err *err)
 {
     char *path;
-    for (size_t k = find_file(&w->files, w->n); k < count_files(&w->files); k++) {
-        const uint64_t i = number_at(&w->files, k);
+    for (size_t k = cip_blz_numbers_from(&w->files, w->n); k < cip_blz_numbers_count(&w->files);
+         k++) {
+        const uint64_t i = cip_blz_numbers_at(&w->files, k);
         CIP_TRY(path_of(w, i, &path, err));
         if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
@@ -369,7 +307,7 @@ cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *
     rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
     w.n = cip_chunk_changes_count(w.x->chunks);
     begin_cbytes(&w);
-    cip_status st = list_files(w.c, &w.files, err);
+    cip_status st = cip_blz_numbers_list(w.c, NULL, &w.files, err);
     if (st == CIP_OK)
         st = put_chunks(&w, err);
     if (st == CIP_OK)
@@ -378,6 +316,6 @@ cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *
         w.cbytes = w.cbytes < (int64_t)w.c->each ? (int64_t)w.c->each : w.cbytes;
         st = cip_blz_put_sizes(u, column, &w.cbytes, r, err);
     }
-    cip_buf_clear(&w.files.number);
+    cip_buf_clear(&w.files);
     return st;
 }

@@ -232,6 +232,20 @@ static cip_status change(cip_super_work *w, const cip_super_range *r, cip_err *e
     return (may ? change_in_place : cip_super_replace)(w, &s, r, err);
 }
 
+/* The last of the superchunks from the k-th on that stay as they are and hold the usual number of
+ * chunks: a shape may claim very many of which there is nothing. The k-th itself where it is none.
+ */
+static uint64_t pass_kept(const cip_super_work *w, uint64_t k)
+{
+    const uint64_t first = range_of(w, k).first, both = cip_min_u64(w->n, w->was);
+    cip_chunk_now now;
+    if (k < w->nused || first >= both)
+        return k;
+    cip_chunk_changes_at(w->chunks, first, &now);
+    const uint64_t whole = cip_min_u64(now.run, both - first) / w->nominal;
+    return now.from == first && whole > 1 ? k + whole - 1 : k;
+}
+
 /* Superchunks behind the last row go, whoever left them. */
 static cip_status remove_behind(const cip_super_work *w, uint64_t number, cip_err *err)
 {
@@ -262,6 +276,7 @@ cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision 
     cip_super_range s = { .n = 0 };
     measure(&w);
     for (uint64_t k = 0; s.n < w.n || s.was < w.was; k++) {
+        k = pass_kept(&w, k);
         s = range_of(&w, k);
         if (s.was != s.n || !is_kept(&w, s.first, s.n))
             CIP_TRY(change(&w, &s, err));

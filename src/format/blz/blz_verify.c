@@ -2,7 +2,6 @@
  * Checking a folder: every data file's header, and the files that are there but belong to nothing.
  * `verify --deep` decodes chunks, as of every format. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -12,9 +11,7 @@ typedef struct check {
     const cip_blz_column *c;
     cip_report *rep;
     const char *dir; /* the data folder */
-    cip_buf numbers; /* uint64_t: of the data files that are there */
-    cip_status st;   /* of keeping them */
-    cip_err *err;
+    cip_buf numbers; /* of the data files that are there */
 } check;
 
 /* Rows of chunks [from, to), which have no files. */
@@ -68,45 +65,18 @@ static cip_status check_chunk(check *k, uint64_t i, cip_err *err)
     return CIP_OK;
 }
 
-static int see_file(void *user, const char *name, bool is_folder)
-{
-    check *k = user;
-    uint64_t n;
-    if (is_folder || !cip_blz_number_of(name, ".blp", &n))
-        cip_report_add(k->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
-                       "'%.200s' is no data file", name);
-    else
-        k->st = cip_buf_add(&k->numbers, &n, sizeof n, k->err);
-    return k->st != CIP_OK || k->rep->cancelled;
-}
-
-static cip_status list_files(check *k, cip_err *err)
-{
-    cip_layout *l = k->c->blz->layout;
-    cip_err why = CIP_ERR_INIT;
-    k->err = err;
-    cip_status st = cip_io_list(l->io, k->dir, cip_blz_flags(l), see_file, k, &why);
-    if (k->st != CIP_OK)
-        return k->st;
-    CIP_TRY(cip_report_status(k->rep, err));
-    if (st == CIP_ERR_NOT_FOUND) /* an empty array needs no folder; others miss their chunks */
-        return CIP_OK;
-    return cip_report_outcome(k->rep, st, &why, err);
-}
-
 /* The chunks that have files one by one, and what is missing between them; their number may be far
  * below the number of chunks that the shape needs. */
 static cip_status check_files(check *k, cip_err *err)
 {
-    uint64_t *number = (uint64_t *)(void *)k->numbers.ptr, next = 0, need = k->c->nchunk;
-    size_t n = k->numbers.len / sizeof *number, i = 0;
-    if (n > 1)
-        qsort(number, n, sizeof *number, cip_compare_u64);
-    for (; i < n && number[i] < need; i++) {
-        report_gap(k, next, number[i]);
-        CIP_TRY(check_chunk(k, number[i], err));
+    uint64_t next = 0, need = k->c->nchunk;
+    size_t n = cip_blz_numbers_count(&k->numbers), i = 0;
+    for (; i < n && cip_blz_numbers_at(&k->numbers, i) < need; i++) {
+        const uint64_t number = cip_blz_numbers_at(&k->numbers, i);
+        report_gap(k, next, number);
+        CIP_TRY(check_chunk(k, number, err));
         CIP_TRY(cip_report_status(k->rep, err));
-        next = number[i] + 1;
+        next = number + 1;
     }
     report_gap(k, next, need);
     if (i < n)
@@ -121,13 +91,13 @@ static cip_status check_files(check *k, cip_err *err)
 static cip_status check_column(const cip_blz_column *c, cip_report *rep, cip_err *err)
 {
     char dir[CIP_IO_NUMBER_NAME];
-    check k = { .c = c, .rep = rep, .dir = dir, .numbers = { .mem = &c->blz->layout->env->mem } };
+    check k = { .c = c, .rep = rep, .dir = dir };
+    cip_err why = CIP_ERR_INIT;
     if (c->array->st != CIP_OK && !c->meta.objects)
         return CIP_OK; /* core says why */
     snprintf(dir, sizeof dir, "%sdata", c->dir);
-    cip_status st = list_files(&k, err);
-    if (st == CIP_OK)
-        st = check_files(&k, err);
+    cip_status st = cip_blz_numbers_list(c, rep, &k.numbers, &why);
+    st = st == CIP_OK ? check_files(&k, err) : cip_report_outcome(rep, st, &why, err);
     cip_buf_clear(&k.numbers);
     return st;
 }
