@@ -149,13 +149,20 @@ static cip_status find_shards(cip_blz *b, cip_err *err)
     return st;
 }
 
-/* One that the caller names. */
-static cip_status add_root(cip_blz *b, const char *path, cip_err *err)
+/* A folder by its own path; *used (may be NULL): it has a data/, which comes with the first chunk
+ * that is dealt to it. */
+static cip_status add_root(cip_blz *b, const char *path, bool *used, cip_err *err)
 {
     cip_io *io;
+    cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_io_open_folder(b->layout->env, path, &io, err));
-    cip_status st = cip_io_list(io, "data", cip_blz_flags(b->layout), stop_listing, NULL, err);
-    st = st == CIP_ERR_CANCELLED ? CIP_OK : cip_fail_in(err, st, "%s", path);
+    cip_status st = cip_io_list(io, "data", cip_blz_flags(b->layout), stop_listing, NULL, &why);
+    if (used != NULL)
+        *used = st != CIP_ERR_NOT_FOUND;
+    if (st == CIP_ERR_CANCELLED || st == CIP_ERR_NOT_FOUND)
+        st = CIP_OK;
+    if (st != CIP_OK)
+        cip_fail_in(err, cip_fail(err, st, why.offset, "%s", why.text), "%s", path);
     if (st == CIP_OK)
         st = add_shard(b, io, "", path, err);
     if (st != CIP_OK)
@@ -175,7 +182,18 @@ static cip_status add_outside(cip_blz *b, const char *path, cip_err *err)
     bool absolute = path[0] == '/';
     CIP_TRY(cip_arena_printf(&l->arena, &full, err, "%s%s%s", absolute ? "" : l->io->name,
                              absolute ? "" : "/", path));
-    return add_root(b, full, err);
+    return add_root(b, full, NULL, err);
+}
+
+/* One that the caller names. */
+static cip_status add_named(cip_blz *b, const char *path, cip_err *err)
+{
+    bool used;
+    CIP_TRY(add_root(b, path, &used, err));
+    if (!used)
+        cip_warn(b->layout->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, path,
+                 "the folder has no data/, so no chunk of the array lies in it");
+    return CIP_OK;
 }
 
 static bool is_beneath(const char *path)
@@ -213,7 +231,7 @@ cip_status cip_blz_open_shards(cip_blz *b, cip_err *err)
     b->layout->uses_roots = true;
     CIP_TRY(add_shard(b, NULL, "", "", err));
     for (size_t i = 0; i < b->layout->nroot; i++)
-        CIP_TRY(add_root(b, b->layout->root[i], err));
+        CIP_TRY(add_named(b, b->layout->root[i], err));
     CIP_TRY(listed_shards(b, err));
     return find_shards(b, err);
 }
