@@ -25,6 +25,7 @@ typedef struct file_io {
     ino_t inode;
     struct timespec changed; /* as of open */
     cip_folder *folder;      /* NULL: no members */
+    char *path;              /* absolute, of what was opened by a path; else NULL */
     char *inside;            /* the file's own folder relative to it */
     cip_folder *behind;      /* that of the file to which a symbolic link led, or NULL */
     pthread_mutex_t lock;    /* guards map; a leaf */
@@ -226,6 +227,7 @@ static void file_close(cip_io *io)
     close(f->fd);
     cip_folder_drop(f->folder);
     cip_folder_drop(f->behind);
+    cip_mem_put(&io->env->mem, f->path);
     cip_mem_put(&io->env->mem, f->inside);
     cip_io_free(io);
 }
@@ -321,6 +323,7 @@ static cip_status look_behind(const char *path, cip_io **io, cip_err *err)
 cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err)
 {
     cip_folder *folder = NULL;
+    char *absolute = NULL;
     int fd;
     *out = NULL;
     do
@@ -334,15 +337,20 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
                         "'%.120s' is a URL: only files and folders are opened", path);
     if (fd == -1)
         return fail_named(err, errno, CIP_NO_OFFSET, "open", path);
-    cip_status st = cip_folder_new(&env->mem, path, &folder, err);
+    cip_status st = cip_path_absolute(&env->mem, path, &absolute, err);
+    if (st == CIP_OK)
+        st = cip_folder_new(&env->mem, absolute, &folder, err);
     if (st == CIP_OK)
         st = cip_file_new(env, fd, path, folder, "", out, err);
     else
         close(fd);
     cip_folder_drop(folder);
-    if (st == CIP_OK)
-        st = look_behind(path, out, err);
-    return st;
+    if (st != CIP_OK) {
+        cip_mem_put(&env->mem, absolute);
+        return st;
+    }
+    ((file_io *)*out)->path = absolute;
+    return look_behind(path, out, err);
 }
 
 const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX])
@@ -355,8 +363,8 @@ const char *cip_io_path(cip_io *io)
 {
     uint64_t off = 0;
     cip_io *whole = cip_io_whole(io, &off);
-    bool named = is_file(whole) || cip_folder_io_descriptor(whole) != -1;
-    return named ? whole->name : NULL;
+    const char *path = is_file(whole) ? ((const file_io *)whole)->path : cip_folder_io_path(whole);
+    return path != NULL || !is_file(whole) ? path : whole->name;
 }
 
 /* What can be locked, or -1. */

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/num.h"
+#include "io/store.h"
 
 struct cip_folder {
     cip_mem *mem;
@@ -31,26 +31,20 @@ cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_
 {
     cip_status st;
     cip_folder *f = NULL;
-    cip_buf text = { .mem = mem };
-    char cwd[PATH_MAX];
-    const char *slash = strrchr(path, '/');
+    char *text = NULL;
     *out = NULL;
-    if (path[0] != '/' && getcwd(cwd, sizeof cwd) != NULL)
-        CIP_GO(cip_buf_addf(&text, err, "%s/", cwd));
-    CIP_GO(cip_buf_add(&text, path, slash != NULL ? (size_t)(slash + 1 - path) : 0, err));
-    if (text.len == 0) /* no slash, and the working directory has no path any more */
-        CIP_GO(cip_buf_add(&text, "./", 2, err));
-    CIP_GO(cip_buf_nul(&text, err));
+    CIP_GO(cip_path_absolute(mem, path, &text, err));
+    strrchr(text, '/')[1] = '\0';
     CIP_GO(CIP_NEW(mem, &f, 1, err));
     f->mem = mem;
     atomic_init(&f->refs, 1);
     pthread_mutex_init(&f->lock, NULL);
     f->fd = -1;
-    f->path = (char *)text.ptr;
-    text.ptr = NULL;
+    f->path = text;
+    text = NULL;
     *out = f;
 done:
-    cip_buf_clear(&text);
+    cip_mem_put(mem, text);
     return st;
 }
 

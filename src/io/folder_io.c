@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "io/io_impl.h"
+#include "io/store.h"
 
 /* A member as it was when it was opened. */
 typedef struct noted {
@@ -20,6 +21,7 @@ typedef struct noted {
 typedef struct folder_io {
     cip_io io;
     cip_folder *folder;
+    char *path; /* absolute */
     bool noting;
     noted *note;
     size_t n, cap;
@@ -173,6 +175,7 @@ static void folder_close(cip_io *io)
     for (size_t i = 0; i < f->n; i++)
         cip_mem_put(&io->env->mem, f->note[i].name);
     cip_mem_put(&io->env->mem, f->note);
+    cip_mem_put(&io->env->mem, f->path);
     cip_io_free(io);
 }
 
@@ -209,6 +212,11 @@ int cip_folder_io_descriptor(const cip_io *io)
     return io->ops == &folder_ops ? cip_folder_descriptor(((const folder_io *)io)->folder) : -1;
 }
 
+const char *cip_folder_io_path(const cip_io *io)
+{
+    return cip_folder_io_descriptor(io) != -1 ? ((const folder_io *)io)->path : NULL;
+}
+
 static bool names_folder(const char *path)
 {
     struct stat now;
@@ -220,18 +228,23 @@ cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_
     cip_buf text = { .mem = &env->mem };
     cip_folder *folder = NULL;
     cip_io *io = NULL;
+    char *absolute = NULL;
     cip_status st;
     *out = NULL;
     if (!names_folder(path))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
-    CIP_GO(cip_buf_addf(&text, err, "%s/", path));
+    CIP_GO(cip_path_absolute(&env->mem, path, &absolute, err));
+    CIP_GO(cip_buf_addf(&text, err, "%s/", absolute));
     CIP_GO(cip_folder_new(&env->mem, (const char *)text.ptr, &folder, err));
     CIP_GO(cip_folder_hold(folder, err));
     CIP_GO(cip_io_new(env, &folder_ops, sizeof(folder_io), path, &io, err));
     ((folder_io *)io)->folder = cip_folder_keep(folder);
+    ((folder_io *)io)->path = absolute;
+    absolute = NULL;
     io->folder = true;
     *out = io;
 done:
+    cip_mem_put(&env->mem, absolute);
     cip_folder_drop(folder);
     cip_buf_clear(&text);
     return st;

@@ -20,6 +20,7 @@ enum { SLOTS = 64, FREE = 0, FILLING = 1, ARMED = 2 };
 
 static struct {
     _Atomic int state;
+    pid_t owner;
     int dir; /* the place's, which lives as long */
     char name[300];
 } slot[SLOTS];
@@ -30,6 +31,7 @@ static int take_slot(int dir, const char *name)
         int free = FREE;
         if (!atomic_compare_exchange_strong(&slot[i].state, &free, FILLING))
             continue;
+        slot[i].owner = getpid();
         slot[i].dir = dir;
         snprintf(slot[i].name, sizeof slot[i].name, "%s", name);
         atomic_store(&slot[i].state, ARMED);
@@ -48,7 +50,7 @@ static void drop_slot(cip_fresh *f)
 void cip_remove_unfinished(void)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (atomic_load(&slot[i].state) == ARMED)
+        if (atomic_load(&slot[i].state) == ARMED && slot[i].owner == getpid())
             unlinkat(slot[i].dir, slot[i].name, 0);
 }
 
@@ -70,6 +72,7 @@ cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mod
     cip_status st;
     int tries = name != NULL ? 1 : 100;
     *out = CIP_FRESH_NONE;
+    out->owner = getpid();
     do {
         choose_name(out, name);
         st = cip_store_open(p, out->name, O_RDWR | O_CREAT | O_EXCL, mode, &out->fd, err);
@@ -100,6 +103,7 @@ cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip
     }
     choose_name(out, name);
     out->fd = fd;
+    out->owner = getpid();
     return CIP_OK;
 }
 
@@ -140,6 +144,7 @@ static cip_status name_it(const cip_place *p, cip_fresh *f, cip_err *err)
 
 cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err)
 {
+    CIP_TRY(cip_owned(f->owner, err));
     if (!f->named && !replace)
         return link_as(p, f, p->name, err);
     CIP_TRY(name_it(p, f, err));
@@ -152,7 +157,7 @@ cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_e
 
 void cip_fresh_end(const cip_place *p, cip_fresh *f)
 {
-    if (f->named)
+    if (f->named && f->owner == getpid())
         cip_store_unlink(p, f->name, NULL);
     drop_slot(f);
     if (f->fd != -1)

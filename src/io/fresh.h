@@ -11,6 +11,7 @@ typedef struct cip_fresh {
     int fd;         /* -1: none; for reading and writing */
     bool named;     /* `name` is in the folder */
     int slot;       /* in the table of names that cip_remove_unfinished removes, or -1 */
+    pid_t owner;    /* of the file: a child of fork() shares it, and neither places nor removes it */
     char name[300]; /* the temporary name, which the file has or can be given */
 } cip_fresh;
 
@@ -28,7 +29,7 @@ cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mod
                                 cip_err *err);
 /* The file takes the place's name in one step; without `replace`, BUSY when that exists. */
 cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err);
-/* Closes the file, and removes its temporary name if it still has one. */
+/* Closes the file, and removes its temporary name if it still has one and is this process's. */
 void cip_fresh_end(const cip_place *p, cip_fresh *f);
 
 #endif

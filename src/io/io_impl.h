@@ -53,6 +53,8 @@ bool cip_file_stat(cip_io *io, struct stat *st);
 const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX]);
 /* The descriptor of a folder io, borrowed; -1: it has none, or is of another kind. */
 int cip_folder_io_descriptor(const cip_io *io);
+/* The absolute path of a folder io that has a descriptor, borrowed; else NULL. */
+const char *cip_folder_io_path(const cip_io *io);
 /* cip_io_taken_back of one; nothing for others. */
 void cip_folder_io_taken_back(cip_io *io);
 /* What fstat says of a file io or a folder io now. */

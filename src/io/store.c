@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/num.h"
 #include "io/io_impl.h"
 
@@ -27,11 +28,34 @@ static cip_status fail_name(cip_err *err, const char *verb, const char *name)
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
+cip_status cip_owned(pid_t owner, cip_err *err)
+{
+    if (owner == getpid())
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "expected the process that began to write, found a child of it");
+}
+
 const char *cip_place_follow(const char *path, char real[PATH_MAX])
 {
     struct stat st;
     bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
     return link && realpath(path, real) != NULL ? real : path;
+}
+
+cip_status cip_path_absolute(cip_mem *mem, const char *path, char **out, cip_err *err)
+{
+    cip_buf text = { .mem = mem };
+    char cwd[PATH_MAX];
+    const char *folder = "";
+    if (path[0] != '/')
+        folder = getcwd(cwd, sizeof cwd) == NULL ? "." : strcmp(cwd, "/") != 0 ? cwd : "";
+    cip_status st = cip_buf_addf(&text, err, "%s%s%s", folder, path[0] != '/' ? "/" : "", path);
+    if (st == CIP_OK)
+        *out = (char *)text.ptr;
+    else
+        cip_buf_clear(&text);
+    return st;
 }
 
 cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err)

@@ -10,6 +10,10 @@
 
 #include "io/io.h"
 
+/* ARG in a child of the process `owner`, which fork() gave a copy of what that process writes: its
+ * files are shared, its locks too, and one of the two must leave them alone. */
+cip_status cip_owned(pid_t owner, cip_err *err);
+
 /* Where a file lies: its folder, by descriptor, and its name there. */
 typedef struct cip_place {
     cip_mem *mem;
@@ -19,6 +23,9 @@ typedef struct cip_place {
 
 /* `path`, or where it leads when it is a symbolic link that leads somewhere. */
 const char *cip_place_follow(const char *path, char real[PATH_MAX]);
+/* `path` so that it goes on naming the same file when the process changes its working directory,
+ * from `mem`. Where that directory has no path any more it stays relative ("./..."). */
+cip_status cip_path_absolute(cip_mem *mem, const char *path, char **out, cip_err *err);
 /* The place of `path`; a symbolic link is followed first, so that what is there is changed and not
  * the link. The file need not exist, its folder must. ARG for a path without a name. */
 cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_err *err);

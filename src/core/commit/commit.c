@@ -30,7 +30,7 @@ static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
 {
     char real[PATH_MAX];
     path = cip_place_follow(path, real);
-    CIP_TRY(cip_mem_copy(&c->env->mem, path, strlen(path), &c->path, err));
+    CIP_TRY(cip_path_absolute(&c->env->mem, path, &c->path, err));
     c->folder = is_folder(path);
     CIP_TRY((c->folder ? cip_place_folder : cip_place_open)(&c->env->mem, path, &c->place, err));
     return cip_commit_name(c, c->place.name, err);
@@ -210,6 +210,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     c->break_links = o.break_links;
     c->wait = o.wait;
     c->recovering = true;
+    c->owner = getpid();
     CIP_GO(name_all(c, path, err));
     CIP_GO(open_locked(c, err));
     CIP_GO(name_left(c, err));
@@ -276,6 +277,8 @@ static cip_status append_to_target(cip_commit *c, const void *p, size_t n, cip_e
 /* A row that could not be written whole is taken back. */
 cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err)
 {
+    if (!cip_commit_has_target(c))
+        CIP_TRY(cip_owned(c->owner, err));
     cip_status st = cip_commit_has_target(c) ? append_to_target(c, p, n, err)
                                              : cip_store_write(c->fd, c->end, p, n, err);
     if (st == CIP_OK)

@@ -248,7 +248,7 @@ static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err 
     cip_place place = { .dir = -1 };
     cip_replace *r = NULL;
     cip_status st;
-    CIP_TRY(cip_place_open(&c->env->mem, c->path, &place, err));
+    CIP_TRY(cip_place_sibling(&c->place, c->place.name, &place, err));
     CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
     CIP_GO(cip_commit_write_new(p->r, c->io, p->after->size, cip_replace_descriptor(r), err));
     st = cip_replace_commit(r, NULL, true, err);
@@ -279,6 +279,8 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
     cip_commit_plan p;
     cip_status st;
     bool checked = false, asked = false;
+    if (!cip_commit_has_target(c))
+        CIP_TRY(cip_owned(c->owner, err));
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
     if (p.way != CIP_WAY_NOTHING && !cip_commit_has_target(c))
         CIP_GO(cip_commit_take_foreign(c, err));

@@ -35,6 +35,7 @@ struct cip_commit {
     cip_io *io;            /* the file as it is, with a descriptor of its own */
     uint64_t end;          /* where cip_commit_append goes on */
     bool sealed;           /* a journal says all of it: readers see the update */
+    pid_t owner;           /* the process that began it */
     bool ready;            /* BUSY, and all is as it was: may be tried again */
     const cip_patch *made; /* what it says of members is undone when the update is not made */
     cip_switches switches; /* of series 0: no update is going on that readers may read through */

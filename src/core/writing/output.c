@@ -126,7 +126,7 @@ static cip_status place_output(file_output *o, const char *path, cip_err *err)
     char real[PATH_MAX];
     cip_mem *mem = &o->env->mem;
     path = cip_place_follow(path, real);
-    CIP_TRY(cip_mem_copy(mem, path, strlen(path), &o->path, err));
+    CIP_TRY(cip_path_absolute(mem, path, &o->path, err));
     CIP_TRY(cip_place_open(mem, path, &o->place, err));
     if (!o->overwrite && is_there(&o->place, o->place.name))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "the output exists");
