@@ -8,10 +8,10 @@
 #include "io/store.h"
 
 typedef struct cip_fresh {
-    int fd;         /* -1: none; for reading and writing */
-    bool named;     /* `name` is in the folder */
-    int slot;       /* in the table of names that cip_remove_unfinished removes, or -1 */
-    pid_t owner;    /* of the file: a child of fork() shares it, and neither places nor removes it */
+    int fd;      /* -1: none; for reading and writing */
+    bool named;  /* `name` is in the folder */
+    int slot;    /* in the table of names that cip_remove_unfinished removes, or -1 */
+    pid_t owner; /* of the file: a child of fork() shares it, and neither places nor removes it */
     char name[300]; /* the temporary name, which the file has or can be given */
 } cip_fresh;
 

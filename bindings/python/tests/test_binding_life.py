@@ -118,6 +118,51 @@ def test_a_child_reads_on_after_a_fork(sample):
     np.testing.assert_array_equal(f["image"][5:9], image[5:9])
 
 
+def test_a_child_that_ends_leaves_what_its_parent_writes(tmp_path):
+    updated = str(tmp_path / "x.asdf")
+    with cippus.create(updated) as w:
+        w["a"] = np.arange(3)
+    f = cippus.open(updated, "r+")
+    f["a"][0] = 7
+    new = [cippus.create(tmp_path / name) for name in ("new.asdf", "new.bcolz")]
+    for w in new:
+        w["a"] = np.arange(3)
+    child = os.fork()
+    if child == 0:
+        refused = 0
+        for write in (lambda: new[0].commit(), lambda: new[1].commit(), lambda: f.commit()):
+            try:
+                write()
+            except cippus.Error:
+                refused += 1
+        del f, new, w
+        gc.collect()  # as at the interpreter's end
+        os._exit(refused)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    f.close()
+    for w in new:
+        w.close()
+    assert cippus.open(updated)["a"][0] == 7
+    assert cippus.open(tmp_path / "new.asdf")["a"][2] == cippus.open(tmp_path / "new.bcolz")[""][2] == 2
+
+
+def test_files_stay_where_they_were_opened(tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.asdf", "below/x.asdf"):
+        with cippus.create(name) as w:
+            w["a"] = np.arange(3)
+    with cippus.open("x.asdf", "r+") as f:
+        f["a"][0] = 5
+        monkeypatch.chdir("below")
+        f.commit()
+        f["text"] = "t" * 70000  # a new file
+        f.commit()
+        assert f["text"][0] == "t" and f["a"][0] == 5
+    assert list(cippus.open("x.asdf")["a"]) == [0, 1, 2]
+    assert list(cippus.open(tmp_path / "x.asdf")["a"]) == [5, 1, 2]
+
+
 def use_everything(path, data):
     with cippus.open(path) as f:
         for array in f.arrays.values():

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/commit/memory_file.h"
 #include "core/writing/spec_text.h"
@@ -133,6 +134,7 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
         return st;
     }
     e->file = f;
+    e->owner = getpid();
     e->o = o;
     e->big = -1;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
@@ -251,7 +253,7 @@ void cip_edit_abort(cip_edit *e)
 
 cip_status cip_edit_there(const cip_edit *e, cip_err *err)
 {
-    return e != NULL ? CIP_OK : cip_fail_null(err, "an edit");
+    return e != NULL ? cip_owned(e->owner, err) : cip_fail_null(err, "an edit");
 }
 
 /* A change that failed must not go unnoticed because the next ones went well: half an update would

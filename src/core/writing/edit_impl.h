@@ -63,6 +63,7 @@ struct cip_edit {
     int big;       /* order of elements in memory, or -1: the machine's */
     bool packed;   /* defrag was asked for */
     bool finished; /* rev is made */
+    pid_t owner;   /* the process that began it */
     cip_status st; /* of the first change that failed: no commit then */
     cip_err why;
 };

@@ -34,6 +34,7 @@ struct folder_output {
     cip_out out;
     cip_place place, in;   /* where it will be; itself */
     char name[40];         /* until then */
+    pid_t owner;           /* the process that made it: a child of fork() leaves it alone */
     struct stat like;      /* of what is new in it */
     cip_commit *old;       /* the folder that is replaced, locked, or NULL */
     const cip_place *from; /* where it was complete already; NULL: it is written here */
@@ -208,8 +209,8 @@ static cip_status place_over(folder_output *o, cip_err *err)
 static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
 {
     folder_output *o = (folder_output *)output;
-    cip_status st = CIP_OK;
-    if (patch != NULL && patch->n != 0)
+    cip_status st = cip_owned(o->owner, err);
+    if (st == CIP_OK && patch != NULL && patch->n != 0)
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a folder has no bytes to change");
     if (st == CIP_OK)
         st = complete(o, err);
@@ -238,7 +239,7 @@ static void folder_end(cip_output *output)
     if (o->from != NULL && o->name[0] != '\0' &&
         cip_store_rename_to(&o->place, o->name, o->from, o->from->name, false, NULL) == CIP_OK)
         o->name[0] = '\0';
-    if (o->name[0] != '\0')
+    if (o->name[0] != '\0' && o->owner == getpid())
         cip_store_remove_tree(&o->place, o->name, NULL);
     cip_place_close(&o->in); /* and with it the lock */
     cip_place_close(&o->place);
@@ -313,6 +314,7 @@ static cip_status open_new(folder_output *o, cip_err *err)
 static cip_status make(folder_output *o, cip_err *err)
 {
     snprintf(o->name, sizeof o->name, CIP_FRESH_PREFIX "%016" PRIx64, cip_unique_number());
+    o->owner = getpid();
     cip_status st =
         cip_store_make_folder(&o->place, o->name, o->old != NULL ? &o->like : NULL, err);
     if (st != CIP_OK) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/handle.h"
 #include "core/writing/spec_text.h"
@@ -21,6 +22,7 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err)
     if (w == NULL)
         return cip_fail_null(err, "a writer");
     err = cip_err_enter(err);
+    CIP_TRY(cip_owned(w->owner, err));
     int slab = w->slab_st;
     if (w->st != CIP_OK)
         cip_err_pass(err, &w->why);
@@ -126,6 +128,7 @@ static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_e
     CIP_TRY(cip_sized_value("cip_write_options.level", o->level, CIP_LEVEL_PROCESS, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *w, (void **)&w, err));
     w->o = *o;
+    w->owner = getpid();
     cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
         cip_mem_handle_free(o->allocator, w);

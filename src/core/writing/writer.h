@@ -51,6 +51,7 @@ struct cip_writer {
     cip_engine engine; /* its state once begun; counts what is put from the first call on */
     bool begun;
     bool early;    /* the only array goes to the store before the tree is whole */
+    pid_t owner;   /* the process that began it */
     cip_status st; /* of the first call that failed: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
