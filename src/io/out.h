@@ -24,6 +24,8 @@ typedef struct cip_out {
      * under such a name, complete when this one is; borrowed from it. */
     const char *name;
     cip_status (*member)(void *member_user, const char *name, struct cip_out **out, cip_err *err);
+    /* Optional, with member: a folder that stays even if no member comes to lie in it. */
+    cip_status (*folder)(void *member_user, const char *name, cip_err *err);
     /* Optional, with member: whether a file of this name is there, which may be of the file that
      * this one replaces, or of any other: it stays as it is. NULL: a name that is taken is an
      * error. */

@@ -91,8 +91,7 @@ def test_both_write_and_change_one_folder(cippus, bcolz, rng, tmp_path, writer, 
     if writer == "bcolz":
         bcolz("write", new, root, 16, ["lz4", "blosclz", "zlib", "zstd"][i % 4], i % 3)
     else:
-        cippus.run("convert", new, root, "--option", "chunklen=16", "--codec", ["lz4", "blosclz", "zlib", "zstd"][i % 4],
-                   *(["--option", "table=yes"] if dtype == "table" else []))
+        cippus.run("convert", new, root, "--option", "chunklen=16", "--codec", ["lz4", "blosclz", "zlib", "zstd"][i % 4])
     same(cippus, bcolz, tmp_path, root, a)
     for step in range(12):
         rows, kind = values(rng, dtype, int(rng.integers(1, 30)), inner), int(rng.integers(0, 3))
@@ -112,3 +111,13 @@ def test_both_write_and_change_one_folder(cippus, bcolz, rng, tmp_path, writer, 
             a[k:k + len(rows)] = rows
         same(cippus, bcolz, tmp_path, root, a)
     cippus.run("verify", "--deep", root)
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "table"])
+def test_bcolz_appends_to_what_has_no_rows(cippus, bcolz, rng, tmp_path, dtype):
+    root, new, rows = tmp_path / "x.bcolz", tmp_path / "new.npy", values(rng, dtype, 30)
+    np.save(new, rows[:0])
+    cippus.run("convert", new, root)
+    np.save(new, rows)
+    bcolz("append", root, new)
+    same(cippus, bcolz, tmp_path, root, rows)

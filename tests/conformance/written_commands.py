@@ -46,7 +46,7 @@ UPDATES = {
     "put-chain-zlib": [["put", "--encode", CHAINS["tile-zlib"], "a.asdf", "data", "[0]", "@f4le-5"]],
     "put-pipe": [["put", "a.asdf", "data", "-", "<+rows.raw"]], "put-history": [["put", "--history", "x", "a.asdf", "data", "[0]", "@f4le-5"]],
     "append": [["append", "a.asdf", "data", "@f4le-2x5"]], "append-raw": [["append", "a.asdf", "+rows.raw"]], "append-odd": [["append", "a.asdf", "+odd.raw"]],
-    "append-pipe": [["append", "a.asdf", "-", "<+rows.raw"]], "append-csv": [["append", "a.asdf", "data", "--dtype", "f4", "+plain.csv"]],
+    "append-pipe": [["append", "--from", "raw", "a.asdf", "-", "<+rows.raw"]], "append-csv": [["append", "a.asdf", "data", "--dtype", "f4", "+plain.csv"]],
     "append-defrag": [["append", "a.asdf", "@f4le-2x5"], ["append", "a.asdf", "@f4le-6x5"], ["defrag", "--tree-slack", "10", "a.asdf"]],
     **{f"resize-{s.replace(',', 'x')}": [["resize", "a.asdf", "data", s]] for s in ("8,5", "2,5", "6,7", "6,3", "7,7", "0,5", "30")},
     "edit": [["set", "a.asdf", "k", "old"], ["edit", "a.asdf"]], "links": [["link", "a.asdf", "b.asdf"], ["set", "a.asdf", "k", "1"]],

@@ -161,6 +161,16 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     return CIP_OK;
 }
 
+static cip_status new_folder(void *user, const char *name, cip_err *err)
+{
+    folder_output *o = user;
+    char *inside;
+    if (!cip_member_name_is_plain(name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain folder name: '%.80s'", name);
+    CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/", name));
+    return cip_fail_in(err, make_folders(o, inside, err), "output");
+}
+
 /* --- the end ------------------------------------------------------------------------------------
  */
 
@@ -336,9 +346,11 @@ static cip_status begin(folder_output *o, const char *path, bool overwrite, cip_
     CIP_TRY(cip_place_open(&o->env->mem, path, &o->place, err));
     CIP_TRY(look_at_old(o, path, overwrite, known, err));
     CIP_TRY(make(o, err));
-    o->out = (cip_out){
-        .write = no_bytes, .name = o->place.name, .member = new_member, .member_user = o
-    };
+    o->out = (cip_out){ .write = no_bytes,
+                        .name = o->place.name,
+                        .member = new_member,
+                        .folder = new_folder,
+                        .member_user = o };
     return CIP_OK;
 }
 

@@ -306,7 +306,7 @@ static void formats_of_folders_are_written_into_memory(void **state)
             kinds[i], CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("chunklen=70")), &m, &w, err));
         put_rows(w);
         OK(cip_memory_open(m, NULL, &f, err));
-        assert_int_equal(cip_file_narray(f), 1);
+        assert_int_equal(cip_file_narray(f), i == 1 ? 3 : 1); /* a table has columns */
         OK(cip_read_into(cip_file_array(f, 0),
                          CIP_READ_ARGS(.field = "n", .dtype = cip_dtype_of(CIP_I32), .dst = n,
                                        .dst_nbytes = sizeof n),

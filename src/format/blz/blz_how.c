@@ -25,7 +25,8 @@ enum {
 const cip_format_option cip_blz_options[] = {
     { "chunklen", "rows of a chunk (about 256 chunks of 16 KiB to 16 MiB)" },
     { "filter", "shuffle (the default), bitshuffle or none" },
-    { "table", "yes: records become a table of blz-dir or bcolz, a column a field" },
+    { "table",
+      "yes, no: records become a table of blz-dir or bcolz, a column a field (bcolz: yes)" },
     { "superchunk", "chunks of a superchunk (so many as decode to 64 MiB)" },
     { "spare", "bytes kept free behind each chunk (none)" },
     { "offsets", "no: superchunks without the table of their chunks' places" },
@@ -223,7 +224,7 @@ cip_status cip_blz_keep_form(const cip_spec *spec, const cip_spec_array *a, cip_
 
 cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *table, cip_err *err)
 {
-    *table = false;
+    *table = kind == CIP_BLZ_BCOLZ; /* bcolz does not open an array of records */
     if (kind == CIP_BLZ_DOCUMENT && cip_option_of(spec, NULL, OPTION_TABLE) != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the option table is only of blz-dir and bcolz");

@@ -12,23 +12,33 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+enum { MOST_NAME = 200 /* bytes */ };
+
 static cip_status bad_name(const char *path, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "'%.80s' cannot be the name of a column", path);
 }
 
+static cip_status bad_field(const char *name, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "the field '%.80s' cannot be a column; table=no writes one array of records, "
+                    "which bcolz does not open",
+                    name);
+}
+
 /* What the old programs read as a folder beneath the table, and do not take for their own. */
 static bool is_plain(const char *name)
 {
-    return name[0] != '_' && name[0] != '.' && strchr(name, '/') == NULL && cip_blz_is_utf8(name);
+    return name[0] != '\0' && name[0] != '_' && name[0] != '.' && strchr(name, '/') == NULL &&
+           cip_blz_is_utf8(name);
 }
 
 /* As a path has it, ~1 is "/" and ~0 is "~". */
 cip_status cip_blz_column_name(cip_arena *a, const char *path, cip_blz_kind kind, char **out,
                                cip_err *err)
 {
-    enum { MOST = 200 };
     char *to;
     if (path[0] == '\0' || strchr(path, '/') != NULL)
         return bad_name(path, err);
@@ -40,7 +50,7 @@ cip_status cip_blz_column_name(cip_arena *a, const char *path, cip_blz_kind kind
         p += escape;
     }
     *to = '\0';
-    if (kind != CIP_BLZ_DOCUMENT && (!is_plain(*out) || strlen(*out) > MOST))
+    if (kind != CIP_BLZ_DOCUMENT && (!is_plain(*out) || strlen(*out) > MOST_NAME))
         return bad_name(path, err);
     return CIP_OK;
 }
@@ -130,12 +140,12 @@ static cip_status add_table(making *m, const cip_dtype *d, cip_err *err)
         cip_blz_new *c;
         int64_t *shape;
         char *dir;
-        if (!is_plain(f->name) || ndim > CIP_MAX_NDIM)
-            return bad_name(f->name, err);
+        if (!is_plain(f->name) || strlen(f->name) > MOST_NAME || ndim > CIP_MAX_NDIM)
+            return bad_field(f->name, err);
         CIP_TRY(cip_arena_printf(m->w->arena, &dir, err, "%s/", f->name));
         CIP_TRY(new_part(m, dir, f->dtype, &p, &c, err));
         if (c == NULL)
-            return bad_name(f->name, err);
+            return bad_field(f->name, err);
         CIP_TRY(CIP_ARENA_NEW(m->w->arena, &shape, (size_t)ndim, err));
         memcpy(shape, m->array->shape, (size_t)m->array->ndim * sizeof *shape);
         for (int32_t k = 0; k < f->ndim; k++)

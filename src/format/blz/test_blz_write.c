@@ -119,7 +119,7 @@ static void types_are_said_as_numpy_prints_them(void **state)
         cip_arena arena = { .mem = &mem };
         cip_spec_array a = int64s();
         char text[400];
-        const char *const option[8] = { "7" };
+        const char *const option[8] = { "7", [2] = "no" };
         const void *data[] = { zeros };
         const char *gap = strchr(row[k].said, '@');
         assert_int_equal(
@@ -478,6 +478,41 @@ static void records_become_a_table_on_demand(void **state)
     cip_arena_clear(&arena);
 }
 
+/* By itself where the program opens no array of records: bcolz. */
+static void records_of_bcolz_are_a_table(void **state)
+{
+    (void)state;
+    static uint8_t raw[24 * N];
+    static const char plain[] = "[('a', '<i8'), ('p', '<u2', (8,))]";
+    const char *const no[8] = { [2] = "no" };
+    cip_mem mem;
+    cip_mem_init(&mem, NULL, 0);
+    cip_arena arena = { .mem = &mem };
+    cip_spec_array a = record_array(&arena, raw);
+    const void *data[] = { raw };
+    cip_spec spec = spec_of(&a, "bcolz", NULL);
+    blz_folder f;
+    blz_out o;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_ERR_UNSUPPORTED);
+    assert_string_equal(f.err.text,
+                        "the field '_' cannot be a column; table=no writes one array of "
+                        "records, which bcolz does not open");
+    blz_end(&f);
+    spec.option = no;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    assert_true(!is_there(&f, "__rootdirs__") && is_there(&f, "data/__0.blp"));
+    blz_end(&f);
+    assert_int_equal(cip_dtype_of_text(&arena, plain, strlen(plain), false, &a.dtype, NULL),
+                     CIP_OK);
+    spec.option = NULL;
+    assert_int_equal(blz_out_folder(&o, &f, &spec, data), CIP_OK);
+    blz_has_text(&f, "__rootdirs__", "{\"names\": [\"a\", \"p\"]}\n");
+    assert_int_equal(blz_open(&f), CIP_OK);
+    has_records(&f, raw);
+    blz_end(&f);
+    cip_arena_clear(&arena);
+}
+
 /* No chunk of records is one of a column, so theirs say nothing of its rows. */
 static void columns_do_not_take_the_chunks_of_records(void **state)
 {
@@ -494,7 +529,7 @@ static void columns_do_not_take_the_chunks_of_records(void **state)
     blz_out o;
     assert_int_equal(cip_dtype_of_text(&arena, plain, strlen(plain), false, &a.dtype, NULL),
                      CIP_OK);
-    cip_spec spec = spec_of(&a, "bcolz", option);
+    cip_spec spec = spec_of(&a, "blz-dir", option);
     assert_int_equal(blz_out_folder(&o, &from, &spec, data), CIP_OK);
     assert_int_equal(blz_open(&from), CIP_OK);
     a.source = from.layout->array[0];
@@ -583,7 +618,6 @@ static void failing_allocations_are_reported(void **state)
     (void)state;
     static uint8_t raw[24 * N];
     static const char *const kinds[] = { NULL, "bcolz", "blz-dir" };
-    const char *const option[8] = { "100", [3] = NULL };
     cip_mem mem;
     cip_mem_init(&mem, NULL, 0);
     cip_arena arena = { .mem = &mem };
@@ -591,6 +625,7 @@ static void failing_allocations_are_reported(void **state)
     const void *data[] = { raw };
     for (size_t k = 0; k < 3; k++)
         for (size_t n = 1;; n++) {
+            const char *const option[8] = { "100", [2] = k == 0 ? NULL : "no" };
             const cip_spec spec = spec_of(&a, kinds[k], option);
             fail_alloc alloc = { .fail_at = n };
             const cip_allocator from = { fail_alloc_resize, &alloc };
@@ -621,6 +656,7 @@ int main(void)
         cmocka_unit_test(records_lie_in_columns),
         cmocka_unit_test(a_folder_is_named_as_the_field),
         cmocka_unit_test(records_become_a_table_on_demand),
+        cmocka_unit_test(records_of_bcolz_are_a_table),
         cmocka_unit_test(columns_do_not_take_the_chunks_of_records),
         cmocka_unit_test(several_arrays_are_columns),
         cmocka_unit_test(what_is_no_column_is_named),
