@@ -52,4 +52,29 @@ static inline void cip_store_u64(void *p, uint64_t v, bool big)
     memcpy(p, &v, sizeof v);
 }
 
+/* A float32 or float64 by its size, 4 or 8. */
+static inline double cip_load_float(const void *p, size_t size, bool big)
+{
+    const uint32_t v4 = size == 4 ? cip_load_u32(p, big) : 0;
+    const uint64_t v8 = size == 8 ? cip_load_u64(p, big) : 0;
+    float f;
+    double d;
+    memcpy(&f, &v4, sizeof f);
+    memcpy(&d, &v8, sizeof d);
+    return size == 4 ? (double)f : d;
+}
+
+static inline void cip_store_float(void *p, double v, size_t size, bool big)
+{
+    const float f = size == 4 ? (float)v : 0;
+    uint32_t v4;
+    uint64_t v8;
+    memcpy(&v4, &f, sizeof v4);
+    memcpy(&v8, &v, sizeof v8);
+    if (size == 4)
+        cip_store_u32(p, v4, big);
+    else
+        cip_store_u64(p, v8, big);
+}
+
 #endif

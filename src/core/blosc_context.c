@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 #include "base/sized.h"
 #include "codec/blosc/blosc_encoder.h"
@@ -91,6 +92,7 @@ static cip_status take_params(const cip_blosc_params *p, cip_blosc_spec *spec, c
                               .split = (int)p->split,
                               .blosc1 = p->blosc1,
                               .dict = p->dict,
+                              .big = CIP_HOST_BIG != 0, /* numbers as the caller has them */
                               .ndim = p->ndim,
                               .block = p->block };
     CIP_TRY(cip_blosc_codec_parse(p->codec != NULL ? p->codec : "blosclz", &spec->compcode,

@@ -102,6 +102,7 @@ typedef struct cip_blosc_spec {
     bool blosc1;        /* a Blosc1 chunk (16-byte header, version 2) */
     bool joined;        /* ... that is to be one with others: only what is like them is taken */
     bool dict;          /* a dictionary of its own (zstd, lz4, lz4hc) */
+    bool big;           /* order of the elements, for lossy filters and zfp; Blosc2 chunks say it */
     uint8_t codec_meta;
     uint8_t filter[CIP_BLOSC_FILTERS], filter_meta[CIP_BLOSC_FILTERS];
     int32_t ndim;         /* for ndcell, ndmean, zfp, ndlz; 0: unknown */
@@ -179,6 +180,7 @@ typedef struct cip_filter_env {
     uint64_t super_typesize; /* of the super-chunk; 0: the chunk's */
     uint8_t version;         /* of the chunk */
     uint8_t meta;
+    bool big;             /* order of the elements, for filters that lose bits */
     uint64_t block;       /* its number */
     const uint8_t *first; /* decoded block 0, for delta; NULL in block 0 itself */
     int32_t ndim;

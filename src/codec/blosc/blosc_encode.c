@@ -66,6 +66,7 @@ cip_status cip_blosc_encoder_filter(cip_blosc_encoder *e, const cip_blosc_form *
     cip_filter_env env = { .typesize = form->typesize,
                            .super_typesize = p->typesize,
                            .version = p->blosc1 ? CIP_BLOSC1_VERSION : 5,
+                           .big = p->big,
                            .first = first,
                            .ndim = p->ndim,
                            .shape = p->block };

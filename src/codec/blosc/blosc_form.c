@@ -328,6 +328,5 @@ void cip_blosc_form_write(const cip_blosc_form *form, cip_blosc_marks marks, uin
     dst[23] = p->codec_meta;
     memcpy(dst + 24, p->filter_meta, CIP_BLOSC_FILTERS);
     dst[30] = marks.vl_blocks != 0;
-    dst[31] =
-        (uint8_t)((unsigned)marks.special << 4 | (marks.dict ? 1u : 0u) | (CIP_HOST_BIG ? 2u : 0u));
+    dst[31] = (uint8_t)((unsigned)marks.special << 4 | (marks.dict ? 1u : 0u) | (p->big ? 2u : 0u));
 }

@@ -46,7 +46,7 @@ typedef struct floats {
     uint32_t typesize;
     int32_t ndim;
     const int64_t *shape;
-    void *values;
+    void *values; /* in this machine's order */
 } floats;
 
 static double tolerance(uint8_t meta)
@@ -104,16 +104,16 @@ static cip_status run(zfp_stream *z, zfp_field *f, const cip_blosc_lib *lib, cip
     return st;
 }
 
-/* libzfp gives numbers, in this machine's order; a chunk has its writer's. */
-static void to_order_of_chunk(const cip_blosc_lib *lib, uint8_t *dst, size_t n)
+/* libzfp takes and gives numbers in this machine's order; a chunk's are in the order it says. */
+static void swap_unless_native(bool big, size_t typesize, uint8_t *p, size_t n)
 {
-    if (lib->big == (CIP_HOST_BIG != 0))
+    if (big == (CIP_HOST_BIG != 0))
         return;
-    for (size_t i = 0; i + lib->typesize <= n; i += lib->typesize)
-        if (lib->typesize == 4)
-            cip_store_u32(dst + i, cip_load_u32(dst + i, false), true);
+    for (size_t i = 0; i + typesize <= n; i += typesize)
+        if (typesize == 4)
+            cip_store_u32(p + i, cip_load_u32(p + i, false), true);
         else
-            cip_store_u64(dst + i, cip_load_u64(dst + i, false), true);
+            cip_store_u64(p + i, cip_load_u64(p + i, false), true);
 }
 
 cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst, size_t n,
@@ -128,37 +128,25 @@ cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t
     CIP_TRY(open_zfp(&block, &z, &field, err));
     cip_status st = run(z, &field, lib, src, err);
     zfp_stream_close(z);
-    to_order_of_chunk(lib, dst, n);
+    swap_unless_native(lib->big, lib->typesize, dst, n);
     return st;
 }
 
 /* --- encoding ---------------------------------------------------------------------------------
  */
 
-static double value_at(const uint8_t *p, size_t typesize)
-{
-    float f;
-    double d;
-    if (typesize == sizeof d) {
-        memcpy(&d, p, sizeof d);
-        return d;
-    }
-    memcpy(&f, p, sizeof f);
-    return (double)f;
-}
-
 /* zfp has no word for NaN and infinities. */
-static bool all_finite(cip_bytes src, size_t typesize)
+static bool all_finite(cip_bytes src, size_t typesize, bool big)
 {
     for (size_t i = 0; i < src.len; i += typesize)
-        if (!isfinite(value_at(src.ptr + i, typesize)))
+        if (!isfinite(cip_load_float(src.ptr + i, typesize, big)))
             return false;
     return true;
 }
 
 /* Whether the values that come back are as near as was asked for: where small ones lie beside very
  * large ones libzfp has no bits left for them. */
-static bool holds(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src)
+static bool holds(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src, bool big)
 {
     const double most = tolerance(b->meta);
     const uint8_t *back = b->values;
@@ -166,7 +154,8 @@ static bool holds(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src)
     if (zfp_decompress(z, f) == 0)
         return false;
     for (size_t i = 0; i < src.len; i += b->typesize) /* not <=: what overflowed is NaN */
-        if (!(fabs(value_at(src.ptr + i, b->typesize) - value_at(back + i, b->typesize)) <= most))
+        if (!(fabs(cip_load_float(src.ptr + i, b->typesize, big) -
+                   cip_load_float(back + i, b->typesize, CIP_HOST_BIG != 0)) <= most))
             return false;
     return true;
 }
@@ -178,7 +167,8 @@ static size_t whole_words(size_t n)
 
 /* Whole words of 8 bytes: a libzfp may have shorter ones, but libblosc2's does not, and reads no
  * stream without one. */
-static size_t squeeze(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes src, bitstream *bits)
+static size_t squeeze(zfp_stream *z, zfp_field *f, const floats *b, const cip_blosc_spec *s,
+                      cip_bytes src, bitstream *bits)
 {
     zfp_stream_set_bit_stream(z, bits);
     zfp_stream_rewind(z);
@@ -186,7 +176,7 @@ static size_t squeeze(zfp_stream *z, zfp_field *f, const floats *b, cip_bytes sr
     if (len == 0)
         return 0;
     memset((uint8_t *)stream_data(bits) + len, 0, whole - len);
-    return b->compcode != CIP_BLOSC_ZFP_ACC || holds(z, f, b, src) ? whole : 0;
+    return b->compcode != CIP_BLOSC_ZFP_ACC || holds(z, f, b, src, s->big) ? whole : 0;
 }
 
 cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t *dst, size_t cap,
@@ -197,7 +187,7 @@ cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t 
     zfp_stream *z;
     zfp_field field;
     *n = 0;
-    if (!all_finite(src, s->typesize))
+    if (!all_finite(src, s->typesize, s->big))
         return CIP_OK;
     CIP_TRY(open_zfp(&block, &z, &field, err));
     size_t most = zfp_stream_maximum_size(z, &field), values = whole_words(src.len), room;
@@ -207,12 +197,13 @@ cip_status cip_blosc_zfp_encode(cip_blosc_compressor *p, cip_bytes src, uint8_t 
     if (st == CIP_OK) {
         uint8_t *out = (uint8_t *)block.values + values;
         memcpy(block.values, src.ptr, src.len);
+        swap_unless_native(s->big, s->typesize, block.values, src.len);
         field.data = block.values;
         bitstream *bits = stream_open(out, most);
         if (bits == NULL)
             st = cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzfp");
         else
-            *n = squeeze(z, &field, &block, src, bits);
+            *n = squeeze(z, &field, &block, s, src, bits);
         if (*n > cap)
             *n = 0;
         memcpy(dst, out, *n);

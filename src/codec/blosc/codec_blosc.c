@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/endian.h"
 #include "base/num.h"
 #include "codec/with.h"
 
@@ -405,7 +404,7 @@ static bool takes_blosc2(const cip_blosc_spec *spec, const cip_blosc_head *h)
             h->filter[i] <= CIP_BLOSC_BYTEDELTA && h->filter_meta[i] == 0)
             return false;
     return h->version == CIP_BLOSC2_VERSION && h->extended && !h->vl && !h->instrumented &&
-           h->typesize == (wide ? 1 : spec->typesize) && h->big == (CIP_HOST_BIG != 0) &&
+           h->typesize == (wide ? 1 : spec->typesize) && h->big == spec->big &&
            (spec->blocksize == 0 || h->blocksize == spec->blocksize);
 }
 

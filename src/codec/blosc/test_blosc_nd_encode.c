@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "codec/blosc/blosc_encoder.h"
 #include "codec/with.h"
 #include "support/fail_alloc.h"
@@ -161,6 +162,7 @@ static cip_blosc_spec zfp_spec(uint32_t typesize, int compcode, int meta, int32_
                              .compcode = compcode,
                              .codec_meta = (uint8_t)meta,
                              .level = 5,
+                             .big = CIP_HOST_BIG != 0,
                              .ndim = ndim,
                              .block = shapes[ndim] };
 }
@@ -232,6 +234,35 @@ static void zfp_is_as_near_as_was_asked_for(void **state)
                 assert_int_equal((c.n - 32 - 2 * 4 - 2 * 4) % 8, 0); /* the streams: whole words */
                 drop(&c);
             }
+}
+
+/* ... which the header says; what is compressed are the same numbers. */
+static void zfp_takes_floats_of_either_order(void **state)
+{
+    (void)state;
+    static uint8_t raw[2][8 * MAX_VALUES];
+    for (uint32_t typesize = 4; typesize <= 8; typesize += 4) {
+        cip_blosc_spec s = zfp_spec(typesize, CIP_BLOSC_ZFP_ACC, -3, 2);
+        const size_t n = make_values(&s, 1, raw[CIP_HOST_BIG]);
+        chunk c[2];
+        for (size_t i = 0; i < n * typesize; i++)
+            raw[!CIP_HOST_BIG][i] =
+                raw[CIP_HOST_BIG][i - i % typesize + typesize - 1 - i % typesize];
+        for (int big = 0; big < 2; big++) {
+            s.big = big != 0;
+            c[big] = encode(&s, raw[big], n * typesize);
+            assert_int_equal(c[big].st, CIP_OK);
+            assert_int_equal(c[big].p[31], big ? 2 : 0);
+        }
+        assert_int_equal(c[0].n, c[1].n);
+        assert_memory_equal(c[0].p + 32, c[1].p + 32, c[0].n - 32);
+        assert_true(worst_of(&s, raw[CIP_HOST_BIG], c[CIP_HOST_BIG].back, n) <= 1e-3);
+        for (size_t i = 0; i < n * typesize; i++)
+            assert_int_equal(c[0].back[i],
+                             c[1].back[i - i % typesize + typesize - 1 - i % typesize]);
+        drop(&c[0]);
+        drop(&c[1]);
+    }
 }
 
 /* Blocks are stored as they are where zfp would give something else. */
@@ -375,6 +406,7 @@ int main(void)
         cmocka_unit_test(ndlz_finds_rows_further_back),
 #if CIP_WITH_ZFP
         cmocka_unit_test(zfp_is_as_near_as_was_asked_for),
+        cmocka_unit_test(zfp_takes_floats_of_either_order),
         cmocka_unit_test(what_zfp_cannot_hold_is_kept),
         cmocka_unit_test(zfp_without_memory_leaves_nothing_behind),
 #endif

@@ -245,7 +245,7 @@ static void special_chunks_decode(void **state)
     uint8_t dst[48], back[80], want[80] = { 0 };
     for (int kind = CIP_BLOSC_ZEROS; kind <= CIP_BLOSC_UNINIT; kind++) {
         uint8_t nan[8];
-        cip_store_u64(nan, UINT64_C(0x7FF8000000000000), CIP_HOST_BIG);
+        cip_store_u64(nan, UINT64_C(0x7FF8000000000000), false);
         const void *item = kind == CIP_BLOSC_VALUE ? (const void *)&value : nan;
         size_t n;
         cip_blosc_spec s = { .typesize = 8 };

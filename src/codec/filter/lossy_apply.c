@@ -3,22 +3,18 @@
  * as it is, so nothing undoes them. */
 #include <string.h>
 
-#include "base/endian.h"
 #include "codec/filter/apply.h"
 
 enum { MANTISSA_4 = 23, MANTISSA_8 = 52 };
 
-/* Each element of `width` bytes, its lowest `zero` bits cleared. Elements are in this machine's
- * order, as the chunks that are written here say. */
-static void clear_low(size_t width, int zero, const uint8_t *src, uint8_t *dst, size_t n)
+/* Each element of `width` bytes, its lowest `zero` bits cleared. */
+static void clear_low(size_t width, bool big, int zero, const uint8_t *src, uint8_t *dst, size_t n)
 {
     size_t done = n - n % width;
     uint8_t keep[8];
     for (size_t j = 0; j < width; j++) { /* the lowest byte first */
         int bits = zero - 8 * (int)j;
-        keep[CIP_HOST_BIG ? width - 1 - j : j] = (uint8_t)(bits <= 0   ? 0xff
-                                                           : bits >= 8 ? 0
-                                                                       : 0xff << bits);
+        keep[big ? width - 1 - j : j] = (uint8_t)(bits <= 0 ? 0xff : bits >= 8 ? 0 : 0xff << bits);
     }
     for (size_t i = 0; i < done; i += width)
         for (size_t j = 0; j < width; j++)
@@ -48,7 +44,7 @@ cip_status cip_trunc_prec_apply(const cip_filter_env *env, const uint8_t *src, u
                         env->typesize);
     CIP_TRY(
         cleared("trunc_prec", env->meta, env->typesize == 4 ? MANTISSA_4 : MANTISSA_8, &zero, err));
-    clear_low(env->typesize, zero, src, dst, n);
+    clear_low(env->typesize, env->big, zero, src, dst, n);
     return CIP_OK;
 }
 
@@ -61,6 +57,6 @@ cip_status cip_int_trunc_apply(const cip_filter_env *env, const uint8_t *src, ui
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a typesize of 1, 2, 4 or 8 for int_trunc, found %" PRIu32, w);
     CIP_TRY(cleared("int_trunc", env->meta, 8 * (int)w, &zero, err));
-    clear_low(w, zero, src, dst, n);
+    clear_low(w, env->big, zero, src, dst, n);
     return CIP_OK;
 }

@@ -3,6 +3,7 @@
  * neighbours in all dimensions lie together. Cells at the far sides are smaller. */
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 #include "codec/filter/apply.h"
 #include "codec/filter/filter.h"
@@ -11,6 +12,7 @@ enum { MAX_DIM = 8 };
 
 typedef struct cells {
     size_t itemsize;
+    bool big;
     int ndim;
     int64_t shape[MAX_DIM], side[MAX_DIM], stride[MAX_DIM]; /* of a block; of a cell; in items */
 } cells;
@@ -27,7 +29,7 @@ static cip_status set_up(cells *c, const char *name, const cip_filter_env *env, 
                          cip_err *err)
 {
     size_t len = (size_t)cip_filter_typesize(env);
-    *c = (cells){ .itemsize = len, .ndim = env->ndim };
+    *c = (cells){ .itemsize = len, .big = env->big, .ndim = env->ndim };
     if (env->ndim < 1 || env->ndim > MAX_DIM || env->shape == NULL)
         return fail_shape(name, n, err);
     if (env->meta == 0)
@@ -74,7 +76,7 @@ static uint8_t *take_cell(const cells *c, const int64_t *origin, const uint8_t *
     return dst;
 }
 
-typedef void cell_fn(uint8_t *cell, size_t n);
+typedef void cell_fn(uint8_t *cell, size_t n, size_t itemsize, bool big);
 
 /* All cells in order, each handed to `then` (NULL: none). */
 static void take_cells(const cells *c, const uint8_t *src, uint8_t *dst, cell_fn *then)
@@ -87,7 +89,7 @@ static void take_cells(const cells *c, const uint8_t *src, uint8_t *dst, cell_fn
             origin[d] = at[d] * c->side[d];
         uint8_t *end = take_cell(c, origin, src, dst);
         if (then != NULL)
-            then(dst, (size_t)(end - dst));
+            then(dst, (size_t)(end - dst), c->itemsize, c->big);
         dst = end;
     } while (step(c->ndim, at, count));
 }
@@ -116,29 +118,13 @@ cip_status cip_ndcell_apply(const cip_filter_env *env, const uint8_t *src, uint8
     return CIP_OK;
 }
 
-static void mean_f32(uint8_t *cell, size_t n)
+static void mean(uint8_t *cell, size_t n, size_t size, bool big)
 {
-    float v;
     double sum = 0;
-    for (size_t i = 0; i < n; i += sizeof v) {
-        memcpy(&v, cell + i, sizeof v);
-        sum += (double)v;
-    }
-    v = (float)(sum / (double)(n / sizeof v));
-    for (size_t i = 0; i < n; i += sizeof v)
-        memcpy(cell + i, &v, sizeof v);
-}
-
-static void mean_f64(uint8_t *cell, size_t n)
-{
-    double v, sum = 0;
-    for (size_t i = 0; i < n; i += sizeof v) {
-        memcpy(&v, cell + i, sizeof v);
-        sum += v;
-    }
-    v = sum / (double)(n / sizeof v);
-    for (size_t i = 0; i < n; i += sizeof v)
-        memcpy(cell + i, &v, sizeof v);
+    for (size_t i = 0; i < n; i += size)
+        sum += cip_load_float(cell + i, size, big);
+    for (size_t i = 0; i < n; i += size)
+        cip_store_float(cell + i, sum / (double)(n / size), size, big);
 }
 
 /* libblosc2 places cells by the first dimension's side, which is only right if all are the same. */
@@ -154,6 +140,6 @@ cip_status cip_ndmean_apply(const cip_filter_env *env, const uint8_t *src, uint8
         if (c.side[d] != c.side[0])
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected cells that fit into the block in all dimensions for ndmean");
-    take_cells(&c, src, dst, c.itemsize == sizeof(float) ? mean_f32 : mean_f64);
+    take_cells(&c, src, dst, mean);
     return CIP_OK;
 }

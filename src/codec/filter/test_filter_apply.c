@@ -163,12 +163,12 @@ static void trunc_prec_keeps_so_many_bits(void **state)
     (void)state;
     float f[] = { 1.9999999f, -1.0000001f, 3.1415927f }, g[3];
     double d[] = { 1.9999999999, -1e300, 3.14159265358979 }, e[3];
-    cip_filter_env env = { .typesize = 4, .meta = 1 };
+    cip_filter_env env = { .typesize = 4, .meta = 1, .big = CIP_HOST_BIG };
     assert_int_equal(
         cip_filter_apply(CIP_BLOSC_TRUNC_PREC, &env, (uint8_t *)f, (uint8_t *)g, sizeof f, NULL),
         CIP_OK);
     assert_true(g[0] == 1.5f && g[1] == -1.0f && g[2] == 3.0f);
-    env = (cip_filter_env){ .typesize = 8, .meta = (uint8_t)-51 };
+    env = (cip_filter_env){ .typesize = 8, .meta = (uint8_t)-51, .big = CIP_HOST_BIG };
     assert_int_equal(
         cip_filter_apply(CIP_BLOSC_TRUNC_PREC, &env, (uint8_t *)d, (uint8_t *)e, sizeof d, NULL),
         CIP_OK);
@@ -184,11 +184,13 @@ static void int_trunc_keeps_so_many_bits(void **state)
             size_t n = 10 * w + w / 2; /* and no whole element at the end */
             int zero = metas[k] > 0 ? 8 * (int)w - metas[k] : -metas[k];
             uint64_t keep = ~(((uint64_t)1 << zero) - 1);
-            memcpy(model, source, n);
-            for (size_t i = 0; i < 10 * w; i++)
-                model[i] &= (uint8_t)(keep >> 8 * (CIP_HOST_BIG ? w - 1 - i % w : i % w));
-            cip_filter_env env = { .typesize = w, .meta = (uint8_t)metas[k] };
-            gives_model(CIP_BLOSC_INT_TRUNC, &env, n);
+            for (int big = 0; big < 2; big++) {
+                memcpy(model, source, n);
+                for (size_t i = 0; i < 10 * w; i++)
+                    model[i] &= (uint8_t)(keep >> 8 * (big ? w - 1 - i % w : i % w));
+                cip_filter_env env = { .typesize = w, .meta = (uint8_t)metas[k], .big = big != 0 };
+                gives_model(CIP_BLOSC_INT_TRUNC, &env, n);
+            }
         }
 }
 
@@ -291,15 +293,26 @@ static void ndmean_puts_the_mean_of_a_cell(void **state)
     const float in[12] = { 1, 3, 10, 20, 5, 7, 30, 40, 100, 200, 8, 9 };
     const float want[12] = { 4, 4, 4, 4, 25, 25, 25, 25, 150, 150, 8.5f, 8.5f };
     float out[12];
-    cip_filter_env env = { .typesize = 4, .meta = 2, .ndim = 2, .shape = shape };
+    cip_filter_env env = {
+        .typesize = 4, .meta = 2, .big = CIP_HOST_BIG, .ndim = 2, .shape = shape
+    };
     assert_int_equal(cip_filter_apply(CIP_BLOSC_NDMEAN, &env, (const uint8_t *)in, (uint8_t *)out,
                                       sizeof in, NULL),
                      CIP_OK);
     assert_memory_equal(out, want, sizeof want);
+    uint8_t other[sizeof in];
+    for (size_t i = 0; i < 12; i++)
+        cip_store_float(other + 4 * i, (double)in[i], 4, !CIP_HOST_BIG);
+    env.big = !CIP_HOST_BIG;
+    assert_int_equal(
+        cip_filter_apply(CIP_BLOSC_NDMEAN, &env, other, (uint8_t *)out, sizeof in, NULL), CIP_OK);
+    for (size_t i = 0; i < 12; i++)
+        assert_true((float)cip_load_float(out + i, 4, !CIP_HOST_BIG) == want[i]);
     const double v[3] = { 1, 2, 6 };
     double w[3];
     const int64_t line[1] = { 3 };
-    env = (cip_filter_env){ .typesize = 8, .meta = 9, .ndim = 1, .shape = line };
+    env =
+        (cip_filter_env){ .typesize = 8, .meta = 9, .big = CIP_HOST_BIG, .ndim = 1, .shape = line };
     assert_int_equal(
         cip_filter_apply(CIP_BLOSC_NDMEAN, &env, (const uint8_t *)v, (uint8_t *)w, sizeof v, NULL),
         CIP_OK);

@@ -3,7 +3,6 @@
  * from, else the defaults. */
 #include <string.h>
 
-#include "base/endian.h"
 #include "codec/with.h"
 #include "format/blosc2/blosc2_how.h"
 #include "format/blosc_codec.h"
@@ -21,7 +20,7 @@ static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *
         const uint8_t f = b->filter[i];
         const int8_t meta = (int8_t)b->filter_meta[i];
         const bool fits = f == CIP_BLOSC_INT_TRUNC ? is_int : is_float;
-        if (cip_blosc_filter_is_lossy(f) && (!fits || d->big != (CIP_HOST_BIG != 0)))
+        if (cip_blosc_filter_is_lossy(f) && (!fits || d->big))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected a filter for elements of %.40s, found %s", cip_dtype_name(d),
                             cip_blosc_filter_name(f));
@@ -36,8 +35,7 @@ static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *
 static cip_status fit_codec(const cip_dtype *d, const char *filter, const char *split,
                             cip_blosc_spec *b, cip_err *err)
 {
-    if (cip_b2_is_zfp(b) &&
-        ((d->kind != CIP_F32 && d->kind != CIP_F64) || d->big != (CIP_HOST_BIG != 0)))
+    if (cip_b2_is_zfp(b) && ((d->kind != CIP_F32 && d->kind != CIP_F64) || d->big))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected elements of float32 or float64 for zfp, found %.40s",
                         cip_dtype_name(d));

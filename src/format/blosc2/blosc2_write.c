@@ -129,7 +129,7 @@ static cip_status make_header(writer *w, const cip_node *root, cip_err *err)
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-/* NaN chunks are those of the machine's numbers. */
+/* NaN chunks are of little-endian numbers, as the headers of all our chunks say. */
 static uint32_t specials_of(const cip_dtype *d)
 {
     const bool nan = (d->kind == CIP_F32 || d->kind == CIP_F64) && !d->big;
