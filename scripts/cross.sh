@@ -109,10 +109,9 @@ run() {
         tail -n 20 "$here/$name.log" >&2
 }
 
-# What takes long under an emulator, what has steps of its own, and what needs openat2, which
-# qemu-user does not have (links cannot be confined without).
+# What takes long under an emulator, and what has steps of its own.
 slow='corpus.*|hostile.*|test_fault.*|test_yaml_edits|test_selections|test_windows|test_blosc2_every.*|test_blosc_every'
-left_out="^($slow|cli|written|test_member|test_asdf_source)\$"
+left_out="^($slow|cli|written)\$"
 
 step_unit() {
     run unit ctest --test-dir "$here/build" -j "$(nproc)" -LE slow -E "$left_out" --timeout 900 \

@@ -15,6 +15,7 @@
 #include "io/patch.h"
 #include "io/record.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
@@ -342,8 +343,7 @@ static void a_journal_over_64_mib_is_ignored(void **state)
 static void a_journal_of_someone_else_is_ignored(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip(); /* only root gives files away */
+    SKIP_UNLESS(geteuid() == 0, "only root gives files away");
     char journal[600], file[600];
     scratch_write(&dir, "x", "0123456789", 10);
     put_journal(growing(), 0, 0);
@@ -361,8 +361,7 @@ static void a_journal_of_someone_else_is_ignored(void **state)
 static void a_journal_that_cannot_be_opened_is_an_error_if_it_counts(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip();
+    SKIP_UNLESS(geteuid() == 0, "only root gives files away");
     char journal[600], file[600];
     scratch_write(&dir, "x", "0123456789", 10);
     put_journal(growing(), 0, 0);
@@ -443,8 +442,7 @@ static void a_sealed_journal_counts_before_an_unsealed_one(void **state)
 static void an_unsealed_update_of_someone_else_is_nothing(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip();
+    SKIP_UNLESS(geteuid() == 0, "only root gives files away");
     char tmp[600];
     scratch_write(&dir, "x", "0123456789+", 11);
     put_as(".x.cip-tmp", switching(), 0, 0);
@@ -543,8 +541,7 @@ static cip_record point(const char *name, const char *at, bool settled)
     if (st == CIP_OK && settled)
         st = cip_record_settle(fd, &r, NULL);
     close(fd);
-    if (st == CIP_ERR_UNSUPPORTED)
-        skip();
+    SKIP_UNLESS(st != CIP_ERR_UNSUPPORTED, "no extended attributes or unnamed files here");
     assert_int_equal(st, CIP_OK);
     return r;
 }

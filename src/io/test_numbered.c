@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "io/io_impl.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 enum { NMEMBER = 100 };
@@ -116,6 +117,7 @@ static int stop(void *user, const char *name, bool is_folder)
 static void a_folder_is_listed_in_order(void **state)
 {
     (void)state;
+    NEEDS_OPENAT2();
     cip_io *io;
     seen s = { .n = 0 };
     assert_int_equal(cip_io_open_path(&env, dir.dir, &io, NULL), CIP_OK);

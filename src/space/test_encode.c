@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "codec/checksum/checksum.h"
 #include "codec/frames.h"
+#include "codec/with.h"
 #include "space/encode.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
@@ -197,8 +198,7 @@ static void zstd_is_one_frame_of_a_known_size(void **state)
     const cip_framing *f = cip_framing_find("zstd");
     cip_pool *pool;
     (void)state;
-    if (!cip_codec_available(cip_codec_find("zstd")))
-        skip();
+    NEEDS(ZSTD);
     assert_int_equal(cip_pool_new(3, &pool, NULL), CIP_OK);
     const size_t sizes[] = { f->piece, f->piece + 1, 3 * f->piece + 12345 };
     for (size_t i = 0; i < 3; i++) {

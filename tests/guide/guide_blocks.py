@@ -3,7 +3,7 @@
 """The programs of a guide: blocks of C or C++ that have a main, each with the text that it prints.
 
 usage: guide_blocks.py extract GUIDE.md FOLDER        FOLDER/<name>.c or .cpp, and <name>.out; prints the names
-       guide_blocks.py run PROGRAM EXPECTED SAMPLES   runs it where samples/ is a copy; EXPECTED is what it prints
+       guide_blocks.py run EXPECTED SAMPLES PROGRAM...   runs it where samples/ is a copy; EXPECTED is what it prints
 
 A program is called after the guide and the heading that it stands under. Its output is the next
 block of text before another program or heading; where there is none it prints nothing.
@@ -52,21 +52,21 @@ def extract(guide, folder):
         print(name + suffix)
 
 
-def run(program, expected, samples):
+def run(expected, samples, *program):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(samples, pathlib.Path(folder, "samples"))
-        done = subprocess.run([program], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(program, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     want = expected.read_text(encoding="utf-8")
     if done.returncode == 0 and done.stdout == want and not done.stderr:
         return 0
-    print(f"{program}: status {done.returncode}; expected\n{want}found\n{done.stdout}{done.stderr}")
+    print(f"{program[-1]}: status {done.returncode}; expected\n{want}found\n{done.stdout}{done.stderr}")
     return 1
 
 
 def main():
     verb, *rest = sys.argv[1:]
-    paths = [pathlib.Path(p).resolve() for p in rest]
-    return {"extract": extract, "run": run}[verb](*paths)
+    paths = [pathlib.Path(p).resolve() for p in rest[:2]]
+    return {"extract": extract, "run": run}[verb](*paths, *rest[2:])
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ static inline void world_begin(world *w, const char *path, const model *m)
     FAKE_MUST(cip_strmap_put(&w->file.by_path, key, w->f.layout->narray - 1, NULL, err));
     memset(&w->e, 0, sizeof w->e);
     w->e.file = &w->file;
+    w->e.big = -1; /* elements come in this machine's order */
     w->e.arena.mem = &w->file.env.mem;
     w->e.ops = &fake_store;
     w->e.state = &w->stored;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "codec/test_codec.h"
+#include "support/needs.h"
 
 static void a_step_without_progress_is_truncated_only_at_the_end(void **state)
 {
@@ -89,8 +90,7 @@ static void four_gib_in_a_step_are_no_surprise(void **state)
         mmap(NULL, big, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uint8_t *out =
         mmap(NULL, big, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (in == MAP_FAILED || out == MAP_FAILED)
-        skip();
+    SKIP_UNLESS(in != MAP_FAILED && out != MAP_FAILED, "no 4 GiB of addresses");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const cip_codec *c = cip_codec_find(names[i]);
         if (!cip_codec_available(c))

@@ -12,6 +12,7 @@
 
 #include "core/commit/commit_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 
 static void add_old(cip_revision *r, uint64_t off, uint64_t len)
 {
@@ -376,8 +377,9 @@ static void a_file_says_nothing_of_an_update_that_ended(void **state)
     assert_int_equal(apply_at(600, "abc", 10), CIP_OK);
     assert_int_equal(apply_at(0, NULL, 10), CIP_OK);
     assert_int_equal(getxattr(path(), "user.cippus.update", value, sizeof value), -1);
-    if (setxattr(path(), "user.cippus.update", "cip1 done 0123456789abcdef a.bin", 32, 0) != 0)
-        skip();
+    SKIP_UNLESS(setxattr(path(), "user.cippus.update", "cip1 done 0123456789abcdef a.bin", 32, 0) ==
+                    0,
+                "no extended attributes here");
     cip_revision r = new_revision();
     r.anew = true;
     assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
@@ -523,8 +525,7 @@ static void a_file_without_permission_is_read_only(void **state)
     (void)state;
     cip_commit *c;
     cip_err err = CIP_ERR_INIT;
-    if (geteuid() != 0)
-        skip();
+    SKIP_UNLESS(geteuid() == 0, "only root becomes another user");
     write_old();
     assert_int_equal(chmod(dir.dir, 0755), 0);
     assert_int_equal(chmod(path(), 0644), 0);
@@ -557,8 +558,7 @@ static void a_journal_belongs_to_the_files_owner(void **state)
     struct stat st;
     cip_commit_plan p;
     cip_revision r = new_revision();
-    if (geteuid() != 0)
-        skip();
+    SKIP_UNLESS(geteuid() == 0, "only root gives files away");
     write_old();
     assert_int_equal(chmod(path(), 0640), 0);
     assert_int_equal(chown(path(), 4711, 4712), 0);

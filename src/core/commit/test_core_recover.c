@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 
 #include "core/commit/commit_impl.h"
+#include "support/needs.h"
 #include "support/own_folder_env.h"
 
 #define BYTES(text) ((cip_bytes){ (const uint8_t *)(text), sizeof(text) - 1 })
@@ -237,9 +238,9 @@ static void an_update_whose_record_is_lost_is_told_until_it_is_discarded(void **
     cip_file *f;
     cip_err err = CIP_ERR_INIT;
     put("01A3456789", ".w.cip-journal", 10);
-    if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 open 0123456789abcdef w", 28,
-                 0) != 0)
-        skip();
+    SKIP_UNLESS(!(setxattr(scratch_path(&dir, "x"), "user.cippus.update",
+                           "cip1 open 0123456789abcdef w", 28, 0) != 0),
+                "no extended attributes here");
     assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK); /* "x" was called "w" */
     assert_int_equal(info.state, 1);
     assert_int_equal(rename(scratch_path(&dir, ".w.cip-journal"), scratch_path(&dir, "kept")), 0);
@@ -263,9 +264,9 @@ static void the_record_of_an_update_that_counts_goes(void **state)
     cip_recover_info info;
     for (int what = CIP_RECOVER_APPLY; what <= CIP_RECOVER_DISCARD; what++) {
         put("01A3456789", ".x.cip-journal", 10);
-        if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 done 0123456789abcdef x",
-                     28, 0) != 0)
-            skip();
+        SKIP_UNLESS(setxattr(scratch_path(&dir, "x"), "user.cippus.update",
+                             "cip1 done 0123456789abcdef x", 28, 0) == 0,
+                    "no extended attributes here");
         assert_int_equal(recover(what, &info), CIP_OK);
         assert_int_equal(info.state, 0);
         assert_false(is_there(".x.cip-journal"));
@@ -280,8 +281,8 @@ static void while_a_writer_is_at_work_no_record_is_lost(void **state)
     cip_file *f;
     const char *x = scratch_write(&dir, "x", "0123456789", 10);
     int fd = open(x, O_RDWR | O_CLOEXEC);
-    if (fsetxattr(fd, "user.cippus.update", "cip1 open 0123456789abcdef w", 28, 0) != 0)
-        skip();
+    SKIP_UNLESS(fsetxattr(fd, "user.cippus.update", "cip1 open 0123456789abcdef w", 28, 0) == 0,
+                "no extended attributes here");
     assert_int_equal(cip_store_lock(fd, CIP_LOCK_WRITERS, false), CIP_LOCK_HELD);
     assert_int_equal(cip_open(x, NULL, &f, NULL), CIP_ERR_BUSY); /* after a while */
     close(fd);
@@ -294,9 +295,9 @@ static void an_update_is_completed_under_another_name(void **state)
     cip_recover_info info;
     for (int what = CIP_RECOVER_APPLY; what <= CIP_RECOVER_DISCARD; what++) {
         put("01A3456789++", ".w.cip-journal", 12);
-        if (setxattr(scratch_path(&dir, "x"), "user.cippus.update", "cip1 open 0123456789abcdef w",
-                     28, 0) != 0)
-            skip();
+        SKIP_UNLESS(setxattr(scratch_path(&dir, "x"), "user.cippus.update",
+                             "cip1 open 0123456789abcdef w", 28, 0) == 0,
+                    "no extended attributes here");
         assert_int_equal(recover(what, &info), CIP_OK);
         assert_int_equal(info.state, 1);
         holds(what == CIP_RECOVER_APPLY ? "01AB456789++" : "0123456789");

@@ -21,6 +21,7 @@
 #include "io/lock_file.h"
 #include "io/switches.h"
 #include "support/effort.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 enum { COLUMNS = 5, MOST = 400, READERS = 6 };
@@ -227,8 +228,7 @@ static void readers_go_on_through_updates(void **state)
 {
     (void)state;
     reader r, later;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     make(20);
     begin(&r);
     append(1000);
@@ -259,8 +259,7 @@ static void other_writers_end_it(void **state)
 {
     (void)state;
     reader r, later;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     make(20);
     begin(&r);
     put(0, 2, 3);
@@ -288,8 +287,7 @@ static void whoever_reads_sees_what_he_opened(void **state)
     const int steps = test_full() ? 3000 : 300;
     unsigned seed = (unsigned)test_seed();
     size_t went_on = 0;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     print_message("seed %u\n", seed);
     make(20);
     for (int i = 0; i < steps; i++) {
@@ -344,8 +342,7 @@ static void the_lock_tells_who_is_at_it(void **state)
 {
     (void)state;
     reader r;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     make(20);
     begin(&r);
     append(1);
@@ -380,8 +377,7 @@ static void a_killed_writer_misleads_nobody(void **state)
     unsigned seed = (unsigned)test_seed();
     const int rounds = test_full() ? 1000 : 60;
     int nbusy = 0;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     make(20);
     for (int i = 0; i < rounds; i++) {
         reader r;
@@ -423,8 +419,7 @@ static void the_count_of_a_lock_file_is_part_of_the_state(void **state)
     (void)state;
     reader r, later;
     cip_lock_file lock;
-    if (!can_tell())
-        skip();
+    SKIP_UNLESS(can_tell(), "no extended attributes here");
     make(20);
     scratch_write(&dir, "a.b2nd.b2lock", "", 0);
     begin(&r);

@@ -407,7 +407,8 @@ static void an_array_and_something_else(void **state)
     heard h = { 0 };
     cip_file *f = test_open_asdf("{a: " ARRAY("[1, 2]", "") ", b: 1}\n", &mem_a);
     cip_file *one = test_open_asdf("{x: {y: " ARRAY("[1, 3]", "") "}}\n", &mem_b);
-    cip_file *npy = test_open_npy("'<i8'", "(2,)", "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0", 16, &mem_c);
+    static const int64_t elems[] = { 1, 2 };
+    cip_file *npy = test_open_npy("'<i8'", "(2,)", elems, sizeof elems, &mem_c);
     differ(f, f, (cip_diff_options){ .path_a = "a", .path_b = "b" },
            "3 a: an array and no array\n");
     differ(f, f, (cip_diff_options){ .path_a = "b", .path_b = "a" },

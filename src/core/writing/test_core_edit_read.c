@@ -123,7 +123,7 @@ static void a_field_of_records_is_named_once(void **state)
     uint16_t now[2];
     cip_writer *w;
     const char *path = scratch_path(&s, "d.asdf");
-    cip_dtype *d = cip_dtype_parse("[('a', '<u2'), ('b', '<u2')]", NULL);
+    cip_dtype *d = cip_dtype_parse("[('a', '=u2'), ('b', '=u2')]", NULL);
     OK(cip_create(path, NULL, &w, err));
     OK(cip_put(w, "r", d, 1, two, records, NULL, err));
     OK(cip_writer_commit(w, err));

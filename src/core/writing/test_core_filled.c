@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/endian.h"
 #include "core/writing/edit_testing.h"
 
 enum { ROWS = 700, COLUMNS = 300 };
@@ -52,6 +53,13 @@ static void same_bytes(const char *format, cip_kind kind, const void *value, con
     assert_int_equal(cip_verify_file(f, CIP_VERIFY_OPTIONS(.deep = true), &err), CIP_OK);
     const cip_dtype *as = plain ? cip_dtype_as_stored() : cip_dtype_of(kind);
     assert_int_equal(cip_read(cip_file_array(f, 0), NULL, as, back, n, &err), CIP_OK);
+    for (size_t i = 0; i < n && plain; i++) /* no type says that they are little-endian */
+        if (CIP_HOST_BIG && i % each < each / 2) {
+            const size_t other = i - i % each + each - 1 - i % each;
+            const uint8_t swap = elems[i];
+            elems[i] = elems[other];
+            elems[other] = swap;
+        }
     assert_memory_equal(back, elems, n);
     cip_file_close(f);
     cip_memory_free(m[0]);

@@ -14,6 +14,7 @@
 
 #include "core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/own_folder.h"
 
 static const char *at(const char *name)
@@ -163,6 +164,7 @@ static void what_is_not_all_within_is_refused(void **state)
     char deep[140];
     cip_memory *m;
     (void)state;
+    NEEDS_OPENAT2();
     make("x", "bcolz");
     FAILS(CIP_ERR_LIMIT, "",
           cip_memory_load(at("x"), CIP_OPEN_OPTIONS(.limits = &little), &m, err));

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "core/writing/edit_testing.h"
 #include "core/writing/output.h"
 #include "support/fail_alloc.h"
@@ -280,12 +281,12 @@ static void put_rows(cip_writer *w)
 {
     static row rows[ROWS];
     const int64_t shape[] = { ROWS };
-    static const char text[] = "[('n', '<i4'), ('v', '<f4', (2,))]";
+    static const char text[] = "[('n', '=i4'), ('v', '=f4', (2,))]";
     const cip_dtype *d = NULL;
     cip_arena a = { .mem = &env.mem };
     for (int i = 0; i < ROWS; i++)
         rows[i] = (row){ i, { (float)i / 2, -1 } };
-    OK(cip_dtype_of_text(&a, text, strlen(text), false, &d, err));
+    OK(cip_dtype_of_text(&a, text, strlen(text), CIP_HOST_BIG != 0, &d, err));
     OK(cip_put(w, "rows", d, 1, shape, rows, NULL, err));
     OK(cip_writer_set_string(w, "attributes/unit", "m", err));
     OK(cip_writer_commit(w, err));

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "cippus/cippus.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 /* Chunks of two elements, stored as they are. */
@@ -110,6 +111,7 @@ static uint64_t stated(void)
 static void chunk_files_that_are_links_keep_frames_from_updates(void **state)
 {
     (void)state;
+    NEEDS_OPENAT2();
     char link[360];
     int32_t value = 1, kept[2];
     cip_err err = CIP_ERR_INIT;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
+#include "codec/with.h"
 #include "format/blosc2/blosc2.h"
 #include "support/needs.h"
 #include "support/one_format.h"
@@ -104,8 +105,7 @@ static void frames_of_the_library_are_read(void **state)
 static void what_the_library_packs_is_what_it_was(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     one_file f;
     size_t len = 1;
     assert_int_equal(open_name(&f, "tensor.b2frame"), CIP_OK);
@@ -128,8 +128,7 @@ static void what_the_library_packs_is_what_it_was(void **state)
 static void metadata_of_the_library_are_a_tree(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     one_file f;
     int64_t v;
     const char *text;
@@ -156,8 +155,7 @@ static cip_status read_span(one_file *f, uint64_t from, double *got, size_t n)
 static void data_that_a_frame_does_not_hold_are_refused_by_name(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     static const char *const kind[] = { "lazyexpr", "lazyudf", "lazyarray",
                                         "c2array",  "hdf5",    "unknown" };
     for (size_t i = 0; i < sizeof kind / sizeof kind[0]; i++) {
@@ -200,8 +198,7 @@ static void assert_held(const char *name, unsigned held)
 static void of_a_cache_only_the_chunks_that_were_fetched_are_read(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     assert_held("held-proxy-none.b2nd", 0);
     assert_held("held-proxy-some.b2nd", 2);
     assert_held("held-proxy-old.b2nd", 2);
@@ -232,8 +229,7 @@ static void an_array_that_was_emptied_is_read(void **state)
 static void packed_records_keep_their_type(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     static const char *const name[] = { "tensor-record.b2frame", "tensor-record-aligned.b2frame" };
     for (size_t i = 0; i < 2; i++) {
         one_file f;
@@ -249,8 +245,7 @@ static void packed_records_keep_their_type(void **state)
 static void a_packed_type_that_is_not_understood_is_warned_of(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     one_file f;
     assert_int_equal(open_name(&f, "tensor-unknown.b2frame"), CIP_OK);
     assert_int_equal(f.env.warnings.count[CIP_WARN], 1);

@@ -6,8 +6,10 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
+#include "codec/with.h"
 #include "format/blosc2/b2_testing.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 #include "tree/msgpack.h"
 
@@ -285,8 +287,7 @@ static void endless_zeros_cost_nothing(void **state)
 static void metalayers_are_a_tree(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     b2_make m = plain;
     one_file f;
     int64_t v;
@@ -366,8 +367,7 @@ static void the_fingerprint_is_shown(void **state)
 static void a_packed_tensor_has_its_type_and_shape(void **state)
 {
     (void)state;
-    if (cip_msgpack_version()[0] == '\0')
-        skip();
+    NEEDS(MSGPACK);
     b2_make m = plain;
     one_file f;
     static const char meta[] = "\x94\xa9__tuple__\xa5numpy\x92\x05\x05\xa3<f4";

@@ -10,6 +10,7 @@
 #include "format/blosc2/b2_testing.h"
 #include "format/blosc2/blosc2_write.h"
 #include "support/fail_alloc.h"
+#include "support/needs.h"
 #include "support/one_format.h"
 
 enum { OPTIONS = 8, TRAILER = 35 };
@@ -63,8 +64,7 @@ static void assert_holds(const one_output *o, const cip_spec_array *a, const uin
 static void a_header_is_as_libblosc2_writes_it(void **state)
 {
     (void)state;
-    if (!CIP_WITH_ZSTD)
-        skip(); /* another codec is the default then */
+    NEEDS(ZSTD);
     static const char hex[] =
         "9ea862326672616d6500d2000000a5cf0000000000000208a412005502d30000000000000080d300"
         "00000000000100d200000004d200000010d200000020d10001d10001c2d806000000000001050000"

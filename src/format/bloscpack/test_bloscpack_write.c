@@ -22,7 +22,7 @@ static const int64_t shape_20x25[] = { 20, 25 };
 static cip_spec_array array_20x25(void)
 {
     return (cip_spec_array){
-        .path = "", .dtype = cip_dtype_of(CIP_U16), .ndim = 2, .shape = shape_20x25
+        .path = "", .dtype = cip_dtype_fixed(CIP_U16, false), .ndim = 2, .shape = shape_20x25
     };
 }
 

@@ -34,7 +34,7 @@ static cip_status add_as(job *j, coming *all, const char *path, const cip_dtype 
     const size_t k = all->n++;
     assert_true(k < KEPT && rows * axis * (int64_t)d->itemsize <= (int64_t)sizeof data);
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        data[i] = value_of(k, i);
+        cip_store_u64(&data[i], value_of(k, i), false);
     all->shape[k][0] = rows;
     all->shape[k][1] = axis;
     all->array[k] = (cip_spec_array){ .path = path,
@@ -49,7 +49,7 @@ static cip_status add_as(job *j, coming *all, const char *path, const cip_dtype 
 
 static cip_status add(job *j, coming *all, const char *path, int64_t rows)
 {
-    return add_as(j, all, path, cip_dtype_of(CIP_I64), rows, 1);
+    return add_as(j, all, path, cip_dtype_fixed(CIP_I64, false), rows, 1);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static void a_column_comes_as_the_first_is(void **state)
     blz_start_table(&f, names_ab);
     OK(&j, job_open(&j, &f));
     OK(&j, add(&j, &all, "c", ROWS));
-    OK(&j, add_as(&j, &all, "d", cip_dtype_of(CIP_I64), ROWS, 2));
+    OK(&j, add_as(&j, &all, "d", cip_dtype_fixed(CIP_I64, false), ROWS, 2));
     OK(&j, job_finish(&j));
     assert_string_equal(changes_of(&j),
                         "made c/data/__0.blp\nmade c/data/__1.blp\nmade c/data/__2.blp\n"
@@ -236,10 +236,10 @@ static void start_records(blz_folder *f, const char *shards, const char *dflt)
     option[3] = "2";
     option[7] = shards;
     for (uint64_t i = 0; i < ROWS; i++)
-        data[i] = i;
+        cip_store_u64(&data[i], i, false);
     for (size_t k = 0; k < 2; k++)
         array[k] = (cip_spec_array){ .path = k == 0 ? "a" : "b",
-                                     .dtype = cip_dtype_of(CIP_I64),
+                                     .dtype = cip_dtype_fixed(CIP_I64, false),
                                      .ndim = 1,
                                      .shape = shape,
                                      .of = -1,
@@ -272,7 +272,7 @@ static void a_field_comes_to_the_records(void **state)
         start_records(&f, NULL, row[i].dflt);
         OK(&j, job_open(&j, &f));
         OK(&j, add(&j, &all, "_c", ROWS));
-        OK(&j, add_as(&j, &all, "d~1", cip_dtype_of(CIP_I64), ROWS, 3));
+        OK(&j, add_as(&j, &all, "d~1", cip_dtype_fixed(CIP_I64, false), ROWS, 3));
         OK(&j, job_finish(&j));
         snprintf(text, sizeof text,
                  "{\"dtype\": [[\"a\", \"<i8\"], [\"b\", \"<i8\"], [\"_c\", \"<i8\"], [\"d/\", "
@@ -329,8 +329,8 @@ static void superchunks_of_a_field_go_to_the_shards_in_turn(void **state)
 static void records_of_a_field_are_stored_by_their_fields(void **state)
 {
     (void)state;
-    const cip_field field[] = { { .name = "x", .dtype = cip_dtype_of(CIP_I64) },
-                                { .name = "y", .dtype = cip_dtype_of(CIP_I64) } };
+    const cip_field field[] = { { .name = "x", .dtype = cip_dtype_fixed(CIP_I64, false) },
+                                { .name = "y", .dtype = cip_dtype_fixed(CIP_I64, false) } };
     blz_folder f;
     job j;
     coming all = { .n = 0 };

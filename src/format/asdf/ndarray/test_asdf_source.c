@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/asdf/chain/asdf_early_testing.h"
+#include "support/needs.h"
 #include "support/temp_folder.h"
 
 #define EXT(uri)                                                                                   \
@@ -115,7 +116,9 @@ static void files_that_cannot_be_had_cost_their_array(void **state)
     };
     if (symlink("/etc/passwd", scratch_path(s, "link.asdf")) != 0)
         fail();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    /* which link it is, is not known without openat2 */
+    const size_t nrow = sizeof rows / sizeof rows[0] - (have_openat2() ? 0 : 1);
+    for (size_t i = 0; i < nrow; i++) {
         one_file f;
         char tree[400];
         snprintf(tree, sizeof tree,
