@@ -39,7 +39,10 @@ check_format() {
 
 # 77: skipped
 check_clang() {
-    command -v clang >/dev/null || return 77
+    command -v clang >/dev/null || {
+        echo "no clang: scripts/setup fuzz"
+        return 77
+    }
     local flags codec
     flags="-fsyntax-only -std=c17 -D_GNU_SOURCE -DCIP_STATIC -DCIP_SOURCE_DIR=\"\" -Isrc -Iinclude -Itests
         -I${BUILD:-build/release}/src -Werror

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds and runs all tests, and ends with one line: `N passed, N failed[, N skipped]`.
+"""Builds and runs all tests, names the skipped and the failed, and ends with one line: `N passed, N failed[, N skipped]`.
 
 usage: scripts/test.py [STEP...]        without STEP: all of them, in order
 
@@ -35,13 +35,13 @@ CASE = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] (.*)$")
 
 class Tally:
     def __init__(self):
-        self.passed, self.skipped, self.failures = 0, 0, []
+        self.passed, self.skipped, self.failures = 0, [], []
 
-    def add(self, state, name):
+    def add(self, state, name, why=""):
         if state == "OK":
             self.passed += 1
         elif state == "SKIPPED":
-            self.skipped += 1
+            self.skipped.append(f"{name}: {why or 'no reason given'}")
         else:
             self.failures.append(name)
 
@@ -52,37 +52,38 @@ class Tally:
 
     def __str__(self):
         text = f"{self.passed} passed, {len(self.failures)} failed"
-        return text + (f", {self.skipped} skipped" if self.skipped else "")
+        return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
 
 
 def cases(text):
-    """(state, name) of each case in a runner's output; one that never ended has failed."""
-    running = None
+    """(state, name, last words) of each case in a runner's output; one that never ended has failed."""
+    running, words = None, ""
     for line in text.splitlines():
         found = CASE.match(line.strip())
         if not found:
+            words = line.strip() or words
             continue
         state, name = found.groups()
         if state == "RUN":
             if running:
-                yield "FAILED", running
-            running = name
+                yield "FAILED", running, words
+            running, words = name, ""
         elif name == running:  # the list of failures at the end names them once more
-            yield state, name
+            yield state, name, words
             running = None
     if running:
-        yield "FAILED", running
+        yield "FAILED", running, words
 
 
 def tally_program(name, output, state):
     """Counts a program's cases; `state` is how it ended as a whole."""
     tally = Tally()
-    for case_state, case in cases(output):
-        tally.add(case_state, f"{name}: {case}")
+    for case_state, case, words in cases(output):
+        tally.add(case_state, f"{name}: {case}", words)
     if state == "FAILED" and not tally.failures:
         tally.add("FAILED", f"{name} (as a whole)")
     elif not (tally.passed or tally.failures or tally.skipped):
-        tally.add(state, name)
+        tally.add(state, name, ([line.strip() for line in output.splitlines() if line.strip()] or [""])[-1])
     return tally
 
 
@@ -211,9 +212,12 @@ def pytest_tally(name, python, folders, env):
     tally = Tally()
     for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else []:
         bad = case.find("failure") is not None or case.find("error") is not None
-        skipped = case.find("skipped") is not None
+        skipped = case.find("skipped")
         case_name = f"{case.get('classname')}.{case.get('name')}"
-        tally.add("FAILED" if bad else "SKIPPED" if skipped else "OK", case_name)
+        why = skipped.get("message", "") if skipped is not None else ""
+        if why == "collection skipped":  # of a whole file: the reason is in the text
+            why = skipped.text
+        tally.add("FAILED" if bad else "OK" if skipped is None else "SKIPPED", case_name, why)
     if status != 0 and not tally.failures:
         tally.add("FAILED", f"{name}: pytest")
     return tally
@@ -333,6 +337,8 @@ def main():
         total.include(tally)
     print("== summary")
     print(*summary, sep="\n")
+    for name in total.skipped:
+        print(f"skipped: {name}")
     for name in total.failures:
         print(f"failed: {name}")
     print(total, flush=True)

@@ -116,16 +116,18 @@ def test_cases_are_counted_from_the_words_of_cmocka():
 [  ERROR   ] --- 1 != 2
 [  FAILED  ] bad
 [ RUN      ] absent
+no corpus
 [  SKIPPED ] absent
 [ RUN      ] crashed
 """
     found = list(load("scripts/test.py").cases(output))
-    assert found == [("OK", "good"), ("FAILED", "bad"), ("SKIPPED", "absent"), ("FAILED", "crashed")]
+    assert [case[:2] for case in found] == [("OK", "good"), ("FAILED", "bad"), ("SKIPPED", "absent"), ("FAILED", "crashed")]
+    assert found[2][2] == "no corpus"
 
 
 def test_failures_that_a_runner_lists_again_count_once():
     output = "[ RUN      ] bad\n[  FAILED  ] bad\n[  FAILED  ] tests: 1 test(s)\n[  FAILED  ] bad\n"
-    assert list(load("scripts/test.py").cases(output)) == [("FAILED", "bad")]
+    assert [case[:2] for case in load("scripts/test.py").cases(output)] == [("FAILED", "bad")]
 
 
 @pytest.mark.parametrize(
@@ -217,3 +219,18 @@ def test_pip_is_asked_what_that_of_debian_12_knows():
              *ROOT.glob("bindings/python/**/*.md"), *ROOT.glob("bindings/python/**/*.py")]
     lines = [line for file in files for line in file.read_text().splitlines() if re.search(r"\bpip\b.* -C\b", line)]
     assert lines == []
+
+
+def test_a_skip_is_named_with_its_reason():
+    tally = load("scripts/test.py").tally_program("prog", "[ RUN      ] a\nno corpus\n[  SKIPPED ] a\n", "OK")
+    tally.include(load("scripts/test.py").tally_program("hostile", "no corpus at /x\n", "SKIPPED"))
+    tally.include(load("scripts/test.py").tally_program("mute", "", "SKIPPED"))
+    assert tally.skipped == ["prog: a: no corpus", "hostile: no corpus at /x", "mute: no reason given"]
+
+
+def test_every_skip_has_a_reason():
+    """In C by SKIP_UNLESS; in scripts by words before the exit status."""
+    files = [*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("tests/**/*.[ch]")]
+    bare = [str(f) for f in files if f.name != "needs.h" and re.search(r"\bskip\(\)", f.read_text())]
+    bare += [str(f) for f in ROOT.glob("tests/cli/*/*.sh") if re.search(r"\|\| exit 77", f.read_text())]
+    assert bare == []
