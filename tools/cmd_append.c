@@ -27,6 +27,7 @@ typedef struct stream {
     size_t n, cap; /* bytes in it; a multiple of a row */
     int fd;
     bool end;
+    bool stale; /* the file lost its name after rows were written */
 } stream;
 
 static int failed(const char *file, const char *why)
@@ -52,7 +53,12 @@ static int check_length(const stream *s)
 /* After a failure: rows that went before stay in the file. */
 static int tell_kept(const stream *s, int rc)
 {
-    if (rc != EXIT_FINE && s->kept != 0)
+    if (s->stale && s->kept != 0)
+        fprintf(stderr,
+                "cippus: the %" PRIu64
+                " whole row%s before that went to the file that was opened\n",
+                s->kept, s->kept == 1 ? "" : "s");
+    else if (rc != EXIT_FINE && s->kept != 0)
         fprintf(stderr, "cippus: the %" PRIu64 " whole row%s before that %s kept\n", s->kept,
                 s->kept == 1 ? "" : "s", s->kept == 1 ? "is" : "are");
     else if (rc != EXIT_FINE && s->end)
@@ -117,8 +123,10 @@ static int stream_end(stream *s)
     cip_err err = CIP_ERR_INIT;
     if (s->n != 0)
         return failed(s->input, "expected whole rows, found a part of one at the end");
-    if (opts_level(s->o) == CIP_LEVEL_POWER && cip_sync(s->file, &err) != CIP_OK)
+    if (opts_level(s->o) == CIP_LEVEL_POWER && cip_sync(s->file, &err) != CIP_OK) {
+        s->stale = err.code == CIP_ERR_STALE;
         return complain(s->o->pos[0], &err);
+    }
     return EXIT_FINE;
 }
 
@@ -133,7 +141,11 @@ static int stream_rows(stream *s)
     int rc = s->buffer != NULL ? check_length(s) : failed(s->input, "out of memory");
     while (rc == EXIT_FINE && !s->end) {
         rc = fill(s);
-        if (rc == EXIT_FINE && flush_rows(s, &err) != CIP_OK)
+        if (rc != EXIT_FINE)
+            break;
+        cip_status st = flush_rows(s, &err);
+        s->stale = st == CIP_ERR_STALE;
+        if (st != CIP_OK)
             rc = complain(s->o->pos[0], &err);
     }
     return rc == EXIT_FINE ? stream_end(s) : rc;

@@ -207,7 +207,7 @@ static bool says_itself(const cip_err *err)
 {
     return (err->code == CIP_ERR_NOT_FOUND && strncmp(err->text, "no ", 3) == 0) ||
            (err->code == CIP_ERR_FORMAT && strncmp(err->text, "this is ", 8) == 0) ||
-           err->code == CIP_ERR_EXISTS ||
+           err->code == CIP_ERR_EXISTS || err->code == CIP_ERR_STALE ||
            (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
 }
 

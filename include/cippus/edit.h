@@ -49,9 +49,10 @@ typedef struct cip_edit cip_edit;
 /** Starts an update of a file that cip_open or cip_memory_open opened, or cip_open_io by methods
  * with open_write and version; of such a one it must stay open until the edit has ended. What an
  * interrupted update left behind is completed first. BUSY when another writer has it or it changed
- * since it was opened, READONLY when it may not be written, UNSUPPORTED when the format or source
- * cannot be updated. `file` may be read until the commit; then it is to be opened again, or
- * refreshed (cip_file_refresh), and reading it is BUSY. */
+ * since it was opened, STALE when its name is another file's by now, or nobody's, READONLY when it
+ * may not be written, UNSUPPORTED when the format or source cannot be updated. `file` may be read
+ * until the commit; then it is to be opened again, or refreshed (cip_file_refresh), and reading it
+ * is BUSY. */
 CIP_API cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err);
 /** The same by name and with all that can be chosen; `opts` may be NULL. */
 CIP_API cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
@@ -193,7 +194,8 @@ CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_
  * the writers' lock, to be committed again when readers (or another program) are gone, or to be
  * aborted. It is BUSY for good where somebody changed the file meanwhile. Where a call before
  * failed nothing is done, and its error is given again. After a failure the file is as it was (or a
- * journal beside it holds the rest of the update, which the next writer completes). */
+ * journal beside it holds the rest of the update, which the next writer completes). STALE when the
+ * name is another file's by now (`mv new file`), or nobody's: nothing is written, to neither. */
 CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 /** Gives up. NULL is fine. */
 CIP_API void cip_edit_abort(cip_edit *e);
@@ -203,12 +205,15 @@ CIP_API void cip_edit_abort(cip_edit *e);
  * array's own) in the machine's byte order. `dtype` NULL passes on the status in err (or ARG).
  * Fields of records go by their names. Values that the array's type does not hold exactly are
  * RANGE. Readers see the rows at their next open. A crash keeps the rows written. The writers' lock
- * is taken at the first call and held until the file is closed. Of a file that was opened from
+ * is taken at the first call and held until the file is closed. STALE when another file took the
+ * name since the file was opened, or it was moved or removed (a log was rotated): nothing is
+ * written; open it again, or refresh it. Of a file that was opened from
  * memory or by methods (as for cip_edit_begin) there is no lock: BUSY when another one changed it
  * since the last call; a stream in a member needs methods with open_write and version, too. */
 CIP_API cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype,
                               const void *rows, size_t nbytes, cip_err *err);
-/** Makes appended rows survive a loss of power. */
+/** Makes appended rows survive a loss of power. STALE as in cip_append: the rows are in the file
+ * that was opened, which its name does not lead to any more. */
 CIP_API cip_status cip_sync(cip_file *file, cip_err *err);
 
 /** What an interrupted update left beside a file. */

@@ -30,7 +30,9 @@ typedef enum cip_status {
     CIP_ERR_READONLY = 13,   /* the file or format cannot be written */
     CIP_ERR_BUSY = 14,       /* someone else holds the lock, or changed the file; try again */
     CIP_ERR_CANCELLED = 15,  /* a callback asked to stop */
-    CIP_ERR_EXISTS = 16      /* the name is taken, and nothing said to overwrite it */
+    CIP_ERR_EXISTS = 16,     /* the name is taken, and nothing said to overwrite it */
+    CIP_ERR_STALE = 17       /* another file, or none, has the name of the one that was opened: open
+                                it again */
 } cip_status;
 
 #define CIP_NO_OFFSET UINT64_MAX

@@ -10,10 +10,24 @@
 const char *cip_status_name(cip_status status)
 {
     static const char *const names[] = {
-        "ok",           "out of memory", "input/output error", "not found",      "unknown format",
-        "unsupported",  "corrupt",       "truncated",          "checksum error", "limit reached",
-        "out of range", "wrong type",    "wrong argument",     "read-only",      "busy",
-        "cancelled",    "exists",
+        "ok",
+        "out of memory",
+        "input/output error",
+        "not found",
+        "unknown format",
+        "unsupported",
+        "corrupt",
+        "truncated",
+        "checksum error",
+        "limit reached",
+        "out of range",
+        "wrong type",
+        "wrong argument",
+        "read-only",
+        "busy",
+        "cancelled",
+        "exists",
+        "stale",
     };
     size_t i = (size_t)status;
     return i < sizeof names / sizeof names[0] ? names[i] : "unknown status";

@@ -38,7 +38,8 @@ static void errors_are_set_once_and_name_their_part(void **state)
     assert_int_equal(cip_fail_in(NULL, CIP_ERR_IO, "part"), CIP_ERR_IO);
     assert_int_equal(cip_fail(NULL, CIP_ERR_IO, 0, "x"), CIP_ERR_IO);
     assert_string_equal(cip_status_name(CIP_ERR_CANCELLED), "cancelled");
-    assert_string_equal(cip_status_name((cip_status)17), "unknown status");
+    assert_string_equal(cip_status_name(CIP_ERR_STALE), "stale");
+    assert_string_equal(cip_status_name((cip_status)18), "unknown status");
 }
 
 static void patterns_are_repeated_from_any_byte_on(void **state)

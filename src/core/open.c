@@ -63,6 +63,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
         cip_mem_handle_free(o->allocator, f);
         return st;
     }
+    f->became = -1;
     f->by_path.mem = &f->env.mem;
     f->offset = o->offset;
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |

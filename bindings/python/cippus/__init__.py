@@ -27,6 +27,7 @@ from ._errors import (
     RangeError,
     ReadError,
     ReadOnlyError,
+    StaleError,
     TruncatedError,
     UnsupportedError,
     WrongTypeError,
@@ -64,7 +65,7 @@ def zarr_store(file: _Any, array_path: str | None = None, *, dims: bool = True, 
 __all__ = [
     "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "Chunk", "CorruptError", "Error", "ExistsError",
     "Difference", "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
-    "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "Slab", "TaggedStr", "TruncatedError",
+    "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "Slab", "StaleError", "TaggedStr", "TruncatedError",
     "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "diff", "formats", "open", "repair", "verify",
     "refs", "zarr_store",
 ]  # fmt: skip

@@ -130,6 +130,12 @@ class ExistsError(Error, FileExistsError):
     status = "exists"
 
 
+class StaleError(Error, OSError):
+    """Another file, or none, has the name of the one that was opened; nothing was written. Open it again, or `refresh()`."""
+
+    status = "stale"
+
+
 BY_STATUS: dict[int, type[Error]] = {
     1: OutOfMemoryError,
     2: ReadError,
@@ -147,6 +153,7 @@ BY_STATUS: dict[int, type[Error]] = {
     14: BusyError,
     15: CancelledError,
     16: ExistsError,
+    17: StaleError,
 }
 
 

@@ -359,7 +359,7 @@ def test_errors_are_what_python_programs_expect(sample, tmp_path):
 def test_every_status_has_its_class():
     from cippus import _errors
 
-    assert sorted(_errors.BY_STATUS) == list(range(1, 17))
+    assert sorted(_errors.BY_STATUS) == list(range(1, 18))
     for number, kind in _errors.BY_STATUS.items():
         error = _errors.make_error(number, 5, "text", "part", 7, "path", False)
         assert isinstance(error, kind) and isinstance(error, cippus.Error)

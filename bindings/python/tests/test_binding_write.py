@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """New files, changes of files, whole files by name."""
 import gc
+import os
 import pathlib
 import warnings
 
@@ -250,6 +251,38 @@ def test_a_commit_that_is_busy_can_be_tried_again(path):
     with cippus.open(path) as reader, pytest.raises(cippus.BusyError), cippus.open(path, "r+") as f:
         f["a"][0] = 2
     assert cippus.open(path)["a"][0, 0] == 1
+
+
+@pytest.mark.parametrize("act", ["replaced", "removed", "renamed"])
+def test_a_file_that_lost_its_name_is_left_alone(path, tmp_path, act):
+    f = cippus.open(path, "r+")
+    f["a"][0] = 7
+    if act == "replaced":
+        with cippus.create(tmp_path / "theirs.asdf") as w:
+            w["theirs"] = np.arange(3)
+        os.replace(tmp_path / "theirs.asdf", path)
+    elif act == "removed":
+        os.unlink(path)
+    else:
+        os.rename(path, tmp_path / "renamed.asdf")
+    with pytest.raises(cippus.StaleError, match="took its name" if act == "replaced" else "moved or removed") as stale:
+        f.commit()
+    assert isinstance(stale.value, OSError)
+    with pytest.raises(cippus.StaleError):
+        f["a"][0] = 8
+    f.rollback()
+    if act == "replaced":
+        assert f.refresh()
+        assert f["theirs"][:].tolist() == [0, 1, 2]
+        f["theirs"][0] = 9
+        f.commit()
+        f.close()
+        assert cippus.open(path)["theirs"][0] == 9
+    else:
+        f.close()
+        assert not os.path.exists(path)
+    if act == "renamed":
+        assert cippus.open(tmp_path / "renamed.asdf")["a"][0].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_forgotten_changes_are_told(path):

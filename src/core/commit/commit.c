@@ -164,13 +164,14 @@ static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "another writer is updating the file");
     int rc = c->folder ? stat(c->path, &now)
                        : fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW);
-    *moved = rc != 0 || now.st_dev != c->st.st_dev || now.st_ino != c->st.st_ino;
+    *moved = rc != 0 || !cip_is_same_file(&now, &c->st);
     return CIP_OK;
 }
 
 /* The lock is worth nothing if the name has gone to another file meanwhile. */
 static cip_status open_locked(cip_commit *c, cip_err *err)
 {
+    char real[PATH_MAX];
     bool moved = true;
     for (int i = 0; i < TRIES && moved; i++) {
         if (c->fd != -1)
@@ -180,7 +181,37 @@ static cip_status open_locked(cip_commit *c, cip_err *err)
     }
     if (moved)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");
-    return CIP_OK;
+    return realpath(c->path, real) == NULL
+               ? CIP_OK /* a folder above may not be seen: then its own alone is looked in */
+               : cip_mem_copy(&c->env->mem, real, strlen(real), &c->full, err);
+}
+
+bool cip_is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+cip_status cip_fail_stale(const char *path, cip_err *err)
+{
+    struct stat st;
+    const char *what =
+        stat(path, &st) == 0 ? "another file took its name" : "it was moved or removed";
+    return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET,
+                    "%s since it was opened, so nothing was written; open it again", what);
+}
+
+/* By the path, as a folder on the way may have been exchanged; and in the folder that is open, as
+ * that is where a new file would take the name. */
+cip_status cip_commit_named(const cip_commit *c, cip_err *err)
+{
+    struct stat now;
+    if (cip_commit_has_target(c))
+        return CIP_OK;
+    bool same = c->full == NULL || (lstat(c->full, &now) == 0 && cip_is_same_file(&now, &c->st));
+    if (same && !c->folder)
+        same = fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+               cip_is_same_file(&now, &c->st);
+    return same ? CIP_OK : cip_fail_stale(c->full != NULL ? c->full : c->path, err);
 }
 
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
@@ -189,7 +220,7 @@ cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
     cip_io_close(c->io);
     c->io = NULL;
     CIP_TRY(cip_io_open_path(c->env, c->path, &c->io, err));
-    if (!cip_target_stat(c->io, &st) || st.st_dev != c->st.st_dev || st.st_ino != c->st.st_ino)
+    if (!cip_target_stat(c->io, &st) || !cip_is_same_file(&st, &c->st))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");
     c->end = c->io->size;
     return CIP_OK;
@@ -205,7 +236,7 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_option
     CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
     CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
     c->env = env;
-    c->fd = c->place.dir = c->foreign.fd = -1;
+    c->fd = c->place.dir = c->foreign.fd = c->own_tmp = c->own_fresh = c->became = -1;
     c->level = o.level;
     c->break_links = o.break_links;
     c->wait = o.wait;
@@ -239,18 +270,39 @@ cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_optio
     return st;
 }
 
+cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat *was,
+                               const cip_edit_options *opts, cip_commit **out, cip_err *err)
+{
+    struct stat now;
+    *out = NULL;
+    if (stat(path, &now) != 0 || !cip_is_same_file(&now, was))
+        return cip_fail_stale(path, err);
+    CIP_TRY(cip_commit_begin(env, path, opts, out, err));
+    if (cip_is_same_file(&(*out)->st, was))
+        return CIP_OK;
+    cip_commit_end(*out);
+    *out = NULL;
+    return cip_fail_stale(path, err);
+}
+
 cip_io *cip_commit_io(cip_commit *c)
 {
     return c->io;
 }
 
-bool cip_commit_same(cip_commit *c, cip_io *io)
+bool cip_commit_is_own(const cip_commit *c, const char *name, int fd)
 {
-    struct stat st;
-    bool same =
-        cip_commit_has_target(c) ||
-        (cip_target_stat(io, &st) && st.st_dev == c->st.st_dev && st.st_ino == c->st.st_ino);
-    return same && cip_io_unchanged(io, NULL) == CIP_OK;
+    struct stat own, now;
+    return fd == -1 || fstat(fd, &own) != 0 ||
+           fstatat(c->place.dir, name, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+           cip_is_same_file(&own, &now);
+}
+
+int cip_commit_became(cip_commit *c)
+{
+    const int fd = c->became;
+    c->became = -1;
+    return fd;
 }
 
 /* Where nothing is locked others may write between two calls. */
@@ -279,6 +331,7 @@ cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *er
 {
     if (!cip_commit_has_target(c))
         CIP_TRY(cip_owned(c->owner, err));
+    CIP_TRY(cip_commit_named(c, err));
     cip_status st = cip_commit_has_target(c) ? append_to_target(c, p, n, err)
                                              : cip_store_write(c->fd, c->end, p, n, err);
     if (st == CIP_OK)
@@ -288,9 +341,13 @@ cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *er
     return st;
 }
 
+/* What lies in the file is synced in any case: it may be there under another name. */
 cip_status cip_commit_sync(cip_commit *c, cip_err *err)
 {
-    return cip_commit_has_target(c) ? cip_target_sync(&c->target, err) : cip_store_sync(c->fd, err);
+    if (cip_commit_has_target(c))
+        return cip_target_sync(&c->target, err);
+    CIP_TRY(cip_store_sync(c->fd, err));
+    return cip_commit_named(c, err);
 }
 
 void cip_commit_end(cip_commit *c)
@@ -301,9 +358,13 @@ void cip_commit_end(cip_commit *c)
     cip_io_close(c->io);
     cip_target_close(&c->target);
     cip_lock_file_close(&c->foreign);
+    close(c->own_tmp); /* -1 is fine */
+    close(c->own_fresh);
+    close(c->became);
     if (c->fd != -1)
         close(c->fd); /* and with it the locks */
     cip_mem_put(mem, c->path);
+    cip_mem_put(mem, c->full);
     cip_mem_put(mem, c->tmp);
     cip_mem_put(mem, c->journal);
     cip_mem_put(mem, c->fresh);

@@ -44,15 +44,22 @@ typedef struct cip_commit cip_commit;
  * (a sealed journal that does not fit, naming cip_recover). */
 cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
                             cip_commit **out, cip_err *err);
-/* The same of a file that is read through `io` and written through `target`, which are the
- * commit's from here on, on failure too. */
+/* The same of the very file that is *was: STALE where the path does not name that one, which is
+ * then left alone, and with it what an update of it left. */
+cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat *was,
+                               const cip_edit_options *opts, cip_commit **out, cip_err *err);
+/* The same as cip_commit_begin of a file that is read through `io` and written through `target`,
+ * which are the commit's from here on, on failure too. */
 cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
                                const cip_edit_options *opts, cip_commit **out, cip_err *err);
 /* The file as it is now; members can be opened. Borrowed until cip_commit_end. */
 cip_io *cip_commit_io(cip_commit *c);
-/* Whether it is the very file, unchanged, that `io` (of cip_io_open_file; of a commit through
- * methods: of the same ones) shows. */
-bool cip_commit_same(cip_commit *c, cip_io *io);
+/* The new file by which an update replaced the old one, as a descriptor that is the caller's; -1
+ * where it is still the same file. */
+int cip_commit_became(cip_commit *c);
+bool cip_is_same_file(const struct stat *a, const struct stat *b);
+/* STALE: what the path names is not the file that was opened; nothing was written. */
+cip_status cip_fail_stale(const char *path, cip_err *err);
 /* Whether nobody has the file open as it was before, whom new contents of bytes that it does not
  * name any more could mislead: no reader now, or, in memory, those see that it changed. */
 bool cip_commit_is_alone(cip_commit *c);
@@ -61,11 +68,13 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
                            cip_err *err);
 /* Makes the file what the revision says. Before it returns OK everything is as durable as the level
  * says. After a failure the file is as it was, or a sealed journal lies beside it that says the
- * rest. Once for each begin, but for BUSY: then again where cip_commit_is_ready. */
+ * rest. STALE when the name is another file's by now, or nobody's: what is there is left alone.
+ * Once for each begin, but for BUSY: then again where cip_commit_is_ready. */
 cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err);
 /* Whether the last one ended BUSY because of a lock, and left all as it was. */
 bool cip_commit_is_ready(const cip_commit *c);
-/* Rows at the end of the file, at once and as often as wanted; nothing else changes. */
+/* Rows at the end of the file, at once and as often as wanted; nothing else changes. Both are STALE
+ * like cip_commit_apply; rows that were appended before lie in the file that was opened. */
 cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err);
 cip_status cip_commit_sync(cip_commit *c, cip_err *err);
 /* Unlocks and frees. NULL is fine. */

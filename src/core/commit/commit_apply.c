@@ -85,7 +85,9 @@ static cip_status by_append(cip_commit *c, const cip_commit_plan *p, cip_err *er
 {
     CIP_TRY(place(c, p, err));
     CIP_TRY(add_tail(c, p, err));
-    cip_status st = cip_commit_settle(c, c->tmp, err);
+    cip_status st = cip_commit_named(c, err);
+    if (st == CIP_OK)
+        st = cip_commit_settle(c, c->tmp, err);
     if (st != CIP_OK)
         cip_commit_cut(c, c->io->size, NULL);
     return st;
@@ -136,7 +138,9 @@ static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_e
 static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(take_for_switch(c, p, err));
-    cip_status st = make_switch(c, &p->patch.op[0], err);
+    cip_status st = cip_commit_named(c, err);
+    if (st == CIP_OK)
+        st = make_switch(c, &p->patch.op[0], err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
 }
@@ -163,6 +167,7 @@ static cip_status seal_and_replay(cip_commit *c, const cip_commit_plan *p, cip_e
 {
     cip_status st;
     CIP_GO(cip_commit_take_readers(c, err));
+    CIP_GO(cip_commit_named(c, err));
     CIP_GO(cip_store_rename(&c->place, c->tmp, c->journal, false, err));
     c->sealed = true;
     CIP_TRY(cip_commit_sync_names(c, err));
@@ -217,7 +222,9 @@ static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *er
 static cip_status by_cut(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(cip_commit_take_readers(c, err));
-    cip_status st = cip_store_resize(c->fd, p->after->size, err);
+    cip_status st = cip_commit_named(c, err);
+    if (st == CIP_OK)
+        st = cip_store_resize(c->fd, p->after->size, err);
     if (st == CIP_OK)
         st = cip_commit_sync_file(c, err);
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
@@ -250,6 +257,7 @@ static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err 
     cip_status st;
     CIP_TRY(cip_place_sibling(&c->place, c->place.name, &place, err));
     CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
+    cip_replace_for(r, c);
     CIP_GO(cip_commit_write_new(p->r, c->io, p->after->size, cip_replace_descriptor(r), err));
     st = cip_replace_commit(r, NULL, true, err);
 done:
@@ -282,6 +290,7 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
     if (!cip_commit_has_target(c))
         CIP_TRY(cip_owned(c->owner, err));
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
+    CIP_GO(cip_commit_named(c, err)); /* before the work; once more when it is done */
     if (p.way != CIP_WAY_NOTHING && !cip_commit_has_target(c))
         CIP_GO(cip_commit_take_foreign(c, err));
     asked = true;

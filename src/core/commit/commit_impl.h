@@ -22,6 +22,7 @@ struct cip_commit {
     bool own_record;   /* recovering: the record is ours, and so what it says of files of ours */
     bool folder;       /* the path is a folder's: its members are all there is */
     char *path;        /* with no link in its last step */
+    char *full;        /* the same from the root on, without any link, or NULL */
     cip_place place;   /* of it; a folder's own, under the name "" */
     cip_record record; /* what the file says of it */
     char *tmp;         /* names in the folder: ".NAME.cip-tmp", or in a folder ".cip-tmp" */
@@ -34,6 +35,10 @@ struct cip_commit {
     struct stat st;        /* as of begin */
     cip_io *io;            /* the file as it is, with a descriptor of its own */
     uint64_t end;          /* where cip_commit_append goes on */
+    int own_tmp;           /* the tmp that this update wrote, and the folder of new members: kept
+                              open, as a number of a file that is gone may be given again */
+    int own_fresh;         /* -1: none, or what somebody else left */
+    int became;            /* -1, or the file that replaced this one */
     bool sealed;           /* a journal says all of it: readers see the update */
     pid_t owner;           /* the process that began it */
     bool ready;            /* BUSY, and all is as it was: may be tried again */
@@ -157,6 +162,13 @@ bool cip_commit_is_ours(const cip_commit *c, const struct stat *st);
 /* The way of a plan in a store of the caller's. */
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err);
 
+/* Whether what is in the folder under that name is this file, or not there; of -1 nothing is known.
+ */
+bool cip_commit_is_own(const cip_commit *c, const char *name, int fd);
+/* STALE when the path does not name the file any more that was opened. To be asked last before
+ * anything counts. */
+cip_status cip_commit_named(const cip_commit *c, cip_err *err);
+
 /* As cip_commit_begin, but what an interrupted update left is left as it is. */
 cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
                            cip_commit **out, cip_err *err);
@@ -207,6 +219,9 @@ cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err);
 /* Completes or clears away what an interrupted update left. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 
+/* Which commit's file is replaced: it must still have the name then (STALE), and is told what it
+ * became. */
+void cip_replace_for(cip_replace *r, cip_commit *c);
 /* The descriptor of the new file, for bytes that do not come through its output. */
 int cip_replace_descriptor(const cip_replace *r);
 

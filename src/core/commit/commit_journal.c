@@ -34,6 +34,8 @@ static cip_status store_tmp(cip_commit *c, cip_bytes bytes, cip_err *err)
 {
     int fd = -1;
     CIP_TRY(cip_store_open(&c->place, c->tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, err));
+    close(c->own_tmp); /* of a try before; -1 is fine */
+    c->own_tmp = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     cip_status st = fill_tmp(c, fd, bytes, err);
     if (close(fd) != 0 && st == CIP_OK)
         st = cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot write the journal");
@@ -84,7 +86,8 @@ cip_status cip_commit_settle(cip_commit *c, const char *name, cip_err *err)
         CIP_TRY(cip_record_settle(c->fd, &c->record, err));
         CIP_TRY(sync_attributes(c, err));
     }
-    CIP_TRY(cip_store_unlink(&c->place, name, err));
+    if (cip_commit_is_own(c, name, c->own_tmp)) /* and not of who updates another file */
+        CIP_TRY(cip_store_unlink(&c->place, name, err));
     CIP_TRY(cip_commit_sync_names(c, err)); /* or it could come back over later updates */
     cip_commit_forget(c, NULL);             /* that it is settled may stay */
     return CIP_OK;

@@ -334,5 +334,7 @@ cip_status cip_commit_unstage(cip_commit *c, cip_err *err)
     struct stat st;
     if (fstatat(c->place.dir, c->fresh, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode))
         return CIP_OK;
+    if (!cip_commit_is_own(c, c->fresh, c->own_fresh))
+        return CIP_OK; /* of who updates the file that has the name by now */
     return cip_store_clear_folder(&c->place, c->fresh, &c->st, err);
 }

@@ -54,8 +54,8 @@ static cip_status must_be_there(cip_commit *c, const cip_revision_member *m, cip
     uint64_t inode = mp->inode != 0 ? mp->inode : m->inode;
     uint64_t device = mp->inode != 0 ? mp->device : m->device;
     if (inode != 0 && (inode != (uint64_t)st->st_ino || device != (uint64_t)st->st_dev))
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' was replaced since it was read",
-                        m->name);
+        return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET,
+                        "'%.120s' was replaced since it was read", m->name);
     mp->inode = (uint64_t)st->st_ino;
     mp->device = (uint64_t)st->st_dev;
     if (m->change == CIP_MEMBER_PATCHED && mp->was != (uint64_t)st->st_size)
@@ -77,7 +77,7 @@ static cip_status must_be_free(cip_commit *c, const char *name, cip_err *err)
 
 static cip_status fail_vanished(const char *name, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is not there any more", name);
+    return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET, "'%.120s' is not there any more", name);
 }
 
 /* Fills in, or compares, which file it is. */
@@ -312,6 +312,8 @@ static cip_status stage_all(cip_commit *c, cip_commit_plan *p, cip_err *err)
     CIP_TRY(cip_store_make_folder(&c->place, c->fresh, &like, err));
     CIP_GO(cip_arena_printf(&p->patch.arena, &inside, err, "%s/0", c->fresh));
     CIP_GO(cip_place_beneath(&c->place, inside, &at, err));
+    close(c->own_fresh); /* of a try before; -1 is fine */
+    c->own_fresh = fcntl(at.dir, F_DUPFD_CLOEXEC, 0);
     st = stage(c, p, &at, err);
 done:
     cip_place_close(&at);

@@ -20,6 +20,7 @@ struct cip_replace {
     const cip_place *from; /* where the new file was complete already; NULL: it is written here */
     struct stat old;       /* of what is replaced */
     bool has_old, placed;
+    cip_commit *of; /* an update of the file that is replaced, or NULL */
 };
 
 /* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
@@ -106,6 +107,11 @@ cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)
     return CIP_OK;
 }
 
+void cip_replace_for(cip_replace *r, cip_commit *c)
+{
+    r->of = c;
+}
+
 int cip_replace_descriptor(const cip_replace *r)
 {
     return r->fresh.fd;
@@ -141,11 +147,15 @@ cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overw
         CIP_TRY(apply(r, patch, err));
     if (r->level == CIP_LEVEL_POWER)
         CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
+    if (r->of != NULL)
+        CIP_TRY(cip_commit_named(r->of, err));
     cip_status st = cip_fresh_place(&r->place, &r->fresh, overwrite, err);
     if (st == CIP_ERR_EXISTS)
         return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     CIP_TRY(st);
     r->placed = true;
+    if (r->of != NULL)
+        r->of->became = fcntl(r->fresh.fd, F_DUPFD_CLOEXEC, 0);
     return r->level == CIP_LEVEL_POWER ? cip_place_sync(&r->place, err) : CIP_OK;
 }
 

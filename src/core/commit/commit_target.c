@@ -27,7 +27,7 @@ cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *targe
         return st;
     }
     c->env = env;
-    c->fd = c->place.dir = c->foreign.fd = -1;
+    c->fd = c->place.dir = c->foreign.fd = c->own_tmp = c->own_fresh = c->became = -1;
     c->level = o.level;
     c->io = io;
     c->end = io->size;

@@ -257,9 +257,9 @@ static void members_that_others_touch_meanwhile_end_it(void **state)
     } row[] = {
         { take_new_name, CIP_ERR_EXISTS, "'far/new' exists" },
         { take_renamed_name, CIP_ERR_EXISTS, "'sub/1' exists" },
-        { remove_replaced, CIP_ERR_BUSY, "'b' is not there any more" },
-        { replace_replaced, CIP_ERR_BUSY, "'b' was replaced since" },
-        { replace_changed, CIP_ERR_BUSY, "was replaced since" },
+        { remove_replaced, CIP_ERR_STALE, "'b' is not there any more" },
+        { replace_replaced, CIP_ERR_STALE, "'b' was replaced since" },
+        { replace_changed, CIP_ERR_STALE, "was replaced since" },
         { lengthen_changed, CIP_ERR_BUSY, "changed since open" },
         { put_link_on_the_way, CIP_ERR_CORRUPT, "link" },
     };

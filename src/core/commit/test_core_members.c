@@ -164,12 +164,12 @@ static void a_member_that_is_another_file_now_stays(void **state)
     assert_int_equal(rename(scratch_path(&dir, "other"), scratch_path(&dir, "m0")), 0);
     cip_io_close(m0);
     cip_commit_end(c);
-    apply(&r, CIP_ERR_BUSY, "was replaced");
+    apply(&r, CIP_ERR_STALE, "was replaced");
     expect_old();
     r = new_revision();
     OK(create(&r, "m1", "one", err));
     OK(cip_revision_unlink(&r, "m2", NULL, err));
-    apply(&r, CIP_ERR_BUSY, "not there any more");
+    apply(&r, CIP_ERR_STALE, "not there any more");
     expect_old();
     r = new_revision();
     OK(cip_revision_unlink(&r, "sub", NULL, err));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "io/io_impl.h"
 
 /* --- at the end of a file ------------------------------------------------------------------------
  */
@@ -23,12 +24,30 @@ typedef struct cip_appender {
 
 void cip_appenders_end(cip_file *f)
 {
+    close(f->became); /* -1 is fine */
+    f->became = -1;
     while (f->appenders != NULL) {
         cip_appender *p = f->appenders;
         f->appenders = p->next;
         cip_commit_end(p->commit);
         cip_mem_put(&f->env.mem, p);
     }
+}
+
+/* Whether the name by which a file beside was opened is that file's still. */
+static bool is_named(const cip_file *f, cip_io *in)
+{
+    cip_io *of = f->layout->io, *now = NULL;
+    struct stat a, b;
+    cip_status st = CIP_ERR_NOT_FOUND;
+    if ((f->layout->flags & CIP_OPEN_EXTERNAL) != 0)
+        st = cip_io_open_file(of->env, in->name, &now, NULL);
+    else if (of->ops->open_member != NULL)
+        st = of->ops->open_member(of, in->name, 0, &now, NULL);
+    const bool same = st == CIP_OK && cip_target_stat(in, &a) && cip_target_stat(now, &b) &&
+                      cip_is_same_file(&a, &b);
+    cip_io_close(now);
+    return same;
 }
 
 /* The name under which the file can be opened for writing: its own, or that of the very file that
@@ -40,6 +59,11 @@ static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], ci
         snprintf(name, PATH_MAX, "%s", f->io->name);
         return CIP_OK;
     }
+    if (!is_named(f, in))
+        return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET,
+                        "'%.100s' was replaced, moved or removed since it was opened, so nothing "
+                        "was written; open the file again",
+                        in->name);
     uint64_t off = 0;
     int fd = in->ops->descriptor != NULL ? in->ops->descriptor(in, &off) : -1;
     if (fd < 0 || off != 0)
@@ -57,12 +81,15 @@ static cip_status begin_commit(cip_file *f, cip_io *in, cip_commit **out, cip_er
 {
     const cip_edit_options o = { .size = sizeof o };
     char name[PATH_MAX];
+    struct stat was;
     cip_io *io;
     cip_target to;
     void *user;
     if (!cip_target_may_open(in)) {
         CIP_TRY(name_of(f, in, name, err));
-        return cip_commit_begin(&f->env, name, &o, out, err);
+        if (!cip_target_stat(in, &was))
+            return cip_fail_stale(name, err);
+        return cip_commit_begin_of(&f->env, name, &was, &o, out, err);
     }
     const cip_io_methods *read = cip_io_user_methods(in, &user);
     CIP_TRY(cip_io_open_user_again(&f->env, read, user, &io, err));
@@ -92,7 +119,7 @@ static cip_status begin_rows(cip_file *f, cip_appender *p, cip_io *in, uint64_t 
 {
     uint64_t first, end;
     CIP_TRY(begin_commit(f, in, &p->commit, err));
-    if (!cip_commit_same(p->commit, in))
+    if (cip_io_unchanged(in, NULL) != CIP_OK)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
     CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));
@@ -156,8 +183,14 @@ static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, s
         return st;
     }
     const bool was = f->updated;
+    int became = -1;
+    e->became = &became;
     f->updated = true;
     st = cip_edit_commit(e, err);
+    if (became != -1) {
+        close(f->became); /* -1 is fine */
+        f->became = became;
+    }
     if (st == CIP_ERR_BUSY) {
         cip_edit_abort(e);
         f->updated = was;

@@ -9,6 +9,7 @@
 
 #include "core/commit/memory_file.h"
 #include "core/writing/spec_text.h"
+#include "io/io_impl.h"
 #include "io/temporary.h"
 #include "base/sized.h"
 #include "tree/edit.h"
@@ -76,10 +77,20 @@ typedef struct edited {
     bool same;          /* it must not have changed since */
 } edited;
 
+/* The file that is open, or that a cip_append through this handle made of it. */
+static bool stat_now(const cip_file *f, struct stat *st)
+{
+    return f->became != -1 ? fstat(f->became, st) == 0 : cip_target_stat(f->io, st);
+}
+
 static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
 {
     cip_env *env = &e->file->env;
+    const cip_file *like = what->like;
+    struct stat was;
     cip_io *io;
+    if (what->target == NULL && like != NULL && stat_now(like, &was))
+        return cip_commit_begin_of(env, what->path, &was, &e->o, &e->commit, err);
     if (what->target == NULL)
         return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
     CIP_TRY(cip_io_open_user_again(env, what->read, what->user, &io, err));
@@ -101,7 +112,7 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     CIP_TRY(keep_text(&e->arena, &e->o.history, err));
     CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);
-    if (what->same && !cip_commit_same(e->commit, what->like->io))
+    if (what->same && (what->like->updated || cip_io_unchanged(what->like->io, NULL) != CIP_OK))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "the file changed since it was opened; open it again");
     CIP_TRY(cip_io_open_part(under, 0, under->size, &io, err));
@@ -198,7 +209,8 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
     if (file->part != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a file that begins within another is not changed");
-    if (cip_io_path(file->io) != NULL || cip_target_may_open(file->io))
+    const char *path = cip_io_path(file->io);
+    if ((path != NULL && strcmp(path, "-") != 0) || cip_target_may_open(file->io))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "expected a file opened by its name, of a cip_memory, or by methods with "
@@ -397,6 +409,8 @@ cip_status cip_edit_commit(cip_edit *e, cip_err *err)
         st = cip_edit_leave(e, finish(e, &why), &why, err);
     if (st == CIP_OK) {
         st = cip_commit_apply(e->commit, &e->rev, &why);
+        if (e->became != NULL)
+            *e->became = cip_commit_became(e->commit);
         if (cip_commit_is_ready(e->commit))
             return cip_err_give(err, &why, st);
         cip_edit_leave(e, st, &why, err);

@@ -64,6 +64,7 @@ struct cip_edit {
     bool packed;   /* defrag was asked for */
     bool finished; /* rev is made */
     pid_t owner;   /* the process that began it */
+    int *became;   /* NULL, or told by the commit: cip_commit_became */
     cip_status st; /* of the first change that failed: no commit then */
     cip_err why;
 };
