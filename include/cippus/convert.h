@@ -18,8 +18,10 @@ typedef struct cip_convert_options {
     bool accept_loss;      /* go on where the output cannot hold all of the input, or a value of it
                               not exactly */
     bool overwrite;        /* an existing output is replaced (at the end, in one step) */
-    cip_finding_fn *on_loss;   /* told each loss, accepted or not; and, as a note once it is known,
-                                  the largest error of each array whose values change */
+    cip_finding_fn *on_loss;   /* told each loss, accepted or not, and so what was left out when the
+                                  input was read (damaged metadata, a key that comes again, a row
+                                  that is not whole); and, as a note once it is known, the largest
+                                  error of each array whose values change */
     cip_progress_fn *progress; /* told bytes done; nothing is left under the name of the output
                                   where it stops the conversion; NULL: not wanted */
     void *user;                /* of both */
@@ -62,7 +64,8 @@ typedef struct cip_explode_options {
     int64_t tree_slack; /* as for converting */
     uint64_t align;
     const cip_open_options *input; /* how to open the input; NULL: the defaults */
-    bool accept_loss;        /* go on where what the file says of its data would not stay true */
+    bool accept_loss;        /* go on where what the file says of its data would not stay true, or
+                                bytes that nothing of the input shows would be lost */
     cip_finding_fn *on_loss; /* told each such loss, accepted or not, and notes */
     void *user;              /* of on_loss */
 } cip_explode_options;

@@ -18,7 +18,8 @@ typedef enum cip_diff_kind {
     CIP_DIFF_DTYPE = 6,     /* of arrays; the byte order is no difference */
     CIP_DIFF_SHAPE = 7,     /* of arrays, whose elements are then not compared */
     CIP_DIFF_DATA = 8,      /* elements */
-    CIP_DIFF_UNREADABLE = 9 /* an array that cannot be read in one of them, so not compared */
+    CIP_DIFF_UNREADABLE = 9 /* an array that cannot be read in one of them, or something that was
+                               left out when one was read, so not compared */
 } cip_diff_kind;
 
 /** One difference. All is borrowed and lives until the callback returns. */

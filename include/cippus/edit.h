@@ -25,10 +25,11 @@ typedef struct cip_edit_options {
     bool accept_loss; /* values that the array's type does not hold exactly are converted all the
                          same (CIP_OVERFLOW_CLAMP), and elements of another array that are what
                          stands for missing ones become missing; changed arrays may be stored by
-                         a lossy chain, their own or that one */
+                         a lossy chain, their own or that one; arrays and nodes of other files may
+                         lack what was left out when those were read */
     bool by_position; /* fields of records go by their order instead of their names */
-    cip_finding_fn *on_note;   /* told what the largest error is then, at the commit; and by
-                                * cip_edit_set_typed */
+    cip_finding_fn *on_note;   /* told what the largest error is then, at the commit, and what those
+                                * lack; and by cip_edit_set_typed */
     void *user;                /* of on_note and progress */
     cip_progress_fn *progress; /* told how many chunks of an array are encoded, of so many, at the
                                 * plan or the commit; not 0 cancels it; may be NULL */

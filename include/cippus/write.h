@@ -38,8 +38,10 @@ typedef struct cip_write_options {
                                           that comes twice the last counts; NULL: none.
                                           UNSUPPORTED for others' */
     bool accept_loss;        /* what the format cannot hold is left out or, of values, comes as near
-                                as it can; a chain may be lossy */
-    cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array */
+                                as it can; a chain may be lossy; arrays and nodes of other files
+                                may lack what was left out when those were read */
+    cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array, and of
+                                what other files' arrays and nodes lack */
     void *user;              /* of on_note and progress */
     const cip_codec_methods *const *codecs; /* as in cip_open_options: for chains */
     size_t ncodec;

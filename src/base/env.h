@@ -29,5 +29,9 @@ cip_status cip_limits_resolve(const cip_limits *in, cip_limits *out, cip_err *er
 /* A tolerated fault: data are given all the same. `part` may be NULL. */
 #define cip_warn(env, code, offset, part, ...)                                                     \
     cip_report_add(&(env)->warnings, CIP_WARN, (code), (offset), 0, (part), __VA_ARGS__)
+/* The same of something that is left out of what is shown, of an array, of a node or, between no
+ * such thing, of the file's bytes: a copy would lack it, so that is a loss. */
+#define cip_warn_lack(env, what, of, code, offset, part, ...)                                      \
+    cip_report_lack(&(env)->warnings, (what), (of), (code), (offset), (part), __VA_ARGS__)
 
 #endif

@@ -11,6 +11,8 @@ enum { MAX_KEPT = 1000 };
 struct cip_report_item {
     cip_report_item *next;
     cip_finding f;
+    cip_lacking what;
+    const void *of;
 };
 
 void cip_report_init(cip_report *r, cip_mem *mem, bool keep, cip_finding_fn *fn, void *user)
@@ -30,17 +32,31 @@ void cip_report_clear(cip_report *r)
     pthread_mutex_destroy(&r->lock);
 }
 
-static void keep_item(cip_report *r, const cip_finding *f)
+/* Other findings, however many, do not keep out what is left out. */
+static bool make_item(cip_report *r, const cip_finding *f, cip_lacking what, cip_report_item **out)
 {
-    cip_report_item *it;
     char *part, *text;
-    if (r->n >= MAX_KEPT || CIP_ARENA_NEW(&r->arena, &it, 1, NULL) != CIP_OK ||
+    const size_t n = what != CIP_LACKS_NOTHING ? r->nlack : r->n - r->nlack;
+    if (n >= MAX_KEPT || CIP_ARENA_NEW(&r->arena, out, 1, NULL) != CIP_OK ||
         cip_arena_copy(&r->arena, f->part, strlen(f->part), &part, NULL) != CIP_OK ||
         cip_arena_copy(&r->arena, f->text, strlen(f->text), &text, NULL) != CIP_OK)
+        return false;
+    (*out)->f = *f;
+    (*out)->f.part = part;
+    (*out)->f.text = text;
+    return true;
+}
+
+static void keep_item(cip_report *r, const cip_finding *f, cip_lacking what, const void *of)
+{
+    cip_report_item *it;
+    if (!make_item(r, f, what, &it)) {
+        r->nlack_more += what != CIP_LACKS_NOTHING;
         return;
-    it->f = *f;
-    it->f.part = part;
-    it->f.text = text;
+    }
+    it->what = what;
+    it->of = of;
+    r->nlack += what != CIP_LACKS_NOTHING;
     if (r->last == NULL)
         r->first = it;
     else
@@ -64,7 +80,7 @@ static bool is_said(cip_report *r, const cip_finding *f)
            was != SIZE_MAX;
 }
 
-static void add(cip_report *r, const cip_finding *f)
+static void add(cip_report *r, const cip_finding *f, cip_lacking what, const void *of)
 {
     if (r == NULL)
         return;
@@ -75,13 +91,13 @@ static void add(cip_report *r, const cip_finding *f)
     }
     r->count[f->severity]++;
     if (r->keep)
-        keep_item(r, f);
+        keep_item(r, f, what, of);
     if (r->fn != NULL && !r->cancelled && r->fn(r->user, f) != 0)
         r->cancelled = true;
     pthread_mutex_unlock(&r->lock);
 }
 
-#define ADD_FORMATTED(is_fixable)                                                                  \
+#define ADD_FORMATTED(is_fixable, what, of)                                                        \
     do {                                                                                           \
         char text[256];                                                                            \
         va_list ap;                                                                                \
@@ -91,19 +107,43 @@ static void add(cip_report *r, const cip_finding *f)
         cip_finding f = {                                                                          \
             severity, code, offset, length, part != NULL ? part : "", text, is_fixable             \
         };                                                                                         \
-        add(r, &f);                                                                                \
+        add(r, &f, what, of);                                                                      \
     } while (0)
 
 void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
                     uint64_t length, const char *part, const char *fmt, ...)
 {
-    ADD_FORMATTED(false);
+    ADD_FORMATTED(false, CIP_LACKS_NOTHING, NULL);
 }
 
 void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
                         uint64_t length, const char *part, const char *fmt, ...)
 {
-    ADD_FORMATTED(true);
+    ADD_FORMATTED(true, CIP_LACKS_NOTHING, NULL);
+}
+
+void cip_report_lack(cip_report *r, cip_lacking what, const void *of, cip_status code,
+                     uint64_t offset, const char *part, const char *fmt, ...)
+{
+    const cip_severity severity = CIP_WARN;
+    const uint64_t length = 0;
+    ADD_FORMATTED(false, what, of);
+}
+
+const cip_finding *cip_report_next_lack(cip_report *r, cip_report_item **item, cip_lacking *what,
+                                        const void **of)
+{
+    pthread_mutex_lock(&r->lock);
+    cip_report_item *it = *item == NULL ? r->first : (*item)->next;
+    while (it != NULL && it->what == CIP_LACKS_NOTHING)
+        it = it->next;
+    pthread_mutex_unlock(&r->lock);
+    if (it == NULL)
+        return NULL;
+    *item = it;
+    *what = it->what;
+    *of = it->of;
+    return &it->f;
 }
 
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
@@ -112,7 +152,7 @@ void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err)
         severity, (cip_status)err->code, err->offset, 0, err->part, err->text, false
     };
     if (r == NULL || r->keep || err->code != CIP_ERR_NOMEM) {
-        add(r, &f);
+        add(r, &f, CIP_LACKS_NOTHING, NULL);
         return;
     }
     pthread_mutex_lock(&r->lock);
@@ -149,6 +189,7 @@ void cip_report_cut(cip_report *r, size_t n)
     }
     for (const cip_report_item *it = *link; it != NULL; it = it->next) {
         r->count[it->f.severity]--;
+        r->nlack -= it->what != CIP_LACKS_NOTHING;
         r->n--;
     }
     *link = NULL;

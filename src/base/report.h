@@ -11,12 +11,22 @@
 
 typedef struct cip_report_item cip_report_item;
 
+/* What lacks something that stands in the file, since it was left out when that was read. */
+typedef enum cip_lacking {
+    CIP_LACKS_NOTHING = 0,
+    CIP_LACKS_NODE,  /* a node of the tree */
+    CIP_LACKS_ARRAY, /* an array: elements, or its mask */
+    CIP_LACKS_BYTES  /* the file: bytes that nothing of it shows */
+} cip_lacking;
+
 typedef struct cip_report {
     pthread_mutex_t lock; /* guards all below */
     cip_arena arena;
     cip_report_item *first, *last;
     size_t n;
     size_t count[4];    /* by severity, also of those not kept */
+    size_t nlack;       /* kept findings of what is left out */
+    size_t nlack_more;  /* and those that could not be kept */
     cip_finding_fn *fn; /* may be NULL */
     void *user;
     int (*progress)(void *user, uint64_t done, uint64_t total); /* may be NULL */
@@ -45,6 +55,12 @@ void cip_report_add(cip_report *r, cip_severity severity, cip_status code, uint6
 /* The same with `fixable` set. */
 void cip_report_fixable(cip_report *r, cip_severity severity, cip_status code, uint64_t offset,
                         uint64_t length, const char *part, const char *fmt, ...) CIP_PRINTF(7, 8);
+/* A warning that something is left out, of `of` (NULL for BYTES): a copy would lack it. */
+void cip_report_lack(cip_report *r, cip_lacking what, const void *of, cip_status code,
+                     uint64_t offset, const char *part, const char *fmt, ...) CIP_PRINTF(7, 8);
+/* The kept ones in their order: *item NULL at first. NULL: no more. */
+const cip_finding *cip_report_next_lack(cip_report *r, cip_report_item **item, cip_lacking *what,
+                                        const void **of);
 /* Adds a failure as it stands in err. Want of memory says nothing about the file: a report that is
  * passed on keeps it for cip_report_status instead. */
 void cip_report_err(cip_report *r, cip_severity severity, const cip_err *err);

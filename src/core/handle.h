@@ -22,7 +22,8 @@ typedef struct cip_node_entry {
     cip_strmap by_path;      /* array path -> index */                                             \
     cip_node_entry *by_node; /* sorted by address */                                               \
     size_t nnode;                                                                                  \
-    bool forced; /* the format was asked for by its name */                                        \
+    bool forced;             /* the format was asked for by its name */                            \
+    cip_report_item *warned; /* the last warning of what was opened before; or NULL */             \
     struct cip_snapshot *older;
 
 typedef struct cip_snapshot {

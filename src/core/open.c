@@ -221,6 +221,7 @@ static cip_status open_layout(cip_file *f, cip_err *err)
     f->layout->root = f->root;
     f->layout->nroot = f->nroot;
     f->layout->format = f->format->name;
+    f->warned = f->env.warnings.last;
     CIP_TRY(f->format->open(f->layout, err));
     if (f->nroot != 0 && !f->layout->uses_roots)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

@@ -36,6 +36,7 @@ typedef struct cip_spec_array {
     bool masked; /* the source has a mask */
     const cip_array
         *source; /* the open array whose elements it has, all and as they are; or NULL */
+    const cip_node *unwritten; /* of the source's array, of which this may be a field */
     /* What follows is for formats with a tree (others ignore it). */
     const cip_node *node; /* the node of the tree that it stands for; NULL: by its path */
     int64_t block;        /* of spec.from, that its data lie in, or -1 */
@@ -227,8 +228,9 @@ enum {
                                   a pipe gets it without */
     CIP_STORE_NAMES = 512, /* arrays have names, and of a tree it holds what `check` does not name;
                               not with LATE. TREE implies the names */
-    CIP_STORE_ADDS = 1024  /* to a file that is there arrays are added as to a new one: `add`, then
+    CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one: `add`, then
                               `store` and `end` with their numbers, from 0 on */
+    CIP_STORE_UNWRITTEN = 2048 /* `unwritten` of arrays is kept, or its loss named by `check` */
 };
 
 static inline uint32_t cip_store_caps(const cip_array_store *store, const cip_spec *spec)

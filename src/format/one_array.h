@@ -38,7 +38,7 @@ static inline int cip_visit_rest(void *user, const cip_visit *v)
         r->origin = true;
         return 1;
     }
-    if (cip_node_kind(v->node) < CIP_NODE_SEQ)
+    if (cip_node_kind(v->node) < CIP_NODE_SEQ || v->node->len == 0)
         r->lost = r->lost || v->depth > 0;
     return r->lost ? 2 : 0;
 }

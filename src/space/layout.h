@@ -224,6 +224,8 @@ struct cip_array {
     const cip_dtype
         *packed[2]; /* its dtype packed, little and big: made when asked for, under `lock` */
     bool f_order;   /* stored first axis fastest: what --column-major shows reversed */
+    const cip_node *unwritten; /* what rows that come without values hold, as the format says it;
+                                  NULL: zeros */
 };
 
 /* A block or chunk as it lies in the file: for `info --blocks`, `cat --block`, verify. */

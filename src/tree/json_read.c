@@ -20,7 +20,7 @@ typedef struct reader {
     cip_bytes t;
     size_t at;
     uint32_t most; /* collections inside each other */
-    uint64_t nodes, nraw, nrepeated;
+    uint64_t nodes, nraw;
     cip_buf items; /* of cip_pair: the items of all collections around; of lists without keys */
     cip_buf text;  /* of the string that is read, without escapes */
 } reader;
@@ -88,19 +88,42 @@ static cip_status add_steps(const around *in, cip_buf *path, cip_err *err)
     return cip_path_add(path, (cip_bytes){ (const uint8_t *)in->key->text, in->key->len }, err);
 }
 
-static cip_status warn_of(const reader *r, const around *in, size_t at, uint64_t *n,
-                          const char *what, cip_err *err)
+/* The path of what a warning is of. */
+static cip_status name_place(const around *in, cip_buf *path, cip_err *err)
+{
+    CIP_TRY(add_steps(in, path, err));
+    return cip_buf_nul(path, err);
+}
+
+static cip_status warn_of_raw(reader *r, const around *in, size_t at, const char *what,
+                              cip_err *err)
 {
     cip_buf path = { .mem = &r->from->env->mem };
+    uint64_t *n = &r->nraw;
     if (r->from->part == NULL || (*n)++ > MOST_WARNINGS)
         return CIP_OK;
-    cip_status st = add_steps(in, &path, err);
-    if (st == CIP_OK)
-        st = cip_buf_nul(&path, err);
+    cip_status st = name_place(in, &path, err);
     if (st == CIP_OK)
         cip_warn(r->from->env, CIP_ERR_UNSUPPORTED, r->from->offset + at, r->from->part,
                  *n > MOST_WARNINGS ? "'%.200s' and maybe more: %s" : "'%.200s': %s",
                  (const char *)path.ptr, what);
+    cip_buf_clear(&path);
+    return st;
+}
+
+/* Each, as the mapping lacks the value that came before. */
+static cip_status warn_of_repeated(const reader *r, const around *in, const cip_node *map,
+                                   cip_err *err)
+{
+    cip_buf path = { .mem = &r->from->env->mem };
+    if (r->from->part == NULL)
+        return CIP_OK;
+    cip_status st = name_place(in, &path, err);
+    if (st == CIP_OK)
+        cip_warn_lack(r->from->env, CIP_LACKS_NODE, map, CIP_ERR_CORRUPT,
+                      r->from->offset + r->at - 1, r->from->part,
+                      "'%.200s': the key comes more than once: the last counts",
+                      (const char *)path.ptr);
     cip_buf_clear(&path);
     return st;
 }
@@ -213,8 +236,8 @@ static cip_status read_string(reader *r, const around *in, cip_node **out, cip_e
     if (!half)
         return cip_node_new_string(r->from->arena, (const char *)r->text.ptr, r->text.len, out,
                                    err);
-    CIP_TRY(warn_of(r, in, from, &r->nraw,
-                    "half a surrogate pair is no text: it is shown as it stands in JSON", err));
+    CIP_TRY(warn_of_raw(r, in, from,
+                        "half a surrogate pair is no text: it is shown as it stands in JSON", err));
     return make_raw(r, from, out, err);
 }
 
@@ -300,8 +323,8 @@ static cip_status pass_collection(reader *r, cip_err *err)
 static cip_status read_deep(reader *r, const around *in, cip_node **out, cip_err *err)
 {
     const size_t from = r->at;
-    CIP_TRY(warn_of(r, in, from, &r->nraw,
-                    "it is nested too deep to be read: it is shown as it stands in JSON", err));
+    CIP_TRY(warn_of_raw(r, in, from,
+                        "it is nested too deep to be read: it is shown as it stands in JSON", err));
     CIP_TRY(pass_collection(r, err));
     return make_raw(r, from, out, err);
 }
@@ -355,9 +378,7 @@ static cip_status make_map(reader *r, const around *in, cip_pairs p, cip_node **
     CIP_TRY(cip_node_make_container(r->from->arena, CIP_NODE_MAP, out, err));
     CIP_TRY(cip_map_fill(r->from->arena, *out, p, see_repeated, &repeated, err));
     place.key = repeated;
-    return repeated == NULL ? CIP_OK
-                            : warn_of(r, &place, r->at - 1, &r->nrepeated,
-                                      "the key comes more than once: the last counts", err);
+    return repeated == NULL ? CIP_OK : warn_of_repeated(r, &place, *out, err);
 }
 
 static cip_status read_collection(reader *r, const around *up, cip_node **out, cip_err *err)

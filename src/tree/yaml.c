@@ -362,19 +362,20 @@ static void printable(const cip_node *key, char out[41])
 static void warn_of_duplicate(void *user, const cip_pair *earlier, const cip_pair *later)
 {
     parser *p = user;
+    const uint64_t at = p->src.base + place_of(p, later->key);
     char name[41], first[41];
     if (p->src.quiet)
         return;
     printable(later->key, name);
     printable(earlier->key, first);
     if (strcmp(name, first) != 0)
-        cip_warn(
-            p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
+        cip_warn_lack(
+            p->env, CIP_LACKS_NODE, top(p)->node, CIP_ERR_CORRUPT, at, p->src.part,
             "expected each key once, found \"%s\", which is \"%s\" again: its last value counts",
             name, first);
     else
-        cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + place_of(p, later->key), p->src.part,
-                 "expected each key once, found \"%s\" again: its last value counts", name);
+        cip_warn_lack(p->env, CIP_LACKS_NODE, top(p)->node, CIP_ERR_CORRUPT, at, p->src.part,
+                      "expected each key once, found \"%s\" again: its last value counts", name);
 }
 
 /* Replaces the pairs above `first` by those that their merge keys bring, then their own. */

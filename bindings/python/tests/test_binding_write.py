@@ -330,6 +330,15 @@ def test_convert_verify_and_repair(sample, tmp_path):
         cippus.convert(tmp_path / "none.asdf", tmp_path / "y.ra")
 
 
+def test_what_was_left_out_when_a_file_was_read_is_a_loss(sample, tmp_path):
+    torn = tmp_path / "torn.asdf"
+    torn.write_bytes(pathlib.Path(sample("stream.asdf").path).read_bytes() + b"xy")
+    with pytest.raises(cippus.UnsupportedError, match="not all of the input is read"):
+        cippus.convert(torn, tmp_path / "x.npy")
+    lost = cippus.convert(torn, tmp_path / "x.npy", accept_loss=True)
+    assert any("the last row is not whole" in f.text for f in lost)
+
+
 def test_an_exception_of_a_callback_stops_a_conversion(sample, tmp_path):
     with pytest.raises(ZeroDivisionError):
         cippus.convert(sample("night.asdf").path, tmp_path / "x.asdf", codec="zlib", progress=lambda done, total: 1 // 0)

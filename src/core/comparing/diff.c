@@ -11,6 +11,7 @@
 #include "base/num.h"
 #include "base/sized.h"
 #include "core/comparing/differ.h"
+#include "core/reading/lacks.h"
 
 enum { MAX_TOLD = 1000 };
 
@@ -31,6 +32,33 @@ cip_status cip_differ_tell(cip_differ *d, const cip_difference *what, cip_err *e
     return d->o.on_difference(d->o.user, &told) == 0
                ? CIP_OK
                : cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+}
+
+static cip_status tell_lack(cip_differ *d, const cip_file *f, const char *path, cip_lacking what,
+                            const void *of, cip_err *err)
+{
+    const cip_finding *lack = cip_lack_of(&f->env, what, of);
+    const cip_difference told = { .kind = CIP_DIFF_UNREADABLE,
+                                  .code = lack != NULL ? lack->code : CIP_OK,
+                                  .path = path };
+    if (lack == NULL)
+        return CIP_OK;
+    return cip_differ_tell(d, &told, err, "not readable in %s file: %s",
+                           f == d->b ? "the second" : "the first", lack->text);
+}
+
+/* What the tree as a whole lacks, and bytes that nothing shows. */
+static cip_status tell_lacks(cip_differ *d, const cip_file *f, cip_err *err)
+{
+    CIP_TRY(tell_lack(d, f, "", CIP_LACKS_NODE, NULL, err));
+    return tell_lack(d, f, "", CIP_LACKS_BYTES, NULL, err);
+}
+
+cip_status cip_differ_lacks(cip_differ *d, const char *path, cip_lacking what, const void *of_a,
+                            const void *of_b, cip_err *err)
+{
+    CIP_TRY(of_a != NULL ? tell_lack(d, d->a, path, what, of_a, err) : CIP_OK);
+    return of_b != NULL && d->a != d->b ? tell_lack(d, d->b, path, what, of_b, err) : CIP_OK;
 }
 
 bool cip_differ_ignores(const cip_differ *d, const char *path)
@@ -114,6 +142,8 @@ static cip_status compare_files(cip_differ *d, cip_err *err)
 {
     const cip_array *a = only_array(d->a), *b = only_array(d->b);
     if (d->forms) {
+        CIP_TRY(tell_lacks(d, d->a, err));
+        CIP_TRY(d->a != d->b ? tell_lacks(d, d->b, err) : CIP_OK);
         CIP_TRY(cip_differ_nodes(d, cip_file_tree(d->a), cip_file_tree(d->b), "", err));
     } else if (a != NULL && b != NULL) {
         if (cip_differ_ignores(d, a->path))

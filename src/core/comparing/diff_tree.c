@@ -112,6 +112,11 @@ static cip_status alone(walker *w, const cip_node *n, bool second, cip_err *err)
         w->npassed++;
         return CIP_OK;
     }
+    const uint64_t before = w->d->n;
+    CIP_TRY(cip_differ_lacks(w->d, path_of(w), CIP_LACKS_NODE, second ? NULL : n, second ? n : NULL,
+                             err));
+    if (n->type == CIP_NODE_NULL && w->d->n != before) /* which stands for what is not read */
+        return CIP_OK;
     show(second ? w->d->b : w->d->a, n, text);
     const cip_difference what = { .kind = second ? CIP_DIFF_ONLY_B : CIP_DIFF_ONLY_A,
                                   .path = path_of(w) };
@@ -255,6 +260,7 @@ static cip_status visit(walker *w, const cip_node *a, const cip_node *b, cip_err
     }
     if (a == NULL || b == NULL)
         return a == b ? CIP_OK : alone(w, a != NULL ? a : b, a == NULL, err);
+    CIP_TRY(cip_differ_lacks(w->d, path_of(w), CIP_LACKS_NODE, a, b, err));
     const cip_array *in_a = cip_file_array_of_node(w->d->a, a);
     const cip_array *in_b = cip_file_array_of_node(w->d->b, b);
     if (in_a != NULL && in_b != NULL)

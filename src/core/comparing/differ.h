@@ -36,6 +36,11 @@ typedef struct cip_diff_side {
     const char *field;
 } cip_diff_side;
 
+/* Tells that of what is found at `path` (`what`, `of`: as for cip_lack_of; NULL: not there)
+ * something is not read in a file, and so is not compared. */
+cip_status cip_differ_lacks(cip_differ *d, const char *path, cip_lacking what, const void *of_a,
+                            const void *of_b, cip_err *err);
+
 /* Two arrays; `path` is told. */
 cip_status cip_differ_arrays(cip_differ *d, const char *path, cip_diff_side a, cip_diff_side b,
                              cip_err *err);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/reading/lacks.h"
 #include "core/writing/output.h"
 #include "core/writing/sink_run.h"
 #include "core/writing/spec_text.h"
@@ -35,37 +36,84 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
 
 typedef struct losses {
     const cip_convert_options *o;
-    size_t n;
+    size_t n, nlack; /* those that are refused; nlack: in the input already */
     char first[200];
 } losses;
 
 static int on_loss(void *user, const cip_finding *f)
 {
     losses *l = user;
-    if (f->severity != CIP_NOTE && l->n++ == 0)
+    const bool refused = f->severity > CIP_WARN || (f->severity == CIP_WARN && !l->o->accept_loss);
+    if (refused && l->n++ == 0)
         snprintf(l->first, sizeof l->first, "%s", f->text);
     return l->o->on_loss != NULL ? l->o->on_loss(l->o->user, f) : 0;
 }
 
-static cip_status check_loss(const cip_sink_job *job, const cip_convert_options *o, cip_err *err)
+typedef struct conversion {
+    const cip_file *in;
+    const cip_convert_options *o;
+    cip_sink_job *job;
+    bool alone;   /* one array, without the tree */
+    bool rewrite; /* the same format, and nothing that needs its arrays one by one */
+    bool known;   /* what was left out when the input was read was told already */
+} conversion;
+
+/* What was left out when the input was read. Rewritten, the tree's text and the arrays' data go
+ * along as they stand. */
+static void tell_lacks(const conversion *c, cip_report *rep)
 {
+    if (c->known)
+        return;
+    if (!c->alone)
+        cip_lacks_tell(c->in, !c->rewrite, rep);
+    for (size_t i = 0; i < c->job->nplan; i++)
+        cip_array_lacks_tell(c->job->plan[i].array, rep);
+}
+
+/* Whoever makes the output longer would get other values. */
+static void tell_unwritten(const cip_sink_job *job, cip_report *rep)
+{
+    for (size_t i = 0; i < job->spec.narray; i++)
+        if (job->spec.array[i].unwritten != NULL)
+            cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
+                           job->spec.array[i].path,
+                           "the value of rows that are added without one is lost");
+}
+
+static cip_status check_stored(const conversion *c, cip_report *rep, cip_err *err)
+{
+    const cip_sink_job *job = c->job;
+    if ((job->format->store->caps & CIP_STORE_UNWRITTEN) == 0)
+        tell_unwritten(job, rep);
+    for (size_t i = 0; i < job->nleft_out; i++)
+        cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, job->left_out[i]->path,
+                       "the array is left out: %.160s", job->left_out[i]->why->text);
+    return job->format->store->check(&job->spec, rep, err);
+}
+
+static cip_status check_loss(const conversion *c, cip_err *err)
+{
+    const cip_convert_options *o = c->o;
     losses l = { .o = o };
     cip_report rep;
-    cip_report_init(&rep, &job->env->mem, false, on_loss, &l);
-    for (size_t i = 0; i < job->nleft_out; i++)
-        cip_report_add(&rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
-                       job->left_out[i]->path, "the array is left out: %.160s",
-                       job->left_out[i]->why->text);
-    cip_status st = job->format->store->check(&job->spec, &rep, err);
+    cip_report_init(&rep, &c->job->env->mem, false, on_loss, &l);
+    rep.once = true;
+    tell_lacks(c, &rep);
+    l.nlack = l.n;
+    cip_status st = c->rewrite ? CIP_OK : check_stored(c, &rep, err);
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     size_t impossible = rep.count[CIP_BAD] + rep.count[CIP_FATAL];
     cip_report_clear(&rep);
-    if (st != CIP_OK || l.n == 0 || (o->accept_loss && impossible == 0))
+    if (st != CIP_OK || l.n == 0)
         return st;
     const char *hint = impossible != 0 ? "" : "; accept it with .accept_loss";
+    if (l.nlack != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "not all of the input is read: %s%s%s", l.first,
+                        l.n > 1 ? " (and more)" : "", hint);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s%s",
-                    job->format->title, l.first, l.n > 1 ? " (and more)" : "", hint);
+                    c->job->format->title, l.first, l.n > 1 ? " (and more)" : "", hint);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -85,13 +133,6 @@ static cip_status stdout_write(void *user, const void *p, size_t n, cip_err *err
     }
     return CIP_OK;
 }
-
-typedef struct conversion {
-    const cip_file *in;
-    const cip_convert_options *o;
-    cip_sink_job *job;
-    bool rewrite; /* the same format, and nothing that needs its arrays one by one */
-} conversion;
 
 static cip_status run_to(const conversion *c, cip_out *out, cip_revision *r, cip_err *err)
 {
@@ -180,15 +221,17 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_sink_job *job = c->job;
     cip_where *where = &job->spec.where;
     CIP_TRY(choose_format(out, c->o, job, err));
-    bool alone = c->o->path != NULL && c->o->path[0] != '\0';
-    job->spec.tree = alone ? NULL : c->in->layout->tree; /* the rest of it was not asked for */
+    c->alone = c->o->path != NULL && c->o->path[0] != '\0';
+    job->spec.tree = NULL; /* the rest of it was not asked for */
+    if (!c->alone)
+        CIP_TRY(cip_lacks_prune(job->env, a, c->in->layout->tree, &job->spec.tree, err));
     job->spec.source_format = c->in->format->name;
     job->spec.origin_keys = c->in->format->origin_keys;
     job->spec.form_keys = c->in->format->form_keys;
     if (c->in->format == job->format)
         job->spec.from = c->in->layout;
     cip_output_place(c->in->io->name, out, &job->spec);
-    job->spec.whole = job->spec.from != NULL && !alone;
+    job->spec.whole = job->spec.from != NULL && !c->alone;
     CIP_TRY(fill_spec(c->o, a, &job->spec, err));
     CIP_TRY(cip_spec_may(job->format, &job->spec, err));
     CIP_TRY(cip_spec_options(job->format, c->o->format_options, a, &job->spec.option, err));
@@ -197,10 +240,9 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
         *where = CIP_WHERE_INLINE;
     job->spec.text_only = *where == CIP_WHERE_INLINE && is_text(job->format, out);
     c->rewrite = *where == CIP_WHERE_DEFAULT && may_rewrite(c->in, c->o, job);
-    if (!c->rewrite) {
+    if (!c->rewrite)
         CIP_TRY(cip_convert_plan(job, c->in, c->o->path, c->o->resolve_refs, a, err));
-        CIP_TRY(check_loss(job, c->o, err));
-    }
+    CIP_TRY(check_loss(c, err));
     if (strcmp(out, "-") != 0)
         return to_file(c, out, err);
     if (c->o->at_end == NULL)
@@ -209,10 +251,9 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
                     "expected a file to write behind, found a pipe");
 }
 
-cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
-                            cip_err *err)
+static cip_status convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
+                               bool known, cip_err *err)
 {
-    err = cip_err_enter(err);
     cip_convert_options o;
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -224,13 +265,26 @@ cip_status cip_convert_file(const cip_file *in, const char *out, const cip_conve
     cip_report_init(&notes, &job.env->mem, false, o.on_loss, o.user);
     job.spec.env = job.env;
     job.spec.notes = &notes;
-    conversion c = { .in = in, .o = &o, .job = &job };
+    conversion c = { .in = in, .o = &o, .job = &job, .known = known };
     cip_status st = convert(&c, out, &arena, err);
     cip_report_clear(&notes);
     for (size_t i = 0; i < job.nplan; i++)
         cip_read_plan_clear(&job.plan[i]);
     cip_arena_clear(&arena);
     return st;
+}
+
+cip_status cip_convert_known(const cip_file *in, const char *out, const cip_convert_options *opts,
+                             cip_err *err)
+{
+    return convert_file(in, out, opts, true, err);
+}
+
+cip_status cip_convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,
+                            cip_err *err)
+{
+    err = cip_err_enter(err);
+    return convert_file(in, out, opts, false, err);
 }
 
 cip_status cip_convert(const char *in, const char *out, const cip_convert_options *opts,

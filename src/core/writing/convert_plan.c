@@ -51,6 +51,7 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
                                                        .ndim = plan->from.ndim,
                                                        .shape = plan->from.shape,
                                                        .source = whole ? a : NULL,
+                                                       .unwritten = mask ? NULL : a->unwritten,
                                                        .block = block_of(p, a, mask),
                                                        .mask = -1,
                                                        .is_mask = mask,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of elements: the caller's, or those of an array of another file, on their way to the
  * format, which takes them one behind the other as they are to be stored. */
+#include "core/reading/lacks.h"
 #include "core/writing/edit_impl.h"
 
 #include <inttypes.h>
@@ -188,6 +189,8 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
                               const cip_dtype *to, const uint8_t *value, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args };
+    CIP_TRY(
+        cip_lack_check(from->layout->env, CIP_LACKS_ARRAY, from, e->o.accept_loss, &e->notes, err));
     if (!e->o.by_position)
         CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
                                       "; .by_position takes fields in order", &to, err));

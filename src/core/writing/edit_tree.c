@@ -6,7 +6,8 @@
 static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
 {
     const cip_node *n;
-    const cip_maker m = { &e->file->env, &e->arena, e->file->format->tag_prefix, &e->notes };
+    const cip_maker m = { &e->file->env, &e->arena, e->file->format->tag_prefix, &e->notes,
+                          e->o.accept_loss };
     CIP_TRY(cip_edit_check(e, e->ops->set != NULL, "setting a value", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");

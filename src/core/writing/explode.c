@@ -2,6 +2,7 @@
  * The exploded form of a file, where its format has one, and back. */
 #include <string.h>
 
+#include "core/reading/lacks.h"
 #include "core/writing/output.h"
 #include "core/writing/sink_run.h"
 #include "base/sized.h"
@@ -39,6 +40,7 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
                       .tree_slack = o->tree_slack,
                       .align = o->align };
     cip_output_place(f->io->name, path, &spec);
+    CIP_GO(cip_lost_bytes_check(f, o->accept_loss, &notes, err));
     CIP_GO(cip_output_begin(&f->env, path, o->level, o->overwrite, &out, err));
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));

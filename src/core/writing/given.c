@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strmap.h"
-#include "core/handle.h"
+#include "core/reading/lacks.h"
 #include "tree/edit.h"
 #include "tree/node.h"
 #include "tree/utf8.h"
@@ -122,15 +122,29 @@ static cip_status copy(cip_env *env, cip_arena *a, const cip_node *node, const c
 /* --- a node of another file --------------------------------------------------------------------
  */
 
-/* Looks for an array whose data lie elsewhere: its description would name other data here. */
+/* Looks for an array whose data lie elsewhere, as its description would name other data here, and
+ * for what nodes lack. */
 typedef struct looking {
     const cip_file *file;
+    const cip_maker *m;
     const cip_array *found;
+    cip_status st;
+    cip_err *err;
 } looking;
+
+static cip_status check_lack(looking *l, const cip_node *n)
+{
+    return cip_lack_check(&l->file->env, CIP_LACKS_NODE, n, l->m->accept_loss, l->m->notes, l->err);
+}
 
 static int look(void *user, const cip_visit *v)
 {
     looking *l = user;
+    l->st = check_lack(l, v->node);
+    if (l->st == CIP_OK && v->depth == 0 && v->node == l->file->layout->tree)
+        l->st = check_lack(l, NULL); /* the tree as a whole */
+    if (l->st != CIP_OK)
+        return 2;
     const cip_array *a = cip_file_array_of_node(l->file, v->node);
     if (a == NULL)
         return v->again;
@@ -141,7 +155,7 @@ static int look(void *user, const cip_visit *v)
 static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_node **out,
                             cip_err *err)
 {
-    looking l = { .file = g->file };
+    looking l = { .file = g->file, .m = m, .err = err };
     if (g->node == NULL)
         return cip_fail_null(err, "a node");
     if (g->file == NULL)
@@ -151,8 +165,10 @@ static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_no
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array '%.120s' does not go with its node; put it by itself",
                         l.found->path);
+    CIP_TRY(l.st);
     CIP_TRY(st);
-    return copy(m->env, m->arena, g->node, out, err);
+    CIP_TRY(cip_lacks_prune(&g->file->env, m->arena, g->node, out, err));
+    return copy(m->env, m->arena, *out, out, err);
 }
 
 /* --- any value ---------------------------------------------------------------------------------

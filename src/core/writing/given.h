@@ -36,7 +36,8 @@ typedef struct cip_maker {
     cip_env *env;
     cip_arena *arena;
     const char *prefix; /* of tags with the handle `!` */
-    cip_report *notes;  /* told how a text was understood */
+    cip_report *notes;  /* told how a text was understood, and what a node lacks */
+    bool accept_loss;   /* nodes may lack what was left out when their file was read */
 } cip_maker;
 
 /* ARG for a text that is none, or no UTF-8; CORRUPT for one that is no YAML; UNSUPPORTED for a node

@@ -14,6 +14,7 @@
 #include "cippus/convert.h"
 #include "cippus/verify.h"
 #include "core/handle.h"
+#include "core/writing/sink_run.h"
 #include "base/sized.h"
 #include "space/filled.h"
 
@@ -412,7 +413,7 @@ static cip_status run(repair *r, const char *out, cip_err *err)
     CIP_TRY(cip_verify_file(r->f, &v, err));
     CIP_TRY(look_at_arrays(r, err));
     CIP_TRY(settle(r, err));
-    return cip_convert_file(r->f, out, &c, err);
+    return cip_convert_known(r->f, out, &c, err);
 }
 
 static bool is_same_file(const char *in, const char *out)

@@ -25,6 +25,9 @@ cip_status cip_sink_spec(cip_sink_job *job, cip_arena *a, cip_err *err);
  * nothing can read and no tree describes (Python objects of a table) are left out. */
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
                             cip_arena *a, cip_err *err);
+/* cip_convert_file where what was left out when `in` was read is told already. */
+cip_status cip_convert_known(const cip_file *in, const char *out, const cip_convert_options *opts,
+                             cip_err *err);
 /* Writes everything to `out`; what has to be changed afterwards goes into r. */
 cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, cip_err *err);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "core/reading/lacks.h"
 #include "core/writing/spec_text.h"
 #include "base/sized.h"
 #include "core/writing/writer.h"
@@ -357,6 +358,7 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
     mask_args.take_mask = true;
     mask_args.dtype = NULL;
     m.array = NULL;
+    CIP_TRY(cip_lack_check(a->layout->env, CIP_LACKS_ARRAY, a, w->o.accept_loss, &w->notes, err));
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
     CIP_GO(cip_read_plan_check_amount(&p, err));
     CIP_GO(cip_writer_add(w, path, p.to, p.from.ndim, p.from.shape, opts, &e, err));

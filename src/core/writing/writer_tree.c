@@ -6,7 +6,7 @@
 static cip_status put(cip_writer *w, const char *path, const cip_given *value, cip_err *err)
 {
     const cip_node *n;
-    const cip_maker m = { &w->env, &w->arena, w->format->tag_prefix, &w->notes };
+    const cip_maker m = { &w->env, &w->arena, w->format->tag_prefix, &w->notes, w->o.accept_loss };
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(cip_given_make(value, &m, &n, err));

@@ -44,9 +44,10 @@ static void meet_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
     bool before_index = f->index.state != ASDF_INDEX_NONE && f->index.at >= from;
     f->has_gaps = f->has_gaps || next != UINT64_MAX;
     if (next == UINT64_MAX && !before_index)
-        cip_warn(f->env, CIP_ERR_CORRUPT, from, "blocks",
-                 "expected a block, an index or the end of the file, found %" PRIu64 " other bytes",
-                 to - from);
+        cip_warn_lack(f->env, CIP_LACKS_BYTES, NULL, CIP_ERR_CORRUPT, from, "blocks",
+                      "expected a block, an index or the end of the file, found %" PRIu64
+                      " other bytes",
+                      to - from);
 }
 
 /* Bytes between tree and first block may be padding, or a block whose header is gone: what is not
@@ -81,9 +82,10 @@ static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
     if (st != CIP_OK)
         return st;
     if (walk.stopped != 0)
-        cip_warn(f->env, CIP_ERR_LIMIT, walk.stopped, "blocks",
-                 "searched %" PRIu64 " MiB for the next block; what lies behind is not searched",
-                 ASDF_SEARCH_MAX >> 20);
+        cip_warn_lack(f->env, CIP_LACKS_BYTES, NULL, CIP_ERR_LIMIT, walk.stopped, "blocks",
+                      "searched %" PRIu64
+                      " MiB for the next block; what lies behind is not searched",
+                      ASDF_SEARCH_MAX >> 20);
     if (f->index.at < f->blocks_end) { /* text in a block's data */
         cip_asdf_index_clear(f->env, &f->index);
         f->index.state = ASDF_INDEX_NONE;

@@ -70,8 +70,8 @@ static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
         return cip_fail(err, st, why.offset, "%s", why.text);
     f->vlmeta_read = st == CIP_OK;
     if (st != CIP_OK)
-        cip_warn(f->layout->env, st, f->base + end - len, "trailer",
-                 "%s; the vlmetalayers are left out", why.text);
+        cip_warn_lack(f->layout->env, CIP_LACKS_NODE, NULL, st, f->base + end - len, "trailer",
+                      "%s; the vlmetalayers are left out", why.text);
     return CIP_OK;
 }
 

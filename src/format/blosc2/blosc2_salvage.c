@@ -382,8 +382,8 @@ static cip_status take_trailer(const salvage *s, cip_err *err)
     if (st != CIP_OK)
         f->vlmeta = (cip_b2_metas){ NULL, 0 };
     if (st != CIP_OK && f->header.ptr[0x44] == 0xc3)
-        cip_warn(f->layout->env, st, CIP_NO_OFFSET, "trailer",
-                 "the trailer is lost, and the vlmetalayers with it");
+        cip_warn_lack(f->layout->env, CIP_LACKS_NODE, NULL, st, CIP_NO_OFFSET, "trailer",
+                      "the trailer is lost, and the vlmetalayers with it");
     return CIP_OK;
 }
 

@@ -79,9 +79,11 @@ static cip_status or_null(cip_layout *l, const cip_b2_meta *m, uint64_t at, cip_
         return CIP_OK;
     if (st == CIP_ERR_NOMEM)
         return cip_fail(err, st, why->offset, "%s", why->text);
-    cip_warn(l->env, st, at + m->at, "metalayers", "the value of '%.*s' is left out: %.160s",
-             (int)m->name.len, (const char *)m->name.ptr, why->text);
-    return cip_node_new_null(&l->arena, out, err);
+    CIP_TRY(cip_node_new_null(&l->arena, out, err));
+    cip_warn_lack(l->env, CIP_LACKS_NODE, *out, st, at + m->at, "metalayers",
+                  "the value of '%.*s' is left out: %.160s", (int)m->name.len,
+                  (const char *)m->name.ptr, why->text);
+    return CIP_OK;
 }
 
 static cip_status meta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2_meta *m,

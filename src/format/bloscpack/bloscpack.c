@@ -112,8 +112,8 @@ static void refuse_unread(cip_bp_file *f, cip_array *a)
     if ((f->layout->flags & CIP_OPEN_FORCE) == 0)
         cip_array_refuse(a, st, &f->unread);
     else
-        cip_warn(f->layout->env, st, f->unread.offset, "metadata",
-                 "%.160s; the data are shown as bytes", f->unread.text);
+        cip_warn_lack(f->layout->env, CIP_LACKS_NODE, NULL, st, f->unread.offset, "metadata",
+                      "%.160s; the data are shown as bytes", f->unread.text);
 }
 
 static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
@@ -129,9 +129,9 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
     if (!numpy)
         CIP_TRY(bytes_array(nbytes, a, err));
     else if (f->wanted < nbytes)
-        cip_warn(l->env, CIP_ERR_CORRUPT, f->meta_at, "metadata",
-                 "the array takes %" PRIu64 " bytes of %" PRIu64 "; the rest is not shown",
-                 f->wanted, nbytes);
+        cip_warn_lack(l->env, CIP_LACKS_ARRAY, a, CIP_ERR_CORRUPT, f->meta_at, "metadata",
+                      "the array takes %" PRIu64 " bytes of %" PRIu64 "; the rest is not shown",
+                      f->wanted, nbytes);
     a->layout = l;
     a->path = "";
     a->space = f->data;

@@ -110,6 +110,24 @@ const cip_node *cip_blz_params(const cip_blz_meta *m)
     return n != NULL ? n : cip_map_get(m->storage, "bparams");
 }
 
+/* Whether it is zero, or all that it is made of. */
+static bool is_zero(const cip_node *n)
+{
+    double v;
+    bool zero = n->type == CIP_NODE_NULL || (n->type == CIP_NODE_BOOL && !n->b) ||
+                (n->type == CIP_NODE_STRING && n->len == 0) ||
+                (cip_node_as_double(n, &v) && v == 0) || n->type == CIP_NODE_SEQ;
+    for (uint32_t i = 0; zero && n->type == CIP_NODE_SEQ && i < n->len; i++)
+        zero = is_zero(n->item[i]); /* JSON nests no deeper than it was read */
+    return zero;
+}
+
+static const cip_node *unwritten_of(const cip_blz_meta *m)
+{
+    const cip_node *n = cip_map_get(m->storage, "dflt");
+    return n == NULL || is_zero(n) ? NULL : n;
+}
+
 cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
 {
     cip_array *a = c->array;
@@ -128,6 +146,7 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
         cip_node_as_uint(cbytes, &a->storage.nbytes);
     l->beside += a->storage.nbytes;
     a->dtype = c->meta.dtype;
+    a->unwritten = unwritten_of(&c->meta);
     return cip_view_c_order(c->meta.ndim, c->meta.shape, a->dtype->itemsize, &a->view, err);
 }
 
@@ -192,7 +211,8 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **
         return CIP_OK;
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
         return cip_fail(err, st, why.offset, "%s", why.text);
-    cip_warn(l->env, st, why.offset, path, "%s; the attributes are left out", why.text);
+    cip_warn_lack(l->env, CIP_LACKS_NODE, NULL, st, why.offset, path,
+                  "%s; the attributes are left out", why.text);
     return CIP_OK;
 }
 

@@ -55,8 +55,10 @@ typedef enum cip_blz_kind { CIP_BLZ_DOCUMENT = 0, CIP_BLZ_DIR, CIP_BLZ_BCOLZ } c
 
 /* What meta/storage says. */
 typedef struct cip_blz_storage {
+    cip_env *env;
     cip_blz_kind kind;
     const cip_dtype *dtype; /* of an element */
+    const cip_node *dflt;   /* of rows that are added without values; NULL: zeros */
     const cip_blosc_spec *blosc;
     int64_t chunklen, expectedlen;
     uint64_t superchunk; /* chunks of a superchunk; 0: none */

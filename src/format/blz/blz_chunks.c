@@ -59,16 +59,20 @@ cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err)
     CIP_TRY(cip_arena_printf(&l->arena, &path, err, "%sdata/__%" PRIu64 ".blp", c->dir, c->nchunk));
     if (cip_io_open_beneath(l->io, path, cip_blz_flags(l), &io, NULL) == CIP_OK) {
         cip_io_close(io);
-        cip_warn(l->env, CIP_OK, CIP_NO_OFFSET, c->array->path,
-                 "meta/sizes says %" PRIu64
-                 " rows, but there is '%.200s': left over, or written by "
-                 "a program that was cut off",
-                 rows, path);
+        cip_warn_lack(l->env, CIP_LACKS_ARRAY, c->array, CIP_OK, CIP_NO_OFFSET, c->array->path,
+                      "meta/sizes says %" PRIu64
+                      " rows, but there is '%.200s': left over, or written by "
+                      "a program that was cut off",
+                      rows, path);
     }
     if (c->nchunk == 0 || cip_blz_chunk_head(c, c->nchunk - 1, &head, &at, NULL) != CIP_OK)
         return CIP_OK;
     there = (c->nchunk - 1) * len + head.nbytes / c->meta.row;
-    if (there != rows)
+    if (there > rows)
+        cip_warn_lack(
+            l->env, CIP_LACKS_ARRAY, c->array, CIP_ERR_CORRUPT, CIP_NO_OFFSET, c->array->path,
+            "meta/sizes says %" PRIu64 " rows, the last chunk ends with row %" PRIu64, rows, there);
+    else if (there < rows)
         cip_warn(l->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, c->array->path,
                  "meta/sizes says %" PRIu64 " rows, the last chunk ends with row %" PRIu64, rows,
                  there);

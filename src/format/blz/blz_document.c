@@ -324,8 +324,9 @@ static cip_status other_meta(cip_blz *b, cip_node **out, cip_err *err)
         if (st == CIP_ERR_NOMEM)
             CIP_GO(cip_fail(err, st, why.offset, "%s", why.text));
         if (st != CIP_OK) {
-            cip_warn(l->env, st, why.offset, path, "%s; its content is left out", why.text);
             CIP_GO(cip_node_new_null(&l->arena, &none, err));
+            cip_warn_lack(l->env, CIP_LACKS_NODE, none, st, why.offset, path,
+                          "%s; its content is left out", why.text);
             value = none;
         }
         CIP_GO(cip_node_set_key(&l->arena, *out, at++, e[i].name, value, err));

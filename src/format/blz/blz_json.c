@@ -139,6 +139,15 @@ static cip_status add_params(cip_buf *b, const cip_blz_storage *s, cip_err *err)
                         s->kind == CIP_BLZ_BCOLZ ? ", \"quantize\": 0" : "");
 }
 
+static cip_status add_dflt(cip_buf *b, const cip_blz_storage *s, cip_err *err)
+{
+    if (s->dflt == NULL)
+        return cip_blz_zero_json(b, s->dtype, s->kind, err);
+    CIP_TRY(cip_blz_node_json(s->env, s->dflt, b, err));
+    b->len--; /* the line's end */
+    return CIP_OK;
+}
+
 cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *err)
 {
     CIP_TRY(cip_buf_addf(b, err, "{\"dtype\": "));
@@ -151,7 +160,7 @@ cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *e
     CIP_TRY(cip_buf_addf(b, err,
                          ", \"chunklen\": %" PRId64 ", \"expectedlen\": %" PRId64 ", \"dflt\": ",
                          s->chunklen, s->expectedlen));
-    CIP_TRY(cip_blz_zero_json(b, s->dtype, s->kind, err));
+    CIP_TRY(add_dflt(b, s, err));
     if (s->superchunk != 0)
         CIP_TRY(cip_buf_addf(b, err, ", \"superchunk\": %" PRIu64, s->superchunk));
     return cip_buf_addf(b, err, "}\n");

@@ -81,7 +81,7 @@ static cip_status check_names(cip_layout *l, const cip_node *names, cip_err *err
 /* --- records ---------------------------------------------------------------------------------- */
 
 /* Rows that all columns have. */
-static int64_t common_rows(cip_blz *b)
+static int64_t common_rows(cip_blz *b, const cip_array *records)
 {
     int64_t rows = INT64_MAX;
     bool equal = true;
@@ -91,13 +91,15 @@ static int64_t common_rows(cip_blz *b)
         rows = n < rows ? n : rows;
     }
     if (!equal)
-        cip_warn(b->layout->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "__rootdirs__",
-                 "columns of different lengths: the table has the %" PRId64 " rows of the shortest",
-                 rows);
+        cip_warn_lack(b->layout->env, CIP_LACKS_ARRAY, records, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                      "__rootdirs__",
+                      "columns of different lengths: the table has the %" PRId64
+                      " rows of the shortest",
+                      rows);
     return rows;
 }
 
-static cip_status make_fields(cip_blz *b, const cip_node *names, cip_field *f,
+static cip_status make_fields(cip_blz *b, const cip_node *names, cip_array *records, cip_field *f,
                               cip_record_column *part, cip_err *err)
 {
     uint64_t off = 0;
@@ -109,6 +111,8 @@ static cip_status make_fields(cip_blz *b, const cip_node *names, cip_field *f,
             return cip_fail_in(err, cip_fail(err, c->array->st, CIP_NO_OFFSET, "%s", text), "%s",
                                c->array->path);
         }
+        if (records->unwritten == NULL) /* whole records cannot say of which column */
+            records->unwritten = c->array->unwritten;
         f[i] = (cip_field){ .name = names->item[i]->text,
                             .dtype = c->meta.dtype,
                             .ndim = c->meta.ndim - 1,
@@ -127,10 +131,10 @@ static cip_status make_records(cip_blz *b, const cip_node *names, cip_array *a, 
     cip_layout *l = b->layout;
     cip_field *f;
     cip_record_column *part;
-    const int64_t rows[1] = { common_rows(b) };
+    const int64_t rows[1] = { common_rows(b, a) };
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, b->ncolumn, err));
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &part, b->ncolumn, err));
-    CIP_TRY(make_fields(b, names, f, part, err));
+    CIP_TRY(make_fields(b, names, a, f, part, err));
     CIP_TRY(cip_dtype_record(&l->arena, b->ncolumn, f, true, 0, &a->dtype, err));
     CIP_TRY(cip_view_c_order(1, rows, a->dtype->itemsize, &a->view, err));
     if (a->dtype->itemsize == 0)

@@ -21,6 +21,10 @@ static void check_array(const cip_spec_array *a, cip_report *loss)
         tell(loss, CIP_BAD, a, "an array without axes cannot be written");
     if (a->dtype->itemsize == 0)
         tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
+    if (a->unwritten != NULL && a->source == NULL)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                       "the value of rows that are added without one is lost: it is of whole "
+                       "elements");
     if (cip_numpy_loses_name(a->dtype))
         tell(loss, CIP_WARN, a, "the name of an opaque type is lost");
 }
@@ -170,8 +174,8 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_blz_store = {
-    .caps =
-        CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES | CIP_STORE_ADDS,
+    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES |
+            CIP_STORE_ADDS | CIP_STORE_UNWRITTEN,
     .check = check,
     .begin = begin,
     .store = store,

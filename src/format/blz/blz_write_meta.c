@@ -146,6 +146,12 @@ static cip_status put_shards(cip_blz_writer *w, cip_buf *text, cip_err *err)
     return put_file(w, "", "meta/shards", text, err);
 }
 
+/* Of a field alone nobody knows. */
+static const cip_node *unwritten_of(const cip_spec_array *a)
+{
+    return a != NULL && a->source != NULL ? a->unwritten : NULL;
+}
+
 /* `c`: how its chunks are, and where the files go (NULL: to the root). */
 static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_storage *s,
                             const int64_t *shape, int32_t ndim, cip_buf *text, cip_err *err)
@@ -157,7 +163,9 @@ static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_sto
             nbytes += w->column[i].nbytes;
             cbytes += w->column[i].cbytes;
         }
+    s->env = w->env;
     s->kind = w->kind;
+    s->dflt = w->kind == CIP_BLZ_DOCUMENT || c->from == NULL ? unwritten_of(c->array) : NULL;
     s->blosc = &c->blosc;
     s->chunklen = c->chunklen;
     s->expectedlen = shape[0];

@@ -140,9 +140,9 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
     CIP_TRY(read_header(l, h, err));
     if (h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN)
-        cip_warn(l->env, CIP_ERR_UNSUPPORTED, 8, "header",
-                 "unknown flags 0x%" PRIx64 " are ignored",
-                 h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN);
+        cip_warn_lack(l->env, CIP_LACKS_NODE, NULL, CIP_ERR_UNSUPPORTED, 8, "header",
+                      "unknown flags 0x%" PRIx64 " are ignored",
+                      h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN);
     l->own = h;
     CIP_TRY(make_spaces(l, h, &data, err));
     CIP_TRY(add_array(l, h, data, err));

@@ -41,8 +41,12 @@ static cip_status read_tail(cip_layout *l, const cip_ra_header *h, cip_node **ou
 {
     uint64_t n = cip_ra_tail(l, h);
     uint8_t *p;
-    if (n > cip_min_u64(CIP_RA_METADATA_MAX, l->env->limits.max_tree_bytes))
-        return cip_node_new_null(&l->arena, out, err);
+    if (n > cip_min_u64(CIP_RA_METADATA_MAX, l->env->limits.max_tree_bytes)) {
+        CIP_TRY(cip_node_new_null(&l->arena, out, err));
+        cip_warn_lack(l->env, CIP_LACKS_NODE, *out, CIP_ERR_LIMIT, h->data_off + h->size,
+                      "metadata", "%" PRIu64 " bytes of trailing metadata are left out", n);
+        return CIP_OK;
+    }
     CIP_TRY(cip_mem_get(&l->env->mem, (size_t)n, (void **)&p, err));
     cip_status st = cip_io_read(l->io, h->data_off + h->size, p, (size_t)n, err);
     if (st == CIP_OK)

@@ -155,7 +155,8 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_yaml_parse(f->env, &l->arena, text, &opt, &l->tree, &why);
     if (st == CIP_ERR_CORRUPT && (l->flags & CIP_OPEN_FORCE) != 0) {
-        cip_warn(f->env, st, why.offset, "tree", "%s; only the blocks are shown", why.text);
+        cip_warn_lack(f->env, CIP_LACKS_NODE, NULL, st, why.offset, "tree",
+                      "%s; only the blocks are shown", why.text);
         return CIP_OK;
     }
     if (st != CIP_OK)

@@ -35,8 +35,8 @@ typedef struct walker {
 static void stop(walker *w, const char *what)
 {
     w->stopped = true;
-    cip_warn(w->f->env, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tree",
-             "%s; arrays behind that are not listed", what);
+    cip_warn_lack(w->f->env, CIP_LACKS_NODE, NULL, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tree",
+                  "%s; arrays behind that are not listed", what);
 }
 
 /* --- paths

@@ -6,7 +6,8 @@
 
 static void ignore(asdf_file *f, const cip_array *a, const char *why)
 {
-    cip_warn(f->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, a->path, "the mask is ignored: %s", why);
+    cip_warn_lack(f->env, CIP_LACKS_ARRAY, a, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, a->path,
+                  "the mask is ignored: %s", why);
 }
 
 static bool is_number(cip_kind k)

@@ -205,8 +205,8 @@ static cip_status count_rows(asdf_file *f, cip_array *a, bool strided, uint64_t 
     v->shape[0] = (int64_t)rows;
     uint64_t used = rows == 0 ? v->off : end + (rows - 1) * step;
     if (used < len && end != 0)
-        cip_warn(f->env, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, a->path,
-                 "the last row is not whole: %" PRIu64 " bytes are left over", len - used);
+        cip_warn_lack(f->env, CIP_LACKS_ARRAY, a, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, a->path,
+                      "the last row is not whole: %" PRIu64 " bytes are left over", len - used);
     return CIP_OK;
 }
 
