@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _cippus, _index
 from ._attrs import Attrs
+from ._mask import Mask, masked, missing
 from ._progress import Progress, telling
 from ._tree import escape
 
@@ -51,7 +52,7 @@ class OrthogonalIndex:
         self._array = array
 
     def __getitem__(self, key: Any) -> Any:
-        return _index.orthogonal(self._array, key)
+        return self._array._with_mask(_index.orthogonal, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._array.file._write_array(self._array, key, value, True)
@@ -135,7 +136,7 @@ class Array(_cippus.Array):
         return OrthogonalIndex(self)
 
     def _fancy(self, key: Any) -> Any:
-        """Called by the extension for keys that are not basic."""
+        """Called by the extension for keys that are not basic, and where elements may be missing."""
         if isinstance(key, str):
             if key == "":  # the path of all of it
                 raise KeyError(key)
@@ -143,58 +144,83 @@ class Array(_cippus.Array):
         if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             return self[...][key]
         if isinstance(key, tuple):  # arrays without axes are integers in numpy
-            plain = tuple(int(i) if _is_zero_d(i) else i for i in key)
             if any(map(_is_zero_d, key)):
-                found = self._read(plain, None, False, None)
-                if found is not NotImplemented:
-                    return found if any(i is Ellipsis for i in key) else found[()]
+                return self[tuple(int(i) if _is_zero_d(i) else i for i in key)]
         elif _is_zero_d(key):
-            found = self._read(int(key), None, False, None)
-            return found[()]
-        return _index.advanced(self, key)
+            return self[int(key)]
+        if not self.is_masked:
+            return _index.advanced(self, key)
+        found = self._read(key, None, True, None)
+        if found is NotImplemented:
+            return self._with_mask(_index.advanced, key)
+        array = masked(*found)
+        return array if array.ndim or any(i is Ellipsis for i in (key if isinstance(key, tuple) else (key,))) else array[()]
+
+    def _with_mask(self, read: Any, key: Any) -> Any:
+        """A reading of _index, and where elements may be missing the same of the mask."""
+        found = read(self, key)
+        return masked(found, read(Mask(self), key)) if self.is_masked else found
 
     def read(
         self,
         key: Any = ...,
         *,
         out: Optional[np.ndarray[Any, Any]] = None,
-        mask: bool = False,
+        mask: Optional[bool] = None,
         progress: Optional[Progress] = None,
     ) -> Any:
-        """As `a[key]`, into `out` (of the selection's shape; cast as numpy's same_kind), as a masked array where
-        `mask` is true (a basic key then), and `progress(done, total)`, or a bar of tqdm, told how many elements are done."""
+        """As `a[key]`, into `out` (of the selection's shape; cast as numpy's same_kind), with `progress(done, total)`, or a bar
+        of tqdm, told how many elements are done. `mask`: True gives a masked array, False what lies under the mask, None
+        (the default) a masked array where elements may be missing, which needs `mask=False` for `out`."""
         progress = telling(progress)
+        if mask is None:
+            mask = self.is_masked
         if mask:
             if out is not None:
-                raise TypeError("read() takes out or mask, not both")
+                raise TypeError("elements may be missing, which out has no place for: mask=False reads what lies under the mask")
             found = self._read(key, None, True, progress)
             if found is NotImplemented:
-                raise IndexError("masks are read by integers and slices only")
-            return np.ma.MaskedArray(found[0], mask=found[1])
+                return np.ma.asarray(self[key])
+            return masked(*found)
         direct = out is not None and out.dtype == self.dtype and out.flags.writeable and out.flags.aligned
         if out is None or direct:
             found = self._read(key, out, False, progress)
             if found is not NotImplemented:
                 return found
         if out is None:
-            return np.asarray(self[key])
-        np.copyto(out, self.read(key, progress=progress), casting="same_kind")
+            if not self.is_masked:
+                return np.asarray(self[key])
+            if isinstance(key, str):
+                return self[key].read(mask=False)
+            names = isinstance(key, list) and key and isinstance(key[0], str)
+            return self.read(mask=False)[key] if names else _index.advanced(self, key)
+        np.copyto(out, self.read(key, progress=progress, mask=False), casting="same_kind")
         return out
 
     def points(self, *index: Any) -> Any:
         """Scattered elements: one integer array for each axis."""
         if len(index) != self.ndim:
             raise IndexError(f"expected {self.ndim} arrays of indices, found {len(index)}")
-        return _index.advanced(self, tuple(np.asarray(i) for i in index))
+        return self._with_mask(_index.advanced, tuple(np.asarray(i) for i in index))
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         if copy is False:
             raise ValueError("reading from a file makes a copy; view() does not")
-        found = self.read()
+        found = self._whole()
         return found if dtype is None else found.astype(dtype, copy=False)
 
+    def _whole(self) -> Any:
+        """All of it as an array of numpy, which has no place for missing elements."""
+        found = self.read()
+        if count := missing(found):
+            raise TypeError(
+                f"{count} elements of {self.path!r} are missing, which a plain array cannot say: "
+                "use a[...], a masked array, or a.read(mask=False), what lies under the mask"
+            )
+        return np.ma.getdata(found)
+
     def __dlpack__(self, **options: Any) -> Any:
-        return self.read().__dlpack__(**options)
+        return self._whole().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # the memory of the host

@@ -135,9 +135,9 @@ def _places(rows: list[Any]) -> list[Any]:
 
 
 def _flat(values: Any) -> Any:
-    """In C order; one element stays what it is if all are the same."""
+    """In C order; one element, without axes, if all are the same. (An element of numpy's own has no more than its text needs.)"""
     same = values.size != 0 and not any(s for s, n in zip(values.strides, values.shape) if n > 1)
-    return values[(0,) * values.ndim] if same else values.reshape(-1)
+    return values[(slice(1),) * values.ndim].reshape(()) if same else values.reshape(-1)
 
 
 def _slabs(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
@@ -224,7 +224,7 @@ def _scatter_in(to: Target, coords: list[Any], values: Any) -> None:
     n = len(coords[0])
     if n <= 2 if to.chunked else nbytes > n * _APART:
         for i in range(n):
-            to.write("[" + ", ".join(str(int(c[i])) for c in coords) + "]", values if np.ndim(values) == 0 else values[i])
+            to.write("[" + ", ".join(str(int(c[i])) for c in coords) + "]", values if np.ndim(values) == 0 else values[i : i + 1])
         return
     where = selection(tuple(slice(lo, lo + k) for lo, k in zip(low, shape)), to.shape)
     box = to.read(where, shape)

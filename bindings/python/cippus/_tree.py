@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime
+import re
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from typing import Any, Optional, Union
 
@@ -16,6 +17,7 @@ from ._errors import Error
 _CORE = "tag:yaml.org,2002:"
 _COMPLEX = "tag:stsci.edu:asdf/core/complex-1."
 _INT, _BIGINT, _FLOAT, _TIMESTAMP, _BINARY = 3, 4, 5, 7, 8  # cip_node_type
+_FINER = re.compile(r"\.\d{6}\d*[1-9]")  # than microseconds
 _LONGEST = 1 << 14  # words of a core/integer that becomes an int
 
 
@@ -37,6 +39,8 @@ def _timestamp(text: str) -> Any:
     try:
         if len(text) == 10:
             return datetime.date.fromisoformat(text)
+        if _FINER.search(text):  # than Python's: it would be cut
+            return TaggedStr(text, _CORE + "timestamp")
         return datetime.datetime.fromisoformat(text)
     except ValueError:  # a form of YAML's that Python does not read
         return TaggedStr(text, _CORE + "timestamp")

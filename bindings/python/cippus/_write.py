@@ -9,10 +9,12 @@ from typing import Any, Optional, SupportsIndex
 
 import numpy as np
 
-from . import _assign, _cippus, _fs
+from . import _assign, _cippus, _fs, _value
 from ._array import Array
+from ._mask import missing
 from ._sink import Sink
-from ._tree import Seq, escape
+from ._tree import Map, escape
+from ._value import chunks_of, data_of, is_array, packed
 from ._yaml import flow
 
 
@@ -23,49 +25,12 @@ def options_of(options: Optional[Mapping[str, Any]]) -> Optional[tuple[bytes, ..
     return tuple(f"{k}={v}".encode() for k, v in options.items())
 
 
-def packed(dtype: Any) -> Any:
-    """The same in the machine's byte order, without room between fields."""
-    if dtype.hasobject:
-        raise TypeError("arrays of objects cannot be written")
-    if dtype.subdtype is not None:
-        return np.dtype((packed(dtype.subdtype[0]), dtype.subdtype[1]))
-    if dtype.names is None:
-        return dtype.newbyteorder("=")
-    return np.dtype([(name, packed(dtype.fields[name][0])) for name in dtype.names])
-
-
 def _dtype_text(dtype: Any) -> str:
     return str(dtype.descr) if dtype.names else str(dtype.str)
 
 
 def _lengths(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, Array))
-
-
-def _has_arrays(value: Any) -> bool:
-    if _is_array(value):
-        return True
-    if isinstance(value, Mapping):
-        return any(map(_has_arrays, value.values()))
-    return isinstance(value, (list, tuple, Seq)) and any(map(_has_arrays, value))
-
-
-def _data(value: Any) -> tuple[Any, Any]:
-    """The elements packed in C order, and the mask of a masked array."""
-    if isinstance(value, Array):
-        value = value.read(mask=True) if value.is_masked else value.read()
-    if not isinstance(value, np.ma.MaskedArray):
-        value = np.asarray(value)
-        return np.asarray(value, packed(value.dtype), order="C"), None
-    mask = np.ma.getmaskarray(value)
-    if mask.dtype != bool:
-        raise TypeError("masks of single fields cannot be written")
-    data = np.asarray(value.data)
-    return np.asarray(data, packed(data.dtype), order="C"), np.asarray(mask, order="C").view("u1")
 
 
 class Slab:
@@ -85,6 +50,8 @@ class Slab:
         """As numpy assigns, by integers and slices without steps."""
         start, stop = self._box(key)
         shape = _assign.dummy(self.shape)[key].shape
+        if missing(value):
+            raise TypeError("slabs have no masks: fill the missing elements first, or put() the whole array")
         data = np.asarray(value)
         if data.shape != shape or data.dtype != self.dtype or not data.flags.c_contiguous:
             data = np.ascontiguousarray(_assign.filled(shape, self.dtype, data))
@@ -122,6 +89,11 @@ class _Target:
     def _begin(self) -> _cippus.Change:
         raise NotImplementedError
 
+    @property
+    def _version(self) -> str:
+        """Of ASDF's standard, for tags."""
+        raise NotImplementedError
+
     def __setitem__(self, path: str, value: Any) -> None:
         self.put(path, value)
 
@@ -139,21 +111,22 @@ class _Target:
         "external", "streamed") and `options` of the format; mappings and lists may have arrays in them."""
         if not isinstance(path, str):
             raise TypeError(f"paths are strings, not {type(path).__name__}")
-        if _is_array(value):
-            data, mask = _data(value)
-            chunk = None if chunks is None else tuple(map(int, chunks))
+        value = _value.as_quantity(value, self._version)
+        if is_array(value):
+            data, mask = data_of(value)
+            chunk = chunks_of(chunks, data.ndim)
             self._begin().put(
                 path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
             )
-        elif not _has_arrays(value):
+        elif not _value.has_arrays(value):
             plain = type(value) is str and "\0" not in value
             self._begin().set(path, value if plain else flow(value), not plain)
         else:
-            self._begin().set(path, "{}" if isinstance(value, Mapping) else "[]", True) if path else None
-            same = {"chunks": chunks, "codec": codec, "storage": storage, "options": options}
-            for key, part in value.items() if isinstance(value, Mapping) else enumerate(value):
-                step = escape(key) if isinstance(key, str) else str(key)
-                self.put(f"{path}/{step}" if path else step, part, **same)  # type: ignore[arg-type]
+            first, parts = _value.parts(value)
+            self._begin().set(path, first, True) if path or first != "{}" else None
+            same: dict[str, Any] = {"chunks": chunks, "codec": codec, "storage": storage, "options": options}
+            for step, part in parts:
+                _Target.put(self, f"{path}/{step}" if path else step, part, **same)
 
     def declare(
         self,
@@ -169,7 +142,7 @@ class _Target:
         """An array that is filled later, `slab[100:200] = rows`, so that it needs not be in memory as a whole. Keywords as for put()."""
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
-        chunk = None if chunks is None else tuple(map(int, chunks))
+        chunk = chunks_of(chunks, len(lengths))
         return Slab(
             self._begin().declare(path, _dtype_text(dtype), lengths, codec, storage, chunk, options_of(options)), lengths, dtype
         )
@@ -177,6 +150,8 @@ class _Target:
     def update(self, tree: Mapping[str, Any]) -> None:
         """Each of a mapping's values at its key, which is no path here."""
         for key, value in tree.items():
+            if not isinstance(key, str):
+                raise TypeError(f"keys are strings, not {type(key).__name__}")
             self.put(escape(key), value)
 
 
@@ -186,10 +161,15 @@ class Writer(_Target):
 
     def __init__(self, path: Any, **options: Any):
         self.path = path
+        self._asked = options.get("version")
         self._change = _cippus.create(path, **options)
 
     def _begin(self) -> _cippus.Change:
         return self._change
+
+    @property
+    def _version(self) -> str:
+        return self._asked or "1.6.0"
 
     def commit(self) -> None:
         self._change.commit()
@@ -210,6 +190,8 @@ class Writer(_Target):
         found = self._change.bytes()
         if found is None:
             raise ValueError("there are no bytes: the file is not in memory, or not complete")
+        if not found:
+            raise ValueError("the format's files are folders, which have no bytes of their own: create it at a path")
         return found
 
     def __enter__(self) -> Writer:
@@ -233,6 +215,10 @@ class Edit(_Target):
         self._open: Optional[_cippus.Change] = None
 
     @property
+    def _version(self) -> str:
+        return str(self._file.version)
+
+    @property
     def pending(self) -> bool:
         return self._open is not None
 
@@ -243,13 +229,14 @@ class Edit(_Target):
 
     def put(self, path: str, value: Any, **options: Any) -> None:
         """Replaces what is there: an array takes new elements where dtype and shape are the same."""
+        value = _value.as_quantity(value, self._version)
         there = self._file._find(path)
-        if isinstance(there, Array) and _is_array(value) and not any(v is not None for v in options.values()):
-            data, mask = _data(value)
+        if isinstance(there, Array) and is_array(value) and not any(v is not None for v in options.values()):
+            data, mask = data_of(value)
             if mask is None and there.dtype == data.dtype and there.shape == data.shape:
                 self._begin().write(path, "", data)
                 return
-        if _is_array(value) and there is not None:
+        if is_array(value) and there is not None:
             self.remove(path)
             self.commit()  # a path is taken until then
         super().put(path, value, **options)
@@ -263,16 +250,26 @@ class Edit(_Target):
             for name in key:
                 self.write(array[name], ..., whole[name])
             return
+        self._check_missing(array, key, orthogonal)
         to = _assign.Target(array, self._begin)
         if not orthogonal and _assign.is_basic(key) and self._comes_as_stored(value, to.dtype):
             self._begin().write_array(to.path, _assign.selection(_assign.items_of(key), to.shape), value)
             return
         if isinstance(value, Array):
-            value = value.read(mask=True) if value.is_masked else value.read()
-        if np.ma.is_masked(value):
+            value = value.read()
+        if missing(value):
             self._write_masked(to, key, value, orthogonal)
         else:
             (_assign.assign_orthogonal if orthogonal else _assign.assign)(to, key, value)
+
+    def _check_missing(self, array: Array, key: Any, orthogonal: bool) -> None:
+        """Where a mask is an array of its own, what it hides stays hidden, whatever is assigned."""
+        node = array.node if array.is_masked else None
+        if node is None or not isinstance(node.get("mask"), (Map, Array)):
+            return
+        hidden = missing(array.oindex[key] if orthogonal else array[key])
+        if hidden:
+            raise ValueError(f"{hidden} of these elements of {array.path!r} are missing by its mask, which an assignment does not change")
 
     def _write_masked(self, to: _assign.Target, key: Any, value: Any, orthogonal: bool) -> None:
         """Missing elements become what the array has in their place; the library knows what that is."""
@@ -305,14 +302,14 @@ class Edit(_Target):
             self._begin().write_array(array.path, None, rows)
             return
         if isinstance(rows, Array):
-            rows = rows.read(mask=True) if rows.is_masked else rows.read()
+            rows = rows.read()
         elif isinstance(rows, (list, tuple)):
             rows = np.array(rows, array.dtype)  # which refuses what it does not hold, as an assignment does
         found = np.shape(rows)
         shape = (1, *found) if len(found) == array.ndim - 1 else found
         if len(shape) != array.ndim or shape[1:] != array.shape[1:]:
             raise ValueError(f"could not append rows of shape {found} to an array of shape {array.shape}")
-        if np.ma.is_masked(rows):
+        if missing(rows):
             self._write_missing(array.path, None, rows.reshape(shape).astype(array.dtype))
         elif math.prod(shape[1:]) * array.itemsize == 0:  # bytes do not tell how many rows these are
             self.resize(array, (array.shape[0] + shape[0], *shape[1:]))

@@ -6,7 +6,7 @@ import base64
 import datetime
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from ._tree import Map, Seq, TaggedStr
 
 _CORE = "tag:yaml.org,2002:"
 _VERBATIM = (_CORE + "timestamp", _CORE + "int", _CORE + "float", _CORE + "bool", _CORE + "null")
+
+
+class Tagged(dict[Any, Any]):
+    """A mapping with a tag."""
+
+    def __init__(self, pairs: Any, tag: Optional[str]):
+        super().__init__(pairs)
+        self.tag = tag
 
 
 def quoted(text: str) -> str:
@@ -38,7 +46,7 @@ def _real(x: float) -> str:
     return text if not e or "." in mantissa else f"{mantissa}.0e{exponent}"
 
 
-def _tagged(tag: Any, text: str) -> str:
+def tagged(tag: Any, text: str) -> str:
     return text if not tag or tag.startswith(_CORE) else f"!<{tag}> {text}"
 
 
@@ -48,8 +56,25 @@ def _string(text: str) -> str:
     return str(text) if text.tag in _VERBATIM else f"!<{text.tag}> {quoted(text)}"
 
 
+def _instant(value: Any) -> str:
+    """A date, or a time of microseconds: what a timestamp of a tree says, and Python reads."""
+    if isinstance(value, np.datetime64):
+        found = value.astype("M8[us]").item() if np.datetime_data(value.dtype)[0] != "D" else value.item()
+        exact = found is not None and not isinstance(found, int) and np.datetime64(found) == value
+    else:
+        found = value
+        exact = value == value and not getattr(value, "nanosecond", 0)
+    if not exact:
+        raise TypeError(f"{value!r} is no value of a tree, which has times of microseconds in the years 1 to 9999: give a str, None or an array")
+    return str(found.isoformat())
+
+
 def flow(value: Any) -> str:
     """TypeError for what is no value of a tree; arrays are none."""
+    if isinstance(value, (np.datetime64, datetime.date)):
+        return _instant(value)
+    if isinstance(value, (np.timedelta64, np.void)):
+        raise TypeError(f"a {type(value).__name__} is no value of a tree")
     if isinstance(value, np.generic):
         value = value.item()
     if value is None:
@@ -64,14 +89,13 @@ def flow(value: Any) -> str:
         return _real(value)
     if isinstance(value, complex):
         return f"!core/complex-1.0.0 {value.real!r}{value.imag:+}j"
-    if isinstance(value, (datetime.datetime, datetime.date)):
-        return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
         return f'!!binary "{base64.b64encode(value).decode()}"'
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{flow(k)}: {flow(v)}" for k, v in value.items())
-        return _tagged(value.tag if isinstance(value, Map) else None, "{" + pairs + "}")
+        items = ((value._key(i), value._at(i)) for i in range(len(value))) if isinstance(value, Map) else value.items()
+        pairs = ", ".join(f"{flow(k)}: {flow(v)}" for k, v in items)
+        return tagged(value.tag if isinstance(value, (Map, Tagged)) else None, "{" + pairs + "}")
     if isinstance(value, (list, tuple, Seq)):
         tag = value.tag if isinstance(value, Seq) else None
-        return _tagged(tag, "[" + ", ".join(map(flow, value)) + "]")
+        return tagged(tag, "[" + ", ".join(map(flow, value)) + "]")
     raise TypeError(f"a {type(value).__name__} is no value of a tree")

@@ -41,13 +41,13 @@ class Source:
     """An array of a file that is opened where it is read: it can be pickled. Reading one of a file that has changed since it was made
     is an error, as dask would put states together that never were one."""
 
-    def __init__(self, path: str, name: str, mask: bool, options: Mapping[str, Any]):
+    def __init__(self, path: str, name: str, mask: Optional[bool], options: Mapping[str, Any]):
         self.path, self.name, self.mask = path, name, mask
         self.options = tuple(sorted(options.items()))
         self.state = state_of(path)
         array = self._array()
         self.shape, self.dtype, self.ndim = array.shape, array.dtype, array.ndim
-        self.mask = mask and array.is_masked
+        self.mask = array.is_masked and mask is not False
 
     def _array(self) -> Array:
         self._check()
@@ -64,7 +64,7 @@ class Source:
 
     def __getitem__(self, key: Any) -> Any:
         array = self._array()
-        found = array.read(key, mask=True) if self.mask else array[key]
+        found = array.read(key, mask=self.mask)
         self._check()
         return found
 
@@ -73,11 +73,11 @@ class Source:
 
 
 def from_file(
-    path: Any, name: str = "", *, chunks: Any = "auto", mask: bool = False, inline_array: bool = False, **options: Any
+    path: Any, name: str = "", *, chunks: Any = "auto", mask: Optional[bool] = None, inline_array: bool = False, **options: Any
 ) -> Any:
     """An array of a file as a dask array. `name` is its path in the tree ("" of a file with one array). Chunks "auto" are whole stored
-    chunks, as many of them as dask's configured `array.chunk-size` has room for. `mask`: as masked arrays where elements may be
-    missing. Other keywords are those of cippus.open()."""
+    chunks, as many of them as dask's configured `array.chunk-size` has room for. Where elements may be missing
+    its blocks are masked arrays; with `mask=False` they have what lies under the mask. Other keywords are those of cippus.open()."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected a path, which workers can open, not {type(path).__name__}")
     source = Source(os.path.abspath(os.fspath(path)), name, mask, options)

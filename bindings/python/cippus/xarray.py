@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from . import _file, _fs
+from . import _file, _fs, _index
 from ._array import Array
 from ._reopen import Given, Lazy, changed
 from ._tree import Map, Seq, escape
@@ -63,13 +63,13 @@ class LazyArray(BackendArray):
 
     def _outer(self, key: tuple[Any, ...]) -> Any:
         if all(isinstance(k, (int, np.integer, slice)) for k in key):
-            return self._read(lambda array: array[key])
-        return self._read(lambda array: array.oindex[key])
+            return self._read(lambda array: array.read(key, mask=False))
+        return self._read(lambda array: _index.orthogonal(array, key))
 
     def _vectorized(self, key: tuple[Any, ...]) -> Any:
         """As numpy, but axes of the arrays come first."""
         at = [i for i, k in enumerate(key) if not isinstance(k, slice)]
-        found = self._read(lambda array: array[key])
+        found = self._read(lambda array: array.read(key, mask=False))
         if at and at[0] > 0 and at[-1] - at[0] + 1 == len(at):
             n = np.broadcast(*(key[i] for i in at)).ndim
             found = np.moveaxis(found, range(at[0], at[0] + n), range(n))

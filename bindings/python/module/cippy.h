@@ -109,9 +109,10 @@ typedef struct cippy_array {
     PyObject_HEAD cippy_file *file;
     const cip_array *array;
     unsigned generation, serial;
-    PyObject *path;  /* str */
-    PyObject *field; /* bytes: a field of records; NULL: whole elements */
-    PyObject *dtype; /* numpy's; made at the first use */
+    PyObject *path;     /* str */
+    PyObject *field;    /* bytes: a field of records; NULL: whole elements */
+    PyObject *dtype;    /* numpy's; made at the first use */
+    atomic_char masked; /* whether elements may be missing: 0 nobody has asked, 1 no, 2 yes */
     int ndim;
     int64_t shape[CIP_MAX_NDIM];
 } cippy_array;
@@ -196,6 +197,8 @@ PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *fie
 bool cippy_array_enter(cippy_array *a);
 /* The same to see how it is stored: false, with an exception, while an update is put together. */
 bool cippy_array_enter_stored(cippy_array *a);
+/* Whether elements of it may be missing; entered. */
+bool cippy_array_is_masked(cippy_array *a);
 /* Its numpy dtype, borrowed; the array is entered. NULL with an exception. */
 PyObject *cippy_array_dtype_of(cippy_array *a);
 

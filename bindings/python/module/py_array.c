@@ -38,6 +38,7 @@ static bool find_by(cippy_array *a, cippy_change *c)
         return false;
     }
     a->array = array;
+    a->masked = 0;
     Py_CLEAR(a->dtype);
     return take_shape(a);
 }
@@ -83,6 +84,14 @@ bool cippy_array_enter_stored(cippy_array *a)
     cippy_fail(a->file->state, CIP_ERR_UNSUPPORTED, &err, a->path, false);
     cippy_leave(a->file);
     return false;
+}
+
+bool cippy_array_is_masked(cippy_array *a)
+{
+    cip_array_storage s = { .size = sizeof s };
+    if (a->masked == 0) /* what cannot be told is said by the reading that follows */
+        a->masked = cip_array_get_storage(a->array, &s, NULL) == CIP_OK && s.masked ? 2 : 1;
+    return a->masked == 2;
 }
 
 PyObject *cippy_array_new(cippy_file *f, const cip_array *array, const char *field,

@@ -162,9 +162,10 @@ PyObject *cippy_array_getitem(PyObject *self, PyObject *key)
     if (!cippy_array_enter(a))
         return NULL;
     const int basic = cippy_key_parse(key, a->ndim, a->shape, &k);
-    PyObject *found = basic == 1 ? read_key(a, &k, Py_None, false, Py_None) : NULL;
+    const bool masked = basic == 1 && cippy_array_is_masked(a);
+    PyObject *found = basic == 1 && !masked ? read_key(a, &k, Py_None, false, Py_None) : NULL;
     cippy_leave(a->file);
-    if (basic == 0)
+    if (basic == 0 || masked)
         return PyObject_CallMethod(self, "_fancy", "(O)", key);
     return basic == 1 && k.scalar ? element(found) : found;
 }
@@ -280,10 +281,13 @@ PyObject *cippy_array_view(PyObject *self, PyObject *unused)
         return NULL;
     PyObject *array = NULL;
     cip_err err = CIP_ERR_INIT;
-    if (a->field == NULL) {
+    const bool masked = cippy_array_is_masked(a);
+    if (a->field == NULL && !masked) {
         array = view_of(a);
     } else {
-        snprintf(err.text, sizeof err.text, "a field has no view of its own: view the records");
+        snprintf(err.text, sizeof err.text, "%s",
+                 masked ? "elements may be missing, which a view does not show: read(mask=False)"
+                        : "a field has no view of its own: view the records");
         cippy_file_fail(a->file, CIP_ERR_UNSUPPORTED, &err);
     }
     cippy_leave(a->file);
