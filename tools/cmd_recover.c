@@ -83,14 +83,33 @@ static int print_left(void *user, const cip_finding *f)
     return 0;
 }
 
+/* Nothing of what is in the folder can be completed but by the names of its files. */
+static int refuse_apply(const opts *o)
+{
+    fputs("cippus: ", stderr);
+    print_escaped(stderr, o->pos[0]);
+    fputs(": --apply completes the update of one file: name that file; --discard removes new files "
+          "that never took their names\n",
+          stderr);
+    return EXIT_USAGE;
+}
+
+static int count_left(void *user, const cip_finding *f)
+{
+    (void)f;
+    ++*(size_t *)user;
+    return 0;
+}
+
 static int recover_folder(const opts *o)
 {
     listing l = { .o = o };
     cip_err err = CIP_ERR_INIT;
-    if (o->apply) {
-        fputs("cippus: --apply is for a file, not for a folder\n", stderr);
-        return EXIT_USAGE;
-    }
+    size_t n = 0;
+    if (o->apply &&
+        cip_recover_folder(o->pos[0], CIP_RECOVER_LOOK, count_left, &n, &err) == CIP_OK && n != 0)
+        return refuse_apply(o);
+    cip_err_clear(&err); /* it is told below */
     if (o->json) {
         fputs("{\"folder\": ", stdout);
         print_json_string(stdout, o->pos[0]);

@@ -3,10 +3,12 @@
 #include "refs_parquet.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,16 +35,27 @@ static int remove_tree(const char *path)
     return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A folder of this user's that has no other name yet. */
+/* A folder of this user's that has no other name yet: under a name that `cippus recover` lists, and
+ * locked, so that it leaves the folder alone as long as this process lives. */
 static char *make_beside(const char *out)
 {
-    char *path = text_of(out, ".XXXXXX", "");
+    size_t n = strlen(out);
+    while (n > 1 && out[n - 1] == '/')
+        n--;
+    while (n > 0 && out[n - 1] != '/')
+        n--;
+    char *path = malloc(n + sizeof ".cip-new-XXXXXX");
     const mode_t mask = umask(0);
     umask(mask);
+    if (path != NULL)
+        strcpy(mempcpy(path, out, n), ".cip-new-XXXXXX");
     if (path == NULL || mkdtemp(path) == NULL || chmod(path, 0777 & ~mask) != 0) {
         free(path);
         return NULL;
     }
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd != -1)
+        flock(fd, LOCK_EX | LOCK_NB); /* until the process ends */
     return path;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ways of a commit, step by step. What is on disk when each step is cut off is said beside it;
  * the fault test (tests/fault) tries all of them. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -277,6 +278,18 @@ static bool may_try_again(cip_commit *c, bool checked)
     return true;
 }
 
+/* From the seal on the update is made, whatever fails then. */
+static void say_sealed(const cip_commit *c, cip_err *err)
+{
+    char why[160];
+    if (!c->sealed || err == NULL)
+        return;
+    snprintf(why, sizeof why, "%.159s", err->text);
+    snprintf(err->text, sizeof err->text,
+             "%s; the change counts all the same: the next writer of the file will complete it",
+             why);
+}
+
 bool cip_commit_is_ready(const cip_commit *c)
 {
     return c->ready;
@@ -322,6 +335,8 @@ cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
 done:
     c->made = NULL;
     cip_commit_plan_clear(&p);
+    if (st != CIP_OK)
+        say_sealed(c, err);
     c->ready = st == CIP_ERR_BUSY && (checked || !asked) && may_try_again(c, checked);
     return st;
 }

@@ -198,8 +198,23 @@ static cip_status remove_folder(const cip_place *at, cip_err *err)
     return st == CIP_ERR_BUSY ? CIP_OK : st;
 }
 
+/* The folder in which names were removed last: it is synced once, before another one changes. */
+static cip_status sync_last(const cip_commit *c, cip_place *last, cip_err *err)
+{
+    cip_status st = last->dir != -1 ? sync_place(c, last, err) : CIP_OK;
+    cip_place_close(last);
+    return st;
+}
+
+static bool is_same_folder(const cip_place *a, const cip_place *b)
+{
+    struct stat one, two;
+    return a->dir != -1 && b->dir != -1 && fstat(a->dir, &one) == 0 && fstat(b->dir, &two) == 0 &&
+           cip_is_same_file(&one, &two);
+}
+
 /* Removes the file that is meant, or with inode 0 a folder, if it is empty. */
-static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_err *err)
+static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_place *last, cip_err *err)
 {
     named at;
     cip_status st = CIP_OK;
@@ -207,12 +222,15 @@ static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_err *err)
     bool file = at.there && op->offset != 0 && is_file(c, &at.st, op->offset);
     bool folder =
         at.there && op->offset == 0 && S_ISDIR(at.st.st_mode) && cip_commit_is_ours(c, &at.st);
-    if (file)
+    if ((file || folder) && !is_same_folder(last, &at.at)) {
+        st = sync_last(c, last, err);
+        if (st == CIP_OK)
+            st = cip_place_sibling(&at.at, at.at.name, last, err);
+    }
+    if (st == CIP_OK && file)
         st = cip_store_unlink(&at.at, at.at.name, err);
-    else if (folder)
+    else if (st == CIP_OK && folder)
         st = remove_folder(&at.at, err);
-    if (st == CIP_OK && (file || folder))
-        st = sync_place(c, &at.at, err);
     cip_place_close(&at.at);
     return st;
 }
@@ -239,10 +257,15 @@ cip_status cip_commit_members_apply(cip_commit *c, const cip_patch *p, cip_err *
 
 cip_status cip_commit_members_remove(cip_commit *c, const cip_patch *p, cip_err *err)
 {
-    for (size_t i = 0; i < p->n; i++)
+    cip_place last = { .dir = -1 };
+    cip_status st = CIP_OK;
+    for (size_t i = 0; st == CIP_OK && i < p->n; i++)
         if (p->op[i].kind == CIP_PATCH_UNLINK)
-            CIP_TRY(remove_op(c, &p->op[i], err));
-    return cip_commit_unstage(c, err);
+            st = remove_op(c, &p->op[i], &last, err);
+    if (st == CIP_OK)
+        st = sync_last(c, &last, err);
+    cip_place_close(&last);
+    return st == CIP_OK ? cip_commit_unstage(c, err) : st;
 }
 
 static cip_status fail_done(const char *what, const char *name, cip_err *err)
@@ -320,13 +343,18 @@ static cip_status cut_member(cip_commit *c, const cip_patch_op *op, cip_err *err
 
 cip_status cip_commit_members_drop(cip_commit *c, const cip_patch *p, cip_err *err)
 {
-    for (size_t i = p != NULL ? p->n : 0; i-- > 0;) {
+    cip_place last = { .dir = -1 };
+    cip_status st = CIP_OK;
+    for (size_t i = p != NULL ? p->n : 0; st == CIP_OK && i-- > 0;) {
         if (p->op[i].kind == CIP_PATCH_CREATE)
-            CIP_TRY(remove_op(c, &p->op[i], err));
+            st = remove_op(c, &p->op[i], &last, err);
         if (p->op[i].kind == CIP_PATCH_LENGTH)
-            CIP_TRY(cut_member(c, &p->op[i], err));
+            st = cut_member(c, &p->op[i], err);
     }
-    return cip_commit_unstage(c, err);
+    if (st == CIP_OK)
+        st = sync_last(c, &last, err);
+    cip_place_close(&last);
+    return st == CIP_OK ? cip_commit_unstage(c, err) : st;
 }
 
 cip_status cip_commit_unstage(cip_commit *c, cip_err *err)

@@ -15,7 +15,7 @@ old=$(stat -c %s log.asdf)
     mv log.asdf log.1
     cp "$SAMPLES/stream.asdf" log.asdf
     cat rows.raw
-} | cippus append log.asdf - || echo "status $?"
+} | cippus append log.asdf - --from raw || echo "status $?"
 cmp log.asdf "$SAMPLES/stream.asdf"
 cippus cat log.1 '[-2:]' --to raw | cmp - rows.raw
 {
@@ -23,6 +23,6 @@ cippus cat log.1 '[-2:]' --to raw | cmp - rows.raw
     wait_for_rows log.asdf "$old"
     rm log.asdf
     cat rows.raw
-} | cippus append log.asdf - || echo "status $?"
+} | cippus append log.asdf - --from raw || echo "status $?"
 ls -A
 cippus verify --deep log.1
