@@ -71,6 +71,10 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
     CIP_TRY(cip_spec_array_nbytes(s, t->stored, &t->nbytes, err));
     t->left = t->nbytes;
     CIP_TRY(cip_asdf_array_how(w->env, w->a, t, &t->how, err));
+    if (t->where == CIP_WHERE_STREAMED && cip_asdf_packs(&w->how.packing))
+        cip_report_add(w->spec.notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, s->path,
+                       "streamed data have no codec: they are stored as they are, without '%s'",
+                       w->how.packing.name);
     CIP_TRY(place_target(w, t, err));
     if (w->n == w->cap) {
         size_t cap = w->cap == 0 ? 16 : 2 * w->cap;

@@ -50,6 +50,12 @@ cip_status cip_asdf_how_of(cip_env *env, cip_arena *a, const cip_spec *spec, asd
     return CIP_OK;
 }
 
+/* What is in the tree is text, and what is streamed grows. */
+static bool has_codec(const asdf_target *t)
+{
+    return t->where != CIP_WHERE_INLINE && t->where != CIP_WHERE_STREAMED;
+}
+
 /* What the array's own options say. */
 static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
                           cip_err *err)
@@ -63,11 +69,15 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file of version 0.1.0 for an encoding chain, found %s",
                         how->standard->version);
-    if (encode != NULL && (t->where == CIP_WHERE_STREAMED || t->where == CIP_WHERE_INLINE))
+    if (encode != NULL && !has_codec(t))
         return cip_asdf_chain_has_no_place(t->where == CIP_WHERE_INLINE, err);
     if (s->codec != NULL)
         CIP_TRY(cip_asdf_packing(s->codec, s->level, &how->packing, err));
     CIP_TRY(cip_asdf_packing_filter(filter, &how->packing, err));
+    if (!has_codec(t) && cip_asdf_packs(&how->packing))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%s data have no codec, '%.40s' was asked for",
+                        t->where == CIP_WHERE_INLINE ? "inline" : "streamed", how->packing.name);
     return how->standard->early ? early(env, a, encode, how, err) : CIP_OK;
 }
 
@@ -85,11 +95,10 @@ cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, 
                               cip_err *err)
 {
     CIP_TRY(own_way(env, a, t, how, err));
-    if (t->nbytes == 0 || t->s->is_view)
+    if (t->nbytes == 0 || t->s->is_view || !has_codec(t))
         CIP_TRY(cip_asdf_packing(NULL, 0, &how->packing, err));
     how->packing.typesize = t->of.dtype->itemsize;
-    if (t->nbytes == 0 || t->s->is_view || t->where == CIP_WHERE_INLINE ||
-        t->where == CIP_WHERE_STREAMED)
+    if (t->nbytes == 0 || t->s->is_view || !has_codec(t))
         how->chain = NULL;
     if (how->chain == NULL)
         return CIP_OK;

@@ -401,6 +401,32 @@ static void a_streamed_array_is_last_and_has_no_sizes(void **state)
     made_end(&m);
 }
 
+/* Nor is the extension named that would decode it. */
+static void data_without_a_codec_are_refused_one(void **state)
+{
+    (void)state;
+    static const cip_where where[] = { CIP_WHERE_STREAMED, CIP_WHERE_INLINE };
+    for (size_t i = 0; i < 2; i++) {
+        made m;
+        two t = two_of();
+        t.a[1].where = where[i];
+        t.a[1].codec = "zstd";
+        made_start(&m, NULL);
+        assert_int_equal(write_two(&m, &t), CIP_ERR_UNSUPPORTED);
+        assert_non_null(strstr(m.err.text, "data have no codec, 'zstd' was asked for"));
+        made_end(&m);
+        t.a[1].codec = NULL;
+        t.spec.codec = "zstd";
+        t.spec.narray = 1;
+        t.a[0] = t.a[1];
+        made_start(&m, NULL);
+        t.spec.array = t.a;
+        assert_int_equal(made_write(&m, &t.spec, two_data + 1), CIP_OK);
+        assert_false(says(&m, "zstd"));
+        made_end(&m);
+    }
+}
+
 static void nothing_follows_a_streamed_array(void **state)
 {
     (void)state;
@@ -723,6 +749,7 @@ int main(void)
         cmocka_unit_test(an_array_has_its_own_codec),
         cmocka_unit_test(arrays_without_bytes_are_never_compressed),
         cmocka_unit_test(a_streamed_array_is_last_and_has_no_sizes),
+        cmocka_unit_test(data_without_a_codec_are_refused_one),
         cmocka_unit_test(nothing_follows_a_streamed_array),
         cmocka_unit_test(external_arrays_lie_in_whole_files_beside),
         cmocka_unit_test(without_a_name_nothing_lies_beside),
