@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run by Python 3.8 with bcolz 1.2.1 (test_bcolz_peer.py): commands as JSON lines on standard input, an answer each."""
+"""Run by the Python that has bcolz 1.2.1 (test_bcolz_peer.py): commands as JSON lines on standard input, an answer each."""
 import json
 import sys
 
