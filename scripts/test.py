@@ -179,7 +179,20 @@ def step_release():
     tally = build("release")
     if not tally.failures:
         tally.include(command_tests("release"))
+        tally.include(all_written())
     return tally
+
+
+def all_written():
+    """The whole list of what is written, of which the sanitizers try a sample; its program is built as a user's would be."""
+    script, folder = RELEASE / "write_script", ROOT / "tests/conformance"
+    compiler = ["cc", "-std=c17", "-D_GNU_SOURCE", "-Iinclude", folder / "write_script.c", "-o", script]
+    status, _ = run("release-write_script", [*compiler, RELEASE / "libcippus.so", f"-Wl,-rpath,{RELEASE}"], show=False)
+    if status != 0:
+        tally = Tally()
+        tally.add("FAILED", "release: write_script")
+        return tally
+    return program("release-written", [sys.executable, folder / "written.py", RELEASE / "cippus", script])
 
 
 def step_quick():

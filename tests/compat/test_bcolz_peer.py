@@ -47,7 +47,7 @@ def build():
     must([*pip, "install", "--quiet", *BUILD])
     must([*pip, "download", *quiet, "--no-binary", ":all:", "-d", FOLDER, "bcolz==1.2.1"])
     with tarfile.open(FOLDER / "bcolz-1.2.1.tar.gz") as tar:
-        tar.extractall(FOLDER, filter="data")
+        tar.extractall(FOLDER)  # Debian 12's Python has no filter yet
     (FOLDER / "bcolz-1.2.1/bcolz/carray_ext.c").unlink()  # made by a Cython for Python 3.8; it is made again
     must([*pip, "install", *quiet, FOLDER / "bcolz-1.2.1"])
     done.touch()
