@@ -254,6 +254,26 @@ static void a_reserved_special_value_costs_its_chunk_alone(void **state)
     }
 }
 
+/* What is read ahead begins at the chunk and is no more than the chunks behind it. */
+static void chunks_lie_where_reading_ahead_looks(void **state)
+{
+    (void)state;
+    one_file f;
+    assert_int_equal(open_made(&f, &plain), CIP_OK);
+    const cip_table *t = &f.layout->array[0]->space->table;
+    cip_chunk c[3] = { 0 };
+    assert_int_equal(t->at(t->self, 0, 3, c, NULL), CIP_OK);
+    const uint64_t end = c[2].at.off + c[2].at.len;
+    for (uint64_t i = 0; i < 3; i++) {
+        cip_extent at = { 0 };
+        t->place(t->self, i, &at);
+        assert_ptr_equal(at.in, c[i].at.in);
+        assert_int_equal(at.off, c[i].at.off);
+        assert_int_equal(at.off + at.len, end); /* the index is next */
+    }
+    one_close(&f);
+}
+
 /* The index of 2^40 zero chunks is one repeated value: 40 bytes. */
 static void endless_zeros_cost_nothing(void **state)
 {
@@ -666,6 +686,7 @@ int main(void)
         cmocka_unit_test(the_documents_offsets_need_every_chunk),
         cmocka_unit_test(special_offsets_are_what_they_stand_for),
         cmocka_unit_test(a_reserved_special_value_costs_its_chunk_alone),
+        cmocka_unit_test(chunks_lie_where_reading_ahead_looks),
         cmocka_unit_test(endless_zeros_cost_nothing),
         cmocka_unit_test(metalayers_are_a_tree),
         cmocka_unit_test(metalayers_may_be_long),

@@ -85,6 +85,29 @@ static void a_missing_file_costs_its_rows(void **state)
     blz_end(&f);
 }
 
+/* Two chunks where four are: the third begins just where the file ends. */
+static void a_superchunk_that_ends_early_costs_the_rows_after_it(void **state)
+{
+    (void)state;
+    blz_folder f;
+    char first[4200];
+    blz_start_wells(&f);
+    snprintf(first, sizeof first, "%s", scratch_path(&f.dir, "data/depth/__1__.bin"));
+    assert_int_equal(rename(scratch_path(&f.dir, "data/depth/__2__.bin"), first), 0);
+    blz_copy_well(&f, "data/depth/__2__.bin");
+    assert_int_equal(blz_open(&f), CIP_OK);
+    const cip_read_how how = { f.layout, NULL };
+    for (uint64_t i = 20; i < 40; i += 19) {
+        uint8_t got[8];
+        const cip_status st =
+            cip_space_read_at(&how, f.layout->array[0]->space, 8 * i, got, 8, &f.err);
+        assert_int_equal(st, CIP_ERR_NOT_FOUND);
+        assert_non_null(strstr(f.err.text, "the data end before the rows"));
+    }
+    assert_int_equal(read_record(&f, 40), CIP_OK);
+    blz_end(&f);
+}
+
 static void every_byte_of_a_superchunk_is_survived(void **state)
 {
     (void)state;
@@ -176,6 +199,7 @@ int main(void)
         cmocka_unit_test(records_are_put_together_of_their_fields),
         cmocka_unit_test(many_threads_may_read),
         cmocka_unit_test(a_missing_file_costs_its_rows),
+        cmocka_unit_test(a_superchunk_that_ends_early_costs_the_rows_after_it),
         cmocka_unit_test(every_byte_of_a_superchunk_is_survived),
         cmocka_unit_test(metadata_that_lie_are_refused),
         cmocka_unit_test(failing_allocations_do_not_change_the_form),
