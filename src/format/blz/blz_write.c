@@ -29,7 +29,14 @@ static void check_array(const cip_spec_array *a, cip_report *loss)
         tell(loss, CIP_WARN, a, "the name of an opaque type is lost");
 }
 
-/* Several are columns. */
+/* Several are columns, and so is what is left of a table. */
+bool cip_blz_are_columns(const cip_spec *spec)
+{
+    const cip_blz *from = spec->whole ? spec->from->own : NULL;
+    return spec->narray > 1 ||
+           (spec->narray == 1 && from != NULL && from->table && spec->array[0].path[0] != '\0');
+}
+
 static cip_status check_columns(const cip_spec *spec, cip_blz_kind kind, cip_report *loss,
                                 cip_err *err)
 {
@@ -64,7 +71,7 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
                        "expected arrays, found none");
     for (size_t i = 0; i < spec->narray; i++)
         check_array(&spec->array[i], loss);
-    if (spec->narray > 1 && spec->array[0].ndim != 0)
+    if (cip_blz_are_columns(spec) && spec->array[0].ndim != 0)
         CIP_TRY(check_columns(spec, kind, loss, err));
     return cip_report_status(loss, err);
 }
@@ -83,7 +90,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     *w = (cip_blz_writer){ .env = b->env, .arena = b->arena, .spec = b->spec, .out = b->out };
     CIP_TRY(cip_blz_choose_kind(b->spec, &w->kind, err));
     CIP_TRY(cip_blz_choose_table(b->spec, w->kind, &w->table, err));
-    w->named = b->spec->narray > 1;
+    w->named = cip_blz_are_columns(b->spec);
     w->number = b->spec->narray;
     CIP_TRY(cip_blz_make_columns(w, b->form, err));
     *state = w;

@@ -59,6 +59,8 @@ typedef struct cip_blz_writer {
 /* --- blz_write.c -------------------------------------------------------------------------------
  */
 
+/* Whether the arrays are columns of a table, or fields, each with its name. */
+bool cip_blz_are_columns(const cip_spec *spec);
 /* A new file in the folder. */
 static inline cip_status cip_blz_new_file(cip_blz_writer *w, const char *name, cip_out **out,
                                           cip_err *err)

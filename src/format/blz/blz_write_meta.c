@@ -32,7 +32,7 @@ static cip_status find(const cip_spec *spec, const char *name, const cip_node **
     key->len = 0;
     CIP_TRY(cip_buf_addf(key, err, "%s", name));
     CIP_TRY(cip_buf_nul(key, err));
-    while (spec->narray > 1 && array_at(spec, (const char *)key->ptr) != NULL) {
+    while (cip_blz_are_columns(spec) && array_at(spec, (const char *)key->ptr) != NULL) {
         CIP_TRY(cip_buf_addf(key, err, "_"));
         memmove(key->ptr + 1, key->ptr, key->len - 1);
         key->ptr[0] = '_';
@@ -81,7 +81,7 @@ static cip_status find_kept(const cip_spec *spec, cip_blz_kind kind, kept *k, ci
     *k = (kept){ .words = { .mem = &spec->env->mem } };
     CIP_GO(find(spec, "attributes", &k->attributes, &key, err));
     CIP_GO(take(&k->attributes, true, &key, k, err));
-    if (!document && spec->narray > 1) {
+    if (!document && cip_blz_are_columns(spec)) {
         CIP_GO(find(spec, "column_attributes", &k->columns, &key, err));
         CIP_GO(
             take(&k->columns, k->columns != NULL && are_columns(spec, k->columns), &key, k, err));
@@ -104,8 +104,8 @@ cip_status cip_blz_check_tree(const cip_spec *spec, cip_blz_kind kind, cip_repor
     cip_status st = find_kept(spec, kind, &k, err);
     if (st == CIP_OK) {
         const char *words = (const char *)k.words.ptr;
-        st = spec->narray > 1 ? cip_tell_tree(spec, words, who, loss, err)
-                              : cip_tell_rest(spec, words, who, loss, err);
+        st = cip_blz_are_columns(spec) ? cip_tell_tree(spec, words, who, loss, err)
+                                       : cip_tell_rest(spec, words, who, loss, err);
     }
     cip_buf_clear(&k.words);
     return st;

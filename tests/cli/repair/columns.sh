@@ -2,7 +2,8 @@
 cp -r "$SAMPLES/prices.bcolz" x.bcolz
 printf 'XXXX' | dd of=x.bcolz/close/data/__1.blp bs=1 seek=40 conv=notrunc status=none
 cippus repair x.bcolz y.bcolz || test $? = 1
-cippus cat y.bcolz --to csv >a
+cippus ls y.bcolz
+cippus cat y.bcolz share --to csv >a
 cippus cat "$SAMPLES/prices.bcolz" share --to csv | cmp - a
 cippus repair x.bcolz z.bcolz --fill nan || test $? = 1
 cippus verify --deep z.bcolz
