@@ -204,6 +204,7 @@ static int append_array(const opts *o, const char *path, const char *input)
     if (rc == EXIT_FINE) {
         cip_status st = cip_edit_append_array(edit, path, from, &err);
         rc = update_finish(o, edit, st, &err);
+        update_hint(o, input, &err);
     }
     cip_file_close(f);
     return rc;

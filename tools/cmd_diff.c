@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus diff: a line for each difference of two files; exit 1 where there is one. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "commands.h"
 #include "print.h"
@@ -108,7 +109,10 @@ static int compare(const opts *o, const cip_file *a, const cip_file *b)
     print_end(&p, n > p.n ? n : p.n);
     if (st == CIP_OK)
         return n == 0 ? EXIT_FINE : EXIT_FINDINGS;
-    return complain(o->pos[0], &err);
+    if (strcmp(err.part, "second file") != 0)
+        return complain(o->pos[0], &err);
+    err.part[0] = '\0';
+    return complain(o->pos[1], &err);
 }
 
 int cmd_diff(const opts *o)

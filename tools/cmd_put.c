@@ -110,6 +110,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
         if (!o->new_array)
             hint(st, &err);
         rc = update_finish(o, edit, st, &err);
+        update_hint(o, input, &err);
     }
     cip_file_close(f);
     free(literal.ptr);

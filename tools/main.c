@@ -144,6 +144,17 @@ static int run(const command *c, int argc, char **argv)
     return rc;
 }
 
+/* Whoever typed `get` did not mean `set`. */
+static bool changes_files(const char *name)
+{
+    static const char *const list[] = { "append", "defrag",  "edit",   "freeze", "mv",
+                                        "put",    "recover", "resize", "rm",     "set" };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
 static int unknown(const char *name)
 {
     suggestion s = { .wanted = name };
@@ -156,7 +167,8 @@ static int unknown(const char *name)
     print_escaped(stderr, name);
     putc('\'', stderr);
     for (const command *c = commands; c->name != NULL; c++)
-        suggest_offer(&s, c->name);
+        if (c->name[0] == name[0] || !changes_files(c->name))
+            suggest_offer(&s, c->name);
     if (!suggest_print(&s, ""))
         fputs("; see 'cippus --help'\n", stderr);
     return EXIT_USAGE;

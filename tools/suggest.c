@@ -114,7 +114,7 @@ void suggest_offer(suggestion *s, const char *name)
 
 const char *suggest_found(const suggestion *s)
 {
-    return s->rank == 0 || s->ambiguous ? NULL : s->name;
+    return s->rank == 0 || s->ambiguous || s->there ? NULL : s->name;
 }
 
 bool suggest_print(const suggestion *s, const char *prefix)
@@ -127,11 +127,18 @@ bool suggest_print(const suggestion *s, const char *prefix)
     return true;
 }
 
+/* What is missing is something of it where the very path is there. */
+static void offer_path(suggestion *s, const char *path)
+{
+    s->there = s->there || strcmp(s->wanted, path) == 0;
+    suggest_offer(s, path);
+}
+
 static int offer_node(void *user, const char *path, const cip_node *node, uint32_t depth)
 {
     (void)node;
     (void)depth;
-    suggest_offer(user, path);
+    offer_path(user, path);
     return 0;
 }
 
@@ -140,11 +147,11 @@ static void offer_array(suggestion *s, const cip_array *a)
     const char *path = cip_array_path(a), *slash = path[0] != '\0' ? "/" : "";
     const cip_dtype *d = cip_array_dtype(a);
     char field[LONGEST + 2];
-    suggest_offer(s, path);
+    offer_path(s, path);
     for (size_t i = 0; i < cip_dtype_nfield(d); i++) {
         const char *name = cip_dtype_field(d, i)->name;
         if (snprintf(field, sizeof field, "%s%s%s", path, slash, name) <= LONGEST)
-            suggest_offer(s, field);
+            offer_path(s, field);
     }
 }
 

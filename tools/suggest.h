@@ -12,6 +12,7 @@ typedef struct suggestion {
     const char *wanted;
     unsigned rank;  /* of `name`; 0: none was near so far */
     bool ambiguous; /* another name fits as well, and neither is nearer */
+    bool there;     /* the path that was wanted is one of them */
     char name[120];
 } suggestion;
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "suggest.h"
 
@@ -26,6 +27,15 @@ static int update_note(void *user, const cip_finding *f)
 static int update_progress(void *user, uint64_t done, uint64_t total)
 {
     return show_progress(((const opts *)user)->bar, done, total);
+}
+
+void update_hint(const opts *o, const char *input, const cip_err *err)
+{
+    struct stat a, b;
+    if (err->code == CIP_ERR_BUSY && stat(o->pos[0], &a) == 0 && stat(input, &b) == 0 &&
+        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        fputs("cippus: hint: the input is the file itself; copy its array to another file first\n",
+              stderr);
 }
 
 int update_start(const opts *o, cip_edit **edit)
@@ -154,7 +164,9 @@ static int finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err, co
         if (st == CIP_ERR_BUSY)
             cip_edit_abort(edit);
     }
-    return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &ours));
+    if (st != CIP_OK)
+        *err = ours;
+    return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], err));
 }
 
 int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)

@@ -10,6 +10,9 @@
 /* Starts an update of the file o->pos[0] with the command's options; EXIT_FINE, or the exit status
  * after a complaint. */
 int update_start(const opts *o, cip_edit **edit);
+/* After a complaint: whose input is the file that changes is told that who reads it keeps its bytes
+ * from being written over. */
+void update_hint(const opts *o, const char *input, const cip_err *err);
 /* Ends it, whatever `st`, what its changes came to: a commit, or with --dry-run its plan; otherwise
  * a complaint, with the nearest path where PATH is none, and nothing. Returns the exit status. */
 int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err);

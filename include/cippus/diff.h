@@ -76,7 +76,8 @@ typedef struct cip_diff_options {
  * compared whatever their paths.
  * *ndifferences (may be NULL): how many there are, told or not. OK also when there are some. An
  * array that is damaged is a difference (UNREADABLE), of a file with itself too. Fails with
- * NOT_FOUND for a path that a file does not have, ARG, LIMIT (a tree with more nodes than
+ * NOT_FOUND for a path that a file does not have (the error's part is "second file" where that is
+ * not the first), ARG, LIMIT (a tree with more nodes than
  * cip_limits.max_expansion), IO, NOMEM, CANCELLED. */
 CIP_API cip_status cip_diff(const cip_file *a, const cip_file *b, const cip_diff_options *opts,
                             uint64_t *ndifferences, cip_err *err);

@@ -112,7 +112,8 @@ CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *sel
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; its shape broadcasts to that of the
  * selection as in numpy (elements that may be missing are not repeated). RANGE for others, and
- * where the array's type does not hold a value exactly, unless the options accept that. Fields of
+ * where the array's type does not hold a value exactly, unless the options accept that (floats are
+ * rounded to narrower floats), TYPE for times in place of numbers or of another unit. Fields of
  * records go by their names: TYPE where these are not the same, in whatever order. Missing elements
  * become what the array has in their place (a mask that is a value); UNSUPPORTED where it has
  * nothing, or where an element that is there is just that value, unless the options accept the

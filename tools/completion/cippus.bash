@@ -25,6 +25,11 @@ _cippus_names() {
     cippus --version 2>/dev/null | sed -n "s/^$1: //p" | sed 's/([^)]*)//g; s/,/ /g'
 }
 
+# What --codec takes: chunks of Blosc go by the codecs in them, and msgpack stores metadata.
+_cippus_codecs() {
+    echo none $(_cippus_names codecs | sed 's/\bblosc\b//; s/\bmsgpack\b//') blosclz lz4hc blsc bls2
+}
+
 # The first word behind the command that is neither an option nor an option's value.
 _cippus_file() {
     local i
@@ -55,7 +60,7 @@ _cippus_values() {
     --to) echo text raw npy csv json ;;
     --from) echo raw csv ;;
     --format) _cippus_names formats ;;
-    --codec) _cippus_names codecs ;;
+    --codec) _cippus_codecs ;;
     --byteorder) echo little big ;;
     --level) echo power process ;;
     --md5) echo current legacy none ;;

@@ -71,9 +71,15 @@ void *cip_lib_get(cip_lib_mem *m, size_t items, size_t each)
 {
     void *p = NULL;
     size_t n;
-    m->why = cip_mul_overflow(items, each, &n) ? cip_fail(&m->err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                                                          "%zu items of %zu bytes", items, each)
-                                               : cip_mem_get(m->mem, n, &p, &m->err);
+    cip_err why = CIP_ERR_INIT;
+    cip_status st =
+        cip_mul_overflow(items, each, &n)
+            ? cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu items of %zu bytes", items, each)
+            : cip_mem_get(m->mem, n, &p, &why);
+    if (st != CIP_OK) { /* of several that a library asks for at once a later one may fit */
+        m->why = st;
+        m->err = why;
+    }
     return p;
 }
 

@@ -75,6 +75,25 @@ static void many_blocks_go_through(void **state)
     free(data);
 }
 
+/* The library asks for several pieces at once: where one does not fit a later one may. */
+static void too_little_memory_is_a_limit(void **state)
+{
+    (void)state;
+    const cip_codec *c = cip_codec_find("bzip2");
+    static const uint8_t data[100];
+    uint8_t out[1000];
+    for (uint64_t limit = 1 << 19; limit < 8 << 20; limit += 1 << 19) {
+        size_t n;
+        test_env t;
+        cip_codec_env *env = test_env_open(&t, 0, limit);
+        cip_status st =
+            c->encode(NULL, env, 9, (cip_bytes){ data, sizeof data }, out, sizeof out, &n, &t.err);
+        assert_true(st == CIP_OK || st == CIP_ERR_LIMIT);
+        assert_true(st == CIP_OK || strstr(t.err.text, "bytes more than the") != NULL);
+        test_env_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +101,7 @@ int main(void)
         cmocka_unit_test(what_follows_the_stream_is_not_read),
         cmocka_unit_test(damage_and_another_beginning_are_told_apart),
         cmocka_unit_test(many_blocks_go_through),
+        cmocka_unit_test(too_little_memory_is_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@
 #include "core/comparing/differ.h"
 #include "core/reading/lacks.h"
 
+#define SECOND_FILE "second file" /* part of errors that are not of the first */
+
 enum { MAX_TOLD = 1000 };
 
 cip_status cip_differ_tell(cip_differ *d, const cip_difference *what, cip_err *err, const char *fmt,
@@ -188,8 +190,10 @@ static cip_status compare_paths(cip_differ *d, cip_err *err)
     const cip_node *node_a, *node_b;
     CIP_TRY(find_side(d, d->a, path_a, &a, &node_a, err));
     cip_err why = CIP_ERR_INIT;
-    if (find_side(d, d->b, path_b, &b, &node_b, &why) != CIP_OK)
-        return cip_fail(err, (cip_status)why.code, CIP_NO_OFFSET, "the second file: %s", why.text);
+    if (find_side(d, d->b, path_b, &b, &node_b, &why) != CIP_OK) {
+        snprintf(why.part, sizeof why.part, SECOND_FILE);
+        return cip_err_give(err, &why, (cip_status)why.code);
+    }
     if (a.array != NULL && b.array != NULL)
         return cip_differ_arrays(d, path_a, a, b, err);
     if (a.array == NULL && b.array == NULL)

@@ -241,6 +241,7 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
                        (cip_io_path(f->io) != NULL || cip_target_may_open(in));
     const cip_dtype *target = grows ? a->dtype : native;
     CIP_TRY(cip_dtype_in_order_of(names, dtype, target, "", &target, err));
+    CIP_TRY(cip_times_stay(dtype, target, err));
     CIP_TRY(cip_cast_make(dtype, target, CIP_OVERFLOW_ERROR, &cast, err));
     if (!grows)
         return cast_and_update(f, a, &cast, rows, nelem, err);

@@ -183,6 +183,18 @@ static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_times_stay(const cip_dtype *from, const cip_dtype *to, cip_err *err)
+{
+    const bool time = from->kind == CIP_DATETIME64 || from->kind == CIP_TIMEDELTA64;
+    if (time && to->kind == CIP_I64)
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                        "there is no conversion from %.90s to %.90s where an array is changed",
+                        from->name, to->name);
+    for (size_t i = 0; i < from->nfield && i < to->nfield; i++) /* records nest at most 32 deep */
+        CIP_TRY(cip_times_stay(from->field[i].dtype, to->field[i].dtype, err));
+    return CIP_OK;
+}
+
 /* All of `from`, spread over `over` (NULL: as it is), as elements of `to`, of which `value` (or
  * NULL) stands for missing ones. */
 static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from, const cip_nd *over,
@@ -194,6 +206,7 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     if (!e->o.by_position)
         CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
                                       "; .by_position takes fields in order", &to, err));
+    CIP_TRY(cip_times_stay(from->dtype, to, err));
     args.dtype = to;
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
     memset(x, 0, sizeof *x);

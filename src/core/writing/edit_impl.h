@@ -164,6 +164,9 @@ cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st);
 /* That the array, which was found at `path`, is still the file's: NOT_FOUND, UNSUPPORTED. */
 cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err);
 
+/* TYPE where times would become bare numbers, whose unit nobody could tell: who reads them asks for
+ * that, who changes an array does not. */
+cip_status cip_times_stay(const cip_dtype *from, const cip_dtype *to, cip_err *err);
 /* Rows of an axis of an array of v's shape in nbytes of elements of itemsize bytes each; ARG for an
  * axis that there is not, RANGE when they are not whole. */
 cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint64_t nbytes,

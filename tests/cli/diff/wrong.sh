@@ -13,4 +13,6 @@ try a.asdf no.asdf
 echo text >text
 try text a.asdf
 cippus put --new a.asdf b a.asdf --path counts
-try a.asdf "$SAMPLES/night.asdf" --path b
+cp "$SAMPLES/night.asdf" b.asdf
+try a.asdf b.asdf --path b
+try a.asdf b.asdf --path counts --path none

@@ -24,6 +24,8 @@ echo "# values of options"
 offer cat night.asdf image --to ""
 offer convert a.npy b.x --format blo
 offer convert a.npy b.x --codec zs
+offer convert a.npy b.x --codec b
+offer convert a.npy b.x --codec m
 offer cat night.asdf --dtype float
 offer set night.asdf exposure/time 5 --level ""
 offer convert night.asdf b.ra --path st

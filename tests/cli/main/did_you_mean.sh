@@ -4,7 +4,7 @@ try() {
 }
 cp "$SAMPLES/night.asdf" x.asdf
 echo '# commands'
-for name in lss verfiy CAT conv xyz; do
+for name in lss verfiy CAT conv xyz get apend; do
     try "$name"
 done
 echo '# options'
@@ -37,3 +37,7 @@ try resize x.asdf imge 3,3
 try append x.asdf cuonts x.asdf --path counts
 try rm missing.asdf imge
 cmp x.asdf "$SAMPLES/night.asdf"
+echo '# a name that is there'
+cp -r "$SAMPLES/prices.bcolz" p.bcolz
+rm p.bcolz/close/data/__1.blp
+try cat p.bcolz close
