@@ -80,15 +80,21 @@ static int print_points(const target *t, const points *p, const opts *o)
               stderr);
         return EXIT_FAILED;
     }
-    if (cip_read_points(t->array, n, p->coord, d, values, &err) != CIP_OK) {
+    uint8_t *mask = calloc(n + 1, 1);
+    const cip_read_args args = {
+        .size = sizeof args, .dtype = d, .dst = values, .dst_nbytes = n * each, .mask = mask
+    };
+    if (mask == NULL || cip_read_points_into(t->array, n, p->coord, &args, &err) != CIP_OK) {
         free(values);
-        return complain(o->pos[0], &err);
+        free(mask);
+        return mask == NULL ? EXIT_FAILED : complain(o->pos[0], &err);
     }
     if (raw)
         write_stdout(NULL, values, n * each);
     for (size_t i = 0; fine && !raw && i < n; i++)
-        fine = print_value(d, values + i * each);
+        fine = mask[i] != 0 ? puts("--") >= 0 : print_value(d, values + i * each);
     free(values);
+    free(mask);
     return fine ? EXIT_FINE : EXIT_FAILED;
 }
 

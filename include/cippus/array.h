@@ -45,8 +45,10 @@ CIP_API cip_status cip_array_get_storage(const cip_array *array, cip_array_stora
 /** Reads a selection ("[200:300, 400:500]", NULL or "" for all) as elements of `dtype`
  * (cip_dtype_as_stored(): the array's own type) into dst, in C order, packed.
  * nbytes is the size of dst and must be what the selection needs, else RANGE naming it. A value
- * that dtype does not hold exactly is RANGE (cip_read_into has other policies). Any number of
- * threads may read one file. `array` or `dtype` NULL passes on the status in err (or ARG). */
+ * that dtype does not hold exactly is RANGE (cip_read_into has other policies). UNSUPPORTED where
+ * one of the elements is missing (masked): cip_read_into, whose mask says which are, reads what
+ * lies under them. Any number of threads may read one file. `array` or `dtype` NULL passes on the
+ * status in err (or ARG). */
 CIP_API cip_status cip_read(const cip_array *array, const char *selection, const cip_dtype *dtype,
                             void *dst, size_t nbytes, cip_err *err);
 
@@ -66,8 +68,8 @@ typedef struct cip_read_args {
     const char *field; /* of a record: its name, nested ones joined by "/"; its sub-array's axes
                           come last. Whole records are UNSUPPORTED where a field has missing items
                           of its own that they cannot show (NaN shows them) */
-    const cip_dtype *dtype; /* as in cip_read, where absent (NULL) cip_dtype_as_stored(); but what a
-                               failed cip_dtype_parse left in err is passed on */
+    const cip_dtype *dtype; /* as in cip_read, where absent (NULL) cip_dtype_as_stored(): look
+                               whether cip_dtype_parse failed before its result goes here */
     void *dst;
     size_t dst_nbytes; /* size of dst: what the selection needs, or with strides as far at least as
                           they reach behind dst; else RANGE. CIP_UNCHECKED: taken on trust */
@@ -99,9 +101,14 @@ CIP_API cip_status cip_read_shape(const cip_array *array, const cip_read_args *a
                                   int64_t *shape, uint64_t *nbytes, cip_err *err);
 
 /** npoint scattered elements, coords has npoint * ndim indices (negative ones count from the end),
- *  values npoint elements of `dtype`, as in cip_read. */
+ *  values npoint elements of `dtype`, as in cip_read; UNSUPPORTED where one is missing. */
 CIP_API cip_status cip_read_points(const cip_array *array, size_t npoint, const int64_t *coords,
                                    const cip_dtype *dtype, void *values, cip_err *err);
+/** The same with dtype, dst (dst_nbytes), mask (npoint bytes), overflow and noverflow of the args,
+ * as in cip_read_into: also what lies under a mask. Other args are ARG. */
+CIP_API cip_status cip_read_points_into(const cip_array *array, size_t npoint,
+                                        const int64_t *coords, const cip_read_args *args,
+                                        cip_err *err);
 
 /** The elements in place, without a copy: C order, the machine's byte order, aligned for the type;
  *  or NULL with UNSUPPORTED and what stands in the way. Lives until the file is closed. A file that

@@ -39,16 +39,37 @@ template <class T> class span
 {
   public:
     constexpr span() = default;
-    constexpr span(T *data, std::size_t size) : data_(data), size_(size) {}
-    template <std::size_t N> constexpr span(T (&array)[N]) : data_(array), size_(N) {}
+    constexpr span(T *data, std::size_t size) : data_(data), size_(size)
+    {
+    }
+    template <std::size_t N> constexpr span(T (&array)[N]) : data_(array), size_(N)
+    {
+    }
     template <class C, class E = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
               class = std::enable_if_t<std::is_convertible_v<E (*)[], T (*)[]>>>
-    constexpr span(C &&c) : data_(c.data()), size_(c.size()) {}
-    constexpr T *data() const { return data_; }
-    constexpr std::size_t size() const { return size_; }
-    constexpr T &operator[](std::size_t i) const { return data_[i]; }
-    constexpr T *begin() const { return data_; }
-    constexpr T *end() const { return data_ + size_; }
+    constexpr span(C &&c) : data_(c.data()), size_(c.size())
+    {
+    }
+    constexpr T *data() const
+    {
+        return data_;
+    }
+    constexpr std::size_t size() const
+    {
+        return size_;
+    }
+    constexpr T &operator[](std::size_t i) const
+    {
+        return data_[i];
+    }
+    constexpr T *begin() const
+    {
+        return data_;
+    }
+    constexpr T *end() const
+    {
+        return data_ + size_;
+    }
 
   private:
     T *data_ = nullptr;
@@ -62,16 +83,30 @@ template <> class [[nodiscard]] result<void>
 {
   public:
     result() = default;
-    result(const cip_err &error) : error_(error) {}
+    result(const cip_err &error) : error_(error)
+    {
+    }
     result(cip_status status, const char *text)
     {
         error_.code = status;
         std::snprintf(error_.text, sizeof error_.text, "%s", text);
     }
-    explicit operator bool() const { return error_.code == CIP_OK; }
-    cip_status status() const { return static_cast<cip_status>(error_.code); }
-    const char *text() const { return error_.text; }
-    const cip_err &error() const { return error_; }
+    explicit operator bool() const
+    {
+        return error_.code == CIP_OK;
+    }
+    cip_status status() const
+    {
+        return static_cast<cip_status>(error_.code);
+    }
+    const char *text() const
+    {
+        return error_.text;
+    }
+    const cip_err &error() const
+    {
+        return error_;
+    }
     /** Ends the program where it failed. */
     void value() const
     {
@@ -90,20 +125,46 @@ template <class T> class [[nodiscard]] result : public result<void>
 {
   public:
     using result<void>::result;
-    result(T value) : value_(std::move(value)) {}
+    result(T value) : value_(std::move(value))
+    {
+    }
     T &value() &
     {
         result<void>::value();
         return *value_;
     }
-    const T &value() const & { return const_cast<result &>(*this).value(); }
-    T value() && { return std::move(value()); }
-    T &operator*() & { return value(); }
-    const T &operator*() const & { return value(); }
-    T operator*() && { return std::move(value()); }
-    T *operator->() { return &value(); }
-    const T *operator->() const { return &value(); }
-    T value_or(T other) && { return *this ? std::move(*value_) : std::move(other); }
+    const T &value() const &
+    {
+        return const_cast<result &>(*this).value();
+    }
+    T value() &&
+    {
+        return std::move(value());
+    }
+    T &operator*() &
+    {
+        return value();
+    }
+    const T &operator*() const &
+    {
+        return value();
+    }
+    T operator*() &&
+    {
+        return std::move(value());
+    }
+    T *operator->()
+    {
+        return &value();
+    }
+    const T *operator->() const
+    {
+        return &value();
+    }
+    T value_or(T other) &&
+    {
+        return *this ? std::move(*value_) : std::move(other);
+    }
 
   private:
     std::optional<T> value_;
@@ -138,25 +199,47 @@ inline std::size_t product(span<const int64_t> shape)
 template <class C> struct iterator {
     const C *of;
     std::size_t i;
-    auto operator*() const { return (*of)[i]; }
-    iterator &operator++() { return ++i, *this; }
-    bool operator!=(const iterator &other) const { return i != other.i; }
+    auto operator*() const
+    {
+        return (*of)[i];
+    }
+    iterator &operator++()
+    {
+        return ++i, *this;
+    }
+    bool operator!=(const iterator &other) const
+    {
+        return i != other.i;
+    }
 };
 
 /* A handle of C's, ended by `end`; moved, never copied. */
 template <class H, void (*end)(H *)> class owner
 {
   public:
-    explicit owner(H *handle = nullptr) : handle_(handle) {}
-    owner(owner &&other) noexcept : handle_(other.release()) {}
+    explicit owner(H *handle = nullptr) : handle_(handle)
+    {
+    }
+    owner(owner &&other) noexcept : handle_(other.release())
+    {
+    }
     owner &operator=(owner &&other) noexcept
     {
         std::swap(handle_, other.handle_);
         return *this;
     }
-    ~owner() { end(handle_); }
-    H *get() const { return handle_; }
-    H *release() { return std::exchange(handle_, nullptr); }
+    ~owner()
+    {
+        end(handle_);
+    }
+    H *get() const
+    {
+        return handle_;
+    }
+    H *release()
+    {
+        return std::exchange(handle_, nullptr);
+    }
     /** For C's functions that make one. */
     H **out()
     {
@@ -192,7 +275,10 @@ template <class T> const cip_dtype *dtype_of()
 
 /** What to take along one axis. */
 constexpr cip_slice all = CIP_ALL, ellipsis = CIP_ELLIPSIS, newaxis = CIP_NEWAXIS;
-constexpr cip_slice index(int64_t i) { return CIP_INDEX(i); }
+constexpr cip_slice index(int64_t i)
+{
+    return CIP_INDEX(i);
+}
 constexpr cip_slice range(int64_t start, int64_t stop = CIP_OPEN, int64_t step = 1)
 {
     return CIP_STEPS(start, stop, step);
@@ -203,7 +289,9 @@ class selection
 {
   public:
     selection() = default;
-    selection(const char *text) : text_(text) {}
+    selection(const char *text) : text_(text)
+    {
+    }
     selection(std::initializer_list<cip_slice> items)
     {
         for (const cip_slice &item : items)
@@ -228,12 +316,30 @@ class selection
 template <class T> class values
 {
   public:
-    T *data() const { return data_.get(); }
-    std::size_t size() const { return size_; }
-    span<const int64_t> shape() const { return { shape_, static_cast<std::size_t>(ndim_) }; }
-    T &operator[](std::size_t i) const { return data_[i]; }
-    T *begin() const { return data(); }
-    T *end() const { return data() + size_; }
+    T *data() const
+    {
+        return data_.get();
+    }
+    std::size_t size() const
+    {
+        return size_;
+    }
+    span<const int64_t> shape() const
+    {
+        return { shape_, static_cast<std::size_t>(ndim_) };
+    }
+    T &operator[](std::size_t i) const
+    {
+        return data_[i];
+    }
+    T *begin() const
+    {
+        return data();
+    }
+    T *end() const
+    {
+        return data() + size_;
+    }
     /** The element at an index for each axis, v(3, 4); they are not checked. */
     template <class... I> T &operator()(I... i) const
     {
@@ -254,14 +360,37 @@ template <class T> class values
 class node
 {
   public:
-    explicit node(const cip_node *n = nullptr) : node_(n) {}
-    const cip_node *get() const { return node_; }
-    cip_node_type kind() const { return cip_node_kind(node_); }
-    std::size_t size() const { return cip_node_len(node_); }
-    node operator[](std::size_t i) const { return node(cip_node_at(node_, i)); }
-    node key(std::size_t i) const { return node(cip_node_key(node_, i)); }
-    detail::iterator<node> begin() const { return { this, 0 }; }
-    detail::iterator<node> end() const { return { this, size() }; }
+    explicit node(const cip_node *n = nullptr) : node_(n)
+    {
+    }
+    const cip_node *get() const
+    {
+        return node_;
+    }
+    cip_node_type kind() const
+    {
+        return cip_node_kind(node_);
+    }
+    std::size_t size() const
+    {
+        return cip_node_len(node_);
+    }
+    node operator[](std::size_t i) const
+    {
+        return node(cip_node_at(node_, i));
+    }
+    node key(std::size_t i) const
+    {
+        return node(cip_node_key(node_, i));
+    }
+    detail::iterator<node> begin() const
+    {
+        return { this, 0 };
+    }
+    detail::iterator<node> end() const
+    {
+        return { this, size() };
+    }
     /** A scalar's text; empty of others. */
     std::string_view text() const
     {
@@ -310,16 +439,28 @@ class node
 class array
 {
   public:
-    explicit array(const cip_array *a = nullptr) : array_(a) {}
-    const cip_array *get() const { return array_; }
-    const char *path() const { return cip_array_path(array_); }
-    const cip_dtype *dtype() const { return cip_array_dtype(array_); }
+    explicit array(const cip_array *a = nullptr) : array_(a)
+    {
+    }
+    const cip_array *get() const
+    {
+        return array_;
+    }
+    const char *path() const
+    {
+        return cip_array_path(array_);
+    }
+    const cip_dtype *dtype() const
+    {
+        return cip_array_dtype(array_);
+    }
     span<const int64_t> shape() const
     {
         return { cip_array_shape(array_), static_cast<std::size_t>(cip_array_ndim(array_)) };
     }
     /** A selection as elements of T; `args` may ask for more (a field, an overflow). */
-    template <class T> result<values<T>> read(const selection &s = {}, cip_read_args args = {}) const
+    template <class T>
+    result<values<T>> read(const selection &s = {}, cip_read_args args = {}) const
     {
         return detail::ask<values<T>>([&](values<T> *v, cip_err *err) {
             uint64_t nbytes = 0;
@@ -351,7 +492,8 @@ class array
         return detail::ask<span<const T>>([&](span<const T> *v, cip_err *err) {
             const void *data = cip_view(array_, err);
             if (data != nullptr && cip_dtype_kind(dtype()) != kind_of<T>())
-                *err = result<void>(CIP_ERR_TYPE, "a view of another type than the array's").error();
+                *err =
+                    result<void>(CIP_ERR_TYPE, "a view of another type than the array's").error();
             *v = { static_cast<const T *>(data), detail::product(shape()) };
         });
     }
@@ -373,9 +515,8 @@ class file : public detail::owner<cip_file, cip_file_close>
     using owner::owner;
     static result<file> open(const char *path, cip_open_options how = {})
     {
-        return detail::ask<file>([&](file *v, cip_err *err) {
-            cip_open(path, detail::sized(how), v->out(), err);
-        });
+        return detail::ask<file>(
+            [&](file *v, cip_err *err) { cip_open(path, detail::sized(how), v->out(), err); });
     }
     /** Of bytes that must outlive it. */
     static result<file> open(const void *bytes, std::size_t nbytes, cip_open_options how = {})
@@ -384,12 +525,30 @@ class file : public detail::owner<cip_file, cip_file_close>
             cip_open_memory(bytes, nbytes, detail::sized(how), v->out(), err);
         });
     }
-    const char *format() const { return cip_file_format(get()); }
-    std::size_t size() const { return cip_file_narray(get()); }
-    array operator[](std::size_t i) const { return array(cip_file_array(get(), i)); }
-    detail::iterator<file> begin() const { return { this, 0 }; }
-    detail::iterator<file> end() const { return { this, size() }; }
-    node tree() const { return node(cip_file_tree(get())); }
+    const char *format() const
+    {
+        return cip_file_format(get());
+    }
+    std::size_t size() const
+    {
+        return cip_file_narray(get());
+    }
+    array operator[](std::size_t i) const
+    {
+        return array(cip_file_array(get(), i));
+    }
+    detail::iterator<file> begin() const
+    {
+        return { this, 0 };
+    }
+    detail::iterator<file> end() const
+    {
+        return { this, size() };
+    }
+    node tree() const
+    {
+        return node(cip_file_tree(get()));
+    }
     result<array> find(const char *path) const
     {
         return detail::ask<array>(
@@ -409,9 +568,16 @@ using memory = detail::owner<cip_memory, cip_memory_free>;
 
 /** The shape of a new array: {2, 3}, or what shape() of another gave. */
 struct extents : span<const int64_t> {
-    extents(std::initializer_list<int64_t> s) : span(s.begin(), s.size()) {}
-    extents(span<const int64_t> s) : span(s) {}
-    int ndim() const { return static_cast<int>(size()); }
+    extents(std::initializer_list<int64_t> s) : span(s.begin(), s.size())
+    {
+    }
+    extents(span<const int64_t> s) : span(s)
+    {
+    }
+    int ndim() const
+    {
+        return static_cast<int>(size());
+    }
 };
 
 namespace detail
@@ -475,7 +641,10 @@ template <class Self, class H, void (*end)(H *)> class changes : public owner<H,
     }
 
   protected:
-    Self &self() { return static_cast<Self &>(*this); }
+    Self &self()
+    {
+        return static_cast<Self &>(*this);
+    }
     /* Of what C does not see: nothing is left to be committed. */
     Self &fail(cip_status status, const char *text)
     {
@@ -496,9 +665,8 @@ class writer : public detail::changes<writer, cip_writer, cip_writer_abort>
     using changes::changes;
     static result<writer> create(const char *path, cip_write_options how = {})
     {
-        return detail::ask<writer>([&](writer *v, cip_err *err) {
-            cip_create(path, detail::sized(how), v->out(), err);
-        });
+        return detail::ask<writer>(
+            [&](writer *v, cip_err *err) { cip_create(path, detail::sized(how), v->out(), err); });
     }
     result<void> commit()
     {
@@ -514,19 +682,20 @@ class edit : public detail::changes<edit, cip_edit, cip_edit_abort>
     using changes::changes;
     static result<edit> open(const char *path, cip_edit_options how = {})
     {
-        return detail::ask<edit>([&](edit *v, cip_err *err) {
-            cip_edit_open(path, detail::sized(how), v->out(), err);
-        });
+        return detail::ask<edit>(
+            [&](edit *v, cip_err *err) { cip_edit_open(path, detail::sized(how), v->out(), err); });
     }
-    /** Elements of the array's own type, as many as are selected. */
+    /** As many elements as are selected, which are cast to the array's type: RANGE where it does
+     * not hold a value exactly. */
     template <class T> edit &write(const char *path, const char *selection, span<const T> data)
     {
-        cip_edit_write(get(), path, selection, data.data(), data.size() * sizeof(T), &err_);
+        cip_edit_write_as(get(), path, selection, dtype_of<T>(), data.data(),
+                          data.size() * sizeof(T), &err_);
         return *this;
     }
     template <class T> edit &append(const char *path, span<const T> rows)
     {
-        cip_edit_append(get(), path, rows.data(), rows.size() * sizeof(T), &err_);
+        cip_edit_append_as(get(), path, dtype_of<T>(), rows.data(), rows.size() * sizeof(T), &err_);
         return *this;
     }
     edit &remove(const char *path)

@@ -106,8 +106,16 @@ CIP_API cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes,
 CIP_API cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
 
 /** Replaces the selected elements ("[0:10]", NULL or "" for all) of the array at `path` (NULL or
- * "", here and below: the only one) by nbytes at `data`: packed, in C order, of the array's dtype
- * in the machine's byte order, or that of the options. */
+ * "", here and below: the only one) by nbytes at `data`: elements of `dtype`
+ * (cip_dtype_as_stored(): the array's own), packed, in C order. They are cast: RANGE where the
+ * array's type does not hold a value exactly, unless the options accept that; fields of records go
+ * by their names. `dtype` NULL passes on the status in err (or ARG). */
+CIP_API cip_status cip_edit_write_as(cip_edit *e, const char *path, const char *selection,
+                                     const cip_dtype *dtype, const void *data, size_t nbytes,
+                                     cip_err *err);
+/** The same of plain bytes, which are taken for elements of the array's own dtype whatever the
+ * caller's were: in the machine's byte order, or that of the options. For bytes that
+ * cip_array_native_dtype describes; elements of a type of C go through cip_edit_write_as. */
 CIP_API cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
                                   const void *data, size_t nbytes, cip_err *err);
 /** The same from an array of another open file, which is cast; its shape broadcasts to that of the
@@ -156,7 +164,10 @@ CIP_API cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_a
 CIP_API cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
                                     const int64_t *shape, const cip_array_options *opts,
                                     cip_slab **slab, cip_err *err);
-/** Adds rows along the first axis: whole rows, as cip_edit_write takes them. */
+/** Adds rows along the first axis: whole rows, as cip_edit_write_as takes elements. */
+CIP_API cip_status cip_edit_append_as(cip_edit *e, const char *path, const cip_dtype *dtype,
+                                      const void *data, size_t nbytes, cip_err *err);
+/** The same of plain bytes, as cip_edit_write takes them. */
 CIP_API cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
                                    cip_err *err);
 CIP_API cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from,

@@ -58,8 +58,8 @@ typedef struct cip_open_options {
     /** Whether data are compared with the checksums that the file stores before they are given out.
      */
     cip_check check;
-    /** Other folders, nroot of them, that parts of the file lie in (the shards of a BLZ array); ARG
-     * for files that cannot have such. Copied. */
+    /** Other folders, nroot of them (0: up to a NULL), that parts of the file lie in (the shards of
+     * a BLZ array); ARG for files that cannot have such. Copied. */
     const char *const *roots;
     size_t nroot;
     uint64_t offset; /* the file begins at this byte, as one that was appended to another does, and

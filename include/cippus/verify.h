@@ -13,16 +13,18 @@ typedef struct cip_verify_options {
     size_t size;                  /* sizeof(cip_verify_options) */
     bool deep;                    /* decode every chunk and read every array too */
     const cip_open_options *open; /* how to open it; NULL: the defaults */
-    cip_finding_fn *on_finding;   /* told each finding; NULL: nobody is */
+    cip_finding_fn *on_finding;   /* told each finding; NULL: the status tells the first */
     cip_progress_fn *progress;    /* told bytes looked at; NULL: not wanted */
     void *user;                   /* of both */
 } cip_verify_options;
 
 #define CIP_VERIFY_OPTIONS(...) CIP_OPTIONS(cip_verify_options, __VA_ARGS__)
 
-/** Structure, index and every stored checksum, reading all. OK also when there are findings:
- * on_finding sees them. Fails only when the check itself could not be done (IO, LIMIT, CANCELLED,
- * ...); a file that cannot be opened is a FATAL finding. `opts` may be NULL. */
+/** Structure, index and every stored checksum, reading all. With on_finding it is OK also when
+ * there are findings, and a file that cannot be opened is a FATAL one: it fails only when the check
+ * itself could not be done (IO, LIMIT, CANCELLED, ...). Without on_finding the status, and err, are
+ * those of the first finding that is BAD or FATAL (CORRUPT, CHECKSUM, TRUNCATED, FORMAT, ...).
+ * `opts` may be NULL. */
 CIP_API cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err);
 /** The same for an open file (or one from cip_open_io); `open` is ARG. */
 CIP_API cip_status cip_verify_file(cip_file *file, const cip_verify_options *opts, cip_err *err);

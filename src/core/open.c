@@ -35,6 +35,8 @@ static cip_status take_roots(cip_file *f, const char *const *root, size_t n, cip
 {
     if (n != 0 && root == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %zu roots, found NULL", n);
+    for (bool ended = n == 0 && root != NULL; ended && root[n] != NULL;)
+        n++; /* a list that NULL ends */
     CIP_TRY(CIP_NEW(&f->env.mem, &f->root, n, err));
     for (; f->nroot < n; f->nroot++) {
         char *copy;
@@ -421,7 +423,7 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
         .check = (like->flags & CIP_OPEN_CHECK) != 0 ? CIP_CHECK_ON : CIP_CHECK_OFF,
         .codecs = list,
         .ncodec = like->env.ncodec,
-        .roots = like->root,
+        .roots = like->nroot != 0 ? like->root : NULL,
         .nroot = like->nroot,
     };
     cip_status st = handle_new(&o, out, err);

@@ -36,7 +36,10 @@ static void options_are_checked(void **state)
                      CIP_ERR_ARG);
     assert_int_equal(cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.nroot = 1), &f, NULL), CIP_ERR_ARG);
     assert_null(f);
-    const char *const roots[] = { "/disk1", "/disk2" };
+    const char *const roots[] = { "/disk1", "/disk2" }, *const ended[] = { "/disk1", NULL };
+    assert_int_equal(
+        cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.format = "npy", .roots = ended), &f, NULL),
+        CIP_ERR_ARG); /* not ignored */
     assert_int_equal(cip_open_memory(mem, n,
                                      CIP_OPEN_OPTIONS(.format = "npy", .roots = roots, .nroot = 2),
                                      &f, NULL),

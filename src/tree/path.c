@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "tree/utf8.h"
 #include "tree/node.h"
 
 cip_status cip_path_escape(cip_buf *b, cip_bytes step, cip_err *err)
@@ -129,6 +130,9 @@ cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, siz
     size_t count = 0, i = 0;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    if (!cip_utf8_is(path, strlen(path)))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a path in UTF-8, found '%.120s', which is not", path);
     if (*path != '\0') {
         path += *path == '/';
         CIP_TRY(cip_arena_copy(a, path, strlen(path), &copy, err));

@@ -118,7 +118,10 @@ static void what_is_written_is_read()
     cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
     cip_array_options lz4{};
     lz4.codec = "lz4";
-    w.set("meta/name", "WFI").set("meta/n", 3).set("meta/big", UINT64_C(1) << 60).set("meta/x", 0.5);
+    w.set("meta/name", "WFI")
+        .set("meta/n", 3)
+        .set("meta/big", UINT64_C(1) << 60)
+        .set("meta/x", 0.5);
     w.set("meta/ok", true).set("meta/none", nullptr).set_yaml("meta/list", "[1, 2]");
     w.put<float>("image", { 2, 3 }, pixels, lz4);
     const int16_t cube[4] = { 0, 0, 1, 1 };
@@ -129,14 +132,22 @@ static void what_is_written_is_read()
     const void *bytes = cip_memory_bytes(m.get(), &n);
     cip::file f = *cip::file::open(bytes, n);
     EXPECT((*f.read<float>("image"))(1, 1) == 1.5F && (*f.read<int>("cube"))(1, 0) == 1);
-    EXPECT(*f.tree().get<uint64_t>("meta/big") == UINT64_C(1) << 60 && *f.tree().get<bool>("meta/ok"));
+    EXPECT(*f.tree().get<uint64_t>("meta/big") == UINT64_C(1) << 60 &&
+           *f.tree().get<bool>("meta/ok"));
     EXPECT(f.tree().get<int8_t>("meta/big").status() == CIP_ERR_RANGE);
 
     cip::edit e;
     cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
     e.set("meta/n", 4U).set("meta/name", std::string("NIR")).remove("meta/x");
     e.write<float>("image", "[0]", cip::span<const float>(&pixels[3], 3));
+    const int32_t whole[1] = { 7 };
+    e.write<int32_t>("image", "[1, 0]", whole); /* cast, not its bytes */
     EXPECT(bool(e.commit()));
+    bytes = cip_memory_bytes(m.get(), &n);
+    EXPECT((*(*cip::file::open(bytes, n)).read<float>("image"))(1, 0) == 7.0F);
+    const double half[1] = { 0.5 };
+    cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
+    EXPECT(e.write<double>("cube", "[0, 0]", half).commit().status() == CIP_ERR_RANGE);
     bytes = cip_memory_bytes(m.get(), &n);
     f = *cip::file::open(bytes, n);
     EXPECT(*f.tree().get<int>("meta/n") == 4 && (*f.read<float>("image"))(0, 1) == 1.5F);

@@ -204,8 +204,9 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
         if (read_begin(a, &c)) {
             Py_BEGIN_ALLOW_THREADS native = cip_array_native_dtype(a->array, &err);
             if (native != NULL && (uint64_t)out.len == n * cip_dtype_itemsize(native))
-                status =
-                    cip_read_points(a->array, n, coords.buf, cip_dtype_as_stored(), out.buf, &err);
+                status = cip_read_points_into(
+                    a->array, n, coords.buf,
+                    CIP_READ_ARGS(.dst = out.buf, .dst_nbytes = (size_t)out.len), &err);
             Py_END_ALLOW_THREADS if (status != CIP_OK) cippy_file_fail(a->file, status, &err);
             read_end(c);
         }

@@ -125,13 +125,50 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
 {
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err)); /* first, so that calls chain */
-    CIP_TRY(cip_read_args_got(args, err));
     err = cip_err_enter(err);
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     cip_status st =
         p.take_mask ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                                "a mask is read by cip_read_args.mask; take_mask is for cip_export")
                     : run(&p, &p.args, err);
+    cip_read_plan_clear(&p);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+static cip_status fail_missing(uint64_t at, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "element %" PRIu64 " of those wanted is missing (masked); "
+                    "cip_read_args.mask takes which are",
+                    at);
+}
+
+/* What lies under a mask is no data, and here is no place for the mask. */
+static cip_status none_missing(const cip_array *a, const cip_read_args *args, cip_err *err)
+{
+    cip_read_plan p;
+    cip_parts it;
+    cip_part part;
+    uint64_t done = 0, most;
+    uint8_t *mask = NULL;
+    cip_status st;
+    if (a->mask.kind == CIP_MASK_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
+    most =
+        cip_min_u64(cip_max_u64(p.nelem, 1), cip_piece_elems(cip_max_u64(p.stored->itemsize, 1)));
+    CIP_GO(cip_mem_get(p.arena.mem, (size_t)most, (void **)&mask, err));
+    cip_parts_start(&it, &p, most);
+    while (cip_parts_next(&it, &part)) {
+        CIP_GO(cip_read_plan_mask(&p, &part, mask, err));
+        const uint8_t *set = memchr(mask, 1, (size_t)part.nelem);
+        if (set != NULL)
+            CIP_GO(fail_missing(done + (uint64_t)(set - mask), err));
+        done += part.nelem;
+    }
+    st = CIP_OK;
+done:
+    cip_mem_put(p.arena.mem, mask);
     cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
 }
@@ -147,6 +184,7 @@ cip_status cip_read(const cip_array *a, const char *selection, const cip_dtype *
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
     err = cip_err_enter(err);
+    CIP_TRY(none_missing(a, &args, err));
     return cip_read_into(a, &args, err);
 }
 
@@ -155,7 +193,6 @@ cip_status cip_read_shape(const cip_array *a, const cip_read_args *args, int *nd
 {
     cip_read_plan p;
     CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_read_args_got(args, err));
     err = cip_err_enter(err);
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     if (ndim != NULL)
@@ -196,27 +233,80 @@ static cip_status read_points(const cip_read_plan *p, size_t n, const int64_t *c
     for (size_t i = 0; i < n; i++)
         CIP_GO(point_offset(&p->from, coords + i * (size_t)p->from.ndim, i, &off[i], err));
     CIP_GO(cip_space_gather_points(&p->how, p->array->space, off, n, &p->cast, dst, &stats, err));
+    if (p->args.noverflow != NULL)
+        *p->args.noverflow = stats.noverflow;
     st = cip_cast_check(&p->cast, &stats, NULL, err);
 done:
     cip_mem_put(p->arena.mem, off);
     return st;
 }
 
+/* One by one. `mask` NULL: none may be missing. */
+static cip_status mask_of_points(const cip_read_plan *p, size_t n, const int64_t *coords,
+                                 uint8_t *mask, cip_err *err)
+{
+    uint8_t one = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t *coord = coords + i * (size_t)p->from.ndim;
+        cip_part part = { .from = p->from, .nelem = 1 };
+        CIP_TRY(point_offset(&p->from, coord, i, &part.from.off, err));
+        for (int32_t d = 0; d < p->from.ndim; d++) {
+            part.start[d] = coord[d] < 0 ? coord[d] + p->from.shape[d] : coord[d];
+            part.from.shape[d] = 1;
+        }
+        CIP_TRY(cip_read_plan_mask(p, &part, &one, err));
+        if (mask != NULL)
+            mask[i] = one;
+        else if (one != 0)
+            return fail_missing(i, err);
+    }
+    return CIP_OK;
+}
+
+static cip_status points_into(const cip_array *a, size_t n, const int64_t *coords,
+                              const cip_read_args *args, bool missing_too, cip_err *err)
+{
+    cip_read_plan p;
+    uint64_t need;
+    cip_status st = CIP_OK;
+    CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
+    const cip_read_args *o = &p.args;
+    if (o->selection != NULL || o->slices != NULL || o->field != NULL || o->strides != NULL ||
+        o->take_mask || o->reversed || o->progress != NULL)
+        CIP_GO(cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected dtype, dst, mask and overflow alone for points"));
+    if (n != 0 && (o->dst == NULL || (coords == NULL && cip_array_ndim(a) != 0)))
+        CIP_GO(cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected indices and memory for the values, found NULL"));
+    if (o->dst_nbytes != CIP_UNCHECKED &&
+        (cip_mul_overflow(n, p.to->itemsize, &need) || need != o->dst_nbytes))
+        CIP_GO(cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected memory for %zu elements of %" PRIu64 " bytes, found %zu bytes", n,
+                        (uint64_t)p.to->itemsize, o->dst_nbytes));
+    if (o->mask != NULL || (!missing_too && a->mask.kind != CIP_MASK_NONE))
+        CIP_GO(mask_of_points(&p, n, coords, o->mask, err));
+    st = read_points(&p, n, coords, o->dst, err);
+done:
+    cip_read_plan_clear(&p);
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
+cip_status cip_read_points_into(const cip_array *a, size_t npoint, const int64_t *coords,
+                                const cip_read_args *args, cip_err *err)
+{
+    CIP_TRY(cip_array_state(a, err));
+    return points_into(a, npoint, coords, args, true, cip_err_enter(err));
+}
+
 cip_status cip_read_points(const cip_array *a, size_t npoint, const int64_t *coords,
                            const cip_dtype *dtype, void *values, cip_err *err)
 {
-    cip_read_args args = { .size = sizeof args, .dtype = dtype };
-    cip_read_plan p;
+    const cip_read_args args = {
+        .size = sizeof args, .dtype = dtype, .dst = values, .dst_nbytes = CIP_UNCHECKED
+    };
     CIP_TRY(cip_array_state(a, err));
     CIP_TRY(cip_dtype_there(dtype, err));
-    err = cip_err_enter(err);
-    if (npoint != 0 && (values == NULL || (coords == NULL && cip_array_ndim(a) != 0)))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected indices and memory for the values, found NULL");
-    CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_NATIVE, &p, err));
-    cip_status st = read_points(&p, npoint, coords, values, err);
-    cip_read_plan_clear(&p);
-    return cip_fail_in(err, st, "%s", a->path);
+    return points_into(a, npoint, coords, &args, false, cip_err_enter(err));
 }
 
 /* --- views ---------------------------------------------------------------------------------- */

@@ -23,13 +23,6 @@ cip_status cip_read_args_check(const cip_read_args *in, cip_read_args *out, cip_
     return CIP_OK;
 }
 
-cip_status cip_read_args_got(const cip_read_args *args, const cip_err *err)
-{
-    bool absent = args != NULL && (args->dtype == NULL || args->as == NULL);
-    const cip_status held = cip_err_held(err);
-    return absent && held != CIP_OK && strcmp(err->part, CIP_PART_DTYPE) == 0 ? held : CIP_OK;
-}
-
 cip_status cip_dtype_there(const cip_dtype *dtype, cip_err *err)
 {
     return dtype != NULL

@@ -95,9 +95,6 @@ cip_status cip_read_plan_progress(const cip_read_plan *p, uint64_t *done, uint64
  * more bytes than the file can honestly stand for: 2^17 for each of its bytes, and always 4 GiB. */
 cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err);
 
-/* For public calls: a dtype that the caller failed to get must not become "as stored". The status
- * in err where args (may be NULL) have no dtype and cip_dtype_parse failed before. */
-cip_status cip_read_args_got(const cip_read_args *args, const cip_err *err);
 /* OK, or for a dtype NULL the status in err (or ARG). */
 cip_status cip_dtype_there(const cip_dtype *dtype, cip_err *err);
 /* UNSUPPORTED where a field has missing items that whole records, or a nested record `itemsize`

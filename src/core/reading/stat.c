@@ -249,7 +249,6 @@ cip_status cip_stat(const cip_array *a, const cip_read_args *args, cip_stats *ou
     summer m = { 0 };
     cip_stats found;
     CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_read_args_got(args, err));
     err = cip_err_enter(err);
     CIP_TRY(cip_sized_room("cip_stats", out, err));
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_STORED, &m.plan, err));

@@ -98,10 +98,24 @@ static cip_status verify_arrays(cip_file *f, bool deep, cip_report *rep, cip_err
     return st;
 }
 
+/* The first finding that is damage, where nobody else is told. */
+static int keep_first(void *user, const cip_finding *found)
+{
+    cip_err *first = user;
+    if (found->severity < CIP_BAD || first->code != CIP_OK)
+        return 0;
+    const cip_status st = found->code != CIP_OK ? found->code : CIP_ERR_CORRUPT;
+    cip_fail(first, st, found->offset, "%s", found->text);
+    cip_fail_in(first, st, "%s", found->part);
+    return 0;
+}
+
 static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_err *err)
 {
     cip_report rep;
-    cip_report_init(&rep, &f->env.mem, false, o->on_finding, o->user);
+    cip_err first = CIP_ERR_INIT;
+    cip_finding_fn *fn = o->on_finding != NULL ? o->on_finding : keep_first;
+    cip_report_init(&rep, &f->env.mem, false, fn, o->on_finding != NULL ? o->user : &first);
     rep.progress = o->progress;
     rep.progress_user = o->user;
     if (!o->deep)
@@ -119,7 +133,7 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_err 
     if (st == CIP_OK)
         st = cip_report_status(&rep, err);
     cip_report_clear(&rep);
-    return st;
+    return st == CIP_OK ? cip_err_give(err, &first, (cip_status)first.code) : st;
 }
 
 cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err *err)
@@ -138,12 +152,12 @@ cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err 
 static cip_status cannot_open(cip_status st, const cip_err *why, const cip_verify_options *o,
                               cip_err *err)
 {
-    if (!cip_is_about_content(st)) {
+    if (!cip_is_about_content(st) || o->on_finding == NULL) {
         cip_err_pass(err, why);
         return st;
     }
     cip_finding fatal = { CIP_FATAL, st, why->offset, 0, why->part, why->text, false };
-    if (o->on_finding != NULL && o->on_finding(o->user, &fatal) != 0)
+    if (o->on_finding(o->user, &fatal) != 0)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
     return CIP_OK;
 }

@@ -175,9 +175,7 @@ cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *fr
                               const cip_read_args *args, const cip_array_options *opts,
                               cip_err *err)
 {
-    const void *given = cip_read_args_got(args, err) == CIP_OK ? from : NULL;
-    CIP_EDIT_CHANGE_BY(e, given, err,
-                       name_it(put_array(e, path, from, args, opts, why), path, why));
+    CIP_EDIT_CHANGE_BY(e, from, err, name_it(put_array(e, path, from, args, opts, why), path, why));
 }
 
 static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,

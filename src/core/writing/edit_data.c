@@ -259,26 +259,63 @@ static cip_status type_given(cip_edit *e, const cip_dtype **native, cip_err *err
     return e->big < 0 ? CIP_OK : cip_dtype_with_order(&e->arena, *native, e->big != 0, native, err);
 }
 
+/* nelem elements of `dtype` as those of `to`: all of them before the first is taken. *made: for
+ * cip_mem_put; NULL where they are of that type already, as NULL for `dtype` says. */
+static cip_status cast_given(cip_edit *e, const cip_dtype *dtype, const cip_dtype *to,
+                             uint64_t nelem, const uint8_t **data, void **made, cip_err *err)
+{
+    cip_mem *mem = &e->file->env.mem;
+    cip_cast_stats stats = { 0, 0 };
+    cip_cast cast;
+    size_t n;
+    *made = NULL;
+    if (dtype == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_dtype_in_order_of(&e->arena, dtype, to, "", &to, err));
+    CIP_TRY(cip_cast_make(dtype, to, e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR,
+                          &cast, err));
+    if (cip_cast_is_copy(&cast) || nelem == 0)
+        return CIP_OK;
+    if (!cip_to_size(nelem, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected fewer elements");
+    CIP_TRY(cip_mem_zeroed(mem, n, (size_t)to->itemsize, made, err));
+    cip_cast_run(&cast, n, *data, (int64_t)dtype->itemsize, *made, (int64_t)to->itemsize, 0,
+                 &stats);
+    *data = *made;
+    return cip_cast_check(&cast, &stats, ".accept_loss", err);
+}
+
+/* NULL: the array's own type. */
+static const cip_dtype *own_as_null(const cip_dtype *dtype)
+{
+    return dtype == cip_dtype_as_stored() ? NULL : dtype;
+}
+
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
-                               const void *data, size_t nbytes, cip_err *err)
+                               const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
     cip_read_plan p;
+    void *made = NULL;
+    uint64_t need = 0;
     CIP_TRY(may_write(e, err));
     CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
-    from_memory m = { .at = data };
+    from_memory m = { .at = data.ptr };
     const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     cip_status st;
     if (p.nelem != 0)
-        CIP_GO(cip_arg_given(data, "elements", err));
-    if (p.nbytes != nbytes) {
+        CIP_GO(cip_arg_given(data.ptr, "elements", err));
+    if (cip_mul_overflow(p.nelem, (dtype != NULL ? dtype : p.to)->itemsize, &need) ||
+        need != data.len) {
         st = cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                      "expected %" PRIu64 " bytes for the selection, found %zu", p.nbytes, nbytes);
+                      "expected %" PRIu64 " bytes for the selection, found %zu", need, data.len);
         goto done;
     }
     CIP_GO(type_given(e, &p.to, err));
+    CIP_GO(cast_given(e, dtype, p.to, p.nelem, &m.at, &made, err));
     CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
     st = p.nelem == 0 ? CIP_OK : cip_edit_elements(e, p.array, &p.from, &feed, err);
 done:
+    cip_mem_put(&e->file->env.mem, made);
     cip_fail_in(err, st, "%s", p.array->path);
     cip_read_plan_clear(&p);
     return st;
@@ -287,7 +324,22 @@ done:
 cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, const void *data,
                           size_t nbytes, cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, data, nbytes, why));
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, NULL, b, why));
+}
+
+static cip_status write_as(cip_edit *e, const char *path, const char *selection,
+                           const cip_dtype *dtype, cip_bytes data, cip_err *err)
+{
+    CIP_TRY(cip_dtype_there(dtype, err));
+    return write_memory(e, path, selection, own_as_null(dtype), data, err);
+}
+
+cip_status cip_edit_write_as(cip_edit *e, const char *path, const char *selection,
+                             const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
+{
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE_BY(e, dtype, err, write_as(e, path, selection, dtype, b, why));
 }
 
 /* In chunks as they are stored, if that can be. */
@@ -400,12 +452,13 @@ static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, u
                : cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
 }
 
-static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at, cip_bytes data,
-                                 cip_err *err)
+static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at,
+                                 const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
     const cip_array *a;
     cip_nd now;
-    uint64_t nrow;
+    uint64_t nrow, each;
+    void *made = NULL;
     from_memory m = { .at = data.ptr };
     const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     if (data.len != 0)
@@ -414,21 +467,39 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return (cip_status)err->code;
-    cip_status st = cip_rows_count(&now, at->axis, native->itemsize, data.len, &nrow, err);
+    each = (dtype != NULL ? dtype : native)->itemsize;
+    cip_status st = cip_rows_count(&now, at->axis, each, data.len, &nrow, err);
     if (st == CIP_OK)
         st = type_given(e, &native, err);
+    if (st == CIP_OK)
+        st = cast_given(e, dtype, native, each != 0 ? data.len / each : 0, &m.at, &made, err);
     if (st == CIP_OK)
         st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
     if (st == CIP_OK)
         st = put_rows(e, a, at, nrow, &feed, err);
+    cip_mem_put(&e->file->env.mem, made);
     return cip_fail_in(err, st, "%s", a->path);
+}
+
+static cip_status rows_as(cip_edit *e, const char *path, const rows_at *at, const cip_dtype *dtype,
+                          cip_bytes data, cip_err *err)
+{
+    CIP_TRY(cip_dtype_there(dtype, err));
+    return rows_of_memory(e, path, at, own_as_null(dtype), data, err);
 }
 
 cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
                            cip_err *err)
 {
     const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &behind, b, why));
+    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &behind, NULL, b, why));
+}
+
+cip_status cip_edit_append_as(cip_edit *e, const char *path, const cip_dtype *dtype,
+                              const void *data, size_t nbytes, cip_err *err)
+{
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE_BY(e, dtype, err, rows_as(e, path, &behind, dtype, b, why));
 }
 
 cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t start, const void *data,
@@ -436,7 +507,7 @@ cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t star
 {
     const rows_at at = { .axis = axis, .start = start };
     const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &at, b, why));
+    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &at, NULL, b, why));
 }
 
 /* One axis less is one row. */

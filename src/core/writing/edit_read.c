@@ -42,7 +42,6 @@ cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *arg
     const char *field;
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
-    CIP_TRY(cip_read_args_got(args, err));
     err = cip_err_enter(err);
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "changing elements", err));
     CIP_TRY(cip_read_args_check(args, &in, err));

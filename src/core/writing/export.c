@@ -193,7 +193,6 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
     cip_status st;
     taker t = { fn, user };
     CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_read_args_got(args, err));
     err = cip_err_enter(err);
     if (to == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

@@ -670,9 +670,85 @@ static void large_changes_go_through_a_scratch_file(void **state)
     free(v);
 }
 
+static void elements_with_a_dtype_are_cast(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "as.asdf", false);
+    const int32_t i[] = { 5, -6 }, row[] = { 1, 2, 3, 4 };
+    const double half[] = { 0.5 };
+    cip_edit *e;
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_write_as(e, "image", "[0, 0:2]", cip_dtype_of(CIP_I32), i, sizeof i, err));
+    OK(cip_edit_write_as(e, "few", "[2]", cip_dtype_of(CIP_I32), i, 4, err));
+    OK(cip_edit_append_as(e, "packed", cip_dtype_of(CIP_I32), row, sizeof row, err));
+    OK(cip_edit_commit(e, err));
+    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_edit_append_as(e, "packed", cip_dtype_as_stored(), row, 8, err)); /* its bytes */
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "few", "10 20 5\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n1 2 3 4\n1 0 2 0\n");
+    edit_verify(path);
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_RANGE, "",
+          cip_edit_write_as(e, "few", "[0]", cip_dtype_of(CIP_F64), half, 8, err));
+    FAILS(CIP_ERR_RANGE, "expected 4 bytes",
+          cip_edit_write_as(e, "few", "[0]", cip_dtype_of(CIP_I32), i, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_write_as(e, "few", "[0]", NULL, i, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_append_as(e, "packed", NULL, row, 8, err));
+    cip_edit_abort(e);
+    edit_expect(path, "few", "10 20 5\n");
+}
+
+/* Two of them would become one: U+FFFD stands for both. */
+static void paths_are_of_utf_8(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "utf.asdf", false);
+    const int64_t shape[] = { 1 };
+    const float v = 1;
+    cip_edit *e;
+    cip_writer *w;
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_set_int(e, "a\xff", 1, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_move(e, "image", "a\xff", false, err));
+    FAILS(CIP_ERR_ARG, "UTF-8",
+          cip_edit_put(e, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_writer_set_int(w, "a\xff", 1, err));
+    cip_writer_abort(w);
+    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "UTF-8",
+          cip_put(w, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_writer_abort(w);
+}
+
+/* Its status says what is wrong. */
+static void a_check_that_nobody_listens_to_fails(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "bad.asdf", false);
+    char *bytes;
+    size_t n;
+    OK(cip_verify(path, NULL, err));
+    bytes = edit_bytes(path, &n);
+    for (size_t i = 0; i + 4 < n; i++)
+        if (memcmp(bytes + i, "\323BLK", 4) == 0) {
+            bytes[i + 54] ^= 1; /* the data: its MD5 differs */
+            break;
+        }
+    const char *bad = scratch_write(&s, "bad.asdf", bytes, n);
+    FAILS(CIP_ERR_CHECKSUM, "", cip_verify(bad, CIP_VERIFY_OPTIONS(.deep = true), err));
+    FAILS(CIP_ERR_FORMAT, "", cip_verify(scratch_write(&s, "no", "garbage", 7), NULL, err));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_with_a_dtype_are_cast),
+        cmocka_unit_test(paths_are_of_utf_8),
+        cmocka_unit_test(a_check_that_nobody_listens_to_fails),
         cmocka_unit_test(elements_are_written_by_any_selection),
         cmocka_unit_test(elements_come_in_the_byte_order_that_is_said),
         cmocka_unit_test(the_right_number_of_bytes_is_wanted),

@@ -82,7 +82,7 @@ static void check_array(const cip_file *f, const char *name, const char *type, c
     if (a == NULL)
         fail_msg("%s: %s", name, why.text);
     assert_string_equal(cip_dtype_name(cip_array_dtype(a)), type);
-    OK(cip_read(a, NULL, cip_dtype_as_stored(), found, nbytes, &err));
+    OK(cip_read_into(a, CIP_READ_ARGS(.dst = found, .dst_nbytes = nbytes), &err));
     if (nbytes != 0)
         assert_memory_equal(found, data, nbytes);
     free(found);

@@ -383,8 +383,6 @@ done:
 cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
                          const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
-    if (cip_read_args_got(args, err) != CIP_OK)
-        from = NULL;
     cip_err e = cip_err_of(from, err);
     CIP_TRY(cip_writer_enter(w, err));
     cip_status st =

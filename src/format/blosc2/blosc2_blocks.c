@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
 
-enum { BLOCKS_MAX = 1 << 14 }; /* more are not listed */
+enum { BLOCKS_MAX = 1 << 18 }; /* more are not listed */
 
 /* Where stored bytes lie in the file; of a sparse frame: in the chunk's own file. */
 static uint64_t shown_offset(const cip_b2_index *x, const cip_extent *at)

@@ -7,7 +7,11 @@
 #include "base/num.h"
 #include "format/blz/blz.h"
 
-enum { BLOCKS_MAX = 1 << 14 }; /* more are not listed */
+enum {
+    BLOCKS_MAX = 1 << 18, /* more are not listed, nor */
+    BAD_MAX = 1 << 14, /* more of those that cannot be read: a small folder may claim any number */
+    FIRST = 1 << 10
+};
 
 cip_status cip_blz_keep_text(cip_layout *l, const char *text, const char **out, cip_err *err)
 {
@@ -106,17 +110,33 @@ static uint64_t count(cip_blz_column *c)
     return c->data->table.count(c->data->table.self, &n, NULL) == CIP_OK ? n : 0;
 }
 
+/* Room for twice as many; nobody has pointers to them yet. */
+static cip_status grow(cip_layout *l, size_t n, size_t *cap, cip_err *err)
+{
+    cip_block *more;
+    const size_t room = *cap == 0 ? FIRST : 2 * *cap;
+    pthread_mutex_lock(&l->lock);
+    cip_status st = CIP_ARENA_NEW(&l->arena, &more, room, err);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    if (n != 0)
+        memcpy(more, l->block, n * sizeof *more);
+    l->block = more;
+    *cap = room;
+    return CIP_OK;
+}
+
 static cip_status list(cip_layout *l, const cip_blz *b, const uint64_t *each, uint64_t all,
                        cip_err *err)
 {
-    size_t n = 0;
-    pthread_mutex_lock(&l->lock);
-    cip_status st = CIP_ARENA_NEW(&l->arena, &l->block, (size_t)cip_min_u64(all, BLOCKS_MAX), err);
-    pthread_mutex_unlock(&l->lock);
-    CIP_TRY(st);
+    size_t n = 0, bad = 0, cap = 0;
     for (size_t i = 0; i < b->ncolumn; i++)
-        for (uint64_t k = 0; k < each[i] && n < BLOCKS_MAX; k++)
-            CIP_TRY(add(b->column[i], k, &l->block[n++], err));
+        for (uint64_t k = 0; k < each[i] && n < BLOCKS_MAX && bad < BAD_MAX; k++) {
+            if (n == cap)
+                CIP_TRY(grow(l, n, &cap, err));
+            CIP_TRY(add(b->column[i], k, &l->block[n], err));
+            bad += l->block[n++].info.state != CIP_OK;
+        }
     l->nblock = n;
     if (n < all)
         cip_warn(l->env, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks",
