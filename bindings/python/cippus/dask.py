@@ -21,7 +21,8 @@ import numpy as np
 from . import _cippus, _errors, _file
 from ._array import Array
 from ._reopen import opened, state_of
-from ._write import create, packed
+from ._value import packed
+from ._write import create
 
 try:
     import dask

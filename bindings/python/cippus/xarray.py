@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional, Union
 
@@ -14,6 +15,7 @@ from ._array import Array
 from ._reopen import Given, Lazy, changed
 from ._tree import Map, Seq, escape
 from ._write import create
+from ._yaml import flow
 
 try:
     import xarray as xr
@@ -25,6 +27,7 @@ except ImportError as error:
 __all__ = ["Backend", "to_file"]
 
 _DIMS = ("_ARRAY_DIMENSIONS", "dims", "dimensions")  # names of axes, in whatever holds the array
+_OURS = ("dims", "attrs", "coords", "groups", "history", "asdf_library")  # what stands beside the variables of a group
 _ENDINGS = (".asdf", ".b2nd", ".b2frame", ".blp", ".blz", ".bcolz", ".ra", ".npy")
 _MAGIC = (b"#ASDF", b"blpk", b"\x9e\xa8b2frame", b"\x93NUMPY", b"rawarray", b"yarrawar")
 
@@ -116,14 +119,39 @@ def _at(tree: Any, path: str) -> Any:
     """What lies at a path of the tree, or None."""
     for step in path.split("/") if path else ():
         try:
-            tree = tree[int(step)] if isinstance(tree, Seq) else tree.get(step.replace("~1", "/").replace("~0", "~"))
+            tree = tree[int(step)] if isinstance(tree, Seq) else tree.get(_name(step))
         except (AttributeError, ValueError, IndexError):
             return None
     return tree
 
 
+def _name(step: str) -> str:
+    """The key that a step of a path is."""
+    return step.replace("~1", "/").replace("~0", "~")
+
+
 def _simple(value: Any) -> bool:
     return isinstance(value, (bool, int, float, str))
+
+
+def _deep(value: Any) -> Any:
+    """A value of a tree as Python's own, for as long as the file is closed."""
+    if isinstance(value, Map):
+        return {k: _deep(v) for k, v in value.items()}
+    if isinstance(value, Seq):
+        return [_deep(v) for v in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _has_array(value: Any) -> bool:
+    parts = value.values() if isinstance(value, Map) else value if isinstance(value, Seq) else ()
+    return isinstance(value, Array) or any(map(_has_array, parts))
+
+
+def _all_attrs(holder: Any) -> dict[str, Any]:
+    """Of a mapping that has nothing else, but for arrays."""
+    items = holder.items() if isinstance(holder, Map) else ()
+    return {k: _deep(v) for k, v in items if isinstance(k, str) and not _has_array(v)}
 
 
 def _attrs(holder: Any) -> dict[str, Any]:
@@ -155,6 +183,11 @@ class _Contents:
             del arrays[""]
         return list(arrays.items())
 
+    def key(self, path: str) -> str:
+        """An array's key in the mapping that holds it; of a field of records the last step, as it is in paths."""
+        step = path.rpartition("/")[2]
+        return _name(step) if self.roots[path] == path else step
+
     def alone(self) -> bool:
         return list(self.paths) == [""]
 
@@ -164,7 +197,26 @@ class _Contents:
             own = _at(self.tree, "vlmeta")
             return _attrs(own if own is not None else _at(self.tree, "attributes") or self.tree)
         found = _attrs(_at(self.tree, group))
-        return {k: v for k, v in found.items() if k not in _DIMS}
+        hidden = {*_DIMS, *(("coords",) if self.coords(group) else ()), *(("groups",) if self.groups() and not group else ())}
+        return {**{k: v for k, v in found.items() if k not in hidden}, **_all_attrs(self._attrs_in(group, ""))}
+
+    def _attrs_in(self, group: str, name: str) -> Any:
+        """What stands under `attrs` of a group for a variable, or ("") for the group itself."""
+        of_all = _at(self.tree, f"{group}/attrs" if group else "attrs")
+        return of_all[name] if isinstance(of_all, Map) and name in of_all.keys() else None
+
+    def coords(self, group: str) -> list[str]:
+        """Names of variables that are coordinates though no index: a list of them beside."""
+        found = _at(self.tree, f"{group}/coords" if group else "coords")
+        names = list(found) if isinstance(found, Seq) else []
+        steps = {escape(n) if isinstance(n, str) else None for n in names}
+        return names if all(s is not None and (f"{group}/{s}" if group else s) in self.paths for s in steps) else []
+
+    def groups(self) -> list[str]:
+        """Paths of all groups, as to_file() lists them."""
+        found = _at(self.tree, "groups")
+        names = list(found) if isinstance(found, Seq) else []
+        return names if all(isinstance(n, str) and n[:1] == "/" and isinstance(_at(self.tree, n[1:]), Map) for n in names) else []
 
     def dims(self, path: str, ndim: int) -> Optional[tuple[str, ...]]:
         holder, _, name = path.rpartition("/")
@@ -176,7 +228,7 @@ class _Contents:
             if named is None and path == "":
                 named = _at(of_all, f"vlmeta/{key}") or _at(of_all, f"meta/{key}") or _at(of_all, f"attributes/{key}")
             if isinstance(named, Map):  # {name: [axes]} beside the arrays
-                named = named.get(name.replace("~1", "/").replace("~0", "~"))
+                named = named.get(_name(name))
             found = _texts(named, ndim) if ndim else ()
             if found is not None:
                 return found
@@ -184,8 +236,7 @@ class _Contents:
 
     def array_attrs(self, path: str) -> dict[str, Any]:
         holder, _, name = path.rpartition("/")
-        of_all = _at(self.tree, f"{holder}/attrs" if holder else "attrs")
-        return _attrs(of_all.get(name)) if isinstance(of_all, Map) and path else {}
+        return _all_attrs(self._attrs_in(holder, _name(name))) if path else {}
 
     def default_dims(self, path: str, ndim: int) -> tuple[str, ...]:
         """Each array's own. Fields of an array share its axes, which nothing else does."""
@@ -214,11 +265,17 @@ def _variable(
     return _with_times(path, made) if times else made
 
 
+def _is_coded(variable: xr.Variable) -> bool:
+    """Whether numbers are taken for times."""
+    units, dtype = str(variable.attrs.get("units")), str(variable.attrs.get("dtype"))
+    return variable.dtype.kind in "iuf" and (" since " in units or dtype.startswith("timedelta64"))
+
+
 def _with_times(name: str, variable: xr.Variable) -> xr.Variable:
     """Decodes what CF writes of times, lazily. Nothing else is taken for one."""
-    units, dtype = str(variable.attrs.get("units")), str(variable.attrs.get("dtype"))
-    if variable.dtype.kind not in "iuf" or not (" since " in units or dtype.startswith("timedelta64")):
+    if not _is_coded(variable):
         return variable
+    units = str(variable.attrs.get("units"))
     return xr.conventions.decode_cf_variable(name, variable, concat_characters=False, decode_timedelta=" since " not in units)
 
 
@@ -236,6 +293,7 @@ def _dataset(
         given = tuple(dims[name]) if name in dims else None
         variables[name] = _variable(source, contents, path, masked, times, given)
     found = xr.Dataset(variables, attrs=contents.group_attrs(group))
+    found = found.set_coords([n for n in contents.coords(group) if n in variables])
     found.set_close(source.release)
     return found
 
@@ -301,6 +359,8 @@ class Backend(BackendEntrypoint):
             raise KeyError(f"{filename_or_obj}: no group {group!r}")
         if contents.alone():
             named = {"data": ""}
+        else:  # a key is a name, unless another variable's path is the same
+            named = {contents.key(p) if "/" not in n and contents.key(p) not in named else n: p for n, p in named.items()}
         named = {name: path for name, path in named.items() if name not in _dropped(drop_variables)}
         return _dataset(source, contents, named, group, bool(mask_and_scale), bool(decode_times), dims or {})
 
@@ -318,13 +378,14 @@ class Backend(BackendEntrypoint):
     ) -> dict[str, xr.Dataset]:
         source = _open(filename_or_obj, {"format": format, "check": check, "storage_options": storage_options})
         contents = _Contents(source.file())
-        groups: dict[str, dict[str, str]] = {"": {}}
+        groups: dict[str, dict[str, str]] = {"": {}, **{name[1:]: {} for name in contents.groups()}}
         for path in contents.paths:
             group, _, name = path.rpartition("/")
-            groups.setdefault(group, {})[name or "data"] = path
+            plain = contents.key(path)
+            groups.setdefault(group, {})[(name if "/" in plain else plain) or "data"] = path
         drop, masked, times = _dropped(drop_variables), bool(mask_and_scale), bool(decode_times)
         return {
-            f"/{group}": _dataset(
+            "/" + group.replace("~0", "~"): _dataset(
                 source, contents, {n: p for n, p in named.items() if n not in drop}, group, masked, times,
                 {n: dims[p] for n, p in named.items() if dims and p in dims},
             )
@@ -342,35 +403,125 @@ class Backend(BackendEntrypoint):
 # --- writing ----------------------------------------------------------------------------------------------------
 
 
-def to_file(dataset: xr.Dataset, path: Any, *, codec: Optional[str] = None, **options: Any) -> None:
-    """Writes a dataset into a new ASDF file (other formats have no place for it): its variables and, beside them, `dims` and `attrs`,
-    mappings of a variable's name to the names of its axes and its attributes; the dataset's own attributes stand by
-    themselves; times are numbers with CF's units. open_dataset() has all of it again. Keywords are those of cippus.create()."""
-    taken = {*map(str, dataset.variables), "dims", "attrs"}
-    clash = sorted(taken & set(map(str, dataset.attrs))) + sorted({"dims", "attrs"} & set(map(str, dataset.variables)))
-    if clash:
-        raise ValueError(f"variables and attributes share a name, or have one of the convention's: {', '.join(clash)}")
-    variables = {name: _encoded(variable) for name, variable in dataset.variables.items()}
+def to_file(dataset: Union[xr.Dataset, xr.DataTree], path: Any, *, codec: Optional[str] = None, **options: Any) -> None:
+    """Writes a dataset, or a tree of them, into a new ASDF file (other formats have no place for it): its variables and, beside them,
+    `dims` and `attrs`, mappings of a variable's name to the names of its axes and its attributes, and `coords`, the coordinates that
+    are no indexes; the dataset's own attributes stand by themselves, those that cannot under "" of `attrs`. Times are numbers with
+    CF's units; values are stored as they are, whatever an `encoding` says. A tree's groups are mappings, listed in `groups`.
+    open_dataset() and open_datatree() have all of it again; what they would not have is refused. Keywords are those of cippus.create()."""
+    if isinstance(dataset, xr.DataTree):
+        nodes = {node.path.removeprefix(dataset.path).strip("/"): node for node in dataset.subtree}
+        groups = [_Group(path, node.to_dataset(inherit=False), set(node.children)) for path, node in nodes.items()]
+    elif isinstance(dataset, xr.Dataset):
+        groups = [_Group("", dataset, set())]
+    else:
+        raise TypeError(f"expected a Dataset or a DataTree, not {type(dataset).__name__}: an array's to_dataset() makes one")
     with create(path, codec=codec, **options) as file:
-        for name, variable in variables.items():
-            file[escape(str(name))] = np.ascontiguousarray(variable.values).reshape(variable.shape)
-        for name, value in dataset.attrs.items():
-            file[escape(str(name))] = _plain(value)
-        file["dims"] = {str(name): [str(d) for d in v.dims] for name, v in variables.items() if v.dims}
-        attrs = {str(n): {str(k): _plain(x) for k, x in v.attrs.items()} for n, v in variables.items() if v.attrs}
-        if attrs:
-            file["attrs"] = attrs
+        if len(groups) > 1:
+            file["groups"] = [f"/{group.path}" for group in groups[1:]]
+        for group in groups:
+            group.write(file)
 
 
-def _encoded(variable: xr.Variable) -> xr.Variable:
-    if variable.dtype.kind in "mM":
-        return xr.conventions.encode_cf_variable(variable)
-    if variable.dtype.kind == "O" and all(isinstance(x, str) for x in variable.values.flat):
+class _Group:
+    """A dataset on its way into a file: all is looked at before anything is written."""
+
+    def __init__(self, path: str, dataset: xr.Dataset, children: set[str]):
+        self.path = "/".join(map(escape, path.split("/"))) if path else ""
+        self.variables = {_checked(name, "variable"): _encoded(str(name), v) for name, v in dataset.variables.items()}
+        bad = sorted((set(self.variables) | children) & set(_OURS) | set(self.variables) & children)
+        if bad:
+            raise ValueError(f"variables and groups cannot have the names {', '.join(map(repr, bad))}, which the file has for other things")
+        self.dims = {name: [_checked(d, "axis") for d in v.dims] for name, v in self.variables.items() if v.dims}
+        self.coords = [str(name) for name in dataset.coords if dataset[name].dims != (name,)]
+        self.attrs = {name: _plain_attrs(v.attrs, f"variable {name!r}") for name, v in self.variables.items() if v.attrs}
+        own = _plain_attrs(dataset.attrs, f"group {path!r}" if path else "the dataset")
+        taken = {*self.variables, *children, *_OURS, *_DIMS}
+        self.own = {k: v for k, v in own.items() if k not in taken and _stands_alone(v)}
+        if len(self.own) < len(own):
+            self.attrs[""] = {k: v for k, v in own.items() if k not in self.own}
+
+    def write(self, file: Any) -> None:
+        begin = f"{self.path}/" if self.path else ""
+        if begin:
+            file.put(self.path, {})
+        for name, variable in self.variables.items():
+            file[begin + escape(name)] = np.ascontiguousarray(variable.values).reshape(variable.shape)
+        for name, value in self.own.items():
+            file[begin + escape(name)] = value
+        for key, found in (("dims", self.dims), ("coords", self.coords), ("attrs", self.attrs)):
+            if found:
+                file[begin + key] = found
+
+
+def _checked(name: Any, what: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{what} {name!r}: expected a str as its name")
+    return str(name)
+
+
+def _encoded(name: str, variable: xr.Variable) -> xr.Variable:
+    """As numbers and texts, which are the same when they are read."""
+    dtype = variable.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        return _encoded_times(name, variable)
+    if isinstance(dtype, np.dtype) and dtype.kind in "OT" and all(isinstance(x, str) and x[-1:] != "\0" for x in variable.values.flat):
         return variable.astype(str)
+    if not isinstance(dtype, np.dtype) or dtype.hasobject:
+        raise TypeError(f"variable {name!r}: values of type {dtype} cannot be written (objects, indexes of several levels, categories)")
+    if _is_coded(variable):
+        raise ValueError(f"variable {name!r}: numbers with the units of a time would be read as times: xarray.decode_cf() makes them so")
+    packed = {k: v for k, v in variable.encoding.items() if k in ("scale_factor", "add_offset") or k == "dtype" and v != dtype}
+    if packed:
+        warnings.warn(f"variable {name!r} is written as it is, not by its encoding {packed}", UserWarning, stacklevel=4)
     return variable
 
 
+def _encoded_times(name: str, variable: xr.Variable) -> xr.Variable:
+    """In the units of the encoding, if these say all of it."""
+    known = {k: v for k, v in variable.encoding.items() if k in ("units", "calendar")}
+    why: Any = "they are not the same when they are read"
+    for encoding in (known, {}):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                coded = xr.conventions.encode_cf_variable(xr.Variable(variable.dims, variable.values, variable.attrs, encoding))
+                back = _with_times(name, coded).values
+        except (ValueError, TypeError, OverflowError) as error:
+            why = error
+            continue
+        if back.dtype.kind == variable.dtype.kind and np.array_equal(back, variable.values, equal_nan=True):
+            if encoding != known or "units" in known and coded.attrs.get("units") != known["units"]:
+                warnings.warn(f"variable {name!r}: its times are not written in {known}, which does not hold them", UserWarning, stacklevel=4)
+            return coded
+    raise ValueError(f"variable {name!r}: times cannot be written: {why}")
+
+
+def _stands_alone(value: Any) -> bool:
+    """Whether open_dataset() takes it for an attribute wherever it stands."""
+    return _simple(value) or isinstance(value, list) and len(value) > 0 and all(map(_simple, value))
+
+
+def _plain_attrs(attrs: Mapping[Any, Any], what: str) -> dict[str, Any]:
+    found = {}
+    for key, value in attrs.items():
+        if not isinstance(key, str):
+            raise TypeError(f"{what}: expected a str as an attribute's name, found {key!r}")
+        try:
+            found[str(key)] = _plain(value)
+            flow(found[key])
+        except TypeError as error:
+            raise TypeError(f"{what}, attribute {key!r}: {error}") from error
+    return found
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, np.ndarray):
+        if value.dtype.names is not None or np.ma.isMaskedArray(value):
+            raise TypeError("arrays of records, and masked ones, are no attributes")
+        return _plain(list(value)) if value.ndim else _plain(value[()])
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mMV" else value

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files as xarray datasets, and back."""
+import datetime
 import io
 import pathlib
 import pickle
@@ -225,11 +226,86 @@ def test_round_trip(tmp_path):
         assert back["time"].dtype == "M8[ns]" and back.sel(time="2026-02-01")["n"] == 7
     with opened(path, decode_times=False) as back:
         assert back["time"].dtype.kind == "i" and " since 2026" in back["time"].attrs["units"]
-    with pytest.raises(ValueError, match="share a name"):
-        cippus.xarray.to_file(ds.assign_attrs(t2m="x"), path)
     with pytest.raises(Exception):
         cippus.xarray.to_file(xr.Dataset({"o": ("x", [object()])}), tmp_path / "o.asdf")
     assert not (tmp_path / "o.asdf").exists()
+
+
+def again(ds, tmp_path):
+    path = tmp_path / "again.asdf"
+    cippus.xarray.to_file(ds, path, overwrite=True)
+    with (xr.open_datatree if isinstance(ds, xr.DataTree) else xr.open_dataset)(path, engine="cippus") as back:
+        return back.load()
+
+
+X = np.arange(3.0)
+WHEN = datetime.datetime(2020, 1, 1, 2, 3, 4, 5)
+KEPT = {
+    "coordinates": xr.Dataset({"a": ("x", X)}, coords={"label": ("x", [1, 2, 3]), "at": 5.0, "x": [1, 2, 4], "a/b": ("x", X)}),
+    "names": xr.Dataset({"a/b": ("x/y", X), "c~d": ("x/y", X), "~1": ("~", [1]), "a": ("x/y", X)}, coords={"x/y": X}),
+    "attributes": xr.Dataset(
+        {"a": ("x", X, {"when": WHEN, "day": WHEN.date(), "map": {"k": [1, {"l": []}]}, "none": None, "list": [[1, 2], []], "c": 1 + 2j,
+                        "numbers": np.arange(3), "number": np.float32(2.5), "yes": True, "text": "2020-01-01", "bytes": b"1"})},
+        attrs={"when": np.datetime64("2020-01-01T00:00:00"), "map": {"a": {}}, "a": "as the variable", "dims": 1, "coords": ["a"],
+               "history": "made", "groups": ["/a"], "plain": 7, "empty": []},
+    ),
+    "times": xr.Dataset(
+        {"ns": ("x", np.array([1, 2, 10**18 + 7], "M8[ns]")), "s": ("x", np.array(["2001-01-01", "NaT", "1999-01-01"], "M8[s]")),
+         "d": ("x", np.array([1, 5, "NaT"], "m8[ns]"))}
+    ),
+    "nothing": xr.Dataset(attrs={"a": 1}),
+    "tree": xr.DataTree.from_dict(
+        {"/": xr.Dataset({"a": ("x", X)}, coords={"x": X}, attrs={"groups": 3, "q": {"b": []}}),
+         "/g": xr.Dataset({"a": ("x", X)}, coords={"s": 1.0}, attrs={"history": "h"}),
+         "/g/h~": xr.Dataset({"c": (("x", "y"), np.ones((3, 2)))}), "/e/f": xr.Dataset(attrs={"z": None})}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_all_of_a_dataset_is_read_again(tmp_path, name):
+    want = KEPT[name]
+    back = again(want, tmp_path)
+    assert back.identical(want), back
+    if name == "tree":
+        part = again(want["g"], tmp_path)
+        assert set(part.data_vars) == {"a"} and part["h~"].data_vars.keys() == {"c"} and part.attrs == {"history": "h"}
+
+
+def test_encodings_change_no_values(tmp_path):
+    ds = xr.Dataset({"a": ("x", X), "t": ("x", np.array([0, 1, 2], "M8[D]").astype("M8[ns]")), "u": ("x", np.array([1, 2, 10**18 + 7], "M8[ns]"))})
+    ds["a"].encoding = {"dtype": "int16", "scale_factor": 10.0}
+    ds["t"].encoding = {"units": "days since 1969-12-31", "dtype": "int16", "zlib": True}
+    ds["u"].encoding = {"units": "days since 1969-12-31", "dtype": "int16"}
+    with pytest.warns(UserWarning) as told:
+        back = again(ds, tmp_path)
+    assert back.identical(ds) and back["t"].encoding["units"] == "days since 1969-12-31"
+    words = " ".join(str(w.message) for w in told if "variable" in str(w.message))
+    assert "variable 'a'" in words and "scale_factor" in words and "variable 'u'" in words and "variable 't'" not in words
+
+
+@pytest.mark.parametrize(
+    "dataset, words",
+    [
+        (xr.Dataset({1: ("x", X)}), "variable 1"),
+        (xr.Dataset({"dims": ("x", X)}), "'dims'"),
+        (xr.Dataset({"a": ((2,), X)}), "axis 2"),
+        (xr.Dataset({"a": ("x", X, {"units": "days since 2000-01-01"})}), "variable 'a': numbers with the units of a time"),
+        (xr.Dataset({"a": ("x", np.array([1, "b", None], object))}), "variable 'a'"),
+        (xr.Dataset({"a": ("x", np.array(["b\0"], object))}), "variable 'a'"),
+        (xr.Dataset({"a": (("x", "y"), np.ones((2, 2)))}, {"x": [1, 2], "y": [1, 2]}).stack(z=("x", "y")), "variable 'z'"),
+        (xr.Dataset({"a": ("x", X, {"k": object()})}), "variable 'a', attribute 'k'"),
+        (xr.Dataset({"a": ("x", X, {"k": np.array(["NaT"], "M8[s]")})}), "variable 'a', attribute 'k'"),
+        (xr.Dataset({"a": ("x", X, {3: 1})}), "variable 'a'"),
+        (xr.Dataset(attrs={"k": {"l": {1, 2}}}), "the dataset, attribute 'k'"),
+        (xr.Dataset({"a": ("x", np.array(["2001-01-01"], "M8[ns]"), {"units": "x"})}), "variable 'a': times"),
+        (xr.DataArray(X, name="a"), "to_dataset"),
+    ],
+)
+def test_what_would_not_be_read_again_is_refused_by_name(tmp_path, dataset, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        cippus.xarray.to_file(dataset, tmp_path / "x.asdf")
+    assert not list(tmp_path.iterdir())
 
 
 def test_bad_input(tmp_path):
