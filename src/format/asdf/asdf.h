@@ -382,6 +382,7 @@ typedef struct asdf_inline {
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM];
     bool nulls;
+    bool may_be_one;               /* data may be a number, of an array without axes: a mask's */
     const cip_masked_field *field; /* of records: those with nulls in them */
     size_t nfield;
     const uint8_t *missing; /* an element's bytes: those equal to it count as null; or NULL */

@@ -3,10 +3,13 @@
  * type. A value that the type cannot hold is refused, as the standard wants it. */
 #include "format/asdf/asdf.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "array/cast.h"
+#include "array/number_text.h"
 #include "base/endian.h"
 #include "tree/utf8.h"
 
@@ -88,13 +91,45 @@ static cip_status number(const cip_dtype *d, const cip_node *n, uint8_t *dst, ci
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* The text of a scalar among texts, as Python spells it. */
-static cip_bytes text_of(const cip_node *n)
+/* Room for the text of any number but those over 64 bits, which is their own. */
+typedef char number_room[3 * CIP_NUMBER_TEXT];
+
+static cip_bytes complex_text(double re, double im, number_room room)
 {
-    if (n->type == CIP_NODE_BOOL)
+    char a[CIP_NUMBER_TEXT] = "", b[CIP_NUMBER_TEXT];
+    const bool alone = re == 0 && !signbit(re);
+    if (!alone)
+        cip_float_text(a, re, CIP_DOUBLE, true);
+    cip_float_text(b, im, CIP_DOUBLE, true);
+    const int n =
+        alone ? snprintf(room, sizeof(number_room), "%sj", b)
+              : snprintf(room, sizeof(number_room), "(%s%s%sj)", a, b[0] != '-' ? "+" : "", b);
+    return (cip_bytes){ (const uint8_t *)room, (size_t)n };
+}
+
+/* A scalar among texts as Python has it: numpy makes texts of the values, whatever their spelling
+ * (0x10 is '16'). A number over 64 bits is a text here only as its digits. */
+static cip_bytes text_of(const cip_node *n, number_room room)
+{
+    double re, im;
+    size_t len;
+    switch (n->type) {
+    case CIP_NODE_BOOL:
         return n->b ? (cip_bytes){ (const uint8_t *)"True", 4 }
                     : (cip_bytes){ (const uint8_t *)"False", 5 };
-    return (cip_bytes){ (const uint8_t *)n->text, n->len };
+    case CIP_NODE_INT:
+        len = (size_t)(n->negative ? snprintf(room, sizeof(number_room), "%" PRId64, (int64_t)n->u)
+                                   : snprintf(room, sizeof(number_room), "%" PRIu64, n->u));
+        return (cip_bytes){ (const uint8_t *)room, len };
+    case CIP_NODE_FLOAT:
+        len = cip_float_text(room, n->f, CIP_DOUBLE, false);
+        return (cip_bytes){ (const uint8_t *)room, len };
+    default:
+        if (cip_asdf_is_core(n->tag, "complex") &&
+            cip_asdf_complex_parse(n->text, n->len, &re, &im))
+            return complex_text(re, im, room);
+        return (cip_bytes){ (const uint8_t *)n->text, n->len };
+    }
 }
 
 uint64_t cip_asdf_text_chars(const cip_node *n)
@@ -103,7 +138,8 @@ uint64_t cip_asdf_text_chars(const cip_node *n)
     uint32_t cp;
     if (n->type == CIP_NODE_SEQ || n->type == CIP_NODE_MAP || n->type == CIP_NODE_NULL)
         return 0;
-    cip_bytes t = text_of(n);
+    number_room room;
+    cip_bytes t = text_of(n, room);
     for (size_t i = 0; i < t.len; chars++) {
         unsigned k = cip_utf8_get(t.ptr + i, t.len - i, &cp);
         i += k != 0 ? k : 1;
@@ -113,7 +149,8 @@ uint64_t cip_asdf_text_chars(const cip_node *n)
 
 static cip_status ascii(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
 {
-    cip_bytes t = text_of(n);
+    number_room room;
+    cip_bytes t = text_of(n, room);
     if (t.len > d->itemsize)
         return out_of_range(d, n, err);
     for (size_t i = 0; i < t.len; i++)
@@ -125,7 +162,8 @@ static cip_status ascii(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip
 
 static cip_status ucs4(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
 {
-    cip_bytes t = text_of(n);
+    number_room room;
+    cip_bytes t = text_of(n, room);
     uint32_t cp = 0;
     uint64_t k = 0;
     for (size_t i = 0; i < t.len; k += 4) {
@@ -140,7 +178,9 @@ static cip_status ucs4(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_
 
 static cip_status text(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
 {
-    if (n->type == CIP_NODE_SEQ || n->type == CIP_NODE_MAP)
+    const bool digits =
+        n->type != CIP_NODE_BIGINT || n->text[strspn(n->text, "0123456789-")] == '\0';
+    if (n->type == CIP_NODE_SEQ || n->type == CIP_NODE_MAP || !digits)
         return no_value(d, n, err);
     return d->kind == CIP_ASCII ? ascii(d, n, dst, err) : ucs4(d, n, dst, err);
 }

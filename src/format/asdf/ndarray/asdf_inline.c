@@ -283,7 +283,9 @@ cip_status cip_asdf_inline_look(asdf_file *f, const cip_node *data, const cip_dt
 {
     asdf_inline in = { .data = data, .dtype = declared };
     look k = { .f = f, .in = &in };
-    if (data->type != CIP_NODE_SEQ)
+    const bool number =
+        data->type == CIP_NODE_BOOL || data->type == CIP_NODE_INT || data->type == CIP_NODE_FLOAT;
+    if (data->type != CIP_NODE_SEQ && !(out->may_be_one && number))
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected a list as inline data");
     CIP_TRY(find_shape(&in, declared, err));
     if (declared != NULL && declared->kind == CIP_RECORD)

@@ -352,7 +352,7 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
 
 static cip_status describe(asdf_file *f, const cip_node *n, bool masked, cip_array *a, cip_err *err)
 {
-    asdf_inline in = { 0 };
+    asdf_inline in = { .may_be_one = !masked };
     parts p = { .data = n };
     CIP_TRY(check_tag(f, n, err));
     if (n->type == CIP_NODE_MAP)

@@ -116,6 +116,60 @@ static void texts_win_over_numbers(void **state)
     assert_array(ND "[!core/complex-1.0.0 1j, a]", "ucs4-2", "2", cx, sizeof cx);
 }
 
+/* What numpy makes of the values that Python's reader gives it. */
+static void numbers_among_texts_are_texts_of_their_values(void **state)
+{
+    static const struct {
+        const char *value, *text;
+    } rows[] = {
+        { "0x10", "16" },
+        { "017", "15" },
+        { "0b101", "5" },
+        { "+5", "5" },
+        { "1_000", "1000" },
+        { "1:30", "90" },
+        { "-0x10", "-16" },
+        { "-9223372036854775808", "-9223372036854775808" },
+        { "18446744073709551615", "18446744073709551615" },
+        { "1.50", "1.5" },
+        { "1_000.5", "1000.5" },
+        { "1.0e+3", "1000.0" },
+        { "1.0e-5", "1e-05" },
+        { "3.0e+22", "3e+22" },
+        { "-0.0", "-0.0" },
+        { ".inf", "inf" },
+        { "-.inf", "-inf" },
+        { ".nan", "nan" },
+        { "190:20:30.15", "685230.15" },
+        { "yes", "True" },
+        { "!core/complex-1.0.0 1+2i", "(1+2j)" },
+        { "!core/complex-1.0.0 1-0.5j", "(1-0.5j)" },
+        { "!core/complex-1.0.0 2.50j", "2.5j" },
+        { "1e3", "1e3" }, /* texts in YAML 1.1 */
+        { "0o17", "0o17" },
+        { "'0x10'", "0x10" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[120], dtype[16], ascii[24] = "";
+        uint32_t want[48] = { 0 };
+        const size_t n = strlen(rows[i].text);
+        for (size_t k = 0; k < n; k++)
+            want[k] = (uint8_t)rows[i].text[k];
+        want[n] = 'x';
+        snprintf(text, sizeof text, ND "[%s, x]", rows[i].value);
+        snprintf(dtype, sizeof dtype, "ucs4-%zu", n);
+        assert_array(text, dtype, "2", want, 8 * n);
+        snprintf(ascii, sizeof ascii, "%s", rows[i].text);
+        snprintf(text, sizeof text, ND "{data: [%s], datatype: [ascii, 20]}", rows[i].value);
+        assert_array(text, "ascii20", "1", ascii, 20);
+    }
+    assert_fails(ND "{data: [0xfffffffffffffffffff], datatype: [ascii, 30]}", CIP_ERR_TYPE,
+                 "expected a value of type ascii30");
+    assert_array(ND "{data: [99999999999999999999999], datatype: [ascii, 23]}", "ascii23", "1",
+                 "99999999999999999999999", 23);
+}
+
 static void a_declared_byteorder_holds_for_what_is_inferred(void **state)
 {
     (void)state;
@@ -361,6 +415,8 @@ static void nulls_are_missing_beside_an_explicit_mask(void **state)
     assert_mask(ND "{data: [[1, ~], [3, 4]], mask: [[true], [false]]}", "\1\1\0\0", 4);
     assert_mask(ND "{data: [[1, ~], [3, 4]], mask: [false, true]}", "\0\1\0\1", 4);
     assert_mask(ND "{data: [a, ~], mask: [true, false]}", "\1\1", 2);
+    assert_mask(ND "{data: [1, ~, 3], mask: " ND "{data: true}}", "\1\1\1", 3);
+    assert_mask(ND "{data: [1, ~, 3], mask: " ND "{data: 0, shape: []}}", "\0\1\0", 3);
     assert_mask(ND "{data: [!core/complex-1.0.0 1+2j, ~, 3.0], mask: !core/complex-1.0.0 1+2j}",
                 "\1\1\0", 3);
 }
@@ -422,6 +478,9 @@ static void masks_are_arrays_of_blocks_too_and_broadcast(void **state)
         "\0\1\1\1\1\1", 6);
     assert_mask(ND "{source: 0, datatype: int8, byteorder: little, shape: [2, 3], mask: [0, 1, 0]}",
                 "\0\1\0", 3);
+    assert_mask(ND "{source: 0, datatype: int8, byteorder: little, shape: [2, 3], mask: " ND
+                   "{data: true, datatype: bool8}}",
+                "\1", 1);
     assert_mask(ND
                 "{source: 0, datatype: int8, byteorder: little, shape: [2, 3], mask: [[1], [0]]}",
                 "\1\0", 2);
@@ -463,6 +522,9 @@ static void a_mask_that_cannot_be_had_costs_the_array(void **state)
                  CIP_ERR_NOT_FOUND, "mask: expected block 9");
     assert_fails(ND "{data: [1, 2], mask: !core/ndarray-1.0.0 {}}", CIP_ERR_CORRUPT,
                  "mask: expected source or data");
+    assert_fails(ND "{data: [1, 2], mask: " ND "{data: ~}}", CIP_ERR_TYPE, "mask: expected a list");
+    assert_fails(ND "{data: [1, 2], mask: " ND "{data: a}}", CIP_ERR_TYPE, "mask: expected a list");
+    assert_fails(ND "{data: 1}", CIP_ERR_TYPE, "expected a list");
     assert_fails(ND "{data: [1, 2], mask: {$ref: '#/nope'}}", CIP_ERR_NOT_FOUND, "'#/nope'");
 }
 
@@ -539,6 +601,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_inferred_as_numpy_does),
         cmocka_unit_test(texts_win_over_numbers),
+        cmocka_unit_test(numbers_among_texts_are_texts_of_their_values),
         cmocka_unit_test(a_declared_byteorder_holds_for_what_is_inferred),
         cmocka_unit_test(what_is_no_array_is_refused),
         cmocka_unit_test(lists_nest_64_deep),
