@@ -78,8 +78,10 @@ class File(_cippus.File, Mapping[str, Any]):
 
     @property
     def array(self) -> Array:
-        """The only array of a file that has one."""
+        """The only array of a file that has one, or the table that the others are columns of."""
         paths = self._paths(False)
+        if "" in paths:
+            return self.arrays[""]
         if len(paths) != 1:
             raise KeyError(f"expected one array, found {len(paths)}: {', '.join(paths[:5])}")
         found = self._array_at(0)
