@@ -23,10 +23,12 @@ import numpy as np
 from . import _cippus, _errors, _file
 from ._array import Array
 from ._reopen import opened, state_of
+from ._value import as_quantity
 from ._write import create
 
 try:
     from asdf.extension import Compressor, Converter, Extension, TagDefinition  # type: ignore[import-untyped, unused-ignore]
+    from asdf.tagged import TaggedDict, TaggedString  # type: ignore[import-untyped, unused-ignore]
 except ImportError as error:
     raise ImportError("cippus.asdf needs asdf: pip install asdf") from error
 
@@ -164,7 +166,14 @@ class _ArrayConverter(Converter):  # type: ignore[misc]
         return None
 
     def to_yaml_tree(self, obj: Any, tag: Any, ctx: Any) -> Any:
-        return obj.read()
+        quantity = as_quantity(obj, "")
+        if quantity is obj:
+            return obj.read()
+        unit = quantity["unit"]
+        tagged = TaggedString(str(unit))
+        tagged._tag = getattr(unit, "tag", None)
+        parts = {k: v for k, v in quantity.items() if k not in ("unit", "value")}
+        return TaggedDict({"unit": tagged if tagged._tag else str(unit), "value": quantity["value"].read(), **parts}, quantity.tag)
 
     def from_yaml_tree(self, node: Any, tag: Any, ctx: Any) -> Any:
         raise NotImplementedError

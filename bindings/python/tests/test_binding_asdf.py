@@ -189,3 +189,20 @@ def test_threads():
         t.join()
     assert not failed
     pickle.dumps(cippus.asdf.Compression("zstd"))
+
+
+def test_arrays_take_their_masks_and_units_to_asdf():
+    with cippus.create(format="asdf") as w:
+        w["m"] = np.ma.MaskedArray(np.arange(4), [0, 1, 0, 0])
+        w._change.set("q", "!unit/quantity-1.2.0 {unit: !unit/unit-1.0.0 m, note: kept}", True)
+        w["q/value"] = np.arange(3.0)
+    data = io.BytesIO()
+    with asdf.config_context() as config, cippus.open(w.getvalue()) as f:
+        config.add_extension(cippus.asdf.Arrays())
+        asdf.AsdfFile({"m": f["m"], "q": f["q"], "v": f["q/value"]}).write_to(data)
+    with cippus.open(data.getvalue()) as f:
+        assert f["m"][...].mask.tolist() == [False, True, False, False]
+        holder = f["q"].parent
+        assert holder.tag.endswith("unit/quantity-1.2.0") and holder["unit"].tag.endswith("unit/unit-1.0.0")
+        assert f["q"].attrs["unit"] == "m" and holder["note"] == "kept" and f["q"][...].tolist() == [0, 1, 2]
+        assert "quantity" not in (f["v"].parent.tag or "") and f["v"][...].tolist() == [0, 1, 2]
