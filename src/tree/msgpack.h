@@ -20,14 +20,16 @@ typedef struct cip_msgpack_how {
     bool (*leave_out)(void *user,
                       const cip_node *n); /* or NULL: without this one; null in a list */
     void *user;
-    unsigned lost; /* CIP_MSGPACK_TAGS, _TYPES: set where that was so */
+    unsigned lost; /* CIP_MSGPACK_TAGS, _TYPES, _KEYS: set where that was so */
 } cip_msgpack_how;
 
 enum {
     CIP_MSGPACK_DEPTH = 24,
     CIP_MSGPACK_VALUES = 1 << 18,
-    CIP_MSGPACK_TAGS = 1, /* a tag that is none of the above */
-    CIP_MSGPACK_TYPES = 2 /* a time or an integer beyond 64 bits, which became text */
+    CIP_MSGPACK_TAGS = 1,  /* a tag that is none of the above */
+    CIP_MSGPACK_TYPES = 2, /* a time or an integer beyond 64 bits, which became text */
+    CIP_MSGPACK_KEYS = 4   /* a key that is neither text nor bytes: it is written, but Python's
+                              msgpack refuses all of the value */
 };
 
 /* The node, appended: cip_msgpack_read makes the same of it, but for what `lost` says. LIMIT where

@@ -174,7 +174,10 @@ static cip_status put_map(packer *p, const cip_node *n, unsigned depth, cip_err 
     for (uint32_t i = 0; i < n->len; i++) {
         if (left_out(p, n->pair[i].value))
             continue;
-        CIP_TRY(put_node(p, n->pair[i].key, depth + 1, err));
+        const cip_node *key = n->pair[i].key;
+        if (key->type != CIP_NODE_STRING && (key->type != CIP_NODE_BINARY || key->tag != NULL))
+            p->how->lost |= CIP_MSGPACK_KEYS;
+        CIP_TRY(put_node(p, key, depth + 1, err));
         CIP_TRY(put_node(p, n->pair[i].value, depth + 1, err));
     }
     return CIP_OK;

@@ -169,3 +169,36 @@ def test_many_vlmetalayers(cippus, tmp_path):
     cippus.run("set", path, "vlmeta/name 5/number", "-1")
     cippus.run("rm", path, "vlmeta/name 0")
     assert vlmeta_of(path) == {f"name {i}": {"number": i if i != 5 else -1} for i in range(1, 24)}
+
+
+def test_keys_that_are_no_text_are_no_metadata(cippus, tmp_path):
+    """msgpack has them, but python-blosc2 then reads no vlmetalayer of the frame."""
+    source, path = tmp_path / "x.asdf", tmp_path / "x.b2nd"
+    source.write_text("#ASDF 1.0.0\n%YAML 1.1\n---\nunit: mm\nodd: {a: [{1: 2}]}\nx: !<tag:stsci.edu:asdf/core/ndarray-1.0.0> [1, 2]\n...\n")
+    done = subprocess.run([cippus.path, "convert", source, path], capture_output=True, text=True)
+    assert done.returncode == 3 and "odd: metadata are lost that have keys which are no text" in done.stderr and not path.exists()
+    cippus.run("convert", source, path, "--accept-loss")
+    assert vlmeta_of(path) == {"unit": "mm"}
+    done = subprocess.run([cippus.path, "set", path, "vlmeta/odd", "{1: 2}"], capture_output=True, text=True)
+    assert done.returncode == 3 and "a key that is no text" in done.stderr
+    assert vlmeta_of(path) == {"unit": "mm"}
+
+
+def test_stores_are_said_to_be_none_of_elements(cippus, tmp_path):
+    objects = blosc2.ObjectArray(urlpath=str(tmp_path / "objectarray.b2frame"), mode="w")
+    objects.append({"a": 1})
+    batches = blosc2.BatchArray(urlpath=str(tmp_path / "batcharray.b2b"), mode="w")
+    batches.append([1, 2, 3])
+    embed = blosc2.EmbedStore(urlpath=str(tmp_path / "embedstore.b2e"), mode="w")
+    embed["/n"] = np.arange(3)
+    lists = blosc2.ListArray(item_spec=blosc2.int64(), urlpath=str(tmp_path / "listarray.b2frame"), mode="w")
+    lists.append([1, 2])
+    lists.flush()
+    for path in tmp_path.iterdir():
+        before = path.read_bytes()
+        done = subprocess.run([cippus.path, "ls", path], capture_output=True, text=True)
+        assert done.returncode == 0 and path.stem in done.stdout.split() and "python-blosc2 keeps" in done.stderr
+        assert "Array)" in cippus.run("info", path).decode() or "holds: frames of other arrays" in cippus.run("info", path).decode()
+        done = subprocess.run([cippus.path, "put", path, "", "0:1", "0"], capture_output=True, text=True)
+        assert done.returncode == 3 and "expected a frame of elements" in done.stderr
+        assert path.read_bytes() == before

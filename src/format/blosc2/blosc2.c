@@ -101,7 +101,14 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
     CIP_TRY(chunk_shape(l, f, a, &chunk, err));
     a->space = f->data;
     const cip_b2_held *held = &f->index.held;
+    const cip_b2_store_kind *store = cip_b2_store_kind_of(f);
+    if (store != NULL)
+        cip_warn(l->env, CIP_ERR_UNSUPPORTED, f->base, NULL,
+                 "python-blosc2 keeps %s in this frame: they are shown as the bytes that they are "
+                 "stored as",
+                 store->what);
     a->storage = (cip_storage){ .kind = held->kind != NULL ? held->kind
+                                        : store != NULL    ? store->kind
                                         : f->h.sparse      ? "sparse"
                                                            : "frame",
                                 .codec = held->none ? "none" : cip_b2_codec_name(&f->h),

@@ -85,6 +85,8 @@ const char *cip_b2_codec_name(const cip_b2_header *h);
 /* --- blosc2_held.c: frames that do not hold all of their array ---------------------------------
  */
 
+typedef struct cip_b2_frame cip_b2_frame;
+
 /* What of the array lies in the frame. Borrowed from the layout's tree. */
 typedef struct cip_b2_held {
     const char *kind;  /* "lazyexpr", "proxy" ...; NULL: the frame holds its data, as most do */
@@ -96,9 +98,18 @@ typedef struct cip_b2_held {
     uint64_t per_chunk;
 } cip_b2_held;
 
+/* What the bytes of a list are for python-blosc2, where they are no elements. */
+typedef struct cip_b2_store_kind {
+    const char *meta; /* the metalayer that says so */
+    const char *kind; /* "objectarray", ... */
+    const char *what; /* in words */
+} cip_b2_store_kind;
+
+/* NULL: they are the elements. */
+const cip_b2_store_kind *cip_b2_store_kind_of(const cip_b2_frame *f);
+
 extern const char cip_b2_held_missing[]; /* why a chunk of a cache is not there */
 
-typedef struct cip_b2_frame cip_b2_frame;
 /* From metalayers and the layout's tree. */
 cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *out, cip_err *err);
 /* Whether chunk i is here whole; `special`: cip_blosc_special of its entry. */

@@ -20,6 +20,24 @@ static const struct {
     { "remote_array", "a cache of a remote array", true },
 };
 
+/* As python-blosc2 looks for them, one after the other. */
+static const cip_b2_store_kind stores[] = {
+    { "b2embed", "embedstore", "frames of other arrays, one behind the other (EmbedStore)" },
+    { "b2dict", "dictstore", "frames of other arrays, one behind the other (DictStore)" },
+    { "b2tree", "treestore", "frames of other arrays, one behind the other (TreeStore)" },
+    { "listarray", "listarray", "lists of Python, packed (ListArray)" },
+    { "batcharray", "batcharray", "batches of Python objects, packed (BatchArray)" },
+    { "vlarray", "objectarray", "Python objects, packed (ObjectArray)" },
+};
+
+const cip_b2_store_kind *cip_b2_store_kind_of(const cip_b2_frame *f)
+{
+    for (size_t i = 0; f->nd_meta == NULL && i < sizeof stores / sizeof stores[0]; i++)
+        if (cip_b2_meta_find(&f->meta, stores[i].meta) != NULL)
+            return &stores[i];
+    return NULL;
+}
+
 static const cip_node *vlmeta(const cip_layout *l, const char *name)
 {
     const cip_node *map = cip_map_get(l->tree, "vlmeta");

@@ -246,6 +246,8 @@ cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
     CIP_TRY(cip_layout_add_fact(l, "kind", err, "%s%s", f->h.sparse ? "sparse" : "contiguous",
                                 f->nd_meta != NULL ? " frame, n-d array" : " frame"));
     CIP_TRY(held_fact(l, &f->index.held, err));
+    if (cip_b2_store_kind_of(f) != NULL)
+        CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s", cip_b2_store_kind_of(f)->what));
     CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu64, f->h.typesize));
     CIP_TRY(chunk_facts(l, f, err));
     CIP_TRY(cip_layout_add_fact(l, "codec", err, "%s, level %u%s", cip_b2_codec_name(&f->h),

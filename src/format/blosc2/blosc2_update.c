@@ -87,6 +87,8 @@ cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 /* Frames whose chunks are not simply the array. */
 static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
 {
+    if (cip_b2_store_kind_of(f) != NULL)
+        return unable(err, "a frame of elements", cip_b2_store_kind_of(f)->what);
     if (f->index.n != 0 && f->h.chunksize == 0)
         return unable(err, "chunks of one length", "a frame of chunks of different lengths");
     if (f->h.vl)

@@ -171,8 +171,9 @@ static cip_status expect_packs(const cip_b2_update *u, const cip_node *value, ci
     if (how.lost != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a value that msgpack can hold, found %s",
-                        (how.lost & CIP_MSGPACK_TAGS) != 0
-                            ? "a tag"
+                        (how.lost & CIP_MSGPACK_TAGS) != 0 ? "a tag"
+                        : (how.lost & CIP_MSGPACK_KEYS) != 0
+                            ? "a key that is no text, which python-blosc2 does not read"
                             : "a time, or an integer beyond 64 bits (quoted, they are texts)");
     if (n > CIP_B2_VALUE_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,

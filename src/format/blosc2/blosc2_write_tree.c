@@ -48,9 +48,14 @@ static cip_status pack(const keeper *k, const char *name, const cip_node *n, cip
         tell(k, name, "tags of metadata are lost: msgpack has none");
     if (st == CIP_OK && (how.lost & CIP_MSGPACK_TYPES) != 0)
         tell(k, name, "times, and integers beyond 64 bits, become texts: msgpack has none");
-    if (st == CIP_OK)
+    const bool keys = st == CIP_OK && (how.lost & CIP_MSGPACK_KEYS) != 0;
+    if (keys)
+        tell(k, name,
+             "metadata are lost that have keys which are no text: python-blosc2 could read no "
+             "vlmetalayer then");
+    if (st == CIP_OK && !keys)
         st = cip_arena_copy(k->arena, (const char *)out.ptr, out.len, &copy, &why);
-    if (st == CIP_OK)
+    if (st == CIP_OK && !keys)
         *value = (cip_bytes){ (const uint8_t *)copy, out.len };
     cip_buf_clear(&out);
     return st == CIP_OK || st == CIP_ERR_LIMIT ? CIP_OK
@@ -108,7 +113,7 @@ static bool is_form(const keeper *k, const char *name)
 bool cip_b2_is_object(const char *name, size_t n)
 {
     static const char list[] =
-        "b2o LazyArray proxy-source vlarray batcharray b2embed b2dict b2tree";
+        "b2o LazyArray proxy-source vlarray batcharray listarray b2embed b2dict b2tree";
     return cip_is_word_of(list, name, n);
 }
 

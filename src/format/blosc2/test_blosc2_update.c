@@ -277,9 +277,15 @@ static void frames_of_another_form_are_refused_by_name(void **state)
           .meta_name = { "LazyArray" },
           .meta = { "\xc0" },
           .meta_len = { 1 } },
+        { .typesize = 1,
+          .chunksize = 40,
+          .nchunk = 2,
+          .meta_name = { "b2embed" },
+          .meta = { "\xc0" },
+          .meta_len = { 1 } },
     };
-    static const char *const expected[] = { "different lengths", "64-bit",    "64-bit",
-                                            "documents",         "documents", "lazy" };
+    static const char *const expected[] = { "different lengths", "64-bit", "64-bit",    "documents",
+                                            "documents",         "lazy",   "EmbedStore" };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         b2_bytes b = b2_build(&row[i]);
         assert_int_equal(try_rows((cip_bytes){ b.ptr, b.len }, expected[i], NULL),
