@@ -56,8 +56,8 @@ CIP_API const char *cip_node_text(const cip_node *node, size_t *len);
  * key of one text
  *  (`"1"` and 1) the text alone is the other key, and in double quotes (`a/"1"/b`) the string, as
  *  paths are listed. In double quotes a step is always the string between them, if there is one.
- *  A key that is a collection is `?` and the number of its pair. NULL with NOT_FOUND, naming the
- *  step that is missing, in err. */
+ *  A key that is a collection, or has a NUL in it, is `?` and the number of its pair. NULL with
+ * NOT_FOUND, naming the step that is missing, in err. */
 CIP_API const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *err);
 
 /** Typed getters: the value at `path`. TYPE when it is of another type, RANGE when it does not fit;

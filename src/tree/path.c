@@ -50,11 +50,19 @@ static cip_bytes text_of(const cip_node *n)
     return (cip_bytes){ (const uint8_t *)n->text, n->len };
 }
 
+/* Keys that no text names: collections, and what C strings would cut. */
+static bool is_odd(const cip_node *key)
+{
+    const cip_node_type type = cip_node_kind(key);
+    return type >= CIP_NODE_SEQ || (type != CIP_NODE_NONE && memchr(key->text, '\0', key->len));
+}
+
 bool cip_map_is_plain(const cip_node *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const cip_node *key = map->pair[i].key;
-        if (key == NULL || key->type != CIP_NODE_STRING || (key->len != 0 && key->text[0] == '"'))
+        if (key == NULL || key->type != CIP_NODE_STRING || is_odd(key) ||
+            (key->len != 0 && key->text[0] == '"'))
             return false;
     }
     return true;
@@ -70,7 +78,7 @@ bool cip_pair_is_quoted(const cip_node *map, size_t i, bool plain)
 static bool has_name(const cip_node *map, size_t i, bool plain)
 {
     const cip_node *key = map->pair[i].key;
-    if (key == NULL || key->type >= CIP_NODE_SEQ)
+    if (key == NULL || is_odd(key))
         return false;
     return plain || key->type == CIP_NODE_STRING || cip_map_step(map, text_of(key)) == i;
 }
@@ -177,22 +185,20 @@ static cip_bytes unquoted(cip_bytes step)
     return (cip_bytes){ step.ptr + 1, step.len - 2 };
 }
 
-/* A collection that is a key. */
+/* A key that only its pair's number names. */
 static size_t odd_key(const cip_node *map, cip_bytes step)
 {
     if (step.len < 2 || step.ptr[0] != '?')
         return SIZE_MAX;
     const size_t i = cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 });
-    return cip_node_kind(cip_node_key(map, i)) >= CIP_NODE_SEQ ? i : SIZE_MAX;
+    return is_odd(cip_node_key(map, i)) ? i : SIZE_MAX;
 }
 
 static size_t map_step(const cip_node *map, cip_bytes step, bool escaped)
 {
     const cip_bytes inner = unquoted(step);
-    size_t i = inner.ptr != NULL ? find_key(map, inner, escaped, false) : SIZE_MAX;
-    if (i == SIZE_MAX)
-        i = find_key(map, step, escaped, true);
-    return i != SIZE_MAX ? i : odd_key(map, step);
+    size_t i = inner.ptr != NULL ? find_key(map, inner, escaped, false) : odd_key(map, step);
+    return i != SIZE_MAX ? i : find_key(map, step, escaped, true);
 }
 
 size_t cip_map_step(const cip_node *map, cip_bytes step)

@@ -335,6 +335,14 @@ static void collections_as_keys_have_numbers_for_steps(void **state)
     assert_listed(*state, parse(*state, "a: 1\n? [x]\n: 2\n"), steps);
 }
 
+/* A C string would end at it, and name another key. */
+static void keys_with_a_nul_have_numbers_for_steps(void **state)
+{
+    static const char *const steps[] = { "a", "?1", "?2", "\"?1\"", "?7" };
+    assert_listed(*state, parse(*state, "a: 1\n\"a\\0b\": 2\n\"\\0\": 3\n\"?1\": 4\n\"?7\": 5\n"),
+                  steps);
+}
+
 static void of_keys_that_look_alike_the_string_is_in_double_quotes(void **state)
 {
     static const char text[] = "1: int\n\"1\": string\n0x2: hex\n'2': s\n'3': alone\n4: alone\n"
@@ -453,6 +461,7 @@ int main(void)
         TEST(integers_are_doubles_when_they_are_exactly),
         TEST(null_passes_the_error_on),
         TEST(collections_as_keys_have_numbers_for_steps),
+        TEST(keys_with_a_nul_have_numbers_for_steps),
         TEST(of_keys_that_look_alike_the_string_is_in_double_quotes),
         TEST(quotes_that_belong_to_a_key_are_quoted_where_they_would_mislead),
         TEST(empty_keys_that_look_alike_have_steps),

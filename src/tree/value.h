@@ -86,8 +86,9 @@ cip_status cip_node_set_key(cip_arena *a, cip_node *map, size_t i, const char *k
 struct cip_buf;
 cip_status cip_path_add(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* The same with the step that names the i-th pair of a mapping: the key's text, in double quotes
- * where it needs them; `?` and i for a collection, and for one of two keys that look alike though
- * they are no strings, which no step names. `plain`: what cip_map_is_plain says, or false. */
+ * where it needs them; `?` and i for a collection or a text with a NUL, and for one of two keys
+ * that look alike though they are no strings, which no step names. `plain`: what cip_map_is_plain
+ * says, or false. */
 cip_status cip_path_add_pair(struct cip_buf *b, const cip_node *map, size_t i, bool plain,
                              cip_err *err);
 /* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
@@ -98,16 +99,16 @@ const cip_node *cip_tree_get_in(const cip_node *node, const char *path, const ci
 /* True when one escaped step of a path ("~1" for "/", "~0" for "~") stands for this text. */
 bool cip_path_step_is(cip_bytes escaped, cip_bytes text);
 /* The place of the pair that a step without escapes names, or SIZE_MAX. In double quotes: the
- * string key of the text between them, where there is one; else as cip_map_find with `any`; else
- * `?` and the number of a pair whose key is a collection. */
+ * string key of the text between them, where there is one. `?` and the number of a pair whose key
+ * is a collection or has a NUL: that pair. Else as cip_map_find with `any`. */
 size_t cip_map_step(const cip_node *map, cip_bytes step);
 
 /* Depth-first over the tree: maps' values and sequences' items in order. Each node that can be
  * reached is entered once per way to it, except that a node inside itself (a cycle) is given to
  * `fn` with `again` set and not entered. fn returns 0 to enter, 1 to skip the children, other: stop
  * with CANCELLED. `path` is the path so far (NUL-terminated, borrowed); below a key that is a
- * collection its step is `?` and the pair's number. LIMIT over limits.max_expansion visits and
- * over limits.max_depth collections inside each other. */
+ * collection or has a NUL its step is `?` and the pair's number. LIMIT over limits.max_expansion
+ * visits and over limits.max_depth collections inside each other. */
 typedef struct cip_visit {
     const cip_node *node;
     const cip_node *key; /* in a mapping: its key */

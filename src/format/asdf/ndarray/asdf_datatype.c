@@ -128,6 +128,8 @@ static cip_status field(reader *r, const cip_node *n, bool big, int depth, cip_f
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a datatype in each field");
     if (name != NULL && name->text == NULL)
         return wrong(name, "text as the name of a field", err);
+    if (name != NULL && strlen(name->text) != name->len)
+        return wrong(name, "no NUL in the name of a field", err);
     if (name != NULL)
         out->name = name->text;
     if (order != NULL)

@@ -26,11 +26,14 @@ static int hex(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes %XX in place; "~1" and "~0" are decoded later, step by step. */
-static void percent_decode(char *s)
+/* Decodes %XX in place; "~1" and "~0" are decoded later, step by step. False for a NUL, which would
+ * end the pointer early. */
+static bool percent_decode(char *s)
 {
     char *to = s;
     for (; *s != '\0'; s++) {
+        if (s[0] == '%' && s[1] == '0' && s[2] == '0')
+            return false;
         if (s[0] == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0) {
             *to++ = (char)(hex(s[1]) * 16 + hex(s[2]));
             s += 2;
@@ -39,6 +42,7 @@ static void percent_decode(char *s)
         }
     }
     *to = '\0';
+    return true;
 }
 
 /* The node of a tree (or NULL) that the fragment of a reference names, or NULL. */
@@ -50,8 +54,8 @@ static cip_status node_at(cip_mem *mem, const cip_node *root, const char *ref, c
     cip_err why = CIP_ERR_INIT;
     fragment += *fragment == '#';
     CIP_TRY(cip_mem_copy(mem, fragment, strlen(fragment), &pointer, err));
-    percent_decode(pointer);
-    *out = root != NULL ? cip_tree_pointer(root, pointer, &why) : NULL;
+    const bool whole = percent_decode(pointer);
+    *out = root != NULL && whole ? cip_tree_pointer(root, pointer, &why) : NULL;
     cip_mem_put(mem, pointer);
     return CIP_OK;
 }
