@@ -5,6 +5,11 @@
 
 #include "codec/codec.h"
 
+#define CIP_LZ4F_MAGIC UINT32_C(0x184D2204)
+#define CIP_ZSTD_MAGIC UINT32_C(0xFD2FB528)
+/* Both families of frames know skippable ones: this magic + 0..15, a u32 of their size, bytes. */
+#define CIP_SKIPPABLE_MAGIC UINT32_C(0x184D2A50)
+
 /* Reads n bytes at `off` of the stored run; TRUNCATED when they are not all there. */
 typedef cip_status cip_read_fn(void *user, uint64_t off, size_t n, void *dst, cip_err *err);
 
@@ -24,7 +29,8 @@ typedef struct cip_pieces {
     bool sequential;
 } cip_pieces;
 
-/* One LZ4 frame (or several, concatenated; skippable ones passed over) of `len` stored and
+/* One LZ4 frame (or several, concatenated; skippable ones passed over, and what follows without
+ * being one left out) of `len` stored and
  * `raw_len` decoded bytes: a piece for each block where blocks are independent. The format does not
  * tell a block's decoded size: all but the last of a frame must be full, which is proved by walking
  * the last. At most max_pieces (LIMIT). CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED

@@ -10,7 +10,6 @@
 #include "codec/entropy/lz4_walk.h"
 #include "codec/frames_read.h"
 
-#define LZ4F_MAGIC UINT32_C(0x184D2204)
 #define BLOCK_STORED UINT32_C(0x80000000)
 
 enum {
@@ -189,7 +188,7 @@ static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
     for (*told = true; *told;) {
         bool more;
         descriptor d;
-        CIP_TRY(cip_frames_next(&s->f, LZ4F_MAGIC, &more, err));
+        CIP_TRY(cip_frames_next(&s->f, CIP_LZ4F_MAGIC, &more, err));
         if (!more)
             return settle_run(s, told, err);
         CIP_TRY(read_descriptor(&s->f, &d, err));

@@ -34,15 +34,22 @@ cip_status cip_frames_get(cip_frames *f, size_t n, const uint8_t **out, cip_err 
 
 cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *err)
 {
+    const bool any = f->any;
+    *more = false;
     while (f->at < f->len) {
         const uint8_t *p;
+        if (any && f->len - f->at < 4)
+            return CIP_OK;
         CIP_TRY(cip_frames_get(f, 4, &p, err));
         uint32_t found = cip_load_u32(p, false);
         if (found == magic) {
-            *more = true;
+            *more = f->any = true;
             return CIP_OK;
         }
-        if ((found & ~UINT32_C(15)) != CIP_SKIPPABLE_MAGIC)
+        const bool skips = (found & ~UINT32_C(15)) == CIP_SKIPPABLE_MAGIC;
+        if (!skips && any)
+            return CIP_OK;
+        if (!skips)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected a frame's magic %08" PRIx32 " at %" PRIu64
                             " of the compressed data, found %08" PRIx32,
@@ -50,7 +57,6 @@ cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *e
         CIP_TRY(cip_frames_get(f, 4, &p, err));
         CIP_TRY(cip_frames_skip(f, cip_load_u32(p, false), err));
     }
-    *more = false;
     return CIP_OK;
 }
 

@@ -5,9 +5,6 @@
 
 #include "codec/frames.h"
 
-/* Both families of frames know skippable ones: this magic + 0..15, a u32 of their size, bytes. */
-#define CIP_SKIPPABLE_MAGIC UINT32_C(0x184D2A50)
-
 enum { CIP_FRAMES_WINDOW = 512 };
 
 /* A run of frames on the way through: `at` never exceeds `len`. */
@@ -18,6 +15,7 @@ typedef struct cip_frames {
     uint64_t len; /* of the run */
     uint64_t at;  /* position in it */
     uint64_t max_pieces;
+    bool any; /* a frame was found */
     cip_pieces found;
     size_t room; /* for so many pieces */
     uint64_t window_at;
@@ -30,8 +28,8 @@ typedef struct cip_frames {
 cip_status cip_frames_get(cip_frames *f, size_t n, const uint8_t **out, cip_err *err);
 /* Steps over n bytes; TRUNCATED when the run ends before. */
 cip_status cip_frames_skip(cip_frames *f, uint64_t n, cip_err *err);
-/* Steps over skippable frames and the magic of the next frame; *more false: the run ends there.
- * CORRUPT when anything else follows. */
+/* Steps over skippable frames and the magic of the next frame; *more false: the run ends there, or
+ * what follows after a frame is none. CORRUPT where the first is none. */
 cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *err);
 /* Adds a piece; LIMIT beyond max_pieces. */
 cip_status cip_frames_add(cip_frames *f, cip_piece piece, cip_err *err);

@@ -7,8 +7,6 @@
 #include "codec/entropy/entropy.h"
 #include "codec/frames_read.h"
 
-#define ZSTD_MAGIC UINT32_C(0xFD2FB528)
-
 enum {
     FHD_DICTIONARY = 0x03, /* 0, 1, 2, 4 bytes of id */
     FHD_SUM = 0x04,
@@ -115,7 +113,7 @@ static cip_status scan(cip_frames *f, uint64_t raw_len, cip_err *err)
     uint64_t raw_at = 0;
     while (!f->found.sequential) {
         bool more;
-        CIP_TRY(cip_frames_next(f, ZSTD_MAGIC, &more, err));
+        CIP_TRY(cip_frames_next(f, CIP_ZSTD_MAGIC, &more, err));
         if (!more)
             return raw_at == raw_len ? CIP_OK : cip_fail_short(err, raw_len, raw_at);
         CIP_TRY(scan_frame(f, &raw_at, err));

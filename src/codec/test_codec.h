@@ -138,4 +138,29 @@ static inline cip_status test_stream(const cip_codec *c, cip_bytes src, size_t n
     return st;
 }
 
+/* Bytes behind frames of "abc" that begin like no frame; then half of one more. */
+static inline void test_junk_is_left_out(const cip_codec *c, cip_bytes frame)
+{
+    static const char *const junk[] = { "x", "abc", "junk", "more of it" };
+    uint8_t all[200], got[10];
+    size_t n;
+    memcpy(all, frame.ptr, frame.len);
+    for (size_t i = 0; i <= sizeof junk / sizeof junk[0]; i++) {
+        const bool half = i == sizeof junk / sizeof junk[0];
+        const size_t more = half ? frame.len - 1 : strlen(junk[i]);
+        const cip_status want = half ? CIP_ERR_TRUNCATED : CIP_OK;
+        const cip_bytes in = { all, frame.len + more };
+        memcpy(all + frame.len, half ? (const void *)frame.ptr : junk[i], more);
+        for (size_t nin = 1; nin < 9; nin++)
+            assert_int_equal(test_stream(c, in, nin, 1, got, sizeof got, &n, NULL), want);
+        if (half)
+            continue;
+        uint8_t *out;
+        assert_int_equal(n, 3);
+        assert_memory_equal(got, "abc", 3);
+        assert_int_equal(test_decode(c, in.ptr, in.len, 3, &out, NULL), CIP_OK);
+        free(out);
+    }
+}
+
 #endif

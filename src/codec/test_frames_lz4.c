@@ -440,7 +440,8 @@ static void every_early_end_is_truncated(void **state)
     size_t frame = r.len - 28;
     for (size_t n = 1; n < r.len; n++) {
         test_run cut = { .ptr = test_copy(r.ptr, n), .len = n };
-        assert_int_equal(scan(&cut, NULL, 300, 9).st, n == frame ? CIP_OK : CIP_ERR_TRUNCATED);
+        const bool whole = n >= frame && n < frame + 4; /* less than a magic is junk */
+        assert_int_equal(scan(&cut, NULL, 300, 9).st, whole ? CIP_OK : CIP_ERR_TRUNCATED);
         free(cut.ptr);
     }
     free(r.ptr);

@@ -106,6 +106,10 @@ static void another_magic_is_corrupt(void **state)
     f.at = f.len;
     assert_int_equal(cip_frames_next(&f, 0x184d2a60, &more, &t.err), CIP_OK);
     assert_false(more);
+    for (f.at = 8; f.at < 10; f.at = f.len - 3) { /* behind a frame it is none of the run */
+        assert_int_equal(cip_frames_next(&f, 0x11223344, &more, &t.err), CIP_OK);
+        assert_false(more);
+    }
     free(r.ptr);
     test_env_close(&t);
 }

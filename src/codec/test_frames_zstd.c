@@ -242,7 +242,8 @@ static void a_damaged_run_does_no_harm(void **state)
     add_skippable(&r, 1, 20);
     for (size_t n = 1; n < r.len; n++) {
         test_run cut = { .ptr = test_copy(r.ptr, n), .len = n };
-        assert_int_equal(scan(&cut, NULL, 300, 9).st, n == r.len - 28 ? CIP_OK : CIP_ERR_TRUNCATED);
+        const bool whole = n >= r.len - 28 && n < r.len - 24; /* less than a magic is junk */
+        assert_int_equal(scan(&cut, NULL, 300, 9).st, whole ? CIP_OK : CIP_ERR_TRUNCATED);
         free(cut.ptr);
     }
     free(r.ptr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * LZ4 frames, concatenated; skippable ones are passed over. liblz4 takes its contexts and buffers
+ * LZ4 frames, concatenated; skippable ones are passed over, and what follows without being one is
+ * no part of the data. liblz4 takes its contexts and buffers
  * (up to 8.2 MiB: two blocks of 4 MiB) from the C library, so they are not counted. */
 #include "codec/entropy/entropy.h"
 
@@ -9,12 +10,15 @@
 #include <lz4hc.h>
 #include <string.h>
 
+#include "codec/frames.h"
+
 enum { LEVEL_MIN = -65536 }; /* liblz4's largest acceleration */
 
 typedef struct lz4f_state {
     cip_mem *mem;
     LZ4F_dctx *ctx;
     bool between; /* at the end of a frame, or before the first */
+    cip_frame_gate gate;
 } lz4f_state;
 
 /* liblz4's codes are public only by name. */
@@ -70,15 +74,26 @@ static cip_status lz4f_step(void *state, const uint8_t *in, size_t *in_len, bool
                             size_t *out_len, bool *end, cip_err *err)
 {
     lz4f_state *s = state;
-    size_t took = *in_len, gave = *out_len;
+    size_t passed = 0, gave = *out_len;
+    if (s->between && s->gate.any) {
+        size_t nothing = 0, head = sizeof s->gate.head;
+        if (!cip_gate_pass(&s->gate, CIP_LZ4F_MAGIC, in, *in_len, &passed)) {
+            cip_step_done d = { last, *out_len, passed, 0, cip_gate_ends(&s->gate, last) };
+            return cip_step_end(d, in_len, out_len, end, err);
+        }
+        s->between = false;
+        LZ4F_decompress(s->ctx, out, &nothing, s->gate.head, &head, NULL);
+    }
+    size_t took = *in_len - passed;
     if (took != 0 || !s->between) {
-        size_t hint = LZ4F_decompress(s->ctx, out, &gave, in, &took, NULL);
+        size_t hint = LZ4F_decompress(s->ctx, out, &gave, in + passed, &took, NULL);
         if (LZ4F_isError(hint))
             return lz4f_fail(s, hint, err);
-        s->between = hint == 0;
+        s->between = s->gate.any = hint == 0;
     } else {
         gave = 0;
     }
+    took += passed;
     cip_step_done d = { last, *out_len, took, gave, last && s->between && took == *in_len };
     return cip_step_end(d, in_len, out_len, end, err);
 }

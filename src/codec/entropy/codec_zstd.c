@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Zstd frames (RFC 8878), concatenated; skippable ones are passed over. libzstd takes its contexts
+ * Zstd frames (RFC 8878), concatenated; skippable ones are passed over, and what follows without
+ * being one is no part of the data. libzstd takes its contexts
  * and windows from the C library (counted ones are not in its stable API), so a stream's window is
  * bounded by what is left of the memory limit instead. */
 #include "codec/entropy/entropy.h"
@@ -10,6 +11,7 @@
 #include <zstd_errors.h>
 
 #include "base/num.h"
+#include "codec/frames.h"
 
 enum { WINDOW_LOG_MIN = 10, WINDOW_LOG_MAX = 27 }; /* the format's least, libzstd's own bound */
 
@@ -17,6 +19,7 @@ typedef struct zstd_state {
     cip_mem *mem;
     ZSTD_DCtx *ctx;
     bool between; /* at the end of a frame, or before the first */
+    cip_frame_gate gate;
     bool drained; /* the last step left room: without more input there is no more output */
 } zstd_state;
 
@@ -85,11 +88,21 @@ static cip_status zstd_step(void *state, const uint8_t *in, size_t *in_len, bool
     zstd_state *s = state;
     ZSTD_inBuffer zin = { in, *in_len, 0 };
     ZSTD_outBuffer zout = { out, *out_len, 0 };
-    if (*in_len != 0 || !(s->between || s->drained)) { /* libzstd fails when called in vain */
+    if (s->between && s->gate.any) {
+        ZSTD_inBuffer head = { s->gate.head, sizeof s->gate.head, 0 };
+        if (!cip_gate_pass(&s->gate, CIP_ZSTD_MAGIC, in, *in_len, &zin.pos)) {
+            cip_step_done d = { last, *out_len, zin.pos, 0, cip_gate_ends(&s->gate, last) };
+            return cip_step_end(d, in_len, out_len, end, err);
+        }
+        s->between = false;
+        s->drained = true;
+        ZSTD_decompressStream(s->ctx, &zout, &head); /* a magic alone gives nothing */
+    }
+    if (zin.pos != *in_len || !(s->between || s->drained)) { /* libzstd fails when called in vain */
         size_t hint = ZSTD_decompressStream(s->ctx, &zout, &zin);
         if (ZSTD_isError(hint))
             return zstd_fail(hint, err);
-        s->between = hint == 0;
+        s->between = s->gate.any = hint == 0;
         s->drained = zout.pos < zout.size;
     }
     cip_step_done d = { last, *out_len, zin.pos, zout.pos,

@@ -2,7 +2,11 @@
  * What the codec files share. */
 #include "codec/entropy/entropy.h"
 
+#include <string.h>
+
+#include "base/endian.h"
 #include "base/num.h"
+#include "codec/frames.h"
 
 cip_status cip_fail_short(cip_err *err, uint64_t expected, uint64_t found)
 {
@@ -30,6 +34,26 @@ cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *
     *out_len = d.gave;
     *end = d.end;
     return CIP_OK;
+}
+
+bool cip_gate_pass(cip_frame_gate *g, uint32_t magic, const uint8_t *in, size_t n, size_t *took)
+{
+    *took = cip_min_u64(n, sizeof g->head - g->n);
+    if (*took != 0)
+        memcpy(g->head + g->n, in, *took);
+    g->n = (uint8_t)(g->n + *took);
+    if (g->n != sizeof g->head)
+        return false;
+    const uint32_t found = cip_load_u32(g->head, false);
+    if (found != magic && (found & ~UINT32_C(15)) != CIP_SKIPPABLE_MAGIC)
+        return false;
+    g->n = 0;
+    return true;
+}
+
+bool cip_gate_ends(const cip_frame_gate *g, bool last)
+{
+    return last || g->n == sizeof g->head;
 }
 
 /* Runs the stream to its end. Once dst is full it is given one spare byte, in which more data show

@@ -45,6 +45,20 @@ typedef struct cip_step_done {
 /* Ends cip_stream_codec.step: sets the outputs, or fails with TRUNCATED. */
 cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err);
 
+/* Between frames that stand one behind the other: what begins like none is no part of the data, as
+ * readers of ASDF's other codecs have it. */
+typedef struct cip_frame_gate {
+    bool any; /* a frame came before */
+    uint8_t n;
+    uint8_t head[4]; /* the next one's first bytes, n of them so far */
+} cip_frame_gate;
+
+/* Takes the next frame's magic from the input, *took bytes of it; true when it is all there, a
+ * frame's or a skippable one's: `head` is to be decoded first then. */
+bool cip_gate_pass(cip_frame_gate *g, uint32_t magic, const uint8_t *in, size_t n, size_t *took);
+/* Where it is not: whether the data have ended. */
+bool cip_gate_ends(const cip_frame_gate *g, bool last);
+
 /* As much as a library that counts in 32 bits takes at once. */
 static inline unsigned cip_piece32(size_t n)
 {
