@@ -8,5 +8,5 @@ cippus append x.asdf data rows.raw
 cippus cat x.asdf --block 0 --stored | head -c "$(wc -c <before.raw)" | cmp - before.raw
 cippus cat x.asdf data --to raw >after.raw
 cat all.raw rows.raw | cmp - after.raw
-cippus ls x.asdf
+cippus ls x.asdf | sed "s| [0-9]*\$||" # liblz4 makes other bytes on big-endian machines
 cippus verify --deep x.asdf

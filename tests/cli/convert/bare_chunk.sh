@@ -16,7 +16,7 @@ for v in 0 7 uninit; do
 done
 cippus convert --fill 3 --dtype u1 --shape 0 e.b2chunk; cippus ls e.b2chunk; cippus verify --deep e.b2chunk
 cippus convert --fill 3 --dtype u1 --shape 0 e.blosc; cippus ls e.blosc
-cippus convert --fill 3 --dtype f4 --shape 10 --accept-loss f.blosc; cippus cat f.blosc '[:4]'
+cippus convert --fill 3 --dtype "<f4" --shape 10 --accept-loss f.blosc; cippus cat f.blosc '[:4]'
 refused() { "$@" && echo written || echo $?; }
 refused cippus convert --fill 3 --dtype f4 --shape 10 x.b2chunk
 refused cippus convert --fill 3 --dtype u1 --shape 10,10 x.b2chunk

@@ -3,7 +3,7 @@ exec 2>&1
 cippus convert --fill 0 --dtype f4 --shape 1048576,1048576 huge.b2nd
 cippus ls huge.b2nd; test "$(wc -c <huge.b2nd)" -lt 1000; cippus cat huge.b2nd '[-1, -3:]'
 for value in nan 7 -1.5 uninit; do
-    cippus convert --fill $value --dtype f4 --shape 3000,1001 a.b2nd --overwrite --chunks 1000,100 --blocks 100,100
+    cippus convert --fill $value --dtype "<f4" --shape 3000,1001 a.b2nd --overwrite --chunks 1000,100 --blocks 100,100
     cippus info --chunks a.b2nd | sed -n '1p;$p'; cippus cat a.b2nd '[2999, 999:]'; cippus verify --deep a.b2nd
 done
 for ext in asdf npy ra blp bcolz blz; do
