@@ -56,7 +56,7 @@ def test_attributes_are_read_as_python_reads_them(cippus, tmp_path, ascii_only):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["{", '{"a": 1,}', '{"a" 1}', "{'a': 1}", '{"a": 01}', '{"a": 1.}', '{"a": +1}', '{"a": .5}', '{"a": nan}', '{"a": "\x01"}', '{"a": "\\x"}', '{"a": 1} 2', '{"a": [1 2]}', "[1]x"]
+    "wrong", ["{", '{"a": 1,}', '{"a" 1}', "{'a': 1}", '{"a": 01}', '{"a": 1.}', '{"a": +1}', '{"a": .5}', '{"a": nan}', '{"a": "\\x"}', '{"a": 1} 2', '{"a": [1 2]}', "[1]x"]
 )
 def test_what_python_refuses_is_refused(cippus, tmp_path, wrong):
     with pytest.raises(ValueError):
