@@ -100,10 +100,12 @@ cip_file *input_open(const char *path, const opts *o, int *rc)
 
 int input_complain(const char *path, const cip_err *err)
 {
-    const int rc = complain(path, err);
+    cip_err hinted = *err;
+    const size_t n = strlen(err->text);
     if (err->code == CIP_ERR_FORMAT && strstr(err->text, "known format") != NULL)
-        fputs("cippus: hint: --from raw takes plain bytes, --from csv lines of values\n", stderr);
-    return rc;
+        snprintf(hinted.text + n, sizeof hinted.text - n,
+                 "; --from raw takes plain bytes, --from csv lines of values");
+    return complain(path, &hinted);
 }
 
 bool input_is_literal(const opts *o, const char *text)
