@@ -228,7 +228,7 @@ int bytes_map(const char *path, loaded *b)
 {
     uint64_t nbytes;
     *b = (loaded){ 0 };
-    const int fd = bytes_open(path, &nbytes);
+    const int fd = bytes_open(path, UINT64_MAX, &nbytes, NULL);
     if (fd < 0)
         return failed(path);
     void *p = nbytes > 0 ? mmap(NULL, (size_t)nbytes, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;

@@ -84,8 +84,9 @@ cip_file *virtual_open(virtual_npy *v, const char *path, const opts *o, int *rc)
 void virtual_free(virtual_npy *v);
 
 /* A descriptor that can be read at any place, and how many bytes there are: the file, or a
- * temporary file that holds what a pipe ("-": standard input) gave. -1 with errno. */
-int bytes_open(const char *path, uint64_t *nbytes);
+ * temporary file that holds what a pipe ("-": standard input) gave, of which no more than `most`
+ * bytes are read. *is_pipe (or NULL): it is one. -1 with errno. */
+int bytes_open(const char *path, uint64_t most, uint64_t *nbytes, bool *is_pipe);
 /* A temporary file without a name in $TMPDIR or /tmp; -1 with errno. */
 int temporary_file(void);
 /* All of them; false with errno. */

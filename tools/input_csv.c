@@ -644,7 +644,7 @@ cip_file *csv_open(const char *path, const opts *o, int *rc)
                 o->shape != NULL ? "shape" : "byteorder");
         return NULL;
     }
-    c.fd = bytes_open(path, &c.nbytes);
+    c.fd = bytes_open(path, UINT64_MAX, &c.nbytes, NULL);
     if (c.fd < 0)
         failed(&c, 0, strerror(errno));
     else

@@ -117,13 +117,13 @@ bool write_bytes(int fd, const void *bytes, size_t n)
     return true;
 }
 
-/* A temporary file that holds what the pipe gave. */
-static int spool(int in)
+/* A temporary file that holds what the pipe gave, up to `most` bytes. */
+static int spool(int in, uint64_t most)
 {
     static char piece[1 << 16];
     int fd = temporary_file();
-    for (ssize_t got = 1; fd >= 0 && got != 0;) {
-        got = read(in, piece, sizeof piece);
+    for (ssize_t got = 1; fd >= 0 && got != 0 && most != 0; most -= got > 0 ? (uint64_t)got : 0) {
+        got = read(in, piece, most < sizeof piece ? (size_t)most : sizeof piece);
         if ((got < 0 && errno != EINTR) || (got > 0 && !write_bytes(fd, piece, (size_t)got))) {
             int saved = errno;
             close(fd);
@@ -134,13 +134,15 @@ static int spool(int in)
     return fd;
 }
 
-int bytes_open(const char *path, uint64_t *nbytes)
+int bytes_open(const char *path, uint64_t most, uint64_t *nbytes, bool *is_pipe)
 {
     struct stat st;
+    bool pipe = false;
     int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                     : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-        int file = S_ISDIR(st.st_mode) ? (errno = EISDIR, -1) : spool(fd);
+        pipe = true;
+        int file = S_ISDIR(st.st_mode) ? (errno = EISDIR, -1) : spool(fd, most);
         int saved = errno;
         close(fd);
         errno = saved;
@@ -151,6 +153,8 @@ int bytes_open(const char *path, uint64_t *nbytes)
         fd = -1;
     }
     *nbytes = fd >= 0 ? (uint64_t)st.st_size : 0;
+    if (is_pipe != NULL)
+        *is_pipe = pipe;
     return fd;
 }
 

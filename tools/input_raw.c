@@ -18,63 +18,72 @@ static int failed(const char *path, const char *why)
     return EXIT_FAILED;
 }
 
-/* The shape that was given, its `*` found from the bytes there are; all of them without one. */
-static int find_shape(const char *path, const opts *o, uint64_t nbytes, uint64_t each, int *ndim,
-                      int64_t *shape)
+/* What --dtype and --shape say that the bytes are. */
+typedef struct raw_shape {
+    strbuf descr;
+    int ndim, star; /* star: the axis whose length the bytes tell, or -1 */
+    uint64_t known; /* bytes: of all, or with a star of each of its items */
+    int64_t shape[CIP_MAX_NDIM];
+} raw_shape;
+
+static int parse_options(const opts *o, raw_shape *s)
 {
-    char why[160];
-    uint64_t known = each;
-    int star = -1;
-    *ndim = 1;
-    shape[0] = -1;
-    if (o->shape != NULL && !parse_shape(o->shape, true, ndim, shape)) {
+    *s = (raw_shape){ .ndim = 1, .star = -1, .shape = { -1 } };
+    if (!npy_descr(o->dtype != NULL ? o->dtype : "uint8", o->byteorder, &s->descr, &s->known))
+        return EXIT_USAGE;
+    if (o->shape != NULL && !parse_shape(o->shape, true, &s->ndim, s->shape)) {
         failed("--shape", "expected lengths such as 100,3 or *,3");
         return EXIT_USAGE;
     }
-    for (int i = 0; i < *ndim; i++) {
-        if (shape[i] < 0)
-            star = i;
-        else if (__builtin_mul_overflow(known, (uint64_t)shape[i], &known))
-            known = UINT64_MAX;
+    for (int i = 0; i < s->ndim; i++) {
+        if (s->shape[i] < 0)
+            s->star = i;
+        else if (__builtin_mul_overflow(s->known, (uint64_t)s->shape[i], &s->known))
+            s->known = UINT64_MAX;
     }
-    if (star >= 0 && known != 0 && nbytes % known == 0)
-        shape[star] = (int64_t)(nbytes / known);
-    else if (star >= 0 || known != nbytes) {
-        if (star >= 0 && known == 0)
-            return failed("--shape", "expected lengths of at least 1 beside '*'");
-        snprintf(why, sizeof why, "expected %s%" PRIu64 "%s bytes for the shape, found %" PRIu64,
-                 star >= 0 ? "a multiple of " : "", known, known == UINT64_MAX ? " or more" : "",
-                 nbytes);
-        return failed(path, why);
-    }
-    return EXIT_FINE;
+    return s->star >= 0 && s->known == 0
+               ? failed("--shape", "expected lengths of at least 1 beside '*'")
+               : EXIT_FINE;
 }
 
-static int make_header(const char *path, const opts *o, virtual_npy *r)
+/* How many bytes of a pipe are looked at: one more than the shape has shows that it is longer. */
+static uint64_t most_wanted(const raw_shape *s)
 {
-    strbuf descr = { 0 };
-    uint64_t each;
-    int ndim;
-    int64_t shape[CIP_MAX_NDIM];
-    if (!npy_descr(o->dtype != NULL ? o->dtype : "uint8", o->byteorder, &descr, &each)) {
-        free(descr.ptr);
-        return EXIT_USAGE;
+    return s->star >= 0 || s->known == UINT64_MAX ? UINT64_MAX : s->known + 1;
+}
+
+static int make_header(const char *path, raw_shape *s, bool is_pipe, virtual_npy *r)
+{
+    char why[160], found[32] = "more";
+    if (s->star >= 0 && r->nbytes % s->known == 0)
+        s->shape[s->star] = (int64_t)(r->nbytes / s->known);
+    else if (s->star >= 0 || s->known != r->nbytes) {
+        if (!is_pipe || s->star >= 0 || r->nbytes < s->known)
+            snprintf(found, sizeof found, "%" PRIu64, r->nbytes);
+        snprintf(why, sizeof why, "expected %s%" PRIu64 "%s bytes for the shape, found %s",
+                 s->star >= 0 ? "a multiple of " : "", s->known,
+                 s->known == UINT64_MAX ? " or more" : "", found);
+        return failed(path, why);
     }
-    int rc = find_shape(path, o, r->nbytes, each, &ndim, shape);
-    if (rc == EXIT_FINE)
-        npy_header(&r->header, descr.ptr, ndim, shape);
-    free(descr.ptr);
-    return rc == EXIT_FINE && r->header.failed ? failed(path, "out of memory") : rc;
+    npy_header(&r->header, s->descr.ptr, s->ndim, s->shape);
+    return r->header.failed ? failed(path, "out of memory") : EXIT_FINE;
 }
 
 cip_file *raw_open(const char *path, const opts *o, int *rc)
 {
+    raw_shape s;
+    bool is_pipe = false;
     virtual_npy *r = calloc(1, sizeof *r);
     *rc = EXIT_FAILED;
     if (r == NULL)
         return NULL;
-    r->fd = bytes_open(path, &r->nbytes);
-    *rc = r->fd < 0 ? failed(path, strerror(errno)) : make_header(path, o, r);
+    r->fd = -1;
+    *rc = parse_options(o, &s);
+    if (*rc == EXIT_FINE) {
+        r->fd = bytes_open(path, most_wanted(&s), &r->nbytes, &is_pipe);
+        *rc = r->fd < 0 ? failed(path, strerror(errno)) : make_header(path, &s, is_pipe, r);
+    }
+    free(s.descr.ptr);
     if (*rc == EXIT_FINE)
         return virtual_open(r, path, o, rc);
     virtual_free(r);
