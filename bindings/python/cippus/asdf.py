@@ -42,7 +42,7 @@ LABELS = {
     "lz4": _CORE, "zlib": _CORE, "bzp2": _CORE, "bls2": "asdf://cippus/compression/extensions/bls2-1.0.0",
     "lz4f": _SHARED.format("lz4f"), "zstd": _SHARED.format("zstd"), "blsc": _SHARED.format("blsc"),
 }  # fmt: skip
-_WHOSE = {"blsc": "blosc", "zstd": "zstandard", "lz4f": "lz4"}  # asdf-compression's, with these packages
+_SHARED_LABELS = ("blsc", "zstd", "lz4f")  # asdf-compression's
 _descriptions: weakref.WeakKeyDictionary[Any, dict[str, list[Array]]] = weakref.WeakKeyDictionary()
 _MAGIC, _HEADER = b"\xd3BLK", struct.Struct(">I4sQQQ16s")
 
@@ -249,9 +249,7 @@ class Windows(Extension):  # type: ignore[misc]
 
 
 def get_extensions() -> list[Any]:
-    """asdf's entry point: labels that neither it nor asdf-compression can decode here."""
+    """asdf's entry point: labels that neither it nor asdf-compression registers, whether they have the packages for them or not:
+    of two compressors with one label asdf warns at every use."""
     theirs = importlib.util.find_spec("asdf_compression") is not None
-    missing = [label for label, package in _WHOSE.items() if not theirs or importlib.util.find_spec(package) is None]
-    if importlib.util.find_spec("lz4") is None:
-        missing.append("lz4")
-    return [Compression(label) for label in ("bls2", *missing)] + [Arrays()]
+    return [Compression(label) for label in ("bls2", *(() if theirs else _SHARED_LABELS))] + [Arrays()]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The asdf package with cippus under it."""
 import gc
+import importlib.util
 import io
 import pathlib
 import pickle
@@ -88,6 +89,15 @@ def test_what_is_there_without_asking():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of two compressors with one label asdf would warn
         same(read(written("bls2", extension=False)))
+
+
+@pytest.mark.parametrize("others", (False, True))
+def test_no_label_of_others_is_registered_without_asking(monkeypatch, others):
+    """lz4 is asdf's own label, also where the package lz4 is missing."""
+    there = {"asdf_compression": object()} if others else {}
+    monkeypatch.setattr(importlib.util, "find_spec", there.get)
+    found = [c.label for e in cippus.asdf.get_extensions() for c in e.compressors]
+    assert found == [b"bls2"] + ([] if others else [b"blsc", b"zstd", b"lz4f"])
 
 
 def test_options():
