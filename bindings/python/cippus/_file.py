@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Any, NamedTuple, Optional
 
 from . import _cippus, _fs, _sink, _write
@@ -38,12 +38,11 @@ class Arrays(Mapping[str, Array]):
         self._file = file
 
     def __getitem__(self, path: str) -> Array:
-        for i, p in enumerate(self._file._paths(False)):
-            if p == path:
-                array = self._file._array_at(i)
-                assert isinstance(array, Array)
-                return array
-        raise KeyError(path)
+        array = self._file._array_named(path)
+        if array is None:
+            raise KeyError(path)
+        assert isinstance(array, Array)
+        return array
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._file._paths(False))
@@ -53,6 +52,26 @@ class Arrays(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values()))
+
+
+class _Items(ItemsView[str, Any]):
+    """Of a file: through one node of its tree, as a key by itself is looked for among all."""
+
+    _mapping: File
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        root = self._mapping._tree()
+        if isinstance(root, Map):
+            yield from root.items()
+        for path in self._mapping._paths(True):
+            yield path, self._mapping[path]
+
+
+class _Values(ValuesView[Any]):
+    _mapping: File
+
+    def __iter__(self) -> Iterator[Any]:
+        return (value for _, value in self._mapping.items())
 
 
 class File(_cippus.File, Mapping[str, Any]):
@@ -106,6 +125,12 @@ class File(_cippus.File, Mapping[str, Any]):
     def __len__(self) -> int:
         root = self._tree()
         return (len(root) if isinstance(root, Map) else 0) + len(self._paths(True))
+
+    def items(self) -> _Items:
+        return _Items(self)
+
+    def values(self) -> _Values:
+        return _Values(self)
 
     def __contains__(self, path: object) -> bool:
         try:

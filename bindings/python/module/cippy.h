@@ -51,6 +51,8 @@ typedef struct cippy_call {
 /* The callbacks of one call of the library: its `user`. */
 typedef struct cippy_calls {
     cippy_call finding, progress;
+    unsigned long thread; /* that called */
+    int64_t looked;       /* when it looked for signals, in ns */
 } cippy_calls;
 
 /* An open file. `pins` counts the owner (until close) and every use; see py_file.c. */
@@ -78,6 +80,7 @@ typedef struct cippy_change {
     cip_memory *memory;
     cippy_file *file;
     cippy_call raised;    /* by what a new file is written to */
+    cippy_calls calls;    /* of the call that is going on: it looks for signals alone */
     atomic_flag used;     /* a call is going on: one thread at a time */
     unsigned long looker; /* the thread that looks into the update (it has `used`), and how often */
     unsigned depth;
@@ -162,7 +165,9 @@ PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err);
 /* *methods by which `from` is read (see there) and their user, NULL with an exception. */
 void *cippy_source_new(cippy_file *file, PyObject *from, cip_io_methods *methods);
 cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress); /* None: not wanted */
-int cippy_on_progress(void *user, uint64_t done, uint64_t total);  /* user: cippy_calls */
+/* user: cippy_calls. The thread that called looks for signals, so that Ctrl-C ends what the library
+ * is at, and calls the callable if there is one. */
+int cippy_on_progress(void *user, uint64_t done, uint64_t total);
 int cippy_on_finding(void *user, const cip_finding *finding);
 PyObject *cippy_finding_tuple(const cip_finding *finding);
 /* Whether there was an exception of a callback, which is set instead of any other. */

@@ -27,6 +27,7 @@ bool cippy_change_begin(cippy_change *c)
                                               : "the file is being read by this very call");
         wait_a_little();
     }
+    c->calls.thread = PyThread_get_thread_ident();
     if (c->w != NULL || c->e != NULL)
         return true;
     atomic_flag_clear(&c->used);
@@ -86,6 +87,8 @@ PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *er
     if (status == CIP_OK)
         Py_RETURN_NONE;
     if (status == CIP_ERR_IO && cippy_call_raised(c->file != NULL ? &c->file->source : &c->raised))
+        return NULL;
+    if (status == CIP_ERR_CANCELLED && cippy_calls_raised(&c->calls))
         return NULL;
     return cippy_fail(c->state, status, err, c->path, false);
 }
@@ -148,6 +151,7 @@ static void change_dealloc(PyObject *self)
     change_clear(self);
     cip_memory_free(c->memory);
     cippy_call_clear(&c->raised);
+    cippy_calls_clear(&c->calls);
     Py_XDECREF(c->path);
     Py_XDECREF(c->module);
     cippy_free(self);

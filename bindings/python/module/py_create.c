@@ -70,6 +70,8 @@ PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
         o.accept_loss = accept_loss != 0;
         o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
         o.format_options = options;
+        o.progress = cippy_on_progress;
+        o.user = &c->calls;
         const cip_status status = create_at(c, &at, &o, &err);
         if (status != CIP_OK) {
             if (!PyErr_Occurred())

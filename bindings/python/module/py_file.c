@@ -245,6 +245,23 @@ static PyObject *file_paths(PyObject *self, PyObject *args)
     return list;
 }
 
+/* The array of just this path, or None. */
+static PyObject *file_array_named(PyObject *self, PyObject *path)
+{
+    cippy_file *f = (cippy_file *)self;
+    const char *field;
+    PyObject *bytes, *array = NULL;
+    const char *text = PyUnicode_Check(path) ? enter_with_text(f, path, &bytes) : NULL;
+    if (text == NULL)
+        return PyUnicode_Check(path) ? NULL : Py_NewRef(Py_None);
+    const cip_array *a = cip_find_field(f->file, text, &field, NULL);
+    const bool found = a != NULL && strcmp(cip_array_path(a), text) == 0;
+    array = found ? cippy_array_new(f, a, NULL, NULL) : Py_NewRef(Py_None);
+    cippy_leave(f);
+    Py_DECREF(bytes);
+    return array;
+}
+
 static PyObject *file_array_at(PyObject *self, PyObject *index)
 {
     cippy_file *f = (cippy_file *)self;
@@ -328,6 +345,7 @@ static PyMethodDef methods[] = {
     { "_tree", file_tree, METH_NOARGS, NULL },
     { "_paths", file_paths, METH_VARARGS, NULL },
     { "_array_at", file_array_at, METH_O, NULL },
+    { "_array_named", file_array_named, METH_O, NULL },
     { "_refs", cippy_file_refs, METH_VARARGS, NULL },
     { "_info", file_info, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL },

@@ -285,6 +285,7 @@ cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress)
     const cippy_calls calls = {
         .finding.fn = finding != Py_None ? Py_NewRef(finding) : NULL,
         .progress.fn = progress != Py_None ? Py_NewRef(progress) : NULL,
+        .thread = PyThread_get_thread_ident(),
     };
     return calls;
 }
@@ -308,13 +309,34 @@ int cippy_call_end(cippy_call *call, PyObject *result)
     return result == NULL;
 }
 
+/* Whether the thread that called has not looked for signals for a while: Python handles them in the
+ * main thread alone, which cannot before the library returns or calls. Not every time, as it needs
+ * the interpreter's lock. */
+static bool is_time_to_look(cippy_calls *calls)
+{
+    enum { EVERY = 50 * 1000 * 1000 };
+    struct timespec t;
+    if (calls->thread != PyThread_get_thread_ident() || clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        return false;
+    const int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (now - calls->looked < EVERY)
+        return false;
+    calls->looked = now;
+    return true;
+}
+
 int cippy_on_progress(void *user, uint64_t done, uint64_t total)
 {
-    cippy_call *call = &((cippy_calls *)user)->progress;
+    cippy_calls *calls = user;
+    cippy_call *call = &calls->progress;
+    const bool look = is_time_to_look(calls);
+    if (call->fn == NULL && !look)
+        return 0;
     PyGILState_STATE gil = PyGILState_Ensure();
-    const int stop =
-        cippy_call_end(call, PyObject_CallFunction(call->fn, "KK", (unsigned long long)done,
-                                                   (unsigned long long)total));
+    int stop = look && PyErr_CheckSignals() != 0 ? cippy_call_end(call, NULL) : 0;
+    if (!stop && call->fn != NULL)
+        stop = cippy_call_end(call, PyObject_CallFunction(call->fn, "KK", (unsigned long long)done,
+                                                          (unsigned long long)total));
     PyGILState_Release(gil);
     return stop;
 }

@@ -60,7 +60,7 @@ PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs)
         o.overwrite = overwrite != 0;
         o.format_options = options;
         o.on_loss = calls.finding.fn != NULL ? cippy_on_finding : NULL;
-        o.progress = calls.progress.fn != NULL ? cippy_on_progress : NULL;
+        o.progress = cippy_on_progress;
         o.user = &calls;
         Py_BEGIN_ALLOW_THREADS status = cip_convert(source, target, &o, &err);
         Py_END_ALLOW_THREADS result = result_of(module, status, &err, &calls, in);
@@ -86,7 +86,7 @@ PyObject *cippy_verify(PyObject *module, PyObject *args, PyObject *kwargs)
     const char *name = PyBytes_AsString(path);
     o.deep = deep != 0;
     o.on_finding = calls.finding.fn != NULL ? cippy_on_finding : NULL;
-    o.progress = calls.progress.fn != NULL ? cippy_on_progress : NULL;
+    o.progress = cippy_on_progress;
     o.user = &calls;
     Py_BEGIN_ALLOW_THREADS status = cip_verify(name, &o, &err);
     Py_END_ALLOW_THREADS PyObject *result = result_of(module, status, &err, &calls, path);
@@ -119,7 +119,7 @@ PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs)
         o.overwrite = overwrite != 0;
         o.fill = one != NULL ? one->array : NULL;
         o.on_finding = calls.finding.fn != NULL ? cippy_on_finding : NULL;
-        o.progress = calls.progress.fn != NULL ? cippy_on_progress : NULL;
+        o.progress = cippy_on_progress;
         o.user = &calls;
         Py_BEGIN_ALLOW_THREADS status = cip_repair(source, target, &o, &err);
         Py_END_ALLOW_THREADS if (one != NULL) cippy_leave(one->file);
@@ -152,7 +152,7 @@ static PyObject *diff_files(cippy_file *a, cippy_file *b, cip_diff_options *o, c
     cip_err err = CIP_ERR_INIT;
     cip_status status;
     o->on_difference = on_difference;
-    o->progress = calls->progress.fn != NULL ? cippy_on_progress : NULL;
+    o->progress = cippy_on_progress;
     o->user = calls;
     Py_BEGIN_ALLOW_THREADS status = cip_diff(a->file, b->file, o, NULL, &err);
     Py_END_ALLOW_THREADS if (status == CIP_ERR_IO && cippy_call_raised(&b->source))

@@ -480,3 +480,18 @@ again: *a
         assert f["strange"] == "2001-12-14 21:59:43.10 -5" and f["bin"] == b"\0\1\xff"
         assert f["again"] == f["same"] == [1, 2] and f.tree[1] == "one" and True not in f.tree
         assert dict(f.tree)["?9"] == "pair" and f.tree["?9"] == "pair"
+
+
+def test_a_walk_over_many_arrays_is_linear(monkeypatch):
+    n = 4000
+    text = "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+    data = text + "".join(f"a{i}: !core/ndarray-1.0.0 [{i}]\n" for i in range(n)) + "...\n"
+    calls, paths = [], cippus.File._paths
+    monkeypatch.setattr(cippus.File, "_paths", lambda self, apart: calls.append(apart) or paths(self, apart))
+    with cippus.open(data.encode()) as f:
+        assert [int(a[0]) for a in f.arrays.values()] == list(range(n))
+        assert len(calls) <= 2 and f.arrays["a7"].path == "a7"
+        assert [key for key, _ in f.items()] == list(f) and [v.path for v in f.values()] == list(f.arrays)
+        for path in ("a", "/a7", "", 7, "a7/x"):
+            with pytest.raises(KeyError):
+                f.arrays[path]
