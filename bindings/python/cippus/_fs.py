@@ -148,7 +148,7 @@ class Remote:
         if self.is_folder:
             return 0
         if info.get("size") is None or info.get("partial") is False:
-            why = "its size is not known" if info.get("size") is None else "the server gives no ranges"
+            why = "its size is not known" if info.get("size") is None else "the server does not support range requests"
             raise self._error(_errors.UnsupportedError, f"{why}: try 'simplecache::{self._name}'")
         return int(info["size"])
 
@@ -239,8 +239,11 @@ class Remote:
         starts, ends = [at for at, _ in call], [at + len(into) for at, into in call]
         found = self._try(self._filesystem().cat_ranges, [self._path] * len(call), starts, ends, on_error="raise", **more)
         for (at, into), part in zip(call, found):
+            if self._is_http and len(part) > len(into):
+                text = f"the server does not support range requests (it sent {len(part)} bytes for {len(into)})"
+                raise self._error(_errors.UnsupportedError, f"{text}: try 'simplecache::{self._name}'")
             if len(part) != len(into):
-                text = f"expected {len(into)} bytes, found {len(part)}: the file is another one now, or ranges are not given"
+                text = f"expected {len(into)} bytes, found {len(part)}: the file is another one now"
                 raise self._error(_errors.ReadError, text, at)
             into[:] = part
 

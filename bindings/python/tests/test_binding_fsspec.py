@@ -361,6 +361,16 @@ def test_http(server, chunked):
         cippus.open(f"{server.url}/b.asdf")
 
 
+def test_http_window_of_raw_rows(server, tmp_path):
+    with cippus.create(tmp_path / "raw.asdf") as w:
+        w.put("image", IMAGE)
+    server.files["/raw.asdf"] = (tmp_path / "raw.asdf").read_bytes()
+    with cippus.open(f"{server.url}/raw.asdf") as f:
+        server.seen.clear()
+        np.testing.assert_array_equal(f["image"][50:850, 10:30], IMAGE[50:850, 10:30])
+        assert len(server.seen) <= 9
+
+
 def test_http_with_weak_tags(server, chunked):
     server.files["/a.asdf"], server.tag = chunked, 'W/"%s"'
     with cippus.open(f"{server.url}/a.asdf") as f:
@@ -373,7 +383,7 @@ def test_http_with_weak_tags(server, chunked):
 def test_http_of_a_server_without_ranges(server, chunked):
     server.files["/a.asdf"] = chunked
     server.ranges = False
-    with pytest.raises(cippus.ReadError, match="ranges are not given"):
+    with pytest.raises(cippus.UnsupportedError, match="does not support range requests .*: try 'simplecache::http"):
         cippus.open(f"{server.url}/a.asdf")
     with cippus.open(f"simplecache::{server.url}/a.asdf") as f:
         assert f["image"][3, 4] == IMAGE[3, 4]
