@@ -87,6 +87,52 @@ static bool take(cip_far *a, uint64_t off, uint64_t len, void *dst)
     return found;
 }
 
+/* How many ranges from the first on are read as one: in order, the gaps between them cheaper to
+ * read than to ask for each range by itself. */
+static size_t near_ranges(const cip_far *a, const cip_range *r, size_t n)
+{
+    size_t i = 1;
+    uint64_t end = r->offset + r->nbytes;
+    for (; i < n && r[i].offset >= end && r[i].offset - end <= a->tune->far_join; i++) {
+        end = r[i].offset + r[i].nbytes;
+        if (end - r->offset > most_kept(a) / 2)
+            break;
+    }
+    return i;
+}
+
+/* Reads ranges in one request: rows of a window lie apart by less than a request costs, so what
+ * lies between them comes along. At most most_kept() bytes beside the destination. */
+static cip_status read_joined(cip_far *a, const cip_range *r, size_t n, cip_err *err)
+{
+    cip_range joined[CIP_FAR_RANGES];
+    void *room[CIP_FAR_RANGES]; /* NULL: straight to the destination */
+    size_t first[CIP_FAR_RANGES + 1], m = 0;
+    uint64_t total = 0;
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < n; i = first[m]) {
+        const size_t near = near_ranges(a, r + i, n - i);
+        const uint64_t len = r[i + near - 1].offset + r[i + near - 1].nbytes - r[i].offset;
+        const bool join = near > 1 && total + len <= most_kept(a) &&
+                          cip_mem_get(a->mem, (size_t)len, &room[m], NULL) == CIP_OK;
+        if (!join)
+            room[m] = NULL;
+        joined[m] = join ? (cip_range){ r[i].offset, (size_t)len, room[m] } : r[i];
+        total += join ? len : 0;
+        first[m++] = i;
+        first[m] = i + (join ? near : 1);
+    }
+    st = cip_io_read_ranges(a->io, joined, m, err);
+    for (size_t k = 0; k < m; k++) {
+        for (size_t i = first[k]; st == CIP_OK && room[k] != NULL && i < first[k + 1]; i++)
+            if (r[i].nbytes != 0)
+                memcpy(r[i].dst, (uint8_t *)room[k] + (r[i].offset - joined[k].offset),
+                       r[i].nbytes);
+        cip_mem_put(a->mem, room[k]);
+    }
+    return st;
+}
+
 cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
 {
     cip_range left[CIP_FAR_RANGES];
@@ -98,7 +144,7 @@ cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
     for (size_t i = 0; i < n; i++)
         if (!take(a, r[i].offset, r[i].nbytes, r[i].dst))
             left[nleft++] = r[i];
-    return nleft == 0 ? CIP_OK : cip_io_read_ranges(a->io, left, nleft, err);
+    return nleft == 0 ? CIP_OK : read_joined(a, left, nleft, err);
 }
 
 static int by_offset(const void *x, const void *y)

@@ -246,6 +246,36 @@ static void a_small_read_takes_what_follows(void **state)
     assert_int_equal(g->calls, 2);
 }
 
+/* Rows of raw data: what lies between them costs less than a request for each. */
+static unsigned raw_rows(rig *g, int64_t nrow, int64_t ncol, int64_t apart)
+{
+    const cip_dtype *d = cip_dtype_of(CIP_U8);
+    const cip_nd from = {
+        .itemsize = 1, .ndim = 2, .shape = { nrow, ncol }, .stride = { apart, 1 }, .off = 100
+    };
+    cip_nd to = from;
+    cip_cast cast;
+    uint8_t *out = malloc((size_t)(nrow * ncol));
+    to.off = 0;
+    to.stride[0] = ncol;
+    assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &cast, NULL), CIP_OK);
+    g->calls = g->ranges = 0;
+    assert_int_equal(cip_space_gather(&g->how, g->layout->file, &from, &cast, &to, out, NULL, NULL),
+                     CIP_OK);
+    for (int64_t i = 0; i < nrow; i++)
+        assert_memory_equal(out + i * ncol, g->file + 100 + i * apart, (size_t)ncol);
+    free(out);
+    return g->ranges;
+}
+
+static void rows_near_each_other_are_read_as_one(void **state)
+{
+    rig *g = *state;
+    assert_true(raw_rows(g, 1000, 400, 4096) <= 8);     /* 1000 rows in one range for each call */
+    assert_int_equal(raw_rows(g, 20, 5000, 90000), 20); /* cheaper by themselves than joined */
+    assert_true(atomic_load(&g->env.mem.used) < 20 << 20);
+}
+
 /* More pieces than are kept, in any order and overlapping: what is read is what is there. */
 static void what_is_kept_is_bounded_and_right(void **state)
 {
@@ -282,6 +312,7 @@ int main(void)
         TEST(data_in_order_take_requests_that_grow),
         TEST(a_request_that_fails_is_told_by_the_read),
         TEST(a_small_read_takes_what_follows),
+        TEST(rows_near_each_other_are_read_as_one),
         TEST(what_is_kept_is_bounded_and_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

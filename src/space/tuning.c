@@ -11,6 +11,7 @@ const cip_tuning cip_tuning_default = {
     .together = 64 << 10,
     .far_least = 4096,
     .far_gap = 4096,
+    .far_join = 64 << 10,
     .far_kept = 16 << 20,
     .far_in_order = 4 << 20,
     .stage = 512 << 10,

@@ -146,6 +146,7 @@ void fake_tiny_tuning(fake *f)
         .tiles = fake_pick(f, 1, 500),
         .far_least = fake_pick(f, 1, 100),
         .far_gap = fake_pick(f, 1, 50),
+        .far_join = fake_pick(f, 0, 50),
         .far_kept = fake_pick(f, 1, 2000),
         .far_in_order = fake_pick(f, 1, 500),
     };
